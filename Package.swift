@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// A static executable starts in half the time of a static standard library, but debug builds of
+// it break `swift test` and the sanitizers, hence release only.
+let staticExecutable: [LinkerSetting] = [
+  .unsafeFlags(["-static-executable"], .when(configuration: .release))
+]
+
+let package = Package(
+  name: "opflow",
+  products: [
+    .executable(name: "opflow", targets: ["opflow"])
+  ],
+  targets: [
+    .target(name: "CHash", cSettings: [.unsafeFlags(["-O2"])]),
+    .target(name: "CLinux", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
+    .target(
+      name: "CYAML", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("yaml")]),
+
+    .target(name: "OpflowCore", dependencies: ["CHash"], swiftSettings: swiftSettings),
+    .target(
+      name: "OpflowManifest", dependencies: ["OpflowCore", "CYAML"], swiftSettings: swiftSettings),
+    .target(name: "OpflowSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+    .target(
+      name: "OpflowRuntime", dependencies: ["OpflowSystem", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "opflow", dependencies: ["OpflowRuntime", "OpflowManifest", "OpflowCore", "OpflowSystem"],
+      swiftSettings: swiftSettings, linkerSettings: staticExecutable),
+
+    .testTarget(
+      name: "OpflowCoreTests", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowManifestTests", dependencies: ["OpflowManifest", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowSystemTests", dependencies: ["OpflowSystem"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowRuntimeTests",
+      dependencies: ["OpflowRuntime", "OpflowCore", "OpflowSystem", "OpflowManifest"],
+      swiftSettings: swiftSettings),
+    .testTarget(name: "EndToEndTests", swiftSettings: swiftSettings),
+  ]
+)

@@ -1,0 +1,12 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `length` bytes, continuing from `crc` (0 to begin).
+uint32_t chash_crc32c(uint32_t crc, const void *bytes, size_t length);
+
+/// XXH3 with 64 bits (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md), seed 0.
+uint64_t chash_xxh3_64(const void *bytes, size_t length);
+
+/// XXH3 with 128 bits, seed 0: the low half is returned, the high half stored.
+uint64_t chash_xxh3_128(const void *bytes, size_t length, uint64_t *high);

@@ -1,0 +1,151 @@
+/// A line of the journal, as a value. `JournalCodec` writes and reads the text.
+package enum JournalEntry: Sendable, Equatable {
+  case open(OpenEntry)
+  /// A further drive of the run begins.
+  case resume(ResumeEntry)
+  case close(CloseEntry)
+  case worker(WorkerEntry)
+  case transition(Transition)
+}
+
+/// The first line of every journal: what the run is of.
+package struct OpenEntry: Sendable, Equatable {
+  package static let currentFormat = 1
+  package var format: Int = OpenEntry.currentFormat
+  package var run: String
+  /// 32 hexadecimal digits.
+  package var planKey: String
+  package var opflowVersion: String
+  /// The manifest's real path; `-` for standard input.
+  package var manifestPath: String
+  /// `NAME=VALUE` each, in the order given.
+  package var set: [String] = []
+  package var only: [String] = []
+  package var skip: [String] = []
+  /// `NAME=HASH` of each environment value that expressions read; 16 hexadecimal digits, or `-`
+  /// for an unset one.
+  package var environment: [String] = []
+  /// The folder that relative paths of a manifest from standard input start at.
+  package var folder: String
+
+  package init(
+    run: String, planKey: String, opflowVersion: String, manifestPath: String, folder: String
+  ) {
+    self.run = run
+    self.planKey = planKey
+    self.opflowVersion = opflowVersion
+    self.manifestPath = manifestPath
+    self.folder = folder
+  }
+}
+
+/// A further drive of the run: what it reads, and how much it takes over.
+package struct ResumeEntry: Sendable, Equatable {
+  package var planKey: String
+  package var opflowVersion: String
+  package var set: [String] = []
+  package var only: [String] = []
+  package var skip: [String] = []
+  package var environment: [String] = []
+  /// Tasks whose earlier result is taken over; every other one that had a result has its own
+  /// `resume` line with the reason.
+  package var reused: Int = 0
+  /// Ids of tasks that the manifest no longer has.
+  package var removed: [String] = []
+
+  package init(planKey: String, opflowVersion: String) {
+    self.planKey = planKey
+    self.opflowVersion = opflowVersion
+  }
+}
+
+/// How a drive of the run ended.
+package struct CloseEntry: Sendable, Equatable {
+  package var state: RunState
+  /// The signal that asked for the end; 0 for none.
+  package var signal: Int32 = 0
+  package var exitCode: Int32
+
+  package init(state: RunState, exitCode: Int32, signal: Int32 = 0) {
+    self.state = state
+    self.exitCode = exitCode
+    self.signal = signal
+  }
+}
+
+/// Where a run stands; the word of `status`.
+package enum RunState: String, Sendable, CaseIterable {
+  case running, succeeded, failed, cancelled, interrupted
+}
+
+/// A worker came. With these three a later resume finds what a dead run's worker left behind.
+package struct WorkerEntry: Sendable, Equatable {
+  package var pid: Int32
+  /// Since boot, in clock ticks (proc(5), field 22 of stat).
+  package var startTime: UInt64
+  package var bootID: String
+
+  package init(pid: Int32, startTime: UInt64, bootID: String) {
+    self.pid = pid
+    self.startTime = startTime
+    self.bootID = bootID
+  }
+}
+
+/// What happened to a task, or, for `pause` and `proceed`, to the whole run.
+package enum TransitionEvent: UInt8, CaseIterable, Sendable {
+  case start, success, failure, retry, skip, cancel, interrupt, pause, proceed
+  /// A resume takes the task out of the state that an earlier drive left it in.
+  case resume
+
+  /// The word in the journal.
+  package var word: String {
+    switch self {
+    case .start: "start"
+    case .success: "success"
+    case .failure: "failure"
+    case .retry: "retry"
+    case .skip: "skip"
+    case .cancel: "cancel"
+    case .interrupt: "interrupt"
+    case .pause: "pause"
+    case .proceed: "continue"
+    case .resume: "resume"
+    }
+  }
+}
+
+/// One state transition of one task.
+package struct Transition: Sendable, Equatable {
+  package var event: TransitionEvent
+  /// `none` for the whole run.
+  package var task: TaskID
+  /// From 1, counted over all drives of the run; 0 where no try is meant.
+  package var attempt: Int32 = 0
+  package var outcome: Outcome = Outcome(status: .unknown)
+  /// Of a `failure`: it does not fail the run.
+  package var allowed = false
+  /// Of a `retry`: until the next try, in milliseconds.
+  package var delayMilliseconds: Int64 = 0
+  /// Of a `success` and an allowed `failure`.
+  package var fingerprint = Fingerprint(whole: 0, parts: 0)
+  /// The task that the reason speaks of: the need that failed, the task that runs again.
+  package var culprit: TaskID = .none
+  /// The part of the definition that changed, for reason `changed`.
+  package var changedPart: Fingerprint.Part?
+  /// Of a refusal: what could not be done, with what. For people.
+  package var what: String = ""
+
+  package init(_ event: TransitionEvent, _ task: TaskID, attempt: Int32 = 0) {
+    self.event = event
+    self.task = task
+    self.attempt = attempt
+  }
+
+  package init(_ event: TransitionEvent, _ task: TaskID, reason: Reason, culprit: TaskID = .none) {
+    self.event = event
+    self.task = task
+    self.outcome.reason = reason
+    self.culprit = culprit
+  }
+}

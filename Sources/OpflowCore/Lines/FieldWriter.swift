@@ -1,0 +1,127 @@
+/// Writes lines of fields separated by TAB and ended by LF: the alphabet of journal and wire.
+///
+/// TAB, LF, CR, NUL and backslash inside a field become `\t`, `\n`, `\r`, `\0` and `\\`, so a field
+/// never holds a byte that ends it and a line can be cut with `awk -F'\t'`.
+package struct FieldWriter {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+  package var isEmpty: Bool { bytes.isEmpty }
+
+  package mutating func tab() { bytes.append(Field.tab) }
+  package mutating func endLine() { bytes.append(Field.lineFeed) }
+
+  /// Text that needs no escapes, as it stands.
+  package mutating func raw(_ text: StaticString) {
+    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+  }
+
+  package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  package mutating func number(_ value: some FixedWidthInteger) {
+    var magnitude = UInt64(value.magnitude)
+    if value < 0 { bytes.append(45) }
+    let start = bytes.count
+    repeat {
+      bytes.append(48 + UInt8(truncatingIfNeeded: magnitude % 10))
+      magnitude /= 10
+    } while magnitude > 0
+    bytes[start...].reverse()
+  }
+
+  package mutating func hexadecimal(_ value: UInt64, digitCount: Int) {
+    Hexadecimal.append(value, digitCount: digitCount, to: &bytes)
+  }
+
+  /// Text of any bytes, escaped.
+  package mutating func escaped(_ text: some Sequence<UInt8>) {
+    for byte in text {
+      if let letter = Field.escapeLetter(byte) {
+        bytes.append(Field.backslash)
+        bytes.append(letter)
+      } else {
+        bytes.append(byte)
+      }
+    }
+  }
+
+  package mutating func escaped(_ text: String) { escaped(text.utf8) }
+
+  /// Overwrites bytes written before, for a checksum that stands in front of what it covers.
+  package mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
+    bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)
+  }
+}
+
+/// The bytes with a meaning in a line.
+package enum Field {
+  package static let tab: UInt8 = 9
+  package static let lineFeed: UInt8 = 10
+  package static let carriageReturn: UInt8 = 13
+  package static let backslash: UInt8 = 92
+
+  static func escapeLetter(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0: 48
+    case tab: 116
+    case lineFeed: 110
+    case carriageReturn: 114
+    case backslash: 92
+    default: nil
+    }
+  }
+
+  /// The bytes that an escaped field stands for; nil when an escape is none.
+  package static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
+    var result: [UInt8] = []
+    var pending = false
+    for byte in field {
+      if pending {
+        pending = false
+        switch byte {
+        case 48: result.append(0)
+        case 116: result.append(tab)
+        case 110: result.append(lineFeed)
+        case 114: result.append(carriageReturn)
+        case 92: result.append(backslash)
+        default: return nil
+        }
+      } else if byte == backslash {
+        pending = true
+      } else {
+        result.append(byte)
+      }
+    }
+    return pending ? nil : result
+  }
+
+  /// The text of an escaped field; bytes that are no UTF-8 become U+FFFD.
+  package static func text(_ field: some Sequence<UInt8>) -> String? {
+    unescaped(field).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// A decimal number, with a minus sign where it is negative; nil for anything else.
+  package static func number<Value: FixedWidthInteger>(
+    _ field: some Collection<UInt8>, as type: Value.Type = Value.self
+  ) -> Value? {
+    var digits = field[...]
+    let isNegative = digits.first == 45
+    if isNegative { digits = digits.dropFirst() }
+    if digits.isEmpty { return nil }
+    var value: Value = 0
+    for byte in digits {
+      guard byte >= 48, byte <= 57 else { return nil }
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      if overflow { return nil }
+      let digit = Value(byte - 48)
+      let (sum, overflowed) =
+        isNegative
+        ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
+      if overflowed { return nil }
+      value = sum
+    }
+    return value
+  }
+}

@@ -1,0 +1,34 @@
+/// Fixed-width lower-case hexadecimal, as the journal and the plan's key use it.
+package enum Hexadecimal {
+  package static let digits: [UInt8] = Array("0123456789abcdef".utf8)
+
+  /// Sixteen digits.
+  package static func text(_ value: UInt64) -> String {
+    var bytes: [UInt8] = []
+    append(value, digitCount: 16, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  package static func append(_ value: UInt64, digitCount: Int, to bytes: inout [UInt8]) {
+    var shift = digitCount * 4
+    while shift > 0 {
+      shift -= 4
+      let nibble = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15
+      bytes.append(nibble < 10 ? 48 + nibble : 87 + nibble)
+    }
+  }
+
+  /// The value of exactly `bytes.count` (at most 16) lower-case digits; nil for anything else.
+  package static func value(_ bytes: some Collection<UInt8>) -> UInt64? {
+    if bytes.isEmpty || bytes.count > 16 { return nil }
+    var value: UInt64 = 0
+    for byte in bytes {
+      switch byte {
+      case 48...57: value = value << 4 | UInt64(byte - 48)
+      case 97...102: value = value << 4 | UInt64(byte - 87)
+      default: return nil
+      }
+    }
+    return value
+  }
+}

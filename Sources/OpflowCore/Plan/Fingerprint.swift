@@ -1,0 +1,63 @@
+/// What decides a task's result, hashed: action, environment, folder, shell and the ids it needs.
+///
+/// A success is reused by a resume only when its fingerprint is still the task's own.
+package struct Fingerprint: Hashable, Sendable {
+  /// XXH3 over all parts. Alone decides whether two definitions are the same.
+  package var whole: UInt64
+  /// Eight bits of each part's own hash, `Part.run` lowest. Serves to tell a person which part
+  /// changed, never to decide whether one did.
+  package var parts: UInt64
+
+  package init(whole: UInt64, parts: UInt64) {
+    self.whole = whole
+    self.parts = parts
+  }
+
+  package enum Part: UInt64, CaseIterable, Sendable {
+    case run, env, dir, shell, needs, download
+  }
+
+  /// The first part in which the two differ, as far as eight bits tell.
+  package func changedPart(from old: Fingerprint) -> Part? {
+    Part.allCases.first { part in
+      (whole != old.whole)
+        && (parts >> (part.rawValue * 8)) & 255 != (old.parts >> (part.rawValue * 8)) & 255
+    }
+  }
+}
+
+/// Builds a fingerprint part by part. Every text is preceded by its length, so that no two
+/// different lists of texts give the same bytes.
+package struct FingerprintHasher {
+  private var bytes: [UInt8] = []
+  private var wholes: [UInt8] = []
+  private var parts: UInt64 = 0
+
+  package init() {}
+
+  package mutating func add(_ text: UnsafeRawBufferPointer) {
+    add(UInt64(text.count))
+    bytes.append(contentsOf: text)
+  }
+
+  package mutating func add(_ number: UInt64) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Closes a part: all that was added since the last one.
+  package mutating func end(_ part: Fingerprint.Part) {
+    let hash = Hash.xxh3(bytes)
+    bytes.removeAll(keepingCapacity: true)
+    withUnsafeBytes(of: part.rawValue.littleEndian) { wholes.append(contentsOf: $0) }
+    withUnsafeBytes(of: hash.littleEndian) { wholes.append(contentsOf: $0) }
+    parts |= (hash & 255) << (part.rawValue * 8)
+  }
+
+  package mutating func finish() -> Fingerprint {
+    defer {
+      wholes.removeAll(keepingCapacity: true)
+      parts = 0
+    }
+    return Fingerprint(whole: Hash.xxh3(wholes), parts: parts)
+  }
+}

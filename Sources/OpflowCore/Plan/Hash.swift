@@ -1,0 +1,26 @@
+internal import CHash
+
+/// The hash of plans, fingerprints and names: XXH3, which is the same in every process and on every
+/// machine (Swift's `Hasher` is seeded per process).
+package enum Hash {
+  package static func xxh3(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    // SAFETY: reads `count` bytes from a buffer that the caller holds for the call.
+    chash_xxh3_64(bytes.baseAddress, bytes.count)
+  }
+
+  package static func xxh3(_ bytes: [UInt8]) -> UInt64 {
+    bytes.withUnsafeBytes { xxh3($0) }
+  }
+
+  package static func planKey(_ bytes: [UInt8]) -> PlanKey {
+    var high: UInt64 = 0
+    let low = bytes.withUnsafeBytes { chash_xxh3_128($0.baseAddress, $0.count, &high) }
+    return PlanKey(high: high, low: low)
+  }
+
+  /// CRC-32C, with the processor's instruction where it has one.
+  package static func crc32c(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    // SAFETY: as above.
+    chash_crc32c(0, bytes.baseAddress, bytes.count)
+  }
+}

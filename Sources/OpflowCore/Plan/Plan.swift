@@ -1,0 +1,128 @@
+/// A compiled plan, used where it lies: a mapped file, or bytes in memory.
+///
+/// Opening checks the header, the section table and, where asked, the checksum; `validate()` checks
+/// every reference. Both say what is wrong instead of trapping: a plan file is untrusted input.
+package final class Plan: @unchecked Sendable {
+  // SAFETY: @unchecked, because the bytes are never written after init and freed in deinit only.
+
+  package let taskCount: Int
+  package let key: PlanKey
+  package let byteCount: Int
+
+  package let name: Column<TextRef>
+  let kindByte: Column<UInt8>
+  let flagBits: Column<UInt16>
+  package let priority: Column<Int16>
+  let action: Column<TextRef>
+  package let shell: Column<ListIndex>
+  package let directory: Column<TextRef>
+  package let environment: Column<UInt32>
+  let policyIndex: Column<UInt32>
+  package let demand: Column<UInt32>
+  package let allowedCodes: Column<UInt32>
+  package let taskDescription: Column<TextRef>
+  package let tags: Column<ListIndex>
+  package let line: Column<UInt32>
+  package let file: Column<UInt16>
+  let fingerprintWhole: Column<UInt64>
+  let fingerprintParts: Column<UInt64>
+  package let needOffsets: Column<UInt32>
+  package let needTargets: Column<Int32>
+  package let needConditions: Column<UInt8>
+  package let dependentOffsets: Column<UInt32>
+  package let dependentTargets: Column<Int32>
+  package let dependentConditions: Column<UInt8>
+  /// Every task after all that it needs.
+  package let topologicalOrder: Column<Int32>
+  let nameTable: Column<Int32>
+  let listOffsets: Column<UInt32>
+  let listItems: Column<TextRef>
+  let environmentOffsets: Column<UInt32>
+  let environmentItems: Column<EnvironmentItem>
+  let demandOffsets: Column<UInt32>
+  let demandItems: Column<DemandItem>
+  let codeOffsets: Column<UInt32>
+  let codeItems: Column<Int32>
+  let policies: Column<TaskPolicy>
+  package let resources: Column<ResourceEntry>
+  package let files: Column<TextRef>
+  let arena: Column<UInt8>
+  package let manifest: ManifestEntry
+
+  private let release: @Sendable (UnsafeRawBufferPointer) -> Void
+  private let bytes: UnsafeRawBufferPointer
+
+  /// Opens a plan over `bytes`, which must stay as they are until `release` is called with them
+  /// (also when this throws) and start at a multiple of eight.
+  package init(
+    bytes: UnsafeRawBufferPointer, checksum verifyChecksum: Bool,
+    release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+  ) throws(PlanError) {
+    let sections: PlanSections
+    do {
+      sections = try PlanSections(bytes: bytes, verifyChecksum: verifyChecksum)
+      self.name = try sections.column(.taskName, count: sections.taskCount)
+      self.kindByte = try sections.column(.taskKind, count: sections.taskCount)
+      self.flagBits = try sections.column(.taskFlags, count: sections.taskCount)
+      self.priority = try sections.column(.taskPriority, count: sections.taskCount)
+      self.action = try sections.column(.taskAction, count: sections.taskCount)
+      self.shell = try sections.column(.taskShell, count: sections.taskCount)
+      self.directory = try sections.column(.taskDirectory, count: sections.taskCount)
+      self.environment = try sections.column(.taskEnvironment, count: sections.taskCount)
+      self.policyIndex = try sections.column(.taskPolicy, count: sections.taskCount)
+      self.demand = try sections.column(.taskDemand, count: sections.taskCount)
+      self.allowedCodes = try sections.column(.taskAllowedCodes, count: sections.taskCount)
+      self.taskDescription = try sections.column(.taskDescription, count: sections.taskCount)
+      self.tags = try sections.column(.taskTags, count: sections.taskCount)
+      self.line = try sections.column(.taskLine, count: sections.taskCount)
+      self.file = try sections.column(.taskFile, count: sections.taskCount)
+      self.fingerprintWhole = try sections.column(.taskFingerprint, count: sections.taskCount)
+      self.fingerprintParts = try sections.column(
+        .taskFingerprintParts, count: sections.taskCount)
+      self.needOffsets = try sections.column(.needOffsets, count: sections.taskCount + 1)
+      self.needTargets = try sections.column(.needTargets)
+      self.needConditions = try sections.column(.needConditions, count: needTargets.count)
+      self.dependentOffsets = try sections.column(.dependentOffsets, count: sections.taskCount + 1)
+      self.dependentTargets = try sections.column(.dependentTargets, count: needTargets.count)
+      self.dependentConditions = try sections.column(
+        .dependentConditions, count: needTargets.count)
+      self.topologicalOrder = try sections.column(.topologicalOrder, count: sections.taskCount)
+      self.nameTable = try sections.column(
+        .nameTable, count: PlanNames.tableSize(taskCount: sections.taskCount))
+      self.listOffsets = try sections.column(.listOffsets)
+      self.listItems = try sections.column(.listItems)
+      self.environmentOffsets = try sections.column(.environmentOffsets)
+      self.environmentItems = try sections.column(.environmentItems)
+      self.demandOffsets = try sections.column(.demandOffsets)
+      self.demandItems = try sections.column(.demandItems)
+      self.codeOffsets = try sections.column(.codeOffsets)
+      self.codeItems = try sections.column(.codeItems)
+      self.policies = try sections.column(.policies)
+      self.resources = try sections.column(.resources)
+      self.files = try sections.column(.files)
+      self.arena = try sections.column(.arena)
+      let manifests: Column<ManifestEntry> = try sections.column(.manifest, count: 1)
+      self.manifest = manifests[0]
+    } catch {
+      release(bytes)
+      throw error
+    }
+    self.taskCount = sections.taskCount
+    self.key = sections.key
+    self.byteCount = bytes.count
+    self.bytes = bytes
+    self.release = release
+  }
+
+  /// Opens a plan over a copy of `bytes`.
+  package convenience init(copying bytes: [UInt8]) throws(PlanError) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: Swift.max(bytes.count, 1), alignment: 8)
+    copy.copyBytes(from: bytes)
+    try self.init(
+      bytes: UnsafeRawBufferPointer(rebasing: copy[..<bytes.count]), checksum: true,
+      release: { $0.deallocate() })
+  }
+
+  deinit { release(bytes) }
+}

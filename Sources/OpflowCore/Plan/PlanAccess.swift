@@ -1,0 +1,75 @@
+extension Plan {
+  package var tasks: Range<Int> { 0..<taskCount }
+
+  package func kind(_ task: TaskID) -> ActionKind {
+    ActionKind(rawValue: kindByte[task.index]) ?? .command
+  }
+  package func flags(_ task: TaskID) -> TaskFlags { TaskFlags(rawValue: flagBits[task.index]) }
+
+  /// The script of a `shell` action.
+  package func script(_ task: TaskID) -> UnsafeRawBufferPointer { text(action[task.index]) }
+  /// The words of a `command` action.
+  package func words(_ task: TaskID) -> Column<TextRef> { list(action[task.index].offset) }
+
+  package func policy(_ task: TaskID) -> TaskPolicy { policies[Int(policyIndex[task.index])] }
+
+  package func fingerprint(_ task: TaskID) -> Fingerprint {
+    Fingerprint(whole: fingerprintWhole[task.index], parts: fingerprintParts[task.index])
+  }
+
+  package func needs(_ task: TaskID) -> Range<Int> {
+    Int(needOffsets[task.index])..<Int(needOffsets[task.index + 1])
+  }
+  package func needCondition(_ edge: Int) -> NeedCondition {
+    NeedCondition(rawValue: needConditions[edge]) ?? .success
+  }
+  package func dependents(_ task: TaskID) -> Range<Int> {
+    Int(dependentOffsets[task.index])..<Int(dependentOffsets[task.index + 1])
+  }
+  package func dependentCondition(_ edge: Int) -> NeedCondition {
+    NeedCondition(rawValue: dependentConditions[edge]) ?? .success
+  }
+
+  package func list(_ index: ListIndex) -> Column<TextRef> {
+    listItems[Int(listOffsets[Int(index)])..<Int(listOffsets[Int(index) + 1])]
+  }
+  package func environmentList(_ index: UInt32) -> Column<EnvironmentItem> {
+    environmentItems[
+      Int(environmentOffsets[Int(index)])..<Int(environmentOffsets[Int(index) + 1])]
+  }
+  package var demandCount: Int { demandOffsets.count - 1 }
+  package func demandList(_ index: UInt32) -> Column<DemandItem> {
+    demandItems[Int(demandOffsets[Int(index)])..<Int(demandOffsets[Int(index) + 1])]
+  }
+  package func codeList(_ index: UInt32) -> Column<Int32> {
+    codeItems[Int(codeOffsets[Int(index)])..<Int(codeOffsets[Int(index) + 1])]
+  }
+
+  package func text(_ ref: TextRef) -> UnsafeRawBufferPointer {
+    arena.raw(offset: Int(ref.offset), length: Int(ref.length))
+  }
+  package func string(_ ref: TextRef) -> String { String(decoding: text(ref), as: UTF8.self) }
+
+  /// A task's id as a person wrote it.
+  package func nameBytes(_ task: TaskID) -> UnsafeRawBufferPointer { text(name[task.index]) }
+  package func nameString(_ task: TaskID) -> String { string(name[task.index]) }
+
+  /// The task of that name.
+  package func task(named bytes: UnsafeRawBufferPointer) -> TaskID? {
+    let mask = nameTable.count - 1
+    var slot = Int(truncatingIfNeeded: Hash.xxh3(bytes)) & mask
+    // Bounded, so that a table without a free slot cannot hold a reader for ever.
+    for _ in 0...mask {
+      let task = nameTable[slot]
+      if task < 0 { return nil }
+      if nameBytes(TaskID(task)).elementsEqual(bytes) { return TaskID(task) }
+      slot = (slot + 1) & mask
+    }
+    return nil
+  }
+
+  package func task(named name: String) -> TaskID? {
+    var name = name
+    return name.withUTF8 { task(named: UnsafeRawBufferPointer($0)) }
+  }
+}

@@ -1,0 +1,193 @@
+/// One task as it goes into a plan.
+package struct TaskEntry: Sendable {
+  package var name: TextRef
+  package var kind: ActionKind
+  package var flags: TaskFlags = []
+  package var priority: Int16 = 0
+  /// The script of a `shell` action; a `command` has its words in `words`.
+  package var script: TextRef = .empty
+  package var words: ListIndex = 0
+  /// The words before the script of a `shell` action.
+  package var shell: ListIndex = 0
+  /// Absolute.
+  package var directory: TextRef = .empty
+  package var environment: UInt32 = 0
+  package var policy: UInt32 = 0
+  package var demand: UInt32 = 0
+  package var allowedCodes: UInt32 = 0
+  package var description: TextRef = .empty
+  package var tags: ListIndex = 0
+  /// Where the task stands in its manifest, from 1.
+  package var line: UInt32 = 0
+  /// Index of that manifest in the plan's files.
+  package var file: UInt16 = 0
+  package var fingerprint: Fingerprint = Fingerprint(whole: 0, parts: 0)
+
+  package init(name: TextRef, kind: ActionKind) {
+    self.name = name
+    self.kind = kind
+  }
+}
+
+/// Collects a plan and lays it out as the bytes of a plan file.
+///
+/// Tasks are added in the order of the manifest; then, task by task in that same order, their needs.
+package struct PlanBuilder: ~Copyable {
+  private var arena: [UInt8] = []
+  private var texts = InternTable()
+  private var lists = ListTable<TextRef>()
+  private var environments = ListTable<EnvironmentItem>()
+  private var demands = ListTable<DemandItem>()
+  private var codes = ListTable<Int32>()
+  private var policies: [TaskPolicy] = []
+  private var policyIndex: [TaskPolicy: UInt32] = [:]
+  private var tasks = TaskColumns()
+  private var needOffsets: [UInt32] = [0]
+  private var needTargets: [Int32] = []
+  private var needConditions: [UInt8] = []
+  private var files: [TextRef] = []
+
+  package var resources: [ResourceEntry] = []
+
+  package init() {}
+
+  package var taskCount: Int { tasks.name.count }
+  package var edgeCount: Int { needTargets.count }
+
+  /// Bytes of text collected so far. Must stay below 4 GiB; the caller refuses what goes beyond.
+  package var arenaByteCount: Int { arena.count }
+
+  /// Adds a text that is likely the only one of its kind.
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
+    let ref = TextRef(
+      offset: UInt32(truncatingIfNeeded: arena.count),
+      length: UInt32(truncatingIfNeeded: bytes.count))
+    arena.append(contentsOf: bytes)
+    return ref
+  }
+
+  /// Adds a text, or finds it when it is there: equal texts get equal references.
+  package mutating func intern(_ bytes: UnsafeRawBufferPointer) -> TextRef {
+    if bytes.isEmpty { return .empty }
+    return texts.intern(bytes, arena: &arena)
+  }
+
+  package mutating func intern(_ text: String) -> TextRef {
+    var text = text
+    return text.withUTF8 { intern(UnsafeRawBufferPointer($0)) }
+  }
+
+  package mutating func intern(_ bytes: [UInt8]) -> TextRef {
+    bytes.withUnsafeBytes { intern($0) }
+  }
+
+  /// The bytes of a text added before, for as long as `body` runs.
+  package func withText<Result>(
+    _ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    arena.withUnsafeBytes {
+      body(UnsafeRawBufferPointer(rebasing: $0[Int(ref.offset)..<Int(ref.offset + ref.length)]))
+    }
+  }
+
+  package mutating func list(_ items: [TextRef]) -> ListIndex { lists.index(of: items) }
+  package mutating func environment(_ items: [EnvironmentItem]) -> UInt32 {
+    environments.index(of: items)
+  }
+  package mutating func demand(_ items: [DemandItem]) -> UInt32 { demands.index(of: items) }
+  package mutating func codes(_ items: [Int32]) -> UInt32 { codes.index(of: items) }
+
+  package mutating func policy(_ policy: TaskPolicy) -> UInt32 {
+    if let known = policyIndex[policy] { return known }
+    let index = UInt32(truncatingIfNeeded: policies.count)
+    policies.append(policy)
+    policyIndex[policy] = index
+    return index
+  }
+
+  package mutating func file(_ path: String) -> UInt16 {
+    files.append(intern(path))
+    return UInt16(truncatingIfNeeded: files.count - 1)
+  }
+
+  package mutating func add(_ task: TaskEntry) -> TaskID {
+    let id = TaskID(taskCount)
+    tasks.append(task)
+    return id
+  }
+
+  /// Adds one need of the task whose turn it is; `endNeeds()` goes on to the next task.
+  package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {
+    needTargets.append(target.rawValue)
+    needConditions.append(condition.rawValue)
+  }
+
+  package mutating func endNeeds() {
+    needOffsets.append(UInt32(truncatingIfNeeded: needTargets.count))
+  }
+
+  package enum Outcome: Sendable {
+    case plan([UInt8])
+    /// Each task needs the next, the last the first.
+    case cycle([TaskID])
+  }
+
+  /// Orders the graph and lays out the file.
+  package consuming func finish(manifest: ManifestEntry, key: PlanKey) -> Outcome {
+    precondition(needOffsets.count == taskCount + 1, "needs of every task must be ended")
+    let dependents = Graph.reversed(offsets: needOffsets, targets: needTargets)
+    let order: [Int32]
+    switch Graph.order(
+      needOffsets: needOffsets, needTargets: needTargets,
+      dependentOffsets: dependents.offsets, dependentTargets: dependents.sources)
+    {
+    case .topological(let topological): order = topological
+    case .cycle(let tasks): return .cycle(tasks.map { TaskID($0) })
+    }
+
+    let names = nameTable()
+    var writer = PlanWriter(arena: arena)
+    tasks.write(to: &writer)
+    writer.add(.needOffsets, needOffsets)
+    writer.add(.needTargets, needTargets)
+    writer.add(.needConditions, needConditions)
+    writer.add(.dependentOffsets, dependents.offsets)
+    writer.add(.dependentTargets, dependents.sources)
+    writer.add(.dependentConditions, dependents.edges.map { needConditions[Int($0)] })
+    writer.add(.topologicalOrder, order)
+    writer.add(.nameTable, names)
+    writer.add(.listOffsets, lists.offsets)
+    writer.add(.listItems, lists.items)
+    writer.add(.environmentOffsets, environments.offsets)
+    writer.add(.environmentItems, environments.items)
+    writer.add(.demandOffsets, demands.offsets)
+    writer.add(.demandItems, demands.items)
+    writer.add(.codeOffsets, codes.offsets)
+    writer.add(.codeItems, codes.items)
+    writer.add(.policies, policies)
+    writer.add(.resources, resources)
+    writer.add(.files, files)
+    writer.add(.manifest, [manifest])
+    return .plan(writer.finish(taskCount: taskCount, key: key))
+  }
+
+  /// An open-addressing table from a name's hash to its task, at most half full.
+  private borrowing func nameTable() -> [Int32] {
+    let size = PlanNames.tableSize(taskCount: taskCount)
+    var table = [Int32](repeating: -1, count: size)
+    for task in 0..<taskCount {
+      var slot = Int(truncatingIfNeeded: withText(tasks.name[task]) { Hash.xxh3($0) }) & (size - 1)
+      while table[slot] >= 0 { slot = (slot + 1) & (size - 1) }
+      table[slot] = Int32(truncatingIfNeeded: task)
+    }
+    return table
+  }
+}
+
+enum PlanNames {
+  static func tableSize(taskCount: Int) -> Int {
+    var size = 2
+    while size < taskCount * 2 { size *= 2 }
+    return size
+  }
+}

@@ -1,0 +1,84 @@
+/// Where a task stands.
+package enum TaskState: UInt8, CaseIterable, Sendable {
+  /// For its needs, for a retry's delay, or for the turn of `finally`.
+  case waiting
+  /// May start as soon as its resources are free.
+  case ready
+  /// Its start is journaled; a worker has it.
+  case running
+  /// Its process tree is stopped by a signal, and goes on later.
+  case suspended
+  case succeeded
+  /// `inputs` and `outputs` are those of its last success.
+  case upToDate
+  /// Failed, and its dependents see a success.
+  case failedAllowed
+  case failed
+  /// Never ran: by `if`, by `--skip`, or because its needs cannot be met.
+  case skipped
+  /// Was running when the run was stopped on request.
+  case cancelled
+
+  package var isTerminal: Bool {
+    switch self {
+    case .waiting, .ready, .running, .suspended: false
+    case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: true
+    }
+  }
+
+  /// The table of legal transitions. Nothing leaves a terminal state but by an explicit resume,
+  /// which is no transition: it makes a new drive of the run, whose tasks begin in `waiting` or in
+  /// the terminal state that they keep.
+  ///
+  ///             waiting ready running suspended succeeded upToDate failedAllowed failed skipped cancelled
+  ///   waiting              x                                                       x      x
+  ///   ready        x                x                         x                          x
+  ///   running      x                       x         x               x             x              x
+  ///   suspended    x                x                x               x             x              x
+  ///
+  /// Back to `waiting`: from `ready` a need that runs again, from `running` and `suspended` a
+  /// retry's delay, a lost worker and a task that was handed ahead and taken back. `waiting` to
+  /// `failed`: a task that a crash interrupted and whose `on_interrupted` is `fail`. `running` to
+  /// `failed` covers a worker's refusal.
+  package func canBecome(_ next: TaskState) -> Bool {
+    switch self {
+    case .waiting: next == .ready || next == .skipped || next == .failed
+    case .ready: next == .waiting || next == .running || next == .upToDate || next == .skipped
+    case .running:
+      next == .waiting || next == .suspended || next == .succeeded || next == .failedAllowed
+        || next == .failed || next == .cancelled
+    case .suspended:
+      next == .waiting || next == .running || next == .succeeded || next == .failedAllowed
+        || next == .failed || next == .cancelled
+    case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: false
+    }
+  }
+
+  /// The word of `status`.
+  package var word: String {
+    switch self {
+    case .waiting, .ready: "pending"
+    case .running: "running"
+    case .suspended: "suspended"
+    case .succeeded: "succeeded"
+    case .upToDate: "up_to_date"
+    case .failedAllowed, .failed: "failed"
+    case .skipped: "skipped"
+    case .cancelled: "cancelled"
+    }
+  }
+
+  /// Whether an edge with `condition` from a task that ended so is met.
+  package func meets(_ condition: NeedCondition, skippedUpstream: Bool) -> Bool {
+    switch condition {
+    case .finished: return isTerminal
+    case .failure: return self == .failed
+    case .success:
+      switch self {
+      case .succeeded, .upToDate, .failedAllowed: return true
+      case .skipped: return !skippedUpstream
+      case .waiting, .ready, .running, .suspended, .failed, .cancelled: return false
+      }
+    }
+  }
+}

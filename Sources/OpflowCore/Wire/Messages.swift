@@ -1,0 +1,70 @@
+/// What the coordinator tells a worker. Tasks are named by their number in the plan that both map.
+package enum WorkerOrder: Equatable, Sendable {
+  /// Start this task; one more may be handed ahead while another runs.
+  case run(TaskID, attempt: Int32)
+  /// Give back a task handed ahead that has not started.
+  case revoke(TaskID, attempt: Int32)
+  /// End its process tree by its stop rule; reason `kill` ends it at once.
+  case stop(TaskID, attempt: Int32, reason: Reason)
+  case suspend(TaskID, attempt: Int32)
+  case proceed(TaskID, attempt: Int32)
+  case watch(TaskID, on: Bool)
+  case bye
+}
+
+/// What a worker tells the coordinator.
+package enum WorkerReport: Equatable, Sendable {
+  case hello(WorkerHello)
+  case started(TaskID, attempt: Int32, pid: Int32)
+  case progress(WorkerProgress)
+  case ended(TaskID, attempt: Int32, Outcome)
+  case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
+  case revoked(TaskID, attempt: Int32)
+  case pulse
+}
+
+/// A worker's first line.
+package struct WorkerHello: Equatable, Sendable {
+  package static let currentVersion = 1
+  package var version: Int
+  /// 32 hexadecimal digits: the plan that the worker has mapped.
+  package var planKey: String
+  package var pid: Int32
+  package var cores: Int
+  /// What it can do: `run`, `download`.
+  package var actions: [String]
+  package var host: String
+
+  package init(
+    version: Int = WorkerHello.currentVersion, planKey: String, pid: Int32, cores: Int,
+    actions: [String], host: String
+  ) {
+    self.version = version
+    self.planKey = planKey
+    self.pid = pid
+    self.cores = cores
+    self.actions = actions
+    self.host = host
+  }
+}
+
+/// How far a task is.
+package struct WorkerProgress: Equatable, Sendable {
+  package var task: TaskID
+  package var doneBytes: Int64
+  /// -1 where nobody knows.
+  package var totalBytes: Int64
+  package var bytesPerSecond: Int64
+  /// The last line of output, for a watched task.
+  package var text: String
+
+  package init(
+    task: TaskID, doneBytes: Int64, totalBytes: Int64, bytesPerSecond: Int64, text: String
+  ) {
+    self.task = task
+    self.doneBytes = doneBytes
+    self.totalBytes = totalBytes
+    self.bytesPerSecond = bytesPerSecond
+    self.text = text
+  }
+}
