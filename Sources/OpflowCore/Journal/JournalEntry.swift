@@ -1,4 +1,4 @@
-/// A line of the journal, as a value. `JournalCodec` writes and reads the text.
+/// A line of the journal, as a value. `JournalEncoder` writes its text, `JournalLine` reads it.
 package enum JournalEntry: Sendable, Equatable {
   case open(OpenEntry)
   /// A further drive of the run begins.
@@ -50,6 +50,9 @@ package struct ResumeEntry: Sendable, Equatable {
   /// Tasks whose earlier result is taken over; every other one that had a result has its own
   /// `resume` line with the reason.
   package var reused: Int = 0
+  /// How many tasks' `resume` lines follow this one without a gap; with it a reader of a damaged
+  /// journal knows whether it lost one.
+  package var withdrawn: Int = 0
   /// Ids of tasks that the manifest no longer has.
   package var removed: [String] = []
 

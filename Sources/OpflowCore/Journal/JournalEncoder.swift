@@ -1,0 +1,226 @@
+/// Writes journal lines one after the other into a buffer that is written to the file and emptied.
+///
+/// The format stands in JournalFormat.swift. SEQ and the number of the drive are counted here, since
+/// a gap in them is damage.
+package struct JournalEncoder: Sendable {
+  /// Whole lines only.
+  package private(set) var bytes: [UInt8] = []
+  package private(set) var nextSequence: UInt64
+  /// The drive that the next line belongs to; an appended run-level `resume` begins the next one.
+  package private(set) var drive: Int
+
+  /// Goes on behind `recovered`, or begins a journal.
+  package init(nextSequence: UInt64 = 1, drive: Int = 1) {
+    self.nextSequence = nextSequence
+    self.drive = drive
+  }
+
+  package var isEmpty: Bool { bytes.isEmpty }
+
+  /// Forgets the lines, not the count.
+  package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  package mutating func append(_ entry: JournalEntry, at milliseconds: Int64, plan: Plan) {
+    switch entry {
+    case .transition(let transition): append(transition, at: milliseconds, plan: plan)
+    case .open(let open): appendLine("open", at: milliseconds) { $0.write(open) }
+    case .resume(let resume):
+      drive += 1
+      let drive = drive
+      appendLine("resume", at: milliseconds) { $0.write(resume, drive: drive) }
+    case .close(let close):
+      let drive = drive
+      appendLine("close", at: milliseconds) { $0.write(close, drive: drive) }
+    case .worker(let worker):
+      let drive = drive
+      appendLine("worker", at: milliseconds) { $0.write(worker, drive: drive) }
+    }
+  }
+
+  /// A line of the run, written in no hurry.
+  private mutating func appendLine(
+    _ word: StaticString, at milliseconds: Int64, fields: (inout FieldWriter) -> Void
+  ) {
+    var writer = FieldWriter()
+    fields(&writer)
+    let sequence = nextSequence
+    let start = bytes.count
+    bytes.append(addingCapacity: 80 + writer.bytes.count) { line in
+      line.appendHeader(sequence: sequence, milliseconds: milliseconds, word: word)
+      writer.bytes.withUnsafeBytes { line.appendBytes($0) }
+      line.append(Field.lineFeed)
+    }
+    seal(from: start)
+  }
+
+  /// The hot path: no allocation but the buffer's own.
+  package mutating func append(_ transition: Transition, at milliseconds: Int64, plan: Plan) {
+    let sequence = nextSequence
+    let drive = drive
+    let start = bytes.count
+    let task = transition.task.isNone ? Self.noName : plan.nameBytes(transition.task)
+    let culprit = transition.culprit.isNone ? Self.noName : plan.nameBytes(transition.culprit)
+    // Numbers and keys of all that a transition can hold stay below 512 bytes; a byte of text is
+    // at most two in its field.
+    let room = 512 + 2 * (task.count + culprit.count + transition.what.utf8.count)
+    bytes.append(addingCapacity: room) { line in
+      line.appendHeader(
+        sequence: sequence, milliseconds: milliseconds, word: transition.event.staticWord)
+      line.appendEscaped(task)
+      line.append(transition, drive: drive)
+      if !culprit.isEmpty {
+        line.appendText("\tof=")
+        line.appendEscaped(culprit)
+      }
+      line.append(Field.lineFeed)
+    }
+    seal(from: start)
+  }
+
+  private static var noName: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// Puts the checksum in front of the line that begins at `start`.
+  private mutating func seal(from start: Int) {
+    let checksum = bytes.withUnsafeBytes { Hash.crc32c($0.part(start + 9, $0.count - 1)) }
+    for digit in 0..<8 {
+      let nibble = UInt8(truncatingIfNeeded: checksum >> UInt32(28 - 4 * digit)) & 15
+      bytes[start + digit] = nibble < 10 ? 48 + nibble : 87 + nibble
+    }
+    nextSequence += 1
+  }
+}
+
+extension OutputSpan<UInt8> {
+  @inline(__always)
+  fileprivate mutating func appendHeader(
+    sequence: UInt64, milliseconds: Int64, word: StaticString
+  ) {
+    appendText("00000000\t")
+    appendNumber(sequence)
+    append(Field.tab)
+    appendNumber(milliseconds)
+    append(Field.tab)
+    appendText(word)
+    append(Field.tab)
+  }
+
+  /// `key` is a tab, the key's name and an equals sign. A zero is left out.
+  @inline(__always)
+  fileprivate mutating func append(_ key: StaticString, _ value: some FixedWidthInteger) {
+    if value == 0 { return }
+    appendText(key)
+    appendNumber(value)
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(_ transition: Transition, drive: Int) {
+    if drive > 1 { append("\td=", drive) }
+    append("\tn=", transition.attempt)
+    switch transition.event {
+    case .start, .pause, .proceed: return
+    case .success, .failure, .retry, .cancel, .interrupt, .skip, .resume: break
+    }
+    append(transition.outcome)
+    append("\tdelay=", transition.delayMilliseconds)
+    if transition.allowed { appendText("\tallowed=1") }
+    if transition.event == .success || transition.allowed {
+      appendText("\tfp=")
+      appendHexadecimal(transition.fingerprint.whole, digitCount: 16)
+      append(UInt8(ascii: "-"))
+      let parts = transition.fingerprint.parts
+      appendHexadecimal(parts, digitCount: Swift.max(1, (67 - parts.leadingZeroBitCount) / 4))
+    }
+    if let part = transition.changedPart {
+      appendText("\tpart=")
+      for byte in part.word.utf8 { append(byte) }
+    }
+    if !transition.what.isEmpty {
+      appendText("\twhat=")
+      var what = transition.what
+      what.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
+    }
+  }
+
+  @inline(__always)
+  private mutating func append(_ outcome: Outcome) {
+    switch outcome.status {
+    case .unknown: break
+    case .exit(let code):
+      appendText("\texit=")
+      appendNumber(code)
+    case .signal(let signal):
+      appendText("\tsignal=")
+      appendNumber(signal)
+    }
+    if outcome.reason != .none {
+      appendText("\treason=")
+      for byte in outcome.reason.text.utf8 { append(byte) }
+    }
+    append("\terrno=", outcome.errorNumber)
+    append("\twall=", outcome.usage.wallMicroseconds)
+    append("\tuser=", outcome.usage.userMicroseconds)
+    append("\tsys=", outcome.usage.systemMicroseconds)
+    append("\trss=", outcome.usage.peakKibibytes)
+    append("\tout=", outcome.usage.outputBytes)
+  }
+}
+
+extension FieldWriter {
+  private mutating func field(_ key: StaticString, _ value: String) {
+    tab()
+    raw(key)
+    escaped(value)
+  }
+
+  private mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
+    tab()
+    raw(key)
+    number(value)
+  }
+
+  private mutating func fields(_ key: StaticString, _ values: [String]) {
+    for value in values { field(key, value) }
+  }
+
+  fileprivate mutating func write(_ open: OpenEntry) {
+    field("format=", open.format)
+    field("run=", open.run)
+    field("plan=", open.planKey)
+    field("version=", open.opflowVersion)
+    field("manifest=", open.manifestPath)
+    field("folder=", open.folder)
+    fields("set=", open.set)
+    fields("only=", open.only)
+    fields("skip=", open.skip)
+    fields("env=", open.environment)
+  }
+
+  fileprivate mutating func write(_ resume: ResumeEntry, drive: Int) {
+    field("d=", drive)
+    field("plan=", resume.planKey)
+    field("version=", resume.opflowVersion)
+    fields("set=", resume.set)
+    fields("only=", resume.only)
+    fields("skip=", resume.skip)
+    fields("env=", resume.environment)
+    field("reused=", resume.reused)
+    field("withdrawn=", resume.withdrawn)
+    fields("removed=", resume.removed)
+  }
+
+  fileprivate mutating func write(_ close: CloseEntry, drive: Int) {
+    if drive > 1 { field("d=", drive) }
+    field("state=", close.state.rawValue)
+    field("code=", close.exitCode)
+    field("signal=", close.signal)
+  }
+
+  fileprivate mutating func write(_ worker: WorkerEntry, drive: Int) {
+    if drive > 1 { field("d=", drive) }
+    field("pid=", worker.pid)
+    field("start=", worker.startTime)
+    field("boot=", worker.bootID)
+  }
+}

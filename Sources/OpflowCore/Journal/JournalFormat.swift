@@ -1,0 +1,160 @@
+// The journal
+// ===========
+//
+// One append-only text file per run, one line per transition. It is the only source of truth about
+// a run: status, resume, reports and estimates are folds over it.
+//
+//   CRC <TAB> SEQ <TAB> TIME <TAB> EVENT <TAB> TASK <TAB> KEY=VALUE <TAB> KEY=VALUE ... <LF>
+//
+//   CRC    CRC-32C of everything after its tab up to the line feed, eight lower-case hex digits
+//   SEQ    decimal, from 1, one more with each line
+//   TIME   decimal, milliseconds since the epoch
+//   EVENT  a word of the table below
+//   TASK   the task's id; empty where the line speaks of the run
+//
+// TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
+// any order; one that a reader does not know is passed over, and so is a line whose event it does
+// not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
+// `set`, `only`, `skip`, `env` and `removed` stand once per value.
+//
+//   EVENT      TASK  keys
+//   open             format run plan version manifest folder set only skip env
+//   resume           d plan version set only skip env reused withdrawn removed
+//   close            d state code signal
+//   worker           d pid start boot
+//   pause            d
+//   continue         d
+//   start       x    d n
+//   success     x    d n exit wall user sys rss out fp
+//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp
+//   retry       x    d n exit signal reason errno what wall user sys rss out delay
+//   skip        x    d reason of
+//   cancel      x    d n exit signal reason wall user sys rss out
+//   interrupt   x    d n reason exit signal wall user sys rss out
+//   pause       x    d n
+//   continue    x    d n
+//   resume      x    d n reason part of
+//
+//   d          number of the drive of the run (1 for its first, which leaves the key out)
+//   n          number of the try, over all drives
+//   exit, signal     how the process ended
+//   wall, user, sys  microseconds
+//   rss        KiB, largest resident set
+//   out        bytes of output
+//   fp         the task's fingerprint: 16 hex digits, a dash, its parts in up to 16 hex digits
+//   of         the task that the reason speaks of
+//   part       the part of the definition that changed
+//   delay      milliseconds until the next try
+//   withdrawn  how many `resume` lines of tasks follow this line at once
+//
+// A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task
+// out of a state that it ended in, follow it without a gap. `d` and `withdrawn` are there so that a
+// reader of a damaged journal knows when it may have lost one of them: it then takes nothing that
+// ended before that drive as ended (RunHistory).
+//
+// Line 1 is `open` with SEQ 1. The format's version is its key `format`; a reader refuses a version
+// that it does not know. New keys and events need no new version, a new meaning of old ones does.
+
+/// What a line of the journal is about.
+package enum JournalEvent: Equatable, Sendable {
+  case open
+  /// A further drive of the run.
+  case resume
+  case close
+  case worker
+  case transition(TransitionEvent)
+  /// A word of a later opflow.
+  case unknown
+
+  /// `resume` speaks of the run or of a task, and only TASK tells which.
+  @inline(__always)
+  init(word: UnsafeRawBufferPointer, ofRun: Bool) {
+    switch word.first {
+    case UInt8(ascii: "s"):
+      if word.equals("start") {
+        self = .transition(.start)
+      } else if word.equals("success") {
+        self = .transition(.success)
+      } else {
+        self = word.equals("skip") ? .transition(.skip) : .unknown
+      }
+    case UInt8(ascii: "f"): self = word.equals("failure") ? .transition(.failure) : .unknown
+    case UInt8(ascii: "r"):
+      if word.equals("resume") {
+        self = ofRun ? .resume : .transition(.resume)
+      } else {
+        self = word.equals("retry") ? .transition(.retry) : .unknown
+      }
+    case UInt8(ascii: "c"):
+      if word.equals("close") {
+        self = .close
+      } else if word.equals("cancel") {
+        self = .transition(.cancel)
+      } else {
+        self = word.equals("continue") ? .transition(.proceed) : .unknown
+      }
+    case UInt8(ascii: "i"): self = word.equals("interrupt") ? .transition(.interrupt) : .unknown
+    case UInt8(ascii: "p"): self = word.equals("pause") ? .transition(.pause) : .unknown
+    case UInt8(ascii: "o"): self = word.equals("open") ? .open : .unknown
+    case UInt8(ascii: "w"): self = word.equals("worker") ? .worker : .unknown
+    default: self = .unknown
+    }
+  }
+}
+
+extension TransitionEvent {
+  /// `word` as constant text, for the hot path.
+  var staticWord: StaticString {
+    switch self {
+    case .start: "start"
+    case .success: "success"
+    case .failure: "failure"
+    case .retry: "retry"
+    case .skip: "skip"
+    case .cancel: "cancel"
+    case .interrupt: "interrupt"
+    case .pause: "pause"
+    case .proceed: "continue"
+    case .resume: "resume"
+    }
+  }
+}
+
+extension Fingerprint.Part {
+  /// The word in the journal and in the reason that a person reads.
+  package var word: String {
+    switch self {
+    case .run: "run"
+    case .env: "env"
+    case .dir: "dir"
+    case .shell: "shell"
+    case .needs: "needs"
+    case .download: "download"
+    }
+  }
+
+  init?(word: UnsafeRawBufferPointer) {
+    guard let part = Self.allCases.first(where: { $0.word.utf8.elementsEqual(word) }) else {
+      return nil
+    }
+    self = part
+  }
+}
+
+/// Why a file is no journal that this opflow can read. What recovery covers is no error.
+package enum JournalError: Error, Equatable, Sendable {
+  /// Not one byte: the run died before it began.
+  case empty
+  /// The first line is damaged, or the file is something else.
+  case firstLine
+  case version(found: String)
+
+  package var message: String {
+    switch self {
+    case .empty: "the journal is empty: this run never began"
+    case .firstLine: "line 1 is damaged or no journal's: it should be an intact `open` line"
+    case .version(let found):
+      "the journal has format \(found), this opflow reads \(OpenEntry.currentFormat)"
+    }
+  }
+}

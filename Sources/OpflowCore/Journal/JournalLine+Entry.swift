@@ -1,0 +1,127 @@
+extension JournalLine {
+  /// The line as a value, its names looked up in `plan`; nil for an event of a later opflow, a task
+  /// that the plan does not have, and a line of the run that lacks what it must say.
+  package func entry(plan: Plan) -> JournalEntry? {
+    switch event {
+    case .open: open.map { .open($0) }
+    case .resume: .resume(resume)
+    case .close: close.map { .close($0) }
+    case .worker: worker.map { .worker($0) }
+    case .transition(let event): transition(event, plan: plan).map { .transition($0) }
+    case .unknown: nil
+    }
+  }
+
+  private func transition(_ event: TransitionEvent, plan: Plan) -> Transition? {
+    var transition = Transition(event, .none)
+    if !task.isEmpty {
+      guard let id = plan.task(escapedName: task) else { return nil }
+      transition.task = id
+    }
+    let fields = TransitionFields(self)
+    transition.attempt = fields.attempt
+    transition.outcome = fields.outcome
+    transition.allowed = fields.allowed
+    transition.delayMilliseconds = fields.delayMilliseconds
+    transition.fingerprint = fields.fingerprint
+    transition.culprit = plan.task(escapedName: fields.culprit) ?? .none
+    transition.changedPart = fields.changedPart
+    transition.what = Field.text(fields.what) ?? ""
+    return transition
+  }
+
+  /// Nil when the format is not said. The reader has refused formats that it does not know.
+  var open: OpenEntry? {
+    var open = OpenEntry(run: "", planKey: "", opflowVersion: "", manifestPath: "", folder: "")
+    open.format = 0
+    for field in fields {
+      switch field.keyText {
+      case "format": open.format = Int(field.natural)
+      case "run": open.run = field.text
+      case "plan": open.planKey = field.text
+      case "version": open.opflowVersion = field.text
+      case "manifest": open.manifestPath = field.text
+      case "folder": open.folder = field.text
+      case "set": open.set.append(field.text)
+      case "only": open.only.append(field.text)
+      case "skip": open.skip.append(field.text)
+      case "env": open.environment.append(field.text)
+      default: break
+      }
+    }
+    return open.format == 0 ? nil : open
+  }
+
+  var resume: ResumeEntry {
+    var resume = ResumeEntry(planKey: "", opflowVersion: "")
+    for field in fields {
+      switch field.keyText {
+      case "plan": resume.planKey = field.text
+      case "version": resume.opflowVersion = field.text
+      case "set": resume.set.append(field.text)
+      case "only": resume.only.append(field.text)
+      case "skip": resume.skip.append(field.text)
+      case "env": resume.environment.append(field.text)
+      case "reused": resume.reused = Int(field.natural)
+      case "withdrawn": resume.withdrawn = Int(field.natural)
+      case "removed": resume.removed.append(field.text)
+      default: break
+      }
+    }
+    return resume
+  }
+
+  var close: CloseEntry? {
+    var close: CloseEntry?
+    var exitCode: Int32 = 0
+    var signal: Int32 = 0
+    for field in fields {
+      switch field.keyText {
+      case "state":
+        close = RunState(rawValue: field.text).map { CloseEntry(state: $0, exitCode: 0) }
+      case "code": exitCode = field.small ?? 0
+      case "signal": signal = field.small ?? 0
+      default: break
+      }
+    }
+    close?.exitCode = exitCode
+    close?.signal = signal
+    return close
+  }
+
+  var worker: WorkerEntry? {
+    var pid: Int32?
+    var startTime: UInt64?
+    var bootID = ""
+    for field in fields {
+      switch field.keyText {
+      case "pid": pid = field.small
+      case "start": startTime = Field.number(field.value)
+      case "boot": bootID = field.text
+      default: break
+      }
+    }
+    guard let pid, let startTime, pid > 1 else { return nil }
+    return WorkerEntry(pid: pid, startTime: startTime, bootID: bootID)
+  }
+
+  /// Of the run's own `resume`, which is read for it before anything else.
+  var drive: Int {
+    for field in fields where field.key.equals("d") { return Swift.max(1, Int(field.natural)) }
+    return 1
+  }
+}
+
+extension JournalField {
+  fileprivate var keyText: String { String(decoding: key, as: UTF8.self) }
+}
+
+extension Plan {
+  /// The task that a field of the journal or the wire names.
+  @inline(__always)
+  func task(escapedName name: UnsafeRawBufferPointer) -> TaskID? {
+    if name.isEmpty { return nil }
+    if name.position(of: Field.backslash, from: 0) == name.count { return task(named: name) }
+    return Field.unescaped(name)?.withUnsafeBytes { task(named: $0) }
+  }
+}

@@ -1,0 +1,107 @@
+/// Room for one line, filled front to back: what the hot writers of lines use instead of growing an
+/// array byte by byte. The caller sees to the capacity; a write beyond it traps.
+typealias LineSpan = OutputSpan<UInt8>
+
+extension OutputSpan<UInt8> {
+  /// Text that needs no escapes, as it stands.
+  @inline(__always)
+  mutating func appendText(_ text: StaticString) {
+    text.withUTF8Buffer { appendBytes(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Bytes that need no escapes, as they stand.
+  @inline(__always)
+  mutating func appendBytes(_ source: UnsafeRawBufferPointer) {
+    withUnsafeMutableBufferPointer { room, used in
+      precondition(source.count <= room.count - used, "line is longer than its room")
+      guard let start = room.baseAddress, let from = source.baseAddress else { return }
+      // SAFETY: `source.count` bytes fit behind the used ones, as was just checked.
+      UnsafeMutableRawPointer(start + used).copyMemory(from: from, byteCount: source.count)
+      used += source.count
+    }
+  }
+
+  /// Bytes of any kind, escaped.
+  @inline(__always)
+  mutating func appendEscaped(_ source: UnsafeRawBufferPointer) {
+    if Field.mayNeedEscape(source) {
+      appendEscapedSlowly(source)
+    } else {
+      appendBytes(source)
+    }
+  }
+
+  private mutating func appendEscapedSlowly(_ source: UnsafeRawBufferPointer) {
+    for byte in source {
+      if let letter = Field.escapeLetter(byte) {
+        append(Field.backslash)
+        append(letter)
+      } else {
+        append(byte)
+      }
+    }
+  }
+
+  /// Decimal digits, with a minus sign where it is negative.
+  @inline(__always)
+  mutating func appendNumber(_ value: some FixedWidthInteger) {
+    if value < 0 { append(45) }
+    appendDigits(UInt64(value.magnitude))
+  }
+
+  private mutating func appendDigits(_ value: UInt64) {
+    if value < 10 {
+      append(48 + UInt8(truncatingIfNeeded: value))
+      return
+    }
+    let count = Self.digitCount(value)
+    withUnsafeMutableBufferPointer { room, used in
+      precondition(count <= room.count - used, "line is longer than its room")
+      guard let start = room.baseAddress else { return }
+      // SAFETY: writes `count` bytes behind the used ones, as was just checked.
+      var cursor = start + used + count
+      var rest = value
+      while rest >= 10 {
+        cursor -= 1
+        cursor.pointee = 48 + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
+      (cursor - 1).pointee = 48 + UInt8(truncatingIfNeeded: rest)
+      used += count
+    }
+  }
+
+  private static func digitCount(_ value: UInt64) -> Int {
+    var count = 1
+    var rest = value
+    while rest >= 10_000 {
+      rest /= 10_000
+      count += 4
+    }
+    if rest >= 1000 { return count + 3 }
+    if rest >= 100 { return count + 2 }
+    return rest >= 10 ? count + 1 : count
+  }
+
+  /// Lower-case digits, the lowest `digitCount` of `value`.
+  @inline(__always)
+  mutating func appendHexadecimal(_ value: UInt64, digitCount: Int) {
+    var shift = UInt64(digitCount * 4)
+    while shift > 0 {
+      shift -= 4
+      let nibble = UInt8(truncatingIfNeeded: value >> shift) & 15
+      append(nibble < 10 ? 48 + nibble : 87 + nibble)
+    }
+  }
+}
+
+extension Field {
+  /// False where no byte needs an escape; true where one may.
+  @inline(__always)
+  static func mayNeedEscape(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    // No early exit, so that the compiler can look at many bytes at once.
+    var special: UInt8 = 0
+    for byte in bytes { special |= (byte < 14 || byte == backslash) ? 1 : 0 }
+    return special != 0
+  }
+}

@@ -1,0 +1,174 @@
+import OpflowCore
+import Testing
+
+@Suite struct JournalCodecTests {
+  let plan: Plan
+
+  init() throws {
+    plan = try TestPlan.make(names: [
+      "build", "test[os=a\tb\\c\nd]", "twenty-byte-task-id1", "naïve",
+    ])
+  }
+
+  /// Writes the entry, cuts the line feed off and reads it back.
+  private func roundTrip(_ entry: JournalEntry, drive: Int = 1) throws -> JournalEntry? {
+    var encoder = JournalEncoder(nextSequence: 7, drive: drive)
+    encoder.append(entry, at: 1_700_000_000_123, plan: plan)
+    return try encoder.bytes.dropLast().withUnsafeBytes { bytes in
+      let line = try #require(JournalLine(bytes))
+      #expect(line.sequence == 7)
+      #expect(line.milliseconds == 1_700_000_000_123)
+      return line.entry(plan: plan)
+    }
+  }
+
+  @Test func `every line of the run survives the round trip`() throws {
+    var open = OpenEntry.example
+    open.set = ["a=1", "b=two\nlines"]
+    open.only = ["tag:x"]
+    open.skip = ["y*", "z"]
+    open.environment = ["CI=0123456789abcdef", "UNSET=-"]
+    var resume = ResumeEntry(planKey: "ab", opflowVersion: "0.2.0")
+    resume.set = ["a=\\"]
+    resume.only = ["p"]
+    resume.skip = ["q"]
+    resume.environment = ["E=-"]
+    resume.reused = 12
+    resume.withdrawn = 3
+    resume.removed = ["gone", "also\tgone"]
+    for entry in [
+      JournalEntry.open(open), .resume(resume),
+      .close(CloseEntry(state: .interrupted, exitCode: 130, signal: 2)),
+      .close(CloseEntry(state: .succeeded, exitCode: 0)),
+      .worker(WorkerEntry(pid: 4242, startTime: .max, bootID: "b0-07")),
+    ] {
+      #expect(try roundTrip(entry) == entry)
+      #expect(try roundTrip(entry, drive: 3) == entry)
+    }
+  }
+
+  @Test(arguments: TransitionEvent.allCases)
+  func `every transition survives the round trip`(_ event: TransitionEvent) throws {
+    for task in plan.tasks {
+      var transition = Transition(event, TaskID(task), attempt: 3)
+      #expect(try roundTrip(.transition(transition)) == .transition(transition))
+      guard ![.start, .pause, .proceed].contains(event) else { continue }
+      for status in [ExitStatus.unknown, .exit(0), .exit(-1), .exit(255), .signal(9)] {
+        transition.outcome = Outcome(status: status, reason: .timeout, errorNumber: 2)
+        transition.outcome.usage.wallMicroseconds = 1
+        transition.outcome.usage.userMicroseconds = 22
+        transition.outcome.usage.systemMicroseconds = 333
+        transition.outcome.usage.peakKibibytes = 123_456_789
+        transition.outcome.usage.outputBytes = 99_999_999_999_999_999
+        transition.delayMilliseconds = 10_000
+        transition.culprit = TaskID(1)
+        transition.what = "exec:\t\"ls\" \u{0}é"
+        transition.changedPart = .needs
+        if event == .success || event == .failure {
+          transition.allowed = event == .failure
+          transition.fingerprint = Fingerprint(whole: .max, parts: 0xab)
+        }
+        #expect(try roundTrip(.transition(transition)) == .transition(transition))
+        #expect(try roundTrip(.transition(transition), drive: 2) == .transition(transition))
+      }
+    }
+  }
+
+  @Test func `every reason and part survives the round trip`() throws {
+    for reason in Reason.allCases {
+      let transition = Transition(.resume, TaskID(0), reason: reason, culprit: TaskID(2))
+      #expect(try roundTrip(.transition(transition)) == .transition(transition))
+    }
+    for part in Fingerprint.Part.allCases {
+      var transition = Transition(.resume, TaskID(0), reason: .changed)
+      transition.changedPart = part
+      #expect(try roundTrip(.transition(transition)) == .transition(transition))
+    }
+  }
+
+  @Test func `a pause of the run speaks of no task`() throws {
+    let pause = Transition(.pause, .none)
+    #expect(try roundTrip(.transition(pause)) == .transition(pause))
+  }
+
+  @Test func `a line reads as it is documented`() {
+    var encoder = JournalEncoder()
+    var success = Transition(.success, TaskID(0), attempt: 1)
+    success.outcome = Outcome(status: .success)
+    success.outcome.usage.wallMicroseconds = 1500
+    success.fingerprint = Fingerprint(whole: 0xabc, parts: 0x10)
+    encoder.append(Transition(.start, TaskID(0), attempt: 1), at: 5, plan: plan)
+    encoder.append(success, at: 6, plan: plan)
+    encoder.append(
+      Transition(.skip, TaskID(1), reason: .upstream, culprit: TaskID(0)), at: 7,
+      plan: plan)
+    let lines = String(decoding: encoder.bytes, as: UTF8.self).split(separator: "\n").map {
+      $0.dropFirst(9)
+    }
+    #expect(
+      lines == [
+        "1\t5\tstart\tbuild\tn=1",
+        "2\t6\tsuccess\tbuild\tn=1\texit=0\twall=1500\tfp=0000000000000abc-10",
+        #"3\#t7\#tskip\#ttest[os=a\tb\\c\nd]\#treason=upstream\#tof=build"#,
+      ])
+  }
+
+  @Test func `an ordinary transition of a task with a 20-byte id takes at most 200 bytes`() throws {
+    let task = try plan.id("twenty-byte-task-id1")
+    var encoder = JournalEncoder(nextSequence: 9_999_999, drive: 12)
+    var transition = Transition(.success, task, attempt: 10)
+    transition.outcome = Outcome(status: .success)
+    // A week of wall time, two of CPU, 100 GiB of memory, 100 GB of output.
+    transition.outcome.usage.wallMicroseconds = 604_800_000_000
+    transition.outcome.usage.userMicroseconds = 999_999_999_999
+    transition.outcome.usage.systemMicroseconds = 99_999_999_999
+    transition.outcome.usage.peakKibibytes = 104_857_600
+    transition.outcome.usage.outputBytes = 99_999_999_999
+    transition.fingerprint = Fingerprint(whole: .max, parts: (1 << 48) - 1)
+    for event in TransitionEvent.allCases {
+      encoder.removeAll()
+      transition.event = event
+      encoder.append(transition, at: 1_999_999_999_999, plan: plan)
+      #expect(encoder.bytes.count <= 200, "\(event.word)")
+    }
+  }
+
+  @Test func `unknown keys are passed over and unknown events say so`() throws {
+    let known = "5\t6\tstart\tbuild\tfuture=1\tn=4\tnovalue\t=x"
+    let unknown = "5\t6\tteleport\tbuild\tn=4"
+    for (text, expected) in [
+      (known, JournalEntry.transition(Transition(.start, TaskID(0), attempt: 4))), (unknown, nil),
+    ] {
+      let bytes = sealed(text)
+      try bytes.withUnsafeBytes { bytes in
+        let line = try #require(JournalLine(bytes))
+        #expect(line.entry(plan: plan) == expected)
+        #expect((line.event == .unknown) == (expected == nil))
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "", "\t", "1", "1\t2", "1\t2\tstart", "x\t2\tstart\ta", "1\t-2\tstart\ta", "\t2\tstart\ta",
+    "99999999999999999999\t2\tstart\ta", "5000000000000000000\t2\tstart\ta",
+  ])
+  func `a line of another shape is none though its checksum holds`(_ text: String) {
+    sealed(text).withUnsafeBytes { #expect(JournalLine($0) == nil) }
+  }
+
+  @Test func `numbers beyond reason are no numbers`() throws {
+    let text = "1\t2\tsuccess\tbuild\tn=99999999999\twall=9999999999999999999999\tfp=xyz"
+    try sealed(text).withUnsafeBytes { bytes in
+      let entry = try #require(JournalLine(bytes)).entry(plan: plan)
+      #expect(entry == .transition(Transition(.success, TaskID(0))))
+    }
+  }
+
+  private func sealed(_ text: String) -> [UInt8] {
+    let body = Array(text.utf8)
+    var line: [UInt8] = []
+    let checksum = body.withUnsafeBytes { Hash.crc32c($0) }
+    Hexadecimal.append(UInt64(checksum), digitCount: 8, to: &line)
+    return line + [9] + body
+  }
+}
