@@ -1,0 +1,33 @@
+/// A set of a plan's tasks: one bit each.
+package struct TaskSet: Equatable, Sendable {
+  private var words: [UInt64]
+  /// How many tasks are in it.
+  package private(set) var count = 0
+
+  /// The empty set over a plan of `taskCount` tasks.
+  package init(taskCount: Int) {
+    words = [UInt64](repeating: 0, count: (taskCount + 63) / 64)
+  }
+
+  /// All tasks of a plan.
+  package static func all(taskCount: Int) -> TaskSet {
+    var set = TaskSet(taskCount: taskCount)
+    for index in 0..<taskCount { set.insert(TaskID(index)) }
+    return set
+  }
+
+  package var isEmpty: Bool { count == 0 }
+
+  package func contains(_ task: TaskID) -> Bool {
+    words[task.index >> 6] >> UInt64(task.index & 63) & 1 == 1
+  }
+
+  /// Whether the task was not in it before.
+  @discardableResult
+  package mutating func insert(_ task: TaskID) -> Bool {
+    if contains(task) { return false }
+    words[task.index >> 6] |= 1 << UInt64(task.index & 63)
+    count += 1
+    return true
+  }
+}

@@ -1,0 +1,35 @@
+/// What a task does, in one line.
+package enum ActionText {
+  /// The command, its first line only and at most 200 characters of it.
+  package static func text(_ task: TaskID, plan: Plan) -> String {
+    switch plan.kind(task) {
+    case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
+    case .command:
+      return shortened(plan.words(task).map { quoted(plan.string($0)) }.joined(separator: " "))
+    case .download: return "download"
+    }
+  }
+
+  private static func shortened(_ text: String) -> String {
+    let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: true)
+    let first = CleanText.string(String(lines.first ?? ""))
+    let cut = String(first.prefix(200))
+    return cut.count < first.count || lines.count > 1 ? cut + " …" : cut
+  }
+
+  /// As a shell would read it back.
+  private static func quoted(_ word: String) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { byte in
+        switch byte {
+        case 48...57, 65...90, 97...122: true
+        case 37, 43, 44, 45, 46, 47, 58, 61, 64, 95: true
+        default: false
+        }
+      }
+    if isPlain { return word }
+    let parts = word.split(separator: "'", omittingEmptySubsequences: false)
+    return "'" + parts.joined(separator: "'\\''") + "'"
+  }
+}

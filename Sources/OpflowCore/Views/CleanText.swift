@@ -1,0 +1,76 @@
+/// Makes text of unknown origin safe to show: bytes that are no UTF-8 become U+FFFD, control
+/// characters but TAB go, and with them whole escape sequences, so that a task's output can neither
+/// move the cursor nor leave its colour behind.
+package enum CleanText {
+  /// Appends one line, given without its line feed. Of a line that was overwritten through a
+  /// carriage return (a progress bar) the last state stays.
+  package static func append(_ line: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    if isPlain(line) {
+      bytes.append(contentsOf: line)
+      return
+    }
+    let start = bytes.count
+    let scalars = Array(String(decoding: line, as: UTF8.self).unicodeScalars)
+    var index = 0
+    var wasReturned = false
+    while index < scalars.count {
+      let scalar = scalars[index]
+      index += 1
+      switch scalar.value {
+      case 13: wasReturned = true
+      case 27: index = endOfEscape(scalars, after: index)
+      case 9, 32...126, 0xA0...:
+        if isDirectional(scalar) { continue }
+        if wasReturned { bytes.removeSubrange(start...) }
+        wasReturned = false
+        bytes.append(contentsOf: UTF8.encode(scalar)?.lazy.map { $0 } ?? [])
+      default: continue
+      }
+    }
+  }
+
+  /// A text as a person is to see it.
+  package static func string(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    var text = text
+    text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &bytes) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func isPlain(_ line: UnsafeRawBufferPointer) -> Bool {
+    line.allSatisfy { ($0 >= 32 && $0 < 127) || $0 == 9 }
+  }
+
+  /// Overrides and isolates of the writing direction, which make a text look like another.
+  private static func isDirectional(_ scalar: Unicode.Scalar) -> Bool {
+    (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+  }
+
+  /// Where an escape sequence ends whose ESC stands just before `start` (ECMA-48, 5.4 and 5.6). A
+  /// string that is never ended loses its introducer only, so that nothing can hide the rest.
+  private static func endOfEscape(_ scalars: [Unicode.Scalar], after start: Int) -> Int {
+    guard start < scalars.count else { return start }
+    switch scalars[start] {
+    case "[":
+      var index = start + 1
+      while index < scalars.count, (0x20...0x3F).contains(scalars[index].value) { index += 1 }
+      let hasFinal = index < scalars.count && (0x40...0x7E).contains(scalars[index].value)
+      return hasFinal ? index + 1 : index
+    case "]", "P", "X", "^", "_":
+      var index = start + 1
+      while index < scalars.count {
+        if scalars[index].value == 7 { return index + 1 }
+        if scalars[index].value == 27, index + 1 < scalars.count, scalars[index + 1] == "\\" {
+          return index + 2
+        }
+        index += 1
+      }
+      return start + 1
+    default:
+      var index = start
+      while index < scalars.count, (0x20...0x2F).contains(scalars[index].value) { index += 1 }
+      let hasFinal = index < scalars.count && (0x30...0x7E).contains(scalars[index].value)
+      return hasFinal ? index + 1 : index
+    }
+  }
+}

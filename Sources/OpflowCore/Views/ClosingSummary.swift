@@ -1,0 +1,87 @@
+/// A failure with the end of its output, where it happens and again in the summary.
+struct FailureBlock {
+  let palette: Palette
+
+  func write(_ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer) {
+    let transition = failure.transition
+    text.add(palette.red("\(model.name(transition.task)) failed"))
+    text.add(": ")
+    text.add(OutcomeText.text(transition.outcome, what: transition.what))
+    let wall = transition.outcome.usage.wallMicroseconds
+    if wall > 0 { text.add(" after \(DurationText.text(microseconds: wall))") }
+    if transition.attempt > 1 { text.add(" (try \(transition.attempt))") }
+    text.endLine()
+    for line in LineSlices(failure.tail) {
+      text.add(palette.dim("  | "))
+      text.addCleaned(line)
+      text.endLine()
+    }
+    if transition.outcome.usage.outputBytes > 0 || !failure.tail.isEmpty {
+      text.add("  log: ")
+      text.addCleaned(model.heading.logPath(transition.task))
+      text.endLine()
+    }
+  }
+}
+
+/// The last words of a drive: failures, counts, what was not started, and how to go on.
+struct ClosingSummary {
+  let model: ProgressModel
+  let palette: Palette
+
+  private static let maxNames = 10
+
+  func write(
+    _ close: CloseEntry, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    if !model.failures.isEmpty { text.endLine() }
+    for failure in model.failures {
+      FailureBlock(palette: palette).write(failure, model, into: &text)
+    }
+    if model.failed > model.failures.count {
+      text.add("… and \(model.failed - model.failures.count) more failures\n")
+    }
+    names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
+    names(
+      "not started", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
+    let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
+    text.add(palette.bold("run \(model.heading.run) "))
+    text.add(verdict(close))
+    text.add(" in \(elapsed): \(counts())")
+    text.endLine()
+    if close.state != .succeeded {
+      text.add("resume it: \(model.heading.resumeCommand)")
+      text.endLine()
+    }
+  }
+
+  private func verdict(_ close: CloseEntry) -> String {
+    let signal = SignalName.text(close.signal).map { " by SIG\($0)" } ?? ""
+    switch close.state {
+    case .succeeded: return palette.green("succeeded")
+    case .failed: return palette.red("failed")
+    case .cancelled: return palette.yellow("cancelled") + signal
+    case .interrupted, .running: return palette.yellow("interrupted") + signal
+    }
+  }
+
+  private func counts() -> String {
+    let parts = [
+      (model.succeeded, "succeeded"), (model.upToDate, "up to date"), (model.failed, "failed"),
+      (model.allowedFailures, "failed (allowed)"), (model.skipped, "skipped"),
+      (model.cancelled, "cancelled"), (model.interrupted.count, "interrupted"),
+      (model.notStarted, "not started"), (model.reused, "reused"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return parts.isEmpty ? "nothing to do" : parts.joined(separator: ", ")
+  }
+
+  private func names(
+    _ label: String, _ tasks: [TaskID], count: Int, into text: inout TextBuffer
+  ) {
+    if count == 0 { return }
+    let shown = tasks.prefix(Self.maxNames).map { model.name($0) }.joined(separator: ", ")
+    text.add("\(label): \(shown)")
+    if count > Self.maxNames { text.add(" … and \(count - Self.maxNames) more") }
+    text.endLine()
+  }
+}

@@ -1,0 +1,21 @@
+/// Times as people read them.
+package enum DurationText {
+  /// `0.12s`, `3.4s`, `42.0s`, `3m05s`, `2h07m`, `3d04h`; what is negative (a clock that was set back)
+  /// counts as nothing.
+  package static func text(milliseconds: Int64) -> String {
+    let value = max(0, milliseconds)
+    switch value {
+    case ..<1000: return "0.\(padded(value / 10))s"
+    case ..<60_000: return "\(value / 1000).\(value % 1000 / 100)s"
+    case ..<3_600_000: return "\(value / 60_000)m\(padded(value / 1000 % 60))s"
+    case ..<86_400_000: return "\(value / 3_600_000)h\(padded(value / 60_000 % 60))m"
+    default: return "\(value / 86_400_000)d\(padded(value / 3_600_000 % 24))h"
+    }
+  }
+
+  package static func text(microseconds: Int64) -> String {
+    text(milliseconds: microseconds / 1000)
+  }
+
+  private static func padded(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+}

@@ -1,0 +1,96 @@
+/// Writes JSON (RFC 8259) piece by piece, with the commas where they belong. The caller sees to it
+/// that every bracket is closed.
+struct JSONWriter {
+  private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  mutating func beginObject() { open("{") }
+  mutating func endObject() { close("}") }
+  mutating func beginArray() { open("[") }
+  mutating func endArray() { close("]") }
+
+  mutating func key(_ name: StaticString) {
+    comma()
+    quote { bytes in name.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+    bytes.append(58)
+    needsComma = false
+  }
+
+  mutating func string(_ text: String) {
+    var text = text
+    text.withUTF8 { string(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Bytes of a text; what is no UTF-8 in them becomes U+FFFD.
+  mutating func string(_ text: UnsafeRawBufferPointer) {
+    comma()
+    let isASCII = text.allSatisfy { $0 < 128 }
+    quote { bytes in
+      if isASCII {
+        for byte in text { Self.escape(byte, into: &bytes) }
+      } else {
+        for byte in String(decoding: text, as: UTF8.self).utf8 { Self.escape(byte, into: &bytes) }
+      }
+    }
+  }
+
+  mutating func number(_ value: some FixedWidthInteger) { literal("\(value)") }
+  mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
+  mutating func null() { literal("null") }
+
+  mutating func optional(_ value: (some FixedWidthInteger)?) {
+    if let value { number(value) } else { null() }
+  }
+
+  mutating func optional(_ text: String?) {
+    if let text { string(text) } else { null() }
+  }
+
+  mutating func endLine() {
+    bytes.append(Field.lineFeed)
+    needsComma = false
+  }
+
+  private mutating func open(_ bracket: Unicode.Scalar) {
+    comma()
+    bytes.append(UInt8(ascii: bracket))
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: Unicode.Scalar) {
+    bytes.append(UInt8(ascii: bracket))
+    needsComma = true
+  }
+
+  private mutating func literal(_ text: String) {
+    comma()
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  private mutating func comma() {
+    if needsComma { bytes.append(44) }
+    needsComma = true
+  }
+
+  private mutating func quote(_ body: (inout [UInt8]) -> Void) {
+    bytes.append(34)
+    body(&bytes)
+    bytes.append(34)
+  }
+
+  private static func escape(_ byte: UInt8, into bytes: inout [UInt8]) {
+    switch byte {
+    case 34: bytes.append(contentsOf: [92, 34])
+    case 92: bytes.append(contentsOf: [92, 92])
+    case 8: bytes.append(contentsOf: [92, 98])
+    case 9: bytes.append(contentsOf: [92, 116])
+    case 10: bytes.append(contentsOf: [92, 110])
+    case 12: bytes.append(contentsOf: [92, 102])
+    case 13: bytes.append(contentsOf: [92, 114])
+    case 0..<32, 127:
+      bytes.append(contentsOf: "\\u".utf8)
+      Hexadecimal.append(UInt64(byte), digitCount: 4, to: &bytes)
+    default: bytes.append(byte)
+    }
+  }
+}

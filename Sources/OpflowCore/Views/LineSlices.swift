@@ -1,0 +1,16 @@
+/// The lines of some bytes, without their line feeds; a last line needs none.
+struct LineSlices: Sequence, IteratorProtocol {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  mutating func next() -> ArraySlice<UInt8>? {
+    if rest.isEmpty { return nil }
+    guard let end = rest.firstIndex(of: Field.lineFeed) else {
+      defer { rest = [] }
+      return rest
+    }
+    defer { rest = rest[(end + 1)...] }
+    return rest[..<end]
+  }
+}

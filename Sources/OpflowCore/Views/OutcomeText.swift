@@ -1,0 +1,84 @@
+/// How a try ended, in the words of every view.
+package enum OutcomeText {
+  /// `exit 2`, `signal 9 (KILL)`, `timeout`, `could not start: …`.
+  package static func text(_ outcome: Outcome, what: String = "") -> String {
+    switch outcome.reason {
+    case .timeout: return "timeout"
+    case .refused:
+      let cause = what.isEmpty ? "" : ": \(CleanText.string(what))"
+      return "could not start\(cause)\(errnoText(outcome.errorNumber))"
+    case .output: return "its output could not be written\(errnoText(outcome.errorNumber))"
+    case .workerLost: return "its worker was lost"
+    case .interrupted: return "interrupted"
+    case .cancel: return "cancelled"
+    case .signal: return "stopped by a signal"
+    case .kill: return "killed"
+    case .none, .revoked, .condition, .skipOption, .upstream, .changed, .afterRerun, .failedBefore,
+      .skippedBefore, .outputMissing, .asked, .new:
+      return statusText(outcome.status)
+    }
+  }
+
+  private static func statusText(_ status: ExitStatus) -> String {
+    switch status {
+    case .unknown: return "unknown end"
+    case .exit(let code): return "exit \(code)"
+    case .signal(let number):
+      return SignalName.text(number).map { "signal \(number) (\($0))" } ?? "signal \(number)"
+    }
+  }
+
+  private static func errnoText(_ number: Int32) -> String {
+    number == 0 ? "" : ": \(ErrorName.text(number))"
+  }
+}
+
+/// Names of the signals that end processes (signal(7), Linux on x86 and Arm).
+package enum SignalName {
+  private static let names: [Int32: String] = [
+    1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL",
+    10: "USR1", 11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM", 16: "STKFLT",
+    24: "XCPU", 25: "XFSZ", 26: "VTALRM", 27: "PROF", 29: "IO", 30: "PWR", 31: "SYS",
+  ]
+
+  package static func text(_ number: Int32) -> String? { names[number] }
+}
+
+/// Texts of the error numbers that a task's start meets (errno(3), Linux). The rest is a number.
+package enum ErrorName {
+  private static let texts: [Int32: String] = [
+    1: "operation not permitted", 2: "no such file or directory", 5: "input/output error",
+    7: "argument list too long", 8: "not an executable format", 11: "no process left to start it",
+    12: "out of memory", 13: "permission denied", 20: "not a directory", 21: "is a directory",
+    23: "too many open files", 24: "too many open files", 26: "the program is being written",
+    28: "no space left on the device", 30: "read-only file system", 36: "file name too long",
+    40: "too many symbolic links", 122: "disk quota exceeded",
+  ]
+
+  package static func text(_ number: Int32) -> String { texts[number] ?? "errno \(number)" }
+}
+
+/// Why something happened to a task, in words for people.
+enum ReasonText {
+  static func text(_ transition: Transition, plan: Plan) -> String {
+    text(
+      transition.outcome.reason, culprit: transition.culprit, part: transition.changedPart,
+      plan: plan)
+  }
+
+  static func text(
+    _ reason: Reason, culprit: TaskID, part: Fingerprint.Part?, plan: Plan
+  ) -> String {
+    let name = culprit.isNone ? nil : plan.nameString(culprit)
+    switch reason {
+    case .condition: return "`if` is false"
+    case .skipOption: return "by --skip"
+    case .upstream: return name.map { "after \($0)" } ?? "its needs cannot be met"
+    case .changed: return part.map { "changed: \($0.word)" } ?? "changed"
+    case .afterRerun: return name.map { "after rerun of \($0)" } ?? "after a rerun"
+    case .none, .timeout, .refused, .output, .workerLost, .interrupted, .revoked, .cancel, .signal,
+      .kill, .failedBefore, .skippedBefore, .outputMissing, .asked, .new:
+      return reason.text
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/// The progress of one drive of a run: transitions and output in, bytes for standard error and
+/// standard output out. Pure; the caller writes `takeStandardError()` and `takeStandardOutput()`
+/// whenever it likes, at least once a turn.
+///
+/// Order of calls: `begin`, then `transition`, `output`, `warning` and `tick` as things happen, `end`.
+/// The output of a try is given before the transition that ends it.
+package struct ProgressView {
+  /// What is wanted of the tasks' output; fixed from the start.
+  package let outputWish: OutputWish
+  /// How often `tick` is wanted, in milliseconds; nil for never.
+  package let tickMilliseconds: Int64?
+
+  private var model: ProgressModel
+  private var outputs: TaskOutputs
+  private var renderer: any ProgressRenderer
+  private var live: LiveLine?
+  private let json: Bool
+  private let palette: Palette
+  private var standardError = TextBuffer()
+  private var standardOutput = TextBuffer()
+
+  /// Lines of output that a failure shows.
+  static let failureLines = 20
+  private static let failureBytes = 16_384
+  private static let groupBytes = 1_048_576
+
+  package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
+    palette = Palette(isOn: options.color)
+    model = ProgressModel(plan: plan, heading: heading)
+    json = options.json
+    var keptBytes = Self.failureBytes
+    switch options.mode {
+    case .line:
+      renderer = LineProgress(palette: palette, isVerbose: options.verbose)
+      outputWish = .whileRunning
+      tickMilliseconds = nil
+    case .group:
+      keptBytes = Self.groupBytes
+      renderer = GroupProgress(palette: palette, isFolded: options.gitHubActions)
+      outputWish = .atEnd(maxBytes: keptBytes)
+      tickMilliseconds = nil
+    case .quiet:
+      renderer = QuietProgress(palette: palette)
+      outputWish = .onFailure(maxBytes: keptBytes)
+      tickMilliseconds = nil
+    case .live:
+      renderer = QuietProgress(palette: palette)
+      live = LiveLine(columns: options.columns)
+      outputWish = .onFailure(maxBytes: keptBytes)
+      tickMilliseconds = LiveLine.redrawMilliseconds
+    }
+    outputs = TaskOutputs(limit: keptBytes)
+  }
+
+  package mutating func begin(atMilliseconds now: Int64) {
+    model.begin(atMilliseconds: now)
+    renderer.begin(model, into: &standardError)
+    if json { ProgressJSON.open(model, atMilliseconds: now, into: &standardOutput) }
+  }
+
+  package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
+    model.apply(transition, atMilliseconds: now)
+    if json {
+      ProgressJSON.transition(
+        transition, plan: model.plan, atMilliseconds: now, into: &standardOutput)
+    }
+    let isEnd = transition.endsTry
+    if isEnd {
+      outputs.flush(transition.task) { line in
+        renderer.outputLine(transition.task, line, model, into: &standardError)
+      }
+    }
+    let kept = isEnd ? outputs.take(transition.task) : []
+    if transition.event == .failure, !transition.allowed {
+      let tail = LastLines.of(kept, count: Self.failureLines)
+      model.record(FailureRecord(transition: transition, tail: tail))
+    }
+    aboveLive { view in
+      view.renderer.transition(transition, kept: kept, view.model, into: &view.standardError)
+    }
+    drawLive(atMilliseconds: now)
+  }
+
+  /// Output of a task's running try, in the order it was written, cut anywhere.
+  package mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
+    if outputWish == .whileRunning {
+      outputs.appendLines(task, bytes) { line in
+        renderer.outputLine(task, line, model, into: &standardError)
+      }
+    } else {
+      outputs.append(task, bytes)
+    }
+  }
+
+  package mutating func warning(_ text: String) {
+    aboveLive { view in
+      view.standardError.add(view.palette.yellow("warning: "))
+      view.standardError.addCleaned(text)
+      view.standardError.endLine()
+    }
+  }
+
+  /// Time has passed: a live view draws anew.
+  package mutating func tick(nowMilliseconds now: Int64) { drawLive(atMilliseconds: now) }
+
+  /// The terminal has another size.
+  package mutating func resize(columns: Int) { live?.columns = columns }
+
+  package mutating func end(_ close: CloseEntry, atMilliseconds now: Int64) {
+    live?.erase(from: &standardError)
+    ClosingSummary(model: model, palette: palette)
+      .write(close, atMilliseconds: now, into: &standardError)
+    if json {
+      ProgressJSON.close(close, model, atMilliseconds: now, into: &standardOutput)
+    }
+  }
+
+  package mutating func takeStandardError() -> [UInt8] { standardError.take() }
+  package mutating func takeStandardOutput() -> [UInt8] { standardOutput.take() }
+
+  /// Writes what stays on the screen, with the live line out of its way.
+  private mutating func aboveLive(_ body: (inout ProgressView) -> Void) {
+    guard live != nil else { return body(&self) }
+    let before = standardError.take()
+    body(&self)
+    let added = standardError.take()
+    standardError.add(before)
+    if added.isEmpty { return }
+    live?.erase(from: &standardError)
+    standardError.add(added)
+  }
+
+  private mutating func drawLive(atMilliseconds now: Int64) {
+    live?.draw(model, atMilliseconds: now, into: &standardError)
+  }
+}
+
+/// A way to show progress in lines that stay.
+protocol ProgressRenderer {
+  mutating func begin(_ model: ProgressModel, into text: inout TextBuffer)
+  /// `kept`: the last bytes of output, where the transition ends a try.
+  mutating func transition(
+    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer)
+  /// A whole line of a running task.
+  func outputLine(
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
+    into text: inout TextBuffer)
+}
+
+extension ProgressRenderer {
+  func outputLine(
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
+    into text: inout TextBuffer
+  ) {}
+}
+
+extension Transition {
+  /// Whether a try of the task is over with it.
+  var endsTry: Bool {
+    switch event {
+    case .success, .failure, .retry, .cancel, .interrupt: true
+    case .start, .skip, .pause, .proceed, .resume: false
+    }
+  }
+}

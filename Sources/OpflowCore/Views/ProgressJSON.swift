@@ -1,0 +1,100 @@
+/// The lines of `--json`: one object for each state transition, the first and last about the run.
+enum ProgressJSON {
+  static func open(
+    _ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    line(model.heading.isResumed ? "reopen" : "open", now, into: &text) { json in
+      json.key("run")
+      json.string(model.heading.run)
+      json.key("name")
+      json.string(model.plan.text(model.plan.manifest.name))
+      json.key("tasks")
+      json.number(model.total)
+      json.key("reused")
+      json.number(model.reused)
+    }
+  }
+
+  static func close(
+    _ close: CloseEntry, _ model: ProgressModel, atMilliseconds now: Int64,
+    into text: inout TextBuffer
+  ) {
+    line("close", now, into: &text) { json in
+      json.key("run")
+      json.string(model.heading.run)
+      json.key("state")
+      json.string(close.state.rawValue)
+      json.key("exit")
+      json.number(close.exitCode)
+    }
+  }
+
+  static func transition(
+    _ transition: Transition, plan: Plan, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    line(transition.event.word, now, into: &text) { json in
+      if !transition.task.isNone {
+        json.key("task")
+        json.string(plan.nameBytes(transition.task))
+      }
+      if transition.attempt > 0 {
+        json.key("attempt")
+        json.number(transition.attempt)
+      }
+      if transition.endsTry { end(transition, into: &json) }
+      if transition.event == .retry {
+        json.key("delay_ms")
+        json.number(transition.delayMilliseconds)
+      }
+      if transition.outcome.reason != .none {
+        json.key("reason")
+        json.string(transition.outcome.reason.text)
+      }
+      if !transition.culprit.isNone {
+        json.key("of")
+        json.string(plan.nameBytes(transition.culprit))
+      }
+      if let part = transition.changedPart {
+        json.key("part")
+        json.string(part.word)
+      }
+    }
+  }
+
+  private static func end(_ transition: Transition, into json: inout JSONWriter) {
+    let outcome = transition.outcome
+    json.key("exit")
+    if case .exit(let code) = outcome.status { json.number(code) } else { json.null() }
+    json.key("signal")
+    if case .signal(let number) = outcome.status { json.number(number) } else { json.null() }
+    if transition.event == .failure {
+      json.key("allowed")
+      json.bool(transition.allowed)
+    }
+    json.key("wall_us")
+    json.number(outcome.usage.wallMicroseconds)
+    json.key("user_us")
+    json.number(outcome.usage.userMicroseconds)
+    json.key("system_us")
+    json.number(outcome.usage.systemMicroseconds)
+    json.key("peak_kib")
+    json.number(outcome.usage.peakKibibytes)
+    json.key("output_bytes")
+    json.number(outcome.usage.outputBytes)
+  }
+
+  private static func line(
+    _ event: String, _ now: Int64, into text: inout TextBuffer, _ body: (inout JSONWriter) -> Void
+  ) {
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("time_ms")
+    json.number(now)
+    json.key("event")
+    json.string(event)
+    body(&json)
+    json.endObject()
+    json.endLine()
+    text.add(json.bytes)
+  }
+}

@@ -1,0 +1,111 @@
+/// What the views of progress know: every task's state and the counts over them.
+struct ProgressModel {
+  let plan: Plan
+  let heading: ProgressHeading
+  private var states: [TaskState]
+  /// In the order of their starts.
+  private(set) var running: [RunningTask] = []
+  /// Tasks that were running when the drive ended them, and wait for a further one.
+  private(set) var interrupted: [TaskID] = []
+  private(set) var succeeded = 0
+  private(set) var upToDate = 0
+  private(set) var failed = 0
+  private(set) var allowedFailures = 0
+  private(set) var skipped = 0
+  private(set) var cancelled = 0
+  /// The first failures that count, with the end of what they printed.
+  private(set) var failures: [FailureRecord] = []
+  private(set) var beganMilliseconds: Int64 = 0
+
+  /// Of more failures the summary tells only how many there were.
+  static let maxDetailedFailures = 20
+
+  struct RunningTask {
+    var task: TaskID
+    var startedMilliseconds: Int64
+  }
+
+  init(plan: Plan, heading: ProgressHeading) {
+    self.plan = plan
+    self.heading = heading
+    states = [TaskState](repeating: .waiting, count: plan.taskCount)
+  }
+
+  var total: Int { heading.selected.count }
+  var reused: Int { heading.reused.count }
+  /// Tasks that have their end, reused ones included.
+  var finished: Int {
+    reused + succeeded + upToDate + failed + allowedFailures + skipped + cancelled
+  }
+  var notStarted: Int { max(0, total - finished - interrupted.count - running.count) }
+
+  /// Tasks of this drive that never started, in the order of the manifest.
+  func firstNotStarted(_ limit: Int) -> [TaskID] {
+    var tasks: [TaskID] = []
+    for index in states.indices where states[index] == .waiting && tasks.count < limit {
+      let task = TaskID(index)
+      guard heading.selected.contains(task), !heading.reused.contains(task) else { continue }
+      if !interrupted.contains(task) { tasks.append(task) }
+    }
+    return tasks
+  }
+
+  func name(_ task: TaskID) -> String { plan.nameString(task) }
+
+  mutating func begin(atMilliseconds now: Int64) { beganMilliseconds = now }
+
+  mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
+    let task = transition.task
+    guard !task.isNone, task.index < states.count else { return }
+    let old = states[task.index]
+    let new = Self.state(after: transition)
+    states[task.index] = new
+    count(old, by: -1)
+    count(new, by: 1)
+    switch transition.event {
+    case .start:
+      interrupted.removeAll { $0 == task }
+      running.append(RunningTask(task: task, startedMilliseconds: now))
+    case .interrupt where transition.outcome.reason != .revoked: interrupted.append(task)
+    case .success, .failure, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break
+    }
+    if new != .running, new != .suspended, old == .running || old == .suspended {
+      running.removeAll { $0.task == task }
+    }
+  }
+
+  mutating func record(_ failure: FailureRecord) {
+    if failures.count < Self.maxDetailedFailures { failures.append(failure) }
+  }
+
+  private static func state(after transition: Transition) -> TaskState {
+    switch transition.event {
+    case .start, .proceed: .running
+    case .success: .succeeded
+    case .failure: transition.allowed ? .failedAllowed : .failed
+    case .retry, .interrupt, .resume: .waiting
+    case .skip: .skipped
+    case .cancel: .cancelled
+    case .pause: .suspended
+    }
+  }
+
+  private mutating func count(_ state: TaskState, by step: Int) {
+    switch state {
+    case .waiting, .ready, .running, .suspended: break
+    case .succeeded: succeeded += step
+    case .upToDate: upToDate += step
+    case .failed: failed += step
+    case .failedAllowed: allowedFailures += step
+    case .skipped: skipped += step
+    case .cancelled: cancelled += step
+    }
+  }
+}
+
+/// A failure as the closing summary tells it.
+struct FailureRecord {
+  var transition: Transition
+  /// The last lines of output, each ended by a line feed.
+  var tail: [UInt8]
+}

@@ -1,0 +1,63 @@
+/// How progress shows on standard error.
+package enum OutputMode: String, Sendable, CaseIterable {
+  /// One line that is drawn anew, on a terminal.
+  case live
+  /// A line for each start and end, and the tasks' output as it comes.
+  case line
+  /// A task's output in one block when it ends.
+  case group
+  /// Failures and the summary.
+  case quiet
+}
+
+/// What a person chose about progress, and what is known of where it goes.
+package struct ProgressOptions: Sendable, Equatable {
+  package var mode: OutputMode
+  /// State transitions as JSON lines on standard output besides.
+  package var json = false
+  package var color = false
+  /// Starts tell the command too.
+  package var verbose = false
+  /// Blocks of `group` are folded by `::group::` lines.
+  package var gitHubActions = false
+  /// Columns of the terminal.
+  package var columns = 80
+
+  package init(mode: OutputMode) { self.mode = mode }
+}
+
+/// What is known about a drive of a run when it begins.
+package struct ProgressHeading: Sendable {
+  package var run: String
+  /// A further drive of a run that is there already.
+  package var isResumed = false
+  /// The tasks that this drive is about, the reused ones among them.
+  package var selected: TaskSet
+  /// Tasks whose earlier result is taken over.
+  package var reused: TaskSet
+  /// Path of a task's log as a person can use it.
+  package var logPath: @Sendable (TaskID) -> String
+  /// The command line that continues the run.
+  package var resumeCommand: String
+
+  package init(
+    run: String, selected: TaskSet, reused: TaskSet, resumeCommand: String,
+    logPath: @escaping @Sendable (TaskID) -> String
+  ) {
+    self.run = run
+    self.selected = selected
+    self.reused = reused
+    self.resumeCommand = resumeCommand
+    self.logPath = logPath
+  }
+}
+
+/// What a view wants to be given of the tasks' output.
+package enum OutputWish: Equatable, Sendable {
+  /// All of it, as it is written.
+  case whileRunning
+  /// The last bytes of each try, just before its end is told.
+  case atEnd(maxBytes: Int)
+  /// The last bytes of a try that failed, just before its end is told.
+  case onFailure(maxBytes: Int)
+}

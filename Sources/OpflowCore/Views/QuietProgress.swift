@@ -1,0 +1,15 @@
+/// Progress for those who want to hear of failures only.
+struct QuietProgress: ProgressRenderer {
+  let palette: Palette
+
+  func begin(_ model: ProgressModel, into text: inout TextBuffer) {}
+
+  func transition(
+    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer
+  ) {
+    guard transition.event == .failure, !transition.allowed else { return }
+    let tail = LastLines.of(kept, count: ProgressView.failureLines)
+    FailureBlock(palette: palette)
+      .write(FailureRecord(transition: transition, tail: tail), model, into: &text)
+  }
+}

@@ -1,0 +1,47 @@
+/// The bytes of a view while they are put together.
+package struct TextBuffer {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  package var isEmpty: Bool { bytes.isEmpty }
+
+  /// The bytes so far, which are then no longer in it.
+  package mutating func take() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
+  }
+
+  mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  mutating func add(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+
+  /// Text that may come from anywhere, as `CleanText` shows it.
+  mutating func addCleaned(_ text: String) {
+    var text = text
+    text.withUTF8 { CleanText.append(UnsafeRawBufferPointer($0), to: &bytes) }
+  }
+
+  mutating func addCleaned(_ line: UnsafeRawBufferPointer) { CleanText.append(line, to: &bytes) }
+
+  mutating func addCleaned(_ line: ArraySlice<UInt8>) {
+    line.withUnsafeBytes { CleanText.append($0, to: &bytes) }
+  }
+
+  mutating func endLine() { bytes.append(Field.lineFeed) }
+}
+
+/// Colours of a terminal (ECMA-48, SGR), or none.
+struct Palette {
+  let isOn: Bool
+
+  func red(_ text: String) -> String { wrap(text, "31") }
+  func green(_ text: String) -> String { wrap(text, "32") }
+  func yellow(_ text: String) -> String { wrap(text, "33") }
+  func cyan(_ text: String) -> String { wrap(text, "36") }
+  func dim(_ text: String) -> String { wrap(text, "2") }
+  func bold(_ text: String) -> String { wrap(text, "1") }
+
+  private func wrap(_ text: String, _ code: String) -> String {
+    isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  }
+}

@@ -1,0 +1,75 @@
+/// One transition as one line for people: `[ 3/12] build succeeded in 2.1s`.
+struct TransitionLine {
+  let palette: Palette
+
+  /// Nothing for what only moves tasks between workers.
+  func write(_ transition: Transition, _ model: ProgressModel, into text: inout TextBuffer) {
+    guard let sentence = sentence(transition, model) else { return }
+    text.add(palette.dim(counter(model)))
+    text.add(" ")
+    text.add(sentence)
+    text.endLine()
+  }
+
+  /// `[ 3/12]`: tasks that have their end, of all.
+  private func counter(_ model: ProgressModel) -> String {
+    let total = "\(model.total)"
+    let finished = "\(model.finished)"
+    let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
+    return "[\(padding)\(finished)/\(total)]"
+  }
+
+  private func sentence(_ transition: Transition, _ model: ProgressModel) -> String? {
+    let name = transition.task.isNone ? "run" : model.name(transition.task)
+    let time = DurationText.text(microseconds: transition.outcome.usage.wallMicroseconds)
+    let reason = ReasonText.text(transition, plan: model.plan)
+    switch transition.event {
+    case .start: return palette.cyan("\(name) started") + attempt(transition)
+    case .success: return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
+    case .failure:
+      let verb =
+        transition.allowed
+        ? palette.yellow("\(name) failed (allowed)") : palette.red("\(name) failed")
+      return verb + ": \(outcome(transition))" + attempt(transition)
+    case .retry:
+      let delay = DurationText.text(milliseconds: transition.delayMilliseconds)
+      return palette.yellow("\(name) failed") + ": \(outcome(transition))" + attempt(transition)
+        + ", next try in \(delay)"
+    case .skip: return palette.dim("\(name) skipped: \(reason)")
+    case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
+    case .interrupt:
+      if transition.outcome.reason == .revoked { return nil }
+      return palette.yellow("\(name) interrupted")
+        + (reason.isEmpty || reason == "interrupted" ? "" : ": \(reason)")
+    case .pause: return palette.yellow("\(name) paused")
+    case .proceed: return "\(name) goes on"
+    case .resume: return "\(name) runs again: \(reason)"
+    }
+  }
+
+  private func outcome(_ transition: Transition) -> String {
+    let text = OutcomeText.text(transition.outcome, what: transition.what)
+    let wall = transition.outcome.usage.wallMicroseconds
+    return wall == 0 ? text : "\(text) after \(DurationText.text(microseconds: wall))"
+  }
+
+  /// First tries go without saying.
+  private func attempt(_ transition: Transition) -> String {
+    transition.attempt > 1 ? " (try \(transition.attempt))" : ""
+  }
+}
+
+/// The line that a drive of a run begins with.
+struct HeadingLine {
+  let palette: Palette
+
+  func write(_ model: ProgressModel, into text: inout TextBuffer) {
+    let heading = model.heading
+    text.add(palette.bold(heading.isResumed ? "resuming \(heading.run)" : "run \(heading.run)"))
+    text.add(" (")
+    text.addCleaned(model.plan.string(model.plan.manifest.name))
+    text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
+    if model.reused > 0 { text.add(", \(model.reused) reused") }
+    text.endLine()
+  }
+}

@@ -1,0 +1,120 @@
+import OpflowCore
+
+/// Plans and views for the tests of what people see.
+enum ViewFixture {
+  /// A plan named `demo` of shell tasks, each with the names of those it needs.
+  static func plan(
+    _ tasks: [(name: String, needs: [String])], tags: [String: [String]] = [:],
+    finally: Set<String> = []
+  ) throws -> Plan {
+    var builder = PlanBuilder()
+    var ids: [String: TaskID] = [:]
+    let policy = builder.policy(TaskPolicy())
+    _ = builder.codes([])
+    for name in ["cpu", "memory", "download"] {
+      builder.resources.append(ResourceEntry(name: builder.intern(name), capacity: 0))
+    }
+    for task in tasks {
+      var entry = TaskEntry(name: builder.intern(task.name), kind: .shell)
+      entry.script = builder.intern("make \(task.name)")
+      entry.policy = policy
+      entry.tags = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
+      if finally.contains(task.name) { entry.flags.insert(.finally) }
+      ids[task.name] = builder.add(entry)
+    }
+    for task in tasks {
+      for need in task.needs {
+        if let id = ids[need] { builder.addNeed(id, on: .success) }
+      }
+      builder.endNeeds()
+    }
+    let manifest = ManifestEntry(
+      name: builder.intern("demo"), description: .empty, folder: builder.intern("/demo"),
+      maxParallel: 0, maxFailures: 1, usesRunID: false)
+    switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: 2)) {
+    case .plan(let bytes):
+      let plan = try Plan(copying: bytes)
+      try plan.validate()
+      return plan
+    case .cycle: throw FixtureError.cycle
+    }
+  }
+
+  enum FixtureError: Error { case cycle }
+
+  static func set(_ plan: Plan, _ names: [String]) -> TaskSet {
+    var set = TaskSet(taskCount: plan.taskCount)
+    for name in names { if let task = plan.task(named: name) { set.insert(task) } }
+    return set
+  }
+
+  static func names(_ plan: Plan, _ set: TaskSet) -> [String] {
+    plan.tasks.map { TaskID($0) }.filter { set.contains($0) }.map { plan.nameString($0) }
+  }
+}
+
+/// A view that is driven by names, and the text it gave.
+struct ViewDriver {
+  let plan: Plan
+  private var view: ProgressView
+  private var now: Int64 = 1000
+
+  init(
+    _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], isResumed: Bool = false
+  ) {
+    self.plan = plan
+    var heading = ProgressHeading(
+      run: "r1", selected: .all(taskCount: plan.taskCount),
+      reused: ViewFixture.set(plan, reused), resumeCommand: "opflow resume r1",
+      logPath: { "logs/\(plan.nameString($0)).log" })
+    heading.isResumed = isResumed
+    view = ProgressView(options: options, plan: plan, heading: heading)
+    view.begin(atMilliseconds: now)
+  }
+
+  func id(_ name: String) -> TaskID { plan.task(named: name) ?? .none }
+
+  mutating func wait(_ milliseconds: Int64) { now += milliseconds }
+
+  mutating func start(_ name: String, attempt: Int32 = 1) {
+    view.transition(Transition(.start, id(name), attempt: attempt), atMilliseconds: now)
+  }
+
+  mutating func end(
+    _ name: String, _ event: TransitionEvent, _ status: ExitStatus = .success,
+    attempt: Int32 = 1, wall: Int64 = 1_200_000, outputBytes: Int64 = 0,
+    change: (inout Transition) -> Void = { _ in }
+  ) {
+    var transition = Transition(event, id(name), attempt: attempt)
+    transition.outcome.status = status
+    transition.outcome.usage.wallMicroseconds = wall
+    transition.outcome.usage.outputBytes = outputBytes
+    change(&transition)
+    view.transition(transition, atMilliseconds: now)
+  }
+
+  mutating func tell(_ transition: Transition) {
+    view.transition(transition, atMilliseconds: now)
+  }
+
+  mutating func output(_ name: String, _ text: String) { output(name, Array(text.utf8)) }
+
+  mutating func output(_ name: String, _ bytes: [UInt8]) {
+    bytes.withUnsafeBytes { view.output(id(name), $0) }
+  }
+
+  mutating func warning(_ text: String) { view.warning(text) }
+  mutating func tick() { view.tick(nowMilliseconds: now) }
+
+  mutating func close(_ state: RunState, exit: Int32 = 0, signal: Int32 = 0) {
+    view.end(
+      CloseEntry(state: state, exitCode: exit, signal: signal), atMilliseconds: now)
+  }
+
+  mutating func errorText() -> String {
+    String(decoding: view.takeStandardError(), as: UTF8.self)
+  }
+  mutating func outputText() -> String {
+    String(decoding: view.takeStandardOutput(), as: UTF8.self)
+  }
+}

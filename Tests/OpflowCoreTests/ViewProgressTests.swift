@@ -1,0 +1,288 @@
+import OpflowCore
+import Testing
+
+@Suite struct ViewProgressTests {
+  private func plan() throws -> Plan {
+    try ViewFixture.plan([
+      ("fetch", []), ("build", ["fetch"]), ("test", ["build"]), ("publish", ["test"]),
+    ])
+  }
+
+  @Test func `line mode tells each start and end, output by whole lines`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
+    view.start("fetch")
+    view.output("fetch", "one\ntw")
+    view.output("fetch", "o\nlast")
+    view.end("fetch", .success, outputBytes: 12)
+    view.start("build")
+    view.end("build", .retry, .exit(75), wall: 300_000) { $0.delayMilliseconds = 2000 }
+    view.start("build", attempt: 2)
+    view.end("build", .failure, .exit(2), attempt: 2)
+    var skip = Transition(.skip, view.id("test"), reason: .upstream, culprit: view.id("build"))
+    view.tell(skip)
+    skip.task = view.id("publish")
+    view.tell(skip)
+    #expect(
+      view.errorText() == """
+        run r1 (demo): 4 tasks
+        [0/4] fetch started
+        fetch | one
+        fetch | two
+        fetch | last
+        [1/4] fetch succeeded in 1.2s
+        [1/4] build started
+        [1/4] build failed: exit 75 after 0.30s, next try in 2.0s
+        [1/4] build started (try 2)
+        [2/4] build failed: exit 2 after 1.2s (try 2)
+        [3/4] test skipped: after build
+        [4/4] publish skipped: after build
+
+        """)
+    #expect(view.outputText().isEmpty)
+  }
+
+  @Test func `the summary repeats failures with their last twenty lines and names the resume`()
+    throws
+  {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
+    view.start("fetch")
+    view.output("fetch", (1...30).map { "line \($0)\n" }.joined())
+    view.end("fetch", .failure, .signal(9), outputBytes: 231)
+    _ = view.errorText()
+    view.wait(5000)
+    view.close(.failed, exit: 1)
+    #expect(
+      view.errorText() == """
+
+        fetch failed: signal 9 (KILL) after 1.2s
+        \((11...30).map { "  | line \($0)" }.joined(separator: "\n"))
+          log: logs/fetch.log
+        not started: build, test, publish
+        run r1 failed in 5.0s: 1 failed, 3 not started
+        resume it: opflow resume r1
+
+        """)
+  }
+
+  @Test func `a run without failures ends in one line`() throws {
+    var view = ViewDriver(
+      try plan(), ProgressOptions(mode: .quiet), reused: ["fetch", "build"], isResumed: true)
+    view.start("test")
+    view.end("test", .success)
+    view.tell(Transition(.skip, view.id("publish"), reason: .condition))
+    view.close(.succeeded)
+    #expect(
+      view.errorText() == "run r1 succeeded in 0.00s: 1 succeeded, 1 skipped, 2 reused\n")
+  }
+
+  @Test func `a resume tells what runs again and why`() throws {
+    var view = ViewDriver(
+      try plan(), ProgressOptions(mode: .line), reused: ["fetch"], isResumed: true)
+    var changed = Transition(.resume, view.id("build"), reason: .changed)
+    changed.changedPart = .run
+    view.tell(changed)
+    view.tell(
+      Transition(.resume, view.id("test"), reason: .afterRerun, culprit: view.id("build")))
+    #expect(
+      view.errorText() == """
+        resuming r1 (demo): 4 tasks, 1 reused
+        [1/4] build runs again: changed: run
+        [1/4] test runs again: after rerun of build
+
+        """)
+  }
+
+  @Test func `a resume of many tasks names twenty and counts the rest`() throws {
+    let names = (1...30).map { "t\($0)" }
+    var view = ViewDriver(
+      try ViewFixture.plan(names.map { ($0, []) }), ProgressOptions(mode: .line), isResumed: true)
+    for name in names { view.tell(Transition(.resume, view.id(name), reason: .asked)) }
+    view.start("t1")
+    let lines = view.errorText().split(separator: "\n")
+    #expect(lines.count == 23)
+    #expect(lines[21] == "… and 10 more run again")
+  }
+
+  @Test func `group mode prints a block when a task ends`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .group))
+    view.start("fetch")
+    view.start("build")
+    view.output("fetch", "a\nb\n")
+    view.end("fetch", .success, outputBytes: 4)
+    view.end("build", .success)
+    #expect(
+      view.errorText() == """
+        run r1 (demo): 4 tasks
+        [1/4] fetch succeeded in 1.2s
+        a
+        b
+
+        [2/4] build succeeded in 1.2s
+
+        """)
+  }
+
+  @Test func `group mode folds successes for GitHub Actions and leaves failures open`() throws {
+    var options = ProgressOptions(mode: .group)
+    options.gitHubActions = true
+    var view = ViewDriver(try plan(), options)
+    _ = view.errorText()
+    view.start("fetch")
+    view.output("fetch", "a\n")
+    view.end("fetch", .success, outputBytes: 2)
+    view.start("build")
+    view.output("build", "no\n")
+    view.end("build", .failure, .exit(1), outputBytes: 3)
+    #expect(
+      view.errorText() == """
+        ::group::[1/4] fetch succeeded in 1.2s
+        a
+        ::endgroup::
+        [2/4] build failed: exit 1 after 1.2s
+        no
+
+
+        """)
+  }
+
+  @Test func `group mode keeps the last mebibyte and says where the rest is`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .group))
+    _ = view.errorText()
+    view.start("fetch")
+    let line = String(repeating: "x", count: 1023) + "\n"
+    view.output("fetch", String(repeating: line, count: 1500))
+    view.end("fetch", .success, outputBytes: 1500 * 1024)
+    let text = view.errorText()
+    #expect(text.utf8.count { $0 == 120 } == 1024 * 1023)
+    #expect(text.hasSuffix("(its last 1048576 bytes; the whole is in logs/fetch.log)\n\n"))
+  }
+
+  @Test func `quiet mode shows failures only`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .quiet))
+    view.start("fetch")
+    view.end("fetch", .success)
+    view.start("build")
+    view.output("build", "error: x\n")
+    view.end("build", .failure, .exit(1), outputBytes: 9)
+    view.start("test")
+    view.end("test", .failure, .exit(1)) { $0.allowed = true }
+    #expect(
+      view.errorText() == """
+        build failed: exit 1 after 1.2s
+          | error: x
+          log: logs/build.log
+
+        """)
+  }
+
+  @Test func `live mode draws one line and clears it before lasting text`() throws {
+    var options = ProgressOptions(mode: .live)
+    options.columns = 40
+    var view = ViewDriver(try plan(), options)
+    view.start("fetch")
+    #expect(view.errorText() == "[0/4] 0.00s, 1 running: fetch")
+    view.wait(50)
+    view.tick()
+    #expect(view.errorText() == "")
+    view.wait(2000)
+    view.tick()
+    #expect(view.errorText() == "\r\u{1b}[K[0/4] 2.0s, 1 running: fetch 2.0s")
+    view.warning("the disk is slow")
+    #expect(view.errorText() == "\r\u{1b}[Kwarning: the disk is slow\n")
+    view.wait(100)
+    view.start("build")
+    #expect(view.errorText() == "[0/4] 2.1s, 2 running: fetch 2.1s, bui…")
+    view.close(.interrupted, exit: 130, signal: 2)
+    #expect(
+      view.errorText() == """
+        \r\u{1b}[Knot started: test, publish
+        run r1 interrupted by SIGINT in 2.1s: 2 not started
+        resume it: opflow resume r1
+
+        """)
+  }
+
+  @Test func `a stopped task counts as cancelled, a lost one as interrupted`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
+    view.start("fetch")
+    view.start("build")
+    _ = view.errorText()
+    view.end("fetch", .cancel, .signal(15))
+    view.end("build", .interrupt, .unknown) { $0.outcome.reason = .workerLost }
+    view.close(.interrupted, exit: 143, signal: 15)
+    #expect(
+      view.errorText() == """
+        [1/4] fetch cancelled after 1.2s
+        [1/4] build interrupted: worker-lost
+        interrupted: build
+        not started: test, publish
+        run r1 interrupted by SIGTERM in 0.00s: 1 cancelled, 1 interrupted, 2 not started
+        resume it: opflow resume r1
+
+        """)
+  }
+
+  @Test func `a task taken back from a worker is not told`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
+    view.start("fetch")
+    _ = view.errorText()
+    view.end("fetch", .interrupt, .unknown) { $0.outcome.reason = .revoked }
+    #expect(view.errorText() == "")
+  }
+
+  @Test func `verbose starts tell the command`() throws {
+    var options = ProgressOptions(mode: .line)
+    options.verbose = true
+    var view = ViewDriver(try plan(), options)
+    _ = view.errorText()
+    view.start("fetch")
+    #expect(view.errorText() == "[0/4] fetch started\n  make fetch\n")
+  }
+
+  @Test func `colour stands around words only`() throws {
+    var options = ProgressOptions(mode: .line)
+    options.color = true
+    var view = ViewDriver(try plan(), options)
+    _ = view.errorText()
+    view.start("fetch")
+    #expect(
+      view.errorText() == "\u{1b}[2m[0/4]\u{1b}[0m \u{1b}[36mfetch started\u{1b}[0m\n")
+  }
+
+  @Test func `json tells every transition on standard output`() throws {
+    var options = ProgressOptions(mode: .quiet)
+    options.json = true
+    var view = ViewDriver(try plan(), options)
+    view.start("fetch")
+    view.end("fetch", .retry, .exit(75)) { $0.delayMilliseconds = 10 }
+    view.end("fetch", .failure, .unknown, attempt: 2) { $0.outcome.reason = .timeout }
+    view.tell(
+      Transition(.skip, view.id("build"), reason: .upstream, culprit: view.id("fetch")))
+    view.close(.failed, exit: 1)
+    let usage =
+      #""wall_us":1200000,"user_us":0,"system_us":0,"peak_kib":0,"output_bytes":0"#
+    #expect(
+      view.outputText() == """
+        {"time_ms":1000,"event":"open","run":"r1","name":"demo","tasks":4,"reused":0}
+        {"time_ms":1000,"event":"start","task":"fetch","attempt":1}
+        {"time_ms":1000,"event":"retry","task":"fetch","attempt":1,"exit":75,"signal":null,\
+        \(usage),"delay_ms":10}
+        {"time_ms":1000,"event":"failure","task":"fetch","attempt":2,"exit":null,"signal":null,\
+        "allowed":false,\(usage),"reason":"timeout"}
+        {"time_ms":1000,"event":"skip","task":"build","reason":"upstream","of":"fetch"}
+        {"time_ms":1000,"event":"close","run":"r1","state":"failed","exit":1}
+
+        """)
+  }
+
+  @Test func `a line that never ends is shown in pieces`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
+    view.start("fetch")
+    _ = view.errorText()
+    for _ in 0..<20 { view.output("fetch", String(repeating: "y", count: 10_000)) }
+    view.end("fetch", .success)
+    let text = view.errorText()
+    #expect(text.utf8.count { $0 == 121 } == 200_000)
+    #expect(text.split(separator: "\n").count == 4)
+  }
+}

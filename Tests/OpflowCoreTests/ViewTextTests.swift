@@ -1,0 +1,51 @@
+import OpflowCore
+import Testing
+
+@Suite struct ViewTextTests {
+  @Test(
+    "control characters never reach a view",
+    arguments: [
+      ("plain\ttext", "plain\ttext"),
+      ("\u{1b}[31mred\u{1b}[0m", "red"),
+      ("\u{1b}]0;title\u{07}x", "x"),
+      ("\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+      ("\u{1b}]unended", "unended"),
+      ("\u{1b}(Bx", "x"),
+      ("a\u{8}b\u{0}c\u{7f}d", "abcd"),
+      ("é\u{85}ü", "éü"),
+      ("10%\r20%\r", "20%"),
+      ("text\r", "text"),
+      ("a\u{202e}b", "ab"),
+      ("\u{1b}", ""),
+      ("\u{1b}[", ""),
+    ])
+  func clean(input: String, expected: String) { #expect(CleanText.string(input) == expected) }
+
+  @Test func `bytes that are no UTF-8 become replacement characters`() {
+    var bytes: [UInt8] = []
+    let input: [UInt8] = [0x61, 0xFF, 0x62, 0xC3]
+    input.withUnsafeBytes { CleanText.append($0, to: &bytes) }
+    #expect(String(decoding: bytes, as: UTF8.self) == "a\u{FFFD}b\u{FFFD}")
+  }
+
+  @Test(
+    arguments: [
+      (-5, "0.00s"), (0, "0.00s"), (123, "0.12s"), (999, "0.99s"), (1000, "1.0s"),
+      (59_999, "59.9s"), (60_000, "1m00s"), (3_599_000, "59m59s"), (3_600_000, "1h00m"),
+      (90_000_000, "1d01h"),
+    ] as [(Int64, String)])
+  func `durations are short`(milliseconds: Int64, expected: String) {
+    #expect(DurationText.text(milliseconds: milliseconds) == expected)
+  }
+
+  @Test func `an outcome names its cause`() {
+    #expect(OutcomeText.text(Outcome(status: .exit(3))) == "exit 3")
+    #expect(OutcomeText.text(Outcome(status: .signal(11))) == "signal 11 (SEGV)")
+    #expect(OutcomeText.text(Outcome(status: .signal(40))) == "signal 40")
+    #expect(OutcomeText.text(Outcome(status: .exit(0), reason: .timeout)) == "timeout")
+    #expect(
+      OutcomeText.text(
+        Outcome(status: .unknown, reason: .refused, errorNumber: 2), what: "chdir /no")
+        == "could not start: chdir /no: no such file or directory")
+  }
+}
