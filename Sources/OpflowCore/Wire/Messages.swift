@@ -9,6 +9,9 @@ package enum WorkerOrder: Equatable, Sendable {
   case suspend(TaskID, attempt: Int32)
   case proceed(TaskID, attempt: Int32)
   case watch(TaskID, on: Bool)
+  /// All tasks but the `finally` ones have ended: those that start from now on find the state in
+  /// `OPFLOW_RUN_STATE`.
+  case conclude(RunState)
   case bye
 }
 

@@ -1,0 +1,58 @@
+/// The order in which ready tasks start: inherited priority, then longest remaining path, then the
+/// order of the manifest. It depends on the graph alone, so it is computed once, as a permutation.
+struct Ranking {
+  /// The place of each task; 0 starts first.
+  let rank: [Int32]
+  /// The task at each place.
+  let task: [Int32]
+
+  init(plan: Plan) {
+    let count = plan.taskCount
+    var priority = [Int16](repeating: 0, count: count)
+    var path = [UInt32](repeating: 1, count: count)
+    for index in 0..<count { priority[index] = plan.priority[index] }
+    // Against the topological order, so that every dependent is final when its needs look at it.
+    var position = count
+    while position > 0 {
+      position -= 1
+      let task = TaskID(plan.topologicalOrder[position])
+      for edge in plan.needs(task) {
+        let need = Int(plan.needTargets[edge])
+        if priority[task.index] > priority[need] { priority[need] = priority[task.index] }
+        if path[task.index] + 1 > path[need] { path[need] = path[task.index] + 1 }
+      }
+    }
+    var keys = [UInt64](repeating: 0, count: count)
+    for index in 0..<count {
+      let urgency = UInt64(UInt16(bitPattern: Int16.max &- priority[index]))
+      keys[index] = urgency << 32 | UInt64(UInt32.max - path[index])
+    }
+    let order = Self.sorted(by: keys)
+    var rank = [Int32](repeating: 0, count: count)
+    for (place, task) in order.enumerated() {
+      rank[Int(task)] = Int32(truncatingIfNeeded: place)
+    }
+    self.rank = rank
+    self.task = order
+  }
+
+  /// A stable radix sort of the positions of `keys`, 16 bits a pass; passes whose digit is the same
+  /// for all are left out. Stable, so that equal keys keep the order of the manifest.
+  private static func sorted(by keys: [UInt64]) -> [Int32] {
+    var order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
+    var next = order
+    for shift in stride(from: UInt64(0), to: 64, by: 16) {
+      var starts = [Int](repeating: 0, count: 65_537)
+      for key in keys { starts[Int((key >> shift) & 65_535) + 1] += 1 }
+      if starts.contains(keys.count) { continue }
+      for digit in 0..<65_536 { starts[digit + 1] += starts[digit] }
+      for position in order {
+        let digit = Int((keys[Int(position)] >> shift) & 65_535)
+        next[starts[digit]] = position
+        starts[digit] += 1
+      }
+      swap(&order, &next)
+    }
+    return order
+  }
+}

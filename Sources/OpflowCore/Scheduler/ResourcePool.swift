@@ -1,0 +1,60 @@
+/// What tasks share out: how much there is, and how much is free.
+struct ResourcePool {
+  private(set) var capacity: [UInt64]
+  private(set) var free: [UInt64]
+  /// Held back for the first ready task that does not fit; empty while there is none.
+  private var reserved: [DemandItem] = []
+  /// The demands of the plan, cut to the whole: a task that wants more runs alone. (Of a named
+  /// resource the manifest reader has refused that.)
+  private let demands: [[DemandItem]]
+
+  init(plan: Plan, options: SchedulerOptions) {
+    var capacity = plan.resources.map(\.capacity)
+    let builtIn = [options.maxParallel, options.memoryBytes, SchedulerOptions.defaultDownloads]
+    for (resource, machine) in builtIn.enumerated() where resource < capacity.count {
+      if resource == Int(ResourceEntry.cpu) || capacity[resource] == 0 {
+        capacity[resource] = machine
+      }
+    }
+    self.capacity = capacity
+    free = capacity
+    demands = (0..<plan.demandCount).map { demand in
+      plan.demandList(UInt32(truncatingIfNeeded: demand)).map { item in
+        var item = item
+        item.amount = min(item.amount, capacity[Int(item.resource)])
+        return item
+      }
+    }
+  }
+
+  /// Whether a demand fits into what is free and not held back.
+  func fits(_ demand: Int) -> Bool {
+    demands[demand].allSatisfy { item in
+      let held = reserved.first { $0.resource == item.resource }?.amount ?? 0
+      let (sum, overflow) = item.amount.addingReportingOverflow(held)
+      return !overflow && sum <= free[Int(item.resource)]
+    }
+  }
+
+  mutating func take(_ demand: Int) {
+    for item in demands[demand] { free[Int(item.resource)] -= item.amount }
+  }
+
+  mutating func give(_ demand: Int) {
+    for item in demands[demand] { free[Int(item.resource)] += item.amount }
+  }
+
+  /// Holds back all that `demand` wants, so that smaller tasks cannot starve it.
+  mutating func reserve(_ demand: Int) { reserved = demands[demand] }
+
+  mutating func clearReservation() { reserved.removeAll(keepingCapacity: true) }
+
+  /// What all holders of `demand`s together hold, for checks.
+  func held(by holders: [Int]) -> [UInt64] {
+    var sum = [UInt64](repeating: 0, count: capacity.count)
+    for holder in holders {
+      for item in demands[holder] { sum[Int(item.resource)] += item.amount }
+    }
+    return sum
+  }
+}

@@ -1,0 +1,49 @@
+/// When a failed try is worth another, and after how long.
+enum RetryDelay {
+  /// Whether the policy has another try for a task that ended so. With `exit_codes`, only those
+  /// are retried; timeouts, signals and refusals are then final.
+  static func isWorthwhile(_ outcome: Outcome, policy: TaskPolicy, triesUsed: Int, plan: Plan)
+    -> Bool
+  {
+    guard triesUsed <= Int(policy.retryMax) else { return false }
+    guard policy.retryCodes != 0 else { return true }
+    guard outcome.reason == .none, case .exit(let code) = outcome.status else { return false }
+    return plan.codeList(policy.retryCodes).contains(code)
+  }
+
+  /// `delay` times `backoff` to the power of the tries before, at most `max_delay`, then varied by
+  /// `jitter` both ways so that tasks that failed together do not come back together.
+  static func milliseconds(
+    policy: TaskPolicy, triesUsed: Int, random: inout SplitMix64
+  ) -> Int64 {
+    var delay = Double(policy.retryDelayMilliseconds)
+    let limit = Double(policy.retryMaxDelayMilliseconds)
+    let factor = Double(policy.retryBackoffPermille) / 1000
+    var step = 1
+    while step < triesUsed, delay < limit, factor > 1 {
+      delay *= factor
+      step += 1
+    }
+    if factor < 1 { for _ in 1..<max(triesUsed, 1) { delay *= factor } }
+    delay = min(delay, limit)
+    let jitter = Double(policy.retryJitterPermille) / 1000
+    let share = Double(random.next() >> 11) / Double(UInt64(1) << 53)
+    // To the nearest by hand: `rounded()` would need the C library.
+    return Int64(delay * (1 - jitter + 2 * jitter * share) + 0.5)
+  }
+}
+
+/// A small generator with a known sequence (Steele, Lea and Flood, "Fast splittable pseudorandom
+/// number generators", 2014), so that a simulation can be replayed from its seed.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+  package init(seed: UInt64) { state = seed }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,95 @@
+extension Scheduler {
+  /// Settles what needs no run, lets all settled tasks meet the needs of others, and makes ready
+  /// what waits for nothing. In topological order, so that each task sees its needs settled.
+  mutating func begin(into actions: inout [SchedulerAction]) {
+    precondition(phase == .begin, "a drive begins once")
+    phase = .main
+    // What is skipped below spreads by itself, so only these are still to be announced.
+    let settledBefore = stateByte
+    for position in 0..<plan.taskCount {
+      let task = TaskID(plan.topologicalOrder[position])
+      let mark = marks[task.index]
+      if settledBefore[task.index] != TaskState.waiting.rawValue {
+        if state(task) == .failed { countFailure(of: task, into: &actions) }
+        resolveDependents(of: task, into: &actions)
+      } else if state(task) != .waiting {
+        continue
+      } else if mark.contains(.failsAtBegin) {
+        var transition = Transition(.failure, task, reason: .interrupted)
+        transition.attempt = attempt[task.index]
+        settle(task, as: .failed, transition, into: &actions)
+      } else if mark.contains(.skipsAtBegin) {
+        settle(task, as: .skipped, Transition(.skip, task, reason: .skipOption), into: &actions)
+      } else if plan.flags(task).contains(.conditionFalse) {
+        settle(task, as: .skipped, Transition(.skip, task, reason: .condition), into: &actions)
+      } else if unmet[task.index] == 0 {
+        becomeReady(task)
+      }
+    }
+  }
+
+  /// Journals a task's end and lets it spread: needs met, needs that can no longer be met, and so
+  /// on down. Iterative, so that a chain of a million skips is no deeper than one.
+  mutating func settle(
+    _ task: TaskID, as next: TaskState, _ transition: Transition,
+    into actions: inout [SchedulerAction]
+  ) {
+    set(task, next)
+    actions.append(.journal(transition))
+    if next == .failed { countFailure(of: task, into: &actions) }
+    resolveDependents(of: task, into: &actions)
+  }
+
+  private mutating func resolveDependents(of first: TaskID, into actions: inout [SchedulerAction]) {
+    var ended = [first]
+    while let need = ended.popLast() {
+      let needState = state(need)
+      let isUpstream = marks[need.index].contains(.skippedUpstream)
+      for edge in plan.dependents(need) {
+        let dependent = TaskID(plan.dependentTargets[edge])
+        guard state(dependent) == .waiting else { continue }
+        if needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
+          unmet[dependent.index] -= 1
+          if unmet[dependent.index] == 0, !hasOwnFate(dependent) { becomeReady(dependent) }
+        } else if !hasOwnFate(dependent) {
+          set(dependent, .skipped)
+          marks[dependent.index].insert(.skippedUpstream)
+          actions.append(
+            .journal(Transition(.skip, dependent, reason: .upstream, culprit: need)))
+          ended.append(dependent)
+        }
+      }
+    }
+  }
+
+  /// Whether `begin` will settle the task by itself: its needs then decide nothing.
+  private func hasOwnFate(_ task: TaskID) -> Bool {
+    !marks[task.index].isDisjoint(with: [.failsAtBegin, .skipsAtBegin])
+      || plan.flags(task).contains(.conditionFalse)
+  }
+
+  mutating func becomeReady(_ task: TaskID) {
+    set(task, .ready)
+    marks[task.index].remove(.delayed)
+    if mayStart(task) {
+      enqueue(task)
+    } else {
+      marks[task.index].insert(.held)
+    }
+  }
+
+  mutating func enqueue(_ task: TaskID) {
+    ready.push(ranking.rank[task.index], demand: Int(plan.demand[task.index]))
+  }
+
+  /// Whether the task may start at all in the phase that the run is in.
+  func mayStart(_ task: TaskID) -> Bool {
+    if isKilled || stopCause == .ioError { return false }
+    switch phase {
+    case .begin, .main:
+      return stopCause == nil && (!isHalted || marks[task.index].contains(.exempt))
+    case .finally: return plan.flags(task).contains(.finally)
+    case .done: return false
+    }
+  }
+}

@@ -1,0 +1,101 @@
+extension Scheduler {
+  /// A try ended: its worker is free for the next, and the task goes where its policies say.
+  mutating func ended(
+    _ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String, at now: Instant,
+    into actions: inout [SchedulerAction]
+  ) {
+    let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
+    meanWallMicroseconds += (wall - meanWallMicroseconds) / 8
+    release(worker, continues: outcome.isSuccess, at: now)
+
+    var transition = Transition(.success, task, attempt: attempt[task.index])
+    transition.outcome = outcome
+    transition.what = what
+    switch outcome.reason {
+    case .cancel, .signal, .kill:
+      transition.event = .cancel
+      settle(task, as: .cancelled, transition, into: &actions)
+    case .output:
+      transition.event = .failure
+      settle(task, as: .failed, transition, into: &actions)
+      stop(.ioError, at: now, into: &actions)
+    case .none where outcome.isSuccess:
+      transition.fingerprint = plan.fingerprint(task)
+      settle(task, as: .succeeded, transition, into: &actions)
+    case .none, .timeout, .refused, .workerLost, .interrupted, .revoked, .condition, .skipOption,
+      .upstream, .changed, .afterRerun, .failedBefore, .skippedBefore, .outputMissing, .asked, .new:
+      failed(task, transition, at: now, into: &actions)
+    }
+  }
+
+  private mutating func failed(
+    _ task: TaskID, _ failure: Transition, at now: Instant, into actions: inout [SchedulerAction]
+  ) {
+    var transition = failure
+    triesUsed[task.index] += 1
+    let policy = plan.policy(task)
+    let tries = Int(triesUsed[task.index])
+    if mayStart(task),
+      RetryDelay.isWorthwhile(transition.outcome, policy: policy, triesUsed: tries, plan: plan)
+    {
+      transition.event = .retry
+      transition.delayMilliseconds = RetryDelay.milliseconds(
+        policy: policy, triesUsed: tries, random: &random)
+      set(task, .waiting)
+      marks[task.index].insert(.delayed)
+      actions.append(.journal(transition))
+      timers.push(
+        TimerHeap.Entry(
+          at: now.advanced(byMilliseconds: transition.delayMilliseconds), task: task))
+      return
+    }
+    transition.event = .failure
+    if isAllowed(task, transition.outcome) {
+      transition.allowed = true
+      transition.fingerprint = plan.fingerprint(task)
+      settle(task, as: .failedAllowed, transition, into: &actions)
+    } else {
+      settle(task, as: .failed, transition, into: &actions)
+    }
+  }
+
+  private func isAllowed(_ task: TaskID, _ outcome: Outcome) -> Bool {
+    if plan.flags(task).contains(.allowAnyFailure) { return true }
+    guard outcome.reason == .none, case .exit(let code) = outcome.status else { return false }
+    return plan.codeList(plan.allowedCodes[task.index]).contains(code)
+  }
+
+  /// Counts a failure that fails the run, frees what waits for failures from `max_failures`, and
+  /// halts when that is reached.
+  mutating func countFailure(of task: TaskID, into actions: inout [SchedulerAction]) {
+    failures += 1
+    for edge in plan.dependents(task) where plan.dependentCondition(edge) != .success {
+      exempt(TaskID(plan.dependentTargets[edge]))
+    }
+    if options.maxFailures > 0, failures >= options.maxFailures, !isHalted { halt(into: &actions) }
+  }
+
+  /// `max_failures` no longer holds back the task, nor anything that it needs.
+  func needsExemption(_ task: TaskID) -> Bool {
+    !marks[task.index].contains(.exempt) && !state(task).isTerminal
+  }
+
+  mutating func exempt(_ first: TaskID) {
+    guard needsExemption(first) else { return }
+    var open = [first]
+    marks[first.index].insert(.exempt)
+    while let task = open.popLast() {
+      if marks[task.index].contains(.held), mayStart(task) {
+        marks[task.index].remove(.held)
+        enqueue(task)
+      }
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        if needsExemption(need) {
+          marks[need.index].insert(.exempt)
+          open.append(need)
+        }
+      }
+    }
+  }
+}

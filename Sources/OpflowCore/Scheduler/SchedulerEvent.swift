@@ -1,0 +1,59 @@
+/// The number of a worker; never given twice within a drive.
+package struct WorkerID: Hashable, Sendable, BitwiseCopyable {
+  package var rawValue: Int32
+  package init(_ rawValue: Int32) { self.rawValue = rawValue }
+  package var index: Int { Int(rawValue) }
+}
+
+/// Which program a worker is, and so which actions it can do.
+package enum WorkerKind: UInt8, CaseIterable, Sendable {
+  case command
+  case download
+}
+
+/// Why a run is told to stop.
+package enum StopCause: Equatable, Sendable {
+  /// A signal to the coordinator, by number.
+  case signal(Int32)
+  /// `opflow cancel`.
+  case request
+  /// The journal cannot be written.
+  case ioError
+}
+
+/// A fact that the scheduler is told.
+package enum SchedulerEvent: Equatable, Sendable {
+  /// The drive begins. Comes first, once.
+  case begin
+  /// A worker that was launched said hello.
+  case workerReady(WorkerID)
+  /// A worker is gone, or was never there: end of file, a broken line, a failed launch.
+  case workerLost(WorkerID, complaint: String)
+  /// It could not be launched for want of descriptors, processes or memory.
+  case launchFailed(WorkerID, complaint: String)
+  case started(WorkerID, TaskID, attempt: Int32)
+  case ended(WorkerID, TaskID, attempt: Int32, Outcome)
+  case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
+  case revoked(WorkerID, TaskID, attempt: Int32)
+  /// `nextWake` has come.
+  case timer
+  /// Start nothing new and end what runs by its stop rule; `finally` tasks run.
+  case stop(StopCause)
+  /// End everything at once.
+  case kill
+  /// Stop the process trees of all tasks, and let them go on.
+  case suspend
+  case proceed
+}
+
+/// What the runtime is ordered to do, in this order.
+package enum SchedulerAction: Equatable, Sendable {
+  /// Write the transition to the journal, before anything that follows it here.
+  case journal(Transition)
+  case launch(WorkerID, WorkerKind)
+  case order(WorkerID, WorkerOrder)
+  /// Kill the worker; what it held is already taken care of.
+  case discard(WorkerID)
+  /// All is done: dismiss the workers, close the journal.
+  case finish(CloseEntry)
+}

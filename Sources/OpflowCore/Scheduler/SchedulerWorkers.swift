@@ -1,0 +1,302 @@
+/// A worker as the scheduler knows it.
+struct WorkerRecord {
+  enum Phase { case launching, idle, busy, gone }
+  var kind: WorkerKind
+  var phase = Phase.launching
+  /// The task that it runs, or will run once it said hello.
+  var current = TaskID.none
+  /// The task that it was handed ahead.
+  var ahead = TaskID.none
+  /// A stop was ordered for `current`.
+  var isStopping = false
+  /// `ahead` was asked back.
+  var isRevoking = false
+  var knowsRunState = false
+  /// Until then it must say hello, or that the stopped task ended.
+  var deadline: Instant?
+}
+
+/// The workers of one kind.
+struct Fleet {
+  /// How many there may be.
+  var limit: Int
+  var alive = 0
+  var idle: [WorkerID] = []
+  /// How many in a row were lost without a hello.
+  var silent = 0
+  /// Why tasks of this kind cannot run at all.
+  var complaint: String?
+
+  init(limit: Int) { self.limit = max(limit, 1) }
+}
+
+extension Scheduler {
+  /// A worker that is free, or one that is being launched for the task; nil when there are as many
+  /// as there may be.
+  mutating func workerForStart(
+    _ kind: WorkerKind, at now: Instant, into actions: inout [SchedulerAction]
+  ) -> WorkerID? {
+    let fleet = Int(kind.rawValue)
+    if let idle = fleets[fleet].idle.popLast() { return idle }
+    guard fleets[fleet].complaint == nil, fleets[fleet].alive < fleets[fleet].limit else {
+      return nil
+    }
+    let worker = WorkerID(Int32(truncatingIfNeeded: workers.count))
+    var record = WorkerRecord(kind: kind)
+    record.deadline = now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds)
+    workers.append(record)
+    aliveWorkers.append(worker)
+    fleets[fleet].alive += 1
+    actions.append(.launch(worker, kind))
+    return worker
+  }
+
+  /// Whether the worker may speak of that try as its running one. Where the task before it has
+  /// ended, the one handed ahead becomes that: the worker started it before an order to stop or to
+  /// give it back arrived.
+  mutating func holds(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
+    into actions: inout [SchedulerAction]
+  ) -> Bool {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
+      plan.tasks.contains(task.index), self.attempt[task.index] == attempt
+    else { return false }
+    if workers[worker.index].current == task { return true }
+    guard workers[worker.index].current.isNone, workers[worker.index].ahead == task else {
+      return false
+    }
+    followOn(worker)
+    if stopCause != nil { stopCurrent(of: worker, at: now, into: &actions) }
+    return true
+  }
+
+  /// The task handed ahead is now the one that runs.
+  private mutating func followOn(_ worker: WorkerID) {
+    workers[worker.index].current = workers[worker.index].ahead
+    workers[worker.index].ahead = .none
+    workers[worker.index].isRevoking = false
+    workers[worker.index].deadline = nil
+    aheadCount -= 1
+  }
+
+  mutating func welcome(_ worker: WorkerID, into actions: inout [SchedulerAction]) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching else {
+      return
+    }
+    let fleet = Int(workers[worker.index].kind.rawValue)
+    fleets[fleet].silent = 0
+    workers[worker.index].deadline = nil
+    let task = workers[worker.index].current
+    if task.isNone {
+      workers[worker.index].phase = .idle
+      fleets[fleet].idle.append(worker)
+    } else {
+      workers[worker.index].phase = .busy
+      start(task, on: worker, into: &actions)
+    }
+  }
+
+  /// Frees a worker from the task that ended. The one handed ahead follows: the worker starts it
+  /// by itself after a success, and gives it back after anything else.
+  mutating func release(_ worker: WorkerID, continues: Bool, at now: Instant) {
+    let record = workers[worker.index]
+    let demand = Int(plan.demand[record.current.index])
+    heldByWorkers -= 1
+    workers[worker.index].current = .none
+    workers[worker.index].deadline = nil
+    if record.ahead.isNone {
+      pool.give(demand)
+      becomeIdle(worker)
+    } else if continues, !record.isStopping {
+      // It has the same demand and takes over what this one held. It may still be given back, if
+      // the order to revoke it came first.
+      followOn(worker)
+    } else {
+      workers[worker.index].deadline = now.advanced(
+        byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
+    }
+    workers[worker.index].isStopping = false
+  }
+
+  private mutating func becomeIdle(_ worker: WorkerID) {
+    workers[worker.index].phase = .idle
+    workers[worker.index].isRevoking = false
+    fleets[Int(workers[worker.index].kind.rawValue)].idle.append(worker)
+  }
+
+  /// A task that was handed ahead comes back unstarted; it costs no try.
+  mutating func revoked(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, into actions: inout [SchedulerAction]
+  ) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
+      plan.tasks.contains(task.index), self.attempt[task.index] == attempt
+    else {
+      breach(worker, "revoked", task, into: &actions)
+      return
+    }
+    let demand = Int(plan.demand[task.index])
+    if workers[worker.index].ahead == task {
+      workers[worker.index].ahead = .none
+      aheadCount -= 1
+      heldByWorkers -= 1
+      if workers[worker.index].current.isNone {
+        pool.give(demand)
+        becomeIdle(worker)
+      }
+    } else if workers[worker.index].current == task {
+      heldByWorkers -= 1
+      workers[worker.index].current = .none
+      workers[worker.index].deadline = nil
+      workers[worker.index].isStopping = false
+      pool.give(demand)
+      becomeIdle(worker)
+    } else {
+      breach(worker, "revoked", task, into: &actions)
+      return
+    }
+    workers[worker.index].isRevoking = false
+    var transition = Transition(.interrupt, task, reason: .revoked)
+    transition.attempt = attempt
+    self.attempt[task.index] -= 1
+    goBack(task, transition, into: &actions)
+  }
+
+  /// A running task returns to where it may be started again.
+  private mutating func goBack(
+    _ task: TaskID, _ transition: Transition, into actions: inout [SchedulerAction]
+  ) {
+    set(task, .waiting)
+    actions.append(.journal(transition))
+    becomeReady(task)
+  }
+
+  /// A worker that says what cannot be is no worker.
+  mutating func breach(
+    _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout [SchedulerAction]
+  ) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone else {
+      return
+    }
+    actions.append(.discard(worker))
+    lose(
+      worker,
+      complaint: "it said '\(word)' of task number \(task.rawValue), which it does not hold",
+      into: &actions)
+  }
+
+  mutating func lose(
+    _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
+  ) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone else {
+      return
+    }
+    let record = workers[worker.index]
+    bury(worker)
+    let fleet = Int(record.kind.rawValue)
+    if record.phase == .launching {
+      fleets[fleet].silent += 1
+      giveBackAssigned(record.current)
+      if fleets[fleet].silent >= SchedulerOptions.maxSilent {
+        if fleets[fleet].alive > 0 {
+          fleets[fleet].limit = fleets[fleet].alive
+        } else {
+          fleets[fleet].complaint = complaint
+          failUnservable(into: &actions)
+        }
+      }
+      return
+    }
+    if record.phase == .busy {
+      let holder = record.current.isNone ? record.ahead : record.current
+      pool.give(Int(plan.demand[holder.index]))
+    }
+    if !record.current.isNone {
+      heldByWorkers -= 1
+      interrupted(record.current, complaint: complaint, into: &actions)
+    }
+    if !record.ahead.isNone {
+      heldByWorkers -= 1
+      aheadCount -= 1
+      var transition = Transition(.interrupt, record.ahead, reason: .workerLost)
+      transition.attempt = attempt[record.ahead.index]
+      goBack(record.ahead, transition, into: &actions)
+    }
+  }
+
+  /// It could not be launched. Where others live, the run goes on with those.
+  mutating func launchFailed(
+    _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
+  ) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching else {
+      return
+    }
+    let fleet = Int(workers[worker.index].kind.rawValue)
+    guard fleets[fleet].alive > 1 else {
+      lose(worker, complaint: complaint, into: &actions)
+      return
+    }
+    let task = workers[worker.index].current
+    bury(worker)
+    fleets[fleet].limit = fleets[fleet].alive
+    giveBackAssigned(task)
+  }
+
+  private mutating func bury(_ worker: WorkerID) {
+    let fleet = Int(workers[worker.index].kind.rawValue)
+    workers[worker.index].phase = .gone
+    workers[worker.index].current = .none
+    workers[worker.index].ahead = .none
+    workers[worker.index].deadline = nil
+    fleets[fleet].alive -= 1
+    fleets[fleet].idle.removeAll { $0 == worker }
+    aliveWorkers.removeAll { $0 == worker }
+  }
+
+  /// A task that a worker was to get when it said hello; nothing of it was journaled.
+  mutating func giveBackAssigned(_ task: TaskID) {
+    guard !task.isNone else { return }
+    heldByWorkers -= 1
+    pool.give(Int(plan.demand[task.index]))
+    if mayStart(task) {
+      enqueue(task)
+    } else {
+      marks[task.index].insert(.held)
+    }
+  }
+
+  /// Its worker is lost: it runs again, or fails by its own rule or after too many such losses.
+  private mutating func interrupted(
+    _ task: TaskID, complaint: String, into actions: inout [SchedulerAction]
+  ) {
+    lostCount[task.index] += 1
+    var transition = Transition(.interrupt, task, reason: .workerLost)
+    transition.attempt = attempt[task.index]
+    transition.what = complaint
+    if plan.flags(task).contains(.failWhenInterrupted)
+      || lostCount[task.index] > SchedulerOptions.maxLost
+    {
+      transition.event = .failure
+      settle(task, as: .failed, transition, into: &actions)
+    } else {
+      goBack(task, transition, into: &actions)
+    }
+  }
+
+  /// Fails ready tasks whose kind of worker does not come up, the best first, until `max_failures`
+  /// holds back the rest.
+  mutating func failUnservable(into actions: inout [SchedulerAction]) {
+    guard fleets.contains(where: { $0.complaint != nil }), ready.count > 0 else { return }
+    for rank in ready.removeAll().sorted() {
+      let task = TaskID(ranking.task[Int(rank)])
+      guard let complaint = fleets[Int(workerKind(of: task).rawValue)].complaint, mayStart(task)
+      else {
+        if mayStart(task) { enqueue(task) } else { marks[task.index].insert(.held) }
+        continue
+      }
+      var transition = Transition(.failure, task, reason: .workerLost)
+      transition.what = complaint
+      set(task, .waiting)
+      settle(task, as: .failed, transition, into: &actions)
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import OpflowCore
+import Testing
+
+/// Drives a scheduler with imagined workers on an imagined clock.
+struct ImaginedRun {
+  struct Try: Equatable {
+    var task: String
+    var attempt: Int32
+  }
+
+  var scheduler: Scheduler
+  let plan: Plan
+  var now = Instant(nanoseconds: 0)
+  /// Orders that each worker has yet to look at.
+  var inbox: [WorkerID: [WorkerOrder]] = [:]
+  var running: [WorkerID: (TaskID, Int32)] = [:]
+  var ahead: [WorkerID: (TaskID, Int32)] = [:]
+  var journal: [Transition] = []
+  var started: [Try] = []
+  var launched: [WorkerID] = []
+  var close: CloseEntry?
+
+  init(
+    _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
+    seed: UInt64 = 1, handsAhead: Bool = false
+  ) {
+    self.plan = plan
+    var options = SchedulerOptions(
+      maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: maxFailures, seed: seed)
+    options.handsAhead = handsAhead
+    scheduler = Scheduler(
+      plan: plan, options: options,
+      initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
+      attempts: [Int32](repeating: 0, count: plan.taskCount))
+    tell(.begin)
+  }
+
+  mutating func tell(_ event: SchedulerEvent) {
+    var actions: [SchedulerAction] = []
+    scheduler.handle(event, at: now, into: &actions)
+    if let problem = scheduler.checkInvariants() { Issue.record("after \(event): \(problem)") }
+    for action in actions { perform(action) }
+  }
+
+  private mutating func perform(_ action: SchedulerAction) {
+    switch action {
+    case .journal(let transition):
+      journal.append(transition)
+      if transition.event == .start {
+        started.append(Try(task: plan.nameString(transition.task), attempt: transition.attempt))
+      }
+    case .launch(let worker, _): launched.append(worker)
+    case .order(let worker, let order): inbox[worker, default: []].append(order)
+    case .discard(let worker):
+      running[worker] = nil
+      ahead[worker] = nil
+      inbox[worker] = nil
+    case .finish(let entry): close = entry
+    }
+  }
+
+  /// Lets every launched worker say hello and take up what it was ordered to run.
+  mutating func settle() {
+    while true {
+      if !launched.isEmpty {
+        let worker = launched.removeFirst()
+        tell(.workerReady(worker))
+      } else if let (worker, orders) = inbox.first(where: { !$0.value.isEmpty }) {
+        inbox[worker] = Array(orders.dropFirst())
+        obey(worker, orders[0])
+      } else {
+        return
+      }
+    }
+  }
+
+  mutating func obey(_ worker: WorkerID, _ order: WorkerOrder) {
+    switch order {
+    case .run(let task, let attempt):
+      if running[worker] == nil {
+        running[worker] = (task, attempt)
+      } else {
+        ahead[worker] = (task, attempt)
+      }
+    case .revoke(let task, let attempt):
+      if let held = ahead[worker], held == (task, attempt) {
+        ahead[worker] = nil
+        tell(.revoked(worker, task, attempt: attempt))
+      }
+    case .stop(let task, let attempt, let reason):
+      guard let held = running[worker], held == (task, attempt) else { return }
+      if let next = ahead.removeValue(forKey: worker) {
+        tell(.revoked(worker, next.0, attempt: next.1))
+      }
+      running[worker] = nil
+      tell(.ended(worker, task, attempt: attempt, Outcome(status: .signal(15), reason: reason)))
+    case .suspend, .proceed, .watch, .conclude, .bye: break
+    }
+  }
+
+  /// Ends what the worker runs, as the worker would report it.
+  mutating func end(_ worker: WorkerID, _ outcome: Outcome) {
+    guard let (task, attempt) = running.removeValue(forKey: worker) else { return }
+    let next = ahead.removeValue(forKey: worker)
+    if let next, outcome.isSuccess { running[worker] = next }
+    tell(.ended(worker, task, attempt: attempt, outcome))
+    if let next, !outcome.isSuccess { tell(.revoked(worker, next.0, attempt: next.1)) }
+  }
+
+  /// Ends the named task, which must be running.
+  mutating func end(_ name: String, exit code: Int32 = 0) {
+    settle()
+    let worker = running.first { plan.nameString($0.value.0) == name }?.key
+    guard let worker else {
+      Issue.record("\(name) does not run")
+      return
+    }
+    var outcome = Outcome(status: .exit(code))
+    outcome.usage.wallMicroseconds = 400
+    end(worker, outcome)
+    settle()
+  }
+
+  var runningNames: [String] {
+    mutating get {
+      settle()
+      return running.values.map { plan.nameString($0.0) }.sorted()
+    }
+  }
+
+  /// Runs to the end: every task ends as `outcome` says, timers come when nothing runs.
+  mutating func finish(
+    _ outcome: (String, Int32) -> Outcome = { _, _ in Outcome(status: .success) }
+  ) {
+    var steps = 0
+    while close == nil {
+      steps += 1
+      if steps > plan.taskCount * 50 + 1000 {
+        Issue.record("the run does not come to an end")
+        return
+      }
+      settle()
+      if let worker = running.keys.min(by: { $0.rawValue < $1.rawValue }),
+        let (task, attempt) = running[worker]
+      {
+        end(worker, outcome(plan.nameString(task), attempt))
+      } else if close == nil, let wake = scheduler.nextWake {
+        now = max(now, wake)
+        tell(.timer)
+      }
+    }
+  }
+
+  func state(_ name: String) -> TaskState? { plan.task(named: name).map { scheduler.state($0) } }
+  var order: [String] { started.map(\.task) }
+}

@@ -1,0 +1,76 @@
+import OpflowCore
+
+/// A plan for tests: tasks by name, needs by name.
+struct PlanMaker {
+  struct Task {
+    var name: String
+    var needs: [(String, NeedCondition)] = []
+    var flags: TaskFlags = []
+    var priority: Int16 = 0
+    var policy = TaskPolicy()
+    var retryCodes: [Int32] = []
+    var allowed: [Int32] = []
+    var demand: [(UInt32, UInt64)] = [(0, 1)]
+    var script = "true"
+  }
+
+  var tasks: [Task] = []
+  var resources: [(String, UInt64)] = []
+
+  mutating func add(
+    _ name: String, needs: [String] = [], on: NeedCondition = .success,
+    _ change: (inout Task) -> Void = { _ in }
+  ) {
+    var task = Task(name: name)
+    task.needs = needs.map { ($0, on) }
+    change(&task)
+    tasks.append(task)
+  }
+
+  func make() throws -> Plan {
+    var builder = PlanBuilder()
+    for (name, capacity) in [("cpu", 0), ("memory", 0), ("download", 0)] + resources {
+      builder.resources.append(
+        ResourceEntry(name: builder.intern(name), capacity: UInt64(capacity)))
+    }
+    var ids: [String: TaskID] = [:]
+    for task in tasks {
+      var entry = TaskEntry(name: builder.intern(task.name), kind: .shell)
+      entry.flags = task.flags
+      entry.priority = task.priority
+      entry.script = builder.intern(task.script)
+      entry.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
+      entry.directory = builder.intern("/")
+      var policy = task.policy
+      policy.retryCodes = builder.codes(task.retryCodes)
+      entry.policy = builder.policy(policy)
+      entry.allowedCodes = builder.codes(task.allowed)
+      entry.demand = builder.demand(
+        task.demand.map { DemandItem(resource: $0.0, amount: $0.1) })
+      var hasher = FingerprintHasher()
+      hasher.add(UInt64(Hash.xxh3(Array(task.script.utf8))))
+      hasher.end(.run)
+      entry.fingerprint = hasher.finish()
+      ids[task.name] = builder.add(entry)
+    }
+    for task in tasks {
+      for (need, condition) in task.needs {
+        guard let id = ids[need] else { throw Problem.unknownNeed(need) }
+        builder.addNeed(id, on: condition)
+      }
+      builder.endNeeds()
+    }
+    let manifest = ManifestEntry(
+      name: builder.intern("test"), description: .empty, folder: builder.intern("/"),
+      maxParallel: 0, maxFailures: 1, usesRunID: false)
+    switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: 2)) {
+    case .plan(let bytes):
+      let plan = try Plan(copying: bytes)
+      try plan.validate()
+      return plan
+    case .cycle(let ring): throw Problem.cycle(ring)
+    }
+  }
+
+  enum Problem: Error { case unknownNeed(String), cycle([TaskID]) }
+}
