@@ -1,1 +1,66 @@
+internal import CLinux
+internal import Glibc
 
+/// Why a system call failed (errno(3)). The one error of this module.
+package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  package let rawValue: Int32
+
+  package init(rawValue: Int32) { self.rawValue = rawValue }
+
+  package static let notPermitted = Errno(rawValue: EPERM)
+  package static let noSuchFile = Errno(rawValue: ENOENT)
+  package static let noSuchProcess = Errno(rawValue: ESRCH)
+  package static let interrupted = Errno(rawValue: EINTR)
+  package static let ioError = Errno(rawValue: EIO)
+  package static let badDescriptor = Errno(rawValue: EBADF)
+  package static let noChild = Errno(rawValue: ECHILD)
+  package static let wouldBlock = Errno(rawValue: EAGAIN)
+  package static let noMemory = Errno(rawValue: ENOMEM)
+  package static let accessDenied = Errno(rawValue: EACCES)
+  package static let badAddress = Errno(rawValue: EFAULT)
+  package static let exists = Errno(rawValue: EEXIST)
+  package static let notADirectory = Errno(rawValue: ENOTDIR)
+  package static let isADirectory = Errno(rawValue: EISDIR)
+  package static let invalid = Errno(rawValue: EINVAL)
+  package static let tooManyFiles = Errno(rawValue: EMFILE)
+  package static let noSpace = Errno(rawValue: ENOSPC)
+  package static let readOnly = Errno(rawValue: EROFS)
+  package static let brokenPipe = Errno(rawValue: EPIPE)
+  package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
+  package static let notEmpty = Errno(rawValue: ENOTEMPTY)
+  package static let tooManyLinks = Errno(rawValue: ELOOP)
+  package static let crossDevice = Errno(rawValue: EXDEV)
+  package static let notSupported = Errno(rawValue: ENOTSUP)
+  package static let notExecutable = Errno(rawValue: ENOEXEC)
+  package static let tooBig = Errno(rawValue: E2BIG)
+
+  /// The C library's words for it.
+  package var description: String {
+    // SAFETY: the shim writes at most `count` bytes, the last one a zero.
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+      guard let start = buffer.baseAddress else { return "error \(rawValue)" }
+      clinux_error_text(rawValue, start, buffer.count)
+      return String(cString: start)
+    }
+  }
+
+  /// What the last call in this thread left.
+  static var current: Errno { Errno(rawValue: errno) }
+}
+
+/// Makes a system call that returns -1 on failure, again when a signal interrupted it.
+///
+/// The one place that owns EINTR. EBADF and EFAULT mean that this program lost track of a descriptor
+/// or a buffer; going on could damage somebody else's file, so they trap.
+@inline(__always)
+@discardableResult
+func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
+  while true {
+    let result = body()
+    if result != -1 { return result }
+    let error = Errno.current
+    if error == .interrupted { continue }
+    precondition(error != .badDescriptor && error != .badAddress, "system call: \(error)")
+    throw error
+  }
+}

@@ -1,0 +1,85 @@
+#define _GNU_SOURCE
+#include "clinux_descriptors.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void clinux_error_text(int32_t number, char *buffer, size_t size) {
+  // The GNU form returns the text, which need not stand in the buffer.
+  const char *text = strerror_r(number, buffer, size);
+  if (text != buffer) snprintf(buffer, size, "%s", text);
+}
+
+int32_t clinux_pipe(int32_t ends[2], int32_t nonblocking_read) {
+  int pair[2];
+  if (pipe2(pair, O_CLOEXEC) < 0) return -1;
+  if (nonblocking_read && clinux_set_nonblocking(pair[0], 1) < 0) {
+    int saved = errno;
+    close(pair[0]);
+    close(pair[1]);
+    errno = saved;
+    return -1;
+  }
+  ends[0] = pair[0];
+  ends[1] = pair[1];
+  return 0;
+}
+
+int32_t clinux_duplicate(int32_t descriptor, int32_t lowest) {
+  return fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
+}
+
+int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return -1;
+  int wanted = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+  return wanted == flags ? 0 : fcntl(descriptor, F_SETFL, wanted);
+}
+
+int32_t clinux_set_close_on_exec(int32_t descriptor, int32_t on) {
+  return fcntl(descriptor, F_SETFD, on ? FD_CLOEXEC : 0);
+}
+
+int32_t clinux_close_from(uint32_t lowest) {
+  if (close_range(lowest, ~0u, 0) == 0) return 0;
+  if (errno != ENOSYS) return -1;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return -1;
+  for (uint64_t descriptor = lowest; descriptor < limit.rlim_cur; descriptor++) {
+    close((int)descriptor);
+  }
+  return 0;
+}
+
+static int32_t store(int result, const struct stat *from, struct clinux_status *to) {
+  if (result < 0) return -1;
+  to->device = from->st_dev;
+  to->inode = from->st_ino;
+  to->size = from->st_size;
+  to->modified_seconds = from->st_mtim.tv_sec;
+  to->modified_nanoseconds = from->st_mtim.tv_nsec;
+  to->mode = from->st_mode;
+  to->owner = from->st_uid;
+  return 0;
+}
+
+int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status) {
+  struct stat found;
+  return store(follow ? stat(path, &found) : lstat(path, &found), &found, status);
+}
+
+int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status) {
+  struct stat found;
+  return store(fstat(descriptor, &found), &found, status);
+}
+
+int32_t clinux_terminal_columns(int32_t descriptor) {
+  struct winsize size;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) < 0) return -1;
+  return size.ws_col;
+}

@@ -1,0 +1,38 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/// strerror_r(3) in its XSI form: always writes a text that ends with a zero.
+void clinux_error_text(int32_t number, char *buffer, size_t size);
+
+/// pipe2(2) with O_CLOEXEC; `nonblocking_read` sets O_NONBLOCK on the reading end only.
+int32_t clinux_pipe(int32_t ends[2], int32_t nonblocking_read);
+
+/// fcntl(2), F_DUPFD_CLOEXEC: the lowest free descriptor from `lowest` on.
+int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);
+
+/// fcntl(2), F_SETFL with O_NONBLOCK added or taken away.
+int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on);
+
+/// fcntl(2), F_SETFD with FD_CLOEXEC added or taken away.
+int32_t clinux_set_close_on_exec(int32_t descriptor, int32_t on);
+
+/// close_range(2) from `lowest` on; closes one by one where the kernel has no such call (before 5.9).
+int32_t clinux_close_from(uint32_t lowest);
+
+/// What stat(2) says, as far as it is used here.
+struct clinux_status {
+  uint64_t device;
+  uint64_t inode;
+  int64_t size;
+  int64_t modified_seconds;
+  int64_t modified_nanoseconds;
+  uint32_t mode;
+  uint32_t owner;
+};
+
+int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status);
+int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status);
+
+/// Columns of the terminal at `descriptor` (ioctl TIOCGWINSZ); -1 when it is none.
+int32_t clinux_terminal_columns(int32_t descriptor);

@@ -1,0 +1,27 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/// CLOCK_MONOTONIC in nanoseconds.
+int64_t clinux_monotonic_nanoseconds(void);
+
+/// CLOCK_REALTIME in milliseconds since the epoch.
+int64_t clinux_realtime_milliseconds(void);
+
+/// The processors that this process may run on (sched_getaffinity(2)).
+int32_t clinux_affinity_count(void);
+
+/// Physical memory in bytes (sysinfo(2)); 0 when unknown.
+uint64_t clinux_memory_bytes(void);
+
+/// Largest resident set of this process so far, in KiB (getrusage(2)).
+int64_t clinux_peak_kibibytes(void);
+
+/// User and system CPU time of this process in microseconds.
+void clinux_cpu_microseconds(int64_t *user, int64_t *system);
+
+/// gethostname(2), always ended by a zero.
+int32_t clinux_host_name(char *buffer, size_t size);
+
+/// The environment of this process (environ(7)).
+char **clinux_environment(void);

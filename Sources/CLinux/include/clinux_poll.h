@@ -1,0 +1,46 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  CLINUX_READABLE = 1,
+  CLINUX_WRITABLE = 2,
+  CLINUX_HANGUP = 4,
+  CLINUX_ERROR = 8,
+};
+
+enum {
+  CLINUX_ADD = 1,
+  CLINUX_REMOVE = 2,
+  CLINUX_MODIFY = 3,
+};
+
+struct clinux_event {
+  uint64_t token;
+  uint32_t readiness;
+};
+
+int32_t clinux_epoll_create(void);
+
+/// epoll_ctl(2), level-triggered.
+int32_t clinux_epoll_control(
+    int32_t epoll, int32_t operation, int32_t descriptor, uint32_t interest, uint64_t token);
+
+/// Waits until something is ready or `timeout_nanoseconds` passed (negative: for ever). Takes at
+/// most `capacity`, and never more than 256, events. Uses epoll_pwait2(2); where the kernel has none
+/// (before 5.11) epoll_wait(2) with the time rounded up to milliseconds.
+int32_t clinux_epoll_wait(
+    int32_t epoll, struct clinux_event *events, int32_t capacity, int64_t timeout_nanoseconds);
+
+struct clinux_watched {
+  /// Negative: passed over.
+  int32_t descriptor;
+  uint32_t interest;
+  uint32_t readiness;
+};
+
+/// ppoll(2) over at most 8 descriptors; the signal mask stays as it is.
+int32_t clinux_poll(struct clinux_watched *watched, int32_t count, int64_t timeout_nanoseconds);
+
+/// eventfd(2), close-on-exec and non-blocking.
+int32_t clinux_event_descriptor(void);

@@ -1,0 +1,32 @@
+#pragma once
+#include <stdint.h>
+
+/// The process adopts its orphaned descendants (prctl(2), PR_SET_CHILD_SUBREAPER).
+int32_t clinux_become_subreaper(void);
+
+enum {
+  CLINUX_WAIT_ANY = 0,
+  CLINUX_WAIT_PID = 1,
+  CLINUX_WAIT_PIDFD = 3,
+};
+
+struct clinux_ended {
+  /// 0: nothing to reap yet.
+  int32_t pid;
+  /// The exit code or the signal.
+  int32_t status;
+  int32_t by_signal;
+  int64_t user_microseconds;
+  int64_t system_microseconds;
+  int64_t peak_kibibytes;
+};
+
+/// waitid(2) with WEXITED, and its rusage, which only the raw call gives: that of the child and of
+/// the descendants it waited for. ECHILD when there is no such child.
+int32_t clinux_reap(int32_t kind, int32_t id, int32_t block, struct clinux_ended *ended);
+
+/// pidfd_open(2)
+int32_t clinux_pidfd_open(int32_t pid);
+
+/// pidfd_send_signal(2)
+int32_t clinux_pidfd_signal(int32_t pidfd, int32_t signal);

@@ -1,0 +1,30 @@
+#pragma once
+#include <stdint.h>
+
+/// Sets of signals are bit masks: signal N is bit N - 1.
+
+/// pthread_sigmask(3), SIG_BLOCK.
+int32_t clinux_block_signals(uint64_t signals);
+
+/// pthread_sigmask(3), SIG_UNBLOCK.
+int32_t clinux_unblock_signals(uint64_t signals);
+
+/// signalfd(2), close-on-exec and non-blocking. The signals must be blocked.
+int32_t clinux_signal_descriptor(uint64_t signals);
+
+struct clinux_signal {
+  uint32_t number;
+  uint32_t sender;
+};
+
+/// Takes one pending signal; EAGAIN when there is none.
+int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal);
+
+int32_t clinux_ignore_signal(int32_t number);
+
+/// Gives every signal its default disposition, those that were ignored at exec included.
+void clinux_reset_dispositions(void);
+
+/// From now on SIGBUS (a mapped file that was cut short, or cannot be read) writes `text` to
+/// standard error and ends the process with exit code 74. The text must live for ever.
+int32_t clinux_exit_on_bus_error(const char *text);

@@ -1,0 +1,79 @@
+#define _GNU_SOURCE
+#include "clinux_signals.h"
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { EXIT_IO_ERROR = 74 };
+
+static void fill(sigset_t *set, uint64_t signals) {
+  sigemptyset(set);
+  for (int number = 1; number <= 64; number++) {
+    if (signals >> (number - 1) & 1) sigaddset(set, number);
+  }
+}
+
+static int32_t change_mask(int how, uint64_t signals) {
+  sigset_t set;
+  fill(&set, signals);
+  int error = pthread_sigmask(how, &set, NULL);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+int32_t clinux_block_signals(uint64_t signals) { return change_mask(SIG_BLOCK, signals); }
+
+int32_t clinux_unblock_signals(uint64_t signals) { return change_mask(SIG_UNBLOCK, signals); }
+
+int32_t clinux_signal_descriptor(uint64_t signals) {
+  sigset_t set;
+  fill(&set, signals);
+  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal) {
+  struct signalfd_siginfo info;
+  ssize_t count = read(descriptor, &info, sizeof info);
+  if (count < 0) return -1;
+  if (count != sizeof info) {
+    errno = EIO;
+    return -1;
+  }
+  signal->number = info.ssi_signo;
+  signal->sender = info.ssi_pid;
+  return 0;
+}
+
+int32_t clinux_ignore_signal(int32_t number) {
+  struct sigaction action = {.sa_handler = SIG_IGN};
+  return sigaction(number, &action, NULL);
+}
+
+void clinux_reset_dispositions(void) {
+  // The kernel's own sigaction, all zero: SIG_DFL, no flags, nothing masked. The raw call, since
+  // glibc refuses the two signals that it uses itself, and a parent may have left them ignored.
+  static const uint64_t defaults[8];
+  for (long number = 1; number <= 64; number++) {
+    syscall(SYS_rt_sigaction, number, defaults, NULL, sizeof(uint64_t));
+  }
+}
+
+static const char *bus_error_text = "";
+
+static void report_bus_error(int number) {
+  (void)number;
+  ssize_t written = write(STDERR_FILENO, bus_error_text, strlen(bus_error_text));
+  (void)written;
+  _exit(EXIT_IO_ERROR);
+}
+
+int32_t clinux_exit_on_bus_error(const char *text) {
+  bus_error_text = text;
+  struct sigaction action = {.sa_handler = report_bus_error};
+  return sigaction(SIGBUS, &action, NULL);
+}

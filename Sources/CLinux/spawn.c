@@ -1,0 +1,138 @@
+#define _GNU_SOURCE
+#include "clinux_spawn.h"
+#include "clinux_descriptors.h"
+#include "clinux_processes.h"
+#include "clinux_signals.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+// The child shares our memory until it executes (CLONE_VM), and we are held until then
+// (CLONE_VFORK), so it costs the same however large we are, and it tells us what went wrong by
+// writing to a variable. In return it may touch nothing but its own stack and calls that are safe in
+// a signal handler, and every signal stays blocked until the handlers, which would run in our
+// memory, are gone.
+
+enum { CHILD_STACK_BYTES = 32 * 1024 };
+
+struct child {
+  const struct clinux_program *program;
+  pid_t parent;
+  volatile int error;
+  volatile int step;
+};
+
+static int move(int from, int to) {
+  if (from == to) return fcntl(to, F_SETFD, 0);
+  return dup2(from, to);
+}
+
+static int place_descriptors(const struct clinux_program *program) {
+  int from[3] = {program->input, program->output, program->error};
+  // A descriptor that stands where another is to go must be moved away first.
+  for (int i = 0; i < 3; i++) {
+    if (from[i] >= 3 || from[i] == i) continue;
+    from[i] = fcntl(from[i], F_DUPFD, 3);
+    if (from[i] < 0) return -1;
+  }
+  for (int i = 0; i < 3; i++) {
+    if (move(from[i], i) < 0) return -1;
+  }
+  return clinux_close_from(3);
+}
+
+// execvp(3) with the path and environment of the child, and without its fall-back to a shell.
+static int execute(const struct clinux_program *program) {
+  if (program->search_path == NULL || strchr(program->file, '/') != NULL) {
+    execve(program->file, program->arguments, program->environment);
+    return errno;
+  }
+  if (*program->file == 0) return ENOENT;
+  char path[PATH_MAX];
+  size_t length = strlen(program->file);
+  int result = ENOENT;
+  for (const char *folder = program->search_path;;) {
+    const char *end = strchrnul(folder, ':');
+    size_t prefix = (size_t)(end - folder);
+    if (prefix + length + 2 <= sizeof path) {
+      memcpy(path, folder, prefix);
+      if (prefix > 0) path[prefix++] = '/';
+      memcpy(path + prefix, program->file, length + 1);
+      execve(path, program->arguments, program->environment);
+      if (errno == EACCES) {
+        result = EACCES;
+      } else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG) {
+        return errno;
+      }
+    }
+    if (*end == 0) return result;
+    folder = end + 1;
+  }
+}
+
+static int run_child(void *argument) {
+  struct child *child = argument;
+  const struct clinux_program *program = child->program;
+
+  child->step = CLINUX_STEP_SESSION;
+  if (program->flags & CLINUX_SPAWN_SESSION && setsid() < 0) goto failed;
+  if (program->flags & CLINUX_SPAWN_DIES_WITH_PARENT) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) goto failed;
+    // The parent may have died before the line above.
+    if (getppid() != child->parent) _exit(127);
+  }
+
+  child->step = CLINUX_STEP_DESCRIPTORS;
+  if (place_descriptors(program) < 0) goto failed;
+
+  child->step = CLINUX_STEP_DIRECTORY;
+  if (program->directory != NULL && chdir(program->directory) < 0) goto failed;
+
+  child->step = CLINUX_STEP_EXECUTE;
+  sigset_t none;
+  sigemptyset(&none);
+  if (!(program->flags & CLINUX_SPAWN_SIGNALS_PREPARED)) clinux_reset_dispositions();
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  errno = execute(program);
+
+failed:
+  child->error = errno;
+  _exit(127);
+}
+
+int32_t clinux_spawn(const struct clinux_program *program, struct clinux_spawned *spawned) {
+  struct child child = {.program = program, .parent = getpid(), .step = CLINUX_STEP_CLONE};
+  int prepared = program->flags & CLINUX_SPAWN_SIGNALS_PREPARED;
+  sigset_t all, before;
+  if (!prepared) {
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+  }
+
+  _Alignas(16) char stack[CHILD_STACK_BYTES];
+  int pidfd = -1;
+  pid_t pid = clone(
+      run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child,
+      &pidfd);
+  int error = pid < 0 ? errno : child.error;
+
+  if (!prepared) pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) {
+    spawned->pid = pid;
+    spawned->pidfd = pidfd;
+    return 0;
+  }
+  if (pid >= 0) {
+    struct clinux_ended ended;
+    while (clinux_reap(CLINUX_WAIT_PIDFD, pidfd, 1, &ended) < 0 && errno == EINTR) continue;
+    close(pidfd);
+  }
+  spawned->step = child.step;
+  errno = error;
+  return -1;
+}

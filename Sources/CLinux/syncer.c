@@ -1,0 +1,110 @@
+#define _GNU_SOURCE
+#include "clinux_syncer.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct clinux_syncer {
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t asked;
+  int32_t descriptor;
+  int32_t notify;
+  // Below: under the lock.
+  uint64_t requested;
+  uint64_t synced;
+  int32_t error;
+  int32_t stopping;
+};
+
+static int sync_data(int descriptor) {
+  int result;
+  do {
+    result = fdatasync(descriptor);
+  } while (result < 0 && errno == EINTR);
+  return result < 0 ? errno : 0;
+}
+
+static void tell(int notify) {
+  uint64_t one = 1;
+  // Cannot fail for good: the counter would have to be full, and then the reader is awake anyway.
+  while (write(notify, &one, sizeof one) < 0 && errno == EINTR) continue;
+}
+
+static void *run(void *argument) {
+  struct clinux_syncer *syncer = argument;
+  pthread_mutex_lock(&syncer->lock);
+  while (syncer->error == 0) {
+    if (syncer->requested > syncer->synced) {
+      uint64_t covered = syncer->requested;
+      pthread_mutex_unlock(&syncer->lock);
+      int error = sync_data(syncer->descriptor);
+      pthread_mutex_lock(&syncer->lock);
+      if (error == 0) {
+        syncer->synced = covered;
+      } else {
+        syncer->error = error;
+      }
+      tell(syncer->notify);
+    } else if (syncer->stopping) {
+      break;
+    } else {
+      pthread_cond_wait(&syncer->asked, &syncer->lock);
+    }
+  }
+  pthread_mutex_unlock(&syncer->lock);
+  return NULL;
+}
+
+struct clinux_syncer *clinux_syncer_start(int32_t descriptor, int32_t notify) {
+  struct clinux_syncer *syncer = calloc(1, sizeof *syncer);
+  if (syncer == NULL) return NULL;
+  syncer->descriptor = descriptor;
+  syncer->notify = notify;
+  pthread_mutex_init(&syncer->lock, NULL);
+  pthread_cond_init(&syncer->asked, NULL);
+
+  // No signal is this thread's business.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error = pthread_create(&syncer->thread, NULL, run, syncer);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) return syncer;
+
+  pthread_cond_destroy(&syncer->asked);
+  pthread_mutex_destroy(&syncer->lock);
+  free(syncer);
+  errno = error;
+  return NULL;
+}
+
+void clinux_syncer_request(struct clinux_syncer *syncer, uint64_t sequence) {
+  pthread_mutex_lock(&syncer->lock);
+  if (sequence > syncer->requested) {
+    syncer->requested = sequence;
+    pthread_cond_signal(&syncer->asked);
+  }
+  pthread_mutex_unlock(&syncer->lock);
+}
+
+int32_t clinux_syncer_result(struct clinux_syncer *syncer, uint64_t *sequence) {
+  pthread_mutex_lock(&syncer->lock);
+  *sequence = syncer->synced;
+  int32_t error = syncer->error;
+  pthread_mutex_unlock(&syncer->lock);
+  return error;
+}
+
+void clinux_syncer_stop(struct clinux_syncer *syncer) {
+  pthread_mutex_lock(&syncer->lock);
+  syncer->stopping = 1;
+  pthread_cond_signal(&syncer->asked);
+  pthread_mutex_unlock(&syncer->lock);
+  pthread_join(syncer->thread, NULL);
+  pthread_cond_destroy(&syncer->asked);
+  pthread_mutex_destroy(&syncer->lock);
+  free(syncer);
+}

@@ -1,0 +1,183 @@
+internal import CLinux
+internal import Glibc
+
+/// An open file descriptor and the duty to close it: it is closed exactly once, at the latest when
+/// its owner goes.
+package struct Descriptor: ~Copyable, Sendable {
+  /// For polling, and for handing to a program; never to be closed.
+  package let rawValue: Int32
+
+  package init(owning rawValue: Int32) { self.rawValue = rawValue }
+
+  deinit {
+    // A failure has nobody left to tell; whoever must know of one calls `close()`.
+    _ = Glibc.close(rawValue)
+  }
+
+  /// Closes, and tells what a delayed write ran into (close(2)).
+  package consuming func close() throws(Errno) {
+    let descriptor = rawValue
+    discard self
+    // Not through `call`: Linux closes the descriptor even when the call is interrupted.
+    if Glibc.close(descriptor) == -1 {
+      let error = Errno.current
+      precondition(error != .badDescriptor, "close: \(error)")
+      if error != .interrupted { throw error }
+    }
+  }
+
+  /// Gives up the duty to close.
+  package consuming func release() -> Int32 {
+    let descriptor = rawValue
+    discard self
+    return descriptor
+  }
+
+  /// Reads once (read(2)); 0 is the end of the file.
+  package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    let descriptor = rawValue
+    // SAFETY: the kernel writes at most `count` bytes into a buffer the caller holds.
+    return try call { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+  }
+
+  /// Reads once at `offset` (pread(2)).
+  package borrowing func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(Errno) -> Int {
+    let descriptor = rawValue
+    // SAFETY: as above.
+    return try call { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
+  /// Reads from here to the end of the file.
+  package borrowing func readAll() throws(Errno) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunkBytes = 4096
+    while true {
+      let start = bytes.count
+      bytes.append(contentsOf: repeatElement(0, count: chunkBytes))
+      let count = try bytes.withUnsafeMutableBufferPointer { all throws(Errno) in
+        try read(
+          into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: all[start...])))
+      }
+      bytes.removeLast(chunkBytes - count)
+      if count == 0 { return bytes }
+      if count == chunkBytes { chunkBytes = min(chunkBytes * 2, 1 << 20) }
+    }
+  }
+
+  /// Writes once (write(2)); the count may be less than what was asked.
+  package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
+    let descriptor = rawValue
+    // SAFETY: the kernel reads `count` bytes of a buffer the caller holds.
+    return try call { Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+  }
+
+  /// Writes all of it, in as many calls as it takes.
+  package borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = try write(rest)
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+
+  package borrowing func writeAll(_ bytes: [UInt8]) throws(Errno) {
+    try bytes.withUnsafeBufferPointer { all throws(Errno) in
+      try writeAll(UnsafeRawBufferPointer(all))
+    }
+  }
+
+  package borrowing func writeAll(_ text: String) throws(Errno) {
+    try writeAll(Array(text.utf8))
+  }
+
+  /// Writes all of it from `offset` on (pwrite(2)).
+  package borrowing func writeAll(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int64
+  ) throws(Errno) {
+    let descriptor = rawValue
+    var rest = bytes
+    var position = offset
+    while !rest.isEmpty {
+      // SAFETY: as for `write`.
+      let count = try call {
+        pwrite(descriptor, rest.baseAddress, rest.count, off_t(position))
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      position += Int64(count)
+    }
+  }
+
+  /// Moves the position, from the start of the file (lseek(2)).
+  package borrowing func seek(to offset: Int64) throws(Errno) {
+    let descriptor = rawValue
+    try call { lseek(descriptor, off_t(offset), SEEK_SET) }
+  }
+
+  /// Moves the position to the end of the file and tells it.
+  @discardableResult
+  package borrowing func seekToEnd() throws(Errno) -> Int64 {
+    let descriptor = rawValue
+    return Int64(try call { lseek(descriptor, 0, SEEK_END) })
+  }
+
+  package borrowing func sync() throws(Errno) {
+    let descriptor = rawValue
+    try call { fsync(descriptor) }
+  }
+
+  package borrowing func syncData() throws(Errno) {
+    let descriptor = rawValue
+    try call { fdatasync(descriptor) }
+  }
+
+  package borrowing func truncate(to byteCount: Int64) throws(Errno) {
+    let descriptor = rawValue
+    try call { ftruncate(descriptor, off_t(byteCount)) }
+  }
+
+  package borrowing func status() throws(Errno) -> FileStatus {
+    let descriptor = rawValue
+    var status = clinux_status()
+    try call { clinux_fstat(descriptor, &status) }
+    return FileStatus(status)
+  }
+
+  package borrowing func setNonblocking(_ on: Bool) throws(Errno) {
+    let descriptor = rawValue
+    try call { clinux_set_nonblocking(descriptor, on ? 1 : 0) }
+  }
+
+  /// A further descriptor of the same open file, close-on-exec, numbered `lowest` or above.
+  package borrowing func duplicate(from lowest: Int32 = 3) throws(Errno) -> Descriptor {
+    let descriptor = rawValue
+    return Descriptor(owning: try call { clinux_duplicate(descriptor, lowest) })
+  }
+
+  /// Makes `number` a descriptor of the same open file, kept open over exec (dup2(2)).
+  package borrowing func place(at number: Int32) throws(Errno) {
+    let descriptor = rawValue
+    try call { dup2(descriptor, number) }
+  }
+
+  /// Closes every descriptor of this process from `lowest` on (close_range(2)).
+  package static func closeAll(from lowest: UInt32) throws(Errno) {
+    try call { clinux_close_from(lowest) }
+  }
+}
+
+/// A pipe (pipe(2)), both ends close-on-exec.
+package struct Pipe: ~Copyable {
+  package let read: Descriptor
+  package let write: Descriptor
+
+  /// On request the reading end does not block.
+  package init(nonblockingRead: Bool = false) throws(Errno) {
+    var ends: [Int32] = [-1, -1]
+    // SAFETY: the shim fills two entries.
+    try call { clinux_pipe(&ends, nonblockingRead ? 1 : 0) }
+    read = Descriptor(owning: ends[0])
+    write = Descriptor(owning: ends[1])
+  }
+}

@@ -1,0 +1,34 @@
+internal import CLinux
+internal import Glibc
+
+/// The environment that this process was started with (environ(7)).
+package enum Environment {
+  /// nil when it is not set.
+  package static func value(_ name: String) -> String? {
+    guard let value = getenv(name) else { return nil }
+    // SAFETY: a string that ends with a zero; this program changes its environment before it reads.
+    return String(cString: value)
+  }
+
+  /// `NAME=VALUE` each, as bytes: neither part need be UTF-8.
+  package static func entries() -> [[UInt8]] {
+    var entries: [[UInt8]] = []
+    forEach { entries.append(Array($0)) }
+    return entries
+  }
+
+  /// Calls `body` with each `NAME=VALUE`.
+  package static func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
+    guard var entry = clinux_environment() else { return }
+    // SAFETY: environ is an array of strings that end with a zero; a null pointer ends the array.
+    while let text = entry.pointee {
+      body(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+      entry += 1
+    }
+  }
+
+  /// For this process and what it starts with its own environment. Only while it has one thread.
+  package static func set(_ name: String, _ value: String) throws(Errno) {
+    try call { setenv(name, value, 1) }
+  }
+}

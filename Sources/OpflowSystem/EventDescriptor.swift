@@ -1,0 +1,31 @@
+internal import CLinux
+
+/// A counter to wait for (eventfd(2)): how one thread wakes another's poller.
+package struct EventDescriptor: ~Copyable, Sendable {
+  private let descriptor: Descriptor
+  package var rawValue: Int32 { descriptor.rawValue }
+
+  package init() throws(Errno) {
+    descriptor = Descriptor(owning: try call { clinux_event_descriptor() })
+  }
+
+  /// Adds one, which makes it readable.
+  package func signal() throws(Errno) {
+    var one: UInt64 = 1
+    _ = try withUnsafeBytes(of: &one) { bytes throws(Errno) in try descriptor.write(bytes) }
+  }
+
+  /// What was added since the last call, and back to 0.
+  @discardableResult
+  package func take() throws(Errno) -> UInt64 {
+    var count: UInt64 = 0
+    do throws(Errno) {
+      _ = try withUnsafeMutableBytes(of: &count) { bytes throws(Errno) in
+        try descriptor.read(into: bytes)
+      }
+    } catch .wouldBlock {
+      return 0
+    }
+    return count
+  }
+}

@@ -1,0 +1,106 @@
+internal import CLinux
+internal import Glibc
+
+/// What stat(2) says of a file.
+package struct FileStatus: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    case file, directory, link, other
+  }
+
+  package let kind: Kind
+  /// The permission bits.
+  package let mode: UInt32
+  package let owner: UInt32
+  package let sizeBytes: Int64
+  /// Since the epoch.
+  package let modifiedNanoseconds: Int64
+  /// Device and inode: equal for two names of one file.
+  package let identity: FileIdentity
+
+  init(_ status: clinux_status) {
+    switch status.mode & UInt32(S_IFMT) {
+    case UInt32(S_IFREG): kind = .file
+    case UInt32(S_IFDIR): kind = .directory
+    case UInt32(S_IFLNK): kind = .link
+    default: kind = .other
+    }
+    mode = status.mode & 0o7777
+    owner = status.owner
+    sizeBytes = status.size
+    modifiedNanoseconds =
+      status.modified_seconds &* 1_000_000_000 &+ status.modified_nanoseconds
+    identity = FileIdentity(device: status.device, inode: status.inode)
+  }
+}
+
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+}
+
+/// Opening files. Every descriptor is close-on-exec.
+package enum File {
+  /// The flags of open(2) that are used here.
+  package struct Flags: OptionSet, Sendable {
+    package let rawValue: Int32
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    package static let readOnly = Flags(rawValue: O_RDONLY)
+    package static let writeOnly = Flags(rawValue: O_WRONLY)
+    package static let readWrite = Flags(rawValue: O_RDWR)
+    package static let create = Flags(rawValue: O_CREAT)
+    /// With `create`: fail when it is there already.
+    package static let exclusive = Flags(rawValue: O_EXCL)
+    package static let truncate = Flags(rawValue: O_TRUNC)
+    package static let append = Flags(rawValue: O_APPEND)
+    /// Fail when the last part of the path is a symbolic link.
+    package static let noFollow = Flags(rawValue: O_NOFOLLOW)
+    package static let directory = Flags(rawValue: O_DIRECTORY)
+    package static let nonblocking = Flags(rawValue: O_NONBLOCK)
+  }
+
+  /// `mode` is that of a file which the call creates.
+  package static func open(
+    _ path: String, _ flags: Flags, mode: UInt32 = 0o600
+  ) throws(Errno) -> Descriptor {
+    Descriptor(owning: try call { Glibc.open(path, flags.rawValue | O_CLOEXEC, mode) })
+  }
+
+  /// `path` is relative to the folder that is open at `folder`.
+  package static func open(
+    _ path: String, in folder: borrowing Descriptor, _ flags: Flags, mode: UInt32 = 0o600
+  ) throws(Errno) -> Descriptor {
+    let at = folder.rawValue
+    return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
+  }
+
+  package static func openNull() throws(Errno) -> Descriptor {
+    try open("/dev/null", .readWrite)
+  }
+
+  /// All of a file's bytes; files of /proc too, whose size nobody knows beforehand.
+  package static func read(_ path: String) throws(Errno) -> [UInt8] {
+    try open(path, .readOnly).readAll()
+  }
+
+  /// Writes a file so that `path` shows all of the new content or what was there before, whatever
+  /// happens: to `path` with `.new` behind it, synced, renamed, and the folder synced.
+  package static func replace(
+    _ path: String, with bytes: UnsafeRawBufferPointer, mode: UInt32 = 0o600
+  ) throws(Errno) {
+    let temporary = path + ".new"
+    do {
+      try? Path.remove(temporary)
+      let file = try open(
+        temporary, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
+      try file.writeAll(bytes)
+      try file.sync()
+      try file.close()
+      try Path.rename(temporary, to: path)
+    } catch {
+      try? Path.remove(temporary)
+      throw error
+    }
+    try Path.syncFolder(Path.parent(of: path))
+  }
+}

@@ -1,0 +1,42 @@
+internal import Glibc
+
+/// A lock on a file that the kernel gives up when its holder is gone (flock(2)). It belongs to the
+/// open file: programs that inherit the descriptor hold it too.
+package struct FileLock: ~Copyable, Sendable {
+  package enum Mode: Sendable {
+    case shared, exclusive
+  }
+
+  /// The locked file, for a note about who holds it.
+  package let file: Descriptor
+
+  /// Takes the lock on the file at `path`, which is created where it is missing. Returns nil when
+  /// somebody else's lock is in the way.
+  package static func tryLock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock? {
+    let file = try File.open(path, [.readWrite, .create], mode: 0o600)
+    let descriptor = file.rawValue
+    do throws(Errno) {
+      try call { flock(descriptor, mode.operation | LOCK_NB) }
+    } catch .wouldBlock {
+      return nil
+    }
+    return FileLock(file: file)
+  }
+
+  /// Takes the lock, waiting for others to give theirs up.
+  package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
+    let file = try File.open(path, [.readWrite, .create], mode: 0o600)
+    let descriptor = file.rawValue
+    try call { flock(descriptor, mode.operation) }
+    return FileLock(file: file)
+  }
+}
+
+extension FileLock.Mode {
+  fileprivate var operation: Int32 {
+    switch self {
+    case .shared: LOCK_SH
+    case .exclusive: LOCK_EX
+    }
+  }
+}

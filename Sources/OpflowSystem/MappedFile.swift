@@ -1,0 +1,57 @@
+internal import CLinux
+internal import Glibc
+
+/// A file mapped into memory, to be read (mmap(2), private). The mapping lives until `unmap`.
+///
+/// Reading it after somebody cut the file short raises SIGBUS: see `exitOnBusError`.
+package struct MappedFile: Sendable {
+  package let byteCount: Int
+  private let address: UInt
+
+  package init(_ path: String) throws(Errno) {
+    let file = try File.open(path, .readOnly)
+    try self.init(file)
+  }
+
+  package init(_ file: borrowing Descriptor) throws(Errno) {
+    let descriptor = file.rawValue
+    byteCount = Int(try file.status().sizeBytes)
+    // An empty mapping is refused by the kernel (EINVAL).
+    guard byteCount > 0 else {
+      address = 0
+      return
+    }
+    let start = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
+    guard let start, start != MAP_FAILED else { throw Errno.current }
+    address = UInt(bitPattern: start)
+  }
+
+  package var bytes: UnsafeRawBufferPointer {
+    // SAFETY: the mapping covers exactly these bytes until `unmap`, which ends their use.
+    UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: byteCount)
+  }
+
+  /// Ends the mapping of `bytes`, which must be those of a `MappedFile`, whole.
+  package static func unmap(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
+    // Fails only for an address that no mapping begins at.
+    _ = munmap(UnsafeMutableRawPointer(mutating: start), bytes.count)
+  }
+
+  /// From now on a mapped file that shrank, or whose disk fails, ends this process with exit code 74
+  /// and a clear text instead of a crash.
+  package static func exitOnBusError() throws(Errno) {
+    try call { clinux_exit_on_bus_error(busErrorText.cString) }
+  }
+
+  private static let busErrorText: StaticString =
+    "opflow: a mapped file of the run was cut short or cannot be read; see the disk, then resume\n"
+}
+
+extension StaticString {
+  /// The text as C has it: it lives for ever and ends with a zero.
+  fileprivate var cString: UnsafePointer<CChar> {
+    // SAFETY: a static string's bytes are followed by a zero and may be read as CChar.
+    UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+}

@@ -1,0 +1,134 @@
+internal import CLinux
+internal import Glibc
+
+/// Files by their path.
+package enum Path {
+  /// The absolute path with no symbolic link in it (realpath(3)).
+  package static func real(_ path: String) throws(Errno) -> String {
+    guard let found = realpath(path, nil) else { throw Errno.current }
+    defer { free(found) }
+    // SAFETY: realpath returns a string that ends with a zero and is ours to free.
+    return String(cString: found)
+  }
+
+  package static func workingDirectory() throws(Errno) -> String {
+    guard let found = getcwd(nil, 0) else { throw Errno.current }
+    defer { free(found) }
+    // SAFETY: as above.
+    return String(cString: found)
+  }
+
+  package static func changeDirectory(to path: String) throws(Errno) {
+    try call { chdir(path) }
+  }
+
+  /// Follows symbolic links.
+  package static func status(_ path: String) throws(Errno) -> FileStatus {
+    var status = clinux_status()
+    try call { clinux_stat(path, 1, &status) }
+    return FileStatus(status)
+  }
+
+  /// Of a symbolic link itself.
+  package static func linkStatus(_ path: String) throws(Errno) -> FileStatus {
+    var status = clinux_status()
+    try call { clinux_stat(path, 0, &status) }
+    return FileStatus(status)
+  }
+
+  package static func exists(_ path: String) -> Bool {
+    (try? status(path)) != nil
+  }
+
+  package static func isDirectory(_ path: String) -> Bool {
+    (try? status(path))?.kind == .directory
+  }
+
+  package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(Errno) {
+    try call { mkdir(path, mode) }
+  }
+
+  /// Makes a folder and those above it that are missing. Returns the ones it made, outermost first.
+  @discardableResult
+  package static func makeDirectories(
+    _ path: String, mode: UInt32 = 0o700
+  ) throws(Errno) -> [String] {
+    var missing: [String] = []
+    var current = path
+    while !isDirectory(current) {
+      missing.append(current)
+      let above = parent(of: current)
+      if above == current { break }
+      current = above
+    }
+    var made: [String] = []
+    for folder in missing.reversed() {
+      do throws(Errno) {
+        try makeDirectory(folder, mode: mode)
+        made.append(folder)
+      } catch {
+        // Somebody else may have been faster.
+        guard error == .exists else { throw error }
+        guard isDirectory(folder) else { throw .notADirectory }
+      }
+    }
+    return made
+  }
+
+  package static func remove(_ path: String) throws(Errno) {
+    try call { unlink(path) }
+  }
+
+  package static func removeDirectory(_ path: String) throws(Errno) {
+    try call { rmdir(path) }
+  }
+
+  package static func rename(_ path: String, to new: String) throws(Errno) {
+    try call { Glibc.rename(path, new) }
+  }
+
+  /// A hard link (link(2)).
+  package static func link(_ path: String, to new: String) throws(Errno) {
+    try call { Glibc.link(path, new) }
+  }
+
+  package static func symbolicLink(_ target: String, at path: String) throws(Errno) {
+    try call { symlink(target, path) }
+  }
+
+  /// The names in a folder, without `.` and `..`, in no order.
+  package static func names(in folder: String) throws(Errno) -> [String] {
+    guard let stream = opendir(folder) else { throw Errno.current }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw Errno.current }
+        return names
+      }
+      // SAFETY: d_name ends with a zero and stays until the next readdir.
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+  }
+
+  /// Makes names that were added to or removed from a folder last (fsync(2)).
+  package static func syncFolder(_ path: String) throws(Errno) {
+    try File.open(path, [.readOnly, .directory]).sync()
+  }
+
+  /// The path without its last part; `.` for a bare name, `/` for the root.
+  package static func parent(of path: String) -> String {
+    let bytes = Array(path.utf8)
+    let slash = UInt8(ascii: "/")
+    guard let last = bytes.lastIndex(where: { $0 != slash }) else {
+      return bytes.isEmpty ? "." : "/"
+    }
+    guard let cut = bytes[...last].lastIndex(of: slash) else { return "." }
+    guard let end = bytes[..<cut].lastIndex(where: { $0 != slash }) else { return "/" }
+    return String(decoding: bytes[...end], as: UTF8.self)
+  }
+}

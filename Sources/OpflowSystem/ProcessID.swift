@@ -1,0 +1,75 @@
+internal import CLinux
+internal import Glibc
+
+/// This process and others, by their numbers.
+package enum ProcessID {
+  package static var own: Int32 { getpid() }
+  package static var parent: Int32 { getppid() }
+
+  /// Largest resident set of this process so far, in KiB.
+  package static var peakKibibytes: Int64 { clinux_peak_kibibytes() }
+
+  /// CPU time of this process so far.
+  package static var cpuMicroseconds: (user: Int64, system: Int64) {
+    var user: Int64 = 0
+    var system: Int64 = 0
+    clinux_cpu_microseconds(&user, &system)
+    return (user, system)
+  }
+
+  package static func newSession() throws(Errno) {
+    try call { setsid() }
+  }
+
+  /// Ends this process at once; nothing is flushed or closed (_exit(2)).
+  package static func exitNow(_ code: Int32) -> Never { _exit(code) }
+}
+
+/// What /proc/PID/stat says of a process (proc(5)).
+package struct ProcessStatus: Sendable, Equatable {
+  package let pid: Int32
+  /// The program's name, cut at 15 bytes.
+  package let name: String
+  /// `R`, `S`, `D`, `T`, `Z` and so on.
+  package let state: UInt8
+  package let parent: Int32
+  package let group: Int32
+  package let session: Int32
+  /// Since boot, in clock ticks. With the pid and the boot id it names one process for ever.
+  package let startTime: UInt64
+
+  package var isZombie: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
+
+  /// nil when there is no such process.
+  package static func read(_ pid: Int32) -> ProcessStatus? {
+    guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }
+    return ProcessStatus(stat: bytes)
+  }
+
+  /// From the text of a stat file. The name in parentheses may itself hold spaces, parentheses and
+  /// line feeds, hence the search from the end.
+  package init?(stat bytes: [UInt8]) {
+    guard let open = bytes.firstIndex(of: UInt8(ascii: "(")),
+      let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,
+      let pid = Self.number(bytes[..<open].filter { $0 != 32 })
+    else { return nil }
+    let fields = bytes[(close + 1)...].split { $0 == 32 || $0 == 10 }
+    // Counted as proc(5) does, the first of them is field 3.
+    guard fields.count > 19, let state = fields[0].first,
+      let parent = Self.number(fields[1]), let group = Self.number(fields[2]),
+      let session = Self.number(fields[3]),
+      let startTime = UInt64(String(decoding: fields[19], as: UTF8.self))
+    else { return nil }
+    self.pid = pid
+    self.name = String(decoding: bytes[(open + 1)..<close], as: UTF8.self)
+    self.state = state
+    self.parent = parent
+    self.group = group
+    self.session = session
+    self.startTime = startTime
+  }
+
+  private static func number(_ field: some Sequence<UInt8>) -> Int32? {
+    Int32(String(decoding: Array(field), as: UTF8.self))
+  }
+}

@@ -1,0 +1,111 @@
+internal import CLinux
+
+/// The processes below this one.
+///
+/// A process that calls `becomeSubreaper` is the new parent of every descendant whose own parent
+/// ends, double forks and new sessions included, so nothing below it gets out of its reach.
+package enum ProcessTree {
+  package static func becomeSubreaper() throws(Errno) {
+    try call { clinux_become_subreaper() }
+  }
+
+  /// Sends a signal through a pidfd; nothing when the process has ended and been reaped.
+  package static func send(_ signal: Signal, through pidfd: Int32) throws(Errno) {
+    do throws(Errno) {
+      try call { clinux_pidfd_signal(pidfd, signal.rawValue) }
+    } catch .noSuchProcess {}
+  }
+
+  /// A descriptor that stands for the process which has this pid now; nil when there is none.
+  package static func open(_ pid: Int32) throws(Errno) -> Descriptor? {
+    do throws(Errno) {
+      return Descriptor(owning: try call { clinux_pidfd_open(pid) })
+    } catch .noSuchProcess {
+      return nil
+    } catch .invalid {
+      // A thread's number, or none that a process can have.
+      return nil
+    }
+  }
+
+  /// The children of a process, zombies included (proc(5), /proc/PID/task/TID/children). The kernel
+  /// may leave some out while others end: whoever must have them all asks again.
+  package static func children(of pid: Int32) -> [Int32] {
+    guard let threads = try? Path.names(in: "/proc/\(pid)/task") else { return [] }
+    var children: [Int32] = []
+    for thread in threads {
+      guard let bytes = try? File.read("/proc/\(pid)/task/\(thread)/children") else { continue }
+      for word in bytes.split(separator: UInt8(ascii: " ")) {
+        if let child = Int32(String(decoding: word, as: UTF8.self)) { children.append(child) }
+      }
+    }
+    return children
+  }
+
+  /// All that descends from a process, parents before their children.
+  package static func descendants(of pid: Int32) -> [Int32] {
+    var found = children(of: pid)
+    var known = Set(found)
+    var next = 0
+    while next < found.count {
+      for child in children(of: found[next]) where known.insert(child).inserted {
+        found.append(child)
+      }
+      next += 1
+    }
+    return found
+  }
+
+  /// What a signal to many processes came to.
+  package struct Delivery: Sendable {
+    /// The processes that were sent it, this pass and before.
+    package var reached: Set<Int32> = []
+    /// Processes that it may not be sent to: they belong to another user.
+    package var refused: Set<Int32> = []
+    package init() {}
+  }
+
+  /// Sends `signal` to every descendant of this process that `delivery` does not name yet, again
+  /// until a pass finds no new one (`passes` at most: a bomb of forks has no end), `exempt` and what
+  /// is below them left out. Returns whether any was new.
+  @discardableResult
+  package static func signalAll(
+    _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8, _ delivery: inout Delivery
+  ) -> Bool {
+    let own = ProcessID.own
+    var sentAny = false
+    for _ in 0..<passes {
+      var isNew = false
+      for pid in descendants(of: own)
+      where !delivery.reached.contains(pid) && !delivery.refused.contains(pid) {
+        // From here on the descriptor means one process, whatever becomes of its number; then it
+        // is looked at once more whether that process is one of ours.
+        guard let descriptor = (try? open(pid)) ?? nil, descends(pid, from: own, exempt: exempt)
+        else { continue }
+        do throws(Errno) {
+          try send(signal, through: descriptor.rawValue)
+          delivery.reached.insert(pid)
+          isNew = true
+        } catch {
+          delivery.refused.insert(pid)
+        }
+      }
+      if !isNew { break }
+      sentAny = true
+    }
+    return sentAny
+  }
+
+  /// Whether `pid` is below `ancestor` right now and not at or below one of `exempt`.
+  private static func descends(_ pid: Int32, from ancestor: Int32, exempt: Set<Int32>) -> Bool {
+    var current = pid
+    // Bounded, since the chain is read while it may change.
+    for _ in 0..<4096 {
+      if current == ancestor { return true }
+      if current <= 1 || exempt.contains(current) { return false }
+      guard let status = ProcessStatus.read(current) else { return false }
+      current = status.parent
+    }
+    return false
+  }
+}

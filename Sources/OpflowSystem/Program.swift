@@ -1,0 +1,129 @@
+internal import CLinux
+
+/// How a program is to be started. The pointers must stay for the call only.
+package struct ProgramStart: ~Copyable {
+  /// A path, or, with a search path and no slash in it, a name to look for there.
+  package var file: UnsafePointer<CChar>
+  /// Folders separated by colons, searched after the change of directory; nil: `file` as it stands.
+  package var searchPath: UnsafePointer<CChar>?
+  /// Ended by a null pointer, the program's own name first (execve(2)).
+  package var arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>
+  /// `NAME=VALUE`, ended by a null pointer.
+  package var environment: UnsafePointer<UnsafeMutablePointer<CChar>?>
+  /// nil: where this process is.
+  package var directory: UnsafePointer<CChar>?
+  package var input: Int32
+  package var output: Int32
+  package var error: Int32
+  package var options: Program.Options
+
+  package init(
+    file: UnsafePointer<CChar>, searchPath: UnsafePointer<CChar>? = nil,
+    arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>,
+    environment: UnsafePointer<UnsafeMutablePointer<CChar>?>,
+    directory: UnsafePointer<CChar>? = nil, input: Int32, output: Int32, error: Int32,
+    options: Program.Options
+  ) {
+    self.file = file
+    self.searchPath = searchPath
+    self.arguments = arguments
+    self.environment = environment
+    self.directory = directory
+    self.input = input
+    self.output = output
+    self.error = error
+    self.options = options
+  }
+}
+
+/// A program that could not be started: why, and at what.
+package struct ProgramError: Error, Equatable, Sendable {
+  package enum Step: Int32, Sendable {
+    case process, session, descriptors, directory, execute
+  }
+  package let errno: Errno
+  package let step: Step
+}
+
+/// Starting programs: with three descriptors and no other, an empty signal mask and every signal at
+/// its default.
+package enum Program {
+  package struct Options: OptionSet, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// It leads a session, and so a process group, of its own (setsid(2)).
+    package static let newSession = Options(rawValue: UInt32(CLINUX_SPAWN_SESSION))
+    /// The kernel kills it when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
+    package static let diesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_DIES_WITH_PARENT))
+    /// This process has every signal blocked and none ignored, and is spared some calls for it.
+    package static let signalsPrepared = Options(rawValue: UInt32(CLINUX_SPAWN_SIGNALS_PREPARED))
+  }
+
+  /// Starts a program through clone(2) with memory shared until its exec, which costs the same
+  /// however large this process is. Returns after the exec.
+  package static func spawn(_ start: borrowing ProgramStart) throws(ProgramError) -> SpawnedProcess
+  {
+    var program = clinux_program(
+      file: start.file, search_path: start.searchPath, arguments: start.arguments,
+      environment: start.environment, directory: start.directory, input: start.input,
+      output: start.output, error: start.error, flags: start.options.rawValue)
+    var spawned = clinux_spawned()
+    // SAFETY: the shim reads the strings and arrays that the caller holds for this call.
+    if clinux_spawn(&program, &spawned) < 0 {
+      throw ProgramError(
+        errno: Errno.current, step: ProgramError.Step(rawValue: spawned.step) ?? .process)
+    }
+    return SpawnedProcess(
+      pid: spawned.pid, descriptor: Descriptor(owning: spawned.pidfd))
+  }
+
+  /// Starts the program at `path` with `arguments` after its name, and this process's environment
+  /// with `additions` (`NAME=VALUE`) in place of variables of the same name.
+  package static func spawn(
+    _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
+    error: Int32, options: Options
+  ) throws(ProgramError) -> SpawnedProcess {
+    let argumentBlock = StringBlock(([path] + arguments).map(\.utf8))
+    var entries = Environment.entries()
+    for addition in additions.map({ Array($0.utf8) }) {
+      let name = addition.prefix { $0 != UInt8(ascii: "=") }
+      entries.removeAll { $0.starts(with: name + [UInt8(ascii: "=")]) }
+      entries.append(addition)
+    }
+    let environmentBlock = StringBlock(entries)
+    // SAFETY: both blocks live to the end of this function.
+    defer { withExtendedLifetime((argumentBlock, environmentBlock)) {} }
+    return try spawn(
+      ProgramStart(
+        file: argumentBlock[0], arguments: argumentBlock.pointers,
+        environment: environmentBlock.pointers, input: input, output: output, error: error,
+        options: options))
+  }
+}
+
+/// A process that this one started and has yet to reap.
+package struct SpawnedProcess: ~Copyable, Sendable {
+  package let pid: Int32
+  /// Readable once it has ended (pidfd_open(2)).
+  package let descriptor: Descriptor
+
+  /// Sends it a signal; nothing when it has ended and been reaped.
+  package func signal(_ signal: Signal) throws(Errno) {
+    try ProcessTree.send(signal, through: descriptor.rawValue)
+  }
+
+  /// How it ended; nil while it has not.
+  package func reap() throws(Errno) -> EndedProcess? {
+    try EndedProcess.reap(.descriptor(descriptor.rawValue), block: false)
+  }
+
+  /// Waits until it ends.
+  package func wait() throws(Errno) -> EndedProcess {
+    while true {
+      if let ended = try EndedProcess.reap(.descriptor(descriptor.rawValue), block: true) {
+        return ended
+      }
+    }
+  }
+}

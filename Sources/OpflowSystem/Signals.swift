@@ -1,0 +1,86 @@
+internal import CLinux
+internal import Glibc
+
+/// A signal's number (signal(7)).
+package struct Signal: Hashable, Sendable {
+  package let rawValue: Int32
+  package init(rawValue: Int32) { self.rawValue = rawValue }
+
+  package static let hangup = Signal(rawValue: SIGHUP)
+  package static let interrupt = Signal(rawValue: SIGINT)
+  package static let quit = Signal(rawValue: SIGQUIT)
+  package static let kill = Signal(rawValue: SIGKILL)
+  package static let user1 = Signal(rawValue: SIGUSR1)
+  package static let user2 = Signal(rawValue: SIGUSR2)
+  package static let pipe = Signal(rawValue: SIGPIPE)
+  package static let terminate = Signal(rawValue: SIGTERM)
+  package static let child = Signal(rawValue: SIGCHLD)
+  package static let proceed = Signal(rawValue: SIGCONT)
+  package static let stop = Signal(rawValue: SIGSTOP)
+  package static let terminalStop = Signal(rawValue: SIGTSTP)
+  package static let terminalInput = Signal(rawValue: SIGTTIN)
+  package static let terminalOutput = Signal(rawValue: SIGTTOU)
+  package static let windowChange = Signal(rawValue: SIGWINCH)
+}
+
+/// A set of signals.
+package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
+  let bits: UInt64
+
+  package init(arrayLiteral signals: Signal...) {
+    bits = signals.reduce(0) { $0 | 1 << UInt64($1.rawValue - 1) }
+  }
+
+  private init(bits: UInt64) { self.bits = bits }
+
+  package static let all = SignalSet(bits: .max)
+
+  package func block() throws(Errno) {
+    let bits = bits
+    try call { clinux_block_signals(bits) }
+  }
+
+  package func unblock() throws(Errno) {
+    let bits = bits
+    try call { clinux_unblock_signals(bits) }
+  }
+}
+
+/// What a process does with signals as a whole.
+package enum Dispositions {
+  /// Every signal does what signal(7) gives as its default, also those that were ignored when this
+  /// program was started (nohup(1)).
+  package static func resetAll() { clinux_reset_dispositions() }
+
+  package static func ignore(_ signal: Signal) throws(Errno) {
+    try call { clinux_ignore_signal(signal.rawValue) }
+  }
+}
+
+/// Signals as something to be read (signalfd(2)).
+package struct SignalDescriptor: ~Copyable {
+  private let descriptor: Descriptor
+  package var rawValue: Int32 { descriptor.rawValue }
+
+  /// Blocks the signals in this thread, so that they come here and nowhere else. Threads that are
+  /// started later inherit that; programs that are spawned do not.
+  package init(_ signals: SignalSet) throws(Errno) {
+    try signals.block()
+    descriptor = Descriptor(owning: try call { clinux_signal_descriptor(signals.bits) })
+  }
+
+  /// The next pending signal and who sent it; nil when there is none.
+  package func next() throws(Errno) -> (signal: Signal, senderPID: Int32)? {
+    let rawDescriptor = descriptor.rawValue
+    var received = clinux_signal()
+    do throws(Errno) {
+      try call { clinux_read_signal(rawDescriptor, &received) }
+    } catch .wouldBlock {
+      return nil
+    }
+    return (
+      Signal(rawValue: Int32(truncatingIfNeeded: received.number)),
+      Int32(truncatingIfNeeded: received.sender)
+    )
+  }
+}
