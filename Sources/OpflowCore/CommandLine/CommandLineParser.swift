@@ -1,0 +1,171 @@
+/// Reads a command line: words in, what they ask for out.
+package enum CommandLineParser {
+  /// `words` come without the program's own name.
+  package static func parse(_ words: [String]) throws(UsageError) -> Invocation {
+    guard let first = words.first else { throw UsageError("a command is missing") }
+    switch first {
+    case "-h", "--help": return .help(nil)
+    case "-V", "--version": return .version
+    default: break
+    }
+    guard let command = CommandName(rawValue: first) else { throw unknown(first) }
+    guard command.isSupported else {
+      throw UsageError("\(first): not supported yet", command: command)
+    }
+    let scanner = try WordScanner(words.dropFirst(), command: command)
+    if scanner.flags.contains(where: { $0.flag == .help }) { return .help(command) }
+    var builder = ArgumentBuilder(command: command)
+    for (flag, value) in scanner.flags { try builder.set(flag, value) }
+    return try builder.invocation(positionals: scanner.positionals)
+  }
+
+  private static func unknown(_ word: String) -> UsageError {
+    let shown = CleanText.string(word)
+    if word.hasPrefix("-") {
+      return UsageError("unknown flag \(shown): flags stand after the command")
+    }
+    if word.hasSuffix(".yaml") || word.hasSuffix(".yml") {
+      return UsageError("unknown command \(shown); did you mean `opflow run \(shown)`?")
+    }
+    let nearest = NearestName.of(word, among: CommandName.allCases.map(\.rawValue))
+    let hint = nearest.map { "; did you mean `opflow \($0)`?" } ?? ""
+    return UsageError("unknown command \(shown)\(hint)")
+  }
+}
+
+/// Collects the flags of one command into its arguments.
+private struct ArgumentBuilder {
+  private let command: CommandName
+  private var view = ViewArguments()
+  private var run = RunArguments()
+  private var runName: String?
+  private var follows = false
+
+  init(command: CommandName) { self.command = command }
+
+  mutating func set(_ flag: Flag, _ value: String) throws(UsageError) {
+    switch flag {
+    case .set:
+      guard let equals = value.firstIndex(of: "="), equals > value.startIndex else {
+        throw error("--set needs NAME=VALUE, not `\(CleanText.string(value))`")
+      }
+      run.set.append(value)
+    case .only: run.only.append(try nonEmpty(flag, value))
+    case .skip: run.skip.append(try nonEmpty(flag, value))
+    case .rerun: run.rerun.append(try nonEmpty(flag, value))
+    case .resume: run.resumesNewest = true
+    case .maxParallel: run.maxParallel = try number(flag, value, from: 1)
+    case .maxFailures: run.maxFailures = try number(flag, value, from: 0)
+    case .keepGoing: run.maxFailures = 0
+    case .dryRun: run.isDryRun = true
+    case .output: run.output = try choice(flag, value)
+    case .quiet: run.output = .quiet
+    case .verbose: run.verbose = true
+    case .json: run.json = true
+    case .color: view.color = try choice(flag, value)
+    case .durability: run.durability = try choice(flag, value)
+    case .workers:
+      let place: WorkerPlace = try choice(flag, value)
+      if place == .slurm { throw error("--on slurm: not supported yet") }
+    case .follow: follows = true
+    case .run: runName = try nonEmpty(flag, value)
+    case .directory: view.directory = try nonEmpty(flag, value)
+    case .stateDirectory: view.stateDirectory = try nonEmpty(flag, value)
+    case .help: break
+    }
+  }
+
+  func invocation(positionals: [String]) throws(UsageError) -> Invocation {
+    switch command {
+    case .run, .resume, .plan: return try runInvocation(positionals)
+    case .check:
+      var arguments = CheckArguments()
+      arguments.view = view
+      arguments.file = try single(positionals)
+      arguments.set = run.set
+      return .check(arguments)
+    case .status:
+      var arguments = StatusArguments()
+      arguments.view = view
+      arguments.run = try single(positionals)
+      arguments.json = run.json
+      arguments.verbose = run.verbose
+      return .status(arguments)
+    case .logs:
+      var arguments = LogsArguments()
+      arguments.view = view
+      arguments.run = runName
+      arguments.tasks = positionals
+      arguments.follows = follows
+      return .logs(arguments)
+    case .runs:
+      if let extra = positionals.first { throw superfluous(extra) }
+      return .runs(view)
+    case .help:
+      guard let name = try single(positionals) else { return .help(nil) }
+      guard let topic = CommandName(rawValue: name), topic.isSupported else {
+        throw UsageError("help: no help on `\(CleanText.string(name))`")
+      }
+      return .help(topic)
+    case .version:
+      if let extra = positionals.first { throw superfluous(extra) }
+      return .version
+    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .journal, .clean,
+      .`init`, .schema, .completion:
+      throw UsageError("\(command.rawValue): not supported yet", command: command)
+    }
+  }
+
+  private func runInvocation(_ positionals: [String]) throws(UsageError) -> Invocation {
+    var arguments = run
+    arguments.view = view
+    arguments.target = try single(positionals)
+    if command == .resume { return .resume(arguments) }
+    if command == .plan { arguments.isDryRun = true }
+    return .run(arguments)
+  }
+
+  private func single(_ positionals: [String]) throws(UsageError) -> String? {
+    if positionals.count > 1 { throw superfluous(positionals[1]) }
+    if let only = positionals.first, only.isEmpty { throw error("an empty name") }
+    return positionals.first
+  }
+
+  private func superfluous(_ word: String) -> UsageError {
+    error("one argument too many: `\(CleanText.string(word))`")
+  }
+
+  private func nonEmpty(_ flag: Flag, _ value: String) throws(UsageError) -> String {
+    if value.isEmpty { throw error("\(flag.spelled) needs a value (\(flag.value ?? ""))") }
+    return value
+  }
+
+  private func number(
+    _ flag: Flag, _ value: String, from lowest: UInt32
+  ) throws(UsageError) -> UInt32 {
+    guard let number = Field.number(value.utf8, as: Int32.self), number >= lowest else {
+      throw error(
+        "\(flag.spelled) needs a number from \(lowest) to \(Int32.max), not `\(CleanText.string(value))`"
+      )
+    }
+    return UInt32(number)
+  }
+
+  private func choice<Choice: RawRepresentable & CaseIterable>(
+    _ flag: Flag, _ value: String
+  ) throws(UsageError) -> Choice where Choice.RawValue == String {
+    if let choice = Choice(rawValue: value) { return choice }
+    let all = Choice.allCases.map(\.rawValue)
+    let nearest = NearestName.of(value, among: all).map { "; did you mean \($0)?" } ?? ""
+    throw error(
+      "\(flag.spelled) is \(all.joined(separator: ", ")), not `\(CleanText.string(value))`\(nearest)"
+    )
+  }
+
+  private func error(_ message: String) -> UsageError { UsageError(message, command: command) }
+}
+
+/// `--on`
+private enum WorkerPlace: String, CaseIterable {
+  case local, slurm
+}

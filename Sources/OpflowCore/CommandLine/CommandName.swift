@@ -1,0 +1,63 @@
+/// The commands of opflow, in the order of the help text.
+package enum CommandName: String, CaseIterable, Sendable {
+  case run, resume, check, plan
+  case status, logs, runs
+  case cancel, pause, proceed = "continue", priority, parallel
+  case graph, report, journal, clean
+  case `init`, schema, completion, version, help
+
+  /// Whether this version has it; others are known words that later versions answer.
+  package var isSupported: Bool {
+    switch self {
+    case .run, .resume, .check, .plan, .status, .logs, .runs, .version, .help: true
+    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .journal, .clean,
+      .`init`, .schema, .completion:
+      false
+    }
+  }
+
+  /// What follows `opflow`, in short.
+  package var synopsis: String {
+    switch self {
+    case .run: "run [FLAGS] [FILE]"
+    case .resume: "resume [FLAGS] [RUN]"
+    case .check: "check [FLAGS] [FILE]"
+    case .plan: "plan [FLAGS] [FILE]"
+    case .status: "status [FLAGS] [RUN]"
+    case .logs: "logs [FLAGS] [TASK...]"
+    case .runs: "runs [FLAGS]"
+    case .help: "help [COMMAND]"
+    case .version: "version"
+    case .cancel, .pause, .proceed: "\(rawValue) [TASK...]"
+    case .priority: "priority TASK N"
+    case .parallel: "parallel N"
+    case .report, .journal: "\(rawValue) [RUN]"
+    case .graph, .clean, .`init`, .schema, .completion: rawValue
+    }
+  }
+
+  var flags: [Flag] {
+    switch self {
+    case .run:
+      [
+        .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .dryRun,
+        .output, .quiet, .verbose, .json, .color, .durability, .workers, .directory,
+        .stateDirectory,
+      ]
+    case .resume:
+      CommandName.run.flags.filter { $0 != .resume }
+    case .plan:
+      [
+        .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .color,
+        .directory, .stateDirectory,
+      ]
+    case .check: [.set, .color, .directory]
+    case .status: [.json, .verbose, .color, .directory, .stateDirectory]
+    case .logs: [.follow, .run, .color, .directory, .stateDirectory]
+    case .runs: [.color, .directory, .stateDirectory]
+    case .version, .help, .cancel, .pause, .proceed, .priority, .parallel, .graph, .report,
+      .journal, .clean, .`init`, .schema, .completion:
+      []
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/// What a command line asks for.
+package enum Invocation: Equatable, Sendable {
+  case run(RunArguments)
+  case resume(RunArguments)
+  case check(CheckArguments)
+  case status(StatusArguments)
+  case logs(LogsArguments)
+  case runs(ViewArguments)
+  case version
+  /// Of the whole program where no command is named.
+  case help(CommandName?)
+}
+
+/// `--color`
+package enum ColorChoice: String, CaseIterable, Sendable {
+  case auto, always, never
+}
+
+/// `--durability`: when the journal is synced to disk.
+package enum Durability: String, CaseIterable, Sendable {
+  /// The kernel decides.
+  case none
+  /// At most 10 ms after a write.
+  case group
+  /// Before anything follows from a line.
+  case each
+}
+
+/// Where a command works, and its colours.
+package struct ViewArguments: Equatable, Sendable {
+  /// `-C`: as if opflow had been started there.
+  package var directory: String?
+  /// `--state-dir`
+  package var stateDirectory: String?
+  package var color: ColorChoice = .auto
+  package init() {}
+}
+
+/// Of `run`, `resume` and `plan`, which is a dry `run`. Lists are empty and values nil where the
+/// command line does not say.
+package struct RunArguments: Equatable, Sendable {
+  package var view = ViewArguments()
+  /// The manifest of `run`, `-` for standard input; the run of `resume`.
+  package var target: String?
+  package var maxParallel: UInt32?
+  package var maxFailures: UInt32?
+  /// `--resume` of `run`
+  package var resumesNewest = false
+  package var isDryRun = false
+  package var set: [String] = []
+  package var only: [String] = []
+  package var skip: [String] = []
+  package var rerun: [String] = []
+  package var output: OutputMode?
+  package var json = false
+  package var verbose = false
+  package var durability: Durability = .group
+  package init() {}
+}
+
+package struct CheckArguments: Equatable, Sendable {
+  package var view = ViewArguments()
+  package var file: String?
+  package var set: [String] = []
+  package init() {}
+}
+
+package struct StatusArguments: Equatable, Sendable {
+  package var view = ViewArguments()
+  package var run: String?
+  package var json = false
+  /// All tasks, however many.
+  package var verbose = false
+  package init() {}
+}
+
+package struct LogsArguments: Equatable, Sendable {
+  package var view = ViewArguments()
+  package var run: String?
+  package var tasks: [String] = []
+  package var follows = false
+  package init() {}
+}

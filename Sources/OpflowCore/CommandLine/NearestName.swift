@@ -1,0 +1,37 @@
+/// Finds the name that was likely meant.
+package enum NearestName {
+  /// The candidate with the fewest changed, missing, superfluous or swapped letters, when those are
+  /// few for the word's length; the first one of several.
+  package static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
+    let length = word.utf8.count
+    guard length <= 64 else { return nil }
+    let limit = length <= 2 ? 1 : length <= 5 ? 2 : 3
+    var best: (name: String, distance: Int)?
+    for candidate in candidates {
+      let distance = distance(Array(word.utf8), Array(candidate.utf8))
+      // Nothing of the word would be left.
+      if distance >= max(length, candidate.utf8.count) { continue }
+      if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+    }
+    return best?.name
+  }
+
+  /// Optimal string alignment: edits, and swaps of neighbours.
+  private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var before = [Int](repeating: 0, count: b.count + 1)
+    var previous = Array(0...b.count)
+    for i in a.indices {
+      var row = [i + 1]
+      row.reserveCapacity(b.count + 1)
+      for j in b.indices {
+        let change = previous[j] + (a[i] == b[j] ? 0 : 1)
+        var best = min(change, previous[j + 1] + 1, row[j] + 1)
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, before[j - 1] + 1) }
+        row.append(best)
+      }
+      before = previous
+      previous = row
+    }
+    return previous[b.count]
+  }
+}

@@ -1,0 +1,101 @@
+/// Splits the words after a command's name into flags and the rest, as getopt_long(3) has it:
+/// `--flag=value`, `--flag value`, `-j4`, `-j 4`, `-kn`, and nothing is a flag after `--`.
+struct WordScanner {
+  /// A flag with its value; the value is empty for one that takes none.
+  typealias Found = (flag: Flag, value: String)
+
+  private(set) var flags: [Found] = []
+  private(set) var positionals: [String] = []
+  private let command: CommandName
+  private let known: [Flag]
+
+  init(_ words: ArraySlice<String>, command: CommandName) throws(UsageError) {
+    self.command = command
+    known = command.flags + [.help]
+    var rest = words
+    while let word = rest.popFirst() {
+      if word == "--" {
+        positionals.append(contentsOf: rest)
+        return
+      }
+      if word.hasPrefix("--") {
+        try scanLong(word.dropFirst(2), &rest)
+      } else if word.hasPrefix("-"), word != "-" {
+        try scanLetters(word.dropFirst(), &rest)
+      } else {
+        positionals.append(word)
+      }
+    }
+  }
+
+  private mutating func scanLong(
+    _ word: Substring, _ rest: inout ArraySlice<String>
+  ) throws(UsageError) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts.first ?? "")
+    guard let flag = known.first(where: { $0.long == name }) else { throw unknown(name) }
+    if flag.value == nil {
+      if parts.count > 1 { throw error("\(flag.spelled) takes no value") }
+      flags.append((flag, ""))
+    } else if parts.count > 1 {
+      flags.append((flag, String(parts[1])))
+    } else {
+      flags.append((flag, try nextValue(of: flag, &rest)))
+    }
+  }
+
+  private mutating func scanLetters(
+    _ word: Substring, _ rest: inout ArraySlice<String>
+  ) throws(UsageError) {
+    var letters = word
+    while let letter = letters.popFirst() {
+      guard let flag = known.first(where: { $0.letter == letter }) else {
+        throw unknown(letter: letter, in: word)
+      }
+      guard flag.value != nil else {
+        flags.append((flag, ""))
+        continue
+      }
+      if letters.isEmpty {
+        flags.append((flag, try nextValue(of: flag, &rest)))
+      } else {
+        flags.append((flag, String(letters.first == "=" ? letters.dropFirst() : letters)))
+      }
+      return
+    }
+  }
+
+  private func nextValue(
+    of flag: Flag, _ rest: inout ArraySlice<String>
+  ) throws(UsageError) -> String {
+    guard let value = rest.popFirst() else {
+      throw error("\(flag.spelled) needs a value (\(flag.value ?? ""))")
+    }
+    return value
+  }
+
+  private func unknown(_ name: String) -> UsageError {
+    if let other = Flag.allCases.first(where: { $0.long == name }) {
+      return error("takes no \(other.spelled)\(takers(of: other))")
+    }
+    let nearest = NearestName.of(name, among: known.compactMap(\.long))
+    let hint = nearest.map { "; did you mean --\($0)?" } ?? ""
+    return error("unknown flag --\(CleanText.string(name))\(hint)")
+  }
+
+  private func unknown(letter: Character, in word: Substring) -> UsageError {
+    // `-dry-run` is likely `--dry-run`.
+    let name = String(word)
+    if let flag = known.first(where: { $0.long == name }), word.count > 1 {
+      return error("unknown flag -\(name); did you mean \(flag.spelled)?")
+    }
+    return error("unknown flag -\(CleanText.string(String(letter)))")
+  }
+
+  private func takers(of flag: Flag) -> String {
+    let names = CommandName.allCases.filter { $0.flags.contains(flag) }.map(\.rawValue)
+    return names.isEmpty ? "" : " (that is a flag of \(names.joined(separator: ", ")))"
+  }
+
+  private func error(_ message: String) -> UsageError { UsageError(message, command: command) }
+}

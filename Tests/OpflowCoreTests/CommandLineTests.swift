@@ -1,0 +1,215 @@
+import OpflowCore
+import Testing
+
+@Suite struct CommandLineTests {
+  private func parse(_ line: String) throws(UsageError) -> Invocation {
+    try CommandLineParser.parse(line.split(separator: " ").map(String.init))
+  }
+
+  private func run(_ line: String) throws -> RunArguments {
+    switch try parse(line) {
+    case .run(let arguments), .resume(let arguments): return arguments
+    case .check, .status, .logs, .runs, .version, .help:
+      Issue.record("not a run: \(line)")
+      return RunArguments()
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("-j4", 4), ("-j 4", 4), ("-j=4", 4), ("--max-parallel 4", 4), ("--max-parallel=4", 4),
+      ("-kj8", 8), ("-j1 -j2", 2),
+    ] as [(String, UInt32)])
+  func `a number stands behind a flag in each usual way`(flags: String, expected: UInt32) throws {
+    #expect(try run("run \(flags) x.yaml").maxParallel == expected)
+    #expect(try run("run \(flags) x.yaml").target == "x.yaml")
+    #expect(try run("run x.yaml \(flags)").maxParallel == expected)
+  }
+
+  @Test func `a run without flags leaves every choice open`() throws {
+    #expect(try parse("run") == .run(RunArguments()))
+    #expect(try parse("resume") == .resume(RunArguments()))
+  }
+
+  @Test func `all flags of run are read`() throws {
+    let line = """
+      run --set a=1 --set b=x=y --only t* --only tag:z --skip u --rerun v --resume -n -v --json \
+      --output=group --durability each --on local --color never -C dir --state-dir s \
+      --max-failures 3 -j7 m.yaml
+      """
+    var expected = RunArguments()
+    expected.set = ["a=1", "b=x=y"]
+    expected.only = ["t*", "tag:z"]
+    expected.skip = ["u"]
+    expected.rerun = ["v"]
+    expected.resumesNewest = true
+    expected.isDryRun = true
+    expected.verbose = true
+    expected.json = true
+    expected.output = .group
+    expected.durability = .each
+    expected.view.color = .never
+    expected.view.directory = "dir"
+    expected.view.stateDirectory = "s"
+    expected.maxFailures = 3
+    expected.maxParallel = 7
+    expected.target = "m.yaml"
+    #expect(try parse(line) == .run(expected))
+  }
+
+  @Test func `the later of two flags about one thing counts`() throws {
+    #expect(try run("run -k --max-failures 2").maxFailures == 2)
+    #expect(try run("run --max-failures 2 -k").maxFailures == 0)
+    #expect(try run("run --output group -q").output == .quiet)
+    #expect(try run("run -q --output group").output == .group)
+  }
+
+  @Test func `grouped letters are each a flag`() throws {
+    let arguments = try run("run -knvq")
+    #expect(arguments.maxFailures == 0)
+    #expect(arguments.isDryRun)
+    #expect(arguments.verbose)
+    #expect(arguments.output == .quiet)
+  }
+
+  @Test func `nothing is a flag after two dashes`() throws {
+    #expect(try run("run -- -k").target == "-k")
+    #expect(try run("run -").target == "-")
+  }
+
+  @Test func `plan is a dry run`() throws {
+    #expect(try parse("plan x.yaml --only a") == parse("run -n x.yaml --only a"))
+  }
+
+  @Test func `views take a run and tasks`() throws {
+    var status = StatusArguments()
+    status.run = "2026"
+    status.json = true
+    #expect(try parse("status --json 2026") == .status(status))
+    var logs = LogsArguments()
+    logs.tasks = ["a", "b*"]
+    logs.run = "r"
+    logs.follows = true
+    #expect(try parse("logs -f a --run r b*") == .logs(logs))
+    var view = ViewArguments()
+    view.stateDirectory = "s"
+    #expect(try parse("runs --state-dir=s") == .runs(view))
+    var check = CheckArguments()
+    check.file = "-"
+    check.set = ["a=b"]
+    #expect(try parse("check - --set a=b") == .check(check))
+  }
+
+  @Test func `help and version are found everywhere`() throws {
+    #expect(try parse("help") == .help(nil))
+    #expect(try parse("--help") == .help(nil))
+    #expect(try parse("-h") == .help(nil))
+    #expect(try parse("help run") == .help(.run))
+    #expect(try parse("run --help") == .help(.run))
+    #expect(try parse("logs -fh") == .help(.logs))
+    #expect(try parse("version") == .version)
+    #expect(try parse("--version") == .version)
+  }
+
+  @Test(
+    arguments: [
+      ("", "a command is missing"),
+      ("rnu", "unknown command rnu; did you mean `opflow run`?"),
+      ("xyzzyplugh", "unknown command xyzzyplugh"),
+      ("build.yaml", "unknown command build.yaml; did you mean `opflow run build.yaml`?"),
+      ("-j4 run", "unknown flag -j4: flags stand after the command"),
+      ("graph", "graph: not supported yet"),
+      ("cancel task", "cancel: not supported yet"),
+      ("run --keep-giong", "unknown flag --keep-giong; did you mean --keep-going?"),
+      ("run --frobnicate", "unknown flag --frobnicate"),
+      ("run --follow", "takes no --follow (that is a flag of logs)"),
+      ("run -x", "unknown flag -x"),
+      ("run -dry-run", "unknown flag -dry-run; did you mean --dry-run?"),
+      ("run -j", "--max-parallel needs a value (N)"),
+      ("run --set", "--set needs a value (NAME=VALUE)"),
+      ("run --set a", "--set needs NAME=VALUE, not `a`"),
+      ("run --set =a", "--set needs NAME=VALUE, not `=a`"),
+      ("run -C", "-C needs a value (DIR)"),
+      ("run --only=", "--only needs a value (SEL)"),
+      ("run --keep-going=1", "--keep-going takes no value"),
+      ("run -j0", "--max-parallel needs a number from 1 to 2147483647, not `0`"),
+      ("run -j many", "--max-parallel needs a number from 1 to 2147483647, not `many`"),
+      ("run -j-1", "--max-parallel needs a number from 1 to 2147483647, not `-1`"),
+      (
+        "run -j 99999999999",
+        "--max-parallel needs a number from 1 to 2147483647, not `99999999999`"
+      ),
+      ("run --max-failures 1.5", "--max-failures needs a number from 0 to 2147483647, not `1.5`"),
+      (
+        "run --output lines",
+        "--output is live, line, group, quiet, not `lines`; did you mean line?"
+      ),
+      ("run --color blue", "--color is auto, always, never, not `blue`"),
+      ("run --durability all", "--durability is none, group, each, not `all`"),
+      ("run --on slurm", "--on slurm: not supported yet"),
+      ("run --on moon", "--on is local, slurm, not `moon`"),
+      ("run a b", "one argument too many: `b`"),
+      ("runs a", "one argument too many: `a`"),
+      ("version a", "one argument too many: `a`"),
+      ("resume --resume", "takes no --resume (that is a flag of run, plan)"),
+      ("help nothing", "help: no help on `nothing`"),
+    ])
+  func `a wrong line is told what is wrong`(line: String, message: String) {
+    let error = #expect(throws: UsageError.self) { try parse(line) }
+    #expect(error?.message == message)
+  }
+
+  @Test func `an error ends with the usage line`() {
+    let error = #expect(throws: UsageError.self) { try parse("run --nope") }
+    #expect(
+      error?.text == """
+        opflow run: unknown flag --nope
+        usage: opflow run [FLAGS] [FILE]
+        see `opflow help run`
+
+        """)
+    let other = #expect(throws: UsageError.self) { try parse("nope") }
+    #expect(other?.text == "opflow: unknown command nope\nsee `opflow help`\n")
+  }
+
+  @Test func `an escape sequence in a word does not reach the terminal`() {
+    let error = #expect(throws: UsageError.self) { try parse("run --\u{1b}[31mx") }
+    #expect(error?.message == "unknown flag --x")
+  }
+
+  @Test func `every command that is there has help that fits a terminal`() {
+    for command in CommandName.allCases where command.isSupported {
+      let text = HelpText.text(command)
+      #expect(text.contains("usage: opflow \(command.synopsis)\n"))
+      #expect(text.hasSuffix("\n"))
+      for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+      for other in CommandName.allCases where other.isSupported {
+        #expect(HelpText.text(nil).contains("  \(other.rawValue) "))
+      }
+    }
+  }
+
+  @Test func `the help of run names each flag once`() {
+    let text = HelpText.text(.run)
+    for flag in [
+      "--set NAME=VALUE", "--only SEL", "--skip SEL", "--resume", "--rerun SEL",
+      "-j, --max-parallel N", "--max-failures N", "-k, --keep-going", "-n, --dry-run",
+      "--output live|line|group|quiet", "-q, --quiet", "-v, --verbose", "--json",
+      "--color auto|always|never", "--durability none|group|each", "--on local|slurm", "-C DIR",
+      "--state-dir DIR", "-h, --help",
+    ] {
+      #expect(
+        text.split(separator: "\n").count { $0.contains("  \(flag) ") || $0.hasSuffix("  \(flag)") }
+          == 1, "\(flag)")
+    }
+  }
+
+  @Test func `the nearest name has few changes`() {
+    let names = ["run", "resume", "status"]
+    #expect(NearestName.of("resmue", among: names) == "resume")
+    #expect(NearestName.of("statsu", among: names) == "status")
+    #expect(NearestName.of("rn", among: names) == "run")
+    #expect(NearestName.of("abc", among: names) == nil)
+    #expect(NearestName.of("", among: names) == nil)
+  }
+}
