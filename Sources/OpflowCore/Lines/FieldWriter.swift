@@ -49,6 +49,9 @@ package struct FieldWriter {
 
   package mutating func escaped(_ text: String) { escaped(text.utf8) }
 
+  /// Takes the last bytes away again.
+  package mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
+
   /// Overwrites bytes written before, for a checksum that stands in front of what it covers.
   package mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
     bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)

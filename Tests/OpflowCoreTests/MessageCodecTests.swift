@@ -1,0 +1,225 @@
+import Testing
+
+@testable import OpflowCore
+
+@Suite struct MessageCodecTests {
+  static let orders: [(WorkerOrder, String)] = [
+    (.run(TaskID(0), attempt: 1), "run\t0\t1\n"),
+    (.revoke(TaskID(Int32.max), attempt: .max), "revoke\t2147483647\t2147483647\n"),
+    (.stop(TaskID(7), attempt: 2, reason: .timeout), "stop\t7\t2\ttimeout\n"),
+    (.stop(TaskID(7), attempt: 2, reason: .kill), "stop\t7\t2\tkill\n"),
+    (.suspend(TaskID(7), attempt: 2), "suspend\t7\t2\n"),
+    (.proceed(TaskID(7), attempt: 2), "continue\t7\t2\n"),
+    (.watch(TaskID(7), on: true), "watch\t7\ton\n"),
+    (.watch(TaskID(7), on: false), "watch\t7\toff\n"),
+    (.conclude(.failed), "conclude\tfailed\n"),
+    (.bye, "bye\n"),
+  ]
+
+  static var outcome: Outcome {
+    var outcome = Outcome(status: .exit(0))
+    outcome.usage.wallMicroseconds = 1
+    outcome.usage.userMicroseconds = 2
+    outcome.usage.systemMicroseconds = 3
+    outcome.usage.peakKibibytes = 4
+    outcome.usage.outputBytes = 5
+    return outcome
+  }
+
+  static let key = "0123456789abcdef0123456789abcdef"
+  static let reports: [(WorkerReport, String)] = [
+    (
+      .hello(
+        WorkerHello(planKey: key, pid: 42, cores: 8, actions: ["run", "download"], host: "a\tb")),
+      "hello\t1\t\(key)\t42\t8\trun,download\ta\\tb\n"
+    ),
+    (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
+    (
+      .progress(
+        WorkerProgress(
+          task: TaskID(3), doneBytes: 10, totalBytes: -1, bytesPerSecond: 5, text: "é\\ \n")),
+      "progress\t3\t10\t-1\t5\té\\\\ \\n\n"
+    ),
+    (
+      .ended(TaskID(3), attempt: 1, outcome),
+      "ended\t3\t1\texit=0\twall=1\tuser=2\tsys=3\trss=4\tout=5\n"
+    ),
+    (
+      .ended(TaskID(3), attempt: 1, Outcome(status: .signal(9), reason: .output, errorNumber: 28)),
+      "ended\t3\t1\tsignal=9\treason=output\terrno=28\twall=0\tuser=0\tsys=0\trss=0\tout=0\n"
+    ),
+    (
+      .ended(TaskID(3), attempt: 1, Outcome(status: .unknown, reason: .workerLost)),
+      "ended\t3\t1\treason=worker-lost\twall=0\tuser=0\tsys=0\trss=0\tout=0\n"
+    ),
+    (
+      .refused(TaskID(3), attempt: 1, errorNumber: 2, what: "cannot enter folder /a=b"),
+      "refused\t3\t1\terrno=2\twhat=cannot enter folder /a=b\n"
+    ),
+    (.revoked(TaskID(3), attempt: 1), "revoked\t3\t1\n"),
+    (.pulse, "pulse\n"),
+  ]
+
+  private func order(_ line: some StringProtocol) -> WorkerOrder? {
+    Array(line.utf8).withUnsafeBytes { MessageCodec.order($0) }
+  }
+
+  private func report(_ line: some StringProtocol) -> WorkerReport? {
+    Array(line.utf8).withUnsafeBytes { MessageCodec.report($0) }
+  }
+
+  @Test(arguments: orders)
+  func `an order is written as its line and read back`(order: WorkerOrder, line: String) {
+    var writer = FieldWriter()
+    MessageCodec.encode(order, into: &writer)
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == line)
+    #expect(self.order(line.dropLast()) == order)
+  }
+
+  @Test(arguments: reports)
+  func `a report is written as its line and read back`(report: WorkerReport, line: String) {
+    var writer = FieldWriter()
+    MessageCodec.encode(report, into: &writer)
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == line)
+    #expect(self.report(line.dropLast()) == report)
+  }
+
+  @Test func `a line that was cut short is never taken for the whole`() {
+    for (order, line) in Self.orders {
+      for length in 0..<(line.utf8.count - 1) {
+        #expect(self.order(line.prefix(length)) != order, "\(line) cut at \(length)")
+      }
+    }
+    for (report, line) in Self.reports {
+      for length in 0..<(line.count - 1) {
+        #expect(self.report(line.prefix(length)) != report, "\(line) cut at \(length)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "", "\t", "run", "run\t", "run\t1", "run\t1\t", "run\t1\t1\t", "run\t1\t1\t1", "run\t-1\t1",
+    "run\t1\t-1", "run\t2147483648\t1", "run\t1 \t1", "run\tx\t1", "RUN\t1\t1", "run\t1\t1\r",
+    "stop\t1\t1", "stop\t1\t1\t?", "watch\t1\tmaybe", "watch\t1\t", "conclude\t", "conclude\tdone",
+    "bye\t", "byebye", "started\t1\t1\t1", "\0",
+  ])
+  func `what is no order is refused`(line: String) {
+    #expect(order(line) == nil)
+  }
+
+  @Test(arguments: [
+    "", "run\t1\t1", "started\t1\t1\t0", "started\t1\t1\t-5", "ended\t1\t1", "ended\t1\t1\texit=0",
+    "ended\t1\t1\texit=\twall=0\tuser=0\tsys=0\trss=0\tout=0",
+    "ended\t1\t1\texit=0\tsignal=1\twall=0\tuser=0\tsys=0\trss=0\tout=0",
+    "ended\t1\t1\texit=0\twall=-1\tuser=0\tsys=0\trss=0\tout=0",
+    "ended\t1\t1\texit=0\treason=\twall=0\tuser=0\tsys=0\trss=0\tout=0",
+    "ended\t1\t1\texit=0\twall=0\tuser=0\tsys=0\trss=0\tout=0\tmore=1",
+    "ended\t1\t1\texit=0\twall=99999999999999999999\tuser=0\tsys=0\trss=0\tout=0",
+    "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
+    "hello\t1\tkey\t1\t1\trun", "hello\t1\tkey\t1\t1\trun\thost\tmore", "progress\t1\t1\t-2\t1\t",
+    "pulse\t1", "pulsate",
+  ])
+  func `what is no report is refused`(line: String) {
+    #expect(report(line) == nil)
+  }
+
+  @Test func `random bytes neither trap nor pass`() {
+    var state: UInt64 = 42
+    var bytes: [UInt8] = []
+    let letters = Array("run\t1bye0\\=-".utf8)
+    for _ in 0..<20_000 {
+      bytes.removeAll(keepingCapacity: true)
+      for _ in 0..<Int(state >> 58) {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        bytes.append(letters[Int(state >> 33) % letters.count])
+      }
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      bytes.withUnsafeBytes { bytes in
+        // A message that does pass must mean what it says.
+        if let order = MessageCodec.order(bytes) {
+          var writer = FieldWriter()
+          MessageCodec.encode(order, into: &writer)
+          let again = writer.bytes.dropLast().withUnsafeBytes { MessageCodec.order($0) }
+          #expect(again == order)
+        }
+        _ = MessageCodec.report(bytes)
+      }
+    }
+  }
+
+  @Test(arguments: ["x", "é", "👩‍👩‍👧‍👦", "\\", "\u{0}"])
+  func `long text is cut between characters and escapes`(unit: String) throws {
+    let text = String(repeating: unit, count: 1000)
+    var writer = FieldWriter()
+    writer.raw("before\n")
+    MessageCodec.encode(
+      .refused(TaskID(1), attempt: 1, errorNumber: 2, what: text), into: &writer)
+    let line = writer.bytes.dropFirst(7)
+    #expect(line.count <= 1000 && line.count > 1000 - 2 * unit.utf8.count - 1)
+    let read = Array(line.dropLast()).withUnsafeBytes { MessageCodec.report($0) }
+    guard case .refused(_, _, _, let what) = read else {
+      Issue.record("not read back")
+      return
+    }
+    #expect(text.hasPrefix(what))
+    #expect(what.utf8.count % unit.utf8.count == 0)
+  }
+
+  @Test func `text that is no UTF-8 is mended`() {
+    var line = Array("refused\t1\t1\terrno=2\twhat=a".utf8)
+    line += [0xFF, 0x62]
+    let report = line.withUnsafeBytes { MessageCodec.report($0) }
+    #expect(report == .refused(TaskID(1), attempt: 1, errorNumber: 2, what: "a\u{FFFD}b"))
+  }
+}
+
+@Suite struct LineBufferTests {
+  private func feed(_ buffer: inout LineBuffer, _ bytes: ArraySlice<UInt8>) {
+    buffer.fill { room in
+      room.copyBytes(from: bytes)
+      return bytes.count
+    }
+  }
+
+  @Test(arguments: 1...40)
+  func `lines come whole however the stream is cut`(chunkBytes: Int) {
+    let expected = MessageCodecTests.orders.map(\.0)
+    let stream = MessageCodecTests.orders.flatMap { Array($0.1.utf8) }
+    var buffer = LineBuffer()
+    var read: [WorkerOrder] = []
+    var rest = stream[...]
+    while !rest.isEmpty {
+      feed(&buffer, rest.prefix(chunkBytes))
+      rest = rest.dropFirst(chunkBytes)
+      while case .message(let order) = buffer.next(MessageCodec.order) { read.append(order) }
+    }
+    #expect(read == expected)
+    #expect(buffer.isEmpty)
+  }
+
+  @Test func `the longest line passes and one byte more does not`() {
+    for (length, passes) in [(999, true), (1000, false)] {
+      var buffer = LineBuffer()
+      feed(&buffer, [UInt8](repeating: 120, count: length) + [10])
+      switch buffer.next({ $0.count }) {
+      case .message(let count): #expect(passes && count == length)
+      case .malformed: #expect(!passes)
+      case .needsMore: Issue.record("a whole line was there")
+      }
+    }
+  }
+
+  @Test func `a line without an end is refused as soon as it is too long`() {
+    var buffer = LineBuffer()
+    feed(&buffer, [UInt8](repeating: 120, count: 999)[...])
+    guard case .needsMore = buffer.next({ $0.count }) else {
+      Issue.record("999 bytes may still become a line")
+      return
+    }
+    feed(&buffer, [120])
+    guard case .malformed = buffer.next({ $0.count }) else {
+      Issue.record("1,000 bytes without an end")
+      return
+    }
+  }
+}
