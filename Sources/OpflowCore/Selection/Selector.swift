@@ -1,0 +1,77 @@
+/// A selector that fits no task of the plan: a mistake of the command line.
+package struct SelectionError: Error, Equatable, Sendable {
+  package var selector: String
+  /// A task or tag that was likely meant.
+  package var nearest: String?
+
+  /// What is wrong, for the flag or argument it was given as.
+  package func message(of flag: String) -> String {
+    let hint = nearest.map { "; did you mean `\(CleanText.string($0))`?" } ?? ""
+    return "\(flag): no task fits `\(CleanText.string(selector))`\(hint)"
+  }
+}
+
+/// `--only`, `--skip`, `--rerun` and the tasks of `logs`: ids, patterns on ids, `tag:NAME`.
+package enum Selector {
+  /// The tasks that any of the selectors names.
+  ///
+  /// - Throws: when one of them names none.
+  package static func tasks(
+    _ selectors: [String], of plan: Plan
+  ) throws(SelectionError) -> TaskSet {
+    var set = TaskSet(taskCount: plan.taskCount)
+    for selector in selectors {
+      if let tag = tagName(selector) {
+        try insertTagged(tag, selector, plan, into: &set)
+      } else if Glob.isPattern(selector) {
+        try insertMatching(selector, plan, into: &set)
+      } else if let task = plan.task(named: selector) {
+        set.insert(task)
+      } else {
+        let names = plan.tasks.lazy.prefix(maxCandidates).map { plan.nameString(TaskID($0)) }
+        throw SelectionError(
+          selector: selector, nearest: NearestName.of(selector, among: names))
+      }
+    }
+    return set
+  }
+
+  /// Names looked at for a hint: a mistake must not take long in a plan of a million tasks.
+  private static let maxCandidates = 10_000
+
+  private static func tagName(_ selector: String) -> String? {
+    selector.hasPrefix("tag:") ? String(selector.dropFirst(4)) : nil
+  }
+
+  private static func insertTagged(
+    _ tag: String, _ selector: String, _ plan: Plan, into set: inout TaskSet
+  ) throws(SelectionError) {
+    var found = false
+    var others: Set<String> = []
+    for index in plan.tasks {
+      for ref in plan.list(plan.tags[index]) {
+        if plan.text(ref).elementsEqual(tag.utf8) {
+          set.insert(TaskID(index))
+          found = true
+        } else if !found, others.count < 1000 {
+          others.insert(plan.string(ref))
+        }
+      }
+    }
+    if found { return }
+    let nearest = NearestName.of(tag, among: others.sorted()).map { "tag:\($0)" }
+    throw SelectionError(selector: selector, nearest: nearest)
+  }
+
+  private static func insertMatching(
+    _ selector: String, _ plan: Plan, into set: inout TaskSet
+  ) throws(SelectionError) {
+    let glob = Glob(selector)
+    var found = false
+    for index in plan.tasks where glob.matches(plan.nameBytes(TaskID(index))) {
+      set.insert(TaskID(index))
+      found = true
+    }
+    if !found { throw SelectionError(selector: selector) }
+  }
+}

@@ -1,0 +1,110 @@
+/// What a run or a resume would do: `opflow plan` and `--dry-run`.
+package struct PlanView {
+  private let plan: Plan
+  private let options: SchedulerOptions
+  private let initial: [InitialState]
+  private let attempts: [Int32]
+  private let reasons: [TaskID: Transition]
+  private let palette: Palette
+
+  private static let maxNeeds = 3
+  private static let maxNames = 20
+
+  /// - Parameters:
+  ///   - initial, attempts: as the scheduler would get them.
+  ///   - reasons: of a resume, why tasks that had a result run again; empty for a new run.
+  package init(
+    plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
+    reasons: [Transition], color: Bool
+  ) {
+    self.plan = plan
+    self.options = options
+    self.initial = initial
+    self.attempts = attempts
+    var byTask: [TaskID: Transition] = [:]
+    for reason in reasons where !reason.task.isNone { byTask[reason.task] = reason }
+    self.reasons = byTask
+    palette = Palette(isOn: color)
+  }
+
+  package func text() -> [UInt8] {
+    let forecast = StartForecast(
+      plan: plan, options: options, initial: initial, attempts: attempts)
+    var text = TextBuffer()
+    writeHeading(forecast, into: &text)
+    if !forecast.starts.isEmpty { writeTable(forecast.starts, into: &text) }
+    writeSettled(forecast.settled, into: &text)
+    return text.take()
+  }
+
+  private func writeHeading(_ forecast: StartForecast, into text: inout TextBuffer) {
+    let count = initial.count { $0 != .excluded }
+    text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
+    text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
+    let reused = initial.count { state in
+      switch state {
+      case .succeeded, .upToDate, .failedAllowed, .skipped: true
+      case .run, .interrupted, .failed, .skipOption, .excluded: false
+      }
+    }
+    if reused > 0 { text.add(", \(reused) reused") }
+    text.add(", cpu \(options.maxParallel)\n")
+  }
+
+  private func writeTable(_ starts: [TaskID], into text: inout TextBuffer) {
+    var table = TextTable(
+      ["#", "TASK", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"], rightAligned: [0, 4])
+    for (index, task) in starts.enumerated() {
+      let priority = plan.priority[task.index]
+      table.add([
+        "\(index + 1)", plan.nameString(task), needs(task), demand(task),
+        priority == 0 ? "" : "\(priority)",
+        reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
+        ActionText.text(task, plan: plan),
+      ])
+    }
+    table.write(into: &text, palette: palette)
+  }
+
+  /// What does not run, and why not.
+  private func writeSettled(_ settled: [Transition], into text: inout TextBuffer) {
+    for transition in settled.prefix(Self.maxNames) {
+      let verb = transition.event == .skip ? "skipped" : "failed"
+      let reason = ReasonText.text(transition, plan: plan)
+      text.add("\(verb): \(plan.nameString(transition.task)) (\(reason))\n")
+    }
+    if settled.count > Self.maxNames {
+      text.add("… and \(settled.count - Self.maxNames) more do not run\n")
+    }
+  }
+
+  private func needs(_ task: TaskID) -> String {
+    let edges = plan.needs(task)
+    var names = edges.prefix(Self.maxNeeds).map { edge in
+      let name = plan.nameString(TaskID(plan.needTargets[edge]))
+      switch plan.needCondition(edge) {
+      case .success: return name
+      case .failure: return "\(name) (failed)"
+      case .finished: return "\(name) (finished)"
+      }
+    }
+    if edges.count > Self.maxNeeds { names.append("\(edges.count - Self.maxNeeds) more") }
+    if plan.flags(task).contains(.finally) { names.append("all others") }
+    return names.joined(separator: ", ")
+  }
+
+  /// What it holds while it runs; one cpu goes without saying.
+  private func demand(_ task: TaskID) -> String {
+    let items = plan.demandList(plan.demand[task.index])
+    if items.count == 1, let only = items.first, only.resource == ResourceEntry.cpu,
+      only.amount == 1
+    {
+      return ""
+    }
+    return items.map { item in
+      let isSize = item.resource == ResourceEntry.memory
+      let amount = isSize ? SizeText.text(bytes: item.amount) : "\(item.amount)"
+      return "\(plan.string(plan.resources[Int(item.resource)].name)) \(amount)"
+    }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,47 @@
+/// A table for people: columns two spaces apart, as wide as their widest cell. A column with nothing
+/// but its title is left out.
+struct TextTable {
+  private let titles: [String]
+  private var rows: [[String]] = []
+  private var widths: [Int]
+  private let rightAligned: Set<Int>
+
+  init(_ titles: [String], rightAligned: Set<Int> = []) {
+    self.titles = titles
+    self.rightAligned = rightAligned
+    widths = titles.map { _ in 0 }
+  }
+
+  /// One cell for each title.
+  mutating func add(_ row: [String]) {
+    for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
+    rows.append(row)
+  }
+
+  /// `paint` colours a cell, given its column and its text, once its width is settled.
+  func write(
+    into text: inout TextBuffer, palette: Palette,
+    paint: (_ column: Int, _ cell: String) -> String = { $1 }
+  ) {
+    let columns = titles.indices.filter { widths[$0] > 0 }
+    write(titles, columns, into: &text) { palette.dim($1) }
+    for row in rows { write(row, columns, into: &text, paint: paint) }
+  }
+
+  private func write(
+    _ cells: [String], _ columns: [Int], into text: inout TextBuffer,
+    paint: (Int, String) -> String
+  ) {
+    let filled = columns.lastIndex { !cells[$0].isEmpty } ?? 0
+    for (place, column) in columns.prefix(filled + 1).enumerated() {
+      let cell = cells[column]
+      let width = max(widths[column], titles[column].count)
+      let padding = String(repeating: " ", count: max(0, width - cell.count))
+      if place > 0 { text.add("  ") }
+      if rightAligned.contains(column) { text.add(padding) }
+      text.add(cell.isEmpty ? "" : paint(column, cell))
+      if !rightAligned.contains(column), place < filled { text.add(padding) }
+    }
+    text.endLine()
+  }
+}
