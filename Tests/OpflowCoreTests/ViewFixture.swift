@@ -42,12 +42,6 @@ enum ViewFixture {
 
   enum FixtureError: Error { case cycle }
 
-  static func set(_ plan: Plan, _ names: [String]) -> TaskSet {
-    var set = TaskSet(taskCount: plan.taskCount)
-    for name in names { if let task = plan.task(named: name) { set.insert(task) } }
-    return set
-  }
-
   static func names(_ plan: Plan, _ set: TaskSet) -> [String] {
     plan.tasks.map { TaskID($0) }.filter { set.contains($0) }.map { plan.nameString($0) }
   }
@@ -60,12 +54,16 @@ struct ViewDriver {
   private var now: Int64 = 1000
 
   init(
-    _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], isResumed: Bool = false
+    _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], stillFailed: [String] = [],
+    isResumed: Bool = false
   ) {
     self.plan = plan
+    let initial: [InitialState] = plan.tasks.map { index in
+      let name = plan.nameString(TaskID(index))
+      return reused.contains(name) ? .succeeded : stillFailed.contains(name) ? .failed : .run
+    }
     var heading = ProgressHeading(
-      run: "r1", selected: .all(taskCount: plan.taskCount),
-      reused: ViewFixture.set(plan, reused), resumeCommand: "opflow resume r1",
+      run: "r1", initial: initial, resumeCommand: "opflow resume r1",
       logPath: { "logs/\(plan.nameString($0)).log" })
     heading.isResumed = isResumed
     view = ProgressView(options: options, plan: plan, heading: heading)

@@ -222,6 +222,25 @@ import Testing
         """)
   }
 
+  @Test func `a task that stays failed since a crash counts as failed`() throws {
+    var view = ViewDriver(
+      try plan(), ProgressOptions(mode: .line), reused: ["fetch"], stillFailed: ["build"],
+      isResumed: true)
+    _ = view.errorText()
+    view.close(.failed, exit: 1)
+    #expect(
+      view.errorText() == """
+
+        build failed: interrupted
+          it is not to be run twice (on_interrupted: fail); when it may be:
+          opflow resume r1 --rerun build
+        not started: test, publish
+        run r1 failed in 0.00s: 1 failed, 2 not started, 1 reused
+        resume it: opflow resume r1
+
+        """)
+  }
+
   @Test func `a task taken back from a worker is not told`() throws {
     var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
     view.start("fetch")

@@ -16,6 +16,10 @@ struct FailureBlock {
       text.addCleaned(line)
       text.endLine()
     }
+    if transition.outcome.reason == .interrupted {
+      text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
+      text.add("  \(model.heading.resumeCommand) --rerun \(model.name(transition.task))\n")
+    }
     if transition.outcome.usage.outputBytes > 0 || !failure.tail.isEmpty {
       text.add("  log: ")
       text.addCleaned(model.heading.logPath(transition.task))

@@ -41,12 +41,7 @@ package struct PlanView {
     let count = initial.count { $0 != .excluded }
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
-    let reused = initial.count { state in
-      switch state {
-      case .succeeded, .upToDate, .failedAllowed, .skipped: true
-      case .run, .interrupted, .failed, .skipOption, .excluded: false
-      }
-    }
+    let reused = initial.count { $0.isReused }
     if reused > 0 { text.add(", \(reused) reused") }
     text.add(", cpu \(options.maxParallel)\n")
   }

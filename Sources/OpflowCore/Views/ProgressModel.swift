@@ -29,6 +29,14 @@ struct ProgressModel {
     self.plan = plan
     self.heading = heading
     states = [TaskState](repeating: .waiting, count: plan.taskCount)
+    guard !heading.stillFailed.isEmpty else { return }
+    for index in plan.tasks where heading.stillFailed.contains(TaskID(index)) {
+      states[index] = .failed
+      failed += 1
+      record(
+        FailureRecord(
+          transition: Transition(.failure, TaskID(index), reason: .interrupted), tail: []))
+    }
   }
 
   var total: Int { heading.selected.count }

@@ -32,23 +32,43 @@ package struct ProgressHeading: Sendable {
   /// A further drive of a run that is there already.
   package var isResumed = false
   /// The tasks that this drive is about, the reused ones among them.
-  package var selected: TaskSet
+  package private(set) var selected: TaskSet
   /// Tasks whose earlier result is taken over.
-  package var reused: TaskSet
+  package private(set) var reused: TaskSet
+  /// Tasks that stay failed, since a crash interrupted them and they must not run twice.
+  package private(set) var stillFailed: TaskSet
   /// Path of a task's log as a person can use it.
   package var logPath: @Sendable (TaskID) -> String
   /// The command line that continues the run.
   package var resumeCommand: String
 
+  /// - Parameter initial: how each task enters the drive.
   package init(
-    run: String, selected: TaskSet, reused: TaskSet, resumeCommand: String,
+    run: String, initial: [InitialState], resumeCommand: String,
     logPath: @escaping @Sendable (TaskID) -> String
   ) {
     self.run = run
-    self.selected = selected
-    self.reused = reused
     self.resumeCommand = resumeCommand
     self.logPath = logPath
+    selected = TaskSet(taskCount: initial.count)
+    reused = TaskSet(taskCount: initial.count)
+    stillFailed = TaskSet(taskCount: initial.count)
+    for (index, state) in initial.enumerated() {
+      let task = TaskID(index)
+      if state != .excluded { selected.insert(task) }
+      if state.isReused { reused.insert(task) }
+      if state == .failed { stillFailed.insert(task) }
+    }
+  }
+}
+
+extension InitialState {
+  /// It keeps the result of an earlier drive, and that is a good one.
+  var isReused: Bool {
+    switch self {
+    case .succeeded, .upToDate, .failedAllowed, .skipped: true
+    case .run, .interrupted, .failed, .skipOption, .excluded: false
+    }
   }
 }
 
