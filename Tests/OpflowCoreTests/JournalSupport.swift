@@ -55,3 +55,87 @@ extension OpenEntry {
     run: "20260101-000000-abcd", planKey: String(repeating: "0", count: 32), opflowVersion: "0.1.0",
     manifestPath: "/home/someone/opflow.yaml", folder: "/home/someone")
 }
+
+/// Journal bytes as a run would write them.
+struct JournalText {
+  let plan: Plan
+  var encoder = JournalEncoder()
+  /// A millisecond a line.
+  private var now: Int64 = 1_700_000_000_000
+  /// Where each line begins, and the end.
+  private(set) var offsets = [0]
+
+  init(_ plan: Plan) {
+    self.plan = plan
+    append(.open(.example))
+  }
+
+  var bytes: [UInt8] { encoder.bytes }
+
+  mutating func append(_ entry: JournalEntry) {
+    encoder.append(entry, at: now, plan: plan)
+    now += 1
+    offsets.append(encoder.bytes.count)
+  }
+
+  mutating func append(_ transition: Transition) { append(.transition(transition)) }
+
+  mutating func start(_ name: String, attempt: Int32 = 1) throws {
+    append(Transition(.start, try plan.id(name), attempt: attempt))
+  }
+
+  mutating func success(_ name: String, attempt: Int32 = 1) throws {
+    var transition = Transition(.success, try plan.id(name), attempt: attempt)
+    transition.outcome = Outcome(status: .success)
+    transition.fingerprint = plan.fingerprint(transition.task)
+    append(transition)
+  }
+
+  mutating func failure(
+    _ name: String, attempt: Int32 = 1, exit code: Int32 = 1, reason: Reason = .none,
+    allowed: Bool = false
+  ) throws {
+    var transition = Transition(.failure, try plan.id(name), attempt: attempt)
+    transition.outcome = Outcome(status: .exit(code), reason: reason)
+    transition.allowed = allowed
+    if allowed { transition.fingerprint = plan.fingerprint(transition.task) }
+    append(transition)
+  }
+
+  mutating func run(_ names: String...) throws {
+    for name in names {
+      try start(name)
+      try success(name)
+    }
+  }
+
+  mutating func skip(_ name: String, _ reason: Reason, of culprit: String? = nil) throws {
+    append(
+      Transition(
+        .skip, try plan.id(name), reason: reason,
+        culprit: try culprit.map { try plan.id($0) } ?? .none))
+  }
+
+  /// A further drive that takes these back.
+  mutating func resume(_ withdrawn: (String, Reason)...) throws {
+    var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
+    entry.withdrawn = withdrawn.count
+    append(.resume(entry))
+    for (name, reason) in withdrawn {
+      append(Transition(.resume, try plan.id(name), reason: reason))
+    }
+  }
+}
+
+extension RunHistory {
+  static func read(_ bytes: [UInt8], _ plan: Plan) throws -> RunHistory {
+    try bytes.withUnsafeBytes { try RunHistory.read($0, plan: plan).history }
+  }
+
+  /// What is claimed to have ended well.
+  func successes(_ plan: Plan) -> Set<String> {
+    Set(
+      plan.tasks.filter { self[TaskID($0)].state == .succeeded }.map { plan.nameString(TaskID($0)) }
+    )
+  }
+}

@@ -13,6 +13,13 @@ extension Plan {
 
   package func policy(_ task: TaskID) -> TaskPolicy { policies[Int(policyIndex[task.index])] }
 
+  /// Whether `allow_failure` covers that end: a list of codes covers ends by exit code only.
+  package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: Reason) -> Bool {
+    if flags(task).contains(.allowAnyFailure) { return true }
+    guard reason == .none, case .exit(let code) = status else { return false }
+    return codeList(allowedCodes[task.index]).contains(code)
+  }
+
   package func fingerprint(_ task: TaskID) -> Fingerprint {
     Fingerprint(whole: fingerprintWhole[task.index], parts: fingerprintParts[task.index])
   }

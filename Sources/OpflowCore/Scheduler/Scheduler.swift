@@ -42,6 +42,8 @@ package enum InitialState: UInt8, Sendable {
   case run
   /// It keeps the result of an earlier drive.
   case succeeded, upToDate, failedAllowed, skipped
+  /// It was skipped since its needs cannot be met, and they still cannot.
+  case skippedUpstream
   /// `on_interrupted: fail`, and a crash caught it running: it fails as the drive begins.
   case interrupted
   /// The same, in an earlier drive; it stays failed.
@@ -92,7 +94,8 @@ package struct Scheduler {
   var isHalted = false
   var isSuspended = false
   var failures = 0
-  var startedAny = false
+  /// Any task, so that `finally` tasks are due.
+  var startedAny: Bool
   /// Tasks that a worker has or is to get.
   var heldByWorkers = 0
   /// Tasks that workers were handed ahead.
@@ -105,8 +108,11 @@ package struct Scheduler {
   /// - Parameters:
   ///   - initial: how each task enters; one entry a task.
   ///   - attempts: the number of each task's last try in earlier drives.
+  ///   - owesFinally: `finally` tasks run though no task starts in this drive: an earlier one that
+  ///     started some ended before them.
   package init(
-    plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32]
+    plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
+    owesFinally: Bool = false
   ) {
     precondition(initial.count == plan.taskCount && attempts.count == plan.taskCount)
     let count = plan.taskCount
@@ -123,6 +129,7 @@ package struct Scheduler {
     pool = ResourcePool(plan: plan, options: options)
     random = SplitMix64(seed: options.seed)
     blockedInPass = [UInt32](repeating: 0, count: plan.demandCount)
+    startedAny = owesFinally
     let commandLimit = min(
       options.maxParallel.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
         .partialValue, 1 << 20)
@@ -143,6 +150,9 @@ package struct Scheduler {
     case .upToDate: stateByte[index] = TaskState.upToDate.rawValue
     case .failedAllowed: stateByte[index] = TaskState.failedAllowed.rawValue
     case .skipped: stateByte[index] = TaskState.skipped.rawValue
+    case .skippedUpstream:
+      stateByte[index] = TaskState.skipped.rawValue
+      marks[index].insert(.skippedUpstream)
     case .failed: stateByte[index] = TaskState.failed.rawValue
     case .excluded:
       stateByte[index] = TaskState.skipped.rawValue

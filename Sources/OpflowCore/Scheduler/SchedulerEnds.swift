@@ -23,7 +23,8 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       settle(task, as: .succeeded, transition, into: &actions)
     case .none, .timeout, .refused, .workerLost, .interrupted, .revoked, .condition, .skipOption,
-      .upstream, .changed, .afterRerun, .failedBefore, .skippedBefore, .outputMissing, .asked, .new:
+      .upstream, .changed, .afterRerun, .failedBefore, .skippedBefore, .outputMissing, .unproven,
+      .asked, .new:
       failed(task, transition, at: now, into: &actions)
     }
   }
@@ -50,19 +51,13 @@ extension Scheduler {
       return
     }
     transition.event = .failure
-    if isAllowed(task, transition.outcome) {
+    if plan.allowsFailure(task, transition.outcome.status, transition.outcome.reason) {
       transition.allowed = true
       transition.fingerprint = plan.fingerprint(task)
       settle(task, as: .failedAllowed, transition, into: &actions)
     } else {
       settle(task, as: .failed, transition, into: &actions)
     }
-  }
-
-  private func isAllowed(_ task: TaskID, _ outcome: Outcome) -> Bool {
-    if plan.flags(task).contains(.allowAnyFailure) { return true }
-    guard outcome.reason == .none, case .exit(let code) = outcome.status else { return false }
-    return plan.codeList(plan.allowedCodes[task.index]).contains(code)
   }
 
   /// Counts a failure that fails the run, frees what waits for failures from `max_failures`, and

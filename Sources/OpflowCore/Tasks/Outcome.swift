@@ -27,6 +27,8 @@ package enum Reason: UInt8, CaseIterable, Sendable {
   case failedBefore
   case skippedBefore
   case outputMissing
+  /// The journal is damaged where a line may have stood that took its result back.
+  case unproven
   case asked
   case new
 
@@ -50,6 +52,7 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case .failedBefore: "failed before"
     case .skippedBefore: "skipped before"
     case .outputMissing: "output missing"
+    case .unproven: "unproven"
     case .asked: "asked"
     case .new: "new"
     }

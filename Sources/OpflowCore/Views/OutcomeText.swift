@@ -14,7 +14,7 @@ package enum OutcomeText {
     case .signal: return "stopped by a signal"
     case .kill: return "killed"
     case .none, .revoked, .condition, .skipOption, .upstream, .changed, .afterRerun, .failedBefore,
-      .skippedBefore, .outputMissing, .asked, .new:
+      .skippedBefore, .outputMissing, .unproven, .asked, .new:
       return statusText(outcome.status)
     }
   }
@@ -77,7 +77,7 @@ enum ReasonText {
     case .changed: return part.map { "changed: \($0.word)" } ?? "changed"
     case .afterRerun: return name.map { "after rerun of \($0)" } ?? "after a rerun"
     case .none, .timeout, .refused, .output, .workerLost, .interrupted, .revoked, .cancel, .signal,
-      .kill, .failedBefore, .skippedBefore, .outputMissing, .asked, .new:
+      .kill, .failedBefore, .skippedBefore, .outputMissing, .unproven, .asked, .new:
       return reason.text
     }
   }

@@ -63,10 +63,10 @@ package struct ProgressHeading: Sendable {
 }
 
 extension InitialState {
-  /// It keeps the result of an earlier drive, and that is a good one.
+  /// It keeps the result of an earlier drive, and that is no failure.
   var isReused: Bool {
     switch self {
-    case .succeeded, .upToDate, .failedAllowed, .skipped: true
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
     case .run, .interrupted, .failed, .skipOption, .excluded: false
     }
   }

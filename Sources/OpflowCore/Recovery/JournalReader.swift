@@ -1,0 +1,67 @@
+/// Reads a journal's intact lines in order, and takes note of what is damaged between them.
+///
+/// A journal survives truncation at any byte, a torn last line, blocks of zeros or noise, flipped
+/// bits, a duplicated tail, and an editor that wrote CR LF. Every line stands for itself: one whose
+/// checksum holds and whose SEQ is above all before it is intact, whatever surrounds it; anything
+/// else is dropped up to the next line feed. So a reader sees some of the lines that were written,
+/// in their order, and never one that was not.
+///
+/// Reading changes nothing: `repair` says what the holder of the run's lock has to do to the file
+/// before it appends. Reading what a repair left gives the same lines.
+package struct JournalReader {
+  private let bytes: UnsafeRawBufferPointer
+  private var position = 0
+  /// Everything that the reader found besides lines; complete when `next` has returned nil.
+  package private(set) var recovery = JournalRecovery()
+
+  /// Reads over `bytes`, which must stay as they are while the reader and its lines are used.
+  ///
+  /// - Throws: when the first line is no intact `open` of a known format. A journal without its
+  ///   first line cannot be told from another file, or from another run's journal.
+  package init(_ bytes: UnsafeRawBufferPointer) throws(JournalError) {
+    self.bytes = bytes
+    if bytes.isEmpty { throw .empty }
+    let end = bytes.position(of: Field.lineFeed, from: 0)
+    guard let line = Self.line(bytes.part(0, end)), line.sequence == 1, line.event == .open else {
+      throw .firstLine
+    }
+    let format = line.fields.first { $0.key.equals("format") }
+    guard let format, format.natural == Int64(OpenEntry.currentFormat) else {
+      throw .version(found: format?.text ?? "")
+    }
+  }
+
+  /// The next intact line; nil at the end.
+  @inline(__always)
+  package mutating func next() -> JournalLine? {
+    while position < bytes.count {
+      let start = position
+      let end = bytes.position(of: Field.lineFeed, from: start)
+      position = Swift.min(end + 1, bytes.count)
+      guard let line = Self.line(bytes.part(start, end)) else {
+        recovery.drop(start..<position, end < bytes.count ? .unreadable : .torn)
+        continue
+      }
+      let highest = recovery.lastSequence
+      if line.sequence <= highest {
+        recovery.drop(start..<position, .repeated)
+        continue
+      }
+      if line.sequence > highest + 1 {
+        recovery.note(missing: (highest + 1)..<line.sequence, before: start)
+      }
+      recovery.apply(line.sequence, end: position, endsWithLineFeed: end < bytes.count)
+      return line
+    }
+    recovery.finish(byteCount: bytes.count)
+    return nil
+  }
+
+  /// A line as it stands between two line feeds. An editor may have put a CR at its end, where
+  /// opflow never writes one.
+  @inline(__always)
+  private static func line(_ bytes: UnsafeRawBufferPointer) -> JournalLine? {
+    if bytes.last == Field.carriageReturn { return JournalLine(bytes.part(0, bytes.count - 1)) }
+    return JournalLine(bytes)
+  }
+}

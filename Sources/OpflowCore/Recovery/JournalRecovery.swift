@@ -1,0 +1,125 @@
+/// What reading a journal found besides its lines.
+package struct JournalRecovery: Equatable, Sendable {
+  /// The first hundred places, in the order of the file.
+  package private(set) var damage: [JournalDamage] = []
+  /// Dropped, of any kind, also beyond those hundred places.
+  package private(set) var droppedLines = 0
+  package private(set) var droppedBytes = 0
+  /// Lines that were written, by their SEQ, and are nowhere in the file as they were.
+  package private(set) var missingLines: UInt64 = 0
+  package private(set) var lineCount = 0
+  /// Of the last intact line; the next one to be written has the number after it.
+  package private(set) var lastSequence: UInt64 = 0
+  /// The end of the last intact line.
+  package private(set) var intactByteCount = 0
+  private var endsWithLineFeed = true
+  private var byteCount = 0
+
+  static let placeLimit = 100
+
+  package init() {}
+
+  /// What the file needs before a line may be appended to it.
+  package var repair: JournalRepair {
+    JournalRepair(
+      truncateTo: intactByteCount < byteCount ? intactByteCount : nil,
+      appendsLineFeed: !endsWithLineFeed)
+  }
+
+  /// Nothing dropped and nothing missing: at most the last line feed.
+  package var isIntact: Bool { droppedLines == 0 && missingLines == 0 }
+
+  /// Whether all that is wrong is an end that was cut within a line: what a kill or a full disk
+  /// leaves, and what a reader sees of a run that is just writing.
+  package var isOnlyTorn: Bool {
+    missingLines == 0 && damage.allSatisfy { $0.kind == .torn }
+  }
+
+  mutating func apply(_ sequence: UInt64, end: Int, endsWithLineFeed: Bool) {
+    lineCount += 1
+    lastSequence = sequence
+    intactByteCount = end
+    self.endsWithLineFeed = endsWithLineFeed
+  }
+
+  mutating func drop(_ range: Range<Int>, _ kind: JournalDamage.Kind) {
+    droppedLines += 1
+    droppedBytes += range.count
+    if let last = damage.last, last.kind == kind, last.offset + last.byteCount == range.lowerBound {
+      damage[damage.count - 1].byteCount += range.count
+      damage[damage.count - 1].lineCount += 1
+    } else if damage.count < Self.placeLimit {
+      damage.append(
+        JournalDamage(offset: range.lowerBound, byteCount: range.count, lineCount: 1, kind: kind))
+    }
+  }
+
+  mutating func note(missing sequences: Range<UInt64>, before offset: Int) {
+    let count = sequences.upperBound - sequences.lowerBound
+    missingLines += count
+    // Damage right before the line says it already.
+    if let last = damage.last, last.offset + last.byteCount == offset { return }
+    if damage.count < Self.placeLimit {
+      damage.append(
+        JournalDamage(
+          offset: offset, byteCount: 0, lineCount: Int(count), kind: .missing(sequences)))
+    }
+  }
+
+  mutating func finish(byteCount: Int) { self.byteCount = byteCount }
+}
+
+/// What the holder of the run's lock does to a journal before it appends.
+package struct JournalRepair: Equatable, Sendable {
+  /// Damage at the end is cut off here.
+  package var truncateTo: Int?
+  /// The last intact line lacks its line feed.
+  package var appendsLineFeed: Bool
+
+  package init(truncateTo: Int?, appendsLineFeed: Bool) {
+    self.truncateTo = truncateTo
+    self.appendsLineFeed = appendsLineFeed
+  }
+}
+
+/// A place where a journal is damaged.
+package struct JournalDamage: Equatable, Sendable {
+  package enum Kind: Equatable, Sendable {
+    /// No line, or one whose checksum does not hold.
+    case unreadable
+    /// The same at the end of the file, without a line feed.
+    case torn
+    /// Intact, but its SEQ is not above all before it.
+    case repeated
+    /// The line here is intact; those with these SEQs should stand before it.
+    case missing(Range<UInt64>)
+  }
+
+  package var offset: Int
+  package var byteCount: Int
+  /// As cut by line feeds; for `missing` how many numbers are.
+  package var lineCount: Int
+  package var kind: Kind
+
+  package init(offset: Int, byteCount: Int, lineCount: Int, kind: Kind) {
+    self.offset = offset
+    self.byteCount = byteCount
+    self.lineCount = lineCount
+    self.kind = kind
+  }
+
+  /// For people: what is wrong, and where.
+  package var message: String {
+    switch kind {
+    case .unreadable:
+      "byte \(offset): \(byteCount) bytes (\(lineCount) lines) are damaged and were passed over"
+    case .torn: "byte \(offset): the last line is torn (\(byteCount) bytes)"
+    case .repeated:
+      "byte \(offset): \(lineCount) lines repeat earlier ones and were passed over"
+    case .missing(let sequences):
+      sequences.count == 1
+        ? "byte \(offset): line \(sequences.lowerBound) is missing"
+        : "byte \(offset): lines \(sequences.lowerBound) to \(sequences.upperBound - 1) are missing"
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/// What a drive of a run does with each task, given what the journal says; for a new run, whose
+/// history is empty, everything runs.
+///
+/// A result is *settled* when it is a success, an allowed failure, or a skip whose verdict still
+/// holds. A task is kept when its result is settled, its fingerprint is the same, every task that it
+/// needs is kept and had settled before it started, its outputs exist, and nobody asked for it.
+/// Otherwise it runs, with the first reason that applies of: asked, interrupted, failed before,
+/// changed, output missing, after rerun of another, new.
+///
+/// A false `if` and `--skip` hold while they are so, whatever the task's needs do. A skip for lack of
+/// needs holds when tasks that are kept make it certain. A task with `on_interrupted: fail` that was
+/// cut short fails, and stays failed until it is asked for.
+///
+/// `finally` tasks run at the end of every drive that runs anything, and when an earlier drive owes
+/// them; else they keep what they have.
+package struct ResumeDecision: Sendable {
+  package enum Verdict: Equatable, Sendable {
+    /// `--only` leaves it out.
+    case outside
+    /// It keeps the state that it is in, and the reason for that: why it was skipped or failed.
+    case keep(TaskState, Reason)
+    /// It begins in `waiting`; whether it is skipped then is the scheduler's to say.
+    case run(Reason)
+    /// It fails at once, reason `interrupted`.
+    case fail
+  }
+
+  /// By task.
+  package private(set) var verdicts: [Verdict]
+  /// Written right after the run's own `resume`, in this order, with nothing between: one for each
+  /// task that leaves a state which an earlier drive left it in.
+  package private(set) var transitions: [Transition] = []
+  /// Ids of tasks that the manifest no longer has.
+  package let removed: [String]
+  package private(set) var keptCount = 0
+  /// Tasks with verdict `run`, those that will be skipped again included.
+  package private(set) var runCount = 0
+  package private(set) var failCount = 0
+  /// Whether any task will start, as far as can be told before.
+  package private(set) var startsAnything = false
+  /// `finally` tasks run though nothing else may start: an earlier drive that started tasks ended
+  /// before them.
+  package private(set) var owesFinally = false
+
+  /// By task: its needs cannot be met, so it will be skipped.
+  private(set) var lacksNeeds: [Bool]
+
+  package init(plan: Plan, history: RunHistory, request: ResumeRequest = ResumeRequest()) {
+    verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
+    lacksNeeds = [Bool](repeating: false, count: plan.taskCount)
+    removed = history.removed
+    let input = Input(plan: plan, history: history, request: request)
+    var firstStarted: TaskID?
+    for index in plan.topologicalOrder {
+      let task = TaskID(index)
+      guard request.selects(task), !plan.flags(task).contains(.finally) else { continue }
+      apply(choice(for: task, input), to: task, input)
+      if firstStarted == nil, starts(task, input) { firstStarted = task }
+    }
+    decideFinally(input, firstStarted: firstStarted)
+    lacksNeeds = []
+  }
+
+  package subscript(task: TaskID) -> Verdict { verdicts[task.index] }
+
+  /// Fills in what a run's `resume` line says of the decision.
+  package func complete(_ entry: inout ResumeEntry) {
+    entry.reused = keptCount
+    entry.withdrawn = transitions.count
+    entry.removed = removed
+  }
+
+  /// How each task enters the scheduler.
+  package func initialStates(_ request: ResumeRequest) -> [InitialState] {
+    verdicts.indices.map { index in
+      switch verdicts[index] {
+      case .outside: .excluded
+      case .fail: .interrupted
+      case .run: request.skips(TaskID(index)) ? .skipOption : .run
+      case .keep(let state, let reason): Self.initialState(keeping: state, reason)
+      }
+    }
+  }
+
+  private static func initialState(keeping state: TaskState, _ reason: Reason) -> InitialState {
+    switch state {
+    case .succeeded: .succeeded
+    case .upToDate: .upToDate
+    case .failedAllowed: .failedAllowed
+    case .failed: .failed
+    case .skipped: reason == .upstream ? .skippedUpstream : .skipped
+    // Never kept: they are no ends.
+    case .waiting, .ready, .running, .suspended, .cancelled: .run
+    }
+  }
+
+  struct Input {
+    let plan: Plan
+    let history: RunHistory
+    let request: ResumeRequest
+  }
+
+  /// A verdict and what its reason speaks of.
+  struct Choice {
+    var verdict: Verdict
+    var culprit: TaskID = .none
+    var changedPart: Fingerprint.Part?
+
+    static func run(_ reason: Reason, _ culprit: TaskID = .none) -> Choice {
+      Choice(verdict: .run(reason), culprit: culprit)
+    }
+
+    static func keep(_ record: TaskRecord) -> Choice {
+      Choice(verdict: .keep(record.state, record.reason))
+    }
+  }
+
+  private mutating func apply(_ choice: Choice, to task: TaskID, _ input: Input) {
+    verdicts[task.index] = choice.verdict
+    let reason: Reason
+    switch choice.verdict {
+    case .outside: return
+    case .keep:
+      keptCount += 1
+      return
+    case .run(let why):
+      runCount += 1
+      reason = why
+    case .fail:
+      failCount += 1
+      reason = .interrupted
+    }
+    lacksNeeds[task.index] = isCertainToLackNeeds(task, input)
+    let record = input.history[task]
+    guard record.state != .waiting || record.isUnproven else { return }
+    var transition = Transition(.resume, task, reason: reason, culprit: choice.culprit)
+    transition.changedPart = choice.changedPart
+    transitions.append(transition)
+  }
+
+  private mutating func decideFinally(_ input: Input, firstStarted: TaskID?) {
+    let tasks = input.plan.topologicalOrder.lazy.map { TaskID($0) }.filter {
+      input.plan.flags($0).contains(.finally) && input.request.selects($0)
+    }
+    owesFinally = input.history.hasStarts && tasks.contains { isOwed($0, input) }
+    startsAnything = firstStarted != nil || owesFinally
+    for task in tasks {
+      var choice = choice(for: task, input)
+      if case .keep(let state, _) = choice.verdict, state != .failed, startsAnything {
+        choice = .run(.afterRerun, firstStarted ?? .none)
+      } else if !startsAnything, input.history[task].state.isTerminal {
+        choice = .keep(input.history[task])
+      }
+      apply(choice, to: task, input)
+    }
+  }
+}

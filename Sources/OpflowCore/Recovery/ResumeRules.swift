@@ -1,0 +1,126 @@
+/// The rules by which one task is kept or runs again. Its needs have been decided before.
+extension ResumeDecision {
+  func choice(for task: TaskID, _ input: Input) -> Choice {
+    if input.request.reruns(task) { return .run(.asked) }
+    let record = input.history[task]
+    if let verdict = interruption(task, record, input) { return Choice(verdict: verdict) }
+    switch record.state {
+    case .succeeded, .upToDate: return settled(task, record, input)
+    case .failedAllowed:
+      return input.plan.allowsFailure(task, record.status, record.reason)
+        ? settled(task, record, input) : .run(.failedBefore)
+    case .failed: return .run(.failedBefore)
+    case .skipped: return skipped(task, record, input)
+    case .waiting, .ready: return .run(record.reasonToRun)
+    case .running, .suspended, .cancelled: return .run(.interrupted)
+    }
+  }
+
+  /// What `on_interrupted` says; nil where the task was not cut short.
+  private func interruption(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict? {
+    let fails =
+      input.plan.flags(task).contains(.failWhenInterrupted) && !willSkipByWish(task, input)
+    if record.isInterrupted { return fails ? .fail : .run(.interrupted) }
+    if fails, record.state == .failed, record.reason == .interrupted || record.reason == .workerLost
+    {
+      return .keep(.failed, record.reason)
+    }
+    return nil
+  }
+
+  private func settled(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Choice {
+    let fingerprint = input.plan.fingerprint(task)
+    if record.fingerprint.whole != fingerprint.whole {
+      var choice = Choice.run(.changed)
+      choice.changedPart = fingerprint.changedPart(from: record.fingerprint)
+      return choice
+    }
+    if input.request.missesOutput(task), record.state != .failedAllowed {
+      return .run(.outputMissing)
+    }
+    if let culprit = needThatRuns(task, startedAt: record.startSequence, input) {
+      return .run(.afterRerun, culprit)
+    }
+    return .keep(record)
+  }
+
+  private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Choice {
+    let holds =
+      record.reason == .upstream
+      ? isCertainToLackNeeds(task, input) && !willSkipByWish(task, input)
+      : willSkipByWish(task, input)
+    return holds ? .keep(record) : .run(.skippedBefore)
+  }
+
+  private func willSkipByWish(_ task: TaskID, _ input: Input) -> Bool {
+    input.plan.flags(task).contains(.conditionFalse) || input.request.skips(task)
+  }
+
+  /// The first need that is not kept, or that settled only after the task had started.
+  private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
+    for edge in input.plan.needs(task) {
+      let need = TaskID(input.plan.needTargets[edge])
+      switch verdicts[need.index] {
+      case .outside: continue
+      case .keep: if input.history[need].settleSequence > start { return need }
+      case .run, .fail: return need
+      }
+    }
+    return nil
+  }
+
+  /// Whether the ends of its needs that are certain already rule it out.
+  func isCertainToLackNeeds(_ task: TaskID, _ input: Input) -> Bool {
+    input.plan.needs(task).contains { edge in
+      let need = TaskID(input.plan.needTargets[edge])
+      let condition = input.plan.needCondition(edge)
+      switch verdicts[need.index] {
+      case .outside: return false
+      case .keep(let state, let reason):
+        return !state.meets(condition, skippedUpstream: reason == .upstream)
+      case .fail: return !TaskState.failed.meets(condition, skippedUpstream: false)
+      case .run:
+        if willSkipByWish(need, input) {
+          return !TaskState.skipped.meets(condition, skippedUpstream: false)
+        }
+        return lacksNeeds[need.index]
+          && !TaskState.skipped.meets(condition, skippedUpstream: true)
+      }
+    }
+  }
+
+  /// Whether a task with verdict `run` will start, as far as can be told.
+  func starts(_ task: TaskID, _ input: Input) -> Bool {
+    switch verdicts[task.index] {
+    case .run: !lacksNeeds[task.index] && !willSkipByWish(task, input)
+    case .outside, .keep, .fail: false
+    }
+  }
+
+  /// Whether an earlier drive ended without the end of this `finally` task, or it is asked for.
+  func isOwed(_ task: TaskID, _ input: Input) -> Bool {
+    if input.request.reruns(task) { return true }
+    let record = input.history[task]
+    switch record.state {
+    case .succeeded, .upToDate, .failedAllowed, .skipped: return false
+    case .failed: return interruption(task, record, input) == nil
+    case .waiting, .ready, .running, .suspended, .cancelled: return true
+    }
+  }
+}
+
+extension TaskRecord {
+  /// Why a task in `waiting` runs: what an earlier resume took it back for, if it did.
+  fileprivate var reasonToRun: Reason {
+    switch reason {
+    case .changed, .afterRerun, .failedBefore, .skippedBefore, .outputMissing, .unproven, .asked,
+      .interrupted:
+      reason
+    case .revoked, .new: .new
+    case .none, .timeout, .refused, .output, .workerLost, .cancel, .signal, .kill, .condition,
+      .skipOption, .upstream:
+      // Between two tries, if any try ended.
+      endedMilliseconds > 0 ? .failedBefore : .new
+    }
+  }
+}

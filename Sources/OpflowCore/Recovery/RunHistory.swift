@@ -1,0 +1,231 @@
+/// What a journal says about a run: the fold of its lines, in order.
+///
+/// Folding the same lines twice gives the same history. A task counts as ended only when an intact
+/// line says so. Where lines are missing that may have taken an end back, which are the `resume`
+/// lines at the head of a drive, what ended before that drive is `unproven` and runs again.
+package struct RunHistory: Sendable {
+  /// Nil before the first line was folded.
+  package private(set) var open: OpenEntry?
+  /// Of the newest drive; nil in the first.
+  package private(set) var resume: ResumeEntry?
+  /// How the newest drive ended; nil while it runs, or when it died.
+  package private(set) var close: CloseEntry?
+  /// Since the epoch, of the first and of the last line.
+  package private(set) var openedMilliseconds: Int64 = 0
+  package private(set) var lastMilliseconds: Int64 = 0
+  /// How many drives the run had, those whose first line is lost included.
+  package private(set) var drives = 0
+  /// Nothing new starts until `continue`.
+  package private(set) var isPaused = false
+  /// Whether any task ever started.
+  package private(set) var hasStarts = false
+  /// Of all drives, in the order in which they came.
+  package private(set) var workers: [WorkerEntry] = []
+  /// Empty until a line speaks of a task: a new run needs none, and a million take 80 MB.
+  private var records: [TaskRecord] = []
+  private var gone = GoneTasks()
+  private var head = DriveHead()
+  private var gaps: [Range<UInt64>] = []
+  private var lastSequence: UInt64 = 0
+  /// Lines missing right before the newest one.
+  private var missingBefore: UInt64 = 0
+
+  /// The history of a run that never began.
+  package init() {}
+
+  /// Reads and folds a whole journal.
+  package static func read(
+    _ bytes: UnsafeRawBufferPointer, plan: Plan
+  ) throws(JournalError) -> (history: RunHistory, recovery: JournalRecovery) {
+    var reader = try JournalReader(bytes)
+    var history = RunHistory()
+    while let line = reader.next() { history.apply(line, plan: plan) }
+    history.finish()
+    return (history, reader.recovery)
+  }
+
+  package subscript(task: TaskID) -> TaskRecord {
+    records.isEmpty ? TaskRecord() : records[task.index]
+  }
+
+  /// The number of each task's last try.
+  package func attempts(taskCount: Int) -> [Int32] {
+    records.isEmpty ? [Int32](repeating: 0, count: taskCount) : records.map(\.attempts)
+  }
+
+  /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
+  /// without those that a resume has told before.
+  package var removed: [String] { gone.names }
+
+  /// `--set`, `--only`, `--skip` and the environment as the newest drive had them.
+  package var set: [String] { resume?.set ?? open?.set ?? [] }
+  package var only: [String] { resume?.only ?? open?.only ?? [] }
+  package var skip: [String] { resume?.skip ?? open?.skip ?? [] }
+  package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
+
+  /// Where the run stands. Only its lock tells whether somebody drives it.
+  package func state(isHeld: Bool) -> RunState {
+    isHeld ? .running : close?.state ?? .interrupted
+  }
+
+  /// An encoder that goes on behind the last line.
+  package var encoder: JournalEncoder {
+    JournalEncoder(nextSequence: lastSequence + 1, drive: Swift.max(1, drives))
+  }
+
+  /// Folds the next line. All lines are folded with the same plan.
+  @inline(__always)
+  package mutating func apply(_ line: JournalLine, plan: Plan) {
+    missingBefore = line.sequence - lastSequence - 1
+    if missingBefore > 0 { lose((lastSequence + 1)..<line.sequence) }
+    lastSequence = line.sequence
+    lastMilliseconds = line.milliseconds
+    switch line.event {
+    case .transition(let event): apply(event, line, plan: plan)
+    case .open, .resume, .close, .worker: applyToRun(line)
+    case .unknown: break
+    }
+  }
+
+  /// Settles what only the end of the lines tells. Folding more lines afterwards is legal.
+  package mutating func finish() {
+    if head.isIncomplete { distrust(settledBefore: head.sequence) }
+  }
+
+  private mutating func lose(_ sequences: Range<UInt64>) {
+    gaps.append(sequences)
+    head.lose(sequences.upperBound - sequences.lowerBound)
+  }
+
+  private mutating func applyToRun(_ line: JournalLine) {
+    switch line.event {
+    case .open:
+      open = line.open
+      openedMilliseconds = line.milliseconds
+      drives = 1
+    case .resume:
+      let entry = line.resume
+      finish()
+      let drive = line.drive
+      if drive > drives + 1 { distrust(settledBefore: line.sequence) }
+      drives = Swift.max(drive, drives + 1)
+      head = DriveHead(sequence: line.sequence, expected: entry.withdrawn)
+      gone.forget(entry.removed)
+      resume = entry
+      close = nil
+      isPaused = false
+    case .close:
+      enter(drive: line.drive, at: line.sequence)
+      close = line.close
+    case .worker:
+      enter(drive: line.drive, at: line.sequence)
+      if let worker = line.worker { workers.append(worker) }
+    case .transition, .unknown: break
+    }
+  }
+
+  /// Sees to a line of a drive whose first line is lost.
+  @inline(__always)
+  private mutating func enter(drive: Int, at sequence: UInt64) {
+    if drive > drives { enterLost(drive: drive, at: sequence) }
+  }
+
+  private mutating func enterLost(drive: Int, at sequence: UInt64) {
+    finish()
+    if drive == drives + 1, missingBefore == 1 {
+      // Only that line is lost, so far. How many were to follow it is lost with it.
+      head = DriveHead(sequence: sequence - 1, expected: .max)
+    } else {
+      distrust(settledBefore: sequence)
+      head = DriveHead()
+    }
+    drives = drive
+    resume = nil
+    close = nil
+    isPaused = false
+  }
+
+  private mutating func distrust(settledBefore sequence: UInt64) {
+    for index in records.indices
+    where records[index].settleSequence > 0 && records[index].settleSequence < sequence {
+      records[index].distrust()
+    }
+  }
+
+  @inline(__always)
+  private mutating func apply(_ event: TransitionEvent, _ line: JournalLine, plan: Plan) {
+    let fields = TransitionFields(line)
+    enter(drive: fields.drive, at: line.sequence)
+    if line.task.isEmpty {
+      if event == .pause { isPaused = true }
+      if event == .proceed { isPaused = false }
+      return
+    }
+    if event == .start { hasStarts = true }
+    if records.isEmpty {
+      records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
+    }
+    guard let task = plan.task(escapedName: line.task) else {
+      if event == .resume { head.seen += 1 }
+      gone.insert(line.task)
+      return
+    }
+    let settled = records[task.index].settleSequence
+    if event == .resume || settled > 0 && settled < head.sequence { head.seen += 1 }
+    let culprit = fields.culprit.isEmpty ? nil : plan.task(escapedName: fields.culprit)
+    if event == .success || event == .failure, !records[task.index].isRunning(fields.attempt) {
+      records[task.index].startSequence = lostStart(after: records[task.index])
+    }
+    records[task.index].apply(event, line, fields, culprit: culprit ?? .none)
+  }
+
+  /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
+  /// known of the task; 0 where none is missing.
+  private func lostStart(after record: TaskRecord) -> UInt64 {
+    let known = Swift.max(record.startSequence, record.settleSequence)
+    return gaps.first { $0.lowerBound > known }?.lowerBound ?? 0
+  }
+}
+
+/// The `resume` lines of tasks that a drive begins with: how many the run's own `resume` promised,
+/// and how many were seen or can be told from what followed.
+private struct DriveHead: Sendable {
+  /// Of the run's `resume`; 0 where there is none.
+  var sequence: UInt64 = 0
+  var expected = 0
+  var seen = 0
+  private var missing: UInt64 = 0
+
+  init() {}
+
+  init(sequence: UInt64, expected: Int) {
+    self.sequence = sequence
+    self.expected = expected
+  }
+
+  /// Lines are missing while not all of the head's were seen.
+  mutating func lose(_ count: UInt64) {
+    if seen < expected { missing += count }
+  }
+
+  /// A crash within the head is no loss: nothing had been started, and nothing is missing.
+  var isIncomplete: Bool { missing > 0 && seen < expected }
+}
+
+/// Names of tasks that the plan does not have.
+private struct GoneTasks: Sendable {
+  private var order: [String] = []
+  private var known: Set<String> = []
+
+  var names: [String] { order.filter { known.contains($0) } }
+
+  mutating func insert(_ escapedName: UnsafeRawBufferPointer) {
+    let name = Field.text(escapedName) ?? ""
+    if known.insert(name).inserted { order.append(name) }
+  }
+
+  mutating func forget(_ names: [String]) {
+    for name in names { known.remove(name) }
+    order = self.names
+  }
+}

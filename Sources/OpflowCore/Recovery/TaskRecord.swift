@@ -1,0 +1,166 @@
+/// What the journal says about one task, as of its last line.
+package struct TaskRecord: Sendable {
+  /// `waiting` where nothing was said, and where a resume, a retry or an interruption took the task
+  /// back; `running` and `suspended` also when the run died meanwhile.
+  package internal(set) var state: TaskState = .waiting
+  /// Of the last end, or of the resume that took the task back.
+  package internal(set) var reason: Reason = .none
+  /// The raw value of the part that changed; see `changedPart`.
+  var part: UInt8 = .max
+  var marks: Marks = []
+  /// The highest number of a try that began; 0 when none did. A try taken back does not count.
+  package internal(set) var attempts: Int32 = 0
+  /// The need that failed, or the task that ran again; `none` also where the plan no longer has it.
+  package internal(set) var culprit: TaskID = .none
+  /// How many resumes took the task back.
+  package internal(set) var timesResumed: Int32 = 0
+  private var statusCode: Int32 = 0
+  private var statusKind: StatusKind = .unknown
+  /// SEQ of the last start; 0 for none.
+  package internal(set) var startSequence: UInt64 = 0
+  /// SEQ of the line that put it into its terminal state; 0 while it is in none.
+  package internal(set) var settleSequence: UInt64 = 0
+  package internal(set) var fingerprint = Fingerprint(whole: 0, parts: 0)
+  /// Since the epoch, of the last start; 0 for none.
+  package internal(set) var startedMilliseconds: Int64 = 0
+  /// Since the epoch, of the last end of a try or of the task; 0 while there is none after a start.
+  package internal(set) var endedMilliseconds: Int64 = 0
+  /// Of the last try.
+  package internal(set) var wallMicroseconds: Int64 = 0
+
+  struct Marks: OptionSet {
+    var rawValue: UInt8
+    /// A try was cut short and none ended since.
+    static let interrupted = Marks(rawValue: 1 << 0)
+    /// Something that may have taken back its result is lost.
+    static let unproven = Marks(rawValue: 1 << 1)
+  }
+
+  private enum StatusKind: UInt8 { case unknown, exit, signal }
+
+  /// How the last try's process ended.
+  package internal(set) var status: ExitStatus {
+    get {
+      switch statusKind {
+      case .unknown: .unknown
+      case .exit: .exit(statusCode)
+      case .signal: .signal(statusCode)
+      }
+    }
+    set {
+      switch newValue {
+      case .unknown: (statusKind, statusCode) = (.unknown, 0)
+      case .exit(let code): (statusKind, statusCode) = (.exit, code)
+      case .signal(let signal): (statusKind, statusCode) = (.signal, signal)
+      }
+    }
+  }
+
+  /// Of a resume with reason `changed`.
+  package internal(set) var changedPart: Fingerprint.Part? {
+    get { Fingerprint.Part(rawValue: UInt64(part)) }
+    set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
+  }
+
+  /// It started and did not end: it runs, or the run died, or a stop or a lost worker cut it short.
+  package var isInterrupted: Bool {
+    switch state {
+    case .running, .suspended, .cancelled: true
+    case .waiting: marks.contains(.interrupted) || reason == .interrupted
+    case .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
+    }
+  }
+
+  /// The journal lost lines that may have taken back what it did.
+  package var isUnproven: Bool { marks.contains(.unproven) }
+}
+
+extension TaskRecord {
+  /// Whether the journal told of this try's start, and of no end since.
+  func isRunning(_ attempt: Int32) -> Bool {
+    (state == .running || state == .suspended) && attempts == attempt
+  }
+
+  /// Folds a transition of this task. Any order of lines is taken: some may be lost.
+  @inline(__always)
+  mutating func apply(
+    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, culprit: TaskID
+  ) {
+    switch event {
+    case .start:
+      leave(for: .running)
+      attempts = Swift.max(attempts, fields.attempt)
+      startSequence = line.sequence
+      startedMilliseconds = line.milliseconds
+      endedMilliseconds = 0
+      status = .unknown
+    case .success:
+      end(.succeeded, line, fields)
+      fingerprint = fields.fingerprint
+    case .failure:
+      end(fields.allowed ? .failedAllowed : .failed, line, fields)
+      if fields.allowed { fingerprint = fields.fingerprint }
+    case .skip:
+      settle(.skipped, line)
+      reason = fields.outcome.reason
+      self.culprit = culprit
+    case .cancel:
+      end(.cancelled, line, fields)
+    case .retry:
+      end(.waiting, line, fields)
+      settleSequence = 0
+    case .interrupt:
+      end(.waiting, line, fields)
+      settleSequence = 0
+      if fields.outcome.reason == .revoked {
+        // Handed ahead and taken back: it never ran.
+        attempts = Swift.max(0, fields.attempt - 1)
+        startedMilliseconds = 0
+        endedMilliseconds = 0
+      } else {
+        marks.insert(.interrupted)
+      }
+    case .pause: if state == .running { state = .suspended }
+    case .proceed: if state == .suspended { state = .running }
+    case .resume:
+      leave(for: .waiting)
+      reason = fields.outcome.reason
+      self.culprit = culprit
+      changedPart = fields.changedPart
+      timesResumed += 1
+    }
+  }
+
+  /// What it ended with is in doubt: it counts as never ended.
+  mutating func distrust() {
+    leave(for: .waiting)
+    reason = .unproven
+    marks.insert(.unproven)
+  }
+
+  private mutating func leave(for next: TaskState) {
+    state = next
+    reason = .none
+    culprit = .none
+    part = .max
+    marks = []
+    settleSequence = 0
+    fingerprint = Fingerprint(whole: 0, parts: 0)
+  }
+
+  private mutating func end(
+    _ next: TaskState, _ line: JournalLine, _ fields: TransitionFields
+  ) {
+    settle(next, line)
+    attempts = Swift.max(attempts, fields.attempt)
+    reason = fields.outcome.reason
+    status = fields.outcome.status
+    wallMicroseconds = fields.outcome.usage.wallMicroseconds
+    endedMilliseconds = line.milliseconds
+  }
+
+  private mutating func settle(_ next: TaskState, _ line: JournalLine) {
+    leave(for: next)
+    settleSequence = line.sequence
+  }
+}

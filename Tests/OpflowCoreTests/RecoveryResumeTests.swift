@@ -1,0 +1,322 @@
+import OpflowCore
+import Testing
+
+@Suite struct RecoveryResumeTests {
+  private typealias Task = TestPlan.Task
+  private typealias Verdict = ResumeDecision.Verdict
+
+  private func set(_ plan: Plan, _ names: String...) throws -> TaskSet {
+    var set = TaskSet(taskCount: plan.taskCount)
+    for name in names { set.insert(try plan.id(name)) }
+    return set
+  }
+
+  private func chain(fingerprints: [UInt64] = [1, 1, 1]) throws -> Plan {
+    try TestPlan.make([
+      Task(name: "a", fingerprint: fingerprints[0]),
+      Task(name: "b", needs: [("a", .success)], fingerprint: fingerprints[1]),
+      Task(name: "c", needs: [("b", .success)], fingerprint: fingerprints[2]),
+    ])
+  }
+
+  private func decide(
+    _ plan: Plan, readWith newPlan: Plan? = nil, request: ResumeRequest = ResumeRequest(),
+    _ write: (inout JournalText) throws -> Void
+  ) throws -> ResumeDecision {
+    var journal = JournalText(plan)
+    try write(&journal)
+    let plan = newPlan ?? plan
+    return ResumeDecision(
+      plan: plan, history: try RunHistory.read(journal.bytes, plan), request: request)
+  }
+
+  @Test func `a new run runs everything and journals nothing of it`() throws {
+    let decision = ResumeDecision(plan: try chain(), history: RunHistory())
+    #expect(decision.verdicts == [.run(.new), .run(.new), .run(.new)])
+    #expect(decision.transitions.isEmpty)
+    #expect(decision.runCount == 3)
+    #expect(decision.startsAnything)
+    #expect(!decision.owesFinally)
+    #expect(decision.initialStates(ResumeRequest()) == [.run, .run, .run])
+  }
+
+  @Test func `what succeeded is kept`() throws {
+    let decision = try decide(chain()) { try $0.run("a", "b") }
+    #expect(
+      decision.verdicts == [.keep(.succeeded, .none), .keep(.succeeded, .none), .run(.new)])
+    #expect(decision.keptCount == 2)
+    #expect(decision.transitions.isEmpty)
+    #expect(decision.initialStates(ResumeRequest()) == [.succeeded, .succeeded, .run])
+  }
+
+  @Test func `a finished run starts nothing again`() throws {
+    let decision = try decide(chain()) { try $0.run("a", "b", "c") }
+    #expect(decision.keptCount == 3)
+    #expect(!decision.startsAnything)
+  }
+
+  @Test func `what is asked for runs, and what needs it after it`() throws {
+    let plan = try chain()
+    var request = ResumeRequest()
+    request.rerun = try set(plan, "b")
+    let decision = try decide(plan, request: request) { try $0.run("a", "b", "c") }
+    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.asked), .run(.afterRerun)])
+    #expect(
+      decision.transitions == [
+        Transition(.resume, try plan.id("b"), reason: .asked),
+        Transition(.resume, try plan.id("c"), reason: .afterRerun, culprit: try plan.id("b")),
+      ])
+    var entry = ResumeEntry(planKey: "", opflowVersion: "")
+    decision.complete(&entry)
+    #expect(entry.reused == 1)
+    #expect(entry.withdrawn == 2)
+  }
+
+  @Test func `a changed definition runs again, and tells which part changed`() throws {
+    let decision = try decide(chain(), readWith: chain(fingerprints: [1, 2, 1])) {
+      try $0.run("a", "b", "c")
+    }
+    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.changed), .run(.afterRerun)])
+    #expect(decision.transitions.first?.changedPart == .run)
+  }
+
+  @Test func `an output that is gone is made again`() throws {
+    let plan = try chain()
+    var request = ResumeRequest()
+    request.outputMissing = try set(plan, "a")
+    let decision = try decide(plan, request: request) { try $0.run("a") }
+    #expect(decision.verdicts == [.run(.outputMissing), .run(.new), .run(.new)])
+  }
+
+  @Test func `what was cut short runs again`() throws {
+    let running = try decide(chain()) { try $0.start("a") }
+    #expect(running.verdicts[0] == .run(.interrupted))
+    #expect(running.transitions == [Transition(.resume, TaskID(0), reason: .interrupted)])
+    let cancelled = try decide(chain()) {
+      try $0.start("a")
+      $0.append(Transition(.cancel, TaskID(0), reason: .signal))
+    }
+    #expect(cancelled.verdicts[0] == .run(.interrupted))
+    let lost = try decide(chain()) {
+      try $0.start("a")
+      $0.append(Transition(.interrupt, TaskID(0), reason: .workerLost))
+    }
+    #expect(lost.verdicts[0] == .run(.interrupted))
+    #expect(lost.transitions.isEmpty)
+  }
+
+  @Test func `what failed runs again, and what it held back`() throws {
+    let plan = try chain()
+    let decision = try decide(plan) {
+      try $0.start("a")
+      try $0.failure("a")
+      try $0.skip("b", .upstream, of: "a")
+      try $0.skip("c", .upstream, of: "b")
+    }
+    #expect(
+      decision.verdicts == [.run(.failedBefore), .run(.skippedBefore), .run(.skippedBefore)])
+    #expect(decision.transitions.count == 3)
+    #expect(decision.startsAnything)
+  }
+
+  @Test func `the first reason that applies is told`() throws {
+    let plan = try chain(fingerprints: [2, 2, 2])
+    var request = ResumeRequest()
+    request.outputMissing = TaskSet.all(taskCount: 3)
+    // Failed and changed; changed and missing; missing and after a rerun.
+    let decision = try decide(
+      chain(), readWith: chain(fingerprints: [2, 2, 1]), request: request
+    ) {
+      try $0.start("a")
+      try $0.failure("a")
+      try $0.run("b", "c")
+    }
+    #expect(decision.verdicts == [.run(.failedBefore), .run(.changed), .run(.outputMissing)])
+    request.rerun = TaskSet.all(taskCount: 3)
+    let asked = try decide(chain(), readWith: plan, request: request) {
+      try $0.start("a")
+      try $0.run("b", "c")
+    }
+    #expect(asked.verdicts == [.run(.asked), .run(.asked), .run(.asked)])
+  }
+
+  @Test func `a retry that was waited for counts as a failure before`() throws {
+    let decision = try decide(chain()) {
+      try $0.start("a")
+      $0.append(Transition(.retry, TaskID(0), attempt: 1))
+    }
+    #expect(decision.verdicts[0] == .run(.failedBefore))
+    #expect(decision.transitions.isEmpty)
+  }
+
+  @Test func `an allowed failure is kept as long as it is allowed`() throws {
+    let write: (inout JournalText) throws -> Void = {
+      try $0.start("a")
+      try $0.failure("a", exit: 2, allowed: true)
+    }
+    let allowing = try TestPlan.make([Task(name: "a", flags: .allowAnyFailure)])
+    #expect(try decide(allowing, write).verdicts == [.keep(.failedAllowed, .none)])
+    let strict = try TestPlan.make([Task(name: "a")])
+    #expect(try decide(allowing, readWith: strict, write).verdicts == [.run(.failedBefore)])
+  }
+
+  @Test func `a task that started before its need settled runs again`() throws {
+    // As after a crash: a ran again, and b's older success has not been taken back.
+    let plan = try chain()
+    let decision = try decide(plan) {
+      try $0.run("a", "b", "c")
+      try $0.resume(("a", .asked))
+      try $0.run("a")
+    }
+    #expect(
+      decision.verdicts == [.keep(.succeeded, .none), .run(.afterRerun), .run(.afterRerun)])
+    #expect(decision.transitions.first?.culprit == (try plan.id("a")))
+  }
+
+  @Test func `a skip is kept while its verdict holds`() throws {
+    let skipping = try TestPlan.make([
+      Task(name: "a", flags: .conditionFalse), Task(name: "b", needs: [("a", .success)]),
+    ])
+    let write: (inout JournalText) throws -> Void = {
+      try $0.skip("a", .condition)
+      try $0.run("b")
+    }
+    let kept = try decide(skipping, write)
+    #expect(kept.verdicts == [.keep(.skipped, .condition), .keep(.succeeded, .none)])
+    #expect(kept.initialStates(ResumeRequest()) == [.skipped, .succeeded])
+    let running = try TestPlan.make([Task(name: "a"), Task(name: "b", needs: [("a", .success)])])
+    #expect(
+      try decide(skipping, readWith: running, write).verdicts
+        == [.run(.skippedBefore), .run(.afterRerun)])
+  }
+
+  @Test func `a task that --skip names is kept skipped, and runs once it does not`() throws {
+    let plan = try chain()
+    let write: (inout JournalText) throws -> Void = { try $0.skip("a", .skipOption) }
+    var request = ResumeRequest()
+    request.skip = try set(plan, "a", "b")
+    let decision = try decide(plan, request: request, write)
+    #expect(decision.verdicts[0] == .keep(.skipped, .skipOption))
+    #expect(decision.initialStates(request) == [.skipped, .skipOption, .run])
+    #expect(try decide(plan, write).verdicts[0] == .run(.skippedBefore))
+  }
+
+  @Test func `a task for failures alone stays skipped while what it needs keeps its success`()
+    throws
+  {
+    let plan = try TestPlan.make([
+      Task(name: "a"), Task(name: "onfail", needs: [("a", .failure)]),
+      Task(name: "after", needs: [("onfail", .success)]),
+    ])
+    let decision = try decide(plan) {
+      try $0.run("a")
+      try $0.skip("onfail", .upstream, of: "a")
+      try $0.skip("after", .upstream, of: "onfail")
+    }
+    #expect(
+      decision.verdicts == [
+        .keep(.succeeded, .none), .keep(.skipped, .upstream), .keep(.skipped, .upstream),
+      ])
+    #expect(!decision.startsAnything)
+    #expect(
+      decision.initialStates(ResumeRequest()) == [.succeeded, .skippedUpstream, .skippedUpstream])
+  }
+
+  @Test func `on_interrupted fail fails, and stays failed until it is asked for`() throws {
+    let plan = try TestPlan.make([
+      Task(name: "a", flags: .failWhenInterrupted), Task(name: "b", needs: [("a", .success)]),
+    ])
+    let died = try decide(plan) { try $0.start("a") }
+    #expect(died.verdicts == [.fail, .run(.new)])
+    #expect(died.transitions == [Transition(.resume, TaskID(0), reason: .interrupted)])
+    #expect(died.failCount == 1)
+    #expect(!died.startsAnything)
+    #expect(died.initialStates(ResumeRequest()) == [.interrupted, .run])
+
+    let diedAgain = try decide(plan) {
+      try $0.start("a")
+      try $0.resume(("a", .interrupted))
+    }
+    #expect(diedAgain.verdicts[0] == .fail)
+
+    let failed: (inout JournalText) throws -> Void = {
+      try $0.start("a")
+      try $0.resume(("a", .interrupted))
+      try $0.failure("a", reason: .interrupted)
+      try $0.skip("b", .upstream, of: "a")
+    }
+    let later = try decide(plan, failed)
+    #expect(later.verdicts == [.keep(.failed, .interrupted), .keep(.skipped, .upstream)])
+    #expect(later.initialStates(ResumeRequest()) == [.failed, .skippedUpstream])
+    #expect(!later.startsAnything)
+
+    var request = ResumeRequest()
+    request.rerun = try set(plan, "a")
+    let asked = try decide(plan, request: request, failed)
+    #expect(asked.verdicts == [.run(.asked), .run(.skippedBefore)])
+  }
+
+  @Test func `finally runs in a drive that runs anything and is kept else`() throws {
+    let plan = try TestPlan.make([
+      Task(name: "a"), Task(name: "clean", flags: .finally), Task(name: "b"),
+    ])
+    let whole: (inout JournalText) throws -> Void = { try $0.run("a", "b", "clean") }
+    let nothing = try decide(plan, whole)
+    #expect(nothing.keptCount == 3)
+    #expect(!nothing.startsAnything)
+    var request = ResumeRequest()
+    request.rerun = try set(plan, "b")
+    let some = try decide(plan, request: request, whole)
+    #expect(some.verdicts == [.keep(.succeeded, .none), .run(.afterRerun), .run(.asked)])
+    #expect(some.transitions.last?.culprit == (try plan.id("b")))
+  }
+
+  @Test func `finally that a dead drive owes runs though nothing else does`() throws {
+    let plan = try TestPlan.make([Task(name: "a"), Task(name: "clean", flags: .finally)])
+    let owed = try decide(plan) { try $0.run("a") }
+    #expect(owed.verdicts == [.keep(.succeeded, .none), .run(.new)])
+    #expect(owed.owesFinally)
+    #expect(owed.startsAnything)
+    let cut = try decide(plan) {
+      try $0.run("a")
+      try $0.start("clean")
+    }
+    #expect(cut.verdicts == [.keep(.succeeded, .none), .run(.interrupted)])
+  }
+
+  @Test func `only what is selected is decided`() throws {
+    let plan = try chain()
+    var request = ResumeRequest()
+    request.selected = try set(plan, "a", "b")
+    let decision = try decide(plan, request: request) { try $0.run("a") }
+    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.new), .outside])
+    #expect(decision.initialStates(request) == [.succeeded, .run, .excluded])
+  }
+
+  @Test func `an unproven result runs again and says why`() throws {
+    let plan = try chain()
+    var journal = JournalText(plan)
+    try journal.run("a", "b")
+    try journal.resume(("a", .asked), ("b", .afterRerun))
+    try journal.start("a", attempt: 2)
+    try journal.success("a", attempt: 2)
+    var bytes = journal.bytes
+    bytes[journal.offsets[7]] ^= 1
+    let decision = ResumeDecision(plan: plan, history: try RunHistory.read(bytes, plan))
+    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.unproven), .run(.new)])
+    #expect(decision.transitions == [Transition(.resume, TaskID(1), reason: .unproven)])
+  }
+
+  @Test func `a chain of a hundred thousand is decided without a deep stack`() throws {
+    let plan = try TestPlan.make(
+      (0..<100_000).map { index in
+        Task(name: "t\(index)", needs: index == 0 ? [] : [("t\(index - 1)", .success)])
+      })
+    var request = ResumeRequest()
+    request.rerun = try set(plan, "t0")
+    let decision = try decide(plan, request: request) { journal in
+      for index in 0..<100_000 { try journal.run("t\(index)") }
+    }
+    #expect(decision.transitions.count == 100_000)
+  }
+}
