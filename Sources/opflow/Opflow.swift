@@ -1,1 +1,33 @@
+import OpflowCore
+import OpflowSystem
 
+/// The program: from the command line to the exit code.
+enum Opflow {
+  static func main(_ words: [String]) -> Int32 {
+    // A reader that goes away is then told by the write, and ends a view quietly.
+    try? Dispositions.ignore(.pipe)
+    do throws(CommandError) {
+      return try perform(try invocation(words))
+    } catch {
+      Console.complain(error.text)
+      return error.code.rawValue
+    }
+  }
+
+  private static func invocation(_ words: [String]) throws(CommandError) -> Invocation {
+    do throws(UsageError) {
+      return try CommandLineParser.parse(words)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private static func perform(_ invocation: Invocation) throws(CommandError) -> Int32 {
+    switch invocation {
+    case .version: try Console.write("opflow \(Version.text)\n")
+    case .help(let topic): try Console.write(HelpText.text(topic))
+    case .check, .status, .logs, .runs, .run, .resume: break
+    }
+    return ExitCode.success.rawValue
+  }
+}

@@ -1,1 +1,3 @@
-print("opflow")
+import Glibc
+
+exit(Opflow.main(Array(CommandLine.arguments.dropFirst())))

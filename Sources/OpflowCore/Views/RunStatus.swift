@@ -1,0 +1,100 @@
+/// Where a run stands, as `status` and `runs` show it: the journal's fold, the plan, and whether
+/// somebody drives the run.
+package struct RunStatus {
+  package let run: String
+  package let state: RunState
+  package let counts: Counts
+  /// Since the epoch.
+  package let openedMilliseconds: Int64
+  /// Of the journal's last line.
+  package let lastMilliseconds: Int64
+  let plan: Plan
+  package let history: RunHistory
+  /// What the run is about: `--only` leaves out the rest.
+  let included: TaskSet
+  private let isHeld: Bool
+
+  /// Tasks by the word of `status`.
+  package struct Counts: Equatable, Sendable {
+    package internal(set) var pending = 0
+    package internal(set) var running = 0
+    package internal(set) var succeeded = 0
+    package internal(set) var failed = 0
+    package internal(set) var skipped = 0
+    package internal(set) var cancelled = 0
+    package internal(set) var upToDate = 0
+
+    package var total: Int { ended + pending + running }
+    /// Those that are not to run any more.
+    package var ended: Int { succeeded + failed + skipped + cancelled + upToDate }
+  }
+
+  /// - Parameters:
+  ///   - included: the tasks of the run.
+  ///   - isHeld: whether a process drives the run now.
+  package init(run: String, plan: Plan, history: RunHistory, included: TaskSet, isHeld: Bool) {
+    self.run = run
+    self.plan = plan
+    self.history = history
+    self.included = included
+    self.isHeld = isHeld
+    state = history.state(isHeld: isHeld)
+    openedMilliseconds = history.openedMilliseconds
+    lastMilliseconds = history.lastMilliseconds
+    var counts = Counts()
+    for index in plan.tasks where included.contains(TaskID(index)) {
+      switch Self.state(history[TaskID(index)], isHeld: isHeld) {
+      case .waiting, .ready: counts.pending += 1
+      case .running, .suspended: counts.running += 1
+      case .succeeded: counts.succeeded += 1
+      case .upToDate: counts.upToDate += 1
+      case .failedAllowed, .failed: counts.failed += 1
+      case .skipped: counts.skipped += 1
+      case .cancelled: counts.cancelled += 1
+      }
+    }
+    self.counts = counts
+  }
+
+  package var name: String { plan.string(plan.manifest.name) }
+
+  func state(_ task: TaskID) -> TaskState { Self.state(history[task], isHeld: isHeld) }
+
+  /// Nothing runs in a run that nobody drives: what its journal leaves running waits for a resume.
+  private static func state(_ record: TaskRecord, isHeld: Bool) -> TaskState {
+    switch record.state {
+    case .running, .suspended: isHeld ? record.state : .waiting
+    case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+      record.state
+    }
+  }
+
+  /// Why the task is in its state, in the journal's words, with what they speak of; nil where the
+  /// state says it all.
+  func reason(_ task: TaskID) -> String? {
+    let record = history[task]
+    let reason = state(task) == .waiting && record.isInterrupted ? .interrupted : record.reason
+    switch reason {
+    case .none: return nil
+    case .changed, .afterRerun: return words(record)
+    case .timeout, .refused, .output, .workerLost, .interrupted, .revoked, .cancel, .signal, .kill,
+      .condition, .skipOption, .upstream, .failedBefore, .skippedBefore, .outputMissing, .asked,
+      .unproven, .new:
+      return reason.text
+    }
+  }
+
+  /// The reason of a record in words for people.
+  func words(_ record: TaskRecord) -> String {
+    ReasonText.text(
+      record.reason, culprit: record.culprit, part: record.changedPart, plan: plan)
+  }
+
+  /// Needs of a task that has not started which have no end yet.
+  func waitsFor(_ task: TaskID) -> [TaskID] {
+    guard state(task) == .waiting else { return [] }
+    return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
+      included.contains($0) && !state($0).isTerminal
+    }
+  }
+}

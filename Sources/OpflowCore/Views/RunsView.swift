@@ -1,0 +1,55 @@
+/// The table of `opflow runs`.
+package enum RunsView {
+  /// One run of the table; one whose journal cannot be read has a complaint instead of a status.
+  package struct Row {
+    let run: String
+    let manifest: String
+    let status: RunStatus?
+    let complaint: String
+
+    package init(_ status: RunStatus, manifest: String) {
+      run = status.run
+      self.manifest = manifest
+      self.status = status
+      complaint = ""
+    }
+
+    package init(unreadable run: String, complaint: String) {
+      self.run = run
+      manifest = ""
+      status = nil
+      self.complaint = complaint
+    }
+  }
+
+  package static func text(_ rows: [Row], nowMilliseconds: Int64, color: Bool) -> [UInt8] {
+    var table = TextTable(
+      ["RUN", "STATE", "DONE", "FAILED", "TIME", "STARTED", "MANIFEST"], rightAligned: [2, 3, 4])
+    for row in rows {
+      guard let status = row.status else {
+        table.add([row.run, "damaged", "", "", "", "", CleanText.string(row.complaint)])
+        continue
+      }
+      let end = status.state == .running ? nowMilliseconds : status.lastMilliseconds
+      table.add([
+        row.run, status.state.rawValue, "\(status.counts.ended)/\(status.counts.total)",
+        status.counts.failed > 0 ? "\(status.counts.failed)" : "",
+        DurationText.text(milliseconds: end - status.openedMilliseconds),
+        age(nowMilliseconds - status.openedMilliseconds), CleanText.string(row.manifest),
+      ])
+    }
+    var text = TextBuffer()
+    table.write(into: &text, palette: Palette(isOn: color))
+    return text.take()
+  }
+
+  private static func age(_ milliseconds: Int64) -> String {
+    let seconds = max(0, milliseconds / 1000)
+    switch seconds {
+    case ..<60: return "just now"
+    case ..<3600: return "\(seconds / 60) min ago"
+    case ..<86_400: return "\(seconds / 3600) h ago"
+    default: return "\(seconds / 86_400) d ago"
+    }
+  }
+}

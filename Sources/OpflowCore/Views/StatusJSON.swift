@@ -1,0 +1,76 @@
+/// The object of `opflow status --json`.
+package enum StatusJSON {
+  /// - Parameter logPath: of a task that printed something; nil for one that did not.
+  package static func text(
+    _ status: RunStatus, logPath: (TaskID) -> String?
+  ) -> [UInt8] {
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("run")
+    json.string(status.run)
+    json.key("name")
+    json.string(status.name)
+    json.key("state")
+    json.string(status.state.rawValue)
+    json.key("counts")
+    write(status.counts, into: &json)
+    json.key("tasks")
+    json.beginArray()
+    for index in status.plan.tasks where status.included.contains(TaskID(index)) {
+      write(TaskID(index), status, logPath(TaskID(index)), into: &json)
+    }
+    json.endArray()
+    json.endObject()
+    json.endLine()
+    return json.bytes
+  }
+
+  private static func write(_ counts: RunStatus.Counts, into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("pending")
+    json.number(counts.pending)
+    json.key("running")
+    json.number(counts.running)
+    json.key("succeeded")
+    json.number(counts.succeeded)
+    json.key("failed")
+    json.number(counts.failed)
+    json.key("skipped")
+    json.number(counts.skipped)
+    json.key("cancelled")
+    json.number(counts.cancelled)
+    json.key("up_to_date")
+    json.number(counts.upToDate)
+    json.endObject()
+  }
+
+  private static func write(
+    _ task: TaskID, _ status: RunStatus, _ log: String?, into json: inout JSONWriter
+  ) {
+    let record = status.history[task]
+    json.beginObject()
+    json.key("id")
+    json.string(status.plan.nameBytes(task))
+    json.key("state")
+    json.string(status.state(task).word)
+    json.key("attempts")
+    json.number(record.attempts)
+    json.key("exit")
+    if case .exit(let code) = record.status { json.number(code) } else { json.null() }
+    json.key("signal")
+    if case .signal(let number) = record.status { json.number(number) } else { json.null() }
+    json.key("started_ms")
+    json.optional(record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
+    json.key("ended_ms")
+    json.optional(record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
+    json.key("reason")
+    json.optional(status.reason(task))
+    json.key("waits_for")
+    json.beginArray()
+    for need in status.waitsFor(task) { json.string(status.plan.nameBytes(need)) }
+    json.endArray()
+    json.key("log")
+    json.optional(log)
+    json.endObject()
+  }
+}

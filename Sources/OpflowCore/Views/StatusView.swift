@@ -1,0 +1,127 @@
+/// The table of `opflow status`.
+package struct StatusView {
+  private let status: RunStatus
+  private let nowMilliseconds: Int64
+  private let palette: Palette
+  private let showsAll: Bool
+
+  /// Tasks that a table shows unless all are asked for.
+  private static let maxRows = 50
+  private static let maxNeeds = 3
+
+  package init(_ status: RunStatus, nowMilliseconds: Int64, showsAll: Bool, color: Bool) {
+    self.status = status
+    self.nowMilliseconds = nowMilliseconds
+    self.showsAll = showsAll
+    palette = Palette(isOn: color)
+  }
+
+  package func text() -> [UInt8] {
+    var text = TextBuffer()
+    writeHeading(into: &text)
+    let (tasks, rest) = shownTasks()
+    var table = TextTable(["TASK", "STATE", "TIME", "TRIES", "WHY"], rightAligned: [2, 3])
+    for task in tasks { table.add(row(task)) }
+    if !tasks.isEmpty {
+      text.endLine()
+      table.write(into: &text, palette: palette) { column, cell in
+        column == 1 ? painted(cell) : cell
+      }
+    }
+    if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
+    if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
+      text.add("\ncontinue it: opflow resume \(status.run)\n")
+    }
+    return text.take()
+  }
+
+  private func writeHeading(into text: inout TextBuffer) {
+    let isRunning = status.state == .running
+    let end = isRunning ? nowMilliseconds : status.lastMilliseconds
+    let elapsed = DurationText.text(milliseconds: end - status.openedMilliseconds)
+    text.add(palette.bold("run \(status.run)"))
+    text.add(" (")
+    text.addCleaned(status.name)
+    text.add("): \(painted(status.state.rawValue)) \(isRunning ? "for" : "after") \(elapsed)\n")
+    let counts = status.counts
+    let parts = [
+      (counts.succeeded, "succeeded"), (counts.upToDate, "up to date"),
+      (counts.running, "running"), (counts.failed, "failed"), (counts.skipped, "skipped"),
+      (counts.cancelled, "cancelled"), (counts.pending, "pending"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
+    text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
+  }
+
+  /// All tasks in the order of the manifest where they are few; of many what runs, what failed and
+  /// what was cut short, then what waits, then the rest.
+  private func shownTasks() -> (tasks: [TaskID], rest: Int) {
+    let plan = status.plan
+    if showsAll || status.counts.total <= Self.maxRows {
+      return (plan.tasks.map { TaskID($0) }.filter { status.included.contains($0) }, 0)
+    }
+    var groups: [[TaskID]] = [[], [], [], []]
+    for index in plan.tasks where status.included.contains(TaskID(index)) {
+      let group = Self.group(status.state(TaskID(index)))
+      if groups[group].count < Self.maxRows { groups[group].append(TaskID(index)) }
+    }
+    let tasks = Array(groups.joined().prefix(Self.maxRows))
+    return (tasks, status.counts.total - tasks.count)
+  }
+
+  private static func group(_ state: TaskState) -> Int {
+    switch state {
+    case .running, .suspended: 0
+    case .failed, .failedAllowed, .cancelled: 1
+    case .waiting, .ready: 2
+    case .succeeded, .upToDate, .skipped: 3
+    }
+  }
+
+  private func row(_ task: TaskID) -> [String] {
+    let record = status.history[task]
+    let state = status.state(task)
+    return [
+      status.plan.nameString(task), state == .failedAllowed ? "failed (allowed)" : state.word,
+      time(record, state), record.attempts > 1 ? "\(record.attempts)" : "", why(task, state),
+    ]
+  }
+
+  private func time(_ record: TaskRecord, _ state: TaskState) -> String {
+    switch state {
+    case .running, .suspended:
+      return DurationText.text(milliseconds: nowMilliseconds - record.startedMilliseconds)
+    case .succeeded, .upToDate, .failed, .failedAllowed, .cancelled:
+      return record.startedMilliseconds == 0
+        ? "" : DurationText.text(microseconds: record.wallMicroseconds)
+    case .waiting, .ready, .skipped: return ""
+    }
+  }
+
+  private func why(_ task: TaskID, _ state: TaskState) -> String {
+    let record = status.history[task]
+    switch state {
+    case .failed, .failedAllowed:
+      return OutcomeText.text(Outcome(status: record.status, reason: record.reason))
+    case .waiting, .ready:
+      let needs = status.waitsFor(task)
+      let reason = record.isInterrupted ? Reason.interrupted.text : status.words(record)
+      if needs.isEmpty { return reason }
+      let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
+      return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
+    case .skipped: return status.words(record)
+    case .running, .suspended, .succeeded, .upToDate, .cancelled: return ""
+    }
+  }
+
+  private func painted(_ word: String) -> String {
+    switch word {
+    case "succeeded": palette.green(word)
+    case "failed": palette.red(word)
+    case "running": palette.cyan(word)
+    case "cancelled", "interrupted", "suspended", "failed (allowed)": palette.yellow(word)
+    // Words of states that need no attention.
+    default: word
+    }
+  }
+}

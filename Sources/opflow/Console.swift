@@ -1,0 +1,51 @@
+import OpflowCore
+import OpflowSystem
+
+/// Standard output and standard error of commands that show something and end.
+struct Console {
+  /// Whether standard output and standard error take colours.
+  let colorsOutput: Bool
+  let colorsError: Bool
+
+  init(_ choice: ColorChoice) {
+    colorsOutput = Self.colors(choice, Terminal.standardOutput)
+    colorsError = Self.colors(choice, Terminal.standardError)
+  }
+
+  /// NO_COLOR counts when it is set and not empty (no-color.org).
+  private static func colors(_ choice: ColorChoice, _ descriptor: Int32) -> Bool {
+    switch choice {
+    case .always: return true
+    case .never: return false
+    case .auto:
+      let noColor = Environment.value("NO_COLOR") ?? ""
+      let isDumb = Environment.value("TERM") == "dumb"
+      return noColor.isEmpty && !isDumb && Terminal.isTerminal(descriptor)
+    }
+  }
+
+  /// Writes to standard output.
+  ///
+  /// - Throws: `ReaderGone` when nobody reads any more, which ends a view quietly.
+  static func write(_ bytes: [UInt8]) throws(CommandError) {
+    do throws(Errno) {
+      try Terminal.writeAll(bytes, to: Terminal.standardOutput)
+    } catch .brokenPipe {
+      throw CommandError(.success, verbatim: "")
+    } catch {
+      throw CommandError(.io, "cannot write to standard output", error)
+    }
+  }
+
+  static func write(_ text: String) throws(CommandError) { try write(Array(text.utf8)) }
+
+  /// Writes to standard error; when that fails there is nobody left to tell.
+  static func complain(_ text: String) {
+    try? Terminal.writeAll(Array(text.utf8), to: Terminal.standardError)
+  }
+
+  func warn(_ text: String) {
+    let word = colorsError ? "\u{1b}[33mwarning:\u{1b}[0m" : "warning:"
+    Self.complain("opflow: \(word) \(CleanText.string(text))\n")
+  }
+}

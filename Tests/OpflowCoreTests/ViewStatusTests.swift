@@ -1,0 +1,199 @@
+import OpflowCore
+import Testing
+
+@Suite struct ViewStatusTests {
+  /// A journal as a run writes it, told by names.
+  private struct Journal {
+    let plan: Plan
+    private var encoder = JournalEncoder()
+    private var now: Int64 = 1000
+
+    init(_ plan: Plan) {
+      self.plan = plan
+      encoder.append(
+        .open(
+          OpenEntry(
+            run: "r1", planKey: "00", opflowVersion: "0.1.0", manifestPath: "/demo/opflow.yaml",
+            folder: "/demo")), at: now, plan: plan)
+    }
+
+    mutating func wait(_ milliseconds: Int64) { now += milliseconds }
+
+    mutating func tell(
+      _ event: TransitionEvent, _ name: String, attempt: Int32 = 1,
+      change: (inout Transition) -> Void = { _ in }
+    ) {
+      var transition = Transition(event, plan.task(named: name) ?? .none, attempt: attempt)
+      change(&transition)
+      encoder.append(transition, at: now, plan: plan)
+    }
+
+    mutating func close(_ close: CloseEntry) {
+      encoder.append(.close(close), at: now, plan: plan)
+    }
+
+    func status(isHeld: Bool) throws -> RunStatus {
+      let history = try encoder.bytes.withUnsafeBytes {
+        try RunHistory.read($0, plan: plan).history
+      }
+      return RunStatus(
+        run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
+        isHeld: isHeld)
+    }
+  }
+
+  private func journal() throws -> Journal {
+    var journal = Journal(
+      try ViewFixture.plan([
+        ("fetch", []), ("build", ["fetch"]), ("test", ["build"]), ("flaky", []), ("lint", []),
+      ]))
+    journal.tell(.start, "fetch")
+    journal.wait(1500)
+    journal.tell(.success, "fetch") {
+      $0.outcome = Outcome(status: .success)
+      $0.outcome.usage.wallMicroseconds = 1_500_000
+    }
+    journal.tell(.skip, "lint") { $0.outcome.reason = .condition }
+    journal.tell(.start, "flaky")
+    journal.tell(.retry, "flaky") { $0.outcome = Outcome(status: .exit(75)) }
+    journal.tell(.start, "flaky", attempt: 2)
+    journal.tell(.failure, "flaky", attempt: 2) {
+      $0.outcome = Outcome(status: .signal(9))
+      $0.outcome.usage.wallMicroseconds = 20_000
+    }
+    journal.tell(.start, "build")
+    return journal
+  }
+
+  private func text(_ status: RunStatus, showsAll: Bool = false) -> String {
+    let view = StatusView(status, nowMilliseconds: 4500, showsAll: showsAll, color: false)
+    return String(decoding: view.text(), as: UTF8.self)
+  }
+
+  @Test func `the table of a live run`() throws {
+    #expect(
+      try text(journal().status(isHeld: true)) == """
+        run r1 (demo): running for 3.5s
+        5 tasks: 1 succeeded, 1 running, 1 failed, 1 skipped, 1 pending
+
+        TASK   STATE       TIME  TRIES  WHY
+        fetch  succeeded   1.5s
+        build  running     2.0s
+        test   pending                  after build
+        flaky  failed     0.02s      2  signal 9 (KILL)
+        lint   skipped                  `if` is false
+
+        """)
+  }
+
+  @Test func `what a dead run left running is pending, interrupted`() throws {
+    #expect(
+      try text(journal().status(isHeld: false)) == """
+        run r1 (demo): interrupted after 1.5s
+        5 tasks: 1 succeeded, 1 failed, 1 skipped, 2 pending
+
+        TASK   STATE       TIME  TRIES  WHY
+        fetch  succeeded   1.5s
+        build  pending                  interrupted
+        test   pending                  after build
+        flaky  failed     0.02s      2  signal 9 (KILL)
+        lint   skipped                  `if` is false
+
+        continue it: opflow resume r1
+
+        """)
+  }
+
+  @Test func `a finished run needs no resume`() throws {
+    var journal = Journal(try ViewFixture.plan([("only", [])]))
+    journal.tell(.start, "only")
+    journal.tell(.success, "only") { $0.outcome = Outcome(status: .success) }
+    journal.close(CloseEntry(state: .succeeded, exitCode: 0))
+    #expect(
+      try text(journal.status(isHeld: false)) == """
+        run r1 (demo): succeeded after 0.00s
+        1 task: 1 succeeded
+
+        TASK  STATE       TIME
+        only  succeeded  0.00s
+
+        """)
+  }
+
+  @Test func `of many tasks those that need a look come first`() throws {
+    let names = (1...200).map { "t\($0)" }
+    var journal = Journal(try ViewFixture.plan(names.map { ($0, []) }))
+    for name in names[..<100] {
+      journal.tell(.start, name)
+      journal.tell(.success, name) { $0.outcome = Outcome(status: .success) }
+    }
+    journal.tell(.start, "t150")
+    journal.tell(.start, "t151")
+    journal.tell(.failure, "t151") { $0.outcome = Outcome(status: .exit(1)) }
+    let status = try journal.status(isHeld: true)
+    let lines = text(status).split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines[4].hasPrefix("t150  running"))
+    #expect(lines[5].hasPrefix("t151  failed"))
+    #expect(lines[6].hasPrefix("t101  pending"))
+    #expect(lines[54] == "… and 150 more (-v shows all)")
+    #expect(text(status, showsAll: true).split(separator: "\n").count == 203)
+  }
+
+  @Test func `json holds exactly the documented members`() throws {
+    let status = try journal().status(isHeld: true)
+    let json = StatusJSON.text(status) { task in
+      task.index == 0 ? "/demo/.opflow/runs/r1/logs/fetch.log" : nil
+    }
+    #expect(
+      String(decoding: json, as: UTF8.self) == """
+        {"run":"r1","name":"demo","state":"running","counts":{"pending":1,"running":1,\
+        "succeeded":1,"failed":1,"skipped":1,"cancelled":0,"up_to_date":0},"tasks":[\
+        {"id":"fetch","state":"succeeded","attempts":1,"exit":0,"signal":null,\
+        "started_ms":1000,"ended_ms":2500,"reason":null,"waits_for":[],\
+        "log":"/demo/.opflow/runs/r1/logs/fetch.log"},\
+        {"id":"build","state":"running","attempts":1,"exit":null,"signal":null,\
+        "started_ms":2500,"ended_ms":null,"reason":null,"waits_for":[],"log":null},\
+        {"id":"test","state":"pending","attempts":0,"exit":null,"signal":null,\
+        "started_ms":null,"ended_ms":null,"reason":null,"waits_for":["build"],"log":null},\
+        {"id":"flaky","state":"failed","attempts":2,"exit":null,"signal":9,\
+        "started_ms":2500,"ended_ms":2500,"reason":null,"waits_for":[],"log":null},\
+        {"id":"lint","state":"skipped","attempts":0,"exit":null,"signal":null,\
+        "started_ms":null,"ended_ms":null,"reason":"if","waits_for":[],"log":null}]}
+
+        """)
+  }
+
+  @Test func `json escapes what names hold`() throws {
+    var journal = Journal(try ViewFixture.plan([("a\"b\\c\u{1}é\n", [])]))
+    journal.tell(.start, "a\"b\\c\u{1}é\n")
+    let json = StatusJSON.text(try journal.status(isHeld: true)) { _ in nil }
+    #expect(String(decoding: json, as: UTF8.self).contains(#""id":"a\"b\\c\u0001é\n","#))
+  }
+
+  @Test func `tasks that only leaves out are not counted`() throws {
+    let plan = try journal().plan
+    var included = TaskSet(taskCount: plan.taskCount)
+    included.insert(TaskID(0))
+    let all = try journal().status(isHeld: true)
+    let status = RunStatus(
+      run: "r1", plan: plan, history: all.history, included: included, isHeld: true)
+    #expect(status.counts.total == 1)
+    #expect(status.counts.succeeded == 1)
+  }
+
+  @Test func `runs are listed with what matters of each`() throws {
+    let status = try journal().status(isHeld: false)
+    let text = RunsView.text(
+      [
+        RunsView.Row(status, manifest: "build.yaml"),
+        RunsView.Row(unreadable: "r0", complaint: "no first line"),
+      ], nowMilliseconds: 7_201_000, color: false)
+    #expect(
+      String(decoding: text, as: UTF8.self) == """
+        RUN  STATE        DONE  FAILED  TIME  STARTED  MANIFEST
+        r1   interrupted   3/5       1  1.5s  2 h ago  build.yaml
+        r0   damaged                                   no first line
+
+        """)
+  }
+}
