@@ -9,7 +9,8 @@ package final class StringBlock {
   private var starts: [Int] = []
   private var table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var tableCapacity: Int
-  private var isTableCurrent = false
+  /// Leading pointers of the table that are right.
+  private var currentCount = 0
 
   package init() {
     byteCapacity = 4096
@@ -37,24 +38,28 @@ package final class StringBlock {
     guard count > 0 else { return }
     byteCount = starts[starts.count - count]
     starts.removeLast(count)
-    isTableCurrent = false
+    currentCount = min(currentCount, starts.count)
   }
 
   /// Adds one string; it must not hold a zero.
   package func append(_ string: some Sequence<UInt8>) {
     begin()
-    for byte in string {
-      reserve(1)
-      bytes[byteCount] = CChar(bitPattern: byte)
-      byteCount += 1
+    let isDone: Void? = string.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
+    if isDone == nil {
+      for byte in string { add(byte) }
     }
+    end()
+  }
+
+  package func append(_ string: UnsafeRawBufferPointer) {
+    begin()
+    add(string)
     end()
   }
 
   /// Begins a string that is put together from parts; `end` ends it.
   package func begin() {
     starts.append(byteCount)
-    isTableCurrent = false
   }
 
   package func add(_ part: UnsafeRawBufferPointer) {
@@ -69,30 +74,42 @@ package final class StringBlock {
     add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  package func end() {
+  /// Decimal digits, with a minus sign where it is negative.
+  package func add(number: Int32) {
+    if number < 0 { add(UInt8(ascii: "-")) }
+    var divisor: UInt32 = 1
+    while number.magnitude / divisor >= 10 { divisor *= 10 }
+    while divisor > 0 {
+      add(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number.magnitude / divisor % 10))
+      divisor /= 10
+    }
+  }
+
+  private func add(_ byte: UInt8) {
     reserve(1)
-    bytes[byteCount] = 0
+    bytes[byteCount] = CChar(bitPattern: byte)
     byteCount += 1
   }
+
+  package func end() { add(0) }
 
   /// Where a string stands; until something is added.
   package subscript(index: Int) -> UnsafeMutablePointer<CChar> { bytes + starts[index] }
 
   /// The array; until something is added or taken away.
   package var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> {
-    if !isTableCurrent { buildTable() }
-    return UnsafePointer(table)
-  }
-
-  private func buildTable() {
     if starts.count + 1 > tableCapacity {
       table.deallocate()
       tableCapacity = starts.count * 2 + 1
       table = .allocate(capacity: tableCapacity)
+      currentCount = 0
     }
-    for (index, start) in starts.enumerated() { (table + index).initialize(to: bytes + start) }
+    for index in currentCount..<starts.count {
+      (table + index).initialize(to: bytes + starts[index])
+    }
     (table + starts.count).initialize(to: nil)
-    isTableCurrent = true
+    currentCount = starts.count
+    return UnsafePointer(table)
   }
 
   private func reserve(_ extra: Int) {
@@ -102,6 +119,6 @@ package final class StringBlock {
     larger.initialize(from: bytes, count: byteCount)
     bytes.deallocate()
     bytes = larger
-    isTableCurrent = false
+    currentCount = 0
   }
 }

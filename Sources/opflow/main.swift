@@ -1,3 +1,9 @@
 import Glibc
+import OpflowRuntime
 
-exit(Opflow.main(Array(CommandLine.arguments.dropFirst())))
+let words = Array(CommandLine.arguments.dropFirst())
+// A worker is no command of a person's: its arguments are the coordinator's.
+if words.first == WorkerMain.command {
+  exit(WorkerMain.run(arguments: Array(words.dropFirst())))
+}
+exit(Opflow.main(words))

@@ -1,0 +1,47 @@
+/// The name of a task's log in the run's `logs` folder.
+///
+/// `ID.log`, where the bytes of the id outside `A-Za-z0-9._@+=-` and a leading `.` stand as `%XX`. An
+/// id that is longer than 200 bytes when written so is cut, and ended by `~` and the sixteen digits of
+/// its hash: the file system takes 255 bytes, and no id holds a `~`.
+package enum LogName {
+  static let longestStemBytes = 200
+
+  package static func of(_ name: some Collection<UInt8>) -> String {
+    var stem: [UInt8] = []
+    for byte in name {
+      if isPlain(byte) && !(byte == UInt8(ascii: ".") && stem.isEmpty) {
+        stem.append(byte)
+      } else {
+        stem.append(UInt8(ascii: "%"))
+        stem.append(hexadecimal(byte >> 4))
+        stem.append(hexadecimal(byte & 15))
+      }
+    }
+    if stem.count > longestStemBytes {
+      stem.removeLast(stem.count - (longestStemBytes - 17))
+      // Not within a `%XX`.
+      if let percent = stem.suffix(2).lastIndex(of: UInt8(ascii: "%")) {
+        stem.removeLast(stem.count - percent)
+      }
+      stem.append(UInt8(ascii: "~"))
+      Hexadecimal.append(Hash.xxh3(Array(name)), digitCount: 16, to: &stem)
+    }
+    return String(decoding: stem, as: UTF8.self) + ".log"
+  }
+
+  package static func of(_ name: String) -> String { of(Array(name.utf8)) }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "@"), UInt8(ascii: "+"), UInt8(ascii: "="), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+
+  private static func hexadecimal(_ nibble: UInt8) -> UInt8 {
+    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
+  }
+}

@@ -1,0 +1,168 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Why a task could not be started, in words for a person.
+struct WorkerRefusal: Error {
+  let errorNumber: Int32
+  let what: String
+}
+
+/// Starts tasks. Keeps what successive tasks have in common: the environment, and room for strings.
+/// A task's standard input is this process's own, which is /dev/null.
+final class WorkerLauncher {
+  private let plan: Plan
+  private var environment: TaskEnvironment
+  private let words = StringBlock()
+  private let folder = StringBlock()
+
+  init(plan: Plan, run: String) {
+    self.plan = plan
+    environment = TaskEnvironment(inherited: Environment.entries(), run: run)
+  }
+
+  /// Starts a task with its output in `output`. `conclusion` is what it finds in `OPFLOW_RUN_STATE`.
+  func start(
+    _ task: TaskID, attempt: Int32, conclusion: RunState?, output: Int32
+  ) throws(WorkerRefusal) -> SpawnedProcess {
+    words.removeAll()
+    switch plan.kind(task) {
+    case .shell:
+      for word in plan.list(plan.shell[task.index]) { words.append(plan.text(word)) }
+      words.append(plan.script(task))
+    case .command:
+      for word in plan.words(task) { words.append(plan.text(word)) }
+    case .download:
+      throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, not downloads")
+    }
+    guard words.count > 0 else { throw WorkerRefusal(errorNumber: 0, what: "there is no command") }
+    let directory = plan.text(plan.directory[task.index])
+    folder.removeAll()
+    folder.append(directory)
+    environment.set(plan, plan.environment[task.index])
+    environment.set(
+      task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion)
+
+    // SAFETY: the blocks live as long as this object and are not touched during the call.
+    let start = ProgramStart(
+      file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
+      environment: environment.pointers, directory: directory.isEmpty ? nil : folder[0],
+      input: StandardStream.input.rawValue, output: output, error: output,
+      options: [.newSession, .diesWithParent, .signalsPrepared])
+    do throws(ProgramError) {
+      return try Program.spawn(start)
+    } catch {
+      throw refusal(error, directory: String(decoding: directory, as: UTF8.self))
+    }
+  }
+
+  private func refusal(_ error: ProgramError, directory: String) -> WorkerRefusal {
+    let what: String
+    switch error.step {
+    case .process, .session, .descriptors: what = "cannot start a process: \(error.errno)"
+    case .directory: what = "cannot enter folder \"\(directory)\": \(error.errno)"
+    case .execute:
+      // SAFETY: the words are still those of the call that failed.
+      let file = String(cString: words[0])
+      what = "cannot execute \"\(file)\": \(error.errno)\(hint(error.errno, file, in: directory))"
+    }
+    return WorkerRefusal(errorNumber: error.errno.rawValue, what: what)
+  }
+
+  /// What the kernel's error leaves unsaid.
+  private func hint(_ error: Errno, _ file: String, in directory: String) -> String {
+    switch error {
+    case .notExecutable: return " (a script needs a first line such as #!/bin/sh)"
+    case .tooBig: return " (its arguments and environment are too long)"
+    case .noSuchFile:
+      let isPath = file.utf8.contains(UInt8(ascii: "/"))
+      if !isPath { return " (it is in no folder of PATH)" }
+      let path = file.hasPrefix("/") ? file : directory + "/" + file
+      return Path.exists(path) ? " (the file is there, its interpreter is not)" : ""
+    default: return ""
+    }
+  }
+}
+
+/// The environment of tasks as execve(2) takes it, kept for as long as successive tasks share one.
+private struct TaskEnvironment {
+  private let inherited: [[UInt8]]
+  private let run: String
+  private let block = StringBlock()
+  /// The plan's list that `block` holds; nil for none yet.
+  private var list: UInt32?
+  /// Where `PATH=` stands in the block.
+  private var pathIndex: Int?
+  /// Strings at the end of the block that are one task's own.
+  private var ownCount = 0
+  private let defaultPath = StringBlock(["/bin:/usr/bin".utf8])
+
+  private static let own = [
+    "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "PWD",
+  ]
+
+  init(inherited: [[UInt8]], run: String) {
+    let own = Self.own.map { Array($0.utf8) }
+    self.inherited = inherited.filter { entry in
+      !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) }
+    }
+    self.run = run
+  }
+
+  var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> { block.pointers }
+
+  /// The task's own PATH, or what execvp(3) takes where there is none.
+  var searchPath: UnsafePointer<CChar> {
+    guard let pathIndex else { return UnsafePointer(defaultPath[0]) }
+    return UnsafePointer(block[pathIndex] + 5)
+  }
+
+  /// Makes the environment that of list `index` of the plan, over the inherited one.
+  mutating func set(_ plan: Plan, _ index: UInt32) {
+    block.removeLast(ownCount)
+    ownCount = 0
+    if list == index { return }
+    list = index
+    block.removeAll()
+    pathIndex = nil
+    let items = plan.environmentList(index)
+    for entry in inherited {
+      let name = entry.prefix { $0 != UInt8(ascii: "=") }
+      if items.contains(where: { plan.text($0.name).elementsEqual(name) }) { continue }
+      if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
+      block.append(entry)
+    }
+    for item in items {
+      let name = plan.text(item.name)
+      if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
+      if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
+      block.begin()
+      block.add(name)
+      block.add("=")
+      block.add(plan.text(item.value))
+      block.end()
+    }
+    block.append("OPFLOW_RUN=\(run)".utf8)
+  }
+
+  mutating func set(
+    task: UnsafeRawBufferPointer, attempt: Int32, directory: UnsafeRawBufferPointer,
+    conclusion: RunState?
+  ) {
+    block.begin()
+    block.add("OPFLOW_TASK=")
+    block.add(task)
+    block.end()
+    block.begin()
+    block.add("OPFLOW_ATTEMPT=")
+    block.add(number: attempt)
+    block.end()
+    block.begin()
+    block.add("PWD=")
+    block.add(directory)
+    block.end()
+    ownCount = 3
+    guard let conclusion else { return }
+    block.append("OPFLOW_RUN_STATE=\(conclusion.rawValue)".utf8)
+    ownCount = 4
+  }
+}

@@ -1,0 +1,330 @@
+internal import OpflowCore
+
+/// What happens to a worker.
+enum WorkerEvent {
+  case order(WorkerOrder)
+  /// The coordinator is gone, or this worker was told to end by a signal.
+  case endOfOrders
+  /// The process that `start` asked for exists.
+  case started(pid: Int32)
+  case refused(errorNumber: Int32, what: String)
+  /// Children were reaped. `status` is that of the task's own process, once it is among them;
+  /// `isGone` tells that nothing of the tree is left.
+  case reaped(status: ExitStatus?, isGone: Bool)
+  case outputFailed(errorNumber: Int32)
+  /// A deadline may have passed.
+  case timer
+}
+
+/// What a worker is to do, in this order.
+enum WorkerAction {
+  /// Answered by `started` or `refused`.
+  case start(TaskID, attempt: Int32)
+  case report(WorkerReport)
+  /// The number of a signal, to every process of the tree.
+  case signal(Int32)
+  case proceed
+  case suspend
+  /// KILL to what there is of the tree now; answered by `reaped` sooner or later.
+  case kill
+  /// What could not be killed is left behind, and named.
+  case abandon
+  /// Read what there is of the output, close, and report the end.
+  case finish(TaskID, attempt: Int32, Outcome)
+  case leave
+}
+
+/// The decisions of a worker: which task runs, which is next, and how one ends.
+///
+/// A worker holds at most two tasks. The one that runs goes through
+///
+///     starting ─► running ─► stopping ─► killing ─► (gone)
+///         │          └──────────┴───────────┘
+///         └► (refused)
+///
+/// `running`: its own process lives. `stopping`: the stop signal was sent, and what descends from it
+/// has until a deadline, also when its own process has ended by then. `killing`: KILL in passes, until
+/// nothing is left or, for what cannot be killed, a second deadline has passed. It is suspended in
+/// `running` only.
+struct WorkerState {
+  /// How long KILL is repeated before what is left counts as impossible to end: another user's
+  /// processes, or such as sleep in the kernel.
+  static let killPatienceMilliseconds: Int64 = 3000
+  static let killIntervalMilliseconds: Int64 = 20
+  /// At most, when the coordinator is gone.
+  static let lastGraceMilliseconds: Int64 = 1000
+
+  private enum Phase {
+    case starting, running
+    case stopping(until: Instant)
+    case killing(next: Instant, until: Instant)
+  }
+
+  private struct Held {
+    let task: TaskID
+    let attempt: Int32
+    let policy: TaskPolicy
+    var phase = Phase.starting
+    var begin = Instant(nanoseconds: 0)
+    /// When its time is up; nil for no timeout, and while it is suspended.
+    var timeout: Instant?
+    /// What is left of the timeout, while it is suspended.
+    var remainingNanoseconds: Int64?
+    var isSuspended = false
+    var status = ExitStatus.unknown
+    var reason = Reason.none
+    var errorNumber: Int32 = 0
+
+    func isAbout(_ task: TaskID, _ attempt: Int32) -> Bool {
+      self.task == task && self.attempt == attempt
+    }
+  }
+
+  private struct Ahead {
+    let task: TaskID
+    let attempt: Int32
+  }
+
+  private let policy: (TaskID) -> TaskPolicy
+  private var current: Held?
+  private var ahead: Ahead?
+  /// No more work comes: leave once idle.
+  private var isLeaving = false
+
+  /// What a task finds in `OPFLOW_RUN_STATE`.
+  private(set) var conclusion: RunState?
+
+  init(policy: @escaping (TaskID) -> TaskPolicy) { self.policy = policy }
+
+  /// When `timer` is due; nil for never.
+  var deadline: Instant? {
+    guard let current else { return nil }
+    switch current.phase {
+    case .starting: return nil
+    case .running: return current.timeout
+    case .stopping(let until): return until
+    case .killing(let next, _): return next
+    }
+  }
+
+  mutating func handle(
+    _ event: WorkerEvent, at now: Instant, into actions: inout [WorkerAction]
+  ) {
+    switch event {
+    case .order(let order): obey(order, at: now, into: &actions)
+    case .endOfOrders: endAll(at: now, into: &actions)
+    case .started(let pid): noteStart(pid, at: now, into: &actions)
+    case .refused(let errorNumber, let what):
+      guard let held = current else { return }
+      let report = WorkerReport.refused(
+        held.task, attempt: held.attempt, errorNumber: errorNumber, what: what)
+      actions.append(.report(report))
+      next(afterSuccess: false, into: &actions)
+    case .reaped(let status, let isGone):
+      noteReaped(status, isGone: isGone, at: now, into: &actions)
+    case .outputFailed(let errorNumber):
+      guard current != nil, current?.reason != .output else { return }
+      current?.reason = .output
+      current?.errorNumber = errorNumber
+      stop(at: now, atOnce: false, into: &actions)
+    case .timer: passTime(now, into: &actions)
+    }
+  }
+
+  // MARK: Orders
+
+  private mutating func obey(
+    _ order: WorkerOrder, at now: Instant, into actions: inout [WorkerAction]
+  ) {
+    switch order {
+    case .run(let task, let attempt):
+      if isLeaving || ahead != nil {
+        actions.append(.report(.revoked(task, attempt: attempt)))
+      } else if current != nil {
+        ahead = Ahead(task: task, attempt: attempt)
+      } else {
+        start(task, attempt, into: &actions)
+      }
+    case .revoke(let task, let attempt):
+      if ahead?.task == task, ahead?.attempt == attempt { giveBack(into: &actions) }
+    case .stop(let task, let attempt, let reason):
+      if ahead?.task == task, ahead?.attempt == attempt {
+        giveBack(into: &actions)
+      } else if let held = current, held.isAbout(task, attempt) {
+        giveBack(into: &actions)
+        if held.reason == .none { current?.reason = reason }
+        stop(at: now, atOnce: reason == .kill, into: &actions)
+      }
+    case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
+    case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
+    case .watch: break
+    case .conclude(let state): conclusion = state
+    case .bye:
+      isLeaving = true
+      if current == nil { actions.append(.leave) }
+    }
+  }
+
+  private mutating func giveBack(into actions: inout [WorkerAction]) {
+    guard let given = ahead else { return }
+    ahead = nil
+    actions.append(.report(.revoked(given.task, attempt: given.attempt)))
+  }
+
+  private mutating func start(
+    _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
+  ) {
+    current = Held(task: task, attempt: attempt, policy: policy(task))
+    actions.append(.start(task, attempt: attempt))
+  }
+
+  private mutating func suspend(
+    _ task: TaskID, _ attempt: Int32, at now: Instant, into actions: inout [WorkerAction]
+  ) {
+    guard let held = current, held.isAbout(task, attempt), case .running = held.phase,
+      !held.isSuspended
+    else { return }
+    current?.isSuspended = true
+    current?.remainingNanoseconds = held.timeout.map { $0.nanoseconds - now.nanoseconds }
+    current?.timeout = nil
+    actions.append(.suspend)
+  }
+
+  private mutating func proceed(
+    _ task: TaskID, _ attempt: Int32, at now: Instant, into actions: inout [WorkerAction]
+  ) {
+    guard let held = current, held.isAbout(task, attempt), case .running = held.phase,
+      held.isSuspended
+    else { return }
+    current?.isSuspended = false
+    current?.timeout = held.remainingNanoseconds.map {
+      Instant(nanoseconds: now.nanoseconds.addingReportingOverflow($0).partialValue)
+    }
+    actions.append(.proceed)
+  }
+
+  /// The coordinator is gone: nobody is told anything any more.
+  private mutating func endAll(at now: Instant, into actions: inout [WorkerAction]) {
+    isLeaving = true
+    ahead = nil
+    guard let held = current else {
+      actions.append(.leave)
+      return
+    }
+    if held.reason == .none { current?.reason = .interrupted }
+    stop(at: now, atOnce: false, into: &actions)
+    let last = now.advanced(byMilliseconds: Self.lastGraceMilliseconds)
+    switch current?.phase {
+    case .stopping(let until): current?.phase = .stopping(until: min(until, last))
+    case .killing(let next, let until):
+      current?.phase = .killing(next: next, until: min(until, last))
+    case .starting, .running, nil: break
+    }
+  }
+
+  // MARK: The task that runs
+
+  private mutating func noteStart(
+    _ pid: Int32, at now: Instant, into actions: inout [WorkerAction]
+  ) {
+    guard let held = current else { return }
+    current?.phase = .running
+    current?.begin = now
+    if held.policy.timeoutMilliseconds > 0 {
+      let limit = Int64(clamping: held.policy.timeoutMilliseconds)
+      current?.timeout = now.advanced(byMilliseconds: limit)
+    }
+    actions.append(.report(.started(held.task, attempt: held.attempt, pid: pid)))
+  }
+
+  private mutating func noteReaped(
+    _ status: ExitStatus?, isGone: Bool, at now: Instant, into actions: inout [WorkerAction]
+  ) {
+    guard let held = current else { return }
+    if let status { current?.status = status }
+    if isGone {
+      finish(at: now, into: &actions)
+    } else if status != nil, case .running = held.phase {
+      // What it left behind goes at once.
+      beginKilling(at: now, into: &actions)
+    } else if case .killing(_, let until) = held.phase {
+      pass(at: now, until: until, into: &actions)
+    }
+  }
+
+  /// Ends the tree by the task's stop rule, or at once.
+  private mutating func stop(
+    at now: Instant, atOnce: Bool, into actions: inout [WorkerAction]
+  ) {
+    guard let held = current else { return }
+    switch held.phase {
+    case .starting, .killing: return
+    case .running:
+      if atOnce || held.policy.stopGraceMilliseconds == 0 {
+        beginKilling(at: now, into: &actions)
+      } else {
+        let grace = Int64(held.policy.stopGraceMilliseconds)
+        current?.phase = .stopping(until: now.advanced(byMilliseconds: grace))
+        actions.append(.signal(Int32(clamping: held.policy.stopSignal)))
+        // A stopped process does not see the signal before it goes on.
+        actions.append(.proceed)
+      }
+    case .stopping: if atOnce { beginKilling(at: now, into: &actions) }
+    }
+  }
+
+  private mutating func beginKilling(at now: Instant, into actions: inout [WorkerAction]) {
+    let until = now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
+    pass(at: now, until: until, into: &actions)
+  }
+
+  private mutating func pass(
+    at now: Instant, until: Instant, into actions: inout [WorkerAction]
+  ) {
+    current?.phase = .killing(
+      next: now.advanced(byMilliseconds: Self.killIntervalMilliseconds), until: until)
+    actions.append(.kill)
+  }
+
+  private mutating func passTime(_ now: Instant, into actions: inout [WorkerAction]) {
+    guard let held = current else { return }
+    switch held.phase {
+    case .starting: break
+    case .running:
+      guard let timeout = held.timeout, timeout <= now else { return }
+      current?.timeout = nil
+      giveBack(into: &actions)
+      if held.reason == .none { current?.reason = .timeout }
+      stop(at: now, atOnce: false, into: &actions)
+    case .stopping(let until):
+      if until <= now { beginKilling(at: now, into: &actions) }
+    case .killing(let next, let until):
+      if until <= now {
+        actions.append(.abandon)
+        finish(at: now, into: &actions)
+      } else if next <= now {
+        pass(at: now, until: until, into: &actions)
+      }
+    }
+  }
+
+  private mutating func finish(at now: Instant, into actions: inout [WorkerAction]) {
+    guard let held = current else { return }
+    var outcome = Outcome(
+      status: held.status, reason: held.reason, errorNumber: held.errorNumber)
+    outcome.usage.wallMicroseconds = (now.nanoseconds - held.begin.nanoseconds) / 1000
+    actions.append(.finish(held.task, attempt: held.attempt, outcome))
+    next(afterSuccess: outcome.isSuccess, into: &actions)
+  }
+
+  private mutating func next(afterSuccess: Bool, into actions: inout [WorkerAction]) {
+    current = nil
+    if afterSuccess, let given = ahead {
+      ahead = nil
+      start(given.task, given.attempt, into: &actions)
+      return
+    }
+    giveBack(into: &actions)
+    if isLeaving { actions.append(.leave) }
+  }
+}

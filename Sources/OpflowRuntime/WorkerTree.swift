@@ -1,0 +1,71 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The processes of the task that runs: everything below this worker, which is their subreaper.
+struct WorkerTree {
+  private var mainPID: Int32 = 0
+  private(set) var usage = Usage()
+  /// What could not be ended is left behind and counts no more.
+  private var abandoned: Set<Int32> = []
+
+  struct Reaped {
+    /// How the task's own process ended, when it is among those that were reaped now.
+    var status: ExitStatus?
+    /// Nothing of the tree is left.
+    var isGone = false
+    /// Processes that were reaped.
+    var count = 0
+  }
+
+  mutating func begin(mainPID: Int32) {
+    self.mainPID = mainPID
+    usage = Usage()
+  }
+
+  /// Reaps what has ended, and sums what it used.
+  mutating func reap() throws(Errno) -> Reaped {
+    var reaped = Reaped()
+    while true {
+      do throws(Errno) {
+        guard let ended = try EndedProcess.reap(.any, block: false) else {
+          if !abandoned.isEmpty {
+            reaped.isGone = abandoned.isSuperset(of: ProcessTree.children(of: ProcessID.own))
+          }
+          return reaped
+        }
+        note(ended, &reaped)
+      } catch .noChild {
+        abandoned.removeAll()
+        reaped.isGone = true
+        return reaped
+      }
+    }
+  }
+
+  private mutating func note(_ ended: EndedProcess, _ reaped: inout Reaped) {
+    reaped.count += 1
+    // A straggler of an earlier task is not this one's to pay.
+    if abandoned.remove(ended.pid) != nil { return }
+    usage.userMicroseconds += ended.userMicroseconds
+    usage.systemMicroseconds += ended.systemMicroseconds
+    usage.peakKibibytes = max(usage.peakKibibytes, ended.peakKibibytes)
+    guard ended.pid == mainPID else { return }
+    switch ended.status {
+    case .exit(let code): reaped.status = .exit(code)
+    case .signal(let signal): reaped.status = .signal(signal)
+    }
+  }
+
+  /// Sends a signal to every process of the tree.
+  func signal(_ signal: Signal) {
+    var delivery = ProcessTree.Delivery()
+    ProcessTree.signalAll(signal, exempt: abandoned, &delivery)
+  }
+
+  /// Gives up what is left, and tells what that is.
+  mutating func abandon() -> [ProcessStatus] {
+    let left = ProcessTree.descendants(of: ProcessID.own).filter { !abandoned.contains($0) }
+    abandoned.formUnion(left)
+    return left.compactMap(ProcessStatus.read)
+  }
+}

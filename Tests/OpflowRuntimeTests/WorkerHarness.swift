@@ -1,0 +1,233 @@
+import Foundation
+import OpflowCore
+import OpflowSystem
+import Testing
+
+/// One task of a plan for workers.
+struct WorkerTask {
+  var name: String
+  var script: String?
+  var words: [String] = []
+  var shell = ["/bin/sh", "-ec"]
+  var directory: String?
+  var environment: [(String, String)] = []
+  var policy = TaskPolicy()
+
+  /// A script for the shell.
+  init(_ name: String, _ script: String, _ change: (inout WorkerTask) -> Void = { _ in }) {
+    self.name = name
+    self.script = script
+    change(&self)
+  }
+
+  init(_ name: String, words: [String], _ change: (inout WorkerTask) -> Void = { _ in }) {
+    self.name = name
+    self.words = words
+    change(&self)
+  }
+}
+
+/// A real worker, driven over its pipes as a coordinator does.
+final class WorkerHarness {
+  let folder: String
+  let plan: Plan
+  private(set) var hello: WorkerHello?
+  private let process: SpawnedProcess
+  private var orders: Descriptor?
+  private let reports: Descriptor
+  private let errors: Descriptor
+  private var input = LineBuffer()
+  private let ids: [String: TaskID]
+
+  /// A task of a plan that should have an answer by now has none: only hangs run into it.
+  static let patience: Int64 = 60_000_000_000
+
+  enum Problem: Error {
+    case cycle
+    case malformedReport
+    case endOfReports
+    case hangs
+    case unexpected(WorkerReport)
+  }
+
+  init(_ tasks: [WorkerTask]) throws {
+    folder = NSTemporaryDirectory() + "opflow-worker-" + UUID().uuidString
+    try Path.makeDirectories(folder + "/logs")
+    try Path.makeDirectory(folder + "/work")
+    let bytes = try Self.plan(tasks, directory: folder + "/work")
+    try File.open(folder + "/plan", [.writeOnly, .create], mode: 0o400).writeAll(bytes)
+    plan = try Plan(copying: bytes)
+    ids = Dictionary(
+      uniqueKeysWithValues: tasks.enumerated().map { ($1.name, TaskID($0)) })
+
+    let orders = try OpflowSystem.Pipe()
+    let reports = try OpflowSystem.Pipe()
+    let errors = try OpflowSystem.Pipe()
+    process = try Program.spawn(
+      Self.program, arguments: ["worker", folder, "run-1"], input: orders.read.rawValue,
+      output: reports.write.rawValue, error: errors.write.rawValue, options: .newSession)
+    self.orders = try orders.write.duplicate()
+    self.reports = try reports.read.duplicate()
+    self.errors = try errors.read.duplicate()
+  }
+
+  deinit {
+    orders = nil
+    try? process.signal(.kill)
+    _ = try? process.wait()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// The program that was built along with the tests.
+  static let program: String = {
+    let own = (try? Path.real("/proc/self/exe")) ?? ""
+    return Path.parent(of: own) + "/opflow"
+  }()
+
+  private static func plan(_ tasks: [WorkerTask], directory: String) throws -> [UInt8] {
+    var builder = PlanBuilder()
+    for name in ["cpu", "memory", "download"] {
+      builder.resources.append(ResourceEntry(name: builder.intern(name), capacity: 0))
+    }
+    for task in tasks {
+      var entry = TaskEntry(
+        name: builder.intern(task.name), kind: task.script == nil ? .command : .shell)
+      entry.script = builder.intern(task.script ?? "")
+      entry.words = builder.list(task.words.map { builder.intern($0) })
+      entry.shell = builder.list(task.shell.map { builder.intern($0) })
+      entry.directory = builder.intern(task.directory ?? directory)
+      entry.environment = builder.environment(
+        task.environment.map {
+          EnvironmentItem(name: builder.intern($0.0), value: builder.intern($0.1))
+        })
+      entry.policy = builder.policy(task.policy)
+      _ = builder.add(entry)
+      builder.endNeeds()
+    }
+    let manifest = ManifestEntry(
+      name: builder.intern("test"), description: .empty, folder: builder.intern(directory),
+      maxParallel: 0, maxFailures: 1, usesRunID: false)
+    switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: 2)) {
+    case .plan(let bytes): return bytes
+    case .cycle: throw Problem.cycle
+    }
+  }
+
+  var pid: Int32 { process.pid }
+  func id(_ name: String) -> TaskID { ids[name] ?? .none }
+
+  // MARK: Orders
+
+  func order(_ order: WorkerOrder) throws {
+    var writer = FieldWriter()
+    MessageCodec.encode(order, into: &writer)
+    try send(String(decoding: writer.bytes, as: UTF8.self))
+  }
+
+  func send(_ text: String) throws { try orders?.writeAll(text) }
+  func run(_ name: String, attempt: Int32 = 1) throws {
+    try order(.run(id(name), attempt: attempt))
+  }
+  func stop(_ name: String, _ reason: Reason) throws {
+    try order(.stop(id(name), attempt: 1, reason: reason))
+  }
+  func closeOrders() { orders = nil }
+  func signal(_ signal: Signal) throws { try process.signal(signal) }
+
+  // MARK: Reports
+
+  /// The next report. The hello is kept aside.
+  func next() throws -> WorkerReport {
+    while true {
+      switch input.next(MessageCodec.report) {
+      case .message(.hello(let hello)): self.hello = hello
+      case .message(let report): return report
+      case .malformed: throw Problem.malformedReport
+      case .needsMore:
+        var set = PollSet(slots: 1)
+        set.set(0, reports.rawValue)
+        guard try set.wait(nanoseconds: Self.patience) else { throw Problem.hangs }
+        let count = try input.fill { room throws(Errno) in try reports.read(into: room) }
+        if count == 0 { throw Problem.endOfReports }
+      }
+    }
+  }
+
+  /// The pid of a task that must be the next to start.
+  func started(_ name: String) throws -> Int32 {
+    let report = try next()
+    guard case .started(id(name), _, let pid) = report else { throw Problem.unexpected(report) }
+    return pid
+  }
+
+  /// How a task that must be the next to end did. Its start is passed over.
+  func ended(_ name: String) throws -> Outcome {
+    while true {
+      let report = try next()
+      switch report {
+      case .started(id(name), _, _): continue
+      case .ended(id(name), _, let outcome): return outcome
+      default: throw Problem.unexpected(report)
+      }
+    }
+  }
+
+  func refused(_ name: String) throws -> (errorNumber: Int32, what: String) {
+    let report = try next()
+    guard case .refused(id(name), _, let errorNumber, let what) = report else {
+      throw Problem.unexpected(report)
+    }
+    return (errorNumber, what)
+  }
+
+  /// Runs a task to its end.
+  func finish(_ name: String, attempt: Int32 = 1) throws -> Outcome {
+    try run(name, attempt: attempt)
+    return try ended(name)
+  }
+
+  // MARK: What is left of it
+
+  func log(_ name: String) throws -> String {
+    String(decoding: try File.read(folder + "/logs/" + LogName.of(name)), as: UTF8.self)
+  }
+  var logNames: [String] { get throws { try Path.names(in: folder + "/logs").sorted() } }
+
+  /// Waits until a task has written `text` to its log and a line feed behind it, and gives the lines.
+  func waitForLog(_ name: String, lines count: Int) throws -> [String] {
+    let path = folder + "/logs/" + LogName.of(name)
+    let deadline = Clock.monotonicNanoseconds + Self.patience
+    // There is no event for "somebody else has written to a file" short of inotify; yielding costs
+    // nothing and ends as soon as it is there.
+    while Clock.monotonicNanoseconds < deadline {
+      if let bytes = try? File.read(path), bytes.count(where: { $0 == 10 }) >= count {
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+      }
+      sched_yield()
+    }
+    throw Problem.hangs
+  }
+
+  /// The worker's end; the orders are closed for it.
+  func wait() throws -> EndedProcess.Status {
+    var set = PollSet(slots: 1)
+    set.set(0, process.descriptor.rawValue)
+    guard try set.wait(nanoseconds: Self.patience) else { throw Problem.hangs }
+    return try process.wait().status
+  }
+
+  /// What the worker wrote to standard error; once it has ended.
+  func complaints() throws -> String { String(decoding: try errors.readAll(), as: UTF8.self) }
+
+  /// Processes that carry this worker's task mark, or are below the worker.
+  func survivors() -> [Int32] {
+    let mark = Array("PWD=\(folder)/work".utf8)
+    return ((try? Path.names(in: "/proc")) ?? []).compactMap { Int32($0) }.filter { pid in
+      guard let bytes = try? File.read("/proc/\(pid)/environ") else { return false }
+      return bytes.split(separator: 0).contains { $0.elementsEqual(mark) }
+        && ProcessStatus.read(pid)?.isZombie == false
+    }
+  }
+
+  func isAlive(_ pid: Int32) -> Bool { ProcessStatus.read(pid)?.isZombie == false }
+}
