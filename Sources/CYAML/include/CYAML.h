@@ -1,3 +1,101 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+
+/// Reads one YAML document with libyaml into a table of fixed-size records.
+///
+/// The table is the document in preorder. A record is a scalar, a mapping, a sequence or an alias;
+/// the children of a collection follow it, and its `value` is the number of the record behind them,
+/// so a reader walks or skips a node without building anything. Texts are not copied where they
+/// stand in the input as they are: 12 bytes is all that most nodes take.
+
+/// Bounds within which a document is read.
+enum {
+  CYAML_MAX_DEPTH = 64,
+  CYAML_MAX_EXPANDED = 10 * 1000 * 1000,
+  CYAML_MAX_RECORDS = 100 * 1000 * 1000,
+  CYAML_MAX_SILENT_BYTES = 32 << 20,
+  CYAML_MAX_PROBLEMS = 64,
+};
+
+/// Kinds of records.
+enum { CYAML_SCALAR = 0, CYAML_MAPPING = 1, CYAML_SEQUENCE = 2, CYAML_ALIAS = 3 };
+
+/// A node.
+typedef struct {
+  /// Offset of its first byte in the input.
+  uint32_t start;
+  /// Scalar: where its text begins. Collection: the number of the record behind its last one.
+  /// Alias: the number of the record it stands for.
+  uint32_t value;
+  /// Bits 0 and 1: the kind. Bit 2: a plain scalar, whose type its text decides. Bit 3: the text is
+  /// in `texts`, not in the input. Bit 4: a collection in flow style. From bit 6 on: the text's
+  /// length.
+  uint32_t bits;
+} cyaml_record;
+
+enum { CYAML_PLAIN = 1 << 2, CYAML_OWN_TEXT = 1 << 3, CYAML_FLOW = 1 << 4, CYAML_LENGTH_SHIFT = 6 };
+
+/// What is wrong with a document that libyaml itself takes.
+enum {
+  CYAML_UNKNOWN_ALIAS = 1,
+  CYAML_RECURSIVE_ALIAS = 2,
+  CYAML_UNKNOWN_TAG = 3,
+  CYAML_NUL_IN_TEXT = 4,
+};
+
+typedef struct {
+  uint32_t kind;
+  uint32_t start;
+} cyaml_problem;
+
+/// How reading ended.
+enum {
+  CYAML_OK = 0,
+  /// No document: nothing but blanks and comments.
+  CYAML_EMPTY,
+  /// libyaml's own error; `problem` and `context` are its words.
+  CYAML_SYNTAX,
+  CYAML_NOT_UTF8,
+  /// A character that YAML forbids; `character` is its number.
+  CYAML_FORBIDDEN_CHARACTER,
+  CYAML_SECOND_DOCUMENT,
+  CYAML_TOO_DEEP,
+  CYAML_TOO_EXPANDED,
+  CYAML_TOO_MANY_RECORDS,
+  /// More than `CYAML_MAX_SILENT_BYTES` belong to one value.
+  CYAML_TOO_LONG,
+  CYAML_TOO_MANY_DIRECTIVES,
+  CYAML_OUT_OF_MEMORY,
+};
+
+typedef struct {
+  cyaml_record *records;
+  uint8_t *texts;
+  size_t record_count;
+  size_t text_length;
+  cyaml_problem problems[CYAML_MAX_PROBLEMS];
+  size_t problem_count;
+  int32_t status;
+  uint32_t character;
+  /// Where reading ended, when it ended early.
+  size_t place;
+  /// Where the construct began that could not be read; `SIZE_MAX` when libyaml does not say.
+  size_t context_place;
+  /// libyaml's words, static; null for none.
+  const char *problem;
+  const char *context;
+} cyaml_document;
+
+/// Reads `length` bytes (below 1 GiB) into `document`, which the caller releases in every case.
+/// Returns `document->status`.
+int32_t cyaml_read(const uint8_t *bytes, size_t length, cyaml_document *document);
+
+/// Frees what `cyaml_read` allocated.
+void cyaml_release(cyaml_document *document);
+
+/// Line feeds in `bytes`.
+size_t cyaml_count_lines(const uint8_t *bytes, size_t length);
+
+/// The offset of the first `${{`, or `length`.
+size_t cyaml_find_expression(const uint8_t *bytes, size_t length);

@@ -1,0 +1,22 @@
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "CYAML.h"
+
+size_t cyaml_count_lines(const uint8_t *bytes, size_t length) {
+  size_t lines = 0;
+  for (size_t index = 0; index < length; index++) lines += bytes[index] == '\n';
+  return lines;
+}
+
+size_t cyaml_find_expression(const uint8_t *bytes, size_t length) {
+  const uint8_t *end = bytes + length;
+  const uint8_t *at = bytes;
+  while (end - at >= 3) {
+    at = memchr(at, '$', (size_t)(end - at) - 2);
+    if (!at) return length;
+    if (at[1] == '{' && at[2] == '{') return (size_t)(at - bytes);
+    at++;
+  }
+  return length;
+}
