@@ -1,0 +1,151 @@
+internal import OpflowCore
+
+/// What a download fetches, and what must be true of it.
+struct Download {
+  /// First choice first.
+  var urls: [Scalar] = []
+  var to: Scalar?
+  /// Lower-case or upper-case hexadecimal.
+  var sha256: Scalar?
+  var sha512: Scalar?
+  var sizeBytes: UInt64?
+  var headers: [(name: Text, value: Scalar)] = []
+  /// Permission bits.
+  var mode: UInt32?
+  var resumes = true
+  var maximumBytesPerSecond: UInt64?
+}
+
+extension ManifestReader {
+  @discardableResult
+  mutating func readDownload(_ node: Node, in directory: Directory) -> Download? {
+    guard document.kind(node) == .mapping else {
+      values.wrongType(node, Subject(TaskKey.download), expected: "a map")
+      return nil
+    }
+    let fields = maps.fields(node, tables.download, owner: "`download`")
+    var download = Download()
+    readURLs(fields, of: node, into: &download)
+    if let to = fields[.to] {
+      download.to = values.filledString(to, Subject(DownloadKey.to))
+      if let path = download.to { noteWritten(path, in: directory) }
+    } else {
+      reportMissing(.to, of: node)
+    }
+    download.sha256 = fields[.sha256].flatMap { readHash($0, .sha256, digitCount: 64) }
+    download.sha512 = fields[.sha512].flatMap { readHash($0, .sha512, digitCount: 128) }
+    download.sizeBytes = fields[.size].flatMap { values.size($0, Subject(DownloadKey.size)) }
+    if let headers = fields[.headers] { readHeaders(headers, into: &download) }
+    download.mode = fields[.mode].flatMap { readMode($0) }
+    if let resume = fields[.resume] {
+      download.resumes = values.boolean(resume, Subject(DownloadKey.resume)) ?? true
+    }
+    if let speed = fields[.maxSpeed] { download.maximumBytesPerSecond = readSpeed(speed) }
+    return download
+  }
+
+  private func reportMissing(_ key: DownloadKey, of node: Node) {
+    mistakes.error(document.place(node), "the `download` has no `\(key.name)`")
+  }
+
+  private func readURLs(
+    _ fields: Fields<DownloadKey>, of node: Node, into download: inout Download
+  ) {
+    if let url = fields[.url] {
+      if let url = readURL(url, Subject(DownloadKey.url)) { download.urls.append(url) }
+    } else {
+      reportMissing(.url, of: node)
+    }
+    guard let mirrors = fields[.mirrors],
+      let items = values.items(mirrors, Subject(DownloadKey.mirrors), expected: "a list of URLs")
+    else { return }
+    download.urls += items.compactMap { readURL($0, .item(of: DownloadKey.mirrors)) }
+  }
+
+  private func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
+    guard let url = values.filledString(node, subject) else { return nil }
+    let text = url.text
+    let schemes: [StaticString] = ["http://", "https://", "file:///"]
+    guard let scheme = schemes.first(where: { text.hasPrefix($0) }),
+      text.count > scheme.utf8CodeUnitCount,
+      text.allSatisfy({ $0 > 32 && $0 != 127 })
+    else {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be an http, https or file URL")
+      return nil
+    }
+    return url
+  }
+
+  private func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Scalar? {
+    let subject = Subject(key)
+    guard let hash = values.scalar(node, subject, expected: "a hash in hexadecimal") else {
+      return nil
+    }
+    guard hash.text.allSatisfy(Character8.isHexadecimal) else {
+      mistakes.error(document.place(node), "\(subject.description) must be hexadecimal digits")
+      return nil
+    }
+    guard hash.text.count == digitCount else {
+      mistakes.error(
+        document.place(node),
+        "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)")
+      return nil
+    }
+    return hash
+  }
+
+  private func readHeaders(_ node: Node, into download: inout Download) {
+    guard let entries = mapEntries(node, Subject(DownloadKey.headers)) else { return }
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      if !Self.isHeaderName(name) {
+        mistakes.error(
+          document.place(entries.keys[index]), "`\(name.string)` is no name of an HTTP header")
+      }
+      let subject = Subject.entry("headers", name)
+      guard let value = values.scalar(entries.value(index), subject, expected: "a string") else {
+        continue
+      }
+      // A line end in a header would begin another one.
+      if value.text.contains(where: { $0 == 10 || $0 == 13 }) {
+        mistakes.error(document.place(value.node), "\(subject.description) holds a line end")
+      }
+      download.headers.append((name, value))
+    }
+  }
+
+  /// A token of RFC 9110, section 5.6.2.
+  private static func isHeaderName(_ text: Text) -> Bool {
+    let marks = Array("!#$%&'*+-.^_`|~".utf8)
+    return !text.isEmpty
+      && text.allSatisfy { Character8.isLetter($0) || Character8.isDigit($0) || marks.contains($0) }
+  }
+
+  private func readMode(_ node: Node) -> UInt32? {
+    let subject = Subject(DownloadKey.mode)
+    guard let mode = values.string(node, subject) else { return nil }
+    guard (3...4).contains(mode.text.count), let bits = UInt32(mode.text.string, radix: 8) else {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be three or four octal digits",
+        help: "such as \"0644\"")
+      return nil
+    }
+    return bits
+  }
+
+  private func readSpeed(_ node: Node) -> UInt64? {
+    let subject = Subject(DownloadKey.maxSpeed)
+    guard let speed = values.scalar(node, subject, expected: "a size per second") else {
+      return nil
+    }
+    let text = speed.text.hasSuffix("/s") ? speed.text.part(0..<(speed.text.count - 2)) : speed.text
+    guard let bytes = SizeText.bytes(text), bytes > 0 else {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be a size per second",
+        help: "such as 10MiB")
+      return nil
+    }
+    return bytes
+  }
+}

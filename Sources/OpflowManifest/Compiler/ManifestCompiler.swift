@@ -1,0 +1,149 @@
+package import OpflowCore
+
+/// A manifest as bytes, and where it comes from.
+package struct ManifestSource: Sendable {
+  package var bytes: [UInt8]
+  /// The path as the user wrote it, for `file:line:column`.
+  package var displayPath: String
+  /// Absolute: what relative paths in the manifest start from.
+  package var folder: String
+  /// The run's name where the manifest has no `name`: the file's.
+  package var defaultName: String
+
+  package init(bytes: [UInt8], displayPath: String, folder: String, defaultName: String) {
+    self.bytes = bytes
+    self.displayPath = displayPath
+    self.folder = folder
+    self.defaultName = defaultName
+  }
+}
+
+/// What a plan depends on besides the manifest.
+package struct CompileOptions: Sendable {
+  package var runID: String
+  /// `--set NAME=VALUE`, in order; the last one of a name wins.
+  package var variables: [(name: String, value: String)]
+  /// The inherited environment, for `env.NAME` in expressions.
+  package var environment: [(name: String, value: String)]
+  package var opflowVersion: String
+  /// `-j`: capacity of `cpu`. Only decides what is warned of; the plan keeps the manifest's own.
+  package var maxParallel: Int?
+  /// The machine's, or the cgroup's.
+  package var cores: Int
+  package var memoryBytes: UInt64
+
+  package init(
+    runID: String, variables: [(name: String, value: String)] = [],
+    environment: [(name: String, value: String)] = [], opflowVersion: String,
+    maxParallel: Int? = nil, cores: Int, memoryBytes: UInt64
+  ) {
+    self.runID = runID
+    self.variables = variables
+    self.environment = environment
+    self.opflowVersion = opflowVersion
+    self.maxParallel = maxParallel
+    self.cores = cores
+    self.memoryBytes = memoryBytes
+  }
+}
+
+/// A manifest without mistakes.
+package struct CompiledManifest: Sendable {
+  /// The plan file (`Plan`).
+  package var planBytes: [UInt8]
+  package var planKey: PlanKey
+  /// At most 50.
+  package var warnings: [Diagnostic]
+  /// What expressions read of the inherited environment, by name; nil for what is not set.
+  package var environmentRead: [(name: String, value: String?)]
+  /// The manifest's `name`, or the file's.
+  package var name: String
+  package var taskCount: Int
+  package var needCount: Int
+}
+
+/// Compiles a manifest into a plan.
+///
+/// The way of the data: bytes, a table of nodes (`YAMLDocument`), values with expressions evaluated
+/// (`ValueReader`), plan entries (`ManifestReader`), and the plan's bytes (`PlanBuilder`). Nothing
+/// in it touches a file, a clock or a process.
+package enum ManifestCompiler {
+  /// The largest manifest that is read.
+  package static let maximumBytes = 1 << 30
+
+  /// - Throws: all mistakes of the manifest at once.
+  package static func compile(
+    _ source: ManifestSource, options: CompileOptions
+  ) throws(ManifestError) -> CompiledManifest {
+    let result = source.bytes.withUnsafeBytes { bytes -> Result<CompiledManifest, ManifestError> in
+      let mistakes = Mistakes()
+      if let compiled = compile(bytes, source, options, mistakes) { return .success(compiled) }
+      let text = SourceText(bytes: bytes)
+      let errors = mistakes.diagnostics(.error, in: text, file: source.displayPath)
+      let warnings = mistakes.diagnostics(.warning, in: text, file: source.displayPath)
+      return .failure(
+        ManifestError(diagnostics: errors + warnings, errorCount: mistakes.errorCount))
+    }
+    return try result.get()
+  }
+
+  /// Nil when there are mistakes.
+  private static func compile(
+    _ bytes: Text, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
+  ) -> CompiledManifest? {
+    guard bytes.count <= maximumBytes else {
+      mistakes.error(0, "the manifest is larger than 1 GiB")
+      return nil
+    }
+    guard let document = YAMLDocument(reading: bytes, mistakes: mistakes) else { return nil }
+    var reader = ManifestReader(
+      document: document, mistakes: mistakes, source: source, options: options)
+    reader.read()
+    let key = planKey(source, options, reader: reader)
+    let environmentRead = reader.scope.environmentRead
+    let name = reader.name
+    let counts = (tasks: reader.tasks.count, needs: reader.needs.count)
+    guard let plan = reader.finish(key: key) else { return nil }
+    return CompiledManifest(
+      planBytes: plan, planKey: key,
+      warnings: mistakes.diagnostics(
+        .warning, in: SourceText(bytes: bytes), file: source.displayPath),
+      environmentRead: environmentRead, name: name, taskCount: counts.tasks,
+      needCount: counts.needs)
+  }
+
+  /// XXH3-128 over everything that the plan was made from.
+  private static func planKey(
+    _ source: ManifestSource, _ options: CompileOptions, reader: borrowing ManifestReader
+  ) -> PlanKey {
+    let manifest = Hash.planKey(source.bytes)
+    var fields = FieldWriter()
+    fields.number(PlanFormat.version)
+    fields.tab()
+    fields.raw(manifest.description)
+    for text in [options.opflowVersion, source.folder, source.displayPath, source.defaultName] {
+      fields.tab()
+      fields.escaped(text)
+    }
+    fields.tab()
+    fields.number(options.variables.count)
+    for (name, value) in options.variables {
+      fields.tab()
+      fields.escaped(name)
+      fields.tab()
+      fields.escaped(value)
+    }
+    for (name, value) in reader.scope.environmentRead {
+      fields.tab()
+      fields.escaped(name)
+      fields.tab()
+      fields.raw(value == nil ? "unset" : "set ")
+      fields.escaped(value ?? "")
+    }
+    if reader.scope.sawRunID {
+      fields.endLine()
+      fields.escaped(options.runID)
+    }
+    return Hash.planKey(fields.bytes)
+  }
+}

@@ -1,0 +1,90 @@
+internal import OpflowCore
+
+/// The needs of all tasks, in the order of the manifest.
+struct NeedList {
+  private(set) var targets: [Int32] = []
+  private(set) var conditions: [NeedCondition] = []
+  /// Where each is written.
+  private(set) var places: [UInt32] = []
+  private var offsets: [UInt32] = [0]
+
+  /// Tasks whose needs are ended.
+  var count: Int { offsets.count - 1 }
+
+  func edges(of task: Int) -> Range<Int> { Int(offsets[task])..<Int(offsets[task + 1]) }
+
+  /// Adds a need of the task whose turn it is.
+  mutating func add(_ target: Int, on condition: NeedCondition, place: Int) {
+    targets.append(Int32(truncatingIfNeeded: target))
+    conditions.append(condition)
+    places.append(UInt32(truncatingIfNeeded: place))
+  }
+
+  mutating func endTask() { offsets.append(UInt32(truncatingIfNeeded: targets.count)) }
+
+  /// Rings of tasks that need each other, one for each group of tasks that hang together, each as
+  /// its edges: the target of an edge is the task of the next. Tarjan's algorithm, with a stack of
+  /// its own, since a ring may have a million tasks.
+  func rings() -> [[(task: Int, edge: Int)]] {
+    groups().map { ring(in: $0) }
+  }
+
+  /// Strongly connected tasks, in groups of at least two.
+  private func groups() -> [[Int]] {
+    var order = [Int32](repeating: -1, count: count)
+    var low = [Int32](repeating: 0, count: count)
+    var isOpen = [Bool](repeating: false, count: count)
+    var open: [Int] = []
+    var path: [(task: Int, edge: Int)] = []
+    var visited: Int32 = 0
+    var groups: [[Int]] = []
+    for root in 0..<count where order[root] < 0 {
+      path.append((root, Int(offsets[root])))
+      while let (task, edge) = path.last {
+        if order[task] < 0 {
+          order[task] = visited
+          low[task] = visited
+          visited += 1
+          open.append(task)
+          isOpen[task] = true
+        }
+        if edge < Int(offsets[task + 1]) {
+          path[path.count - 1].edge += 1
+          let target = Int(targets[edge])
+          if order[target] < 0 {
+            path.append((target, Int(offsets[target])))
+          } else if isOpen[target] {
+            low[task] = min(low[task], order[target])
+          }
+          continue
+        }
+        path.removeLast()
+        if let parent = path.last?.task { low[parent] = min(low[parent], low[task]) }
+        if low[task] == order[task] {
+          let start = open.lastIndex(of: task) ?? 0
+          for member in open[start...] { isOpen[member] = false }
+          if open.count - start > 1 { groups.append(Array(open[start...])) }
+          open.removeSubrange(start...)
+        }
+      }
+    }
+    return groups
+  }
+
+  /// Follows needs within a group from its first task until one comes back.
+  private func ring(in group: [Int]) -> [(task: Int, edge: Int)] {
+    let members = Set(group)
+    var seen: [Int: Int] = [:]
+    var path: [(task: Int, edge: Int)] = []
+    var task = group.min() ?? 0
+    while seen[task] == nil {
+      seen[task] = path.count
+      guard let edge = edges(of: task).first(where: { members.contains(Int(targets[$0])) }) else {
+        return []
+      }
+      path.append((task, edge))
+      task = Int(targets[edge])
+    }
+    return Array(path[(seen[task] ?? 0)...])
+  }
+}

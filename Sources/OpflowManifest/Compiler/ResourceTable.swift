@@ -1,0 +1,45 @@
+internal import OpflowCore
+
+/// The resources of a manifest: the built-in ones first, in the order of `ResourceEntry`.
+struct ResourceTable {
+  private(set) var names = TextTable()
+  /// What the plan says; 0 where the machine decides.
+  private var declared: [UInt64] = []
+  /// What the machine decides.
+  private var machine: [UInt64]
+
+  private static let downloadCapacity: UInt64 = 4
+
+  init(cpu: UInt64, memory: UInt64, store: TextStore) {
+    machine = [cpu, memory, Self.downloadCapacity]
+    for name in ["cpu", "memory", "download"] {
+      _ = names.insert(store.copy(name))
+      declared.append(0)
+    }
+  }
+
+  func index(of name: Text) -> UInt32? { names.index(of: name).map { UInt32($0) } }
+
+  /// Whether tasks that ask for more than there is are cut to the whole.
+  static func isCut(_ resource: UInt32) -> Bool {
+    resource == ResourceEntry.cpu || resource == ResourceEntry.memory
+  }
+
+  mutating func declare(_ name: Text, capacity: UInt64) {
+    let (index, isNew) = names.insert(name)
+    if isNew { declared.append(capacity) } else { declared[index] = capacity }
+  }
+
+  func capacity(_ resource: UInt32) -> UInt64 {
+    let index = Int(resource)
+    return declared[index] > 0 || index >= machine.count ? declared[index] : machine[index]
+  }
+
+  mutating func setMachineCapacity(_ resource: UInt32, _ capacity: UInt64) {
+    machine[Int(resource)] = capacity
+  }
+
+  func entries(intern: (Text) -> TextRef) -> [ResourceEntry] {
+    zip(names.texts, declared).map { ResourceEntry(name: intern($0), capacity: $1) }
+  }
+}

@@ -1,0 +1,218 @@
+internal import OpflowCore
+
+// `tasks`.
+
+extension ManifestReader {
+  mutating func readTasks(_ fields: Fields<ManifestKey>) {
+    guard let node = fields[.tasks] else {
+      mistakes.error(
+        document.place(document.root), "`tasks` is missing",
+        help: "declare at least one task under `tasks`")
+      return
+    }
+    guard document.kind(node) == .mapping else {
+      values.wrongType(node, Subject(ManifestKey.tasks), expected: "a map from ids to tasks")
+      return
+    }
+    let entries = maps.entries(node)
+    if entries.count == 0 {
+      mistakes.error(
+        document.place(node), "`tasks` is empty", help: "declare at least one task")
+    }
+    for index in 0..<entries.count {
+      if let mistake = TaskName.mistake(entries.name(index)) {
+        mistakes.error(document.place(entries.keys[index]), mistake, help: TaskName.rule)
+      }
+    }
+    tasks = entries
+    needStamps = [Int32](repeating: -1, count: entries.count)
+    _ = builder.file(source.displayPath)
+    for index in 0..<entries.count { readTask(index) }
+    checkFinally()
+  }
+
+  /// Reads one task. One that is wrong is added too, so that numbers stay what they are.
+  private mutating func readTask(_ index: Int) {
+    let name = tasks.name(index)
+    let key = tasks.keys[index]
+    values.scratch.removeAll()
+    scope.taskID = name
+    var task = TaskEntry(name: builder.append(name), kind: .command)
+    task.line = UInt32(
+      truncatingIfNeeded: lines.line(of: document.place(key), in: document.source))
+    let fields = taskFields(index)
+    if fields == nil { _ = readNeeds(nil, of: index) }
+    if let fields { read(fields, key: key, index: index, into: &task) }
+    _ = builder.add(task)
+    if builder.arenaByteCount > Self.longestArena {
+      mistakes.error(document.place(key), "the texts of the plan grow beyond 3 GiB")
+    }
+  }
+
+  /// The plan's format refers to texts by 32 bits.
+  private static var longestArena: Int { 3 << 30 }
+
+  private func taskFields(_ index: Int) -> Fields<TaskKey>? {
+    let node = tasks.value(index)
+    if document.kind(node) == .mapping {
+      return maps.fields(node, tables.task, owner: "a task")
+    }
+    let name = tasks.name(index).string
+    let found = values.describe(node)
+    mistakes.error(
+      document.place(found == "empty" ? tasks.keys[index] : node),
+      found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
+      help: values.quotingHelp(node)
+        ?? (found == "a string" ? "write \(name): { run: … }" : "give it `run` or `download`"))
+    return nil
+  }
+
+  private mutating func read(
+    _ fields: Fields<TaskKey>, key: Node, index: Int, into task: inout TaskEntry
+  ) {
+    if let matrix = fields.key(.matrix) { readMatrix(matrix) }
+    var settings = settingsForTask()
+    let hasOwnPolicy = readOwnSettings(fields, into: &settings)
+    readFlags(fields, into: &task)
+    if settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
+
+    var hasher = FingerprintHasher()
+    readAction(fields, key: key, settings: settings, into: &task, hasher: &hasher)
+    task.priority = settings.priority
+    task.environment = settings.environmentIndex
+    task.directory = settings.directory.ref
+    if hasOwnPolicy || defaultsByTask != nil {
+      task.policy = builder.policy(policy(of: settings, for: task.kind))
+    } else {
+      task.policy = task.kind == .download ? standardPolicy.download : standardPolicy.command
+    }
+    if fields.key(.resources) != nil || defaultsByTask != nil {
+      let standard = task.kind == .download ? ResourceEntry.download : ResourceEntry.cpu
+      task.demand = builder.demand(settings.demands.resolved(over: standard))
+    } else {
+      task.demand = task.kind == .download ? standardDemand.download : standardDemand.command
+    }
+    if task.kind == .shell { task.shell = settings.shell.list }
+
+    hasher.end(.run)
+    hasher.add(settings.environmentDigest)
+    hasher.end(.env)
+    hasher.add(settings.directory.stable)
+    hasher.end(.dir)
+    if task.kind == .shell { hasher.add(settings.shell.digest) }
+    hasher.end(.shell)
+    hasher.add(readNeeds(fields[.needs], of: index))
+    hasher.end(.needs)
+    task.fingerprint = hasher.finish()
+
+    readFiles(fields, in: settings.directory)
+    if let secrets = fields.key(.secrets) { readSecrets(secrets) }
+    scope.matrixNames.removeAll(keepingCapacity: true)
+  }
+
+  /// The keys that `defaults` may have too. Returns whether any of them is about the policy.
+  private mutating func readOwnSettings(
+    _ fields: Fields<TaskKey>, into settings: inout TaskSettings
+  ) -> Bool {
+    var hasOwnPolicy = false
+    if let node = fields[.env] {
+      settings.environment = readEnvironment(node, over: settings.environment)
+      settings = withLists(settings)
+    }
+    if let node = fields[.dir], let directory = readDirectory(node) {
+      settings.directory = directory
+    }
+    if let node = fields[.shell], let shell = readShell(node) { settings.shell = shell }
+    if let node = fields[.timeout] {
+      readTimeout(node, into: &settings)
+      hasOwnPolicy = true
+    }
+    if let node = fields[.retry] {
+      readRetry(node, into: &settings)
+      hasOwnPolicy = true
+    }
+    if let node = fields[.stop] {
+      readStop(node, into: &settings)
+      hasOwnPolicy = true
+    }
+    if let node = fields[.priority] { readPriority(node, into: &settings) }
+    if let node = fields[.resources] { readDemands(node, into: &settings) }
+    if let node = fields[.onInterrupted] { readOnInterrupted(node, into: &settings) }
+    return hasOwnPolicy
+  }
+
+  private mutating func readFlags(_ fields: Fields<TaskKey>, into task: inout TaskEntry) {
+    var isFinally = false
+    if let node = fields[.finally] {
+      isFinally = values.boolean(node, Subject(TaskKey.finally)) ?? false
+    }
+    finallyTasks.append(isFinally)
+    if isFinally { task.flags.insert(.finally) }
+    if let node = fields[.condition], readCondition(node) == false {
+      task.flags.insert(.conditionFalse)
+    }
+    if let node = fields[.allowFailure] { readAllowFailure(node, into: &task) }
+    if let node = fields[.desc], let text = values.string(node, Subject(TaskKey.desc)) {
+      task.description = builder.append(text.text)
+    }
+    if let node = fields[.tags],
+      let tags = values.strings(node, TaskKey.tags, expected: "a list of strings")
+    {
+      task.tags = builder.list(tags.map { builder.intern($0.text) })
+    }
+  }
+
+  /// `if`: nil when it cannot be read.
+  private func readCondition(_ node: Node) -> Bool? {
+    let subject = Subject(TaskKey.condition)
+    guard document.kind(node) == .scalar else {
+      values.wrongType(node, subject, expected: "an expression")
+      return nil
+    }
+    let text = document.text(node)
+    if text.trimmed.isEmpty || (document.isPlain(node) && CoreSchema.type(of: text) == .null) {
+      mistakes.error(
+        document.place(node), "`if` is empty", help: "write an expression, such as env.CI == 'true'"
+      )
+      return nil
+    }
+    let values = values
+    let names = ScopedNames(scope: scope) { values.report($0, in: node) }
+    do {
+      let value = try ExpressionTemplate.evaluateWhole(
+        text, names: names, literals: scope.literals)
+      return ExpressionParser<ScopedNames>.isTrue(value)
+    } catch {
+      values.report(error, in: node)
+      return nil
+    }
+  }
+
+  private mutating func readAllowFailure(_ node: Node, into task: inout TaskEntry) {
+    let subject = Subject(TaskKey.allowFailure)
+    switch document.kind(node) {
+    case .sequence:
+      if let codes = values.exitCodes(node, subject, items: TaskKey.allowFailure.name) {
+        task.allowedCodes = builder.codes(codes)
+      }
+    case .scalar:
+      if values.boolean(node, subject) == true { task.flags.insert(.allowAnyFailure) }
+    case .mapping:
+      values.wrongType(node, subject, expected: "true, false or a list of exit codes")
+    }
+  }
+}
+
+/// Lines of places that mostly come in rising order.
+struct LineCounter {
+  private var place = 0
+  private var line = 1
+
+  /// The line, from 1, that holds `place`.
+  mutating func line(of place: Int, in source: Text) -> Int {
+    if place < self.place { self = LineCounter() }
+    line += SourceText.lineCount(of: source.part(self.place..<place))
+    self.place = place
+    return line
+  }
+}

@@ -1,0 +1,50 @@
+/// Which of the known names a person may have meant.
+enum Suggestion {
+  /// The nearest of `names`, when it is near enough: one edit for each three characters, at least
+  /// one, two at most for names up to eight characters.
+  static func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {
+    if name.count > 255 { return nil }
+    var best: Text?
+    var bestDistance = max(1, min(name.count / 3, 3)) + 1
+    for candidate in names where abs(candidate.count - name.count) < bestDistance {
+      let distance = distance(name, candidate, limit: bestDistance)
+      if distance < bestDistance {
+        bestDistance = distance
+        best = candidate
+      }
+    }
+    return best
+  }
+
+  static func help(for name: Text, among names: some Sequence<Text>) -> String? {
+    nearest(to: name, among: names).map { "did you mean `\($0.string)`?" }
+  }
+
+  /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) that
+  /// make one name the other, without regard to case; `limit` when it is that or more.
+  static func distance(_ a: Text, _ b: Text, limit: Int) -> Int {
+    var beforeLast = [Int](repeating: 0, count: b.count + 1)
+    var last = Array(0...b.count)
+    var current = beforeLast
+    for i in 0..<a.count {
+      current[0] = i + 1
+      var smallest = current[0]
+      for j in 0..<b.count {
+        let cost = lower(a[i]) == lower(b[j]) ? 0 : 1
+        var value = min(last[j] + cost, last[j + 1] + 1, current[j] + 1)
+        if i > 0, j > 0, lower(a[i]) == lower(b[j - 1]), lower(a[i - 1]) == lower(b[j]) {
+          value = min(value, beforeLast[j - 1] + 1)
+        }
+        current[j + 1] = value
+        smallest = min(smallest, value)
+      }
+      if smallest >= limit { return limit }
+      (beforeLast, last, current) = (last, current, beforeLast)
+    }
+    return min(last[b.count], limit)
+  }
+
+  private static func lower(_ byte: UInt8) -> UInt8 {
+    byte >= 65 && byte <= 90 ? byte + 32 : byte
+  }
+}

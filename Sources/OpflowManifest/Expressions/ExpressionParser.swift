@@ -1,0 +1,164 @@
+/// What is wrong with an expression, at an offset in its text.
+struct ExpressionMistake: Error, Equatable {
+  var offset: Int
+  var message: String
+  var help: String?
+}
+
+/// Where the names of an expression get their values.
+protocol ExpressionNames {
+  /// The value of `name`; says itself what is wrong with a name that has none.
+  func value(of name: Text, at offset: Int) -> Text
+}
+
+/// Parses an expression and evaluates it in the same pass: it has no effects, so both sides of
+/// every operator are evaluated, and an unknown name is found wherever it stands.
+///
+///     or      = and { "||" and }
+///     and     = equality { "&&" equality }
+///     equality = unary { ( "==" | "!=" ) unary }
+///     unary   = "!" unary | "(" or ")" | NAME | STRING | NUMBER
+///
+/// Every value is a text. Empty and `false` are false. `&&` and `||` give one of their sides, so
+/// that `env.MODE || 'release'` is a default; `!`, `==` and `!=` give `true` or `false`.
+struct ExpressionParser<Names: ExpressionNames> {
+  private var lexer: ExpressionLexer
+  private let names: Names
+  private let store: TextStore
+  private var depth = 0
+
+  /// Parentheses within parentheses.
+  private static var maximumDepth: Int { 64 }
+
+  /// Begins at `position` of `text`. Texts that are made go to `store`.
+  init(text: Text, position: Int, names: Names, store: TextStore) {
+    lexer = ExpressionLexer(text: text, position: position)
+    self.names = names
+    self.store = store
+  }
+
+  /// The value, and where in the text the expression's closing token ends.
+  mutating func evaluate() throws(ExpressionMistake) -> (value: Text, end: Int) {
+    let value = try parseOr()
+    guard lexer.token == .end else { throw unexpected("an operator or the end") }
+    return (value, lexer.range.upperBound)
+  }
+
+  /// Whether the expression was closed by `}}`, not by the end of its text.
+  var isClosed: Bool { !lexer.range.isEmpty }
+
+  static func isTrue(_ value: Text) -> Bool { !(value.isEmpty || value == "false") }
+
+  private mutating func parseOr() throws(ExpressionMistake) -> Text {
+    var left = try parseAnd()
+    while lexer.token == .or {
+      lexer.advance()
+      let right = try parseAnd()
+      if !Self.isTrue(left) { left = right }
+    }
+    return left
+  }
+
+  private mutating func parseAnd() throws(ExpressionMistake) -> Text {
+    var left = try parseEquality()
+    while lexer.token == .and {
+      lexer.advance()
+      let right = try parseEquality()
+      if Self.isTrue(left) { left = right }
+    }
+    return left
+  }
+
+  private mutating func parseEquality() throws(ExpressionMistake) -> Text {
+    var left = try parseUnary()
+    while lexer.token == .equal || lexer.token == .notEqual {
+      let wanted = lexer.token == .equal
+      lexer.advance()
+      let right = try parseUnary()
+      left = Self.boolean(left.isSame(as: right) == wanted)
+    }
+    return left
+  }
+
+  private mutating func parseUnary() throws(ExpressionMistake) -> Text {
+    var negations = 0
+    while lexer.token == .not {
+      negations += 1
+      lexer.advance()
+    }
+    let value = try parsePrimary()
+    return negations == 0 ? value : Self.boolean(Self.isTrue(value) == (negations % 2 == 0))
+  }
+
+  private mutating func parsePrimary() throws(ExpressionMistake) -> Text {
+    let text = lexer.tokenText
+    switch lexer.token {
+    case .name:
+      let offset = lexer.range.lowerBound
+      lexer.advance()
+      return text == "true" || text == "false" ? text : names.value(of: text, at: offset)
+    case .number:
+      lexer.advance()
+      return text
+    case .string:
+      lexer.advance()
+      return unquoted(text)
+    case .open: return try parseParentheses()
+    case .unterminated:
+      throw ExpressionMistake(
+        offset: lexer.range.lowerBound, message: "a text in an expression is not closed",
+        help: "its closing quote is missing")
+    case .equal, .notEqual, .and, .or, .not, .close, .end, .unknown: throw unexpected("a value")
+    }
+  }
+
+  private mutating func parseParentheses() throws(ExpressionMistake) -> Text {
+    guard depth < Self.maximumDepth else {
+      throw ExpressionMistake(
+        offset: lexer.range.lowerBound,
+        message: "parentheses nested deeper than \(Self.maximumDepth) levels", help: nil)
+    }
+    depth += 1
+    lexer.advance()
+    let value = try parseOr()
+    guard lexer.token == .close else { throw unexpected("`)`") }
+    lexer.advance()
+    depth -= 1
+    return value
+  }
+
+  private func unquoted(_ literal: Text) -> Text {
+    let quote = literal[0]
+    let inner = literal.part(1..<(literal.count - 1))
+    guard inner.contains(quote) else { return inner }
+    var position = 0
+    while position < inner.count {
+      store.append(inner.part(position..<(position + 1)))
+      position += inner[position] == quote ? 2 : 1
+    }
+    return store.finish()
+  }
+
+  private func unexpected(_ wanted: String) -> ExpressionMistake {
+    let found = lexer.tokenText
+    var help: String?
+    switch found.first {
+    case UInt8(ascii: "="): help = "compare with `==`"
+    case UInt8(ascii: "&"): help = "write `&&`"
+    case UInt8(ascii: "|"): help = "write `||`"
+    default: break
+    }
+    return ExpressionMistake(
+      offset: lexer.range.lowerBound,
+      message: lexer.token == .end
+        ? "the expression ends where \(wanted) should stand"
+        : "`\(found.string)` stands where \(wanted) should",
+      help: help)
+  }
+
+  private static func boolean(_ value: Bool) -> Text {
+    let word: StaticString = value ? "true" : "false"
+    // SAFETY: a literal's bytes live as long as the program.
+    return Text(start: word.utf8Start, count: word.utf8CodeUnitCount)
+  }
+}

@@ -1,0 +1,107 @@
+internal import CYAML
+
+/// Finds the `${{ … }}` in a text and puts their values in their place. `$${{` stands for a literal
+/// `${{`; everything else of the text is left as it is.
+enum ExpressionTemplate {
+  /// Bytes that one text may grow to. What is longer than this is no value but an attack.
+  static let maximumBytes = 4 << 20
+
+  /// Whether the text holds a `${{`.
+  static func hasExpression(_ text: Text) -> Bool { firstExpression(text, from: 0) < text.count }
+
+  /// Writes the expanded text to `store`.
+  ///
+  /// - Parameter report: gets every mistake; what it stands in counts as empty then.
+  static func expand(
+    _ text: Text, names: some ExpressionNames, store: TextStore, literals: TextStore,
+    report: (ExpressionMistake) -> Void
+  ) -> Text {
+    var position = 0
+    while position < text.count {
+      let start = firstExpression(text, from: position)
+      if start > position, start < text.count, text[start - 1] == UInt8(ascii: "$") {
+        store.append(text.part(position..<(start - 1)))
+        store.append(text.part(start..<(start + 3)))
+        position = start + 3
+        continue
+      }
+      store.append(text.part(position..<start))
+      if start == text.count { break }
+      var parser = ExpressionParser(
+        text: text, position: start + 3, names: names, store: literals)
+      do {
+        let (value, end) = try parser.evaluate()
+        position = end
+        if !parser.isClosed {
+          report(unclosed(at: start))
+        } else if store.pendingCount + value.count > maximumBytes {
+          report(tooLong(at: start))
+        } else {
+          store.append(value)
+        }
+      } catch {
+        report(mistake(error, in: text, openedAt: start))
+        position = close(of: text, from: start)
+      }
+    }
+    return store.finish()
+  }
+
+  /// Evaluates a text that is one expression, with `${{ }}` around it or without.
+  static func evaluateWhole(
+    _ text: Text, names: some ExpressionNames, literals: TextStore
+  ) throws(ExpressionMistake) -> Text {
+    var start = 0
+    while start < text.count, Character8.isBlank(text[start]) { start += 1 }
+    let isWrapped = text.part(start..<text.count).hasPrefix("${{")
+    var parser = ExpressionParser(
+      text: text, position: isWrapped ? start + 3 : start, names: names, store: literals)
+    let (value, end) = try parser.evaluate()
+    if isWrapped, !parser.isClosed { throw unclosed(at: start) }
+    let isWhole = isWrapped ? text[end...].allSatisfy(Character8.isBlank) : !parser.isClosed
+    guard isWhole else {
+      throw ExpressionMistake(
+        offset: isWrapped ? end : end - 2, message: "the expression ends before this",
+        help: "write one expression, inside one `${{ }}` or without any")
+    }
+    return value
+  }
+
+  private static func firstExpression(_ text: Text, from position: Int) -> Int {
+    let rest = text.part(position..<text.count)
+    // SAFETY: reads within `rest`.
+    return position
+      + cyaml_find_expression(
+        rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
+  }
+
+  private static func unclosed(at start: Int) -> ExpressionMistake {
+    ExpressionMistake(
+      offset: start, message: "`${{` without its `}}`",
+      help: "write `$${{` for a `${{` that is no expression")
+  }
+
+  private static func tooLong(at start: Int) -> ExpressionMistake {
+    ExpressionMistake(
+      offset: start, message: "the value grows beyond \(maximumBytes >> 20) MiB", help: nil)
+  }
+
+  /// The mistake, unless it is only that `}}` is missing.
+  private static func mistake(
+    _ mistake: ExpressionMistake, in text: Text, openedAt start: Int
+  ) -> ExpressionMistake {
+    let rest = text.part((start + 3)..<text.count)
+    return zip(rest, rest.dropFirst()).contains { $0 == 125 && $1 == 125 }
+      ? mistake : unclosed(at: start)
+  }
+
+  /// Behind the next `}}`, or the end.
+  private static func close(of text: Text, from start: Int) -> Int {
+    var position = start + 3
+    while position + 1 < text.count {
+      if text[position] == 125, text[position + 1] == 125 { return position + 2 }
+      position += 1
+    }
+    return text.count
+  }
+}

@@ -1,0 +1,159 @@
+/// What the names in expressions stand for while a manifest is read: grows from its top-level keys,
+/// then changes with each task.
+final class NameScope {
+  /// Where an expression stands, which decides what it may speak of.
+  enum Place: Equatable {
+    /// Top-level `vars` and `env`: the inherited environment only.
+    case variables, environment
+    case top
+    case task
+  }
+
+  var place = Place.top
+  private(set) var variables = TextTable()
+  private(set) var variableValues: [Text] = []
+  private(set) var environment = TextTable()
+  private(set) var environmentValues: [Text] = []
+  /// Names of the `matrix` of the task being read.
+  var matrixNames: [Text] = []
+  var taskID: Text?
+  let runID: Text
+  /// Whether `run.id` gives a constant instead of the run's id: for fingerprints.
+  var hidesRunID = false
+  /// Set when an expression speaks of `run.id` or of `task.id`.
+  var sawRunID = false
+  var sawTaskID = false
+
+  /// Texts that live as long as the scope.
+  let store = TextStore()
+  /// Texts of literals, as long as the scope as well: there are few.
+  let literals = TextStore()
+
+  private var inherited = TextTable()
+  private var inheritedValues: [Text] = []
+  private let inheritedEnvironment: [(name: String, value: String)]
+  private var readNames: Set<Int> = []
+  private var unsetNames = TextTable()
+
+  init(runID: String, inheritedEnvironment: [(name: String, value: String)]) {
+    self.inheritedEnvironment = inheritedEnvironment
+    self.runID = store.copy(runID)
+  }
+
+  func setVariable(_ name: Text, _ value: Text) {
+    let (index, isNew) = variables.insert(name)
+    if isNew { variableValues.append(value) } else { variableValues[index] = value }
+  }
+
+  func setEnvironment(_ name: Text, _ value: Text) {
+    let (index, isNew) = environment.insert(name)
+    if isNew { environmentValues.append(value) } else { environmentValues[index] = value }
+  }
+
+  func variable(_ name: Text) -> Text? { variables.index(of: name).map { variableValues[$0] } }
+
+  /// The value of an environment variable, as the expression's place sees it; empty when unset.
+  func environmentValue(_ name: Text) -> Text {
+    switch place {
+    case .top, .task:
+      if let index = environment.index(of: name) { return environmentValues[index] }
+    case .variables, .environment: break
+    }
+    return inheritedValue(name)
+  }
+
+  private func inheritedValue(_ name: Text) -> Text {
+    if inherited.count == 0 {
+      for (name, value) in inheritedEnvironment {
+        if inherited.insert(store.copy(name)).isNew { inheritedValues.append(store.copy(value)) }
+      }
+    }
+    if let index = inherited.index(of: name) {
+      readNames.insert(index)
+      return inheritedValues[index]
+    }
+    if unsetNames.index(of: name) == nil { _ = unsetNames.insert(store.copy(name)) }
+    return Text(start: nil, count: 0)
+  }
+
+  /// What expressions read of the inherited environment, by name; nil for what is not set.
+  var environmentRead: [(name: String, value: String?)] {
+    let set = readNames.map { index -> (name: String, value: String?) in
+      (inherited.texts[index].string, inheritedValues[index].string)
+    }
+    let unset = unsetNames.texts.map { text -> (name: String, value: String?) in (text.string, nil)
+    }
+    return (set + unset).sorted { $0.name < $1.name }
+  }
+}
+
+/// The names of one text's expressions: a scope, and where to say what is wrong.
+struct ScopedNames: ExpressionNames {
+  let scope: NameScope
+  let report: (ExpressionMistake) -> Void
+
+  func value(of name: Text, at offset: Int) -> Text {
+    let empty = Text(start: nil, count: 0)
+    if name.hasPrefix("vars.") { return variable(name, at: offset) ?? empty }
+    if name.hasPrefix("env."), isSimple(name.part(4..<name.count)) {
+      return scope.environmentValue(name.part(4..<name.count))
+    }
+    if name == "run.id" {
+      scope.sawRunID = true
+      return scope.hidesRunID ? name : scope.runID
+    }
+    if name == "task.id" {
+      scope.sawTaskID = true
+      if let id = scope.taskID { return id }
+      report(
+        ExpressionMistake(
+          offset: offset, message: "`task.id` has no value outside of a task", help: nil))
+      return empty
+    }
+    if name.hasPrefix("matrix."),
+      scope.matrixNames.contains(where: { $0.isSame(as: name.part(7..<name.count)) })
+    {
+      return empty
+    }
+    report(unknown(name, at: offset))
+    return empty
+  }
+
+  private func variable(_ name: Text, at offset: Int) -> Text? {
+    let variable = name.part(5..<name.count)
+    if let value = scope.variable(variable) { return value }
+    let help =
+      Suggestion.nearest(to: variable, among: scope.variables.texts)
+      .map { "did you mean `vars.\($0.string)`?" }
+    report(
+      ExpressionMistake(
+        offset: offset, message: "unknown name `\(name.string)`",
+        help: help
+          ?? (scope.place == .variables
+            ? "a value in `vars` sees only the entries above it"
+            : "declare `\(variable.string)` under top-level `vars`")))
+    return nil
+  }
+
+  private func unknown(_ name: Text, at offset: Int) -> ExpressionMistake {
+    let help: String
+    if name.hasPrefix("matrix.") {
+      help =
+        Suggestion.nearest(to: name.part(7..<name.count), among: scope.matrixNames)
+        .map { "did you mean `matrix.\($0.string)`?" }
+        ?? "the task's `matrix` has no such name"
+    } else if name.contains(UInt8(ascii: ".")) {
+      help = "an expression knows `vars.NAME`, `env.NAME`, `matrix.NAME`, `task.id` and `run.id`"
+    } else if scope.variables.index(of: name) != nil {
+      help = "did you mean `vars.\(name.string)`?"
+    } else {
+      help = "a text needs quotes: '\(name.string)'; a variable is `vars.NAME` or `env.NAME`"
+    }
+    return ExpressionMistake(
+      offset: offset, message: "unknown name `\(name.string)`", help: help)
+  }
+
+  private func isSimple(_ name: Text) -> Bool {
+    !name.isEmpty && name.allSatisfy { Character8.continuesName($0) }
+  }
+}

@@ -1,0 +1,42 @@
+/// The entries of a map whose names are the user's own: the node of each key. A key is one record,
+/// so its value is the node after it.
+struct Entries {
+  let document: YAMLDocument
+  private(set) var keys: [Node] = []
+  /// Names by content, once there are more than a few.
+  private var table: TextTable?
+
+  /// As many names are found faster by comparing them one by one.
+  private static let listedCount = 8
+
+  init(document: YAMLDocument) { self.document = document }
+
+  var count: Int { keys.count }
+
+  func name(_ index: Int) -> Text { document.text(keys[index]) }
+  func value(_ index: Int) -> Node { Node(keys[index].record + 1) }
+
+  /// All names, in order.
+  var names: some Sequence<Text> { keys.lazy.map { [document] in document.text($0) } }
+
+  func index(of name: Text) -> Int? {
+    if let table { return table.index(of: name) }
+    return keys.firstIndex { document.text($0).isSame(as: name) }
+  }
+
+  /// Adds a key; the number of the one that has its name, where there is one.
+  mutating func insert(_ key: Node, _ name: Text) -> Int? {
+    if let inserted = table?.insert(name) {
+      if !inserted.isNew { return inserted.index }
+    } else if let known = index(of: name) {
+      return known
+    } else if keys.count == Self.listedCount {
+      var table = TextTable()
+      for key in keys { _ = table.insert(document.text(key)) }
+      _ = table.insert(name)
+      self.table = table
+    }
+    keys.append(key)
+    return nil
+  }
+}

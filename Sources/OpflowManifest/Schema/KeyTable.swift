@@ -1,0 +1,139 @@
+/// The keys that a map of the manifest may have.
+protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
+  /// As it is written.
+  var name: StaticString { get }
+}
+
+/// Finds a key by its text.
+struct KeyTable<Key: SchemaKey> {
+  /// A name of at most sixteen bytes, comparable at once.
+  private struct Word: Equatable {
+    var low: UInt64 = 0
+    var high: UInt64 = 0
+
+    init(_ text: Text) {
+      for (index, byte) in text.enumerated() {
+        if index < 8 {
+          low |= UInt64(byte) << UInt64(index * 8)
+        } else {
+          high |= UInt64(byte) << UInt64((index - 8) * 8)
+        }
+      }
+    }
+  }
+
+  private let words: [Word]
+  private let keys: [Key]
+
+  init() {
+    keys = Array(Key.allCases)
+    words = keys.map { Word(Self.text(of: $0.name)) }
+  }
+
+  func key(_ text: Text) -> Key? {
+    guard text.count <= 16 else { return nil }
+    let word = Word(text)
+    return words.firstIndex(of: word).map { keys[$0] }
+  }
+
+  var names: [Text] { keys.map { Self.text(of: $0.name) } }
+
+  private static func text(of name: StaticString) -> Text {
+    // SAFETY: a literal's bytes live as long as the program.
+    Text(start: name.utf8Start, count: name.utf8CodeUnitCount)
+  }
+}
+
+/// The keys that a map has: for each known one, the node of the key.
+struct Fields<Key: SchemaKey> {
+  private var keys = InlineArray<24, Int32>(repeating: -1)
+
+  /// The key as it is written, where the map has it.
+  func key(_ key: Key) -> Node? {
+    let record = keys[key.rawValue]
+    return record < 0 ? nil : Node(record)
+  }
+
+  /// The value of a key. A key is one record, so its value is the next.
+  subscript(key: Key) -> Node? {
+    let record = keys[key.rawValue]
+    return record < 0 ? nil : Node(record + 1)
+  }
+
+  mutating func set(_ key: Key, to node: Node) { keys[key.rawValue] = node.record }
+}
+
+/// What other tools call a thing, and the key that it has here.
+enum ForeignKeys {
+  private static let table: [(foreign: StaticString, key: StaticString)] = [
+    ("depends_on", "needs"), ("depends-on", "needs"), ("dependsOn", "needs"), ("deps", "needs"),
+    ("depends", "needs"), ("dependencies", "needs"), ("dependency", "needs"),
+    ("requires", "needs"), ("require", "needs"), ("require_tasks", "needs"), ("after", "needs"),
+    ("wait_for", "needs"), ("upstream", "needs"), ("prerequisites", "needs"), ("need", "needs"),
+    ("cmd", "run"), ("cmds", "run"), ("command", "run"), ("commands", "run"), ("script", "run"),
+    ("shell_command", "run"), ("exec", "run"), ("execute", "run"), ("steps", "run"),
+    ("recipe", "run"), ("action", "run"), ("args", "run"), ("entrypoint", "run"),
+    ("fetch", "download"), ("get", "download"), ("url", "download"),
+    ("cwd", "dir"), ("workdir", "dir"), ("work_dir", "dir"), ("working_dir", "dir"),
+    ("working_directory", "dir"), ("working-directory", "dir"), ("directory", "dir"),
+    ("chdir", "dir"), ("path", "dir"), ("folder", "dir"),
+    ("environment", "env"), ("envs", "env"), ("environ", "env"), ("variables", "vars"),
+    ("params", "vars"), ("parameters", "vars"), ("variable", "vars"), ("var", "vars"),
+    ("retries", "retry"), ("attempts", "retry"), ("max_attempts", "retry"),
+    ("max_retries", "retry"), ("tries", "retry"),
+    ("timeout_minutes", "timeout"), ("timeout-minutes", "timeout"), ("time_limit", "timeout"),
+    ("timeout_seconds", "timeout"), ("deadline", "timeout"), ("duration", "timeout"),
+    ("when", "if"), ("condition", "if"), ("only_if", "if"), ("unless", "if"), ("cond", "if"),
+    ("only", "if"), ("rules", "if"),
+    ("continue_on_error", "allow_failure"), ("continue-on-error", "allow_failure"),
+    ("ignore_errors", "allow_failure"), ("ignore_error", "allow_failure"),
+    ("ignore_failure", "allow_failure"), ("soft_fail", "allow_failure"),
+    ("allow_fail", "allow_failure"), ("allow_failures", "allow_failure"),
+    ("on_failure", "needs"), ("on_success", "needs"), ("on_error", "needs"),
+    ("always", "finally"), ("after_all", "finally"), ("teardown", "finally"),
+    ("cleanup", "finally"), ("after_script", "finally"), ("defer", "finally"),
+    ("sources", "inputs"), ("srcs", "inputs"), ("generates", "outputs"), ("targets", "outputs"),
+    ("artifacts", "outputs"), ("produces", "outputs"), ("creates", "outputs"), ("outs", "outputs"),
+    ("description", "desc"), ("summary", "desc"), ("help", "desc"), ("doc", "desc"),
+    ("comment", "desc"), ("title", "name"), ("label", "tags"), ("labels", "tags"),
+    ("groups", "tags"), ("group", "tags"),
+    ("prio", "priority"), ("weight", "priority"), ("nice", "priority"),
+    ("limits", "resources"), ("resource", "resources"), ("cpus", "resources"),
+    ("cpu", "resources"), ("memory", "resources"), ("mem", "resources"), ("cores", "resources"),
+    ("threads", "resources"),
+    ("jobs", "tasks"), ("targets", "tasks"), ("stages", "tasks"), ("task", "tasks"),
+    ("pipeline", "tasks"), ("nodes", "tasks"), ("actions", "tasks"), ("workflow", "tasks"),
+    ("parallel", "max_parallel"), ("max_jobs", "max_parallel"), ("concurrency", "max_parallel"),
+    ("parallelism", "max_parallel"), ("max-parallel", "max_parallel"),
+    ("fail_fast", "max_failures"), ("fail-fast", "max_failures"),
+    ("keep_going", "max_failures"), ("failfast", "max_failures"),
+    ("includes", "include"), ("import", "include"), ("imports", "include"),
+    ("extends", "include"), ("default", "defaults"), ("strategy", "matrix"),
+    ("foreach", "matrix"), ("with_items", "matrix"), ("loop", "matrix"), ("for", "matrix"),
+    ("interpreter", "shell"), ("executable", "shell"), ("kill_signal", "stop"),
+    ("stop_signal", "stop"), ("grace_period", "stop"), ("secret", "secrets"),
+    ("limit", "max"), ("count", "max"), ("times", "max"), ("interval", "delay"),
+    ("wait", "delay"), ("factor", "backoff"), ("multiplier", "backoff"), ("codes", "exit_codes"),
+    ("cap", "max_delay"), ("sig", "signal"), ("kill_after", "grace"), ("timeout", "grace"),
+    ("dest", "to"), ("destination", "to"), ("output", "to"), ("out", "to"), ("file", "to"),
+    ("target", "to"), ("path", "to"), ("checksum", "sha256"), ("hash", "sha256"),
+    ("sha", "sha256"), ("uri", "url"), ("src", "url"), ("source", "url"), ("href", "url"),
+    ("link", "url"), ("mirror", "mirrors"), ("urls", "mirrors"), ("header", "headers"),
+    ("permissions", "mode"), ("chmod", "mode"), ("bytes", "size"), ("length", "size"),
+    ("rate", "max_speed"), ("limit_rate", "max_speed"), ("continue", "resume"),
+    ("id", "task"), ("name", "task"), ("status", "on"), ("condition", "on"), ("when", "on"),
+    ("if", "on"), ("result", "on"), ("schema", "version"), ("format", "version"),
+  ]
+
+  /// What a task that another tool would run on a failure is here.
+  static func help(for text: Text, among names: [Text]) -> String? {
+    for (foreign, key) in table where text == foreign {
+      guard names.contains(where: { $0 == key }) else { continue }
+      if text == "on_failure" || text == "on_success" || text == "on_error" {
+        return "let another task need this one: `needs: [{ task: ID, on: failure }]`"
+      }
+      return "the key is `\(key)` here"
+    }
+    return nil
+  }
+}

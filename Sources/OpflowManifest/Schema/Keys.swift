@@ -1,0 +1,127 @@
+// The keys of every map in a manifest with a fixed set of them.
+
+enum ManifestKey: Int, SchemaKey {
+  case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
+  case tasks
+
+  var name: StaticString {
+    switch self {
+    case .version: "version"
+    case .name: "name"
+    case .desc: "desc"
+    case .maxParallel: "max_parallel"
+    case .maxFailures: "max_failures"
+    case .vars: "vars"
+    case .env: "env"
+    case .resources: "resources"
+    case .defaults: "defaults"
+    case .include: "include"
+    case .tasks: "tasks"
+    }
+  }
+}
+
+enum TaskKey: Int, SchemaKey {
+  case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
+  case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
+
+  var name: StaticString {
+    switch self {
+    case .run: "run"
+    case .download: "download"
+    case .needs: "needs"
+    case .priority: "priority"
+    case .env: "env"
+    case .dir: "dir"
+    case .shell: "shell"
+    case .timeout: "timeout"
+    case .retry: "retry"
+    case .stop: "stop"
+    case .allowFailure: "allow_failure"
+    case .resources: "resources"
+    case .condition: "if"
+    case .matrix: "matrix"
+    case .inputs: "inputs"
+    case .outputs: "outputs"
+    case .finally: "finally"
+    case .onInterrupted: "on_interrupted"
+    case .secrets: "secrets"
+    case .desc: "desc"
+    case .tags: "tags"
+    }
+  }
+}
+
+enum DefaultsKey: Int, SchemaKey {
+  case shell, dir, env, timeout, retry, stop, priority, resources, onInterrupted
+
+  var name: StaticString {
+    switch self {
+    case .shell: "shell"
+    case .dir: "dir"
+    case .env: "env"
+    case .timeout: "timeout"
+    case .retry: "retry"
+    case .stop: "stop"
+    case .priority: "priority"
+    case .resources: "resources"
+    case .onInterrupted: "on_interrupted"
+    }
+  }
+}
+
+enum RetryKey: Int, SchemaKey {
+  case max, delay, backoff, maxDelay, jitter, exitCodes
+
+  var name: StaticString {
+    switch self {
+    case .max: "max"
+    case .delay: "delay"
+    case .backoff: "backoff"
+    case .maxDelay: "max_delay"
+    case .jitter: "jitter"
+    case .exitCodes: "exit_codes"
+    }
+  }
+}
+
+enum StopKey: Int, SchemaKey {
+  case signal, grace
+
+  var name: StaticString {
+    switch self {
+    case .signal: "signal"
+    case .grace: "grace"
+    }
+  }
+}
+
+enum NeedKey: Int, SchemaKey {
+  case task, on
+
+  var name: StaticString {
+    switch self {
+    case .task: "task"
+    case .on: "on"
+    }
+  }
+}
+
+enum DownloadKey: Int, SchemaKey {
+  case url, mirrors, to, sha256, sha512, size, headers, mode, resume, maxSpeed
+
+  var name: StaticString {
+    switch self {
+    case .url: "url"
+    case .mirrors: "mirrors"
+    case .to: "to"
+    case .sha256: "sha256"
+    case .sha512: "sha512"
+    case .size: "size"
+    case .headers: "headers"
+    case .mode: "mode"
+    case .resume: "resume"
+    case .maxSpeed: "max_speed"
+    }
+  }
+}

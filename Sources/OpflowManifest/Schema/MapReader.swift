@@ -1,0 +1,144 @@
+/// Reads maps: known keys or entries, duplicates, merge keys.
+///
+/// `<<` takes one map or a list of them. Explicit keys win over merged ones, and an earlier map of
+/// the list over a later one (https://yaml.org/type/merge.html).
+struct MapReader {
+  let document: YAMLDocument
+  let mistakes: Mistakes
+
+  // MARK: Maps with known keys
+
+  /// The known keys of a map.
+  ///
+  /// - Parameters:
+  ///   - owner: what the map is, for the text of a mistake.
+  ///   - foreign: says whether a key that is not known is another one's business.
+  func fields<Key>(
+    _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
+    ignoring isIgnored: (Text) -> Bool = { _ in false }
+  ) -> Fields<Key> {
+    var fields = Fields<Key>()
+    var unknown: [Node] = []
+    var merges = 0
+    var children = document.children(node)
+    while let keyNode = children.next(), children.next() != nil {
+      guard let name = keyText(keyNode) else { continue }
+      if let key = table.key(name) {
+        if let first = fields.key(key) {
+          duplicate(keyNode, name, first: first)
+        } else {
+          fields.set(key, to: keyNode)
+        }
+      } else if isMerge(keyNode, name) {
+        merges += 1
+      } else if !isIgnored(name) {
+        unknown.append(keyNode)
+      }
+    }
+    for key in unknown { reportUnknown(key, table, owner: owner) }
+    if merges > 0 {
+      mergeFields(of: node, table, owner: owner, ignoring: isIgnored, into: &fields)
+    }
+    return fields
+  }
+
+  private func mergeFields<Key>(
+    of node: Node, _ table: KeyTable<Key>, owner: StaticString, ignoring isIgnored: (Text) -> Bool,
+    into fields: inout Fields<Key>
+  ) {
+    for map in mergedMaps(of: node) {
+      let merged = self.fields(map, table, owner: owner, ignoring: isIgnored)
+      for key in Key.allCases where fields.key(key) == nil {
+        if let node = merged.key(key) { fields.set(key, to: node) }
+      }
+    }
+  }
+
+  // MARK: Maps with names of the user's
+
+  /// The entries of a map, in the order of the file, merged ones last.
+  func entries(_ node: Node) -> Entries {
+    var entries = Entries(document: document)
+    collect(node, into: &entries)
+    return entries
+  }
+
+  private func collect(_ node: Node, into entries: inout Entries) {
+    // A map that is merged may say again what is known already.
+    let merged = entries.count
+    var hasMerge = false
+    var children = document.children(node)
+    while let key = children.next(), children.next() != nil {
+      guard let name = keyText(key) else { continue }
+      if isMerge(key, name) {
+        hasMerge = true
+      } else if let known = entries.insert(key, name), known >= merged {
+        duplicate(key, name, first: entries.keys[known])
+      }
+    }
+    guard hasMerge else { return }
+    for map in mergedMaps(of: node) { collect(map, into: &entries) }
+  }
+
+  // MARK: Keys
+
+  /// The text of a key; nil, reported, for a key that is a collection.
+  func keyText(_ key: Node) -> Text? {
+    guard document.kind(key) == .scalar else {
+      let place = document.place(key)
+      let isExpression =
+        document.kind(key) == .mapping
+        && place > 0 && document.source[place - 1] == UInt8(ascii: "{")
+      mistakes.error(
+        place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
+        help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
+      return nil
+    }
+    return document.text(key)
+  }
+
+  func isMerge(_ key: Node, _ name: Text) -> Bool {
+    name == "<<" && document.isPlain(key)
+  }
+
+  func duplicate(_ key: Node, _ name: Text, first: Node) {
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: document.place(key),
+        message: "the key `\(name.string)` stands twice in this map",
+        notes: [(document.place(first), "the first `\(name.string)`")]))
+  }
+
+  private func reportUnknown<Key>(_ key: Node, _ table: KeyTable<Key>, owner: StaticString) {
+    let name = document.text(key)
+    let names = table.names
+    mistakes.error(
+      document.place(key), "unknown key `\(name.string)` in \(owner)",
+      help: ForeignKeys.help(for: name, among: names) ?? Suggestion.help(for: name, among: names)
+        ?? "known keys: \(names.map(\.string).joined(separator: ", "))")
+  }
+
+  /// The maps that the merge keys of a map name, nearest first.
+  private func mergedMaps(of node: Node) -> [Node] {
+    var maps: [Node] = []
+    var children = document.children(node)
+    while let key = children.next(), let value = children.next() {
+      guard document.kind(key) == .scalar, isMerge(key, document.text(key)) else { continue }
+      switch document.kind(value) {
+      case .mapping: maps.append(value)
+      case .sequence:
+        for item in document.children(value) {
+          if document.kind(item) == .mapping { maps.append(item) } else { reportNoMap(item) }
+        }
+      case .scalar: reportNoMap(value)
+      }
+    }
+    return maps
+  }
+
+  private func reportNoMap(_ node: Node) {
+    mistakes.error(
+      document.place(node), "`<<` merges a map, or a list of maps",
+      help: "name the map by an alias: `<<: *name`")
+  }
+}

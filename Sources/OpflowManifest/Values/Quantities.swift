@@ -1,0 +1,112 @@
+/// Durations as a manifest writes them: `500ms`, `10s`, `5m`, `2h`, `1h30m`, `1d`; a bare number is
+/// seconds. Each number may have a decimal fraction.
+enum DurationText {
+  /// Longer than this is a slip of the pen: ten years.
+  static let maximumMilliseconds: UInt64 = 10 * 366 * 86_400_000
+
+  /// The duration in milliseconds, rounded up to a whole one; nil when the text is none.
+  static func milliseconds(_ text: Text) -> UInt64? {
+    if text.isEmpty { return nil }
+    var position = 0
+    var total: UInt64 = 0
+    var lastUnit = UInt64.max
+    while position < text.count {
+      guard let number = Decimal(text, from: position) else { return nil }
+      var unitEnd = number.end
+      while unitEnd < text.count, Character8.isLetter(text[unitEnd]) { unitEnd += 1 }
+      // Larger units first, each once: `30m1h` is more likely a mistake than meant.
+      guard let unit = unit(text.part(number.end..<unitEnd), isFirst: position == 0),
+        unit < lastUnit, let milliseconds = number.times(unit),
+        milliseconds <= maximumMilliseconds
+      else { return nil }
+      lastUnit = unit
+      total += milliseconds
+      position = unitEnd
+    }
+    return total <= maximumMilliseconds ? total : nil
+  }
+
+  private static func unit(_ text: Text, isFirst: Bool) -> UInt64? {
+    if text.isEmpty { return isFirst ? 1000 : nil }
+    if text == "ms" { return 1 }
+    if text == "s" { return 1000 }
+    if text == "m" { return 60_000 }
+    if text == "h" { return 3_600_000 }
+    if text == "d" { return 86_400_000 }
+    return nil
+  }
+}
+
+/// Sizes as a manifest writes them: `512MiB`, `2GiB`, `1.5GB`; a bare number is bytes.
+enum SizeText {
+  private static let maximumBytes: UInt64 = 1 << 60
+
+  /// The size in bytes, rounded up; nil when the text is none or it is beyond an exbibyte.
+  static func bytes(_ text: Text) -> UInt64? {
+    guard let number = Decimal(text, from: 0) else { return nil }
+    var unit = text.part(number.end..<text.count)
+    if unit.count > 1, unit.first == 32 { unit = unit.part(1..<unit.count) }
+    guard let factor = factor(unit), let bytes = number.times(factor), bytes <= maximumBytes else {
+      return nil
+    }
+    return bytes
+  }
+
+  /// IEC 80000-13: KiB is 1024 bytes, kB (and KB) 1000.
+  private static func factor(_ unit: Text) -> UInt64? {
+    if unit.isEmpty || unit == "B" { return 1 }
+    let isBinary = unit.count == 3 && unit.hasSuffix("iB")
+    guard isBinary || (unit.count == 2 && unit.hasSuffix("B")) else { return nil }
+    let base: UInt64 = isBinary ? 1024 : 1000
+    switch unit[0] {
+    case UInt8(ascii: "k") where !isBinary, UInt8(ascii: "K"): return base
+    case UInt8(ascii: "M"): return base * base
+    case UInt8(ascii: "G"): return base * base * base
+    case UInt8(ascii: "T"): return base * base * base * base
+    case UInt8(ascii: "P"): return base * base * base * base * base
+    default: return nil
+    }
+  }
+}
+
+/// A decimal number without a sign, exactly.
+private struct Decimal {
+  private var whole: UInt64 = 0
+  /// The digits behind the point are `numerator / denominator`. Beyond nine digits they are cut.
+  private var numerator: UInt64 = 0
+  private var denominator: UInt64 = 1
+  /// Where the number ends in its text.
+  private(set) var end: Int
+
+  /// Reads the number at `start`; nil when there is none, or it does not fit.
+  init?(_ text: Text, from start: Int) {
+    end = start
+    while end < text.count, Character8.isDigit(text[end]) {
+      guard whole < 1_000_000_000_000_000_000 else { return nil }
+      whole = whole * 10 + UInt64(text[end] - 48)
+      end += 1
+    }
+    if end == start { return nil }
+    guard end < text.count, text[end] == UInt8(ascii: ".") else { return }
+    let fraction = end + 1
+    end = fraction
+    while end < text.count, Character8.isDigit(text[end]) {
+      if denominator < 1_000_000_000 {
+        numerator = numerator * 10 + UInt64(text[end] - 48)
+        denominator *= 10
+      }
+      end += 1
+    }
+    if end == fraction { return nil }
+  }
+
+  /// The product, rounded up; nil when it does not fit.
+  func times(_ factor: UInt64) -> UInt64? {
+    let (product, overflow) = whole.multipliedReportingOverflow(by: factor)
+    let wide = numerator.multipliedFullWidth(by: factor)
+    guard !overflow, wide.high < denominator else { return nil }
+    let (quotient, remainder) = denominator.dividingFullWidth(wide)
+    let (sum, overflowed) = product.addingReportingOverflow(quotient + (remainder > 0 ? 1 : 0))
+    return overflowed ? nil : sum
+  }
+}

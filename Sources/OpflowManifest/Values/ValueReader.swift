@@ -1,0 +1,268 @@
+internal import OpflowCore
+
+/// Reads nodes as values of the types that keys have. What is wrong is reported, and nil returned.
+struct ValueReader {
+  let document: YAMLDocument
+  let mistakes: Mistakes
+  let scope: NameScope
+  /// Holds evaluated texts, until its owner empties it between tasks.
+  let scratch: TextStore
+
+  // MARK: Scalars
+
+  /// A scalar of any type but null.
+  func scalar(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
+    guard let scalar = possiblyNull(node, subject, expected: expected) else { return nil }
+    if scalar.type == .null {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be \(expected), and is empty",
+        help: scalar.text.isEmpty ? nil : "`\(scalar.text.string)` without quotes is no text")
+      return nil
+    }
+    return scalar
+  }
+
+  /// A string. Numbers and other scalars are mistakes: what is written and what is meant may differ.
+  func string(_ node: Node, _ subject: Subject) -> Scalar? {
+    guard let scalar = scalar(node, subject, expected: "a string") else { return nil }
+    guard scalar.type == .string || !document.isPlain(node) || hasExpression(node) else {
+      mistakes.error(
+        document.place(node),
+        "\(subject.description) must be a string, not \(Self.word(scalar.type))",
+        help: "put it in quotes: \"\(scalar.text.string)\"")
+      return nil
+    }
+    return scalar
+  }
+
+  /// A string that is not empty.
+  func filledString(_ node: Node, _ subject: Subject) -> Scalar? {
+    guard let scalar = string(node, subject) else { return nil }
+    if scalar.text.trimmed.isEmpty {
+      mistakes.error(document.place(node), "\(subject.description) is empty")
+      return nil
+    }
+    return scalar
+  }
+
+  /// A boolean without quotes, as it is written; nil, with nothing reported, for anything else.
+  func scalarIfBoolean(_ node: Node, _ subject: Subject) -> Scalar? {
+    guard document.isPlain(node), case .boolean = CoreSchema.type(of: document.text(node)) else {
+      return nil
+    }
+    return possiblyNull(node, subject, expected: "a string")
+  }
+
+  func boolean(_ node: Node, _ subject: Subject) -> Bool? {
+    guard let scalar = scalar(node, subject, expected: "true or false") else { return nil }
+    if case .boolean(let value) = scalar.type { return value }
+    let isWord = ["yes", "no", "on", "off", "y", "n"].contains(scalar.text.string.lowercased())
+    mistakes.error(
+      document.place(node),
+      "\(subject.description) must be true or false, not \(describe(scalar))",
+      help: isWord ? "YAML 1.2 knows `true` and `false` only" : nil)
+    return nil
+  }
+
+  func integer(_ node: Node, _ subject: Subject, in range: ClosedRange<Int64>) -> Int64? {
+    guard let scalar = scalar(node, subject, expected: "a whole number") else { return nil }
+    guard scalar.type == .integer else {
+      mistakes.error(
+        document.place(node),
+        "\(subject.description) must be a whole number, not \(describe(scalar))",
+        help: !scalar.isTyped && CoreSchema.integer(scalar.text) != nil
+          ? "write it without quotes" : nil)
+      return nil
+    }
+    guard let value = CoreSchema.integer(scalar.text), range.contains(value) else {
+      mistakes.error(
+        document.place(node),
+        "\(subject.description) must be \(Self.words(range)), not \(scalar.text.string)")
+      return nil
+    }
+    return value
+  }
+
+  func number(_ node: Node, _ subject: Subject, in range: ClosedRange<Double>) -> Double? {
+    guard let scalar = scalar(node, subject, expected: "a number") else { return nil }
+    guard scalar.type == .integer || scalar.type == .float else {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be a number, not \(describe(scalar))")
+      return nil
+    }
+    guard let value = CoreSchema.number(scalar.text), range.contains(value) else {
+      mistakes.error(
+        document.place(node),
+        "\(subject.description) must be from \(Self.word(range.lowerBound)) to"
+          + " \(Self.word(range.upperBound)), not \(scalar.text.string)")
+      return nil
+    }
+    return value
+  }
+
+  /// A duration in milliseconds.
+  func duration(_ node: Node, _ subject: Subject, atMost limit: UInt64 = .max) -> UInt64? {
+    guard let scalar = scalar(node, subject, expected: "a duration") else { return nil }
+    guard let value = DurationText.milliseconds(scalar.text) else {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be a duration, not \(describe(scalar))",
+        help: "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds")
+      return nil
+    }
+    if value > limit {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be at most \(limit / 3_600_000)h")
+      return nil
+    }
+    return value
+  }
+
+  func size(_ node: Node, _ subject: Subject) -> UInt64? {
+    guard let scalar = scalar(node, subject, expected: "a size") else { return nil }
+    guard let value = SizeText.bytes(scalar.text) else {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be a size, not \(describe(scalar))",
+        help: "write it as 512MiB, 2GiB or 1.5GB; a bare number is bytes")
+      return nil
+    }
+    return value
+  }
+
+  /// One of a few words.
+  func word<Value>(
+    _ node: Node, _ subject: Subject, known: StaticString, parse: (Text) -> Value?
+  ) -> Value? {
+    guard let scalar = scalar(node, subject, expected: "a word") else { return nil }
+    if let value = parse(scalar.text) { return value }
+    mistakes.error(
+      document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))")
+    return nil
+  }
+
+  // MARK: Lists
+
+  /// The items of a list; a value that is none is reported as not being `expected`.
+  func items(_ node: Node, _ subject: Subject, expected: StaticString) -> YAMLDocument.Children? {
+    guard document.kind(node) == .sequence else {
+      wrongType(node, subject, expected: expected)
+      return nil
+    }
+    return document.children(node)
+  }
+
+  /// A list of strings that are not empty. Items that are wrong are left out.
+  func strings(_ node: Node, _ key: some SchemaKey, expected: StaticString) -> [Scalar]? {
+    guard let items = items(node, Subject(key), expected: expected) else { return nil }
+    return items.compactMap { filledString($0, .item(of: key)) }
+  }
+
+  /// A list of exit codes (1 to 255; 0 is no failure).
+  func exitCodes(_ node: Node, _ subject: Subject, items name: StaticString) -> [Int32]? {
+    guard let items = items(node, subject, expected: "a list of exit codes") else { return nil }
+    if items.isEmpty {
+      mistakes.error(document.place(node), "\(subject.description) is empty")
+      return nil
+    }
+    var codes: [Int32] = []
+    for item in items {
+      guard let code = integer(item, .item(name), in: 1...255) else { continue }
+      if !codes.contains(Int32(code)) { codes.append(Int32(code)) }
+    }
+    return codes
+  }
+
+  // MARK: Mistakes
+
+  func wrongType(_ node: Node, _ subject: Subject, expected: StaticString) {
+    mistakes.error(
+      document.place(node), "\(subject.description) must be \(expected), not \(describe(node))",
+      help: quotingHelp(node))
+  }
+
+  /// What a node is, for a mistake about its type.
+  func describe(_ node: Node) -> String {
+    switch document.kind(node) {
+    case .mapping: return "a map"
+    case .sequence: return "a list"
+    case .scalar:
+      let type = document.isPlain(node) ? CoreSchema.type(of: document.text(node)) : .string
+      return type == .null ? "empty" : Self.word(type)
+    }
+  }
+
+  private func describe(_ scalar: Scalar) -> String {
+    if scalar.text.count > 80 || scalar.text.contains(10) { return Self.word(scalar.type) }
+    return scalar.isTyped ? "`\(scalar.text.string)`" : "\"\(scalar.text.string)\""
+  }
+
+  /// Braces that were meant as an expression.
+  func quotingHelp(_ node: Node) -> String? {
+    guard document.kind(node) == .mapping, document.isFlow(node) else { return nil }
+    let place = document.place(node)
+    guard document.source.part(place..<document.source.count).hasPrefix("{{") else { return nil }
+    return "an expression is `${{ … }}`; put the whole value in quotes"
+  }
+
+  private static func word(_ type: CoreSchema.ScalarType) -> String {
+    switch type {
+    case .null: "null"
+    case .boolean: "a boolean"
+    case .integer, .float: "a number"
+    case .string: "a string"
+    }
+  }
+
+  private static func words(_ range: ClosedRange<Int64>) -> String {
+    range.upperBound == .max
+      ? "at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+  }
+
+  private static func word(_ number: Double) -> String {
+    Double(Int64(number)) == number ? "\(Int64(number))" : "\(number)"
+  }
+
+  // MARK: Expressions
+
+  func hasExpression(_ node: Node) -> Bool {
+    ExpressionTemplate.hasExpression(document.text(node))
+  }
+
+  /// A scalar, null too.
+  func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
+    guard document.kind(node) == .scalar else {
+      wrongType(node, subject, expected: expected)
+      return nil
+    }
+    let text = document.text(node)
+    guard ExpressionTemplate.hasExpression(text) else {
+      return Scalar(node: node, text: text, stable: text, isTyped: document.isPlain(node))
+    }
+    let (value, stable) = expand(text, of: node)
+    return Scalar(node: node, text: value, stable: stable, isTyped: true)
+  }
+
+  /// A text with its expressions evaluated, and the same with a constant for `run.id`.
+  private func expand(_ text: Text, of node: Node) -> (value: Text, stable: Text) {
+    let sawRunID = scope.sawRunID
+    scope.sawRunID = false
+    let report = { (mistake: ExpressionMistake) in self.report(mistake, in: node) }
+    let names = ScopedNames(scope: scope, report: report)
+    let value = ExpressionTemplate.expand(
+      text, names: names, store: scratch, literals: scope.literals, report: report)
+    var stable = value
+    if scope.sawRunID {
+      scope.hidesRunID = true
+      stable = ExpressionTemplate.expand(
+        text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+        literals: scope.literals, report: { _ in })
+      scope.hidesRunID = false
+    }
+    scope.sawRunID = scope.sawRunID || sawRunID
+    return (value, stable)
+  }
+
+  func report(_ mistake: ExpressionMistake, in node: Node) {
+    mistakes.error(
+      document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
+  }
+}

@@ -1,0 +1,84 @@
+/// How a plain scalar resolves by the core schema of YAML 1.2.2, section 10.3.2.
+enum CoreSchema {
+  enum ScalarType: Equatable {
+    case null
+    case boolean(Bool)
+    case integer
+    case float
+    case string
+  }
+
+  static func type(of text: Text) -> ScalarType {
+    guard let first = text.first else { return .null }
+    switch first {
+    case UInt8(ascii: "~"): return text.count == 1 ? .null : .string
+    case UInt8(ascii: "n"), UInt8(ascii: "N"):
+      return text == "null" || text == "Null" || text == "NULL" ? .null : .string
+    case UInt8(ascii: "t"), UInt8(ascii: "T"):
+      return text == "true" || text == "True" || text == "TRUE" ? .boolean(true) : .string
+    case UInt8(ascii: "f"), UInt8(ascii: "F"):
+      return text == "false" || text == "False" || text == "FALSE" ? .boolean(false) : .string
+    case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), 48...57:
+      if isInteger(text) { return .integer }
+      return isFloat(text) ? .float : .string
+    default: return .string
+    }
+  }
+
+  /// The value of an integer; nil when it is none or does not fit.
+  static func integer(_ text: Text) -> Int64? {
+    guard isInteger(text) else { return nil }
+    if text.hasPrefix("0o") { return Int64(text.part(2..<text.count).string, radix: 8) }
+    if text.hasPrefix("0x") { return Int64(text.part(2..<text.count).string, radix: 16) }
+    return Int64(text.string)
+  }
+
+  /// The value of a finite number, an integer too; nil when it is none.
+  static func number(_ text: Text) -> Double? {
+    if let integer = integer(text) { return Double(integer) }
+    guard isFloat(text), let value = Double(text.string), value.isFinite else { return nil }
+    return value
+  }
+
+  private static func isInteger(_ text: Text) -> Bool {
+    if text.count > 2, text.hasPrefix("0o") {
+      return text[2...].allSatisfy { $0 >= 48 && $0 <= 55 }
+    }
+    if text.count > 2, text.hasPrefix("0x") {
+      return text[2...].allSatisfy(Character8.isHexadecimal)
+    }
+    let digits = text[signLength(text)...]
+    return !digits.isEmpty && digits.allSatisfy(Character8.isDigit)
+  }
+
+  private static func isFloat(_ text: Text) -> Bool {
+    let unsigned = text.part(signLength(text)..<text.count)
+    if unsigned == ".inf" || unsigned == ".Inf" || unsigned == ".INF" { return true }
+    if text == ".nan" || text == ".NaN" || text == ".NAN" { return true }
+    var position = digits(of: unsigned, from: 0)
+    var digitCount = position
+    if position < unsigned.count, unsigned[position] == UInt8(ascii: ".") {
+      let end = digits(of: unsigned, from: position + 1)
+      digitCount += end - position - 1
+      position = end
+    }
+    if digitCount == 0 { return false }
+    if position == unsigned.count { return true }
+    guard unsigned[position] == 101 || unsigned[position] == 69 else { return false }
+    position += 1
+    if position < unsigned.count, unsigned[position] == 43 || unsigned[position] == 45 {
+      position += 1
+    }
+    return position < unsigned.count && digits(of: unsigned, from: position) == unsigned.count
+  }
+
+  private static func signLength(_ text: Text) -> Int {
+    text.first == UInt8(ascii: "+") || text.first == UInt8(ascii: "-") ? 1 : 0
+  }
+
+  private static func digits(of text: Text, from start: Int) -> Int {
+    var position = start
+    while position < text.count, Character8.isDigit(text[position]) { position += 1 }
+    return position
+  }
+}

@@ -1,0 +1,126 @@
+internal import CYAML
+
+/// A node of a document: the number of its record.
+struct Node: Equatable {
+  var record: Int32
+
+  init(_ record: Int32) { self.record = record }
+  init(_ record: Int) { self.record = Int32(truncatingIfNeeded: record) }
+}
+
+enum NodeKind: Equatable {
+  case scalar, mapping, sequence
+}
+
+/// One YAML document as libyaml read it, in a flat table of records.
+///
+/// What is read of a node is that of the node it stands for, where it is an alias; only its place
+/// is its own.
+final class YAMLDocument {
+  /// The bytes that the document was read from.
+  let source: Text
+  // SAFETY: both belong to `storage`, are never written after init and freed in deinit.
+  private let records: UnsafeBufferPointer<cyaml_record>
+  private let texts: Text
+  private var storage: cyaml_document
+
+  /// Reads the document.
+  ///
+  /// Mistakes that leave the document readable are reported to `mistakes`; nil is returned, and the
+  /// mistake reported, when it is not.
+  init?(reading source: Text, mistakes: Mistakes) {
+    var document = cyaml_document()
+    // SAFETY: reads `source.count` bytes that the caller holds for the call.
+    let status = cyaml_read(
+      source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &document)
+    self.source = source
+    storage = document
+    records = UnsafeBufferPointer(start: document.records, count: document.record_count)
+    texts = Text(start: document.texts, count: document.text_length)
+    SyntaxMistakes.report(document, of: source, to: mistakes)
+    if status != CYAML_OK { return nil }
+  }
+
+  deinit { cyaml_release(&storage) }
+
+  var root: Node { Node(0) }
+
+  /// The node that an alias stands for; any other node itself.
+  func target(_ node: Node) -> Node {
+    let record = records[Int(node.record)]
+    return record.kind == UInt32(CYAML_ALIAS) ? Node(Int32(record.value)) : node
+  }
+
+  func kind(_ node: Node) -> NodeKind {
+    switch records[Int(target(node).record)].kind {
+    case UInt32(CYAML_MAPPING): .mapping
+    case UInt32(CYAML_SEQUENCE): .sequence
+    default: .scalar
+    }
+  }
+
+  /// The text of a scalar; nothing for a collection.
+  func text(_ node: Node) -> Text {
+    let record = records[Int(target(node).record)]
+    guard record.kind == UInt32(CYAML_SCALAR) else { return Text(start: nil, count: 0) }
+    let start = Int(record.value)
+    let range = start..<(start + Int(record.bits >> UInt32(CYAML_LENGTH_SHIFT)))
+    return record.has(CYAML_OWN_TEXT) ? texts.part(range) : source.part(range)
+  }
+
+  /// Where a scalar's text stands in the source; nil when libyaml had to decode it.
+  func textStart(_ node: Node) -> Int? {
+    let record = records[Int(target(node).record)]
+    return record.has(CYAML_OWN_TEXT) ? nil : Int(record.value)
+  }
+
+  /// Whether a scalar's type is what its text says, and not always a string.
+  func isPlain(_ node: Node) -> Bool { records[Int(target(node).record)].has(CYAML_PLAIN) }
+
+  /// Whether a collection is written with brackets.
+  func isFlow(_ node: Node) -> Bool { records[Int(target(node).record)].has(CYAML_FLOW) }
+
+  /// Offset in the source of a node as it is written, an alias too.
+  func place(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
+
+  /// The node behind this one and all that it holds.
+  func next(_ node: Node) -> Node {
+    let record = records[Int(node.record)]
+    switch record.kind {
+    case UInt32(CYAML_MAPPING), UInt32(CYAML_SEQUENCE): return Node(Int32(record.value))
+    default: return Node(node.record + 1)
+    }
+  }
+
+  /// The nodes in a collection: items, or keys and values in turn.
+  func children(_ node: Node) -> Children {
+    let target = target(node)
+    let record = records[Int(target.record)]
+    guard record.kind != UInt32(CYAML_SCALAR) else {
+      return Children(document: self, position: target, end: target)
+    }
+    return Children(
+      document: self, position: Node(target.record + 1), end: Node(Int32(record.value)))
+  }
+
+  struct Children: Sequence, IteratorProtocol {
+    let document: YAMLDocument
+    fileprivate(set) var position: Node
+    let end: Node
+
+    var isEmpty: Bool { position == end }
+
+    mutating func next() -> Node? {
+      guard position.record < end.record else { return nil }
+      defer { position = document.next(position) }
+      return position
+    }
+  }
+
+  func isEmpty(_ node: Node) -> Bool { children(node).isEmpty }
+}
+
+extension cyaml_record {
+  fileprivate var kind: UInt32 { bits & 3 }
+  fileprivate func has(_ flag: Int) -> Bool { bits & UInt32(flag) != 0 }
+}

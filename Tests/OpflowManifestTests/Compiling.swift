@@ -1,0 +1,80 @@
+import OpflowCore
+import OpflowManifest
+import Testing
+
+/// A manifest's text, compiled on a machine with 8 cores and 16 GiB.
+func compile(
+  _ text: String, variables: [(name: String, value: String)] = [],
+  environment: [(name: String, value: String)] = [], runID: String = "run-1",
+  maxParallel: Int? = nil, folder: String = "/work/project"
+) throws(ManifestError) -> CompiledManifest {
+  try compile(
+    bytes: Array(text.utf8), variables: variables, environment: environment, runID: runID,
+    maxParallel: maxParallel, folder: folder)
+}
+
+func compile(
+  bytes: [UInt8], variables: [(name: String, value: String)] = [],
+  environment: [(name: String, value: String)] = [], runID: String = "run-1",
+  maxParallel: Int? = nil, folder: String = "/work/project"
+) throws(ManifestError) -> CompiledManifest {
+  try ManifestCompiler.compile(
+    ManifestSource(
+      bytes: bytes, displayPath: "m.yaml", folder: folder, defaultName: "m"),
+    options: CompileOptions(
+      runID: runID, variables: variables, environment: environment, opflowVersion: "1.0",
+      maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30))
+}
+
+/// `line:column: message` of every mistake in a manifest.
+func mistakes(
+  in text: String, variables: [(name: String, value: String)] = [],
+  environment: [(name: String, value: String)] = []
+) -> [String] {
+  do {
+    _ = try compile(text, variables: variables, environment: environment)
+    return []
+  } catch {
+    return error.diagnostics.map { "\($0.line):\($0.column): \($0.message)" }
+  }
+}
+
+/// A compiled manifest, opened and checked as a plan.
+func plan(
+  _ text: String, variables: [(name: String, value: String)] = [],
+  environment: [(name: String, value: String)] = [], runID: String = "run-1",
+  folder: String = "/work/project"
+) throws -> Plan {
+  let compiled = try compile(
+    text, variables: variables, environment: environment, runID: runID, folder: folder)
+  let plan = try Plan(copying: compiled.planBytes)
+  try plan.validate()
+  return plan
+}
+
+extension Plan {
+  func id(_ name: String) throws -> TaskID { try #require(task(named: name)) }
+  func scriptText(_ name: String) throws -> String {
+    String(decoding: script(try id(name)), as: UTF8.self)
+  }
+  func wordTexts(_ name: String) throws -> [String] { words(try id(name)).map { string($0) } }
+  func shellWords(_ name: String) throws -> [String] {
+    list(shell[try id(name).index]).map { string($0) }
+  }
+  func directoryText(_ name: String) throws -> String { string(directory[try id(name).index]) }
+  func environmentTexts(_ name: String) throws -> [String] {
+    environmentList(environment[try id(name).index]).map {
+      "\(string($0.name))=\(string($0.value))"
+    }
+  }
+  func demandTexts(_ name: String) throws -> [String] {
+    demandList(demand[try id(name).index]).map {
+      "\(string(resources[Int($0.resource)].name))=\($0.amount)"
+    }
+  }
+  func needTexts(_ name: String) throws -> [String] {
+    needs(try id(name)).map {
+      "\(nameString(TaskID(needTargets[$0]))) on \(needCondition($0))"
+    }
+  }
+}
