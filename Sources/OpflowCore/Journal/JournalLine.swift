@@ -39,15 +39,7 @@ package struct JournalLine {
   /// The first eight bytes as a hexadecimal number.
   @inline(__always)
   private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32? {
-    var value: UInt32 = 0
-    for position in 0..<8 {
-      switch bytes[position] {
-      case let byte where byte >= 48 && byte <= 57: value = value << 4 | UInt32(byte &- 48)
-      case let byte where byte >= 97 && byte <= 102: value = value << 4 | UInt32(byte &- 87)
-      default: return nil
-      }
-    }
-    return value
+    bytes.hexadecimal(0, 8).map { UInt32(truncatingIfNeeded: $0) }
   }
 
   /// At most 19 digits and the tab behind them.

@@ -96,9 +96,8 @@ extension JournalField {
   /// `WHOLE-PARTS`
   @inline(__always)
   var fingerprint: Fingerprint? {
-    guard value.count > 17, value[16] == UInt8(ascii: "-"),
-      let whole = Hexadecimal.value(value.part(0, 16)),
-      let parts = Hexadecimal.value(value.part(17, value.count))
+    guard value.count > 17, value.count <= 33, value[16] == UInt8(ascii: "-"),
+      let whole = value.hexadecimal(0, 16), let parts = value.hexadecimal(17, value.count)
     else { return nil }
     return Fingerprint(whole: whole, parts: parts)
   }

@@ -24,6 +24,42 @@ extension UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[start..<end])
   }
 
+  /// The lower-case hexadecimal digits from `start` up to `end`, at most 16, as a number; nil where
+  /// another byte stands. Without a branch for each digit.
+  @inline(__always)
+  func hexadecimal(_ start: Int, _ end: Int) -> UInt64? {
+    var number: UInt64 = 0
+    var isValid = true
+    for position in start..<end {
+      let digit = self[position] &- 48
+      let letter = self[position] &- 87
+      let isLetter = letter >= 10 && letter < 16
+      isValid = isValid && (digit < 10 || isLetter)
+      number = number << 4 | UInt64((isLetter ? letter : digit) & 15)
+    }
+    return isValid ? number : nil
+  }
+
+  /// Whether the bytes are the same, eight at a time.
+  @inline(__always)
+  func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    var position = 0
+    while position &+ 8 <= count {
+      if loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        != other.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      {
+        return false
+      }
+      position &+= 8
+    }
+    while position < count {
+      if self[position] != other[position] { return false }
+      position &+= 1
+    }
+    return true
+  }
+
   @inline(__always)
   func equals(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }

@@ -69,7 +69,7 @@ extension Plan {
     for _ in 0...mask {
       let task = nameTable[slot]
       if task < 0 { return nil }
-      if nameBytes(TaskID(task)).elementsEqual(bytes) { return TaskID(task) }
+      if nameBytes(TaskID(task)).equals(bytes) { return TaskID(task) }
       slot = (slot + 1) & mask
     }
     return nil

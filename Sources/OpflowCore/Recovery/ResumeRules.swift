@@ -29,10 +29,9 @@ extension ResumeDecision {
   }
 
   private func settled(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Choice {
-    let fingerprint = input.plan.fingerprint(task)
-    if record.fingerprint.whole != fingerprint.whole {
+    if record.isChanged {
       var choice = Choice.run(.changed)
-      choice.changedPart = fingerprint.changedPart(from: record.fingerprint)
+      choice.changedPart = record.changedPart
       return choice
     }
     if input.request.missesOutput(task), record.state != .failedAllowed {

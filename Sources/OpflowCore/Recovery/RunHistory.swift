@@ -21,8 +21,9 @@ package struct RunHistory: Sendable {
   package private(set) var hasStarts = false
   /// Of all drives, in the order in which they came.
   package private(set) var workers: [WorkerEntry] = []
-  /// Empty until a line speaks of a task: a new run needs none, and a million take 80 MB.
+  /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
   private var records: [TaskRecord] = []
+  private var names = NameGuesses()
   private var gone = GoneTasks()
   private var head = DriveHead()
   private var gaps: [Range<UInt64>] = []
@@ -165,7 +166,7 @@ package struct RunHistory: Sendable {
     if records.isEmpty {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
     }
-    guard let task = plan.task(escapedName: line.task) else {
+    guard let task = names.task(line.task, plan: plan) else {
       if event == .resume { head.seen += 1 }
       gone.insert(line.task)
       return
@@ -176,7 +177,8 @@ package struct RunHistory: Sendable {
     if event == .success || event == .failure, !records[task.index].isRunning(fields.attempt) {
       records[task.index].startSequence = lostStart(after: records[task.index])
     }
-    records[task.index].apply(event, line, fields, culprit: culprit ?? .none)
+    records[task.index].apply(
+      event, line, fields, culprit: culprit ?? .none, definition: plan.fingerprint(task))
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is

@@ -1,26 +1,26 @@
-/// What the journal says about one task, as of its last line.
+/// What the journal says about one task, as of its last line. 64 bytes: a million of them are touched
+/// to read a large run, and that costs more than the reading.
 package struct TaskRecord: Sendable {
   /// `waiting` where nothing was said, and where a resume, a retry or an interruption took the task
   /// back; `running` and `suspended` also when the run died meanwhile.
   package internal(set) var state: TaskState = .waiting
   /// Of the last end, or of the resume that took the task back.
   package internal(set) var reason: Reason = .none
-  /// The raw value of the part that changed; see `changedPart`.
+  /// The raw value of `changedPart`.
   var part: UInt8 = .max
   var marks: Marks = []
   /// The highest number of a try that began; 0 when none did. A try taken back does not count.
   package internal(set) var attempts: Int32 = 0
   /// The need that failed, or the task that ran again; `none` also where the plan no longer has it.
   package internal(set) var culprit: TaskID = .none
-  /// How many resumes took the task back.
-  package internal(set) var timesResumed: Int32 = 0
   private var statusCode: Int32 = 0
   private var statusKind: StatusKind = .unknown
+  /// How many resumes took the task back.
+  package internal(set) var timesResumed: UInt16 = 0
   /// SEQ of the last start; 0 for none.
   package internal(set) var startSequence: UInt64 = 0
   /// SEQ of the line that put it into its terminal state; 0 while it is in none.
   package internal(set) var settleSequence: UInt64 = 0
-  package internal(set) var fingerprint = Fingerprint(whole: 0, parts: 0)
   /// Since the epoch, of the last start; 0 for none.
   package internal(set) var startedMilliseconds: Int64 = 0
   /// Since the epoch, of the last end of a try or of the task; 0 while there is none after a start.
@@ -34,6 +34,8 @@ package struct TaskRecord: Sendable {
     static let interrupted = Marks(rawValue: 1 << 0)
     /// Something that may have taken back its result is lost.
     static let unproven = Marks(rawValue: 1 << 1)
+    /// It ended under another definition than the plan's.
+    static let changed = Marks(rawValue: 1 << 2)
   }
 
   private enum StatusKind: UInt8 { case unknown, exit, signal }
@@ -56,7 +58,8 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// Of a resume with reason `changed`.
+  /// The part that changed, as far as that is known, where `isChanged`, and of a resume with reason
+  /// `changed`.
   package internal(set) var changedPart: Fingerprint.Part? {
     get { Fingerprint.Part(rawValue: UInt64(part)) }
     set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
@@ -71,6 +74,9 @@ package struct TaskRecord: Sendable {
     }
   }
 
+  /// It succeeded, or failed where it may, by another definition than the plan's.
+  package var isChanged: Bool { marks.contains(.changed) }
+
   /// The journal lost lines that may have taken back what it did.
   package var isUnproven: Bool { marks.contains(.unproven) }
 }
@@ -81,10 +87,12 @@ extension TaskRecord {
     (state == .running || state == .suspended) && attempts == attempt
   }
 
-  /// Folds a transition of this task. Any order of lines is taken: some may be lost.
+  /// Folds a transition of this task, which the plan defines by `definition`. Any order of lines is
+  /// taken: some may be lost.
   @inline(__always)
   mutating func apply(
-    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, culprit: TaskID
+    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, culprit: TaskID,
+    definition: Fingerprint
   ) {
     switch event {
     case .start:
@@ -96,10 +104,10 @@ extension TaskRecord {
       status = .unknown
     case .success:
       end(.succeeded, line, fields)
-      fingerprint = fields.fingerprint
+      compare(fields.fingerprint, with: definition)
     case .failure:
       end(fields.allowed ? .failedAllowed : .failed, line, fields)
-      if fields.allowed { fingerprint = fields.fingerprint }
+      if fields.allowed { compare(fields.fingerprint, with: definition) }
     case .skip:
       settle(.skipped, line)
       reason = fields.outcome.reason
@@ -127,7 +135,7 @@ extension TaskRecord {
       reason = fields.outcome.reason
       self.culprit = culprit
       changedPart = fields.changedPart
-      timesResumed += 1
+      if timesResumed < .max { timesResumed += 1 }
     }
   }
 
@@ -145,7 +153,12 @@ extension TaskRecord {
     part = .max
     marks = []
     settleSequence = 0
-    fingerprint = Fingerprint(whole: 0, parts: 0)
+  }
+
+  private mutating func compare(_ fingerprint: Fingerprint, with definition: Fingerprint) {
+    guard fingerprint.whole != definition.whole else { return }
+    marks.insert(.changed)
+    changedPart = definition.changedPart(from: fingerprint)
   }
 
   private mutating func end(
