@@ -54,6 +54,11 @@ int32_t clinux_ignore_signal(int32_t number) {
   return sigaction(number, &action, NULL);
 }
 
+int32_t clinux_default_signal(int32_t number) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  return sigaction(number, &action, NULL);
+}
+
 void clinux_reset_dispositions(void) {
   // The kernel's own sigaction, all zero: SIG_DFL, no flags, nothing masked. The raw call, since
   // glibc refuses the two signals that it uses itself, and a parent may have left them ignored.

@@ -1,1 +1,206 @@
+package import OpflowCore
+package import OpflowSystem
 
+/// Why a drive could not go on, beyond what its journal can say.
+package struct CoordinatorError: Error, Sendable {
+  /// What was being done.
+  package let what: String
+  package let errno: Errno
+
+  init(_ what: String, _ errno: Errno) {
+    self.what = what
+    self.errno = errno
+  }
+}
+
+/// Drives a run: one thread that waits for workers, signals and timers, tells the scheduler what
+/// happened, and performs what it orders.
+///
+/// A turn of the loop reads all that is there, writes the journal once, and only then sends orders,
+/// so nothing is done before the line that it follows from is written.
+package final class Coordinator {
+  let request: DriveRequest
+  let plan: Plan
+  var scheduler: Scheduler
+  var poller: Poller
+  let signals: SignalDescriptor
+  var journal: JournalFile
+  var syncs: SyncSchedule
+  let syncer: Syncer?
+  var launcher: LocalLauncher
+  /// By worker number; nil once it is reaped.
+  var links: [WorkerLink?] = []
+  var progress: ProgressOutput
+  var outputs: TaskOutputFiles
+
+  var actions: [SchedulerAction] = []
+  /// Workers with orders that are not sent yet.
+  var unsent: [WorkerLink] = []
+  var journalFailure: Errno?
+  var failedLaunches: [(WorkerID, complaint: String)] = []
+  /// Until then the workers that were told to leave must have left.
+  var dismissalDeadline: Instant?
+  /// How the drive ended, once the scheduler said so.
+  var closing: CloseEntry?
+  var stopsAsked = 0
+
+  /// Drives the run to its end and returns the exit code (cli.md, "Exit codes").
+  ///
+  /// The caller holds the run's lock. `journal` is open behind its last whole line.
+  package static func drive(
+    _ request: DriveRequest, journal: consuming JournalFile
+  ) throws(CoordinatorError) -> Int32 {
+    let coordinator = try Coordinator(request, journal: journal)
+    return try coordinator.run()
+  }
+
+  private init(
+    _ request: DriveRequest, journal: consuming JournalFile
+  ) throws(CoordinatorError) {
+    self.request = request
+    plan = request.plan
+    scheduler = Scheduler(
+      plan: request.plan, options: request.options, initial: request.initial,
+      attempts: request.attempts)
+    syncs = SyncSchedule(durability: request.durability, written: journal.writtenBytes)
+    do throws(Errno) {
+      // A child of a worker that dies comes to this process, which ends it.
+      try ProcessTree.becomeSubreaper()
+      try Dispositions.ignore(.pipe)
+      signals = try SignalDescriptor(Self.watchedSignals())
+      poller = try Poller()
+      try poller.add(signals.rawValue, token: Token.signals)
+      switch request.durability {
+      case .none: syncer = nil
+      case .group, .each: syncer = try journal.makeSyncer()
+      }
+      if let syncer { try poller.add(syncer.rawDescriptor, token: Token.syncer) }
+      launcher = try LocalLauncher(folder: request.folder, runID: request.runID)
+    } catch {
+      throw CoordinatorError("cannot set up the run", error)
+    }
+    self.journal = journal
+    progress = ProgressOutput(
+      view: ProgressView(options: request.progress, plan: request.plan, heading: request.heading))
+    outputs = TaskOutputFiles(folder: request.folder, plan: request.plan)
+  }
+
+  private func run() throws(CoordinatorError) -> Int32 {
+    let wall = Clock.wallMilliseconds
+    progress.begin(atMilliseconds: wall)
+    for warning in request.warnings { progress.warning(warning) }
+    append(request.opening, at: wall)
+    flushJournal()
+    do throws(Errno) {
+      // What a resume is to find must be there before anything happens that it would look for.
+      if request.durability != .none, journalFailure == nil {
+        try journal.syncNow()
+        syncs.completed(upTo: journal.writtenBytes)
+      }
+    } catch {
+      fail(error)
+    }
+    tell(.begin)
+    var events: [PollEvent] = []
+    while true {
+      endTurn()
+      if closing != nil, !links.contains(where: { $0 != nil }) { break }
+      do throws(Errno) {
+        try poller.wait(timeout: timeout(), into: &events)
+      } catch {
+        throw CoordinatorError("cannot wait for events", error)
+      }
+      for event in events { try take(event) }
+      if let wake = scheduler.nextWake, wake <= Self.now { tell(.timer) }
+      enforceDismissal()
+    }
+    return finish()
+  }
+
+  static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
+
+  private func timeout() -> Duration? {
+    let wakes = [
+      closing == nil ? scheduler.nextWake : nil, syncs.nextWake, progress.nextWake,
+      outputs.nextWake(progress.outputWish), dismissalDeadline,
+    ].compactMap { $0 }
+    guard let wake = wakes.min() else { return nil }
+    return .nanoseconds(max(0, wake.nanoseconds - Self.now.nanoseconds))
+  }
+
+  private func take(_ event: PollEvent) throws(CoordinatorError) {
+    switch event.token {
+    case Token.signals: takeSignals()
+    case Token.syncer: takeSync()
+    default:
+      guard let link = links[Token.worker(event.token)] else { return }
+      if Token.isProcess(event.token) {
+        reap(link)
+      } else if Token.isOrders(event.token) {
+        send(to: link)
+      } else {
+        read(from: link)
+      }
+    }
+  }
+
+  /// Tells the scheduler a fact and performs what it orders.
+  func tell(_ event: SchedulerEvent) {
+    guard closing == nil else { return }
+    actions.removeAll(keepingCapacity: true)
+    scheduler.handle(event, at: Self.now, into: &actions)
+    let wall = actions.isEmpty ? 0 : Clock.wallMilliseconds
+    // Performing an action never tells the scheduler anything: facts come from the loop alone.
+    for action in actions {
+      switch action {
+      case .journal(let transition): record(transition, at: wall)
+      case .launch(let worker, let kind): launch(worker, kind, at: wall)
+      case .order(let worker, let order): enqueue(order, for: worker)
+      case .discard(let worker): discard(worker)
+      case .finish(let entry):
+        closing = entry
+        append([.close(entry)], at: wall)
+        dismiss()
+      }
+    }
+  }
+
+  /// Writes the journal, then sends what follows from it, then shows it.
+  private func endTurn() {
+    reportFailedLaunches()
+    flushJournal()
+    requestSync()
+    sendPending()
+    outputs.follow(progress.outputWish, at: Self.now) { progress.output($0, $1) }
+    progress.flush(at: Self.now)
+  }
+
+  private func finish() -> Int32 {
+    flushJournal()
+    if request.durability != .none, journalFailure == nil {
+      do throws(Errno) { try journal.syncNow() } catch { fail(error) }
+    }
+    launcher.cleanUp()
+    var entry = closing ?? CloseEntry(state: .interrupted, exitCode: 70)
+    if let failure = journalFailure {
+      entry = CloseEntry(state: .interrupted, exitCode: 74)
+      progress.warning("the journal cannot be written: \(failure)")
+    }
+    progress.end(entry, atMilliseconds: Clock.wallMilliseconds)
+    return entry.exitCode
+  }
+
+  /// What a poll event is about.
+  enum Token {
+    static let signals: UInt64 = 0
+    static let syncer: UInt64 = 1
+    private static let firstWorker: UInt64 = 4
+
+    static func reports(_ worker: WorkerID) -> UInt64 { UInt64(worker.index) * 4 + firstWorker }
+    static func orders(_ worker: WorkerID) -> UInt64 { reports(worker) + 1 }
+    static func process(_ worker: WorkerID) -> UInt64 { reports(worker) + 2 }
+    static func worker(_ token: UInt64) -> Int { Int((token - firstWorker) / 4) }
+    static func isOrders(_ token: UInt64) -> Bool { token % 4 == 1 }
+    static func isProcess(_ token: UInt64) -> Bool { token % 4 == 2 }
+  }
+}

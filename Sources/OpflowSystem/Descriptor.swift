@@ -180,4 +180,10 @@ package struct Pipe: ~Copyable {
     read = Descriptor(owning: ends[0])
     write = Descriptor(owning: ends[1])
   }
+
+  /// The reading end; the other one is closed.
+  package consuming func takeRead() -> Descriptor { read }
+
+  /// The writing end; the other one is closed.
+  package consuming func takeWrite() -> Descriptor { write }
 }

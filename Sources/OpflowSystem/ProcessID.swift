@@ -21,6 +21,11 @@ package enum ProcessID {
     try call { setsid() }
   }
 
+  /// Stops this process until it is sent SIGCONT.
+  package static func stopSelf() throws(Errno) {
+    try call { kill(getpid(), SIGSTOP) }
+  }
+
   /// Ends this process at once; nothing is flushed or closed (_exit(2)).
   package static func exitNow(_ code: Int32) -> Never { _exit(code) }
 }

@@ -52,6 +52,11 @@ package enum Dispositions {
   /// program was started (nohup(1)).
   package static func resetAll() { clinux_reset_dispositions() }
 
+  /// The signal does what signal(7) gives as its default.
+  package static func restore(_ signal: Signal) throws(Errno) {
+    try call { clinux_default_signal(signal.rawValue) }
+  }
+
   package static func ignore(_ signal: Signal) throws(Errno) {
     try call { clinux_ignore_signal(signal.rawValue) }
   }

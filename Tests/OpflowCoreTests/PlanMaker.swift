@@ -28,6 +28,12 @@ struct PlanMaker {
   }
 
   func make() throws -> Plan {
+    let plan = try Plan(copying: bytes())
+    try plan.validate()
+    return plan
+  }
+
+  func bytes() throws -> [UInt8] {
     var builder = PlanBuilder()
     for (name, capacity) in [("cpu", 0), ("memory", 0), ("download", 0)] + resources {
       builder.resources.append(
@@ -64,10 +70,7 @@ struct PlanMaker {
       name: builder.intern("test"), description: .empty, folder: builder.intern("/"),
       maxParallel: 0, maxFailures: 1, usesRunID: false)
     switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: 2)) {
-    case .plan(let bytes):
-      let plan = try Plan(copying: bytes)
-      try plan.validate()
-      return plan
+    case .plan(let bytes): return bytes
     case .cycle(let ring): throw Problem.cycle(ring)
     }
   }

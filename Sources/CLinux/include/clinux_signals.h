@@ -21,6 +21,7 @@ struct clinux_signal {
 int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal);
 
 int32_t clinux_ignore_signal(int32_t number);
+int32_t clinux_default_signal(int32_t number);
 
 /// Gives every signal its default disposition, those that were ignored at exec included.
 void clinux_reset_dispositions(void);

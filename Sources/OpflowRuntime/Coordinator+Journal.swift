@@ -1,0 +1,59 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+extension Coordinator {
+  /// Journals a transition and shows it.
+  func record(_ transition: Transition, at wall: Int64) {
+    if journalFailure == nil { journal.append(transition, at: wall, plan: plan) }
+    let task = transition.task
+    if transition.event == .start {
+      outputs.begin(task, attempt: transition.attempt)
+    } else if !task.isNone {
+      outputs.end(transition, progress.outputWish) { progress.output($0, $1) }
+    }
+    progress.transition(transition, atMilliseconds: wall)
+  }
+
+  func append(_ entries: [JournalEntry], at wall: Int64) {
+    for entry in entries where journalFailure == nil { journal.append(entry, at: wall, plan: plan) }
+  }
+
+  func flushJournal() {
+    guard journalFailure == nil, journal.hasUnwritten else { return }
+    do throws(Errno) {
+      try journal.flush()
+      syncs.wrote(upTo: journal.writtenBytes, at: Self.now)
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// The journal cannot be relied on any more: nothing that it does not tell of may start, and
+  /// what runs is stopped. A write or sync that failed is never tried again.
+  func fail(_ error: Errno) {
+    guard journalFailure == nil else { return }
+    journalFailure = error
+    for link in unsent {
+      for (task, attempt) in link.withdrawRuns() {
+        tell(.revoked(link.id, task, attempt: attempt))
+      }
+    }
+    tell(.stop(.ioError))
+  }
+
+  func requestSync() {
+    guard journalFailure == nil, let syncer, let place = syncs.takeRequest(at: Self.now) else {
+      return
+    }
+    syncer.request(place)
+  }
+
+  func takeSync() {
+    guard let syncer else { return }
+    do throws(Errno) {
+      syncs.completed(upTo: try syncer.result())
+    } catch {
+      fail(error)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Starts workers on this machine: this program anew, with a session and two pipes of its own.
+struct LocalLauncher: ~Copyable {
+  private let folder: RunFolder
+  private let runID: String
+  private let bootID: String
+  /// Where workers complain; one file for all of them.
+  private let complaints: Descriptor
+  /// Where it ended when each worker was started.
+  private var complaintStart: [WorkerID: Int64] = [:]
+
+  private static let maxComplaintBytes = 2_000
+
+  init(folder: RunFolder, runID: String) throws(Errno) {
+    self.folder = folder
+    self.runID = runID
+    bootID = Machine.bootID
+    complaints = try File.open(
+      folder.workerLogPath, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+  }
+
+  mutating func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(Errno) -> WorkerLink {
+    let orders = try Pipe()
+    let reports = try Pipe()
+    try orders.write.setNonblocking(true)
+    try reports.read.setNonblocking(true)
+    complaintStart[worker] = try complaints.status().sizeBytes
+    let process: SpawnedProcess
+    do throws(ProgramError) {
+      process = try Program.spawn(
+        program(for: kind), arguments: WorkerArguments(folder: folder, runID: runID).words,
+        input: orders.read.rawValue, output: reports.write.rawValue, error: complaints.rawValue,
+        options: .newSession)
+    } catch {
+      throw error.errno
+    }
+    return WorkerLink(
+      id: worker, process: process, orders: orders.takeWrite(), reports: reports.takeRead())
+  }
+
+  private func program(for kind: WorkerKind) -> String {
+    switch kind {
+    case .command, .download: "/proc/self/exe"
+    }
+  }
+
+  func entry(for pid: Int32) -> WorkerEntry {
+    WorkerEntry(pid: pid, startTime: ProcessStatus.read(pid)?.startTime ?? 0, bootID: bootID)
+  }
+
+  /// What was written to standard error by workers since that one was started.
+  func complaint(since link: WorkerLink) -> String? {
+    guard let start = complaintStart[link.id] else { return nil }
+    do throws(Errno) {
+      var buffer = [UInt8](repeating: 0, count: Self.maxComplaintBytes)
+      let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(Errno) in
+        try complaints.read(into: UnsafeMutableRawBufferPointer(bytes), at: start)
+      }
+      return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    } catch {
+      return nil
+    }
+  }
+
+  /// Removes the file of complaints when there was none.
+  func cleanUp() {
+    do throws(Errno) {
+      if try complaints.status().sizeBytes == 0 { try Path.remove(folder.workerLogPath) }
+    } catch {
+      // An empty file that stays does no harm.
+    }
+  }
+}

@@ -1,0 +1,63 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Writes what the view of progress gives to standard error and standard output. A reader that
+/// goes away ends the view, not the run.
+struct ProgressOutput {
+  private var view: ProgressView
+  private var isErrorOpen = true
+  private var isOutputOpen = true
+  private var nextTick: Instant?
+
+  init(view: ProgressView) { self.view = view }
+
+  var outputWish: OutputWish { view.outputWish }
+  var nextWake: Instant? { nextTick }
+
+  mutating func begin(atMilliseconds wall: Int64) { view.begin(atMilliseconds: wall) }
+  mutating func transition(_ transition: Transition, atMilliseconds wall: Int64) {
+    view.transition(transition, atMilliseconds: wall)
+  }
+  mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
+    view.output(task, bytes)
+  }
+  mutating func warning(_ text: String) { view.warning(text) }
+
+  mutating func resize() {
+    if let columns = Terminal.width(Terminal.standardError) { view.resize(columns: columns) }
+  }
+
+  /// Draws anew where that is due, and writes all that has come together.
+  mutating func flush(at now: Instant) {
+    if let interval = view.tickMilliseconds {
+      if let due = nextTick, due <= now { view.tick(nowMilliseconds: Clock.wallMilliseconds) }
+      if nextTick.map({ $0 <= now }) ?? true {
+        nextTick = now.advanced(byMilliseconds: interval)
+      }
+    }
+    write()
+  }
+
+  mutating func end(_ close: CloseEntry, atMilliseconds wall: Int64) {
+    view.end(close, atMilliseconds: wall)
+    write()
+  }
+
+  private mutating func write() {
+    isErrorOpen = Self.write(
+      view.takeStandardError(), to: Terminal.standardError, isOpen: isErrorOpen)
+    isOutputOpen = Self.write(
+      view.takeStandardOutput(), to: Terminal.standardOutput, isOpen: isOutputOpen)
+  }
+
+  /// Whether the reader is still there.
+  private static func write(_ bytes: [UInt8], to descriptor: Int32, isOpen: Bool) -> Bool {
+    guard isOpen, !bytes.isEmpty else { return isOpen }
+    do throws(Errno) {
+      try Terminal.writeAll(bytes, to: descriptor)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

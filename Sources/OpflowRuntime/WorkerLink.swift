@@ -1,0 +1,112 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The coordinator's end of one worker: its process, its two pipes, what it is still to be told and
+/// what it has begun to say.
+final class WorkerLink {
+  enum State {
+    case talking
+    /// Its end was seen or ordered; it is to be reaped, and what it left is to be ended.
+    case ending(complaint: String)
+    /// The scheduler has given it up already.
+    case discarded
+  }
+
+  let id: WorkerID
+  let process: SpawnedProcess
+  let reports: Descriptor
+  private let orders: Descriptor
+  var state = State.talking
+  var lines = LineBuffer()
+
+  /// Orders that are not sent yet.
+  private var pending: [PendingOrder] = []
+  /// It is listed among those that have some.
+  var isListed = false
+  /// Encoded orders that the pipe had no room for.
+  private var outbox = FieldWriter()
+  private var sent = 0
+  /// The poller is to say when the pipe has room again.
+  private(set) var awaitsRoom = false
+
+  init(
+    id: WorkerID, process: consuming SpawnedProcess, orders: consuming Descriptor,
+    reports: consuming Descriptor
+  ) {
+    self.id = id
+    self.process = process
+    self.reports = reports
+    self.orders = orders
+  }
+
+  var ordersRawDescriptor: Int32 { orders.rawValue }
+
+  var hasPending: Bool { !pending.isEmpty }
+
+  /// - Parameter mustNotRepeat: see `SyncSchedule.barrier`.
+  func enqueue(_ order: WorkerOrder, mustNotRepeat: Bool) {
+    pending.append(PendingOrder(order: order, mustNotRepeat: mustNotRepeat))
+  }
+
+  /// The lines that these orders follow from are written: what has to be synced before each?
+  func setBarriers(_ barrier: (_ mustNotRepeat: Bool) -> UInt64) {
+    for index in pending.indices where pending[index].barrier == nil {
+      pending[index].barrier = barrier(pending[index].mustNotRepeat)
+    }
+  }
+
+  /// Takes back the orders to run a task that were not sent: the journal cannot say that they were.
+  func withdrawRuns() -> [(TaskID, attempt: Int32)] {
+    var withdrawn: [(TaskID, attempt: Int32)] = []
+    for entry in pending {
+      if case .run(let task, let attempt) = entry.order { withdrawn.append((task, attempt)) }
+    }
+    pending.removeAll {
+      if case .run = $0.order { true } else { false }
+    }
+    return withdrawn
+  }
+
+  /// Sends what the schedule allows, as far as the pipe takes it. A pipe that nobody reads any more
+  /// is no error here: the worker's end is told by its other pipe.
+  func send(allowed schedule: SyncSchedule) throws(Errno) {
+    var count = 0
+    for entry in pending {
+      guard let barrier = entry.barrier, schedule.allows(barrier) else { break }
+      MessageCodec.encode(entry.order, into: &outbox)
+      count += 1
+    }
+    pending.removeFirst(count)
+    try flush()
+  }
+
+  private func flush() throws(Errno) {
+    while sent < outbox.bytes.count {
+      do throws(Errno) {
+        let from = sent
+        let bytes = outbox.bytes
+        let written = try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
+          try orders.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
+        }
+        sent += written
+      } catch .wouldBlock {
+        awaitsRoom = true
+        return
+      } catch .brokenPipe {
+        break
+      }
+    }
+    awaitsRoom = false
+    sent = 0
+    outbox.removeAll()
+  }
+
+}
+
+/// An order on its way to a worker.
+private struct PendingOrder {
+  var order: WorkerOrder
+  var mustNotRepeat: Bool
+  /// Where the journal has to be synced to first; nil until its lines are written.
+  var barrier: UInt64?
+}
