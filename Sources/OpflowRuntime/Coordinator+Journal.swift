@@ -45,13 +45,13 @@ extension Coordinator {
     guard journalFailure == nil, let syncer, let place = syncs.takeRequest(at: Self.now) else {
       return
     }
-    syncer.request(place)
+    syncer.thread.request(place)
   }
 
   func takeSync() {
     guard let syncer else { return }
     do throws(Errno) {
-      syncs.completed(upTo: try syncer.result())
+      syncs.completed(upTo: try syncer.thread.result())
     } catch {
       fail(error)
     }

@@ -26,7 +26,7 @@ package final class Coordinator {
   let signals: SignalDescriptor
   var journal: JournalFile
   var syncs: SyncSchedule
-  let syncer: Syncer?
+  let syncer: JournalSyncer?
   var launcher: LocalLauncher
   /// By worker number; nil once it is reaped.
   var links: [WorkerLink?] = []
@@ -72,9 +72,9 @@ package final class Coordinator {
       try poller.add(signals.rawValue, token: Token.signals)
       switch request.durability {
       case .none: syncer = nil
-      case .group, .each: syncer = try journal.makeSyncer()
+      case .group, .each: syncer = JournalSyncer(try journal.makeSyncer())
       }
-      if let syncer { try poller.add(syncer.rawDescriptor, token: Token.syncer) }
+      if let syncer { try poller.add(syncer.thread.rawDescriptor, token: Token.syncer) }
       launcher = try LocalLauncher(folder: request.folder, runID: request.runID)
     } catch {
       throw CoordinatorError("cannot set up the run", error)
@@ -203,4 +203,10 @@ package final class Coordinator {
     static func isOrders(_ token: UInt64) -> Bool { token % 4 == 1 }
     static func isProcess(_ token: UInt64) -> Bool { token % 4 == 2 }
   }
+}
+
+/// Holds the thread that syncs the journal where there is one.
+final class JournalSyncer {
+  let thread: Syncer
+  init(_ thread: consuming Syncer) { self.thread = thread }
 }

@@ -30,7 +30,7 @@ struct LocalLauncher: ~Copyable {
     let process: SpawnedProcess
     do throws(ProgramError) {
       process = try Program.spawn(
-        program(for: kind), arguments: WorkerArguments(folder: folder, runID: runID).words,
+        program(for: kind), arguments: WorkerMain.arguments(runFolder: folder.path, run: runID),
         input: orders.read.rawValue, output: reports.write.rawValue, error: complaints.rawValue,
         options: .newSession)
     } catch {
