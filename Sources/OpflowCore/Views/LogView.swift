@@ -1,0 +1,58 @@
+/// What tasks printed, as `opflow logs` shows it: bytes of logs in, clean text out.
+package struct LogView {
+  /// How it is told which task a line is of.
+  package enum Labels: Equatable, Sendable {
+    /// Not at all: there is one task.
+    case none
+    /// `==> ID <==` above a task's lines.
+    case headers
+    /// `ID | ` in front of each line.
+    case prefixes
+  }
+
+  private let plan: Plan
+  private let labels: Labels
+  private var outputs = TaskOutputs(limit: 0)
+  private var shown = TaskID.none
+  private var text = TextBuffer()
+
+  package init(plan: Plan, labels: Labels) {
+    self.plan = plan
+    self.labels = labels
+  }
+
+  /// Further bytes of a task's log, cut anywhere.
+  package mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
+    writeHeader(task)
+    let (plan, labels) = (plan, labels)
+    outputs.appendLines(task, bytes) { Self.write($0, of: task, plan, labels, into: &text) }
+  }
+
+  /// The log is at its end: a last line without a line feed counts as one.
+  package mutating func end(_ task: TaskID) {
+    let (plan, labels) = (plan, labels)
+    outputs.flush(task) { Self.write($0, of: task, plan, labels, into: &text) }
+    _ = outputs.take(task)
+  }
+
+  package mutating func takeText() -> [UInt8] { text.take() }
+
+  private mutating func writeHeader(_ task: TaskID) {
+    guard labels == .headers, task != shown else { return }
+    if !shown.isNone { text.endLine() }
+    shown = task
+    text.add("==> \(plan.nameString(task)) <==\n")
+  }
+
+  private static func write(
+    _ line: UnsafeRawBufferPointer, of task: TaskID, _ plan: Plan, _ labels: Labels,
+    into text: inout TextBuffer
+  ) {
+    if labels == .prefixes {
+      text.add(plan.nameBytes(task))
+      text.add(" | ")
+    }
+    text.addCleaned(line)
+    text.endLine()
+  }
+}
