@@ -1,0 +1,18 @@
+import OpflowCore
+import OpflowManifest
+import OpflowSystem
+
+/// `opflow check`: reads and validates a manifest, runs nothing.
+enum CheckCommand {
+  static func perform(_ arguments: CheckArguments) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    let manifest = try ManifestFile(arguments.file)
+    let compiled = try manifest.compile(
+      runID: "check", set: arguments.set, maxParallel: nil, console: console)
+    console.show(compiled.warnings)
+    let tasks = compiled.taskCount == 1 ? "1 task" : "\(compiled.taskCount) tasks"
+    let path = CleanText.string(manifest.displayPath)
+    try Console.write("\(path): \(tasks), no mistakes\n")
+    return ExitCode.success.rawValue
+  }
+}

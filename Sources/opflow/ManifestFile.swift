@@ -1,0 +1,92 @@
+import OpflowCore
+import OpflowManifest
+import OpflowSystem
+
+/// A manifest as a command was given it, read whole.
+struct ManifestFile {
+  let bytes: [UInt8]
+  /// As the person wrote it, for diagnostics.
+  let displayPath: String
+  /// `-` for standard input.
+  let realPath: String
+  /// Absolute: where relative paths in it start.
+  let folder: String
+
+  static let defaultName = "opflow.yaml"
+  static let standardInput = "-"
+
+  init(bytes: [UInt8], displayPath: String, realPath: String, folder: String) {
+    self.bytes = bytes
+    self.displayPath = displayPath
+    self.realPath = realPath
+    self.folder = folder
+  }
+
+  /// Reads the file at `path`, or standard input.
+  init(_ path: String?) throws(CommandError) {
+    let path = path ?? Self.defaultName
+    do throws(Errno) {
+      if path == Self.standardInput {
+        displayPath = "standard input"
+        realPath = path
+        folder = try Path.workingDirectory()
+        bytes = try Self.readAll(StandardStream.input.duplicate())
+      } else {
+        displayPath = path
+        realPath = try Path.real(path)
+        folder = Path.parent(of: realPath)
+        bytes = try Self.readAll(File.open(realPath, .readOnly))
+      }
+    } catch {
+      let hint =
+        error == .noSuchFile && path == Self.defaultName
+        ? "; name a manifest, or see `opflow help run`" : ""
+      throw CommandError(.usage, "cannot read \(CleanText.string(path)): \(error)\(hint)")
+    }
+  }
+
+  /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
+  private static func readAll(_ file: borrowing Descriptor) throws(Errno) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count <= ManifestCompiler.maximumBytes {
+      let count = try chunk.withUnsafeMutableBufferPointer { buffer throws(Errno) -> Int in
+        try file.read(into: UnsafeMutableRawBufferPointer(buffer))
+      }
+      if count == 0 { break }
+      bytes.append(contentsOf: chunk[..<count])
+      if chunk.count < 1 << 22, count == chunk.count {
+        chunk = [UInt8](repeating: 0, count: chunk.count * 4)
+      }
+    }
+    return bytes
+  }
+
+  /// Compiles it into a plan.
+  ///
+  /// - Throws: all its mistakes, laid out, with exit code 3.
+  func compile(
+    runID: String, set: [String], maxParallel: UInt32?, console: Console
+  ) throws(CommandError) -> CompiledManifest {
+    let source = ManifestSource(
+      bytes: bytes, displayPath: displayPath, folder: folder,
+      defaultName: realPath == Self.standardInput ? "stdin" : Path.lastPart(of: realPath))
+    let options = CompileOptions(
+      runID: runID, variables: set.map(Self.pair),
+      environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
+      opflowVersion: Version.text, maxParallel: maxParallel.map { Int($0) },
+      cores: Machine.cores, memoryBytes: Machine.memoryBytes)
+    let renderer = DiagnosticRenderer(isColored: console.colorsError)
+    do throws(ManifestError) {
+      return try ManifestCompiler.compile(source, options: options)
+    } catch {
+      throw CommandError(.manifest, verbatim: renderer.render(error))
+    }
+  }
+
+  /// `NAME=VALUE` in two.
+  private static func pair(_ text: String) -> (name: String, value: String) {
+    guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (text, "") }
+    return (String(text[..<equals]), String(text[text.utf8.index(after: equals)...]))
+  }
+}
