@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowManifest
 import OpflowSystem
 
 /// Standard output and standard error of commands that show something and end.
@@ -7,9 +8,21 @@ struct Console {
   let colorsOutput: Bool
   let colorsError: Bool
 
-  init(_ choice: ColorChoice) {
+  private init(_ choice: ColorChoice) {
     colorsOutput = Self.colors(choice, Terminal.standardOutput)
     colorsError = Self.colors(choice, Terminal.standardError)
+  }
+
+  /// Goes where `-C` says, before anything else looks at a path.
+  static func enter(_ arguments: ViewArguments) throws(CommandError) -> Console {
+    if let directory = arguments.directory {
+      do throws(Errno) {
+        try Path.changeDirectory(to: directory)
+      } catch {
+        throw CommandError(.usage, "cannot go to \(CleanText.string(directory))", error)
+      }
+    }
+    return Console(arguments.color)
   }
 
   /// NO_COLOR counts when it is set and not empty (no-color.org).
@@ -26,10 +39,10 @@ struct Console {
 
   /// Writes to standard output.
   ///
-  /// - Throws: `ReaderGone` when nobody reads any more, which ends a view quietly.
+  /// - Throws: success without a word when nobody reads any more, which ends a view quietly.
   static func write(_ bytes: [UInt8]) throws(CommandError) {
     do throws(Errno) {
-      try Terminal.writeAll(bytes, to: Terminal.standardOutput)
+      try StandardStream.output.writeAll(bytes)
     } catch .brokenPipe {
       throw CommandError(.success, verbatim: "")
     } catch {
@@ -41,7 +54,13 @@ struct Console {
 
   /// Writes to standard error; when that fails there is nobody left to tell.
   static func complain(_ text: String) {
-    try? Terminal.writeAll(Array(text.utf8), to: Terminal.standardError)
+    try? StandardStream.error.writeAll(Array(text.utf8))
+  }
+
+  /// Warnings of a manifest that has no mistakes.
+  func show(_ warnings: [Diagnostic]) {
+    let renderer = DiagnosticRenderer(isColored: colorsError)
+    for warning in warnings { Self.complain(renderer.render(warning)) }
   }
 
   func warn(_ text: String) {

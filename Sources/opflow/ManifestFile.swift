@@ -27,7 +27,7 @@ struct ManifestFile {
     let path = path ?? Self.defaultName
     do throws(Errno) {
       if path == Self.standardInput {
-        displayPath = "standard input"
+        displayPath = "<stdin>"
         realPath = path
         folder = try Path.workingDirectory()
         bytes = try Self.readAll(StandardStream.input.duplicate())
@@ -69,8 +69,7 @@ struct ManifestFile {
     runID: String, set: [String], maxParallel: UInt32?, console: Console
   ) throws(CommandError) -> CompiledManifest {
     let source = ManifestSource(
-      bytes: bytes, displayPath: displayPath, folder: folder,
-      defaultName: realPath == Self.standardInput ? "stdin" : Path.lastPart(of: realPath))
+      bytes: bytes, displayPath: displayPath, folder: folder, defaultName: defaultName)
     let options = CompileOptions(
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
@@ -82,6 +81,12 @@ struct ManifestFile {
     } catch {
       throw CommandError(.manifest, verbatim: renderer.render(error))
     }
+  }
+
+  /// The run's name where the manifest gives none.
+  private var defaultName: String {
+    if realPath == Self.standardInput { return "stdin" }
+    return realPath.split(separator: "/").last.map { String($0) } ?? realPath
   }
 
   /// `NAME=VALUE` in two.

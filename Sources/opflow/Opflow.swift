@@ -26,7 +26,9 @@ enum Opflow {
     switch invocation {
     case .version: try Console.write("opflow \(Version.text)\n")
     case .help(let topic): try Console.write(HelpText.text(topic))
-    case .check, .status, .logs, .runs, .run, .resume: break
+    case .check(let arguments): return try CheckCommand.perform(arguments)
+    case .run(let arguments): return try RunCommand.perform(arguments)
+    case .status, .logs, .runs, .resume: break
     }
     return ExitCode.success.rawValue
   }

@@ -34,8 +34,8 @@ import Testing
         [1/4] build failed: exit 75 after 0.30s, next try in 2.0s
         [1/4] build started (try 2)
         [2/4] build failed: exit 2 after 1.2s (try 2)
-        [3/4] test skipped: after build
-        [4/4] publish skipped: after build
+        [3/4] test skipped: because of build
+        [4/4] publish skipped: because of build
 
         """)
     #expect(view.outputText().isEmpty)

@@ -73,7 +73,7 @@ enum ReasonText {
     switch reason {
     case .condition: return "`if` is false"
     case .skipOption: return "by --skip"
-    case .upstream: return name.map { "after \($0)" } ?? "its needs cannot be met"
+    case .upstream: return name.map { "because of \($0)" } ?? "its needs cannot be met"
     case .changed: return part.map { "changed: \($0.word)" } ?? "changed"
     case .afterRerun: return name.map { "after rerun of \($0)" } ?? "after a rerun"
     case .none, .timeout, .refused, .output, .workerLost, .interrupted, .revoked, .cancel, .signal,
