@@ -20,7 +20,9 @@ extension ManifestReader {
       readDownload(Node(download.record + 1), in: settings.directory)
       reportUnsupported(download, "download")
     }
-    if fields.key(.run) == nil, fields.key(.download) == nil {
+    if fields.key(.run) == nil, fields.key(.download) == nil, !fields.isMeant(.run),
+      !fields.isMeant(.download)
+    {
       mistakes.error(
         document.place(key), "task `\(document.text(key).string)` has nothing to do",
         help: "give it `run` or `download`")

@@ -29,7 +29,7 @@ extension ManifestReader {
     if let to = fields[.to] {
       download.to = values.filledString(to, Subject(DownloadKey.to))
       if let path = download.to { noteWritten(path, in: directory) }
-    } else {
+    } else if !fields.isMeant(.to) {
       reportMissing(.to, of: node)
     }
     download.sha256 = fields[.sha256].flatMap { readHash($0, .sha256, digitCount: 64) }
@@ -53,7 +53,7 @@ extension ManifestReader {
   ) {
     if let url = fields[.url] {
       if let url = readURL(url, Subject(DownloadKey.url)) { download.urls.append(url) }
-    } else {
+    } else if !fields.isMeant(.url) {
       reportMissing(.url, of: node)
     }
     guard let mirrors = fields[.mirrors],

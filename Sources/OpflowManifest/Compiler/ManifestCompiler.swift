@@ -102,7 +102,7 @@ package enum ManifestCompiler {
     let key = planKey(source, options, reader: reader)
     let environmentRead = reader.scope.environmentRead
     let name = reader.name
-    let counts = (tasks: reader.tasks.count, needs: reader.needs.count)
+    let counts = (tasks: reader.tasks.count, needs: reader.needs.targets.count)
     guard let plan = reader.finish(key: key) else { return nil }
     return CompiledManifest(
       planBytes: plan, planKey: key,

@@ -36,6 +36,7 @@ extension ManifestReader {
       condition = read
     }
     guard let task = fields[.task] else {
+      if fields.isMeant(.task) { return 0 }
       mistakes.error(
         document.place(node), "an item of `needs` has no `task`",
         help: "write { task: ID, on: success }")

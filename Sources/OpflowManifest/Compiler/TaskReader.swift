@@ -5,6 +5,7 @@ internal import OpflowCore
 extension ManifestReader {
   mutating func readTasks(_ fields: Fields<ManifestKey>) {
     guard let node = fields[.tasks] else {
+      if fields.isMeant(.tasks) { return }
       mistakes.error(
         document.place(document.root), "`tasks` is missing",
         help: "declare at least one task under `tasks`")
@@ -196,7 +197,11 @@ extension ManifestReader {
         task.allowedCodes = builder.codes(codes)
       }
     case .scalar:
-      if values.boolean(node, subject) == true { task.flags.insert(.allowAnyFailure) }
+      if values.boolean(
+        node, subject, expected: "true, false or a list of exit codes") == true
+      {
+        task.flags.insert(.allowAnyFailure)
+      }
     case .mapping:
       values.wrongType(node, subject, expected: "true, false or a list of exit codes")
     }

@@ -149,7 +149,9 @@ extension ManifestReader {
 
   mutating func readRetry(_ node: Node, into settings: inout TaskSettings) {
     if document.kind(node) == .scalar {
-      if let value = values.integer(node, Subject(TaskKey.retry), in: 0...1_000_000) {
+      if let value = values.integer(
+        node, Subject(TaskKey.retry), in: 0...1_000_000, expected: "a whole number or a map")
+      {
         settings.policy.retryMax = UInt32(value)
         settings.hasRetryMax = true
       }

@@ -62,7 +62,7 @@ extension ManifestReader {
       description = builder.intern(text.text)
     }
     if let node = fields[.maxFailures],
-      let value = values.integer(node, Subject(ManifestKey.maxFailures), in: 0...Int64(Int32.max))
+      let value = values.integer(node, Subject(ManifestKey.maxFailures), in: 0...1_000_000_000)
     {
       maxFailures = UInt32(value)
     }
@@ -75,7 +75,11 @@ extension ManifestReader {
       return
     }
     if scalar.text == "auto" { return }
-    if let value = values.integer(node, subject, in: 1...1_000_000) { maxParallel = UInt32(value) }
+    if let value = values.integer(
+      node, subject, in: 1...1_000_000, expected: "a whole number or `auto`")
+    {
+      maxParallel = UInt32(value)
+    }
   }
 
   /// Top-level `resources`, and what `max_parallel` and `-j` say about `cpu`.

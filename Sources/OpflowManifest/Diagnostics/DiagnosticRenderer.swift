@@ -20,7 +20,9 @@ package struct DiagnosticRenderer: Sendable {
     case .warning: text += styled("warning:", "1;33")
     }
     text += " " + bold(Self.printable(diagnostic.message)) + "\n"
-    if diagnostic.line > 0 { text += excerpt(of: diagnostic) }
+    if diagnostic.sourceLine.contains(where: { $0 != " " && $0 != "\t" }) {
+      text += excerpt(of: diagnostic)
+    }
     for note in diagnostic.notes {
       text += "\(Self.printable(diagnostic.file)):\(note.line): "
       text += styled("note:", "36") + " " + Self.printable(note.message) + "\n"

@@ -14,6 +14,8 @@ final class Mistakes {
 
   private(set) var all: [Mistake] = []
   private(set) var errorCount = 0
+  /// Places of nodes that are wrong as YAML: nothing more is said of what they hold.
+  private var settledPlaces: [Int] = []
   /// Levels of code that reads a second time what it reported on before.
   private var muted = 0
 
@@ -34,6 +36,9 @@ final class Mistakes {
     add(severity: .warning, place: place, message: message, help: help)
   }
 
+  /// Lets the mistake that was reported be the last one at `place`.
+  func settle(_ place: Int) { settledPlaces.append(place) }
+
   func add(_ mistake: Mistake) {
     if muted > 0 { return }
     if mistake.severity == .error { errorCount += 1 }
@@ -47,7 +52,7 @@ final class Mistakes {
   private func add(
     severity: Diagnostic.Severity, place: Int, message: () -> String, help: () -> String?
   ) {
-    if muted > 0 { return }
+    if muted > 0 || settledPlaces.contains(place) { return }
     guard all.count < Self.keptCount else {
       if severity == .error { errorCount += 1 }
       return

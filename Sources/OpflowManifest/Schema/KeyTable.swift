@@ -47,6 +47,7 @@ struct KeyTable<Key: SchemaKey> {
 /// The keys that a map has: for each known one, the node of the key.
 struct Fields<Key: SchemaKey> {
   private var keys = InlineArray<24, Int32>(repeating: -1)
+  private var meant: UInt32 = 0
 
   /// The key as it is written, where the map has it.
   func key(_ key: Key) -> Node? {
@@ -61,6 +62,11 @@ struct Fields<Key: SchemaKey> {
   }
 
   mutating func set(_ key: Key, to node: Node) { keys[key.rawValue] = node.record }
+
+  /// The map has an unknown key that was meant as this one, and a mistake says so.
+  func isMeant(_ key: Key) -> Bool { meant & (1 << UInt32(key.rawValue)) != 0 }
+
+  mutating func noteMeant(_ key: Key) { meant |= 1 << UInt32(key.rawValue) }
 }
 
 /// What other tools call a thing, and the key that it has here.
@@ -125,15 +131,19 @@ enum ForeignKeys {
     ("if", "on"), ("result", "on"), ("schema", "version"), ("format", "version"),
   ]
 
-  /// What a task that another tool would run on a failure is here.
-  static func help(for text: Text, among names: [Text]) -> String? {
+  /// The one of `names` that another tool calls `text`.
+  static func key(for text: Text, among names: [Text]) -> Text? {
     for (foreign, key) in table where text == foreign {
-      guard names.contains(where: { $0 == key }) else { continue }
-      if text == "on_failure" || text == "on_success" || text == "on_error" {
-        return "let another task need this one: `needs: [{ task: ID, on: failure }]`"
-      }
-      return "the key is `\(key)` here"
+      if let name = names.first(where: { $0 == key }) { return name }
     }
     return nil
+  }
+
+  static func help(for text: Text, key: Text) -> String {
+    // What runs on a failure is a task of its own here.
+    if text == "on_failure" || text == "on_success" || text == "on_error" {
+      return "let another task need this one: `needs: [{ task: ID, on: failure }]`"
+    }
+    return "the key is `\(key.string)` here"
   }
 }

@@ -35,7 +35,9 @@ struct MapReader {
         unknown.append(keyNode)
       }
     }
-    for key in unknown { reportUnknown(key, table, owner: owner) }
+    for key in unknown {
+      if let meant = reportUnknown(key, table, owner: owner) { fields.noteMeant(meant) }
+    }
     if merges > 0 {
       mergeFields(of: node, table, owner: owner, ignoring: isIgnored, into: &fields)
     }
@@ -92,6 +94,7 @@ struct MapReader {
       mistakes.error(
         place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
         help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
+      mistakes.settle(place)
       return nil
     }
     return document.text(key)
@@ -109,13 +112,20 @@ struct MapReader {
         notes: [(document.place(first), "the first `\(name.string)`")]))
   }
 
-  private func reportUnknown<Key>(_ key: Node, _ table: KeyTable<Key>, owner: StaticString) {
+  /// Returns the key that was probably meant.
+  private func reportUnknown<Key>(
+    _ key: Node, _ table: KeyTable<Key>, owner: StaticString
+  ) -> Key? {
     let name = document.text(key)
     let names = table.names
+    let foreign = ForeignKeys.key(for: name, among: names)
+    let nearest = foreign ?? Suggestion.nearest(to: name, among: names)
     mistakes.error(
       document.place(key), "unknown key `\(name.string)` in \(owner)",
-      help: ForeignKeys.help(for: name, among: names) ?? Suggestion.help(for: name, among: names)
+      help: foreign.map { ForeignKeys.help(for: name, key: $0) }
+        ?? nearest.map { "did you mean `\($0.string)`?" }
         ?? "known keys: \(names.map(\.string).joined(separator: ", "))")
+    return nearest.flatMap { table.key($0) }
   }
 
   /// The maps that the merge keys of a map name, nearest first.

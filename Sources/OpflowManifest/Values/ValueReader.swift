@@ -13,13 +13,14 @@ struct ValueReader {
   /// A scalar of any type but null.
   func scalar(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let scalar = possiblyNull(node, subject, expected: expected) else { return nil }
-    if scalar.type == .null {
-      mistakes.error(
-        document.place(node), "\(subject.description) must be \(expected), and is empty",
-        help: scalar.text.isEmpty ? nil : "`\(scalar.text.string)` without quotes is no text")
-      return nil
-    }
-    return scalar
+    guard scalar.type == .null else { return scalar }
+    let isWritten = !scalar.text.isEmpty
+    mistakes.error(
+      document.place(node),
+      "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
+        + (isWritten ? ", not null" : ""),
+      help: isWritten ? "`\(scalar.text.string)` without quotes is no text" : nil)
+    return nil
   }
 
   /// A string. Numbers and other scalars are mistakes: what is written and what is meant may differ.
@@ -53,34 +54,40 @@ struct ValueReader {
     return possiblyNull(node, subject, expected: "a string")
   }
 
-  func boolean(_ node: Node, _ subject: Subject) -> Bool? {
-    guard let scalar = scalar(node, subject, expected: "true or false") else { return nil }
+  func boolean(
+    _ node: Node, _ subject: Subject, expected: StaticString = "true or false"
+  ) -> Bool? {
+    guard let scalar = scalar(node, subject, expected: expected) else { return nil }
     if case .boolean(let value) = scalar.type { return value }
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(scalar.text.string.lowercased())
     mistakes.error(
       document.place(node),
-      "\(subject.description) must be true or false, not \(describe(scalar))",
+      "\(subject.description) must be \(expected), not \(describe(scalar))",
       help: isWord ? "YAML 1.2 knows `true` and `false` only" : nil)
     return nil
   }
 
-  func integer(_ node: Node, _ subject: Subject, in range: ClosedRange<Int64>) -> Int64? {
-    guard let scalar = scalar(node, subject, expected: "a whole number") else { return nil }
+  func integer(
+    _ node: Node, _ subject: Subject, in range: ClosedRange<Int64>,
+    expected: StaticString = "a whole number"
+  ) -> Int64? {
+    guard let scalar = scalar(node, subject, expected: expected) else { return nil }
     guard scalar.type == .integer else {
       mistakes.error(
         document.place(node),
-        "\(subject.description) must be a whole number, not \(describe(scalar))",
+        "\(subject.description) must be \(expected), not \(describe(scalar))",
         help: !scalar.isTyped && CoreSchema.integer(scalar.text) != nil
           ? "write it without quotes" : nil)
       return nil
     }
-    guard let value = CoreSchema.integer(scalar.text), range.contains(value) else {
-      mistakes.error(
-        document.place(node),
-        "\(subject.description) must be \(Self.words(range)), not \(scalar.text.string)")
-      return nil
-    }
-    return value
+    let value = CoreSchema.integer(scalar.text)
+    if let value, range.contains(value) { return value }
+    let isBelow = value.map { $0 < range.lowerBound } ?? (scalar.text.first == UInt8(ascii: "-"))
+    mistakes.error(
+      document.place(node),
+      "\(subject.description) must be \(Self.words(range, isBelow: isBelow)), not"
+        + " \(scalar.text.string)")
+    return nil
   }
 
   func number(_ node: Node, _ subject: Subject, in range: ClosedRange<Double>) -> Double? {
@@ -132,7 +139,7 @@ struct ValueReader {
   func word<Value>(
     _ node: Node, _ subject: Subject, known: StaticString, parse: (Text) -> Value?
   ) -> Value? {
-    guard let scalar = scalar(node, subject, expected: "a word") else { return nil }
+    guard let scalar = scalar(node, subject, expected: known) else { return nil }
     if let value = parse(scalar.text) { return value }
     mistakes.error(
       document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))")
@@ -212,9 +219,10 @@ struct ValueReader {
     }
   }
 
-  private static func words(_ range: ClosedRange<Int64>) -> String {
-    range.upperBound == .max
-      ? "at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+  /// A range as a person thinks of it: a bound of a million is none.
+  private static func words(_ range: ClosedRange<Int64>, isBelow: Bool) -> String {
+    if range.upperBound < 1_000_000 { return "from \(range.lowerBound) to \(range.upperBound)" }
+    return isBelow ? "at least \(range.lowerBound)" : "at most \(range.upperBound)"
   }
 
   private static func word(_ number: Double) -> String {
@@ -227,7 +235,7 @@ struct ValueReader {
     ExpressionTemplate.hasExpression(document.text(node))
   }
 
-  /// A scalar, null too.
+  /// A scalar, null too; nil, reported, when an expression in it is wrong.
   func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard document.kind(node) == .scalar else {
       wrongType(node, subject, expected: expected)
@@ -237,15 +245,19 @@ struct ValueReader {
     guard ExpressionTemplate.hasExpression(text) else {
       return Scalar(node: node, text: text, stable: text, isTyped: document.isPlain(node))
     }
-    let (value, stable) = expand(text, of: node)
+    guard let (value, stable) = expand(text, of: node) else { return nil }
     return Scalar(node: node, text: value, stable: stable, isTyped: true)
   }
 
   /// A text with its expressions evaluated, and the same with a constant for `run.id`.
-  private func expand(_ text: Text, of node: Node) -> (value: Text, stable: Text) {
+  private func expand(_ text: Text, of node: Node) -> (value: Text, stable: Text)? {
     let sawRunID = scope.sawRunID
     scope.sawRunID = false
-    let report = { (mistake: ExpressionMistake) in self.report(mistake, in: node) }
+    var isWrong = false
+    let report = { (mistake: ExpressionMistake) in
+      isWrong = true
+      self.report(mistake, in: node)
+    }
     let names = ScopedNames(scope: scope, report: report)
     let value = ExpressionTemplate.expand(
       text, names: names, store: scratch, literals: scope.literals, report: report)
@@ -258,7 +270,7 @@ struct ValueReader {
       scope.hidesRunID = false
     }
     scope.sawRunID = scope.sawRunID || sawRunID
-    return (value, stable)
+    return isWrong ? nil : (value, stable)
   }
 
   func report(_ mistake: ExpressionMistake, in node: Node) {

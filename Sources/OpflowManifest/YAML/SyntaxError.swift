@@ -1,0 +1,200 @@
+internal import CYAML
+
+/// An error of libyaml's, at the place and in the words that help a person most.
+struct SyntaxError {
+  private let source: Text
+  /// Where libyaml stopped.
+  private let place: Int
+  /// Where the construct began that it was reading; nil when it does not say.
+  private let beginning: Int?
+  private let problem: String
+  private let context: String
+
+  private struct Explanation {
+    var message: String
+    var help: String?
+    var place: Int
+    var notes: [(place: Int, message: String)] = []
+  }
+
+  init(_ document: cyaml_document, source: Text) {
+    self.source = source
+    place = min(document.place, source.count)
+    beginning = document.context_place < source.count ? document.context_place : nil
+    problem = document.problem.map { String(cString: $0) } ?? "not valid YAML"
+    context = document.context.map { String(cString: $0) } ?? ""
+  }
+
+  func report(to mistakes: Mistakes) {
+    let found = tab ?? expressionTakenForMap ?? explanation
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: found.place, message: found.message, help: found.help,
+        notes: found.notes))
+  }
+
+  /// Our words for the errors that people meet; libyaml's own for the rest.
+  private var explanation: Explanation {
+    switch problem {
+    case "did not find expected key": return strayText
+    case "mapping values are not allowed in this context": return strayColon
+    case "did not find expected '-' indicator":
+      return at(
+        "the list ends before this, and no key begins here",
+        help: "begin an item with `- `, at the indentation of the items above")
+    case "block sequence entries are not allowed in this context":
+      return at("no item of a list may begin here", help: "put it on a line of its own")
+    case "did not find expected ',' or ']'":
+      return unclosed("the list in brackets is not closed", missing: "a `,` or `]`")
+    case "did not find expected ',' or '}'":
+      return unclosed("the map in braces is not closed", missing: "a `,` or `}`")
+    case "could not find expected ':'":
+      var result = at(
+        "this line has no `:`",
+        help: "write `key: value`, or indent what goes on with the value above")
+      result.place = beginning ?? place
+      return result
+    case "found unexpected end of stream", "found unexpected document indicator":
+      return unclosed("the quoted value is not closed", missing: "its closing quote")
+    case "found unknown escape character":
+      return at(
+        "an unknown escape in a value in double quotes",
+        help: "write \\\\ for a backslash, or use single quotes")
+    case "found character that cannot start any token":
+      return at("no value may begin with this character", help: "put the value in quotes")
+    case "did not find expected alphabetic or numeric character":
+      return at(
+        context.hasSuffix("alias")
+          ? "YAML takes `*` for an alias, and no name follows"
+          : "YAML takes `&` for an anchor, and no name follows", help: "put the value in quotes")
+    case "found incompatible YAML document":
+      return at("this version of YAML is not read", help: "opflow reads YAML 1.1 and 1.2")
+    default:
+      return at("not valid YAML: \(problem)" + (context.isEmpty ? "" : " (\(context))"))
+    }
+  }
+
+  private func at(_ message: String, help: String? = nil) -> Explanation {
+    Explanation(message: message, help: help, place: place)
+  }
+
+  /// What is not closed, at its beginning, unless it is all in one line.
+  private func unclosed(_ message: String, missing: String) -> Explanation {
+    let help = "\(missing) is missing"
+    guard let beginning, lineStart(beginning) != lineStart(place) || place >= source.count else {
+      return Explanation(message: message + " before this", help: help, place: place)
+    }
+    return Explanation(
+      message: message, help: help, place: beginning, notes: [(place, "it ends before this")])
+  }
+
+  // MARK: Maps
+
+  /// Something that is no key where one should begin.
+  private var strayText: Explanation {
+    var before = place
+    while before > 0, source[before - 1] == 32 { before -= 1 }
+    if before > 0, source[before - 1] == UInt8(ascii: "\"") || source[before - 1] == 39 {
+      return at(
+        "nothing may follow the closing quote", help: "put the whole value in quotes, or none of it"
+      )
+    }
+    if place < source.count, source[place] == UInt8(ascii: "]") || source[place] == 125 {
+      return at("this `\(source.part(place..<(place + 1)).string)` closes nothing")
+    }
+    return at(
+      "no key of a map begins here",
+      help:
+        "indent keys of one map alike; put a value that begins with a special character in quotes")
+  }
+
+  /// A `:` that libyaml met within a value without quotes: in its own line, or the value goes on
+  /// from the line before, which then lacks a `:` itself, or is indented less than this one.
+  private var strayColon: Explanation {
+    let start = lineStart(place)
+    let text = firstCharacter(of: start)
+    if hasColon(from: text, to: place) {
+      return at(
+        "a `: ` stands within a value without quotes", help: "put the whole value in quotes")
+    }
+    guard let previous = previousLine(before: start) else {
+      return at("no `:` may follow here", help: "put the whole value in quotes")
+    }
+    let previousText = firstCharacter(of: previous)
+    if !hasColon(from: previousText, to: start) {
+      return Explanation(
+        message: "this line has no `:`",
+        help: "write `key: value`, or indent what goes on with the value above",
+        place: previousText)
+    }
+    return Explanation(
+      message: "this key is indented deeper than the one above, which has a value already",
+      help: "indent keys of one map alike", place: text)
+  }
+
+  private func hasColon(from start: Int, to end: Int) -> Bool {
+    var position = start
+    while position < end {
+      if source[position] == UInt8(ascii: ":"),
+        position + 1 >= source.count || Character8.isBlank(source[position + 1])
+      {
+        return true
+      }
+      position += 1
+    }
+    return false
+  }
+
+  // MARK: Traps
+
+  /// A tab before the first other character of the line where libyaml stopped.
+  private var tab: Explanation? {
+    var start = lineStart(place)
+    while start < source.count, source[start] == 32 { start += 1 }
+    guard start < source.count, source[start] == 9,
+      problem.contains("tab") || problem.contains("token") || place <= start + 1
+    else { return nil }
+    return Explanation(
+      message: "a tab is used as indentation", help: "YAML takes spaces only; indent with two",
+      place: start)
+  }
+
+  /// `${{` just before an error of brackets.
+  private var expressionTakenForMap: Explanation? {
+    var start = place
+    while start > 0, place - start < 200, source[start - 1] != 10 {
+      start -= 1
+      if source.part(start..<source.count).hasPrefix("${{") {
+        return Explanation(
+          message: "YAML takes the braces of this `${{` for a map",
+          help: "put the whole value in quotes: \"${{ … }}\"", place: start)
+      }
+    }
+    return nil
+  }
+
+  // MARK: Lines
+
+  private func lineStart(_ place: Int) -> Int {
+    var start = place
+    while start > 0, source[start - 1] != 10 { start -= 1 }
+    return start
+  }
+
+  private func firstCharacter(of line: Int) -> Int {
+    var start = line
+    while start < source.count, source[start] == 32 { start += 1 }
+    return start
+  }
+
+  /// The beginning of the line before, blank ones left out.
+  private func previousLine(before line: Int) -> Int? {
+    var line = line
+    while line > 0 {
+      line = lineStart(line - 1)
+      let first = firstCharacter(of: line)
+      if first < source.count, !Character8.isBlank(source[first]) { return line }
+    }
+    return nil
+  }
+}

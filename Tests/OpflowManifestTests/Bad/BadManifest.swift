@@ -1,0 +1,26 @@
+import Testing
+
+/// A manifest that must be refused, and what must be said about it: `line:column: message` of each
+/// mistake, in the order of the file.
+struct BadManifest: Sendable, CustomTestStringConvertible {
+  var title: String
+  var text: String
+  var mistakes: [String]
+
+  init(_ title: String, _ text: String, _ mistakes: String...) {
+    self.title = title
+    self.text = text
+    self.mistakes = mistakes
+  }
+
+  /// A manifest with one task, `a`, that has these keys. They begin at line 3, column 5.
+  init(_ title: String, task: String, _ mistakes: String...) {
+    self.title = title
+    text =
+      "tasks:\n  a:\n"
+      + task.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
+    self.mistakes = mistakes
+  }
+
+  var testDescription: String { title }
+}

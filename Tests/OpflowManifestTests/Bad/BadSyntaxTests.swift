@@ -1,0 +1,63 @@
+import Testing
+
+/// Texts that are not YAML.
+struct BadSyntaxTests {
+  @Test(arguments: cases)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  static let cases: [BadManifest] = [
+    BadManifest(
+      "a colon in an unquoted value", task: "run: echo a: b",
+      "3:16: a `: ` stands within a value without quotes"),
+    BadManifest(
+      "a key without a colon", task: "run x\ndir: y",
+      "3:5: this line has no `:`"),
+    BadManifest(
+      "an unclosed double quote", task: "run: \"x",
+      "3:10: the quoted value is not closed"),
+    BadManifest(
+      "an unclosed single quote", task: "run: 'x",
+      "3:10: the quoted value is not closed"),
+    BadManifest(
+      "an unclosed bracket", task: "needs: [b, c\nrun: x",
+      "3:12: the list in brackets is not closed"),
+    BadManifest(
+      "an unclosed brace", "tasks:\n  a: { run: x",
+      "2:6: the map in braces is not closed"),
+    BadManifest(
+      "a key indented too little", "tasks:\n  a:\n    run: x\n   dir: y",
+      "4:4: no key of a map begins here"),
+    BadManifest(
+      "a key indented too much", task: "run: x\n  dir: y",
+      "4:7: this key is indented deeper than the one above, which has a value already"),
+    BadManifest(
+      "an item at the wrong place", task: "needs: - b\nrun: x",
+      "3:12: no item of a list may begin here"),
+    BadManifest(
+      "a list that goes on as a map", task: "needs:\n- b\nc\nrun: x",
+      "5:5: this line has no `:`"),
+    BadManifest(
+      "an unknown escape", task: "run: \"\\q\"",
+      "3:11: an unknown escape in a value in double quotes"),
+    BadManifest(
+      "a value that begins with an at sign", task: "run: @x",
+      "3:10: no value may begin with this character"),
+    BadManifest(
+      "a value that begins with a backtick", task: "run: `date`",
+      "3:10: no value may begin with this character"),
+    BadManifest(
+      "a value that begins with a percent sign", task: "run: %x",
+      "3:10: no value may begin with this character"),
+    BadManifest(
+      "text behind a quoted value", task: "run: \"x\" y",
+      "3:14: nothing may follow the closing quote"),
+    BadManifest(
+      "a closing bracket too many", task: "needs: [b]]",
+      "3:15: this `]` closes nothing"),
+    BadManifest(
+      "an unknown YAML version", "%YAML 2.0\n---\ntasks: {}",
+      "1:1: this version of YAML is not read"),
+  ]
+}

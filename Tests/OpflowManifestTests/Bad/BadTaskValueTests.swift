@@ -1,0 +1,68 @@
+import Testing
+
+/// Wrong values of the other keys of a task.
+struct BadTaskValueTests {
+  @Test(arguments: cases)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  static let cases: [BadManifest] = [
+    BadManifest(
+      "allow_failure that is a word", task: "run: x\nallow_failure: yes",
+      "4:20: `allow_failure` must be true, false or a list of exit codes, not `yes`"),
+    BadManifest(
+      "allow_failure that is a number", task: "run: x\nallow_failure: 2",
+      "4:20: `allow_failure` must be true, false or a list of exit codes, not `2`"),
+    BadManifest(
+      "allow_failure with a code that is a word", task: "run: x\nallow_failure: [a]",
+      "4:21: an item of `allow_failure` must be a whole number, not `a`"),
+    BadManifest(
+      "allow_failure that is a map", task: "run: x\nallow_failure: { codes: [1] }",
+      "4:20: `allow_failure` must be true, false or a list of exit codes, not a map"),
+    BadManifest(
+      "finally that is a word", task: "run: x\nfinally: always",
+      "4:14: `finally` must be true or false, not `always`"),
+    BadManifest(
+      "on_interrupted that is unknown", task: "run: x\non_interrupted: ignore",
+      "4:21: `on_interrupted` must be rerun or fail, not `ignore`"),
+    BadManifest(
+      "tags that are a text", task: "run: x\ntags: slow",
+      "4:11: `tags` must be a list of strings, not a string"),
+    BadManifest(
+      "a tag that is a number", task: "run: x\ntags: [a, 1]",
+      "4:15: an item of `tags` must be a string, not a number"),
+    BadManifest(
+      "an env that is a list", task: "run: x\nenv: [A=1]",
+      "4:10: `env` must be a map, not a list"),
+    BadManifest(
+      "an env value that is null", task: "run: x\nenv: { A: }",
+      "4:15: `env.A` has no value; it must be a string, a number or a boolean"),
+    BadManifest(
+      "an env value twice", task: "run: x\nenv: { A: 1, A: 2 }",
+      "4:18: the key `A` stands twice in this map"),
+    BadManifest(
+      "a resource that is unknown", task: "run: x\nresources: { nett: 1 }",
+      "4:18: unknown resource `nett`"),
+    BadManifest(
+      "a resource in the wrong type", task: "run: x\nresources: { cpu: many }",
+      "4:23: `resources.cpu` must be a whole number, not `many`"),
+    BadManifest(
+      "a resource that is a fraction", task: "run: x\nresources: { cpu: 0.5 }",
+      "4:23: `resources.cpu` must be a whole number, not `0.5`"),
+    BadManifest(
+      "resources that are a number", task: "run: x\nresources: 4",
+      "4:16: `resources` must be a map, not a number"),
+    BadManifest(
+      "a resource near another's name",
+      "resources: { net: 2 }\ntasks:\n  a: { run: x, resources: { nte: 1 } }",
+      "3:29: unknown resource `nte`"),
+    BadManifest(
+      "a resource beyond its capacity",
+      "resources: { net: 2 }\ntasks:\n  a: { run: x, resources: { net: 3 } }",
+      "3:34: `net` 3 is more than its capacity 2"),
+    BadManifest(
+      "downloads beyond their capacity", "tasks:\n  a: { run: x, resources: { download: 5 } }",
+      "2:39: `download` 5 is more than its capacity 4"),
+  ]
+}

@@ -1,0 +1,152 @@
+import Testing
+
+/// Mistakes in the top-level keys.
+struct BadTopLevelTests {
+  @Test(arguments: cases)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  static let cases: [BadManifest] = [
+    BadManifest(
+      "no tasks", "version: 1\nname: x",
+      "1:1: `tasks` is missing"),
+    BadManifest(
+      "tasks without a value", "tasks:",
+      "1:7: `tasks` must be a map from ids to tasks, not empty"),
+    BadManifest(
+      "tasks with nothing in it", "tasks: {}",
+      "1:8: `tasks` is empty"),
+    BadManifest(
+      "tasks as a list", "tasks:\n  - run: x",
+      "2:3: `tasks` must be a map from ids to tasks, not a list"),
+    BadManifest(
+      "tasks as a text", "tasks: build",
+      "1:8: `tasks` must be a map from ids to tasks, not a string"),
+    BadManifest(
+      "another version", "version: 2\ntasks: { a: { run: x } }",
+      "1:10: this opflow reads version 1 of the format, not 2"),
+    BadManifest(
+      "a version in quotes", "version: \"1\"\ntasks: { a: { run: x } }",
+      "1:10: `version` must be a whole number, not \"1\""),
+    BadManifest(
+      "a version that is no integer", "version: 1.0\ntasks: { a: { run: x } }",
+      "1:10: `version` must be a whole number, not `1.0`"),
+    BadManifest(
+      "an unknown key", "nmae: x\ntasks: { a: { run: x } }",
+      "1:1: unknown key `nmae` in the manifest"),
+    BadManifest(
+      "an unknown key like none", "zebra: x\ntasks: { a: { run: x } }",
+      "1:1: unknown key `zebra` in the manifest"),
+    BadManifest(
+      "another tool's key for tasks", "jobs: { a: { run: x } }",
+      "1:1: unknown key `jobs` in the manifest"),
+    BadManifest(
+      "another tool's key for vars", "variables: { a: 1 }\ntasks: { a: { run: x } }",
+      "1:1: unknown key `variables` in the manifest"),
+    BadManifest(
+      "a key twice", "name: a\nname: b\ntasks: { a: { run: x } }",
+      "2:1: the key `name` stands twice in this map"),
+    BadManifest(
+      "a name that is a number", "name: 42\ntasks: { a: { run: x } }",
+      "1:7: `name` must be a string, not a number"),
+    BadManifest(
+      "an empty name", "name: ''\ntasks: { a: { run: x } }",
+      "1:7: `name` is empty"),
+    BadManifest(
+      "a description that is a list", "desc: [a]\ntasks: { a: { run: x } }",
+      "1:7: `desc` must be a string, not a list"),
+    BadManifest(
+      "max_parallel below one", "max_parallel: 0\ntasks: { a: { run: x } }",
+      "1:15: `max_parallel` must be at least 1, not 0"),
+    BadManifest(
+      "max_parallel that is a word", "max_parallel: many\ntasks: { a: { run: x } }",
+      "1:15: `max_parallel` must be a whole number or `auto`, not `many`"),
+    BadManifest(
+      "max_parallel that is a list", "max_parallel: [4]\ntasks: { a: { run: x } }",
+      "1:15: `max_parallel` must be a whole number or `auto`, not a list"),
+    BadManifest(
+      "max_failures below zero", "max_failures: -1\ntasks: { a: { run: x } }",
+      "1:15: `max_failures` must be at least 0, not -1"),
+    BadManifest(
+      "max_failures that is a boolean", "max_failures: true\ntasks: { a: { run: x } }",
+      "1:15: `max_failures` must be a whole number, not `true`"),
+    BadManifest(
+      "vars as a list", "vars: [a]\ntasks: { a: { run: x } }",
+      "1:7: `vars` must be a map, not a list"),
+    BadManifest(
+      "a variable without a value", "vars: { a: }\ntasks: { a: { run: x } }",
+      "1:12: `vars.a` has no value; it must be a string, a number or a boolean"),
+    BadManifest(
+      "a variable that is null", "vars: { a: null }\ntasks: { a: { run: x } }",
+      "1:12: `vars.a` must be a string, a number or a boolean, not null"),
+    BadManifest(
+      "a variable that is a list", "vars: { a: [1] }\ntasks: { a: { run: x } }",
+      "1:12: `vars.a` must be a string, a number or a boolean, not a list"),
+    BadManifest(
+      "a variable with a bad name", "vars: { 'a b': 1 }\ntasks: { a: { run: x } }",
+      "1:9: `a b` is no name of a variable"),
+    BadManifest(
+      "a variable twice", "vars:\n  a: 1\n  a: 2\ntasks: { a: { run: x } }",
+      "3:3: the key `a` stands twice in this map"),
+    BadManifest(
+      "a variable that sees a later one",
+      "vars:\n  a: ${{ vars.b }}\n  b: 1\ntasks: { a: { run: x } }",
+      "2:10: unknown name `vars.b`"),
+    BadManifest(
+      "env as a text", "env: A=1\ntasks: { a: { run: x } }",
+      "1:6: `env` must be a map, not a string"),
+    BadManifest(
+      "an environment value that is null", "env: { A: ~ }\ntasks: { a: { run: x } }",
+      "1:11: `env.A` must be a string, a number or a boolean, not null"),
+    BadManifest(
+      "an environment value that is a map", "env: { A: { b: c } }\ntasks: { a: { run: x } }",
+      "1:11: `env.A` must be a string, a number or a boolean, not a map"),
+    BadManifest(
+      "an environment name with an equals sign", "env: { 'A=B': 1 }\ntasks: { a: { run: x } }",
+      "1:8: `A=B` is no name of an environment variable"),
+    BadManifest(
+      "an environment name of opflow's own", "env: { OPFLOW_RUN: 1 }\ntasks: { a: { run: x } }",
+      "1:8: `OPFLOW_RUN` is opflow's own"),
+    BadManifest(
+      "resources as a list", "resources: [net]\ntasks: { a: { run: x } }",
+      "1:12: `resources` must be a map, not a list"),
+    BadManifest(
+      "a capacity of zero", "resources: { net: 0 }\ntasks: { a: { run: x } }",
+      "1:19: `resources.net` must be at least 1"),
+    BadManifest(
+      "a capacity that is a word", "resources: { net: lots }\ntasks: { a: { run: x } }",
+      "1:19: `resources.net` must be a size, not `lots`"),
+    BadManifest(
+      "a capacity with an unknown unit", "resources: { memory: 2GiX }\ntasks: { a: { run: x } }",
+      "1:22: `resources.memory` must be a size, not `2GiX`"),
+    BadManifest(
+      "a capacity of cpu as a size", "resources: { cpu: 2GiB }\ntasks: { a: { run: x } }",
+      "1:19: `resources.cpu` must be a whole number, not `2GiB`"),
+    BadManifest(
+      "cpu set twice", "max_parallel: 4\nresources: { cpu: 2 }\ntasks: { a: { run: x } }",
+      "2:14: the capacity of `cpu` is set twice"),
+    BadManifest(
+      "a resource with a bad name", "resources: { 'a b': 1 }\ntasks: { a: { run: x } }",
+      "1:14: `a b` is no name of a resource"),
+    BadManifest(
+      "include", "include: [a.yaml]\ntasks: { a: { run: x } }",
+      "1:1: `include` is not supported yet"),
+    BadManifest(
+      "include as a text", "include: a.yaml\ntasks: { a: { run: x } }",
+      "1:1: `include` is not supported yet",
+      "1:10: `include` must be a list of paths, not a string"),
+    BadManifest(
+      "defaults as a list", "defaults: [a]\ntasks: { a: { run: x } }",
+      "1:11: `defaults` must be a map, not a list"),
+    BadManifest(
+      "a task key in defaults", "defaults: { run: x }\ntasks: { a: { run: x } }",
+      "1:13: unknown key `run` in `defaults`"),
+    BadManifest(
+      "an unknown key in defaults", "defaults: { shel: x }\ntasks: { a: { run: x } }",
+      "1:13: unknown key `shel` in `defaults`"),
+    BadManifest(
+      "a wrong value in defaults", "defaults: { timeout: soon }\ntasks: { a: { run: x } }",
+      "1:22: `timeout` must be a duration, not `soon`"),
+  ]
+}

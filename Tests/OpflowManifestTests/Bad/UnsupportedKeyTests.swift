@@ -1,0 +1,60 @@
+import Testing
+
+/// Keys that are read in full and refused.
+struct UnsupportedKeyTests {
+  @Test(arguments: cases)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  static let cases: [BadManifest] = [
+    BadManifest(
+      "a matrix", task: "run: x\nmatrix: { arch: [a, b] }",
+      "4:5: `matrix` is not supported yet"),
+    BadManifest(
+      "a matrix that is a list", task: "run: x\nmatrix: [a]",
+      "4:5: `matrix` is not supported yet",
+      "4:13: `matrix` must be a map, not a list"),
+    BadManifest(
+      "a matrix with a text", task: "run: x\nmatrix: { arch: a }",
+      "4:5: `matrix` is not supported yet",
+      "4:21: `matrix.arch` must be a list, not a string"),
+    BadManifest(
+      "a matrix with an empty list", task: "run: x\nmatrix: { arch: [] }",
+      "4:5: `matrix` is not supported yet",
+      "4:21: `matrix.arch` is empty"),
+    BadManifest(
+      "a matrix with a null", task: "run: x\nmatrix: { arch: [~] }",
+      "4:5: `matrix` is not supported yet",
+      "4:22: `matrix.arch` must be a list of strings, numbers or booleans, not null"),
+    BadManifest(
+      "a matrix with an unknown name", task: "run: x ${{ matrix.arhc }}\nmatrix: { arch: [a] }",
+      "3:16: unknown name `matrix.arhc`",
+      "4:5: `matrix` is not supported yet"),
+    BadManifest(
+      "inputs and outputs", task: "run: x\ninputs: [a]\noutputs: [b]",
+      "4:5: `inputs` is not supported yet",
+      "5:5: `outputs` is not supported yet"),
+    BadManifest(
+      "inputs that are a text", task: "run: x\ninputs: a",
+      "4:5: `inputs` is not supported yet",
+      "4:13: `inputs` must be a list of paths, not a string"),
+    BadManifest(
+      "one output of two tasks",
+      "tasks:\n  a: { run: x, outputs: [out/a] }\n  b: { run: x, dir: out, outputs: [a] }",
+      "2:16: `outputs` is not supported yet",
+      "3:26: `outputs` is not supported yet",
+      "3:36: `a` is written twice"),
+    BadManifest(
+      "secrets", task: "run: x\nsecrets: [TOKEN]",
+      "4:5: `secrets` is not supported yet"),
+    BadManifest(
+      "secrets that are a text", task: "run: x\nsecrets: TOKEN",
+      "4:5: `secrets` is not supported yet",
+      "4:14: `secrets` must be a list of names of environment variables, not a string"),
+    BadManifest(
+      "a secret with a bad name", task: "run: x\nsecrets: ['A=B']",
+      "4:5: `secrets` is not supported yet",
+      "4:15: `A=B` is no name of an environment variable"),
+  ]
+}
