@@ -93,7 +93,10 @@ final class WorkerLoop {
   }
 
   private func passTime(_ now: Instant) {
-    if let report = watch.takeReport(at: now) { MessageCodec.encode(report, into: &output) }
+    if let report = watch.takeReport(at: now) {
+      MessageCodec.encode(report, into: &output)
+      sendBy = now
+    }
     if let sendBy, sendBy <= now {
       send()
       // The task takes its time: from now on watch what it leaves behind, or it would fill the
@@ -236,7 +239,7 @@ final class WorkerLoop {
       outcome.errorNumber = failure.rawValue
     }
     MessageCodec.encode(.ended(task, attempt: attempt, outcome), into: &output)
-    sendBy = Instant(nanoseconds: .min)
+    sendBy = Instant(nanoseconds: 0)
   }
 
   private func complainOfSurvivors() {

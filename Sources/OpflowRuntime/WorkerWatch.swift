@@ -8,7 +8,7 @@ struct WorkerWatch {
   private var watched: TaskID?
   private var line: [UInt8] = []
   private var isNew = false
-  private var nextTime = Instant(nanoseconds: .min)
+  private var nextTime = Instant(nanoseconds: 0)
 
   mutating func set(_ task: TaskID, on: Bool) {
     if on {

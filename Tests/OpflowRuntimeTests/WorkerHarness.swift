@@ -36,6 +36,8 @@ final class WorkerHarness {
   private var orders: Descriptor?
   private let reports: Descriptor
   private let errors: Descriptor
+  private let say: Descriptor
+  private var said: [UInt8] = []
   private var input = LineBuffer()
   private let ids: [String: TaskID]
 
@@ -48,6 +50,7 @@ final class WorkerHarness {
     case endOfReports
     case hangs
     case unexpected(WorkerReport)
+    case notAPID(String)
   }
 
   init(_ tasks: [WorkerTask]) throws {
@@ -59,6 +62,8 @@ final class WorkerHarness {
     plan = try Plan(copying: bytes)
     ids = Dictionary(
       uniqueKeysWithValues: tasks.enumerated().map { ($1.name, TaskID($0)) })
+
+    say = try Self.makePipe(folder + "/work/say")
 
     let orders = try OpflowSystem.Pipe()
     let reports = try OpflowSystem.Pipe()
@@ -83,6 +88,14 @@ final class WorkerHarness {
     let own = (try? Path.real("/proc/self/exe")) ?? ""
     return Path.parent(of: own) + "/opflow"
   }()
+
+  /// A named pipe in the tasks' folder, open for both, so that nobody finds it without another end.
+  func makePipe(_ name: String) throws -> Descriptor { try Self.makePipe("\(folder)/work/\(name)") }
+
+  private static func makePipe(_ path: String) throws -> Descriptor {
+    guard mkfifo(path, 0o600) == 0 else { throw Errno(rawValue: errno) }
+    return try File.open(path, [.readWrite, .nonblocking])
+  }
 
   private static func plan(_ tasks: [WorkerTask], directory: String) throws -> [UInt8] {
     var builder = PlanBuilder()
@@ -193,19 +206,39 @@ final class WorkerHarness {
   }
   var logNames: [String] { get throws { try Path.names(in: folder + "/logs").sorted() } }
 
-  /// Waits until a task has written `text` to its log and a line feed behind it, and gives the lines.
-  func waitForLog(_ name: String, lines count: Int) throws -> [String] {
-    let path = folder + "/logs/" + LogName.of(name)
-    let deadline = Clock.monotonicNanoseconds + Self.patience
-    // There is no event for "somebody else has written to a file" short of inotify; yielding costs
-    // nothing and ends as soon as it is there.
-    while Clock.monotonicNanoseconds < deadline {
-      if let bytes = try? File.read(path), bytes.count(where: { $0 == 10 }) >= count {
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  /// The next line that a task has written to the pipe `say` in its folder.
+  func heard() throws -> String {
+    while true {
+      if let end = said.firstIndex(of: 10) {
+        defer { said.removeSubrange(...end) }
+        return String(decoding: said[..<end], as: UTF8.self)
       }
+      var set = PollSet(slots: 1)
+      set.set(0, say.rawValue)
+      guard try set.wait(nanoseconds: Self.patience) else { throw Problem.hangs }
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let count = try bytes.withUnsafeMutableBufferPointer { bytes throws(Errno) in
+        try say.read(into: UnsafeMutableRawBufferPointer(bytes))
+      }
+      said += bytes.prefix(count)
+    }
+  }
+
+  /// A process that a task has named.
+  func heardPID() throws -> Int32 {
+    let line = try heard()
+    guard let pid = Int32(line) else { throw Problem.notAPID(line) }
+    return pid
+  }
+
+  /// Waits until a process stands still by a signal.
+  func waitUntilStopped(_ pid: Int32) throws {
+    let deadline = Clock.monotonicNanoseconds + Self.patience
+    // Only its parent, the worker, could wait for this.
+    while ProcessStatus.read(pid)?.state != UInt8(ascii: "T") {
+      if Clock.monotonicNanoseconds > deadline { throw Problem.hangs }
       sched_yield()
     }
-    throw Problem.hangs
   }
 
   /// The worker's end; the orders are closed for it.
