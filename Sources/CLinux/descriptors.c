@@ -15,20 +15,7 @@ void clinux_error_text(int32_t number, char *buffer, size_t size) {
   if (text != buffer) snprintf(buffer, size, "%s", text);
 }
 
-int32_t clinux_pipe(int32_t ends[2], int32_t nonblocking_read) {
-  int pair[2];
-  if (pipe2(pair, O_CLOEXEC) < 0) return -1;
-  if (nonblocking_read && clinux_set_nonblocking(pair[0], 1) < 0) {
-    int saved = errno;
-    close(pair[0]);
-    close(pair[1]);
-    errno = saved;
-    return -1;
-  }
-  ends[0] = pair[0];
-  ends[1] = pair[1];
-  return 0;
-}
+int32_t clinux_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);

@@ -8,7 +8,9 @@ struct WorkerRefusal: Error {
 }
 
 /// Starts tasks. Keeps what successive tasks have in common: the environment, and room for strings.
-/// A task's standard input is this process's own, which is /dev/null.
+/// A task's standard input is this process's own, which is /dev/null. It leads a process group, and
+/// stays in the worker's session: by that a resume finds it when worker and coordinator were killed
+/// in one instant, and a session more costs more than all else that is done for a task.
 final class WorkerLauncher {
   private let plan: Plan
   private var environment: TaskEnvironment
@@ -47,7 +49,7 @@ final class WorkerLauncher {
       file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
       environment: environment.pointers, directory: directory.isEmpty ? nil : folder[0],
       input: StandardStream.input.rawValue, output: output, error: output,
-      options: [.newSession, .diesWithParent, .signalsPrepared])
+      options: [.newGroup, .diesWithParent, .signalsPrepared])
     do throws(ProgramError) {
       return try Program.spawn(start)
     } catch {

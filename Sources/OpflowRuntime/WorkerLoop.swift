@@ -169,7 +169,7 @@ final class WorkerLoop {
 
   private func makePipe() throws(WorkerRefusal) -> Pipe {
     do throws(Errno) {
-      return try Pipe(nonblockingRead: true)
+      return try Pipe()
     } catch {
       throw WorkerRefusal(errorNumber: error.rawValue, what: "cannot make a pipe: \(error)")
     }
@@ -195,10 +195,10 @@ final class WorkerLoop {
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
-  /// Reads once; whether there was anything.
+  /// Reads once what a wait found to be there; whether there was anything. The pipe blocks, which
+  /// spares every silent task the calls to change that.
   private func readOutput() -> Bool {
     chunk.withUnsafeMutableBytes { chunk in
-      // EAGAIN ends it; any other error of a pipe does too.
       guard let count = try? pipe?.read.read(into: chunk), count > 0 else {
         return false
       }
@@ -217,8 +217,14 @@ final class WorkerLoop {
     tell(.outputFailed(errorNumber: failure.rawValue), now)
   }
 
+  /// Reads all that is there, and waits for nothing more.
   private func drainOutput() {
-    for _ in 0..<Self.finalChunks where !readOutput() { return }
+    guard pipe != nil else { return }
+    var set = PollSet(slots: 1)
+    set.set(0, pipe?.read.rawValue ?? -1)
+    for _ in 0..<Self.finalChunks {
+      guard (try? set.wait(nanoseconds: 0)) == true, readOutput() else { return }
+    }
   }
 
   private func finish(_ task: TaskID, _ attempt: Int32, _ outcome: Outcome) {

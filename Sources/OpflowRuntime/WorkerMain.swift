@@ -5,7 +5,7 @@ internal import OpflowSystem
 ///
 /// Orders come on standard input and reports go to standard output, as the worker protocol has them
 /// (`MessageCodec`). The plan is `RUN-FOLDER/plan`, logs go to `RUN-FOLDER/logs`, which must exist, and
-/// a shared lock is held on `RUN-FOLDER/workers.lock` for as long as the worker and its tasks live.
+/// a shared lock is held on `RUN-FOLDER/workers.lock` for as long as the worker lives.
 /// What the worker itself has to complain of goes to standard error.
 package enum WorkerMain {
   /// The word on the command line.

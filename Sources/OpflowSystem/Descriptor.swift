@@ -172,11 +172,10 @@ package struct Pipe: ~Copyable {
   package let read: Descriptor
   package let write: Descriptor
 
-  /// On request the reading end does not block.
-  package init(nonblockingRead: Bool = false) throws(Errno) {
+  package init() throws(Errno) {
     var ends: [Int32] = [-1, -1]
     // SAFETY: the shim fills two entries.
-    try call { clinux_pipe(&ends, nonblockingRead ? 1 : 0) }
+    try call { clinux_pipe(&ends) }
     read = Descriptor(owning: ends[0])
     write = Descriptor(owning: ends[1])
   }

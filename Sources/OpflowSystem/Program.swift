@@ -54,6 +54,8 @@ package enum Program {
 
     /// It leads a session, and so a process group, of its own (setsid(2)).
     package static let newSession = Options(rawValue: UInt32(CLINUX_SPAWN_SESSION))
+    /// It leads a process group of its own, in this process's session (setpgid(2)).
+    package static let newGroup = Options(rawValue: UInt32(CLINUX_SPAWN_GROUP))
     /// The kernel kills it when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
     package static let diesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_DIES_WITH_PARENT))
     /// This process has every signal blocked and none ignored, and is spared some calls for it.

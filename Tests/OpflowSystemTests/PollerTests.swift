@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PollerTests {
   @Test func `a pipe with bytes wakes the poller with its token`() throws {
-    let pipe = try Pipe(nonblockingRead: true)
+    let pipe = try Pipe()
     var poller = try Poller()
     var events: [PollEvent] = []
     try poller.add(pipe.read.rawValue, token: 7)

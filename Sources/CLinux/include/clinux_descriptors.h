@@ -5,8 +5,8 @@
 /// strerror_r(3) in its XSI form: always writes a text that ends with a zero.
 void clinux_error_text(int32_t number, char *buffer, size_t size);
 
-/// pipe2(2) with O_CLOEXEC; `nonblocking_read` sets O_NONBLOCK on the reading end only.
-int32_t clinux_pipe(int32_t ends[2], int32_t nonblocking_read);
+/// pipe2(2) with O_CLOEXEC.
+int32_t clinux_pipe(int32_t ends[2]);
 
 /// fcntl(2), F_DUPFD_CLOEXEC: the lowest free descriptor from `lowest` on.
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);

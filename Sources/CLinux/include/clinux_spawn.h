@@ -17,6 +17,8 @@ enum {
   CLINUX_SPAWN_DIES_WITH_PARENT = 2,
   /// The caller has all signals blocked and no signal ignored, so the child only clears its mask.
   CLINUX_SPAWN_SIGNALS_PREPARED = 4,
+  /// setpgid(2): a process group of its own, in the caller's session.
+  CLINUX_SPAWN_GROUP = 8,
 };
 
 struct clinux_program {
