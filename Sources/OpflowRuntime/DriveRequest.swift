@@ -10,6 +10,8 @@ package struct DriveRequest {
   /// How each task enters, and the number of its last try.
   package var initial: [InitialState]
   package var attempts: [Int32]
+  /// `finally` tasks run though nothing else may start (`ResumeDecision`).
+  package var owesFinally = false
   /// What is journaled before anything starts: `open` of a new run; `resume` and the tasks that
   /// leave an earlier state of a further drive.
   package var opening: [JournalEntry]

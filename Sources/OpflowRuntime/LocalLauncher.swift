@@ -18,7 +18,7 @@ struct LocalLauncher: ~Copyable {
     self.runID = runID
     bootID = Machine.bootID
     complaints = try File.open(
-      folder.workerLogPath, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+      folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
   }
 
   mutating func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(Errno) -> WorkerLink {
@@ -67,7 +67,7 @@ struct LocalLauncher: ~Copyable {
   /// Removes the file of complaints when there was none.
   func cleanUp() {
     do throws(Errno) {
-      if try complaints.status().sizeBytes == 0 { try Path.remove(folder.workerLogPath) }
+      if try complaints.status().sizeBytes == 0 { try Path.remove(folder.workerLog) }
     } catch {
       // An empty file that stays does no harm.
     }

@@ -1,11 +1,123 @@
 package import OpflowCore
 internal import OpflowSystem
 
-package struct RunFolder: Sendable {
+/// The folder of one run, and the files in it.
+package struct RunFolder: Equatable, Sendable {
+  package let id: RunID
+  /// Absolute.
   package let path: String
-  package init(path: String) { self.path = path }
-  var workerLogPath: String { path + "/worker.log" }
-  func logPath(of task: TaskID, in plan: Plan) -> String {
-    path + "/logs/" + LogName.of(plan.nameBytes(task))
+  /// Folders that were made for this run, its own among them; empty for a run that was there.
+  private let newFolders: [String]
+
+  /// The folder of a run that is there, or of one that was just made with `newFolders`.
+  package init(id: RunID, path: String, newFolders: [String] = []) {
+    self.id = id
+    self.path = path
+    self.newFolders = newFolders
+  }
+
+  package var journal: String { path + "/journal.log" }
+  /// The manifest as it was read.
+  package var manifest: String { path + "/manifest.yaml" }
+  package var plan: String { path + "/plan" }
+  package var logs: String { path + "/logs" }
+  package var lock: String { path + "/lock" }
+  package var workersLock: String { path + "/workers.lock" }
+  /// What workers complained of.
+  package var workerLog: String { path + "/worker.log" }
+  package var controlSocket: String { path + "/control.sock" }
+
+  /// Where a task's output goes.
+  package func log(of task: TaskID, in plan: Plan) -> String {
+    logs + "/" + LogName.of(plan.nameBytes(task))
+  }
+
+  /// Keeps the manifest's bytes, for the record and for a resume that finds it gone.
+  package func write(manifest bytes: [UInt8]) throws(RunFolderError) {
+    try replace(manifest, with: bytes, mode: 0o600)
+  }
+
+  /// Keeps the compiled plan. Whoever has mapped an older one keeps that.
+  package func write(plan bytes: [UInt8]) throws(RunFolderError) {
+    try replace(plan, with: bytes, mode: 0o400)
+  }
+
+  /// A file of a run that was there is replaced durably, before a line says that it counts. Those of a
+  /// new run are synced together before the first start: until then nothing can be lost.
+  private func replace(
+    _ file: String, with bytes: [UInt8], mode: UInt32
+  ) throws(RunFolderError) {
+    try doing("write", file) { () throws(Errno) in
+      if newFolders.isEmpty {
+        try bytes.withUnsafeBufferPointer { all throws(Errno) in
+          try File.replace(file, with: UnsafeRawBufferPointer(all), mode: mode)
+        }
+      } else {
+        let temporary = file + ".new"
+        let new = try File.open(
+          temporary, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
+        try new.writeAll(bytes)
+        try new.close()
+        try Path.rename(temporary, to: file)
+      }
+    }
+  }
+
+  /// Makes a new run's plan, manifest and folders last, before its first task starts. The journal
+  /// syncs itself. Does nothing for a run that was there.
+  package func sync() throws(RunFolderError) {
+    if newFolders.isEmpty { return }
+    for file in [manifest, plan] where Path.exists(file) {
+      try doing("sync", file) { () throws(Errno) in try File.open(file, .readOnly).sync() }
+    }
+    try doing("sync", path) { () throws(Errno) in try Path.syncFolder(path) }
+    for folder in newFolders.reversed() {
+      let parent = Path.parent(of: folder)
+      try doing("sync", parent) { () throws(Errno) in try Path.syncFolder(parent) }
+    }
+  }
+
+  /// Maps the plan. Every reference in it is checked; the checksum too where asked.
+  package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
+    let file = try doing("open", plan) { () throws(Errno) in try MappedFile(plan) }
+    do throws(PlanError) {
+      let plan = try Plan(
+        bytes: file.bytes, checksum: verifyingChecksum, release: MappedFile.unmap)
+      try plan.validate()
+      return plan
+    } catch {
+      throw .plan(path: plan, error)
+    }
+  }
+
+  /// The first line of the journal.
+  package func readOpen() throws(RunFolderError) -> OpenEntry {
+    try withJournal { bytes throws(JournalError) in try JournalReader.open(bytes) }
+  }
+
+  /// Reads and folds the journal, of a live run too, and changes nothing.
+  package func readHistory(
+    plan: Plan
+  ) throws(RunFolderError) -> (history: RunHistory, recovery: JournalRecovery) {
+    try withJournal { bytes throws(JournalError) in try RunHistory.read(bytes, plan: plan) }
+  }
+
+  /// The journal's bytes as they are now, for as long as `body` runs.
+  package func withJournal<Result>(
+    _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Result
+  ) throws(RunFolderError) -> Result {
+    let file = try doing("open", journal) { () throws(Errno) in try MappedFile(journal) }
+    defer { MappedFile.unmap(file.bytes) }
+    do throws(JournalError) {
+      return try body(file.bytes)
+    } catch {
+      throw .journal(path: journal, error)
+    }
+  }
+
+  /// Whether the run ever began: it has a journal with something in it.
+  var hasBegun: Bool {
+    guard let status = try? Path.status(journal) else { return false }
+    return status.sizeBytes > 0
   }
 }

@@ -64,7 +64,7 @@ struct TaskOutputFiles {
 
   func nextWake(_ wish: OutputWish) -> Instant? { nextLook }
 
-  private func path(_ task: TaskID) -> String { folder.logPath(of: task, in: plan) }
+  private func path(_ task: TaskID) -> String { folder.log(of: task, in: plan) }
 
   private func open(_ log: OpenLog, _ task: TaskID) {
     guard log.file == nil else { return }

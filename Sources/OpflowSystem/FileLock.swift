@@ -23,6 +23,21 @@ package struct FileLock: ~Copyable, Sendable {
     return FileLock(file: file)
   }
 
+  /// Whether somebody holds the lock on the file at `path` for himself alone. Changes nothing: it
+  /// looks through a shared lock of an instant, during which nobody else can take the lock alone.
+  package static func isHeld(_ path: String) throws(Errno) -> Bool {
+    do throws(Errno) {
+      let file = try File.open(path, .readOnly)
+      let descriptor = file.rawValue
+      try call { flock(descriptor, LOCK_SH | LOCK_NB) }
+      return false
+    } catch .noSuchFile {
+      return false
+    } catch .wouldBlock {
+      return true
+    }
+  }
+
   /// Takes the lock, waiting for others to give theirs up.
   package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
     let file = try File.open(path, [.readWrite, .create], mode: 0o600)

@@ -191,6 +191,7 @@ extension FieldWriter {
     field("version=", open.opflowVersion)
     field("manifest=", open.manifestPath)
     field("folder=", open.folder)
+    field("state=", open.stateFolder)
     fields("set=", open.set)
     fields("only=", open.only)
     fields("skip=", open.skip)

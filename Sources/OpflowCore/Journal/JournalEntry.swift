@@ -27,6 +27,8 @@ package struct OpenEntry: Sendable, Equatable {
   package var environment: [String] = []
   /// The folder that relative paths of a manifest from standard input start at.
   package var folder: String
+  /// The real path of the folder that held the run as it began.
+  package var stateFolder: String = ""
 
   package init(
     run: String, planKey: String, opflowVersion: String, manifestPath: String, folder: String

@@ -18,7 +18,7 @@
 // `set`, `only`, `skip`, `env` and `removed` stand once per value.
 //
 //   EVENT      TASK  keys
-//   open             format run plan version manifest folder set only skip env
+//   open             format run plan version manifest folder state set only skip env
 //   resume           d plan version set only skip env reused withdrawn removed
 //   close            d state code signal
 //   worker           d pid start boot

@@ -42,6 +42,7 @@ extension JournalLine {
       case "version": open.opflowVersion = field.text
       case "manifest": open.manifestPath = field.text
       case "folder": open.folder = field.text
+      case "state": open.stateFolder = field.text
       case "set": open.set.append(field.text)
       case "only": open.only.append(field.text)
       case "skip": open.skip.append(field.text)

@@ -20,6 +20,18 @@ package struct JournalReader {
   ///   first line cannot be told from another file, or from another run's journal.
   package init(_ bytes: UnsafeRawBufferPointer) throws(JournalError) {
     self.bytes = bytes
+    _ = try Self.firstLine(bytes)
+  }
+
+  /// What the first line says, without a look at the rest.
+  package static func open(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> OpenEntry {
+    guard let open = try firstLine(bytes).open else { throw .firstLine }
+    return open
+  }
+
+  private static func firstLine(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(JournalError) -> JournalLine {
     if bytes.isEmpty { throw .empty }
     let end = bytes.position(of: Field.lineFeed, from: 0)
     guard let line = Self.line(bytes.part(0, end)), line.sequence == 1, line.event == .open else {
@@ -29,6 +41,7 @@ package struct JournalReader {
     guard let format, format.natural == Int64(OpenEntry.currentFormat) else {
       throw .version(found: format?.text ?? "")
     }
+    return line
   }
 
   /// The next intact line; nil at the end.

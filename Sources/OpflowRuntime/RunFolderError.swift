@@ -1,0 +1,59 @@
+package import OpflowCore
+package import OpflowSystem
+
+/// Why a run's files cannot be used.
+package enum RunFolderError: Error, Equatable, Sendable {
+  /// What was to be done (`write`, `open`, …), with which file.
+  case file(doing: String, path: String, Errno)
+  case journal(path: String, JournalError)
+  case plan(path: String, PlanError)
+  /// Another process drives the run. Nil where its pid could not be read.
+  case held(run: String, pid: Int32?)
+  /// No run at all in this state folder.
+  case noRuns(folder: String)
+  /// No run of that name, beginning or manifest.
+  case noSuchRun(String)
+  /// More than one run begins like that.
+  case ambiguous(String, runs: [String])
+
+  /// What happened, where, and what to do.
+  package var message: String {
+    switch self {
+    case .file(let doing, let path, let error): "cannot \(doing) \(path): \(error)"
+    case .journal(let path, let error):
+      "\(path): \(error.message). Start anew with `opflow run`"
+    case .plan(let path, let error): "\(path): this is no plan that opflow can use (\(error))"
+    case .held(let run, let pid?):
+      "run \(run) is held by process \(pid). Wait for it, or stop it with `opflow cancel`"
+    case .held(let run, nil): "run \(run) is held by another process"
+    case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
+    case .noSuchRun(let name):
+      "no run is named `\(name)` or begins like it, and no run is of a manifest there."
+        + " `opflow runs` lists them"
+    case .ambiguous(let name, let runs):
+      "`\(name)` is the beginning of \(runs.count) runs: "
+        + runs.prefix(5).joined(separator: ", ") + (runs.count > 5 ? ", …" : "")
+    }
+  }
+
+  /// The exit code of a command that ends with it.
+  package var exitCode: Int32 {
+    switch self {
+    case .file: 74
+    case .journal, .plan: 4
+    case .held: 5
+    case .noRuns, .noSuchRun, .ambiguous: 2
+    }
+  }
+}
+
+/// Runs `body`, and tells what it was doing with which file when a system call fails.
+func doing<Result: ~Copyable>(
+  _ what: String, _ path: String, _ body: () throws(Errno) -> Result
+) throws(RunFolderError) -> Result {
+  do throws(Errno) {
+    return try body()
+  } catch {
+    throw .file(doing: what, path: path, error)
+  }
+}

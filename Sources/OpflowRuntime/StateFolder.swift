@@ -1,0 +1,82 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// The folder that runs are kept in, `.opflow` by default. Nobody but its owner can look into it.
+package struct StateFolder: Equatable, Sendable {
+  package static let name = ".opflow"
+
+  /// Absolute.
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  /// Where the runs of a manifest are kept: in its folder.
+  package static func beside(manifest path: String) -> StateFolder {
+    within(Path.parent(of: path))
+  }
+
+  /// The state folder of `folder` or of the nearest one above it that has one; `folder` is absolute.
+  package static func nearest(to folder: String) -> StateFolder? {
+    var folder = folder
+    while true {
+      let candidate = within(folder)
+      if Path.isDirectory(candidate.path) { return candidate }
+      let parent = Path.parent(of: folder)
+      if parent == folder { return nil }
+      folder = parent
+    }
+  }
+
+  private static func within(_ folder: String) -> StateFolder {
+    StateFolder(path: folder == "/" ? "/\(name)" : "\(folder)/\(name)")
+  }
+
+  private var runsFolder: String { path + "/runs" }
+
+  package func folder(of id: RunID) -> RunFolder {
+    RunFolder(id: id, path: "\(runsFolder)/\(id)")
+  }
+
+  /// All runs, newest first; none where the folder is not there.
+  package func runs() throws(RunFolderError) -> [RunID] {
+    let names = try doing("read", runsFolder) { () throws(Errno) -> [String] in
+      do throws(Errno) {
+        return try Path.names(in: runsFolder)
+      } catch .noSuchFile {
+        return []
+      }
+    }
+    return names.compactMap { RunID($0) }.sorted(by: >)
+  }
+
+  /// Makes the folders of a new run, and those above that are missing, for nobody but their owner.
+  package func makeRun(
+    nowMilliseconds: Int64, random: UInt16
+  ) throws(RunFolderError) -> RunFolder {
+    var made = try doing("make", runsFolder) { () throws(Errno) in
+      try Path.makeDirectories(runsFolder, mode: 0o700)
+    }
+    var newest = try runs().first
+    while true {
+      let id = RunID.next(after: newest, nowMilliseconds: nowMilliseconds, random: random)
+      let run = folder(of: id)
+      let isNew = try doing("make", run.path) { () throws(Errno) -> Bool in
+        do throws(Errno) {
+          try Path.makeDirectory(run.path, mode: 0o700)
+          return true
+        } catch .exists {
+          return false
+        }
+      }
+      if isNew {
+        try doing("make", run.logs) { () throws(Errno) in
+          try Path.makeDirectory(run.logs, mode: 0o700)
+        }
+        made.append(run.path)
+        return RunFolder(id: id, path: run.path, newFolders: made)
+      }
+      // Another process was faster.
+      newest = id
+    }
+  }
+}

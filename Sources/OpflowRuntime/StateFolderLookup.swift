@@ -1,0 +1,46 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+extension StateFolder {
+  /// The run that `reference` names: an id, the beginning of one, or the path of a manifest, for its
+  /// newest run; nil for the newest run of all.
+  ///
+  /// - Parameter reference: a path is absolute, or relative to the folder opflow works in.
+  package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
+    let runs = try runs()
+    guard let reference else {
+      guard let newest = runs.lazy.map(folder(of:)).first(where: \.hasBegun) else {
+        throw .noRuns(folder: path)
+      }
+      return newest
+    }
+    if let id = RunID(reference), runs.contains(id) { return folder(of: id) }
+    if !reference.isEmpty, !Path.exists(reference) {
+      let matches = runs.filter { $0.description.hasPrefix(reference) }
+      if matches.count == 1 { return folder(of: matches[0]) }
+      if matches.count > 1 {
+        throw .ambiguous(reference, runs: matches.map(\.description))
+      }
+    }
+    guard let run = try newestRun(ofManifest: reference) else { throw .noSuchRun(reference) }
+    return run
+  }
+
+  /// The newest run of a manifest, `-` for standard input. Runs whose journal cannot be read are
+  /// passed over: nobody knows whose they are.
+  package func newestRun(ofManifest path: String) throws(RunFolderError) -> RunFolder? {
+    let manifest = path == "-" ? path : Self.real(path)
+    return try runs().lazy.map(folder(of:)).first { run in
+      guard let open = try? run.readOpen() else { return false }
+      return open.isRun(ofManifest: manifest, stateFolder: self.path)
+    }
+  }
+
+  /// The real path; for a file that is gone, that of its folder with the file's name.
+  private static func real(_ path: String) -> String {
+    if let real = try? Path.real(path) { return real }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    guard let folder = try? Path.real(Path.parent(of: path)) else { return path }
+    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+  }
+}

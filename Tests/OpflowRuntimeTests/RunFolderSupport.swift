@@ -1,0 +1,58 @@
+import Foundation
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// A state folder in a place of its own that goes with its owner.
+final class StateFixture {
+  let root: String
+  let state: StateFolder
+  let plan: Plan
+  let planBytes: [UInt8]
+
+  init() throws {
+    let place = NSTemporaryDirectory() + "opflow-state-" + UUID().uuidString
+    try Path.makeDirectory(place)
+    root = try Path.real(place)
+    state = StateFolder(path: root + "/.opflow")
+    var builder = PlanBuilder()
+    for name in ["a", "b", "c"] {
+      var entry = TaskEntry(name: builder.intern(name), kind: .shell)
+      entry.policy = builder.policy(TaskPolicy())
+      _ = builder.add(entry)
+      builder.endNeeds()
+    }
+    let manifest = ManifestEntry(
+      name: .empty, description: .empty, folder: .empty, maxParallel: 0, maxFailures: 1,
+      usesRunID: false)
+    guard case .plan(let bytes) = builder.finish(manifest: manifest, key: PlanKey(high: 0, low: 1))
+    else { throw RunFolderError.noRuns(folder: root) }
+    planBytes = bytes
+    plan = try Plan(copying: bytes)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: root) }
+
+  func write(_ name: String, _ text: String = "") throws -> String {
+    let path = root + "/" + name
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  /// A run of that manifest, begun and closed.
+  @discardableResult
+  func run(of manifest: String, at seconds: Int64, random: UInt16 = 7) throws -> RunFolder {
+    let folder = try state.makeRun(nowMilliseconds: seconds * 1000, random: random)
+    var journal = try JournalFile.create(folder.journal)
+    var open = OpenEntry(
+      run: folder.id.description, planKey: plan.key.description, opflowVersion: "0",
+      manifestPath: manifest, folder: root)
+    open.stateFolder = state.path
+    journal.append(.open(open), at: 1, plan: plan)
+    journal.append(Transition(.start, TaskID(0), attempt: 1), at: 2, plan: plan)
+    try journal.flush()
+    return folder
+  }
+
+  func bytes(_ path: String) throws -> [UInt8] { try File.read(path) }
+}
