@@ -1,4 +1,4 @@
-package import OpflowCore
+internal import OpflowCore
 package import OpflowSystem
 
 /// Why a drive could not go on, beyond what its journal can say.

@@ -24,7 +24,7 @@ import Testing
 
   @Test func `every line of the run survives the round trip`() throws {
     var open = OpenEntry.example
-    open.stateFolder = "/home/someone/.opflow"
+    open.stateFolder = "/srv/project/.opflow"
     open.set = ["a=1", "b=two\nlines"]
     open.only = ["tag:x"]
     open.skip = ["y*", "z"]

@@ -53,7 +53,7 @@ extension Plan {
 extension OpenEntry {
   static let example = OpenEntry(
     run: "20260101-000000-abcd", planKey: String(repeating: "0", count: 32), opflowVersion: "0.1.0",
-    manifestPath: "/home/someone/opflow.yaml", folder: "/home/someone")
+    manifestPath: "/srv/project/opflow.yaml", folder: "/srv/project")
 }
 
 /// Journal bytes as a run would write them.
