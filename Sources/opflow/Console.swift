@@ -37,6 +37,15 @@ struct Console {
     }
   }
 
+  /// How progress shows where the command line does not say.
+  static var defaultMode: OutputMode {
+    if isGitHubActions { return .group }
+    let isDumb = Environment.value("TERM") == "dumb"
+    return Terminal.isTerminal(Terminal.standardError) && !isDumb ? .live : .line
+  }
+
+  static var isGitHubActions: Bool { !(Environment.value("GITHUB_ACTIONS") ?? "").isEmpty }
+
   /// Writes to standard output.
   ///
   /// - Throws: success without a word when nobody reads any more, which ends a view quietly.

@@ -28,7 +28,10 @@ enum Opflow {
     case .help(let topic): try Console.write(HelpText.text(topic))
     case .check(let arguments): return try CheckCommand.perform(arguments)
     case .run(let arguments): return try RunCommand.perform(arguments)
-    case .status, .logs, .runs, .resume: break
+    case .resume(let arguments): return try ResumeCommand.perform(arguments)
+    case .status(let arguments): return try StatusCommand.perform(arguments)
+    case .logs(let arguments): return try LogsCommand.perform(arguments)
+    case .runs(let arguments): return try RunsCommand.perform(arguments)
     }
     return ExitCode.success.rawValue
   }

@@ -8,27 +8,123 @@ enum RunCommand {
   static func perform(_ arguments: RunArguments) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let manifest = try ManifestFile(arguments.target)
-    let compiled = try manifest.compile(
-      runID: "plan", set: arguments.set, maxParallel: arguments.maxParallel, console: console)
+    let state = try RunLookup.state(arguments.view, for: manifest)
+    if arguments.resumesNewest, let run = try resumable(manifest, state, arguments) {
+      return try ResumeCommand.resume(run, manifest: manifest, arguments, console)
+    }
+    return try start(manifest, state, arguments, console)
+  }
+
+  /// The run that `--resume` goes on with; nil where it starts anew.
+  private static func resumable(
+    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: RunArguments
+  ) throws(CommandError) -> RunFolder? {
+    try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
+      guard let folder = try state.newestRun(ofManifest: manifest.realPath) else { return nil }
+      if try RunFolderLock.isHeld(folder) {
+        throw .held(run: folder.id.description, pid: RunFolderLock.holder(folder))
+      }
+      let run = try ReadRun(folder)
+      let isSame = run.history.set == arguments.set
+      return isSame && run.status.state != .succeeded ? folder : nil
+    }
+  }
+
+  private static func start(
+    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: RunArguments, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    let now = Clock.wallMilliseconds
+    let random = UInt16.random(in: 0 ... .max)
+    let expected = try RunLookup.reading { () throws(RunFolderError) in
+      RunID.next(after: try state.runs().first, nowMilliseconds: now, random: random)
+    }
+    var compiled = try manifest.compile(
+      runID: expected.description, set: arguments.set, maxParallel: arguments.maxParallel,
+      console: console)
     console.show(compiled.warnings)
+    let initial = try initialStates(arguments, compiled)
+    if arguments.isDryRun { return try forecast(compiled, initial, arguments, console) }
+
+    let warnings = try unfinished(manifest, state)
+    let folder = try RunLookup.reading { () throws(RunFolderError) in
+      try state.makeRun(nowMilliseconds: now, random: random)
+    }
+    let lock = try RunLookup.reading { () throws(RunFolderError) in
+      try RunFolderLock.take(folder)
+    }
+    if folder.id != expected {
+      // Another process was faster, and expressions may hold the run's id.
+      compiled = try manifest.compile(
+        runID: folder.id.description, set: arguments.set, maxParallel: arguments.maxParallel,
+        console: console)
+    }
+    let (bytes, key) = (compiled.planBytes, compiled.planKey)
+    let plan = try RunLookup.reading { () throws(RunFolderError) in
+      try folder.write(manifest: manifest.bytes)
+      try folder.write(plan: bytes)
+      if arguments.durability != .none { try folder.sync() }
+      return try folder.openPlan(verifyingChecksum: false)
+    }
+    var open = OpenEntry(
+      run: folder.id.description, planKey: key.description, opflowVersion: Version.text,
+      manifestPath: manifest.realPath, folder: manifest.folder)
+    open.set = arguments.set
+    open.only = arguments.only
+    open.skip = arguments.skip
+    open.environment = compiled.environmentEntries
+    open.stateFolder = state.path
+    var drive = Drive(folder, plan, arguments, console, initial: initial)
+    drive.opening = [.open(open)]
+    drive.warnings = warnings
+    let journal = try RunLookup.reading { () throws(RunFolderError) in
+      try JournalFile.create(folder.journal)
+    }
+    return try drive.perform(journal, holding: lock)
+  }
+
+  private static func forecast(
+    _ compiled: CompiledManifest, _ initial: [InitialState], _ arguments: RunArguments,
+    _ console: Console
+  ) throws(CommandError) -> Int32 {
     let plan = try CompiledPlan.open(compiled.planBytes)
-    let selection = try select(arguments, plan)
     let view = PlanView(
-      plan: plan, options: SchedulerOptions(arguments, plan),
-      initial: plan.tasks.map { selection.initialState(TaskID($0)) },
+      plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
       attempts: [Int32](repeating: 0, count: plan.taskCount), reasons: [],
       color: console.colorsOutput)
     try Console.write(view.text())
     return ExitCode.success.rawValue
   }
 
-  private static func select(
-    _ arguments: RunArguments, _ plan: Plan
-  ) throws(CommandError) -> Selection {
+  private static func initialStates(
+    _ arguments: RunArguments, _ compiled: CompiledManifest
+  ) throws(CommandError) -> [InitialState] {
+    if arguments.only.isEmpty, arguments.skip.isEmpty {
+      return [InitialState](repeating: .run, count: compiled.taskCount)
+    }
+    let plan = try CompiledPlan.open(compiled.planBytes)
     do throws(UsageError) {
-      return try Selection(only: arguments.only, skip: arguments.skip, of: plan)
+      let selection = try Selection(only: arguments.only, skip: arguments.skip, of: plan)
+      return plan.tasks.map { selection.initialState(TaskID($0)) }
     } catch {
       throw CommandError(error)
+    }
+  }
+
+  /// What is to be said of the newest run of the same manifest, when that did not end.
+  private static func unfinished(
+    _ manifest: ManifestFile, _ state: StateFolder
+  ) throws(CommandError) -> [String] {
+    guard let newest = try? state.newestRun(ofManifest: manifest.realPath),
+      let run = try? ReadRun(newest)
+    else { return [] }
+    switch run.status.state {
+    case .running: return ["run \(newest.id) of this manifest is still running"]
+    case .interrupted, .cancelled:
+      return [
+        "the newest run of this manifest, \(newest.id), did not end; this one starts anew. "
+          + "`opflow resume \(newest.id)` would have continued it"
+      ]
+    case .succeeded, .failed: return []
     }
   }
 }
@@ -46,15 +142,12 @@ enum CompiledPlan {
   }
 }
 
-extension SchedulerOptions {
-  /// What the command line, the manifest and the machine say, in this order.
-  init(_ arguments: RunArguments, _ plan: Plan) {
-    let manifestParallel = UInt64(plan.manifest.maxParallel)
-    self.init(
-      maxParallel: arguments.maxParallel.map { UInt64($0) }
-        ?? (manifestParallel > 0 ? manifestParallel : UInt64(Machine.cores)),
-      memoryBytes: Machine.memoryBytes,
-      maxFailures: Int(arguments.maxFailures ?? plan.manifest.maxFailures),
-      seed: UInt64.random(in: 0 ... .max))
+extension CompiledManifest {
+  /// What expressions read of the environment, as the journal keeps it: no value, only its hash.
+  var environmentEntries: [String] {
+    environmentRead.map { name, value in
+      let hash = value.map { Hexadecimal.text(Hash.xxh3(Array($0.utf8))) } ?? "-"
+      return "\(name)=\(hash)"
+    }
   }
 }

@@ -75,15 +75,3 @@ import Testing
     #expect(!name.withUnsafeBytes { Glob(pattern).matches($0) })
   }
 }
-
-@Suite struct RunChoiceTests {
-  private let ids = ["20260102-101010-aaaa", "20260102-111111-bbbb", "20260103-101010-aaaa"]
-
-  @Test func `a run is named by its id or by a start that fits no other`() {
-    #expect(RunChoice(ids[1], among: ids) == .one(ids[1]))
-    #expect(RunChoice("20260103", among: ids) == .one(ids[2]))
-    #expect(RunChoice("20260102", among: ids) == .several([ids[0], ids[1]]))
-    #expect(RunChoice("2027", among: ids) == .none)
-    #expect(RunChoice("a", among: ["a", "ab"]) == .one("a"))
-  }
-}

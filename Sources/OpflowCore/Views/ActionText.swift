@@ -18,7 +18,7 @@ package enum ActionText {
   }
 
   /// As a shell would read it back.
-  private static func quoted(_ word: String) -> String {
+  package static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty
       && word.utf8.allSatisfy { byte in

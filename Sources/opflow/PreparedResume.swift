@@ -1,0 +1,149 @@
+import OpflowCore
+import OpflowManifest
+import OpflowRuntime
+import OpflowSystem
+
+/// All that a resume decides before it touches anything: the run's journal, the manifest as it is now,
+/// and what follows for each task.
+struct PreparedResume {
+  let plan: Plan
+  /// Of the plan file to be written, where the plan is another than the run's last one.
+  let planBytes: [UInt8]
+  let history: RunHistory
+  let recovery: JournalRecovery
+  let initial: [InitialState]
+  let attempts: [Int32]
+  let warnings: [String]
+  private let decision: ResumeDecision
+  private let entry: ResumeEntry
+
+  var isNewPlan: Bool { !planBytes.isEmpty }
+
+  init(
+    _ folder: RunFolder, _ given: ManifestFile?, _ arguments: RunArguments, _ console: Console
+  ) throws(CommandError) {
+    let open = try RunLookup.reading { () throws(RunFolderError) in try folder.readOpen() }
+    let manifest = try given ?? ManifestFile(of: open, folder)
+    // The plan that the run had serves to read its journal. Without it the manifest is compiled as
+    // it was at the start, which gives the names.
+    let last = try? folder.openPlan()
+    var read = try last.map { plan throws(CommandError) in try Self.read(folder, plan) }
+    var compiled = try manifest.compile(
+      runID: open.run, set: Self.anew(arguments.set, read?.history.set ?? open.set),
+      maxParallel: arguments.maxParallel, console: console)
+    if let last, last.key == compiled.planKey {
+      plan = last
+      planBytes = []
+    } else {
+      planBytes = compiled.planBytes
+      plan = try CompiledPlan.open(compiled.planBytes)
+      read = nil
+    }
+    console.show(compiled.warnings)
+    compiled.planBytes = []
+    let plan = plan
+    let known = try read ?? Self.read(folder, plan)
+    (history, recovery) = known
+
+    let only = Self.anew(arguments.only, history.only)
+    let skip = Self.anew(arguments.skip, history.skip)
+    let request = try Self.request(only: only, skip: skip, rerun: arguments.rerun, plan)
+    decision = ResumeDecision(plan: plan, history: history, request: request)
+    initial = decision.initialStates(request)
+    attempts = plan.tasks.map { known.history[TaskID($0)].attempts }
+
+    var entry = ResumeEntry(planKey: plan.key.description, opflowVersion: Version.text)
+    entry.set = Self.anew(arguments.set, history.set)
+    entry.only = only
+    entry.skip = skip
+    entry.environment = compiled.environmentEntries
+    decision.complete(&entry)
+    self.entry = entry
+    warnings = Self.warnings(folder, recovery, removed: decision.removed)
+  }
+
+  /// What is journaled first.
+  var opening: [JournalEntry] {
+    [.resume(entry)] + decision.transitions.map { .transition($0) }
+  }
+
+  /// The exit code of a run that is closed and in which nothing would change; nil for others.
+  var nothingToDo: Int32? {
+    guard let close = history.close, !decision.startsAnything, decision.failCount == 0,
+      decision.transitions.isEmpty, decision.runCount == 0
+    else { return nil }
+    return close.exitCode
+  }
+
+  var verdict: String { history.close?.state.rawValue ?? RunState.interrupted.rawValue }
+
+  func forecast(_ arguments: RunArguments, _ console: Console) throws(CommandError) -> Int32 {
+    for warning in warnings { console.warn(warning) }
+    let view = PlanView(
+      plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
+      attempts: attempts, reasons: decision.transitions, color: console.colorsOutput)
+    try Console.write(view.text())
+    return ExitCode.success.rawValue
+  }
+
+  /// What the call gives, else what the run has.
+  private static func anew(_ given: [String], _ recorded: [String]) -> [String] {
+    given.isEmpty ? recorded : given
+  }
+
+  private static func read(
+    _ folder: RunFolder, _ plan: Plan
+  ) throws(CommandError) -> (history: RunHistory, recovery: JournalRecovery) {
+    try RunLookup.reading { () throws(RunFolderError) in try folder.readHistory(plan: plan) }
+  }
+
+  private static func request(
+    only: [String], skip: [String], rerun: [String], _ plan: Plan
+  ) throws(CommandError) -> ResumeRequest {
+    do throws(UsageError) {
+      var request = ResumeRequest()
+      let selection = try Selection(only: only, skip: skip, of: plan)
+      if !only.isEmpty { request.selected = selection.included }
+      if !skip.isEmpty { request.skip = selection.skipped }
+      if !rerun.isEmpty { request.rerun = try Selection.tasks("--rerun", rerun, plan) }
+      return request
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private static func warnings(
+    _ folder: RunFolder, _ recovery: JournalRecovery, removed: [String]
+  ) -> [String] {
+    var warnings: [String] = []
+    for damage in recovery.damage.prefix(5) {
+      warnings.append("\(folder.journal): \(damage.message)")
+    }
+    if recovery.damage.count > 5 {
+      warnings.append("\(folder.journal): \(recovery.damage.count - 5) more places are damaged")
+    }
+    if !removed.isEmpty {
+      let names = removed.prefix(5).joined(separator: ", ")
+      let more = removed.count > 5 ? " and \(removed.count - 5) more" : ""
+      warnings.append("no longer in the manifest: \(names)\(more)")
+    }
+    return warnings
+  }
+}
+
+extension ManifestFile {
+  /// The manifest of a run: where it was, else the copy in the run's folder.
+  init(of open: OpenEntry, _ run: RunFolder) throws(CommandError) {
+    if open.manifestPath != Self.standardInput, Path.exists(open.manifestPath) {
+      try self.init(open.manifestPath)
+      return
+    }
+    do throws(Errno) {
+      self.init(
+        bytes: try File.read(run.manifest), displayPath: run.manifest,
+        realPath: open.manifestPath, folder: open.folder)
+    } catch {
+      throw CommandError(.io, "cannot read \(run.manifest)", error)
+    }
+  }
+}

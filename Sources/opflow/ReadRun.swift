@@ -1,0 +1,43 @@
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// A run read for a view: nothing of it is changed.
+struct ReadRun {
+  let folder: RunFolder
+  let plan: Plan
+  let history: RunHistory
+  let recovery: JournalRecovery
+  let isHeld: Bool
+
+  init(_ folder: RunFolder) throws(RunFolderError) {
+    self.folder = folder
+    // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
+    isHeld = try RunFolderLock.isHeld(folder)
+    plan = try folder.openPlan()
+    (history, recovery) = try folder.readHistory(plan: plan)
+  }
+
+  var status: RunStatus {
+    RunStatus(
+      run: folder.id.description, plan: plan, history: history, included: included,
+      isHeld: isHeld)
+  }
+
+  /// What `--only` of the run left in. When an edit of the manifest took away what it names, all.
+  private var included: TaskSet {
+    let selection = try? Selection(only: history.only, skip: history.skip, of: plan)
+    return selection?.included ?? .all(taskCount: plan.taskCount)
+  }
+
+  /// Tells what is wrong with the journal, unless it is just being written.
+  func warn(_ console: Console) {
+    if recovery.isIntact || isHeld && recovery.isOnlyTorn { return }
+    for damage in recovery.damage.prefix(5) {
+      console.warn("\(folder.journal): \(damage.message)")
+    }
+    if recovery.damage.count > 5 {
+      console.warn("\(folder.journal): \(recovery.damage.count - 5) more places are damaged")
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import OpflowCore
+import OpflowManifest
+import OpflowRuntime
+import OpflowSystem
+
+/// `opflow resume`, and `opflow run --resume` where there is something to continue.
+enum ResumeCommand {
+  static func perform(_ arguments: RunArguments) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    let folder = try RunLookup.run(arguments.target, arguments.view)
+    return try resume(folder, manifest: nil, arguments, console)
+  }
+
+  /// - Parameter manifest: where the caller has read it; else it is looked for where the run says.
+  static func resume(
+    _ folder: RunFolder, manifest: ManifestFile?, _ arguments: RunArguments, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    if arguments.isDryRun {
+      let prepared = try PreparedResume(folder, manifest, arguments, console)
+      return try prepared.forecast(arguments, console)
+    }
+    let lock = try RunLookup.reading { () throws(RunFolderError) in
+      try RunFolderLock.take(folder)
+    }
+    let prepared = try PreparedResume(folder, manifest, arguments, console)
+    if let code = prepared.nothingToDo {
+      Console.complain(
+        "opflow: run \(folder.id) \(prepared.verdict): nothing is left to run\n")
+      return code
+    }
+    if prepared.isNewPlan {
+      try RunLookup.reading { () throws(RunFolderError) in
+        try folder.write(plan: prepared.planBytes)
+      }
+    }
+    var drive = Drive(folder, prepared.plan, arguments, console, initial: prepared.initial)
+    drive.isResumed = true
+    drive.attempts = prepared.attempts
+    drive.opening = prepared.opening
+    drive.warnings = prepared.warnings
+    let journal = try RunLookup.reading { () throws(RunFolderError) in
+      try JournalFile.reopen(
+        folder.journal, repair: prepared.recovery.repair, encoder: prepared.history.encoder)
+    }
+    return try drive.perform(journal, holding: lock)
+  }
+}

@@ -1,0 +1,69 @@
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// Finds the runs that a command is about.
+enum RunLookup {
+  /// Where runs are looked for: `--state-dir`, else `.opflow` here or in the nearest folder above
+  /// that has one.
+  static func state(_ arguments: ViewArguments) throws(CommandError) -> StateFolder {
+    if let path = arguments.stateDirectory {
+      guard Path.isDirectory(path) else {
+        throw CommandError(.usage, "there are no runs: no folder \(CleanText.string(path))")
+      }
+      return StateFolder(path: try absolute(path))
+    }
+    if let state = StateFolder.nearest(to: try workingDirectory()) { return state }
+    throw CommandError(
+      .usage,
+      "there are no runs: no folder \(StateFolder.name) here or above; "
+        + "-C or --state-dir names another")
+  }
+
+  /// Where runs of a manifest are kept: `--state-dir`, else `.opflow` in its folder.
+  static func state(
+    _ arguments: ViewArguments, for manifest: ManifestFile
+  ) throws(CommandError) -> StateFolder {
+    if let path = arguments.stateDirectory { return StateFolder(path: try absolute(path)) }
+    return StateFolder.beside(manifest: "\(manifest.folder)/-")
+  }
+
+  /// The run that a word of the command line names; the newest one for none. A manifest's runs are
+  /// looked for where they are kept.
+  static func run(
+    _ reference: String?, _ arguments: ViewArguments
+  ) throws(CommandError) -> RunFolder {
+    let state: StateFolder
+    if let reference, arguments.stateDirectory == nil, let manifest = try? Path.real(reference) {
+      state = StateFolder.beside(manifest: manifest)
+    } else {
+      state = try self.state(arguments)
+    }
+    return try reading { () throws(RunFolderError) in try state.run(reference) }
+  }
+
+  /// Runs `body` with what goes wrong turned into this command's end.
+  static func reading<Result: ~Copyable>(
+    _ body: () throws(RunFolderError) -> Result
+  ) throws(CommandError) -> Result {
+    do throws(RunFolderError) {
+      return try body()
+    } catch {
+      throw CommandError(ExitCode(rawValue: error.exitCode) ?? .io, error.message)
+    }
+  }
+
+  static func workingDirectory() throws(CommandError) -> String {
+    do throws(Errno) {
+      return try Path.workingDirectory()
+    } catch {
+      throw CommandError(.io, "cannot tell the current folder", error)
+    }
+  }
+
+  /// The path from the root, whether something is there or not.
+  private static func absolute(_ path: String) throws(CommandError) -> String {
+    if let real = try? Path.real(path) { return real }
+    return path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
+  }
+}

@@ -1,0 +1,29 @@
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// `opflow runs`: the runs here, newest first.
+enum RunsCommand {
+  static func perform(_ arguments: ViewArguments) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments)
+    let state = try RunLookup.state(arguments)
+    let ids = try RunLookup.reading { () throws(RunFolderError) in try state.runs() }
+    if ids.isEmpty { throw CommandError(.usage, RunFolderError.noRuns(folder: state.path).message) }
+    let shown = ShownPath(arguments)
+    let rows = ids.map { row(state.folder(of: $0), shown) }
+    try Console.write(
+      RunsView.text(
+        rows, nowMilliseconds: Clock.wallMilliseconds, color: console.colorsOutput))
+    return ExitCode.success.rawValue
+  }
+
+  private static func row(_ folder: RunFolder, _ shown: ShownPath) -> RunsView.Row {
+    do throws(RunFolderError) {
+      let run = try ReadRun(folder)
+      let manifest = run.history.open?.manifestPath ?? ""
+      return RunsView.Row(run.status, manifest: shown.text(manifest))
+    } catch {
+      return RunsView.Row(unreadable: folder.id.description, complaint: error.message)
+    }
+  }
+}
