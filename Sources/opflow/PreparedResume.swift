@@ -23,11 +23,13 @@ struct PreparedResume {
     _ folder: RunFolder, _ given: ManifestFile?, _ arguments: RunArguments, _ console: Console
   ) throws(CommandError) {
     let open = try RunLookup.reading { () throws(RunFolderError) in try folder.readOpen() }
-    let manifest = try given ?? ManifestFile(of: open, folder)
+    let manifest: ManifestFile
+    if let given { manifest = given } else { manifest = try ManifestFile(of: open, folder) }
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
     // it was at the start, which gives the names.
     let last = try? folder.openPlan()
-    var read = try last.map { plan throws(CommandError) in try Self.read(folder, plan) }
+    var read: (history: RunHistory, recovery: JournalRecovery)?
+    if let last { read = try Self.read(folder, last) }
     var compiled = try manifest.compile(
       runID: open.run, set: Self.anew(arguments.set, read?.history.set ?? open.set),
       maxParallel: arguments.maxParallel, console: console)
@@ -42,7 +44,8 @@ struct PreparedResume {
     console.show(compiled.warnings)
     compiled.planBytes = []
     let plan = plan
-    let known = try read ?? Self.read(folder, plan)
+    let known: (history: RunHistory, recovery: JournalRecovery)
+    if let read { known = read } else { known = try Self.read(folder, plan) }
     (history, recovery) = known
 
     let only = Self.anew(arguments.only, history.only)
