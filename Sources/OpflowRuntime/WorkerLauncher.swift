@@ -16,6 +16,8 @@ final class WorkerLauncher {
   private var environment: TaskEnvironment
   private let words = StringBlock()
   private let folder = StringBlock()
+  /// The last shell looked at; successive tasks mostly share one.
+  private var knownShell: (list: ListIndex, isDefault: Bool)?
 
   init(plan: Plan, run: String) {
     self.plan = plan
@@ -26,6 +28,42 @@ final class WorkerLauncher {
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, output: Int32
   ) throws(WorkerRefusal) -> SpawnedProcess {
+    let directory = plan.text(plan.directory[task.index])
+    folder.removeAll()
+    folder.append(directory)
+    environment.set(plan, plan.environment[task.index])
+    environment.set(
+      task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion)
+    if setPlainWords(of: task) {
+      do throws(ProgramError) {
+        return try spawn(output: output, hasDirectory: !directory.isEmpty)
+      } catch {
+        // Where it cannot be executed the shell says so, or runs what the kernel does not (a script
+        // with no first line of its own): its words and its exit code are what a person expects.
+        if error.step != .execute { throw refusal(error, in: directory) }
+      }
+    }
+    try setWords(of: task)
+    do throws(ProgramError) {
+      return try spawn(output: output, hasDirectory: !directory.isEmpty)
+    } catch {
+      throw refusal(error, in: directory)
+    }
+  }
+
+  /// Sets the words of a script that is one plain command for the default shell, so that it needs
+  /// none. False for anything else.
+  private func setPlainWords(of task: TaskID) -> Bool {
+    guard plan.kind(task) == .shell, isDefaultShell(plan.shell[task.index]) else { return false }
+    let script = plan.script(task)
+    guard let plain = SimpleCommand.words(of: script) else { return false }
+    words.removeAll()
+    for word in plain { words.append(UnsafeRawBufferPointer(rebasing: script[word])) }
+    return true
+  }
+
+  /// Sets the words as the manifest has them, the shell's in front of a script.
+  private func setWords(of task: TaskID) throws(WorkerRefusal) {
     words.removeAll()
     switch plan.kind(task) {
     case .shell:
@@ -37,27 +75,32 @@ final class WorkerLauncher {
       throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, not downloads")
     }
     guard words.count > 0 else { throw WorkerRefusal(errorNumber: 0, what: "there is no command") }
-    let directory = plan.text(plan.directory[task.index])
-    folder.removeAll()
-    folder.append(directory)
-    environment.set(plan, plan.environment[task.index])
-    environment.set(
-      task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion)
-
-    // SAFETY: the blocks live as long as this object and are not touched during the call.
-    let start = ProgramStart(
-      file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
-      environment: environment.pointers, directory: directory.isEmpty ? nil : folder[0],
-      input: StandardStream.input.rawValue, output: output, error: output,
-      options: [.newGroup, .diesWithParent, .signalsPrepared])
-    do throws(ProgramError) {
-      return try Program.spawn(start)
-    } catch {
-      throw refusal(error, directory: String(decoding: directory, as: UTF8.self))
-    }
   }
 
-  private func refusal(_ error: ProgramError, directory: String) -> WorkerRefusal {
+  private func isDefaultShell(_ list: ListIndex) -> Bool {
+    if let known = knownShell, known.list == list { return known.isDefault }
+    let shell = plan.list(list)
+    let isDefault =
+      shell.count == 2 && plan.text(shell[0]).elementsEqual("/bin/sh".utf8)
+      && plan.text(shell[1]).elementsEqual("-ec".utf8)
+    knownShell = (list, isDefault)
+    return isDefault
+  }
+
+  private func spawn(output: Int32, hasDirectory: Bool) throws(ProgramError) -> SpawnedProcess {
+    // SAFETY: the blocks live as long as this object and are not touched during the call.
+    try Program.spawn(
+      ProgramStart(
+        file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
+        environment: environment.pointers, directory: hasDirectory ? folder[0] : nil,
+        input: StandardStream.input.rawValue, output: output, error: output,
+        options: [.newGroup, .diesWithParent, .signalsPrepared]))
+  }
+
+  private func refusal(
+    _ error: ProgramError, in folder: UnsafeRawBufferPointer
+  ) -> WorkerRefusal {
+    let directory = String(decoding: folder, as: UTF8.self)
     let what: String
     switch error.step {
     case .process, .session, .descriptors: what = "cannot start a process: \(error.errno)"

@@ -1,0 +1,72 @@
+/// A script that is one plain command, which needs no shell to be understood.
+///
+/// Such a script is executed directly, as make does, and saves the start of a shell. It is one only
+/// where nobody can tell the difference: words of letters that no shell gives a meaning, the first
+/// of them neither a reserved word nor a builtin (POSIX.1-2017, XCU 2.4 and 2.14, and what dash,
+/// bash and BusyBox add). `true` and `false` are builtins that do what the programs of that name do.
+package enum SimpleCommand {
+  /// The words of `script`; nil when it is for the shell.
+  package static func words(of script: UnsafeRawBufferPointer) -> [Range<Int>]? {
+    var words: [Range<Int>] = []
+    var start: Int?
+    for (index, byte) in script.enumerated() {
+      switch byte {
+      case 0x20, 0x09:
+        if let first = start { words.append(first..<index) }
+        start = nil
+      case 0x0A:
+        // At the end it says nothing; elsewhere it would separate two commands.
+        guard script[index...].allSatisfy({ $0 == 0x0A || $0 == 0x20 || $0 == 0x09 }) else {
+          return nil
+        }
+        if let first = start { words.append(first..<index) }
+        return isProgram(words.first, in: script) ? words : nil
+      default:
+        guard isPlain(byte) else { return nil }
+        if start == nil { start = index }
+      }
+    }
+    if let first = start { words.append(first..<script.count) }
+    return isProgram(words.first, in: script) ? words : nil
+  }
+
+  /// Whether no shell gives the byte a meaning, anywhere in a word.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
+      UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "@"),
+      UInt8(ascii: "%"), UInt8(ascii: "="):
+      true
+    default: false
+    }
+  }
+
+  /// Whether the first word names a program and nothing that a shell does by itself. A word with
+  /// `=` may be an assignment.
+  private static func isProgram(_ word: Range<Int>?, in script: UnsafeRawBufferPointer) -> Bool {
+    guard let word else { return false }
+    let bytes = script[word]
+    if bytes.contains(UInt8(ascii: "=")) { return false }
+    // A name with a slash is a path to every shell.
+    if bytes.contains(UInt8(ascii: "/")) { return true }
+    return !shellWords.contains(String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static let shellWords: Set<String> = [
+    // Reserved words
+    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for",
+    "in", "function", "select", "time", "coproc",
+    // Special builtins
+    ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set",
+    "shift", "source", "times", "trap", "unset",
+    // Regular builtins
+    "alias", "bg", "bind", "builtin", "caller", "cd", "chdir", "command", "compgen", "complete",
+    "compopt", "declare", "dirs", "disown", "echo", "enable", "fc", "fg", "getopts", "hash",
+    "help", "history", "jobs", "kill", "let", "local", "logout", "mapfile", "newgrp", "popd",
+    "printf", "pushd", "pwd", "read", "readarray", "shopt", "suspend", "test", "type", "typeset",
+    "ulimit", "umask", "unalias", "wait",
+  ]
+}
