@@ -1,1 +1,160 @@
-enum Orphans { static func endAdopted(sparing: Set<Int32>) -> [Int32] { [] } }
+package import OpflowCore
+internal import OpflowSystem
+
+/// Processes of a run that outlived those who should have ended them.
+///
+/// While a coordinator lives, what a killed worker leaves becomes the coordinator's child, which is
+/// the subreaper above its workers: `endAdopted`. When coordinator and workers were killed in the same
+/// instant, the next drive of the run finds what is left by the run's mark in its environment, or by
+/// the session of a worker that the journal names: `end`.
+///
+/// Beyond reach are processes of another user, such as sleep in the kernel for good, and those that
+/// shed both the mark and the session; the first two are named where they are seen.
+package enum Orphans {
+  /// A process that could not be ended.
+  package struct Survivor: Hashable, Sendable, CustomStringConvertible {
+    package let pid: Int32
+    /// The program's name, cut at 15 bytes.
+    package let name: String
+
+    package var description: String { "\(pid) (\(name))" }
+  }
+
+  /// How long KILL may take to work, and workers to leave by themselves.
+  private static let patienceNanoseconds: Int64 = 5_000_000_000
+  private static let intervalNanoseconds: Int64 = 2_000_000
+
+  /// Ends what is left of an earlier drive of `run`, whose files are in `runFolder`: waits for its
+  /// workers to leave, for some seconds at most, then kills what carries the run's mark or is in the
+  /// session of one of `workers`, this process and its ancestors excepted. Call it under the run's lock
+  /// and before any worker of this drive is started. Returns what could not be ended.
+  package static func end(
+    run: String, runFolder: String, workers: [WorkerEntry]
+  ) -> [Survivor] {
+    waitForWorkers(lockPath: runFolder + "/workers.lock")
+    let bootID = Machine.bootID
+    // A pid and a start time mean nothing after a reboot.
+    let sessions = workers.filter { $0.bootID == bootID && !bootID.isEmpty }
+    let family = ancestors(of: ProcessID.own)
+    let mark = Array("OPFLOW_RUN=\(run)".utf8)
+    return endAll(
+      find: { processes().filter { !family.contains($0) } },
+      isPrey: { status in
+        !family.contains(status.pid)
+          && (carries(mark, status.pid) || isInSession(of: sessions, status))
+      })
+  }
+
+  /// Ends every descendant of this process that is not one of `workers` or below one: what a worker
+  /// that was killed left behind. Reaps what it ends, and no worker. Returns what could not be ended.
+  package static func endAdopted(sparing workers: Set<Int32>) -> [Survivor] {
+    let own = ProcessID.own
+    return endAll(
+      find: {
+        let children = ProcessTree.children(of: own).filter { !workers.contains($0) }
+        // Their descendants come into reach as they end. ECHILD: somebody else has reaped it.
+        for child in children { _ = try? EndedProcess.reap(.pid(child), block: false) }
+        return children
+      },
+      isPrey: { $0.parent == own && !workers.contains($0.pid) })
+  }
+
+  // MARK: Who it is
+
+  /// Workers leave by themselves when they see that their coordinator is gone.
+  private static func waitForWorkers(lockPath: String) {
+    let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
+    while Clock.monotonicNanoseconds < deadline, isLocked(lockPath) { pause() }
+  }
+
+  /// Where there is no lock to be had for another reason, there is none to wait for.
+  private static func isLocked(_ path: String) -> Bool {
+    do throws(Errno) {
+      guard let lock = try FileLock.tryLock(path, .exclusive) else { return true }
+      _ = consume lock
+      return false
+    } catch {
+      return false
+    }
+  }
+
+  private static func pause() {
+    var nothing = PollSet(slots: 0)
+    // Fails for no reason that waiting less would not mend.
+    _ = try? nothing.wait(nanoseconds: intervalNanoseconds)
+  }
+
+  private static func processes() -> [Int32] {
+    ((try? Path.names(in: "/proc")) ?? []).compactMap { Int32($0) }
+  }
+
+  private static func ancestors(of pid: Int32) -> Set<Int32> {
+    var family: Set<Int32> = [1]
+    var current = pid
+    while family.insert(current).inserted, let status = ProcessStatus.read(current) {
+      current = status.parent
+    }
+    return family
+  }
+
+  private static func carries(_ mark: [UInt8], _ pid: Int32) -> Bool {
+    guard let environment = try? File.read("/proc/\(pid)/environ") else { return false }
+    return environment.split(separator: 0).contains { $0.elementsEqual(mark) }
+  }
+
+  /// A worker leads its session and its tasks stay in it. The number is not given to another session
+  /// before the last of this one is gone; if it was, its leader began at another time.
+  private static func isInSession(of workers: [WorkerEntry], _ status: ProcessStatus) -> Bool {
+    for worker in workers where worker.pid == status.session {
+      if status.startTime < worker.startTime { continue }
+      let leader = ProcessStatus.read(worker.pid)
+      if leader == nil || leader?.startTime == worker.startTime { return true }
+    }
+    return false
+  }
+
+  // MARK: Ending it
+
+  /// Kills what `find` finds and `isPrey` confirms, until there is nothing more or patience ends.
+  private static func endAll(
+    find: () -> [Int32], isPrey: (ProcessStatus) -> Bool
+  ) -> [Survivor] {
+    let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
+    var refused: Set<Survivor> = []
+    // Twice, since one that ends while it is looked at may have left another behind.
+    var emptyPasses = 0
+    while emptyPasses < 2 {
+      let killed = killPass(find(), isPrey, &refused)
+      if killed.isEmpty {
+        emptyPasses += 1
+        continue
+      }
+      emptyPasses = 0
+      if Clock.monotonicNanoseconds >= deadline { return Array(refused.union(killed)) }
+      pause()
+    }
+    return Array(refused)
+  }
+
+  /// Sends KILL once to each. Returns whom it was sent to.
+  private static func killPass(
+    _ candidates: [Int32], _ isPrey: (ProcessStatus) -> Bool, _ refused: inout Set<Survivor>
+  ) -> Set<Survivor> {
+    var killed: Set<Survivor> = []
+    for pid in candidates {
+      // First the descriptor, then the look: from here on it means the process looked at, and a
+      // number that was given away meanwhile hits nobody.
+      guard let descriptor = (try? ProcessTree.open(pid)) ?? nil,
+        let status = ProcessStatus.read(pid), !status.isZombie, isPrey(status)
+      else { continue }
+      let prey = Survivor(pid: pid, name: status.name)
+      do throws(Errno) {
+        try ProcessTree.send(.kill, through: descriptor.rawValue)
+        killed.insert(prey)
+      } catch {
+        refused.insert(prey)
+      }
+    }
+    return killed
+  }
+}

@@ -31,6 +31,8 @@ struct WorkerTask {
 final class WorkerHarness {
   let folder: String
   let plan: Plan
+  /// No two harnesses drive the same run.
+  let run = "run-" + UUID().uuidString
   private(set) var hello: WorkerHello?
   private let process: SpawnedProcess
   private var orders: Descriptor?
@@ -69,7 +71,7 @@ final class WorkerHarness {
     let reports = try OpflowSystem.Pipe()
     let errors = try OpflowSystem.Pipe()
     process = try Program.spawn(
-      Self.program, arguments: ["worker", folder, "run-1"], input: orders.read.rawValue,
+      Self.program, arguments: ["worker", folder, run], input: orders.read.rawValue,
       output: reports.write.rawValue, error: errors.write.rawValue, options: .newSession)
     self.orders = try orders.write.duplicate()
     self.reports = try reports.read.duplicate()

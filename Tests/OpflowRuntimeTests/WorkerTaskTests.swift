@@ -27,7 +27,7 @@ import Testing
       WorkerTask("other", "echo ${A-none} $OPFLOW_TASK $OPFLOW_RUN_STATE; env | grep -c ^PWD="),
     ])
     #expect(try worker.finish("env/1").isSuccess)
-    #expect(try worker.log("env/1") == "x y:run-1:env/1:1:\n\(worker.folder)/work\n")
+    #expect(try worker.log("env/1") == "x y:\(worker.run):env/1:1:\n\(worker.folder)/work\n")
     try worker.order(.conclude(.failed))
     #expect(try worker.finish("other").isSuccess)
     #expect(try worker.log("other") == "none other failed\n1\n")

@@ -1,0 +1,89 @@
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+import Testing
+
+@Suite struct OrphansTests {
+  private func entry(_ worker: WorkerHarness) throws -> WorkerEntry {
+    let status = try #require(ProcessStatus.read(worker.pid))
+    return WorkerEntry(pid: worker.pid, startTime: status.startTime, bootID: Machine.bootID)
+  }
+
+  /// What a task leaves behind when its worker is killed at once.
+  private func orphan(_ worker: WorkerHarness) throws -> Int32 {
+    try worker.run("a")
+    let pid = try worker.heardPID()
+    try worker.signal(.kill)
+    #expect(try worker.wait() == .signal(9))
+    #expect(worker.isAlive(pid))
+    return pid
+  }
+
+  @Test func `a process with the run's mark is ended, in whatever session`() throws {
+    let worker = try WorkerHarness([
+      WorkerTask("a", "setsid sh -c 'echo $$ > say; exec sleep 1000' & wait")
+    ])
+    let other = try WorkerHarness([WorkerTask("a", "echo $$ > say; exec sleep 1000")])
+    try other.run("a")
+    let bystander = try other.heardPID()
+    let pid = try orphan(worker)
+    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: []) == [])
+    #expect(!worker.isAlive(pid))
+    #expect(other.isAlive(bystander))
+  }
+
+  @Test func `a process without the mark is ended when it sits in a worker's session`() throws {
+    let worker = try WorkerHarness([
+      WorkerTask("a", "env -i sh -c 'echo $$ > say; exec sleep 1000' & wait")
+    ])
+    var entry = try entry(worker)
+    let pid = try orphan(worker)
+    // Of another boot, or of a worker that began later: not the same session.
+    entry.bootID = "another"
+    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    entry.bootID = Machine.bootID
+    entry.startTime += 1_000_000
+    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(worker.isAlive(pid))
+    entry.startTime -= 1_000_000
+    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(!worker.isAlive(pid))
+  }
+
+  @Test func `a worker that lives is given time to leave by itself`() throws {
+    let worker = try WorkerHarness([
+      WorkerTask("a", "trap 'echo bye; exit 0' TERM; echo $$ > say; while :; do sleep 0.01; done")
+    ])
+    let entry = try entry(worker)
+    try worker.run("a")
+    let pid = try worker.heardPID()
+    worker.closeOrders()
+    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(!worker.isAlive(pid))
+    #expect(try worker.log("a").hasSuffix("bye\n"))
+    #expect(try worker.wait() == .exit(0))
+  }
+
+  @Test func `a run that left nothing is done at once, its folder there or not`() {
+    #expect(Orphans.end(run: "none such", runFolder: "/nowhere", workers: []) == [])
+  }
+
+  @Test func `what a killed worker leaves is ended, and other workers are spared`() async throws {
+    await #expect(processExitsWith: .success) {
+      try ProcessTree.becomeSubreaper()
+      let script = "(setsid sh -c 'echo $$ > say; exec sleep 1000' &); wait; sleep 1000"
+      let dead = try WorkerHarness([WorkerTask("a", script)])
+      let alive = try WorkerHarness([WorkerTask("a", script)])
+      try dead.run("a")
+      let orphan = try dead.heardPID()
+      try alive.run("a")
+      let spared = try alive.heardPID()
+      try dead.signal(.kill)
+      #expect(try dead.wait() == .signal(9))
+      #expect(Orphans.endAdopted(sparing: [alive.pid]) == [])
+      #expect(!dead.isAlive(orphan))
+      #expect(ProcessTree.children(of: ProcessID.own) == [alive.pid])
+      #expect(alive.isAlive(spared))
+    }
+  }
+}
