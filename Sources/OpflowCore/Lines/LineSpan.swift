@@ -61,7 +61,14 @@ extension OutputSpan<UInt8> {
       // SAFETY: writes `count` bytes behind the used ones, as was just checked.
       var cursor = start + used + count
       var rest = value
-      while rest >= 10 {
+      while rest >= 100 {
+        let pair = UInt32(truncatingIfNeeded: rest % 100)
+        rest /= 100
+        cursor -= 2
+        cursor[0] = 48 + UInt8(truncatingIfNeeded: pair / 10)
+        cursor[1] = 48 + UInt8(truncatingIfNeeded: pair % 10)
+      }
+      if rest >= 10 {
         cursor -= 1
         cursor.pointee = 48 + UInt8(truncatingIfNeeded: rest % 10)
         rest /= 10

@@ -27,6 +27,8 @@ package struct RunHistory: Sendable {
   private var gone = GoneTasks()
   private var head = DriveHead()
   private var gaps: [Range<UInt64>] = []
+  /// What ended on a line before this one, and was not taken back since, is unproven.
+  private var provenFrom: UInt64 = 0
   private var lastSequence: UInt64 = 0
   /// Lines missing right before the newest one.
   private var missingBefore: UInt64 = 0
@@ -46,7 +48,9 @@ package struct RunHistory: Sendable {
   }
 
   package subscript(task: TaskID) -> TaskRecord {
-    records.isEmpty ? TaskRecord() : records[task.index]
+    if records.isEmpty { return TaskRecord() }
+    let record = records[task.index]
+    return isUnproven(record) ? record.unproven : record
   }
 
   /// The number of each task's last try.
@@ -90,7 +94,7 @@ package struct RunHistory: Sendable {
 
   /// Settles what only the end of the lines tells. Folding more lines afterwards is legal.
   package mutating func finish() {
-    if head.isIncomplete { distrust(settledBefore: head.sequence) }
+    if head.isIncomplete { distrust(before: head.sequence) }
   }
 
   private mutating func lose(_ sequences: Range<UInt64>) {
@@ -108,7 +112,7 @@ package struct RunHistory: Sendable {
       let entry = line.resume
       finish()
       let drive = line.drive
-      if drive > drives + 1 { distrust(settledBefore: line.sequence) }
+      if drive > drives + 1 { distrust(before: line.sequence) }
       drives = Swift.max(drive, drives + 1)
       head = DriveHead(sequence: line.sequence, expected: entry.withdrawn)
       gone.forget(entry.removed)
@@ -137,7 +141,7 @@ package struct RunHistory: Sendable {
       // Only that line is lost, so far. How many were to follow it is lost with it.
       head = DriveHead(sequence: sequence - 1, expected: .max)
     } else {
-      distrust(settledBefore: sequence)
+      distrust(before: sequence)
       head = DriveHead()
     }
     drives = drive
@@ -146,11 +150,12 @@ package struct RunHistory: Sendable {
     isPaused = false
   }
 
-  private mutating func distrust(settledBefore sequence: UInt64) {
-    for index in records.indices
-    where records[index].settleSequence > 0 && records[index].settleSequence < sequence {
-      records[index].distrust()
-    }
+  private mutating func distrust(before sequence: UInt64) {
+    provenFrom = Swift.max(provenFrom, sequence)
+  }
+
+  private func isUnproven(_ record: TaskRecord) -> Bool {
+    record.settleSequence > 0 && record.settleSequence < provenFrom
   }
 
   @inline(__always)
@@ -172,7 +177,10 @@ package struct RunHistory: Sendable {
       return
     }
     let settled = records[task.index].settleSequence
-    if event == .resume || settled > 0 && settled < head.sequence { head.seen += 1 }
+    // Only a `resume` line takes a task out of its end: where none was seen, it is lost.
+    if event == .resume || settled >= Swift.max(1, provenFrom) && settled < head.sequence {
+      head.seen += 1
+    }
     let culprit = fields.culprit.isEmpty ? nil : plan.task(escapedName: fields.culprit)
     if event == .success || event == .failure, !records[task.index].isRunning(fields.attempt) {
       records[task.index].startSequence = lostStart(after: records[task.index])
@@ -185,7 +193,13 @@ package struct RunHistory: Sendable {
   /// known of the task; 0 where none is missing.
   private func lostStart(after record: TaskRecord) -> UInt64 {
     let known = Swift.max(record.startSequence, record.settleSequence)
-    return gaps.first { $0.lowerBound > known }?.lowerBound ?? 0
+    var low = 0
+    var high = gaps.count
+    while low < high {
+      let middle = (low + high) / 2
+      if gaps[middle].lowerBound > known { high = middle } else { low = middle + 1 }
+    }
+    return low < gaps.count ? gaps[low].lowerBound : 0
   }
 }
 
@@ -216,18 +230,19 @@ private struct DriveHead: Sendable {
 
 /// Names of tasks that the plan does not have.
 private struct GoneTasks: Sendable {
-  private var order: [String] = []
-  private var known: Set<String> = []
+  /// With the place that each came in.
+  private var places: [String: Int] = [:]
+  private var nextPlace = 0
 
-  var names: [String] { order.filter { known.contains($0) } }
+  var names: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
 
   mutating func insert(_ escapedName: UnsafeRawBufferPointer) {
-    let name = Field.text(escapedName) ?? ""
-    if known.insert(name).inserted { order.append(name) }
+    guard let name = Field.text(escapedName), places[name] == nil else { return }
+    places[name] = nextPlace
+    nextPlace += 1
   }
 
   mutating func forget(_ names: [String]) {
-    for name in names { known.remove(name) }
-    order = self.names
+    for name in names { places[name] = nil }
   }
 }

@@ -139,11 +139,13 @@ extension TaskRecord {
     }
   }
 
-  /// What it ended with is in doubt: it counts as never ended.
-  mutating func distrust() {
-    leave(for: .waiting)
-    reason = .unproven
-    marks.insert(.unproven)
+  /// The record where what it ended with is in doubt: it counts as never ended.
+  var unproven: TaskRecord {
+    var record = self
+    record.leave(for: .waiting)
+    record.reason = .unproven
+    record.marks.insert(.unproven)
+    return record
   }
 
   private mutating func leave(for next: TaskState) {
