@@ -149,6 +149,8 @@ final class WorkerLoop {
     running = task
     log = WorkerLog(attempt: attempt)
     isLogFailureTold = false
+    // From before the spawn: it returns after the exec, when a short task is half done.
+    let began = self.now
     do throws(WorkerRefusal) {
       let pipe = try makePipe()
       let process = try launcher.start(
@@ -161,7 +163,7 @@ final class WorkerLoop {
       // The writing end stays open here: the end of a task shows at its pidfd, and a hang-up before
       // it would only be one more thing to wake up for.
       self.pipe = consume pipe
-      tell(.started(pid: pid), self.now)
+      tell(.started(pid: pid), began)
     } catch {
       tell(.refused(errorNumber: error.errorNumber, what: error.what), now)
     }

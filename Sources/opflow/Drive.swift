@@ -13,6 +13,8 @@ struct Drive {
   var isResumed = false
   var opening: [JournalEntry] = []
   var warnings: [String] = []
+  /// See `ResumeDecision`.
+  var owesFinally = false
 
   init(
     _ folder: RunFolder, _ plan: Plan, _ arguments: RunArguments, _ console: Console,
@@ -36,6 +38,7 @@ struct Drive {
       initial: initial, attempts: attempts, opening: opening, progress: progress,
       heading: heading)
     request.warnings = warnings
+    request.owesFinally = owesFinally
     do throws(CoordinatorError) {
       let code = try Coordinator.drive(request, journal: journal)
       _ = consume lock

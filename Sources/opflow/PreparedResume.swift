@@ -78,6 +78,8 @@ struct PreparedResume {
     return close.exitCode
   }
 
+  var owesFinally: Bool { decision.owesFinally }
+
   var verdict: String { history.close?.state.rawValue ?? RunState.interrupted.rawValue }
 
   func forecast(_ arguments: RunArguments, _ console: Console) throws(CommandError) -> Int32 {

@@ -38,6 +38,13 @@ enum ResumeCommand {
     drive.attempts = prepared.attempts
     drive.opening = prepared.opening
     drive.warnings = prepared.warnings
+    drive.owesFinally = prepared.owesFinally
+    // So that no task runs beside its own orphan.
+    for survivor in Orphans.end(
+      run: folder.id.description, runFolder: folder.path, workers: prepared.history.workers)
+    {
+      drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
+    }
     let journal = try RunLookup.reading { () throws(RunFolderError) in
       try JournalFile.reopen(
         folder.journal, repair: prepared.recovery.repair, encoder: prepared.history.encoder)

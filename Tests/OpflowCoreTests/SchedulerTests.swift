@@ -237,6 +237,7 @@ struct SchedulerTests {
     run.finish()
     #expect(run.order == ["a", "cleanup"])
     #expect(run.state("a") == .cancelled)
+    #expect(run.state("b") == .waiting)
     #expect(run.close == CloseEntry(state: .interrupted, exitCode: 130, signal: 2))
   }
 

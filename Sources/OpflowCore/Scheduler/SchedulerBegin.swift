@@ -45,9 +45,12 @@ extension Scheduler {
     while let need = ended.popLast() {
       let needState = state(need)
       let isUpstream = marks[need.index].contains(.skippedUpstream)
+      // What was to follow a task that a stop cut short waits for the resume, as that task does.
+      let isCutShort = needState == .cancelled && stopCause != nil
       for edge in plan.dependents(need) {
         let dependent = TaskID(plan.dependentTargets[edge])
         guard state(dependent) == .waiting else { continue }
+        if isCutShort, !plan.flags(dependent).contains(.finally) { continue }
         if needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
           unmet[dependent.index] -= 1
           if unmet[dependent.index] == 0, !hasOwnFate(dependent) { becomeReady(dependent) }

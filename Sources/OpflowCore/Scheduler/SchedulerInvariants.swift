@@ -88,7 +88,9 @@ extension Scheduler {
     var open: Int32 = plan.flags(task).contains(.finally) && phase == .main ? 1 : 0
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
-      if !state(need).isTerminal {
+      if state(need) == .cancelled, stopCause != nil, !plan.flags(task).contains(.finally) {
+        open += 1
+      } else if !state(need).isTerminal {
         let isOver = phase != .main && !plan.flags(need).contains(.finally)
         if !isOver { open += 1 }
       } else if !state(need).meets(
