@@ -63,8 +63,8 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Makes a new run's plan, manifest and folders last, before its first task starts. The journal
-  /// syncs itself. Does nothing for a run that was there.
+  /// Makes a new run's plan, manifest and folders last, before its first task starts, and the name of
+  /// its journal, which must be there; what is in it syncs itself. Does nothing for a run that was there.
   package func sync() throws(RunFolderError) {
     if newFolders.isEmpty { return }
     for file in [manifest, plan] where Path.exists(file) {

@@ -59,6 +59,9 @@ enum RunCommand {
         console: console)
     }
     let (bytes, key) = (compiled.planBytes, compiled.planKey)
+    let journal = try RunLookup.reading { () throws(RunFolderError) in
+      try JournalFile.create(folder.journal)
+    }
     let plan = try RunLookup.reading { () throws(RunFolderError) in
       try folder.write(manifest: manifest.bytes)
       try folder.write(plan: bytes)
@@ -76,9 +79,6 @@ enum RunCommand {
     var drive = Drive(folder, plan, arguments, console, initial: initial)
     drive.opening = [.open(open)]
     drive.warnings = warnings
-    let journal = try RunLookup.reading { () throws(RunFolderError) in
-      try JournalFile.create(folder.journal)
-    }
     return try drive.perform(journal, holding: lock)
   }
 
