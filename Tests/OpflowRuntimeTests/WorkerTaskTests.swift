@@ -66,6 +66,30 @@ import Testing
     #expect(try worker.log("own") == "mine\n")
   }
 
+  @Test func `a plain command needs no shell, and nobody can tell`() throws {
+    let worker = try WorkerHarness([
+      WorkerTask("direct", "readlink /proc/self/exe /proc/self/cwd\n"),
+      WorkerTask("missing", "no-such-program x"),
+      WorkerTask("script", "./script a b"),
+      WorkerTask("with path", "tool") { $0.environment = [("PATH", "bin:/usr/bin:/bin")] },
+    ])
+    #expect(try worker.finish("direct").isSuccess)
+    #expect(try worker.log("direct").hasSuffix("readlink\n\(worker.folder)/work\n"))
+    // The shell's own words and exit code.
+    #expect(try worker.finish("missing").status == .exit(127))
+    #expect(try worker.log("missing").contains("no-such-program: not found"))
+    // No first line: only a shell makes sense of it.
+    for (name, text) in [("script", "echo $0 $#"), ("tool", "#!/bin/sh\necho tool in $PWD")] {
+      let folder = worker.folder + (name == "tool" ? "/work/bin" : "/work")
+      try Path.makeDirectories(folder)
+      try File.open(folder + "/" + name, [.writeOnly, .create], mode: 0o700).writeAll(text)
+    }
+    #expect(try worker.finish("script").isSuccess)
+    #expect(try worker.log("script") == "./script 2\n")
+    #expect(try worker.finish("with path").isSuccess)
+    #expect(try worker.log("with path") == "tool in \(worker.folder)/work\n")
+  }
+
   @Test func `what cannot be started is refused in words`() throws {
     let worker = try WorkerHarness([
       WorkerTask("folder", "true") { $0.directory = "/nowhere/at/all" },
