@@ -1,0 +1,141 @@
+import OpflowCore
+import Testing
+
+@testable import OpflowRuntime
+
+/// The worker's decisions, without a process or a clock.
+@Suite struct WorkerStateTests {
+  private var state = WorkerState(policy: { _ in
+    TaskPolicy(timeoutMilliseconds: 1000, stopSignal: 15, stopGraceMilliseconds: 2000)
+  })
+  private let a = TaskID(0)
+  private let b = TaskID(1)
+
+  /// What is decided at a time in milliseconds, as words.
+  private mutating func tell(_ event: WorkerEvent, at milliseconds: Int64 = 0) -> [String] {
+    var actions: [WorkerAction] = []
+    state.handle(event, at: Instant(nanoseconds: milliseconds * 1_000_000), into: &actions)
+    return actions.map { action in
+      switch action {
+      case .start(let task, let attempt): "start \(task.rawValue) \(attempt)"
+      case .report(.started(let task, _, let pid)): "started \(task.rawValue) \(pid)"
+      case .report(.revoked(let task, _)): "revoked \(task.rawValue)"
+      case .report(.refused(let task, _, _, let what)): "refused \(task.rawValue) \(what)"
+      case .report: "report"
+      case .signal(let number): "signal \(number)"
+      case .proceed: "continue"
+      case .suspend: "suspend"
+      case .kill: "kill"
+      case .abandon: "abandon"
+      case .finish(let task, _, let outcome):
+        "finish \(task.rawValue) \(outcome.status) \(outcome.reason) \(outcome.usage.wallMicroseconds)"
+      case .leave: "leave"
+      }
+    }
+  }
+
+  private var deadline: Int64? { state.deadline.map { $0.nanoseconds / 1_000_000 } }
+
+  private mutating func start() {
+    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
+    #expect(tell(.started(pid: 9)) == ["started 0 9"])
+  }
+
+  @Test mutating func `a task runs to its end`() {
+    start()
+    #expect(deadline == 1000)
+    #expect(tell(.reaped(status: nil, isGone: false), at: 3) == [])
+    #expect(tell(.reaped(status: .exit(0), isGone: true), at: 5) == ["finish 0 exit(0) none 5000"])
+    #expect(deadline == nil)
+  }
+
+  @Test mutating func `a third task is given back`() {
+    start()
+    #expect(tell(.order(.run(b, attempt: 1))) == [])
+    #expect(tell(.order(.run(TaskID(2), attempt: 1))) == ["revoked 2"])
+  }
+
+  @Test mutating func `what a task leaves behind is killed until it is gone`() {
+    start()
+    #expect(tell(.order(.run(b, attempt: 1))) == [])
+    #expect(tell(.reaped(status: .exit(0), isGone: false), at: 10) == ["kill"])
+    #expect(deadline == 30)
+    #expect(tell(.timer, at: 29) == [])
+    #expect(tell(.timer, at: 30) == ["kill"])
+    #expect(tell(.reaped(status: nil, isGone: false), at: 31) == ["kill"])
+    #expect(
+      tell(.reaped(status: nil, isGone: true), at: 32)
+        == ["finish 0 exit(0) none 32000", "start 1 1"])
+  }
+
+  @Test mutating func `what cannot be killed is given up after a while`() {
+    start()
+    #expect(tell(.order(.stop(a, attempt: 1, reason: .kill)), at: 0) == ["kill"])
+    #expect(tell(.timer, at: 2999) == ["kill"])
+    #expect(tell(.timer, at: 3000) == ["abandon", "finish 0 unknown kill 3000000"])
+  }
+
+  @Test mutating func `a stop has its grace, and ends when the tree does`() {
+    start()
+    #expect(
+      tell(.order(.stop(a, attempt: 1, reason: .cancel)), at: 100) == ["signal 15", "continue"])
+    #expect(deadline == 2100)
+    // Its own process ends; its children have until the deadline.
+    #expect(tell(.reaped(status: .signal(15), isGone: false), at: 200) == [])
+    #expect(tell(.timer, at: 2100) == ["kill"])
+    #expect(
+      tell(.reaped(status: nil, isGone: true), at: 2101)
+        == ["finish 0 signal(15) cancel 2101000"])
+  }
+
+  @Test mutating func `a second stop is none, but for kill`() {
+    start()
+    #expect(tell(.order(.stop(a, attempt: 1, reason: .cancel))).count == 2)
+    #expect(tell(.order(.stop(a, attempt: 1, reason: .signal))) == [])
+    #expect(tell(.order(.stop(a, attempt: 1, reason: .kill))) == ["kill"])
+    #expect(tell(.order(.stop(a, attempt: 1, reason: .kill))) == [])
+  }
+
+  @Test mutating func `time stands still while a task is suspended`() {
+    start()
+    #expect(tell(.order(.suspend(a, attempt: 1)), at: 900) == ["suspend"])
+    #expect(tell(.order(.suspend(a, attempt: 1)), at: 901) == [])
+    #expect(deadline == nil)
+    #expect(tell(.timer, at: 5000) == [])
+    #expect(tell(.order(.proceed(a, attempt: 1)), at: 10_000) == ["continue"])
+    #expect(deadline == 10_100)
+    #expect(tell(.timer, at: 10_100) == ["signal 15", "continue"])
+    #expect(
+      tell(.reaped(status: .signal(15), isGone: true), at: 10_101)
+        == ["finish 0 signal(15) timeout 10101000"])
+  }
+
+  @Test mutating func `a lost coordinator cuts the grace and forgets the task handed ahead`() {
+    start()
+    #expect(tell(.order(.run(b, attempt: 1))) == [])
+    #expect(tell(.endOfOrders, at: 10) == ["signal 15", "continue"])
+    #expect(deadline == 1010)
+    #expect(tell(.endOfOrders, at: 20) == [])
+    #expect(deadline == 1010)
+    #expect(
+      tell(.reaped(status: .exit(0), isGone: true), at: 30)
+        == ["finish 0 exit(0) interrupted 30000", "leave"])
+  }
+
+  @Test mutating func `after bye a task handed ahead still runs, and nothing more is taken`() {
+    start()
+    #expect(tell(.order(.run(b, attempt: 1))) == [])
+    #expect(tell(.order(.bye)) == [])
+    #expect(tell(.order(.run(TaskID(2), attempt: 1))) == ["revoked 2"])
+    #expect(
+      tell(.reaped(status: .exit(0), isGone: true)) == ["finish 0 exit(0) none 0", "start 1 1"])
+    #expect(tell(.refused(errorNumber: 2, what: "why")) == ["refused 1 why", "leave"])
+  }
+
+  @Test mutating func `an output that fails stops the task and is its reason`() {
+    start()
+    #expect(tell(.outputFailed(errorNumber: 28)) == ["signal 15", "continue"])
+    #expect(tell(.outputFailed(errorNumber: 28)) == [])
+    #expect(tell(.reaped(status: .exit(0), isGone: true)) == ["finish 0 exit(0) output 0"])
+  }
+}
