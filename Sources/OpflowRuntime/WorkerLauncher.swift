@@ -54,7 +54,10 @@ final class WorkerLauncher {
   /// Sets the words of a script that is one plain command for the default shell, so that it needs
   /// none. False for anything else.
   private func setPlainWords(of task: TaskID) -> Bool {
-    guard plan.kind(task) == .shell, isDefaultShell(plan.shell[task.index]) else { return false }
+    // Without a PATH every shell has one of its own, and bash takes functions from the environment.
+    guard plan.kind(task) == .shell, environment.hasPath, !environment.hasShellFunctions,
+      isDefaultShell(plan.shell[task.index])
+    else { return false }
     let script = plan.script(task)
     guard let plain = SimpleCommand.words(of: script) else { return false }
     words.removeAll()
@@ -139,6 +142,8 @@ private struct TaskEnvironment {
   private var pathIndex: Int?
   /// Strings at the end of the block that are one task's own.
   private var ownCount = 0
+  /// Functions that bash exported (BASH_FUNC_NAME%%), which may have any command's name.
+  let hasShellFunctions: Bool
   private let defaultPath = StringBlock(["/bin:/usr/bin".utf8])
 
   private static let own = [
@@ -151,7 +156,10 @@ private struct TaskEnvironment {
       !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) }
     }
     self.run = run
+    hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
   }
+
+  var hasPath: Bool { pathIndex != nil }
 
   var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> { block.pointers }
 
