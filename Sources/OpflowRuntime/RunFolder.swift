@@ -22,10 +22,8 @@ package struct RunFolder: Equatable, Sendable {
   package var plan: String { path + "/plan" }
   package var logs: String { path + "/logs" }
   package var lock: String { path + "/lock" }
-  package var workersLock: String { path + "/workers.lock" }
   /// What workers complained of.
   package var workerLog: String { path + "/worker.log" }
-  package var controlSocket: String { path + "/control.sock" }
 
   /// Where a task's output goes.
   package func log(of task: TaskID, in plan: Plan) -> String {

@@ -25,7 +25,7 @@ import Testing
     #expect(record.state == .waiting)
     #expect(record.attempts == 0)
     #expect(!record.isInterrupted)
-    #expect(RunHistory().attempts(taskCount: 4) == [0, 0, 0, 0])
+    #expect(RunHistory()[TaskID(3)].state == .waiting)
   }
 
   @Test func `a success holds all that its line says`() throws {
@@ -111,6 +111,26 @@ import Testing
     }
     #expect(died.state(isHeld: false) == .interrupted)
     #expect(died.drives == 2)
+  }
+
+  @Test func `folding the same lines twice changes nothing`() throws {
+    var journal = JournalText(plan)
+    try journal.run("a", "b")
+    try journal.resume(("a", .asked))
+    try journal.start("a", attempt: 2)
+    try journal.bytes.withUnsafeBytes { bytes in
+      var history = RunHistory()
+      for _ in 0..<2 {
+        var reader = try JournalReader(bytes)
+        while let line = reader.next() { history.apply(line, plan: plan) }
+        history.finish()
+        #expect(history.successes(plan) == ["b"])
+        #expect(history.drives == 2)
+        #expect(history[try plan.id("a")].attempts == 2)
+        #expect(history[try plan.id("a")].timesResumed == 1)
+        #expect(history.encoder.nextSequence == 9)
+      }
+    }
   }
 
   @Test func `a paused run is paused until it goes on`() throws {

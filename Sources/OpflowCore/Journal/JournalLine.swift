@@ -63,9 +63,6 @@ package struct JournalLine {
 
   /// What stands behind the task, in the order of the line.
   package var fields: JournalFields { JournalFields(tail) }
-
-  /// The task's name as a person wrote it.
-  package var taskName: String { Field.text(task) ?? "" }
 }
 
 /// The keys and values of a line.

@@ -53,11 +53,6 @@ package struct RunHistory: Sendable {
     return isUnproven(record) ? record.unproven : record
   }
 
-  /// The number of each task's last try.
-  package func attempts(taskCount: Int) -> [Int32] {
-    records.isEmpty ? [Int32](repeating: 0, count: taskCount) : records.map(\.attempts)
-  }
-
   /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
   /// without those that a resume has told before.
   package var removed: [String] { gone.names }
@@ -78,9 +73,11 @@ package struct RunHistory: Sendable {
     JournalEncoder(nextSequence: lastSequence + 1, drive: Swift.max(1, drives))
   }
 
-  /// Folds the next line. All lines are folded with the same plan.
+  /// Folds the next line; one that was folded before changes nothing. All lines are folded with the
+  /// same plan.
   @inline(__always)
   package mutating func apply(_ line: JournalLine, plan: Plan) {
+    guard line.sequence > lastSequence else { return }
     missingBefore = line.sequence - lastSequence - 1
     if missingBefore > 0 { lose((lastSequence + 1)..<line.sequence) }
     lastSequence = line.sequence
