@@ -107,6 +107,8 @@ extension Coordinator {
     switch report {
     case .hello(let hello): greet(hello, from: link)
     case .started(let task, let attempt, _): tell(.started(link.id, task, attempt: attempt))
+    case .fetched(let task, let attempt, let record):
+      tell(.fetched(link.id, task, attempt: attempt, record))
     case .ended(let task, let attempt, let outcome):
       tell(.ended(link.id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):

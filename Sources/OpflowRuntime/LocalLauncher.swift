@@ -42,7 +42,12 @@ struct LocalLauncher: ~Copyable {
 
   private func program(for kind: WorkerKind) -> String {
     switch kind {
-    case .command, .download: "/proc/self/exe"
+    case .command: return "/proc/self/exe"
+    // Beside this program, wherever that was put. A path that cannot be read becomes a launch that
+    // fails, with the reason.
+    case .download:
+      let own = (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe"
+      return Path.parent(of: own) + "/opflow-download"
     }
   }
 

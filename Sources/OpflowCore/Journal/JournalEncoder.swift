@@ -62,7 +62,10 @@ package struct JournalEncoder: Sendable {
     let culprit = transition.culprit.isNone ? Self.noName : plan.nameBytes(transition.culprit)
     // Numbers and keys of all that a transition can hold stay below 512 bytes; a byte of text is
     // at most two in its field.
-    let room = 512 + 2 * (task.count + culprit.count + transition.what.utf8.count)
+    var fetched = FieldWriter()
+    transition.fetch?.report.write(to: &fetched, withWhat: false)
+    let room =
+      512 + 2 * (task.count + culprit.count + transition.what.utf8.count) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in
       line.appendHeader(
         sequence: sequence, milliseconds: milliseconds, word: transition.event.staticWord)
@@ -72,6 +75,7 @@ package struct JournalEncoder: Sendable {
         line.appendText("\tof=")
         line.appendEscaped(culprit)
       }
+      fetched.bytes.withUnsafeBytes { line.appendBytes($0) }
       line.append(Field.lineFeed)
     }
     seal(from: start)

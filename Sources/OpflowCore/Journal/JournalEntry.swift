@@ -140,6 +140,8 @@ package struct Transition: Sendable, Equatable {
   package var changedPart: Fingerprint.Part?
   /// Of a refusal: what could not be done, with what. For people.
   package var what: String = ""
+  /// Of a download's end: what it did.
+  package var fetch: FetchRecord?
 
   package init(_ event: TransitionEvent, _ task: TaskID, attempt: Int32 = 0) {
     self.event = event

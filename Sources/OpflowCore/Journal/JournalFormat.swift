@@ -25,9 +25,11 @@
 //   pause            d
 //   continue         d
 //   start       x    d n
-//   success     x    d n exit wall user sys rss out fp
-//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp
-//   retry       x    d n exit signal reason errno what wall user sys rss out delay
+//   success     x    d n exit wall user sys rss out fp; of a download: from size gained kept sha256
+//                    sha512 source etag date url
+//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp; of a
+//                    download: from gained after source url
+//   retry       x    d n exit signal reason errno what wall user sys rss out delay; as failure
 //   skip        x    d reason of
 //   cancel      x    d n exit signal reason wall user sys rss out
 //   interrupt   x    d n reason exit signal wall user sys rss out
@@ -45,6 +47,13 @@
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed
 //   delay      milliseconds until the next try
+//   from       of a download's end: bytes that a part held before, and that were not fetched again
+//   size, gained  bytes of the file, and of what this try added to its part
+//   after      milliseconds that the server asked to be left alone
+//   kept       1: nothing was fetched, what stood there is right
+//   sha256, sha512  of the file
+//   source     XXH3 of the URL as the manifest has it
+//   etag, date, url  what the server called this version, and where redirects led
 //   withdrawn  how many `resume` lines of tasks follow this line at once
 //
 // A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task

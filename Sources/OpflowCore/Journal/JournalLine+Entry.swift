@@ -27,6 +27,7 @@ extension JournalLine {
     transition.culprit = plan.task(escapedName: fields.culprit) ?? .none
     transition.changedPart = fields.changedPart
     transition.what = Field.text(fields.what) ?? ""
+    transition.fetch = FetchReport.inFields(of: self)
     return transition
   }
 

@@ -48,6 +48,7 @@ package final class Plan: @unchecked Sendable {
   package let files: Column<TextRef>
   let arena: Column<UInt8>
   package let manifest: ManifestEntry
+  let downloads: Column<DownloadEntry>
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
@@ -103,6 +104,7 @@ package final class Plan: @unchecked Sendable {
       self.arena = try sections.column(.arena)
       let manifests: Column<ManifestEntry> = try sections.column(.manifest, count: 1)
       self.manifest = manifests[0]
+      self.downloads = try sections.column(.downloads)
     } catch {
       release(bytes)
       throw error

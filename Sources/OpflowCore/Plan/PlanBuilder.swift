@@ -7,6 +7,8 @@ package struct TaskEntry: Sendable {
   /// The script of a `shell` action; a `command` has its words in `words`.
   package var script: TextRef = .empty
   package var words: ListIndex = 0
+  /// What a `download` fetches: an index that the builder gave.
+  package var download: UInt32 = 0
   /// The words before the script of a `shell` action.
   package var shell: ListIndex = 0
   /// Absolute.
@@ -46,6 +48,7 @@ package struct PlanBuilder: ~Copyable {
   private var needTargets: [Int32] = []
   private var needConditions: [UInt8] = []
   private var files: [TextRef] = []
+  private var downloads: [DownloadEntry] = []
 
   package var resources: [ResourceEntry] = []
 
@@ -110,6 +113,11 @@ package struct PlanBuilder: ~Copyable {
     return UInt16(truncatingIfNeeded: files.count - 1)
   }
 
+  package mutating func download(_ entry: DownloadEntry) -> UInt32 {
+    downloads.append(entry)
+    return UInt32(truncatingIfNeeded: downloads.count - 1)
+  }
+
   package mutating func add(_ task: TaskEntry) -> TaskID {
     let id = TaskID(taskCount)
     tasks.append(task)
@@ -168,6 +176,7 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.resources, resources)
     writer.add(.files, files)
     writer.add(.manifest, [manifest])
+    writer.add(.downloads, downloads)
     return .plan(writer.finish(taskCount: taskCount, key: key))
   }
 

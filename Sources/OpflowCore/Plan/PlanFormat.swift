@@ -36,6 +36,7 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case codeOffsets, codeItems
   case policies, resources, files
   case manifest
+  case downloads
 }
 
 /// A text in the plan's arena.

@@ -63,9 +63,10 @@ extension Plan {
     try validateOffsets(.environmentOffsets, environmentOffsets, end: environmentItems.count)
     try validateOffsets(.demandOffsets, demandOffsets, end: demandItems.count)
     try validateOffsets(.codeOffsets, codeOffsets, end: codeItems.count)
-    for targets in [(PlanSection.needTargets, needTargets), (.dependentTargets, dependentTargets),
-      (.topologicalOrder, topologicalOrder)]
-    {
+    for targets in [
+      (PlanSection.needTargets, needTargets), (.dependentTargets, dependentTargets),
+      (.topologicalOrder, topologicalOrder),
+    ] {
       for target in targets.1 where !tasks.contains(Int(target)) { throw .reference(targets.0) }
     }
     for task in nameTable where task >= Int32(taskCount) { throw .reference(.nameTable) }
@@ -86,6 +87,7 @@ extension Plan {
     for policy in policies where Int(policy.retryCodes) + 1 >= codeOffsets.count {
       throw .reference(.policies)
     }
+    for download in downloads where !isSound(download) { throw .reference(.downloads) }
     for resource in resources where !isSound(resource.name) { throw .reference(.resources) }
     for file in files where !isSound(file) { throw .reference(.files) }
     guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
@@ -107,8 +109,14 @@ extension Plan {
     switch kind {
     case .shell: return isSound(action[index])
     case .command: return Int(action[index].offset) + 1 < listOffsets.count
-    case .download: return true
+    case .download: return Int(action[index].offset) < downloads.count
     }
+  }
+
+  private func isSound(_ download: DownloadEntry) -> Bool {
+    isSound(download.target) && isSound(download.sha256) && isSound(download.sha512)
+      && download.sources != 0 && Int(download.sources) + 1 < listOffsets.count
+      && Int(download.headers) + 1 < environmentOffsets.count
   }
 
   private func isSound(_ ref: TextRef) -> Bool {

@@ -89,7 +89,8 @@ struct TaskColumns {
     priority.append(task.priority)
     switch task.kind {
     case .shell: action.append(task.script)
-    case .command, .download: action.append(TextRef(offset: task.words, length: 0))
+    case .command: action.append(TextRef(offset: task.words, length: 0))
+    case .download: action.append(TextRef(offset: task.download, length: 0))
     }
     shell.append(task.shell)
     directory.append(task.directory)

@@ -116,7 +116,9 @@ extension TaskRecord {
       .interrupted:
       reason
     case .revoked, .new: .new
-    case .none, .timeout, .refused, .output, .workerLost, .cancel, .signal, .kill, .condition,
+    case .none, .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .cancel, .signal,
+      .kill,
+      .condition,
       .skipOption, .upstream:
       // Between two tries, if any try ended.
       endedMilliseconds > 0 ? .failedBefore : .new

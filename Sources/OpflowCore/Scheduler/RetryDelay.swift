@@ -5,10 +5,25 @@ enum RetryDelay {
   static func isWorthwhile(_ outcome: Outcome, policy: TaskPolicy, triesUsed: Int, plan: Plan)
     -> Bool
   {
-    guard triesUsed <= Int(policy.retryMax) else { return false }
+    guard triesUsed <= Int(policy.retryMax), outcome.reason != .fetchFinal else { return false }
     guard policy.retryCodes != 0 else { return true }
     guard outcome.reason == .none, case .exit(let code) = outcome.status else { return false }
     return plan.codeList(policy.retryCodes).contains(code)
+  }
+
+  /// A download whose part has grown is nearer to its end than before, and will get there: such a
+  /// try costs none of those that the policy has, unless it has none.
+  static func costsTry(_ failure: Transition, policy: TaskPolicy) -> Bool {
+    guard policy.retryMax > 0, failure.outcome.reason == .fetch else { return true }
+    return (failure.fetch?.report.gainedBytes ?? 0) <= 0
+  }
+
+  /// The delay, or what the server asked for where that is longer, but not beyond `max_delay`.
+  static func milliseconds(
+    _ delay: Int64, asAskedBy fetch: FetchRecord?, policy: TaskPolicy
+  ) -> Int64 {
+    guard let asked = fetch?.report.waitMilliseconds, asked > delay else { return delay }
+    return max(delay, min(asked, Int64(policy.retryMaxDelayMilliseconds)))
   }
 
   /// `delay` times `backoff` to the power of the tries before, at most `max_delay`, then varied by

@@ -73,6 +73,8 @@ package struct Scheduler {
   var attempt: [Int32]
   /// Failed tries of this drive.
   var triesUsed: [Int32]
+  /// What downloads did whose end is still to come.
+  var fetches: [TaskID: FetchRecord] = [:]
   /// Times its worker was lost in this drive.
   var lostCount: [UInt8]
 
@@ -183,6 +185,12 @@ package struct Scheduler {
         breach(worker, "started", task, into: &actions)
         break
       }
+    case .fetched(let worker, let task, let attempt, let record):
+      guard holds(worker, task, attempt, at: now, into: &actions) else {
+        breach(worker, "fetched", task, into: &actions)
+        break
+      }
+      fetches[task] = record
     case .ended(let worker, let task, let attempt, let outcome):
       guard holds(worker, task, attempt, at: now, into: &actions) else {
         breach(worker, "ended", task, into: &actions)

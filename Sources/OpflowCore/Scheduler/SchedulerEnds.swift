@@ -11,6 +11,10 @@ extension Scheduler {
     var transition = Transition(.success, task, attempt: attempt[task.index])
     transition.outcome = outcome
     transition.what = what
+    if let fetch = fetches.removeValue(forKey: task) {
+      transition.fetch = fetch
+      transition.what = fetch.report.what
+    }
     switch outcome.reason {
     case .cancel, .signal, .kill:
       transition.event = .cancel
@@ -22,7 +26,8 @@ extension Scheduler {
     case .none where outcome.isSuccess:
       transition.fingerprint = plan.fingerprint(task)
       settle(task, as: .succeeded, transition, into: &actions)
-    case .none, .timeout, .refused, .workerLost, .interrupted, .revoked, .condition, .skipOption,
+    case .none, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked,
+      .condition, .skipOption,
       .upstream, .changed, .afterRerun, .failedBefore, .skippedBefore, .outputMissing, .unproven,
       .asked, .new:
       failed(task, transition, at: now, into: &actions)
@@ -33,8 +38,8 @@ extension Scheduler {
     _ task: TaskID, _ failure: Transition, at now: Instant, into actions: inout [SchedulerAction]
   ) {
     var transition = failure
-    triesUsed[task.index] += 1
     let policy = plan.policy(task)
+    if RetryDelay.costsTry(transition, policy: policy) { triesUsed[task.index] += 1 }
     let tries = Int(triesUsed[task.index])
     if mayStart(task),
       RetryDelay.isWorthwhile(transition.outcome, policy: policy, triesUsed: tries, plan: plan)
@@ -42,6 +47,8 @@ extension Scheduler {
       transition.event = .retry
       transition.delayMilliseconds = RetryDelay.milliseconds(
         policy: policy, triesUsed: tries, random: &random)
+      transition.delayMilliseconds = RetryDelay.milliseconds(
+        transition.delayMilliseconds, asAskedBy: transition.fetch, policy: policy)
       set(task, .waiting)
       marks[task.index].insert(.delayed)
       actions.append(.journal(transition))

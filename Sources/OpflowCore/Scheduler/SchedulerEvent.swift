@@ -32,6 +32,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// It could not be launched for want of descriptors, processes or memory.
   case launchFailed(WorkerID, complaint: String)
   case started(WorkerID, TaskID, attempt: Int32)
+  /// What a download did; its end follows.
+  case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(WorkerID, TaskID, attempt: Int32)

@@ -7,6 +7,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
   case refused
   /// Its log could not be written.
   case output
+  /// A download failed in a way that another try may mend.
+  case fetch
+  /// A download failed for good.
+  case fetchFinal
   case workerLost
   /// The run died, or was stopped, while it ran.
   case interrupted
@@ -38,6 +42,8 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     case .timeout: "timeout"
     case .refused: "refused"
     case .output: "output"
+    case .fetch: "fetch"
+    case .fetchFinal: "fetch-final"
     case .workerLost: "worker-lost"
     case .interrupted: "interrupted"
     case .revoked: "revoked"

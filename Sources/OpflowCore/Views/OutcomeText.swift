@@ -8,6 +8,9 @@ package enum OutcomeText {
       let cause = what.isEmpty ? "" : ": \(CleanText.string(what))"
       return "could not start\(cause)\(errnoText(outcome.errorNumber))"
     case .output: return "its output could not be written\(errnoText(outcome.errorNumber))"
+    case .fetch, .fetchFinal:
+      let cause = what.isEmpty ? "" : ": \(CleanText.string(what))"
+      return "could not be downloaded\(cause)\(errnoText(outcome.errorNumber))"
     case .workerLost: return "its worker was lost"
     case .interrupted: return "interrupted"
     case .cancel: return "cancelled"
@@ -76,7 +79,9 @@ enum ReasonText {
     case .upstream: return name.map { "because of \($0)" } ?? "its needs cannot be met"
     case .changed: return part.map { "changed: \($0.word)" } ?? "changed"
     case .afterRerun: return name.map { "after rerun of \($0)" } ?? "after a rerun"
-    case .none, .timeout, .refused, .output, .workerLost, .interrupted, .revoked, .cancel, .signal,
+    case .none, .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,
+      .revoked,
+      .cancel, .signal,
       .kill, .failedBefore, .skippedBefore, .outputMissing, .unproven, .asked, .new:
       return reason.text
     }

@@ -77,7 +77,8 @@ package struct RunStatus {
     switch reason {
     case .none: return nil
     case .changed, .afterRerun: return words(record)
-    case .timeout, .refused, .output, .workerLost, .interrupted, .revoked, .cancel, .signal, .kill,
+    case .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked,
+      .cancel, .signal, .kill,
       .condition, .skipOption, .upstream, .failedBefore, .skippedBefore, .outputMissing, .asked,
       .unproven, .new:
       return reason.text

@@ -12,6 +12,9 @@
 //   watch ID on|off                     refused ID ATTEMPT errno=N what=TEXT
 //   conclude STATE                      revoked ID ATTEMPT
 //   bye                                 pulse
+//                                       fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
+//                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
+//                                             [etag=…] [date=…] [url=…] [what=…]
 //
 // ACTIONS are separated by commas. Text stands last and is cut between characters where the line
 // would be too long. A line that is anything else is no message: both ends know the same version,
@@ -75,6 +78,9 @@ package enum MessageCodec {
       }
       writer.tab()
       writer.cut(progress.text, lineStart: start)
+    case .fetched(let task, let attempt, let record):
+      writer.message("fetched", task, attempt)
+      record.report.write(to: &writer, withWhat: true)
     case .ended(let task, let attempt, let outcome):
       writer.message("ended", task, attempt)
       writer.outcome(outcome)
@@ -140,6 +146,10 @@ package enum MessageCodec {
       guard let task = fields.task(), let attempt = fields.attempt(), let outcome = fields.outcome()
       else { return nil }
       report = .ended(task, attempt: attempt, outcome)
+    } else if word.equals("fetched") {
+      guard let task = fields.task(), let attempt = fields.attempt(), let record = fields.fetch()
+      else { return nil }
+      report = .fetched(task, attempt: attempt, record)
     } else if word.equals("revoked") {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       report = .revoked(task, attempt: attempt)
@@ -298,6 +308,20 @@ private struct MessageFields {
     outcome.usage.peakKibibytes = peak
     outcome.usage.outputBytes = output
     return outcome
+  }
+
+  /// All that is left.
+  mutating func fetch() -> FetchRecord? {
+    var report = FetchReport()
+    while let field = next() {
+      let equals = field.position(of: UInt8(ascii: "="), from: 0)
+      guard equals < field.count,
+        report.take(
+          key: String(decoding: field.part(0, equals), as: UTF8.self),
+          value: field.part(equals + 1, field.count))
+      else { return nil }
+    }
+    return FetchRecord(report)
   }
 
   mutating func progress() -> WorkerProgress? {

@@ -20,6 +20,8 @@ package enum WorkerReport: Equatable, Sendable {
   case hello(WorkerHello)
   case started(TaskID, attempt: Int32, pid: Int32)
   case progress(WorkerProgress)
+  /// What a download did; comes right before its end.
+  case fetched(TaskID, attempt: Int32, FetchRecord)
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)

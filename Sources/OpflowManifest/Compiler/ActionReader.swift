@@ -17,8 +17,9 @@ extension ManifestReader {
     if let node = fields[.run] { readRun(node, into: &task, hasher: &hasher) }
     if let download = fields.key(.download) {
       task.kind = .download
-      readDownload(Node(download.record + 1), in: settings.directory)
-      reportUnsupported(download, "download")
+      if let read = readDownload(Node(download.record + 1), in: settings.directory) {
+        add(read, in: settings.directory, to: &task, hasher: &hasher)
+      }
     }
     if fields.key(.run) == nil, fields.key(.download) == nil, !fields.isMeant(.run),
       !fields.isMeant(.download)

@@ -17,7 +17,48 @@ struct Download {
 }
 
 extension ManifestReader {
-  @discardableResult
+  /// Adds a download to the plan, and what decides its result to the fingerprint: where the file comes
+  /// from, where it goes, and what must be true of it.
+  mutating func add(
+    _ download: Download, in directory: Directory, to task: inout TaskEntry,
+    hasher: inout FingerprintHasher
+  ) {
+    guard let to = download.to, !download.urls.isEmpty else { return }
+    let target = PathText.absolute(to.text, from: directory.path, store: scope.store)
+    var entry = DownloadEntry(
+      target: builder.append(target),
+      sources: builder.list(download.urls.map { builder.intern($0.text) }))
+    entry.sha256 = lowercased(download.sha256)
+    entry.sha512 = lowercased(download.sha512)
+    if let size = download.sizeBytes { entry.sizeBytes = size }
+    entry.headers = builder.environment(
+      download.headers.map {
+        EnvironmentItem(name: builder.intern($0.name), value: builder.intern($0.value.text))
+      })
+    if let mode = download.mode { entry.mode = mode }
+    entry.resumes = download.resumes ? 1 : 0
+    entry.maxBytesPerSecond = download.maximumBytesPerSecond ?? 0
+    task.download = builder.download(entry)
+
+    hasher.add(UInt64(ActionKind.download.rawValue))
+    hasher.add(UInt64(download.urls.count))
+    for url in download.urls { hasher.add(url.stable) }
+    hasher.add(to.stable)
+    for hash in [entry.sha256, entry.sha512] { builder.withText(hash) { hasher.add($0) } }
+    hasher.add(entry.sizeBytes)
+    hasher.add(UInt64(download.headers.count))
+    for header in download.headers {
+      hasher.add(header.name)
+      hasher.add(header.value.stable)
+    }
+    hasher.add(UInt64(entry.mode))
+  }
+
+  private mutating func lowercased(_ hash: Scalar?) -> TextRef {
+    guard let hash else { return .empty }
+    return builder.intern(hash.text.map { Character8.isLetter($0) ? $0 | 0x20 : $0 })
+  }
+
   mutating func readDownload(_ node: Node, in directory: Directory) -> Download? {
     guard document.kind(node) == .mapping else {
       values.wrongType(node, Subject(TaskKey.download), expected: "a map")
@@ -64,17 +105,18 @@ extension ManifestReader {
 
   private func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let url = values.filledString(node, subject) else { return nil }
-    let text = url.text
-    let schemes: [StaticString] = ["http://", "https://", "file:///"]
-    guard let scheme = schemes.first(where: { text.hasPrefix($0) }),
-      text.count > scheme.utf8CodeUnitCount,
-      text.allSatisfy({ $0 > 32 && $0 != 127 })
-    else {
-      mistakes.error(
-        document.place(node), "\(subject.description) must be an http, https or file URL")
-      return nil
+    var help: String?
+    do throws(WebAddress.Mistake) {
+      _ = try WebAddress(url.text.string)
+      if url.text.allSatisfy({ $0 > 32 && $0 != 127 }) { return url }
+      help = "write a blank in it as %20"
+    } catch {
+      help = error.text
     }
-    return url
+    mistakes.error(
+      document.place(node), "\(subject.description) must be an http, https or file URL",
+      help: help)
+    return nil
   }
 
   private func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Scalar? {

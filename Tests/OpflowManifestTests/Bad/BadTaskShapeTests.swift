@@ -49,8 +49,7 @@ struct BadTaskShapeTests {
       "2:3: task `a` has nothing to do"),
     BadManifest(
       "two actions", task: "run: x\ndownload: { url: http://h/x, to: y }",
-      "4:5: a task has either `run` or `download`, and this one has both",
-      "4:5: `download` is not supported yet"),
+      "4:5: a task has either `run` or `download`, and this one has both"),
     BadManifest(
       "an unknown key", task: "run: x\nprioritty: high",
       "4:5: unknown key `prioritty` in a task"),

@@ -1,0 +1,401 @@
+/// What to do next in a download.
+package enum DownloadStep: Equatable, Sendable {
+  case request(FetchRequest)
+  /// Every byte is in the part: check it, and put it in place or say what is wrong with it.
+  case verify
+  /// The server says that what stands at `to` is what it has.
+  case keepTarget
+  /// This try is over. A part that failed its verification is to be removed.
+  case fail(DownloadDefeat, removesPart: Bool)
+}
+
+/// What to do with the body that follows a head.
+package enum BodyDecision: Equatable, Sendable {
+  case write(BodyPlacement)
+  /// It is nothing that was asked for; `bodyEnded` knows how to go on.
+  case skip
+}
+
+/// Where a body's bytes belong.
+package struct BodyPlacement: Equatable, Sendable {
+  /// What was in the part is worth nothing: empty it first.
+  package var startsOver: Bool
+  /// The body's first byte is this one of the file.
+  package var offset: Int64
+  /// Where the body ends; nil where only its end tells. Bytes beyond are `overlong`.
+  package var end: Int64?
+  /// To be noted before the first byte is written.
+  package var record: PartRecord
+}
+
+/// How a body ended.
+package enum BodyEnd: Equatable, Sendable {
+  case complete
+  case broken(DownloadFailure)
+  /// It went on beyond its end, and was left.
+  case overlong
+  /// Bytes that came again are not those in the part.
+  case differs
+}
+
+/// Decides one try of a download: what to ask of whom, what an answer means for the part, and what
+/// an end is worth. It performs nothing and knows no clock.
+///
+/// A step is performed, then its result is told: a request by `received` and `bodyEnded`, or by
+/// `bodyEnded` alone when no head came; a verification that fails by `mismatched`.
+///
+/// Bytes of two versions of a file never end up in one part: an answer continues the part only
+/// where its validators and its length do not contradict the part's record. Where there is no
+/// validator to ask with, only a hash allows to continue at all, and a mismatch then starts over.
+package struct DownloadMachine: Sendable {
+  package static let maxRedirects = 20
+
+  private let spec: DownloadSpec
+  private let bootID: String
+  /// Of what stands at `to`, when the server may be asked whether it still is current.
+  private let known: Validator?
+
+  private var part: PartOnDisk
+  private let bytesBefore: Int64
+  private var source = 0
+  private var origin: WebAddress?
+  private var request: FetchRequest?
+  private var head: ResponseHead?
+  private var placement: BodyPlacement?
+  /// What follows once the body that is skipped has ended.
+  private var pending: DownloadStep?
+  private var failures: [SourceFailure] = []
+  private var redirects = 0
+  /// The part holds bytes of more than one answer.
+  private var isSpliced: Bool
+  /// This source is not asked for parts any more.
+  private var refusesRanges = false
+  /// It was asked once whether more follows behind an end that proves nothing.
+  private var hasProbed = false
+  private var isPartWorthless = false
+
+  package init(spec: DownloadSpec, part: PartOnDisk, known: Validator?, bootID: String) {
+    self.spec = spec
+    self.part = part
+    self.known = known
+    self.bootID = bootID
+    bytesBefore = part.bytes
+    isSpliced = part.bytes > 0
+  }
+
+  /// Where the last request went, redirects followed.
+  package var url: String { request?.address.text ?? "" }
+  package var currentSource: String { spec.sources[min(source, spec.sources.count - 1)] }
+  package var record: PartRecord? { part.record }
+  package var totalBytes: Int64? {
+    part.record?.totalBytes ?? (part.record?.encoding.isEmpty == false ? nil : spec.sizeBytes)
+  }
+
+  /// Bytes that are in the part beyond those that the try found there.
+  package var gainedBytes: Int64 { max(0, part.bytes - bytesBefore) }
+
+  package mutating func start() -> DownloadStep {
+    for header in spec.headers {
+      guard let mistake = header.mistake else { continue }
+      let failure = SourceFailure(url: "", failure: DownloadFailure(.request, mistake))
+      return .fail(DownloadDefeat(failures: [failure]), removesPart: false)
+    }
+    return askSource()
+  }
+
+  // MARK: - Asking
+
+  private mutating func askSource() -> DownloadStep {
+    let text = spec.sources[source]
+    do throws(WebAddress.Mistake) {
+      let address = try WebAddress(text)
+      if source == 0 { origin = address }
+      redirects = 0
+      refusesRanges = !spec.resumes || address.scheme == .file
+      hasProbed = false
+      return ask(address)
+    } catch {
+      return fail(DownloadFailure(.request, error.text))
+    }
+  }
+
+  private mutating func ask(_ address: WebAddress) -> DownloadStep {
+    if isComplete, spec.hasHash, !refusesRanges { return .verify }
+    var request = FetchRequest(address: address)
+    let mayKnow = origin.map { $0.isSameOrigin(as: address) } ?? false
+    request.headers = spec.headers.filter { $0.isHarmless || mayKnow }
+    if let validator = rangeValidator {
+      request.rangeFrom = part.bytes
+      request.headers.append(DownloadHeader(name: "Range", value: "bytes=\(part.bytes)-"))
+      if !validator.isEmpty {
+        request.headers.append(DownloadHeader(name: "If-Range", value: validator))
+      }
+    } else if let known, source == 0, part.bytes == 0 {
+      if !known.etag.isEmpty {
+        request.headers.append(DownloadHeader(name: "If-None-Match", value: known.etag))
+      }
+      if !known.lastModified.isEmpty {
+        request.headers.append(
+          DownloadHeader(name: "If-Modified-Since", value: known.lastModified))
+      }
+    }
+    request.dropsPart = isPartWorthless
+    self.request = request
+    head = nil
+    placement = nil
+    pending = nil
+    return .request(request)
+  }
+
+  /// The whole again, from this source.
+  private mutating func askAnew() -> DownloadStep {
+    refusesRanges = true
+    guard let request else { return askSource() }
+    return ask(request.address)
+  }
+
+  private var isComplete: Bool {
+    guard part.bytes > 0, let total = totalBytes else { return false }
+    return part.bytes == total
+  }
+
+  /// What to send in If-Range when the part is to be continued: empty for nothing, nil when the part
+  /// cannot be continued from this source.
+  private var rangeValidator: String? {
+    guard !refusesRanges, part.bytes > 0 else { return nil }
+    if let total = totalBytes, part.bytes > total { return nil }
+    let record = part.record
+    let isOfSource = record?.source == spec.sources[source]
+    let validator = isOfSource ? record?.validator.forRange : nil
+    if spec.hasHash { return validator ?? "" }
+    // Without a hash nobody would notice what a crash of the machine did to the part.
+    guard record?.bootID == bootID else { return nil }
+    return validator
+  }
+
+  // MARK: - Answers
+
+  /// - Parameter nowSeconds: since the epoch, for dates that the server names.
+  package mutating func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
+    self.head = head
+    switch head.status {
+    case 200, 203: return wholeBody(head)
+    case 206: return partBody(head)
+    case 304:
+      if known != nil, source == 0, request?.rangeFrom == nil { return skip(.keepTarget) }
+      return skip(
+        fail(DownloadFailure(.nonsense, "answered 304, though nothing was known of the file")))
+    case 300..<400 where !head.location.isEmpty: return skip(redirect(to: head.location))
+    case 416:
+      if let request, request.rangeFrom != nil { return skip(unsatisfied(head)) }
+      return skip(refused(head, nowSeconds: nowSeconds))
+    default: return skip(refused(head, nowSeconds: nowSeconds))
+    }
+  }
+
+  private mutating func skip(_ step: DownloadStep) -> BodyDecision {
+    pending = step
+    return .skip
+  }
+
+  private mutating func refused(_ head: ResponseHead, nowSeconds: Int64) -> DownloadStep {
+    let wait = RetryAfter.milliseconds(head.retryAfter, nowSeconds: nowSeconds)
+    let phrase = head.phrase.isEmpty ? "" : " \(head.phrase)"
+    return fail(
+      DownloadFailure(
+        .status(head.status), "answered \(head.status)\(phrase)", retryAfterMilliseconds: wait))
+  }
+
+  private func newRecord(_ head: ResponseHead, total: Int64?) -> PartRecord {
+    var record = PartRecord()
+    record.source = spec.sources[source]
+    record.url = url
+    record.validator = head.validator
+    record.totalBytes = total
+    record.encoding = head.encoding
+    record.bootID = bootID
+    return record
+  }
+
+  private mutating func wholeBody(_ head: ResponseHead) -> BodyDecision {
+    if head.hasBrokenLength, !spec.hasHash {
+      return skip(fail(DownloadFailure(.nonsense, "gave a Content-Length that makes no sense")))
+    }
+    return place(head, total: head.contentLength)
+  }
+
+  private mutating func place(_ head: ResponseHead, total: Int64?) -> BodyDecision {
+    let isPlain = head.encoding.isEmpty
+    if isPlain, let size = spec.sizeBytes, let total, total != size {
+      return skip(
+        fail(DownloadFailure(.wrongSize, "is \(total) bytes long, and should be \(size)")))
+    }
+    let record = newRecord(head, total: total)
+    part = PartOnDisk(bytes: 0, record: record)
+    isSpliced = false
+    isPartWorthless = false
+    let placement = BodyPlacement(
+      startsOver: true, offset: 0, end: total ?? (isPlain ? spec.sizeBytes : nil), record: record)
+    self.placement = placement
+    return .write(placement)
+  }
+
+  private mutating func partBody(_ head: ResponseHead) -> BodyDecision {
+    guard case .part(let first, let last, let total) = head.contentRange, !head.isMultipart,
+      !head.hasBrokenLength, head.contentLength == nil || head.contentLength == last - first + 1
+    else { return skip(distrusted()) }
+    guard let asked = request?.rangeFrom else {
+      // Nobody asked for a part, but this one is the whole.
+      if first == 0, total == last + 1 { return place(head, total: total) }
+      return skip(distrusted())
+    }
+    var record = part.record ?? newRecord(head, total: total)
+    let isOfSource = record.source == spec.sources[source]
+    let fits =
+      first <= asked && head.encoding == record.encoding
+      && !(isOfSource && record.validator.contradicts(head.validator))
+      && (total == nil || record.totalBytes == nil || total == record.totalBytes)
+      && (total == nil || spec.sizeBytes == nil || !head.encoding.isEmpty
+        || total == spec.sizeBytes)
+    guard fits, last >= asked else { return skip(distrusted()) }
+    if !isOfSource { record = newRecord(head, total: record.totalBytes) }
+    if record.validator.isEmpty { record.validator = head.validator }
+    record.totalBytes = record.totalBytes ?? total
+    record.url = url
+    record.bootID = bootID
+    part.record = record
+    isSpliced = true
+    let placement = BodyPlacement(
+      startsOver: false, offset: first, end: last + 1, record: record)
+    self.placement = placement
+    return .write(placement)
+  }
+
+  /// A part that cannot be trusted: the whole, once, and then no more from this source.
+  private mutating func distrusted() -> DownloadStep {
+    if request?.rangeFrom != nil { return askAnew() }
+    return fail(DownloadFailure(.nonsense, "answered with a part that nobody asked for"))
+  }
+
+  private mutating func unsatisfied(_ head: ResponseHead) -> DownloadStep {
+    var total: Int64?
+    if case .unsatisfied(let bytes) = head.contentRange { total = bytes }
+    if part.record?.validator.contradicts(head.validator) != true,
+      total == part.bytes || (total == nil && spec.hasHash)
+    {
+      if hasProbed { return .verify }
+      part.record?.totalBytes = part.bytes
+      return .verify
+    }
+    return askAnew()
+  }
+
+  private mutating func redirect(to location: String) -> DownloadStep {
+    guard let request else { return askSource() }
+    redirects += 1
+    if redirects > Self.maxRedirects {
+      return fail(
+        DownloadFailure(
+          .tooManyRedirects, "redirected more than \(Self.maxRedirects) times, last to \(location)")
+      )
+    }
+    do throws(WebAddress.Mistake) {
+      let target = try request.address.resolving(location)
+      if target.scheme == .file {
+        return fail(
+          DownloadFailure(.forbiddenRedirect, "redirected to a file of this machine: refused"))
+      }
+      if request.address.scheme == .https, target.scheme == .http {
+        return fail(
+          DownloadFailure(
+            .forbiddenRedirect, "redirected from https to http (\(target.text)): refused"))
+      }
+      return ask(target)
+    } catch {
+      return fail(
+        DownloadFailure(.brokenRedirect, "redirected to '\(location)': \(error.text)"))
+    }
+  }
+
+  // MARK: - Ends
+
+  /// - Parameter partBytes: how long the part is now.
+  package mutating func bodyEnded(_ end: BodyEnd, partBytes: Int64) -> DownloadStep {
+    if let step = pending {
+      pending = nil
+      return step
+    }
+    if placement != nil { part.bytes = partBytes }
+    switch end {
+    case .broken(let failure): return fail(failure)
+    case .differs: return askAnew()
+    case .overlong: return overlong()
+    case .complete: return completed()
+    }
+  }
+
+  private mutating func overlong() -> DownloadStep {
+    if request?.rangeFrom != nil { return spec.hasHash && isComplete ? .verify : askAnew() }
+    isPartWorthless = true
+    return fail(
+      DownloadFailure(
+        .wrongSize, "is longer than the \(spec.sizeBytes ?? part.bytes) bytes that it should be"))
+  }
+
+  private mutating func completed() -> DownloadStep {
+    guard let placement, let head else {
+      return fail(DownloadFailure(.nonsense, "ended before it answered"))
+    }
+    if let end = placement.end, part.bytes < end { return fail(truncated(end)) }
+    if request?.rangeFrom != nil, placement.offset > 0 || head.status == 206 {
+      // A server may send less than the rest; nobody can say where it ends before it says so.
+      if let total = part.record?.totalBytes {
+        if part.bytes < total { return continued() }
+      } else {
+        return continued()
+      }
+    }
+    return .verify
+  }
+
+  private func truncated(_ end: Int64) -> DownloadFailure {
+    DownloadFailure(.truncated, "ended after \(part.bytes) of \(end) bytes")
+  }
+
+  private mutating func continued() -> DownloadStep {
+    guard let request, part.bytes > (request.rangeFrom ?? 0) else {
+      return fail(DownloadFailure(.nonsense, "answered with a part that holds nothing new"))
+    }
+    return ask(request.address)
+  }
+
+  /// The part is complete, and wrong.
+  package mutating func mismatched(_ failure: DownloadFailure) -> DownloadStep {
+    if head?.isClosedByEnd == true, !hasProbed, !refusesRanges, part.record?.totalBytes == nil,
+      spec.hasHash, let request, request.address.scheme != .file
+    {
+      // The connection's end proves nothing: is there more behind it?
+      hasProbed = true
+      return ask(request.address)
+    }
+    part = PartOnDisk()
+    isPartWorthless = true
+    if isSpliced {
+      isSpliced = false
+      return askAnew()
+    }
+    return fail(failure)
+  }
+
+  /// The end of this source for this try.
+  package mutating func fail(_ failure: DownloadFailure) -> DownloadStep {
+    failures.append(SourceFailure(url: currentSource, failure: failure))
+    // What only this source can continue is worth another try here before a mirror begins anew.
+    let isTiedToSource = !spec.hasHash && gainedBytes > 0 && failure.verdict == .again
+    if !failure.isLocal, !isTiedToSource, source + 1 < spec.sources.count {
+      source += 1
+      return askSource()
+    }
+    return .fail(DownloadDefeat(failures: failures), removesPart: isPartWorthless)
+  }
+}

@@ -1,0 +1,120 @@
+/// What a try of a download did: what a worker reports before its end, and what the journal keeps of
+/// it.
+package struct FetchReport: Equatable, Sendable {
+  /// Bytes that were in the part when the try began and were not fetched again.
+  package var resumedBytes: Int64 = 0
+  /// Of the file, once it is in place.
+  package var sizeBytes: Int64 = 0
+  /// Bytes that the part has more than when the try began.
+  package var gainedBytes: Int64 = 0
+  /// How long the server wants to be left alone; 0 where it does not say.
+  package var waitMilliseconds: Int64 = 0
+  /// Nothing was fetched: what stood at `to` is right.
+  package var isKept = false
+  /// Of the file, in lower-case hexadecimal: the one that the manifest gives, or else SHA-256.
+  package var sha256 = ""
+  package var sha512 = ""
+  /// Hash of the URL as the manifest has it; see `sourceHash`.
+  package var source: UInt64 = 0
+  package var validator = Validator()
+  /// Where redirects led; cut where it is very long.
+  package var url = ""
+  /// Of a failure: what happened.
+  package var what = ""
+
+  package init() {}
+
+  package static func sourceHash(_ url: String) -> UInt64 { Hash.xxh3(Array(url.utf8)) }
+}
+
+/// A report that is passed on: small, whatever it holds.
+package final class FetchRecord: Sendable, Equatable {
+  package let report: FetchReport
+  package init(_ report: FetchReport) { self.report = report }
+
+  package static func == (one: FetchRecord, other: FetchRecord) -> Bool {
+    one.report == other.report
+  }
+}
+
+extension FetchReport {
+  /// A validator that is longer is not kept: a cut one would be another one.
+  private static let longestETagBytes = 160
+  private static let longestWhatBytes = 400
+  private static let longestURLBytes = 200
+
+  /// Adds the fields of the wire and the journal, each with a tab before it. What is 0 or empty is
+  /// left out. At most 980 bytes. A journal's line has `what` already.
+  package func write(to writer: inout FieldWriter, withWhat: Bool) {
+    writer.pair("from", resumedBytes)
+    writer.pair("size", sizeBytes)
+    writer.pair("gained", gainedBytes)
+    writer.pair("after", waitMilliseconds)
+    if isKept { writer.raw("\tkept=1") }
+    writer.pair("sha256", sha256)
+    writer.pair("sha512", sha512)
+    if source != 0 { writer.pair("source", Hexadecimal.text(source)) }
+    if validator.etag.utf8.count <= Self.longestETagBytes { writer.pair("etag", validator.etag) }
+    if validator.lastModified.utf8.count <= 40 { writer.pair("date", validator.lastModified) }
+    writer.pair("url", Self.cut(url, to: Self.longestURLBytes))
+    if withWhat {
+      writer.pair("what", Self.cut(what, to: Self.longestWhatBytes))
+    }
+  }
+
+  /// As many whole characters as fit, escapes counted.
+  private static func cut(_ text: String, to limit: Int) -> String {
+    var room = limit
+    return String(
+      text.prefix { character in
+        room -= character.utf8.reduce(0) { $0 + (Field.escapeLetter($1) == nil ? 1 : 2) }
+        return room >= 0
+      })
+  }
+
+  /// The report in the fields of a journal's line; nil when they hold none.
+  static func inFields(of line: JournalLine) -> FetchRecord? {
+    var report = FetchReport()
+    for field in line.fields {
+      // Keys of other things are passed over, as everywhere in a journal.
+      _ = report.take(key: String(decoding: field.key, as: UTF8.self), value: field.value)
+    }
+    report.what = ""
+    return report.source == 0 ? nil : FetchRecord(report)
+  }
+
+  /// Takes a field in; false for one that is none of a report's, or makes no sense.
+  mutating func take(key: String, value: UnsafeRawBufferPointer) -> Bool {
+    func natural() -> Int64? {
+      guard let number: Int64 = Field.number(value), number >= 0 else { return nil }
+      return number
+    }
+    guard let text = Field.text(value) else { return false }
+    switch key {
+    case "from": return natural().map { resumedBytes = $0 } != nil
+    case "size": return natural().map { sizeBytes = $0 } != nil
+    case "gained": return natural().map { gainedBytes = $0 } != nil
+    case "after": return natural().map { waitMilliseconds = $0 } != nil
+    case "kept": isKept = text == "1"
+    case "sha256": sha256 = text
+    case "sha512": sha512 = text
+    case "source": return Hexadecimal.value(value).map { source = $0 } != nil
+    case "etag": validator.etag = text
+    case "date": validator.lastModified = text
+    case "url": url = text
+    case "what": what = text
+    default: return false
+    }
+    return true
+  }
+}
+
+extension FieldWriter {
+  fileprivate mutating func pair(_ key: StaticString, _ value: Int64) {
+    if value == 0 { return }
+    tab()
+    raw(key)
+    raw("=")
+    number(value)
+  }
+}

@@ -1,0 +1,64 @@
+/// Dates of HTTP (RFC 9110, 5.6.7), in all three forms that a recipient must read.
+package enum HTTPDate {
+  private static let months = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+
+  /// Seconds since the epoch; nil for anything that is no date.
+  ///
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`
+  package static func seconds(_ text: String) -> Int64? {
+    var words = text.asciiLowercased.split { " ,-".contains($0) }
+    guard words.count >= 5 else { return nil }
+    words.removeFirst()
+    let day: Int?
+    let month: Int?
+    let year: Int?
+    let clock: Substring
+    if let number = Int(words[0]) {
+      (day, month, year, clock) = (
+        number, months.firstIndex(of: String(words[1])), Int(words[2]), words[3]
+      )
+    } else {
+      (day, month, year, clock) = (
+        Int(words[1]), months.firstIndex(of: String(words[0])), Int(words[3]), words[2]
+      )
+    }
+    let parts = clock.split(separator: ":").map { Int($0) }
+    guard let day, let month, var year, parts.count == 3, let hour = parts[0],
+      let minute = parts[1], let second = parts[2], (1...31).contains(day), (0...23).contains(hour),
+      (0...59).contains(minute), (0...60).contains(second), (0...9999).contains(year)
+    else { return nil }
+    // Two digits: the last century, but for years that would lie more than fifty years back.
+    if year < 100 { year += year < 70 ? 2000 : 1900 }
+    return daysSinceEpoch(year: year, month: month + 1, day: day) * 86_400
+      + Int64(hour * 3600 + minute * 60 + second)
+  }
+
+  /// Of the Gregorian calendar, with years that begin in March so that a leap day comes last.
+  private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return Int64(era * 146_097 + dayOfEra - 719_468)
+  }
+}
+
+/// How long a server asks to be left alone (RFC 9110, 10.2.3).
+package enum RetryAfter {
+  /// Beyond this nobody waits for a server: it is cut.
+  package static let longestMilliseconds: Int64 = 24 * 3600 * 1000
+
+  /// In milliseconds from `nowSeconds` on, never negative; nil for a field that makes no sense.
+  package static func milliseconds(_ field: String, nowSeconds: Int64) -> Int64? {
+    let text = Array(field.utf8.drop { $0 == 32 }.prefix { $0 != 32 })
+    if !text.isEmpty, text.allSatisfy({ (48...57).contains($0) }) {
+      guard let seconds: Int64 = Field.number(text) else { return longestMilliseconds }
+      return min(seconds, longestMilliseconds / 1000) * 1000
+    }
+    guard let date = HTTPDate.seconds(field) else { return nil }
+    return min(max(0, date - nowSeconds), longestMilliseconds / 1000) * 1000
+  }
+}

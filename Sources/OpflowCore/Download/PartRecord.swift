@@ -1,0 +1,106 @@
+// The record of a part (`to.part.meta`)
+// =====================================
+//
+// One line in the journal's alphabet: the CRC-32C of all behind its tab as eight hexadecimal digits,
+// then `part`, the format's version, and KEY=VALUE fields, ended by a line feed. It is replaced by a
+// rename, so a reader finds the old line or the new one; what is damaged all the same is no record.
+//
+//   source    the URL as the manifest has it
+//   url       where redirects led
+//   etag      the strongest validators that came with the data
+//   date      Last-Modified
+//   length    of the whole, in bytes; left out where nobody knows
+//   encoding  the content's encoding, where there is one
+//   boot      since when the machine is up: what was written before a crash of the machine may be
+//             gone from the part, though its length says otherwise
+
+/// What the bytes in `to.part` belong to.
+package struct PartRecord: Equatable, Sendable {
+  package var source = ""
+  package var url = ""
+  package var validator = Validator()
+  package var totalBytes: Int64?
+  package var encoding = ""
+  package var bootID = ""
+
+  package init() {}
+
+  private static let version = 1
+  /// A record that is longer is none.
+  package static let longestBytes = 65_536
+
+  package func encoded() -> [UInt8] {
+    var writer = FieldWriter()
+    writer.raw("00000000\tpart\t")
+    writer.number(Self.version)
+    writer.pair("source", source)
+    writer.pair("url", url)
+    writer.pair("etag", validator.etag)
+    writer.pair("date", validator.lastModified)
+    if let totalBytes {
+      writer.raw("\tlength=")
+      writer.number(totalBytes)
+    }
+    writer.pair("encoding", encoding)
+    writer.pair("boot", bootID)
+    let checksum = writer.bytes.withUnsafeBytes { Hash.crc32c($0.part(9, $0.count)) }
+    var digits: [UInt8] = []
+    Hexadecimal.append(UInt64(checksum), digitCount: 8, to: &digits)
+    writer.overwrite(at: 0, with: digits)
+    writer.endLine()
+    return writer.bytes
+  }
+
+  /// Nil for bytes that are no whole record of this version.
+  package init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count > 9, bytes.count <= Self.longestBytes, bytes[8] == Field.tab,
+      bytes[bytes.count - 1] == Field.lineFeed,
+      let checksum = Hexadecimal.value(bytes.part(0, 8)),
+      UInt64(Hash.crc32c(bytes.part(9, bytes.count - 1))) == checksum
+    else { return nil }
+    let fields = bytes.part(9, bytes.count - 1).split(
+      separator: Field.tab, omittingEmptySubsequences: false)
+    guard fields.count >= 2, fields[0].elementsEqual("part".utf8),
+      Field.number(fields[1], as: Int.self) == Self.version
+    else { return nil }
+    for field in fields.dropFirst(2) {
+      guard let equals = field.firstIndex(of: UInt8(ascii: "=")),
+        let value = Field.text(field[(equals + 1)...])
+      else { return nil }
+      switch String(decoding: field[..<equals], as: UTF8.self) {
+      case "source": source = value
+      case "url": url = value
+      case "etag": validator.etag = value
+      case "date": validator.lastModified = value
+      case "length":
+        guard let length: Int64 = Field.number(value.utf8), length >= 0 else { return nil }
+        totalBytes = length
+      case "encoding": encoding = value
+      case "boot": bootID = value
+      default: break
+      }
+    }
+  }
+}
+
+extension FieldWriter {
+  /// A field with a tab before it, left out when it is empty.
+  mutating func pair(_ key: StaticString, _ value: String) {
+    if value.isEmpty { return }
+    tab()
+    raw(key)
+    raw("=")
+    escaped(value)
+  }
+}
+
+/// What a try finds at `to.part`.
+package struct PartOnDisk: Equatable, Sendable {
+  package var bytes: Int64
+  package var record: PartRecord?
+
+  package init(bytes: Int64 = 0, record: PartRecord? = nil) {
+    self.bytes = bytes
+    self.record = record
+  }
+}

@@ -1,0 +1,174 @@
+/// What a server says before the body, as far as it matters to a download (RFC 9110, 9112).
+package struct ResponseHead: Equatable, Sendable {
+  /// 11 for HTTP/1.1, 20 for HTTP/2.
+  package var version = 11
+  package var status = 0
+  /// The words behind the status; for people only.
+  package var phrase = ""
+  package var contentLength: Int64?
+  /// Content-Length stands there twice with two values, or is no number.
+  package var hasBrokenLength = false
+  package var contentRange: ContentRange?
+  /// Content-Range stands there and makes no sense.
+  package var hasBrokenRange = false
+  package var etag = ""
+  package var lastModified = ""
+  package var retryAfter = ""
+  package var location = ""
+  /// In lower case; empty for none and for `identity`.
+  package var encoding = ""
+  package var isChunked = false
+  /// `multipart/byteranges`: several ranges, which nobody asked for.
+  package var isMultipart = false
+
+  package init() {}
+
+  package init(status: Int) { self.status = status }
+
+  /// Whether only the end of the connection ends the body (RFC 9112, 6.3).
+  package var isClosedByEnd: Bool {
+    version < 20 && contentLength == nil && !isChunked
+  }
+
+  package var validator: Validator { Validator(etag: etag, lastModified: lastModified) }
+}
+
+/// `Content-Range: bytes FIRST-LAST/TOTAL` (RFC 9110, 14.4).
+package enum ContentRange: Equatable, Sendable {
+  case part(first: Int64, last: Int64, total: Int64?)
+  /// `bytes */TOTAL`, of a 416.
+  case unsatisfied(total: Int64)
+
+  package init?(_ field: String) {
+    let text = field.asciiLowercased
+    guard text.hasPrefix("bytes") else { return nil }
+    // `bytes=` and `bytes:` are wrong, and seen.
+    let rest = text.dropFirst(5).drop { " =:".contains($0) }
+    let halves = rest.split(separator: "/", omittingEmptySubsequences: false)
+    guard halves.count == 2 else { return nil }
+    let total: Int64? = Field.number(halves[1].filter { $0 != " " }.utf8)
+    if halves[0] == "*" {
+      guard let total, total >= 0 else { return nil }
+      self = .unsatisfied(total: total)
+      return
+    }
+    let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first: Int64 = Field.number(ends[0].utf8),
+      let last: Int64 = Field.number(ends[1].filter { $0 != " " }.utf8), first >= 0, last >= first,
+      last < .max, total != nil || halves[1].contains("*")
+    else { return nil }
+    if let total, last >= total { return nil }
+    self = .part(first: first, last: last, total: total)
+  }
+}
+
+/// What tells one version of a file from another (RFC 9110, 8.8).
+package struct Validator: Equatable, Sendable {
+  /// With its quotes, and `W/` where it is weak.
+  package var etag = ""
+  package var lastModified = ""
+
+  package init(etag: String = "", lastModified: String = "") {
+    self.etag = etag
+    self.lastModified = lastModified
+  }
+
+  private var isStrongETag: Bool { etag.hasPrefix("\"") && etag.count >= 2 }
+
+  /// For If-Range: the strong ETag, or else the date. A weak ETag does not serve there
+  /// (RFC 9110, 13.1.5).
+  package var forRange: String? {
+    if isStrongETag { return etag }
+    return lastModified.isEmpty ? nil : lastModified
+  }
+
+  package var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
+
+  /// Whether the two cannot be of the same version. What only one of them has says nothing.
+  package func contradicts(_ other: Validator) -> Bool {
+    if !etag.isEmpty, !other.etag.isEmpty { return etag != other.etag }
+    if !lastModified.isEmpty, !other.lastModified.isEmpty {
+      return lastModified != other.lastModified
+    }
+    return false
+  }
+}
+
+/// Collects a response's head line by line.
+package struct ResponseHeadReader: Sendable {
+  private var head = ResponseHead()
+  private var lengths: [String] = []
+  private var isComplete = false
+
+  package init() {}
+
+  /// Takes a line, its end of line included; gives the head with the empty line that ends it.
+  /// Interim answers (1xx) are passed over, and so is what trails a body.
+  package mutating func take(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
+    var bytes = line[...]
+    while let last = bytes.last, last == 10 || last == 13 || last == 32 || last == 9 {
+      bytes = bytes.dropLast()
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    if text.hasPrefix("HTTP/") {
+      begin(text)
+      return nil
+    }
+    if isComplete { return nil }
+    if text.isEmpty { return finish() }
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+    field(text[..<colon].filter { $0 != " " }.asciiLowercased, String(value))
+    return nil
+  }
+
+  private mutating func begin(_ statusLine: String) {
+    head = ResponseHead()
+    lengths = []
+    isComplete = false
+    let words = statusLine.split(separator: " ", maxSplits: 2)
+    let digits = words[0].dropFirst(5).filter { $0 != "." }
+    head.version = (Int(digits) ?? 11) * (digits.count == 1 ? 10 : 1)
+    if words.count > 1 { head.status = Int(words[1]) ?? 0 }
+    if words.count > 2 { head.phrase = String(words[2]) }
+  }
+
+  private mutating func field(_ name: String, _ value: String) {
+    switch name {
+    case "content-length": lengths += value.split(separator: ",").map { $0.filter { $0 != " " } }
+    case "content-range":
+      head.contentRange = ContentRange(value)
+      head.hasBrokenRange = head.contentRange == nil
+    case "etag": head.etag = value
+    case "last-modified": head.lastModified = value
+    case "retry-after": head.retryAfter = value
+    case "location": head.location = value
+    case "content-encoding":
+      let encoding = value.asciiLowercased
+      head.encoding = encoding == "identity" ? "" : encoding
+    case "transfer-encoding": head.isChunked = value.asciiLowercased.contains("chunked")
+    case "content-type":
+      head.isMultipart = value.asciiLowercased.hasPrefix("multipart/byteranges")
+    default: break
+    }
+  }
+
+  private mutating func finish() -> ResponseHead? {
+    if (100..<200).contains(head.status) { return nil }
+    isComplete = true
+    if let first = lengths.first {
+      let length: Int64? = Field.number(first.utf8)
+      if let length, length >= 0, lengths.allSatisfy({ $0 == first }) {
+        // Chunks end the body whatever the length says (RFC 9112, 6.3).
+        if !head.isChunked { head.contentLength = length }
+      } else {
+        head.hasBrokenLength = true
+      }
+    }
+    return head
+  }
+}
+
+extension StringProtocol {
+  fileprivate var asciiLowercased: String { String(self).asciiLowercased }
+}

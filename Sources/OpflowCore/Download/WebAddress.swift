@@ -1,0 +1,251 @@
+/// Where a download comes from: an absolute http, https or file URL (RFC 3986), taken apart as far
+/// as decisions need it.
+///
+/// What the transfer library connects to is `text`, put together from these parts, so that the host
+/// that was judged is the host that is asked.
+package struct WebAddress: Hashable, Sendable {
+  package enum Scheme: String, Sendable {
+    case http, https, file
+
+    fileprivate var defaultPort: Int {
+      switch self {
+      case .http: 80
+      case .https: 443
+      case .file: 0
+      }
+    }
+  }
+
+  /// Why a text is no such URL.
+  package enum Mistake: Error, Equatable, Sendable {
+    /// No `scheme:` in front, or no `//` behind it.
+    case notAbsolute
+    case scheme(String)
+    case host
+    case port
+
+    /// For people.
+    package var text: String {
+      switch self {
+      case .notAbsolute: "no absolute URL; it must begin with http://, https:// or file://"
+      case .scheme(let name): "the scheme '\(name)' is not one of http, https and file"
+      case .host: "it names no host, or the host holds a character that no host has"
+      case .port: "the port is no number from 1 to 65535"
+      }
+    }
+  }
+
+  package let scheme: Scheme
+  /// `NAME:PASSWORD` as it was written, percent-encoding included.
+  package private(set) var userInfo: String?
+  /// In lower case; an IPv6 address stands in brackets. Empty for a file.
+  package let host: String
+  package let port: Int?
+  /// From the first slash on; what no URL may hold is percent-encoded.
+  package let pathAndQuery: String
+
+  private init(
+    scheme: Scheme, userInfo: String?, host: String, port: Int?, pathAndQuery: String
+  ) {
+    self.scheme = scheme
+    self.userInfo = userInfo
+    self.host = host
+    self.port = port
+    self.pathAndQuery = pathAndQuery
+  }
+
+  package init(_ text: String) throws(Mistake) {
+    let bytes = Self.trimmed(Array(text.utf8)[...])
+    guard let colon = Self.schemeEnd(bytes) else { throw .notAbsolute }
+    let name = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased
+    guard let scheme = Scheme(rawValue: name) else { throw .scheme(name) }
+    let rest = bytes[(colon + 1)...]
+    if scheme == .file {
+      try self.init(file: rest)
+      return
+    }
+    guard rest.starts(with: "//".utf8) else { throw .notAbsolute }
+    try self.init(scheme: scheme, authorityAndPath: rest.dropFirst(2))
+  }
+
+  /// `file:/PATH`, `file:///PATH` or `file://localhost/PATH`.
+  private init(file rest: ArraySlice<UInt8>) throws(Mistake) {
+    var path = rest
+    if path.starts(with: "//".utf8) {
+      path = path.dropFirst(2)
+      if path.starts(with: "localhost/".utf8) { path = path.dropFirst(9) }
+    }
+    guard path.first == UInt8(ascii: "/") else { throw .host }
+    self.init(
+      scheme: .file, userInfo: nil, host: "", port: nil, pathAndQuery: Self.encoded(path))
+  }
+
+  private init(scheme: Scheme, authorityAndPath bytes: ArraySlice<UInt8>) throws(Mistake) {
+    let end = bytes.firstIndex { "/?#\\".utf8.contains($0) } ?? bytes.endIndex
+    var authority = bytes[..<end]
+    var userInfo: String?
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+      userInfo = String(decoding: authority[..<at], as: UTF8.self)
+      authority = authority[(at + 1)...]
+    }
+    let hostEnd: Int
+    if authority.first == UInt8(ascii: "[") {
+      guard let close = authority.firstIndex(of: UInt8(ascii: "]")) else { throw .host }
+      hostEnd = close + 1
+      guard authority[(authority.startIndex + 1)..<close].allSatisfy(Self.isAddressByte) else {
+        throw .host
+      }
+    } else {
+      hostEnd = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
+      guard authority[..<hostEnd].allSatisfy(Self.isHostByte) else { throw .host }
+    }
+    let host = String(decoding: authority[..<hostEnd], as: UTF8.self).asciiLowercased
+    if host.isEmpty || (end < bytes.endIndex && bytes[end] == UInt8(ascii: "\\")) { throw .host }
+    let digits = authority[hostEnd...]
+    var port: Int?
+    if digits.first == UInt8(ascii: ":"), digits.count > 1 {
+      guard let number: Int = Field.number(digits.dropFirst()), (1...65535).contains(number) else {
+        throw .port
+      }
+      port = number
+    } else if !digits.isEmpty, digits.first != UInt8(ascii: ":") {
+      throw .host
+    }
+    self.init(
+      scheme: scheme, userInfo: userInfo, host: host, port: port,
+      pathAndQuery: Self.encoded(bytes[end...]))
+  }
+
+  /// What to ask for: without the credentials, which go their own way, and without a fragment.
+  package var text: String {
+    let port = port.map { ":\($0)" } ?? ""
+    return "\(scheme.rawValue)://\(host)\(port)\(pathAndQuery)"
+  }
+
+  /// Scheme, host and port are the same: what was meant for one is meant for the other.
+  package func isSameOrigin(as other: WebAddress) -> Bool {
+    scheme == other.scheme && host == other.host
+      && (port ?? scheme.defaultPort) == (other.port ?? other.scheme.defaultPort)
+  }
+
+  /// The last part of the path, for guesses about what kind of file it is.
+  package var lastPathPart: Substring {
+    pathAndQuery.prefix { $0 != "?" }.split(separator: "/").last ?? ""
+  }
+
+  /// Where `reference`, the text of a Location field, leads from here (RFC 3986, 5.2). Credentials
+  /// stay with their origin.
+  package func resolving(_ reference: String) throws(Mistake) -> WebAddress {
+    let bytes = Self.trimmed(Array(reference.utf8)[...])
+    var target: WebAddress
+    if let colon = Self.schemeEnd(bytes), Self.looksLikeScheme(bytes[..<colon]) {
+      target = try WebAddress(reference)
+    } else if bytes.starts(with: "//".utf8) {
+      target = try WebAddress(scheme: scheme, authorityAndPath: bytes.dropFirst(2))
+    } else {
+      target = WebAddress(
+        scheme: scheme, userInfo: userInfo, host: host, port: port,
+        pathAndQuery: merged(with: bytes))
+    }
+    if target.userInfo == nil, target.isSameOrigin(as: self) { target.userInfo = userInfo }
+    return target
+  }
+
+  private func merged(with reference: ArraySlice<UInt8>) -> String {
+    let base = Array(pathAndQuery.utf8)
+    let path = base.prefix { $0 != UInt8(ascii: "?") }
+    switch reference.first {
+    case nil, UInt8(ascii: "#"): return pathAndQuery
+    case UInt8(ascii: "/"): return Self.withoutDots(Self.encoded(reference))
+    case UInt8(ascii: "?"): return Self.encoded((path + Array(reference))[...])
+    default:
+      let folder = path.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? path[..<0]
+      return Self.withoutDots(Self.encoded((folder + Array(reference))[...]))
+    }
+  }
+
+  /// Removes `.` and `..` from the path (RFC 3986, 5.2.4).
+  private static func withoutDots(_ text: String) -> String {
+    let pathEnd = text.firstIndex(of: "?") ?? text.endIndex
+    var kept: [Substring] = []
+    let parts = text[..<pathEnd].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    for (index, part) in parts.enumerated() {
+      let isLast = index == parts.count - 1
+      if part == ".." {
+        if !kept.isEmpty { kept.removeLast() }
+        if isLast { kept.append("") }
+      } else if part == "." {
+        if isLast { kept.append("") }
+      } else {
+        kept.append(part)
+      }
+    }
+    return "/" + kept.joined(separator: "/") + text[pathEnd...]
+  }
+
+  // MARK: - Bytes
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var bytes = bytes
+    while let first = bytes.first, first <= 32 { bytes = bytes.dropFirst() }
+    while let last = bytes.last, last <= 32 { bytes = bytes.dropLast() }
+    return bytes
+  }
+
+  /// Where the first colon stands, if nothing before it ends a scheme.
+  private static func schemeEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
+    guard let end = bytes.firstIndex(where: { ":/?#".utf8.contains($0) }), end > bytes.startIndex,
+      bytes[end] == UInt8(ascii: ":")
+    else { return nil }
+    return end
+  }
+
+  private static func looksLikeScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }
+      && bytes.first.map { $0 > 57 } == true
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+  }
+
+  /// A name may be written in any language; the transfer library turns it into what DNS has.
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    isAlphanumeric(byte) || "-._~".utf8.contains(byte) || byte >= 0x80
+  }
+
+  private static func isAddressByte(_ byte: UInt8) -> Bool {
+    isAlphanumeric(byte) || ":.%".utf8.contains(byte)
+  }
+
+  /// Path and query with a slash in front, without the fragment, and with what no URL may hold (blanks,
+  /// controls, quotes, bytes beyond ASCII, a percent sign that encodes nothing) as %XX.
+  private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
+    let bytes = Array(bytes.prefix { $0 != UInt8(ascii: "#") })
+    var result: [UInt8] = bytes.first == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]
+    let upper = Array("0123456789ABCDEF".utf8)
+    for (index, byte) in bytes.enumerated() {
+      let isStray =
+        byte == UInt8(ascii: "%")
+        && !(index + 2 < bytes.count && isHexadecimal(bytes[index + 1])
+          && isHexadecimal(bytes[index + 2]))
+      if byte <= 32 || byte >= 127 || "\"<>\\^`{|}".utf8.contains(byte) || isStray {
+        result += [UInt8(ascii: "%"), upper[Int(byte >> 4)], upper[Int(byte & 15)]]
+      } else {
+        result.append(byte)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
+  }
+}
+
+extension String {
+  /// Only A to Z change: for names that protocols compare so.
+  var asciiLowercased: String {
+    String(decoding: utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  }
+}
