@@ -14,10 +14,16 @@ let staticExecutable: [LinkerSetting] = [
   .unsafeFlags(["-static-executable"], .when(configuration: .release))
 ]
 
+// libcurl is a shared library, so only Swift's own libraries can be linked statically.
+let staticRuntime: [LinkerSetting] = [
+  .unsafeFlags(["-static-stdlib"], .when(configuration: .release))
+]
+
 let package = Package(
   name: "opflow",
   products: [
-    .executable(name: "opflow", targets: ["opflow"])
+    .executable(name: "opflow", targets: ["opflow"]),
+    .executable(name: "opflow-download", targets: ["opflow-download"]),
   ],
   targets: [
     .target(name: "CHash", cSettings: [.unsafeFlags(["-O2"])]),
@@ -33,8 +39,15 @@ let package = Package(
     .target(
       name: "OpflowRuntime", dependencies: ["OpflowSystem", "OpflowCore"],
       swiftSettings: swiftSettings),
+    .target(
+      name: "CTransfer", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
+      linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("crypto"), .linkedLibrary("z")]),
     .executableTarget(
-      name: "opflow", dependencies: ["OpflowRuntime", "OpflowManifest", "OpflowCore", "OpflowSystem"],
+      name: "opflow-download", dependencies: ["OpflowSystem", "OpflowCore", "CTransfer"],
+      swiftSettings: swiftSettings, linkerSettings: staticRuntime),
+    .executableTarget(
+      name: "opflow",
+      dependencies: ["OpflowRuntime", "OpflowManifest", "OpflowCore", "OpflowSystem"],
       swiftSettings: swiftSettings, linkerSettings: staticExecutable),
 
     .testTarget(
@@ -48,6 +61,10 @@ let package = Package(
       name: "OpflowRuntimeTests",
       dependencies: ["OpflowRuntime", "OpflowCore", "OpflowSystem", "OpflowManifest"],
       swiftSettings: swiftSettings),
+    .testTarget(
+      name: "DownloadTests",
+      dependencies: ["OpflowCore", "OpflowSystem", "CTransfer", "opflow-download"],
+      exclude: ["Server"], swiftSettings: swiftSettings),
     .testTarget(name: "EndToEndTests", swiftSettings: swiftSettings),
   ]
 )

@@ -144,6 +144,12 @@ package struct Descriptor: ~Copyable, Sendable {
     return FileStatus(status)
   }
 
+  /// Sets the permission bits (fchmod(2)).
+  package borrowing func setMode(_ mode: UInt32) throws(Errno) {
+    let descriptor = rawValue
+    try call { fchmod(descriptor, mode) }
+  }
+
   package borrowing func setNonblocking(_ on: Bool) throws(Errno) {
     let descriptor = rawValue
     try call { clinux_set_nonblocking(descriptor, on ? 1 : 0) }

@@ -74,6 +74,14 @@ package enum File {
     return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
+  /// Permission bits that new files of this process do not get (umask(2)). Only while it has one
+  /// thread: to be read, they have to be set.
+  package static var creationMask: UInt32 {
+    let mask = umask(0o077)
+    _ = umask(mask)
+    return UInt32(mask)
+  }
+
   package static func openNull() throws(Errno) -> Descriptor {
     try open("/dev/null", .readWrite)
   }

@@ -47,6 +47,20 @@ package struct FileLock: ~Copyable, Sendable {
   }
 }
 
+extension Descriptor {
+  /// Takes the exclusive lock on an open file; it lasts until the file is closed. False when
+  /// somebody else's is in the way.
+  package borrowing func tryLock() throws(Errno) -> Bool {
+    let descriptor = rawValue
+    do throws(Errno) {
+      try call { flock(descriptor, LOCK_EX | LOCK_NB) }
+      return true
+    } catch .wouldBlock {
+      return false
+    }
+  }
+}
+
 extension FileLock.Mode {
   fileprivate var operation: Int32 {
     switch self {

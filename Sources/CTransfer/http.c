@@ -1,0 +1,185 @@
+#include "ctransfer_http.h"
+#include <curl/curl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What libcurl reads from a socket at once; its own 16 KiB cost a system call each.
+static const long receive_bytes = 256 * 1024;
+
+struct ctransfer {
+  CURLM *multi;
+  CURL *easy;
+  struct curl_slist *headers;
+  struct ctransfer_sink sink;
+  char *authorities_file;
+  char *authorities_folder;
+  struct ctransfer_result result;
+  int running;
+  char error[CURL_ERROR_SIZE];
+};
+
+int32_t ctransfer_start(void) {
+  // Host names in other scripts are converted from the locale's encoding: that of manifests.
+  setlocale(LC_CTYPE, "C.UTF-8");
+  return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -1;
+}
+
+static size_t take_line(char *bytes, size_t size, size_t count, void *user) {
+  struct ctransfer *transfer = user;
+  return transfer->sink.line(transfer->sink.context, bytes, size * count) == 0 ? size * count : 0;
+}
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *user) {
+  struct ctransfer *transfer = user;
+  // Anything but the count ends the transfer; the count may be 0.
+  return transfer->sink.body(transfer->sink.context, bytes, size * count) == 0 ? size * count
+                                                                              : size * count + 1;
+}
+
+struct ctransfer *ctransfer_create(struct ctransfer_sink sink, const char *authorities_file,
+                                   const char *authorities_folder) {
+  struct ctransfer *transfer = calloc(1, sizeof *transfer);
+  if (transfer == NULL) return NULL;
+  transfer->sink = sink;
+  transfer->authorities_file = authorities_file ? strdup(authorities_file) : NULL;
+  transfer->authorities_folder = authorities_folder ? strdup(authorities_folder) : NULL;
+  transfer->multi = curl_multi_init();
+  transfer->easy = curl_easy_init();
+  if (transfer->multi == NULL || transfer->easy == NULL) {
+    ctransfer_free(transfer);
+    return NULL;
+  }
+  return transfer;
+}
+
+void ctransfer_free(struct ctransfer *transfer) {
+  if (transfer == NULL) return;
+  if (transfer->running) curl_multi_remove_handle(transfer->multi, transfer->easy);
+  if (transfer->easy != NULL) curl_easy_cleanup(transfer->easy);
+  if (transfer->multi != NULL) curl_multi_cleanup(transfer->multi);
+  curl_slist_free_all(transfer->headers);
+  free(transfer->authorities_file);
+  free(transfer->authorities_folder);
+  free(transfer);
+}
+
+// The first failure stays.
+#define SET(option, value)                                                \
+  do {                                                                    \
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, option, (value)); \
+  } while (0)
+
+static CURLcode set_options(struct ctransfer *transfer, const struct ctransfer_request *request) {
+  CURL *easy = transfer->easy;
+  CURLcode code = CURLE_OK;
+  SET(CURLOPT_ERRORBUFFER, transfer->error);
+  SET(CURLOPT_NOSIGNAL, 1L);
+  SET(CURLOPT_URL, request->url);
+  // The one scheme that was judged; redirects are the caller's business.
+  SET(CURLOPT_PROTOCOLS_STR, request->is_file ? "file" : "http,https");
+  SET(CURLOPT_FOLLOWLOCATION, 0L);
+  SET(CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+  SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_milliseconds);
+  // With a limit, a read must not take what the limit allows for many seconds.
+  long bytes = receive_bytes;
+  if (request->max_speed > 0 && request->max_speed / 4 < bytes) bytes = (long)(request->max_speed / 4);
+  SET(CURLOPT_BUFFERSIZE, bytes < 1024 ? 1024L : bytes);
+  SET(CURLOPT_TCP_KEEPALIVE, 1L);
+  SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  SET(CURLOPT_HEADERFUNCTION, take_line);
+  SET(CURLOPT_HEADERDATA, transfer);
+  SET(CURLOPT_WRITEFUNCTION, take_body);
+  SET(CURLOPT_WRITEDATA, transfer);
+  SET(CURLOPT_HTTPHEADER, transfer->headers);
+  if (request->user_info != NULL) {
+    SET(CURLOPT_USERPWD, request->user_info);
+    SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+  }
+  if (request->proxy != NULL) SET(CURLOPT_PROXY, request->proxy);
+  if (request->no_proxy != NULL) SET(CURLOPT_NOPROXY, request->no_proxy);
+  if (request->max_speed > 0) SET(CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t)request->max_speed);
+  if (transfer->authorities_file != NULL) SET(CURLOPT_CAINFO, transfer->authorities_file);
+  if (transfer->authorities_folder != NULL) SET(CURLOPT_CAPATH, transfer->authorities_folder);
+  return code;
+}
+
+// `NAME:PASSWORD` without its percent-encoding, as CURLOPT_USERPWD wants it; NULL without memory.
+static char *decoded_user_info(CURL *easy, const char *user_info) {
+  int length = 0;
+  char *decoded = curl_easy_unescape(easy, user_info, 0, &length);
+  if (decoded == NULL) return NULL;
+  char *copy = strdup(decoded);
+  curl_free(decoded);
+  return copy;
+}
+
+int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_request *request) {
+  curl_easy_reset(transfer->easy);
+  curl_slist_free_all(transfer->headers);
+  transfer->headers = NULL;
+  transfer->error[0] = 0;
+  transfer->result = (struct ctransfer_result){0};
+  for (size_t index = 0; index < request->header_count; index++) {
+    struct curl_slist *longer = curl_slist_append(transfer->headers, request->headers[index]);
+    if (longer == NULL) return CURLE_OUT_OF_MEMORY;
+    transfer->headers = longer;
+  }
+  struct ctransfer_request decoded = *request;
+  char *user_info = NULL;
+  if (request->user_info != NULL) {
+    user_info = decoded_user_info(transfer->easy, request->user_info);
+    if (user_info == NULL) return CURLE_OUT_OF_MEMORY;
+    decoded.user_info = user_info;
+  }
+  CURLcode code = set_options(transfer, &decoded);
+  free(user_info);
+  if (code != CURLE_OK) return code;
+  if (curl_multi_add_handle(transfer->multi, transfer->easy) != CURLM_OK) {
+    return CURLE_FAILED_INIT;
+  }
+  transfer->running = 1;
+  return 0;
+}
+
+static void finish(struct ctransfer *transfer, CURLcode code) {
+  long number = 0;
+  curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
+  transfer->result.code = code;
+  transfer->result.error_number = (int32_t)number;
+  curl_multi_remove_handle(transfer->multi, transfer->easy);
+  transfer->running = 0;
+}
+
+int32_t ctransfer_step(struct ctransfer *transfer, int32_t other, int32_t milliseconds,
+                       int32_t *ready) {
+  *ready = 0;
+  int running = 0;
+  if (curl_multi_perform(transfer->multi, &running) != CURLM_OK) return -1;
+  int left = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(transfer->multi, &left)) != NULL) {
+    if (message->msg != CURLMSG_DONE) continue;
+    finish(transfer, message->data.result);
+    return 1;
+  }
+  struct curl_waitfd extra = {.fd = other, .events = CURL_WAIT_POLLIN};
+  CURLMcode code = curl_multi_poll(transfer->multi, &extra, 1, milliseconds, NULL);
+  *ready = extra.revents != 0;
+  return code == CURLM_OK ? 0 : -1;
+}
+
+void ctransfer_cancel(struct ctransfer *transfer) {
+  if (!transfer->running) return;
+  curl_multi_remove_handle(transfer->multi, transfer->easy);
+  transfer->running = 0;
+}
+
+struct ctransfer_result ctransfer_result(struct ctransfer *transfer) { return transfer->result; }
+
+void ctransfer_error_text(struct ctransfer *transfer, char *buffer, size_t size) {
+  const char *text = transfer->error[0] != 0 ? transfer->error
+                                             : curl_easy_strerror((CURLcode)transfer->result.code);
+  snprintf(buffer, size, "%s", text);
+}

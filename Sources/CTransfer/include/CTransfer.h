@@ -1,0 +1,6 @@
+#pragma once
+// libcurl, libcrypto and zlib as the download worker uses them, with typed arguments in place of
+// variadic ones.
+#include "ctransfer_hash.h"
+#include "ctransfer_http.h"
+#include "ctransfer_inflate.h"

@@ -1,0 +1,52 @@
+#include "ctransfer_inflate.h"
+#include <stdlib.h>
+#include <zlib.h>
+
+struct ctransfer_inflate {
+  z_stream stream;
+  int ended;
+};
+
+struct ctransfer_inflate *ctransfer_inflate_create(void) {
+  struct ctransfer_inflate *inflater = calloc(1, sizeof *inflater);
+  if (inflater == NULL) return NULL;
+  // 15 bits of window, and 32 to find out by itself whether it is gzip or zlib.
+  if (inflateInit2(&inflater->stream, 15 + 32) != Z_OK) {
+    free(inflater);
+    return NULL;
+  }
+  return inflater;
+}
+
+void ctransfer_inflate_free(struct ctransfer_inflate *inflater) {
+  if (inflater == NULL) return;
+  inflateEnd(&inflater->stream);
+  free(inflater);
+}
+
+int32_t ctransfer_inflate_step(struct ctransfer_inflate *inflater, const uint8_t *bytes,
+                               size_t count, size_t *taken, uint8_t *result, size_t room,
+                               size_t *given) {
+  z_stream *stream = &inflater->stream;
+  *taken = 0;
+  *given = 0;
+  if (inflater->ended) {
+    if (count == 0) return CTRANSFER_INFLATE_END;
+    // A gzip file may have several members, one behind the other.
+    if (inflateReset(stream) != Z_OK) return CTRANSFER_INFLATE_BROKEN;
+    inflater->ended = 0;
+  }
+  stream->next_in = (Bytef *)bytes;
+  stream->avail_in = (uInt)count;
+  stream->next_out = result;
+  stream->avail_out = (uInt)room;
+  int code = inflate(stream, Z_NO_FLUSH);
+  *taken = count - stream->avail_in;
+  *given = room - stream->avail_out;
+  if (code == Z_STREAM_END) {
+    inflater->ended = 1;
+    return CTRANSFER_INFLATE_END;
+  }
+  if (code == Z_OK || code == Z_BUF_ERROR) return CTRANSFER_INFLATE_MORE;
+  return CTRANSFER_INFLATE_BROKEN;
+}

@@ -1,0 +1,420 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// How a try ended.
+enum DownloadEnd {
+  case success
+  case failure(DownloadDefeat)
+}
+
+/// One try of a download: performs what its machine decides, a little at a time, so that orders are
+/// heard in between.
+final class ActiveDownload: TransferReceiver {
+  /// What the worker has for all its downloads.
+  struct Tools {
+    let transfer: Transfer
+    let bootID: String
+    /// Permission bits of a file for which the manifest gives none.
+    let standardMode: UInt32
+    let patience: Patience
+    /// The last success of a download from that URL.
+    let lastSuccess: (String) -> FetchReport?
+  }
+
+  /// How long nothing may come.
+  struct Patience {
+    var beforeAnswer: Int64 = 60_000_000_000
+    var betweenBytes: Int64 = 20_000_000_000
+  }
+
+  private enum Phase {
+    case beginning
+    /// What stands at `to` is compared with the hash.
+    case checkingTarget(TargetCheck)
+    /// What is in the part is hashed before it is continued or verified.
+    case hashing(DownloadStep)
+    case transferring
+    case decoding(DecodedPart)
+    case ended(DownloadEnd)
+  }
+
+  /// Bytes of a body that nobody wants, read so that the connection can be used again.
+  private static let skippedBytes = 64 * 1024
+  /// Collected bytes are written at the latest after so long.
+  private static let writeNanoseconds: Int64 = 500_000_000
+
+  private let spec: DownloadSpec
+  private let proxies: ProxySettings
+  private let tools: Tools
+  private var phase = Phase.beginning
+  private var machine: DownloadMachine?
+  private var part: PartFile?
+  private var headReader = ResponseHeadReader()
+  private var hasAnswered = false
+  private var lastActivity: Int64 = 0
+  private(set) var report = FetchReport()
+  private var kept: FileFacts?
+  private var knownValidator = Validator()
+
+  // Of the body that comes in.
+  private var placement: BodyPlacement?
+  /// The file's byte that comes next.
+  private var position: Int64 = 0
+  private var skipped = 0
+  /// Why this side ended the transfer.
+  private var ending: BodyEnd?
+
+  init(_ spec: DownloadSpec, proxies: ProxySettings, tools: Tools) {
+    self.spec = spec
+    self.proxies = proxies
+    self.tools = tools
+  }
+
+  var end: DownloadEnd? {
+    if case .ended(let end) = phase { return end }
+    return nil
+  }
+
+  /// It waits for the network, as opposed to work that can be done now.
+  var isTransferring: Bool {
+    if case .transferring = phase { return true }
+    return false
+  }
+
+  var doneBytes: Int64 { part?.byteCount ?? 0 }
+  var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
+
+  // MARK: - Going on
+
+  /// Does the next bit of work, or waits for some at most `milliseconds`. True when `orders` became
+  /// readable meanwhile.
+  func advance(orders: Int32, milliseconds: Int32) -> Bool {
+    do throws(DownloadFailure) {
+      switch phase {
+      case .beginning: try begin()
+      case .checkingTarget(let check): try goOn(check)
+      case .hashing(let next): if try part?.hashNext() != true { try perform(next) }
+      case .transferring: return try transfer(orders: orders, milliseconds: milliseconds)
+      case .decoding(let decoded): try goOn(decoded)
+      case .ended: break
+      }
+    } catch {
+      tools.transfer.cancel()
+      finish(.failure(defeat(error)))
+    }
+    return false
+  }
+
+  /// Writes what is collected and lets go: the try is over for a reason of the run's own.
+  func abandon() {
+    tools.transfer.cancel()
+    try? part?.flush()
+    if case .decoding(let decoded) = phase { decoded.remove() }
+    noteReport()
+    part = nil
+  }
+
+  /// The transfer stood still for the run's own reasons.
+  func resumeClock() { lastActivity = Clock.monotonicNanoseconds }
+
+  private func defeat(_ failure: DownloadFailure) -> DownloadDefeat {
+    DownloadDefeat(failures: [SourceFailure(url: "", failure: failure)])
+  }
+
+  private func finish(_ end: DownloadEnd) {
+    noteReport()
+    if case .failure(let defeat) = end {
+      report.what = defeat.text
+      report.waitMilliseconds = defeat.retryAfterMilliseconds ?? 0
+    }
+    phase = .ended(end)
+    part = nil
+  }
+
+  private func noteReport() {
+    report.source = FetchReport.sourceHash(spec.sources[0])
+    if let machine {
+      report.source = FetchReport.sourceHash(machine.currentSource)
+      report.gainedBytes = max(0, doneBytes - initialBytes)
+    }
+  }
+
+  private var initialBytes: Int64 = 0
+
+  // MARK: - The target
+
+  private func begin() throws(DownloadFailure) {
+    let folder = Path.parent(of: spec.target)
+    do throws(Errno) {
+      try Path.makeDirectories(folder, mode: 0o777)
+    } catch {
+      throw LocalFailure.of("cannot make the folder \(folder)", error)
+    }
+    guard let hash = ContentHash(for: spec) else {
+      throw LocalFailure.of("cannot hash", .noMemory)
+    }
+    let last = spec.hasHash ? nil : tools.lastSuccess(spec.sources[0])
+    if spec.hasHash || last != nil, let check = try TargetCheck(spec, hash: hash, last: last) {
+      phase = .checkingTarget(check)
+    } else {
+      try openPart(hash)
+    }
+  }
+
+  private func goOn(_ check: TargetCheck) throws(DownloadFailure) {
+    if try check.advance() { return }
+    let facts = check.hash.facts
+    check.hash.reset()
+    if check.isRight(facts) {
+      if let last = check.last {
+        knownValidator = last.validator
+        kept = facts
+      } else {
+        try keep(facts)
+        return
+      }
+    }
+    try openPart(check.hash)
+  }
+
+  /// What stands at `to` is what was asked for.
+  private func keep(_ facts: FileFacts) throws(DownloadFailure) {
+    if let mode = spec.mode {
+      do throws(Errno) {
+        try File.open(spec.target, .readOnly).setMode(mode)
+      } catch {
+        throw LocalFailure.of("cannot set the mode of \(spec.target)", error)
+      }
+    }
+    report.isKept = true
+    note(facts)
+    report.validator = knownValidator
+    part?.remove()
+    finish(.success)
+  }
+
+  private func note(_ facts: FileFacts) {
+    report.sizeBytes = facts.sizeBytes
+    report.sha256 = facts.sha256
+    report.sha512 = facts.sha512
+  }
+
+  // MARK: - The part
+
+  private func openPart(_ hash: ContentHash) throws(DownloadFailure) {
+    let part = try PartFile(spec, hash: hash)
+    self.part = part
+    if !spec.resumes { try part.empty() }
+    initialBytes = part.byteCount
+    var machine = DownloadMachine(
+      spec: spec, part: PartOnDisk(bytes: part.byteCount, record: part.record),
+      known: knownValidator.isEmpty ? nil : knownValidator, bootID: tools.bootID)
+    let step = machine.start()
+    self.machine = machine
+    try perform(step)
+  }
+
+  private func perform(_ step: DownloadStep) throws(DownloadFailure) {
+    guard let part else { return }
+    switch step {
+    case .request(let request):
+      if request.dropsPart { try part.empty() }
+      if let from = request.rangeFrom, part.hash.byteCount != from {
+        phase = .hashing(step)
+      } else {
+        try send(request)
+      }
+    case .verify:
+      try part.flush()
+      if part.hash.byteCount == part.byteCount {
+        try verify(part)
+      } else {
+        phase = .hashing(step)
+      }
+    case .keepTarget:
+      if let kept { try keep(kept) }
+    case .fail(let defeat, let removesPart):
+      if removesPart { part.remove() } else { try part.flush() }
+      finish(.failure(defeat))
+    }
+  }
+
+  private func verify(_ part: PartFile) throws(DownloadFailure) {
+    let facts = part.hash.facts
+    let record = part.record
+    let isRaw = spec.mismatch(facts) == nil
+    let encoding = UnaskedEncoding(record?.encoding ?? "", url: machine?.url ?? "")
+    switch encoding {
+    case .undo where !isRaw || !spec.hasHash:
+      phase = .decoding(try DecodedPart(part))
+      return
+    case .unknown where !isRaw || !spec.hasHash:
+      let text = "is encoded as \(record?.encoding ?? ""), which nobody asked for"
+      try mismatched(DownloadFailure(.encoding, text))
+      return
+    case .isTheFile, .undo, .unknown: break
+    }
+    if let failure = spec.mismatch(facts) {
+      try mismatched(failure)
+      return
+    }
+    try part.putInPlace(mode: spec.mode ?? tools.standardMode)
+    succeed(facts, record)
+  }
+
+  private func goOn(_ decoded: DecodedPart) throws(DownloadFailure) {
+    do throws(DownloadFailure) {
+      if try decoded.advance() { return }
+      if let failure = spec.mismatch(decoded.facts) { throw failure }
+      let record = part?.record
+      try decoded.putInPlace(mode: spec.mode ?? tools.standardMode)
+      succeed(decoded.facts, record)
+    } catch {
+      decoded.remove()
+      if error.isLocal { throw error }
+      try mismatched(error)
+    }
+  }
+
+  private func mismatched(_ failure: DownloadFailure) throws(DownloadFailure) {
+    guard let step = machine?.mismatched(failure) else { return }
+    try perform(step)
+  }
+
+  private func succeed(_ facts: FileFacts, _ record: PartRecord?) {
+    note(facts)
+    if let record { report.validator = record.validator }
+    report.url = machine?.url ?? ""
+    report.resumedBytes = resumedBytes
+    finish(.success)
+  }
+
+  private var resumedBytes: Int64 = 0
+
+  // MARK: - Transfers
+
+  private var isFile = false
+
+  private func send(_ request: FetchRequest) throws(DownloadFailure) {
+    headReader = ResponseHeadReader()
+    placement = nil
+    ending = nil
+    skipped = 0
+    hasAnswered = false
+    isFile = request.address.scheme == .file
+    resumeClock()
+    phase = .transferring
+    do throws(DownloadFailure) {
+      try tools.transfer.begin(
+        request, maxBytesPerSecond: spec.maxBytesPerSecond,
+        proxy: proxies.proxy(for: request.address.scheme), noProxy: proxies.exceptions,
+        receiver: self)
+    } catch {
+      try ended(.broken(error))
+    }
+  }
+
+  private func transfer(orders: Int32, milliseconds: Int32) throws(DownloadFailure) -> Bool {
+    let (progress, isOrdered) = tools.transfer.step(orders: orders, milliseconds: milliseconds)
+    let now = Clock.monotonicNanoseconds
+    switch progress {
+    case .running:
+      if part?.isDue(now, after: Self.writeNanoseconds) == true { try part?.flush() }
+      let patience =
+        hasAnswered ? tools.patience.betweenBytes : tools.patience.beforeAnswer
+      if now - lastActivity > patience {
+        tools.transfer.cancel()
+        let text = "sent nothing for \(patience / 1_000_000_000) seconds"
+        try ended(.broken(DownloadFailure(.stalled, text)))
+      }
+    case .ended(let failure):
+      if failure == nil, !hasAnswered, ending == nil { answerForFile() }
+      if let ending {
+        try ended(ending)
+      } else if let failure {
+        try ended(.broken(failure))
+      } else {
+        try ended(.complete)
+      }
+    }
+    return isOrdered
+  }
+
+  private func ended(_ end: BodyEnd) throws(DownloadFailure) {
+    if case .broken(let failure) = end, failure.isLocal { throw failure }
+    try part?.flush()
+    guard let step = machine?.bodyEnded(end, partBytes: part?.byteCount ?? 0) else { return }
+    try perform(step)
+  }
+
+  /// A file has no head; it is all there.
+  private func answerForFile() {
+    guard isFile else { return }
+    var head = ResponseHead(status: 200)
+    head.version = 20
+    answer(head)
+  }
+
+  func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    lastActivity = Clock.monotonicNanoseconds
+    if let head = headReader.take(bytes) { answer(head) }
+    return ending == nil
+  }
+
+  private func answer(_ head: ResponseHead) {
+    hasAnswered = true
+    let nowSeconds = Clock.wallMilliseconds / 1000
+    guard let part, let decision = machine?.received(head, nowSeconds: nowSeconds) else { return }
+    switch decision {
+    case .skip: break
+    case .write(let placement):
+      do throws(DownloadFailure) {
+        if placement.startsOver {
+          try part.empty()
+          resumedBytes = 0
+        } else if resumedBytes == 0, initialBytes > 0 {
+          resumedBytes = min(initialBytes, placement.offset)
+        }
+        try part.note(placement.record)
+        position = placement.offset
+        self.placement = placement
+      } catch {
+        ending = .broken(error)
+      }
+    }
+  }
+
+  func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    lastActivity = Clock.monotonicNanoseconds
+    if !hasAnswered { answerForFile() }
+    guard ending == nil else { return false }
+    guard let part, let placement else {
+      skipped += bytes.count
+      if skipped <= Self.skippedBytes { return true }
+      // The connection goes, which costs less than the rest of the body.
+      ending = .complete
+      return false
+    }
+    do throws(DownloadFailure) {
+      var bytes = bytes
+      if let end = placement.end, position + Int64(bytes.count) > end {
+        bytes = UnsafeRawBufferPointer(rebasing: bytes[..<Int(end - position)])
+        ending = .overlong
+      }
+      let known = min(Int(max(0, part.byteCount - position)), bytes.count)
+      if known > 0 {
+        let repeated = UnsafeRawBufferPointer(rebasing: bytes[..<known])
+        try part.flush()
+        if try !part.holds(repeated, at: position) {
+          ending = .differs
+          return false
+        }
+      }
+      try part.append(UnsafeRawBufferPointer(rebasing: bytes[known...]))
+      position += Int64(bytes.count)
+    } catch {
+      ending = .broken(error)
+    }
+    return ending == nil
+  }
+}

@@ -1,0 +1,223 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// `to.part` and its record while a try works on them: bytes are hashed as they come, collected, and
+/// written in large pieces.
+///
+/// Whatever kills this process, the part holds a prefix of what its record names: what was there is
+/// removed in the order record, bytes, and what comes is written in that order too.
+final class PartFile {
+  /// What is collected before it is written; a larger write is no faster.
+  private static let collectedBytes = 256 * 1024
+
+  let spec: DownloadSpec
+  let hash: ContentHash
+  private let file: Descriptor
+  private var buffer: UnsafeMutableRawBufferPointer
+  private var bufferedBytes = 0
+  /// How long the file is.
+  private(set) var writtenBytes: Int64
+  private var writtenAt: Int64 = 0
+  private(set) var record: PartRecord?
+
+  /// Opens the part, makes it where it is missing, and reads its record. `file` belongs to this
+  /// process alone from then on: another one that downloads to the same place is told so.
+  init(_ spec: DownloadSpec, hash: ContentHash) throws(DownloadFailure) {
+    self.spec = spec
+    self.hash = hash
+    let path = spec.partPath
+    do throws(Errno) {
+      file = try Self.open(path)
+      writtenBytes = try file.status().sizeBytes
+    } catch .wouldBlock {
+      throw DownloadFailure(.busy, "another process is downloading to \(spec.target)")
+    } catch .tooManyLinks {
+      throw DownloadFailure(
+        .local(Errno.tooManyLinks.rawValue), "\(path) is a symbolic link, and is not followed")
+    } catch {
+      throw LocalFailure.of("cannot open \(path)", error)
+    }
+    buffer = .allocate(byteCount: Self.collectedBytes, alignment: 4096)
+    if writtenBytes > 0 { record = Self.readRecord(spec.recordPath) }
+  }
+
+  deinit { buffer.deallocate() }
+
+  private static func open(_ path: String) throws(Errno) -> Descriptor {
+    // Again when the file was put in place, or removed, by its holder between open and lock.
+    while true {
+      let file = try File.open(path, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o600)
+      guard try file.status().kind == .file else { throw .notSupported }
+      guard try file.tryLock() else { throw .wouldBlock }
+      do throws(Errno) {
+        if try file.status().identity == Path.linkStatus(path).identity {
+          try file.setMode(0o600)
+          return file
+        }
+      } catch {
+        guard error == .noSuchFile else { throw error }
+      }
+    }
+  }
+
+  private static func readRecord(_ path: String) -> PartRecord? {
+    guard let file = try? File.open(path, [.readOnly, .noFollow, .nonblocking]),
+      let status = try? file.status(), status.kind == .file,
+      status.sizeBytes <= Int64(PartRecord.longestBytes), let bytes = try? file.readAll()
+    else { return nil }
+    return bytes.withUnsafeBytes { PartRecord($0) }
+  }
+
+  /// How long the part is, collected bytes included.
+  var byteCount: Int64 { writtenBytes + Int64(bufferedBytes) }
+
+  /// Bytes are collected that nobody has written since.
+  func isDue(_ nanoseconds: Int64, after: Int64) -> Bool {
+    bufferedBytes > 0 && nanoseconds - writtenAt >= after
+  }
+
+  // MARK: - Writing
+
+  /// Notes what the bytes to come belong to.
+  func note(_ record: PartRecord) throws(DownloadFailure) {
+    if self.record == record { return }
+    let path = spec.recordPath
+    do throws(Errno) {
+      // Not synced: a record from before a crash of the machine is not relied on.
+      let temporary = path + ".new"
+      try? Path.remove(temporary)
+      let file = try File.open(temporary, [.writeOnly, .create, .exclusive, .noFollow])
+      try file.writeAll(record.encoded())
+      try file.close()
+      try Path.rename(temporary, to: path)
+    } catch {
+      throw LocalFailure.of("cannot write \(path)", error)
+    }
+    self.record = record
+  }
+
+  /// Empties it, and forgets what it held.
+  func empty() throws(DownloadFailure) {
+    bufferedBytes = 0
+    removeRecord()
+    do throws(Errno) {
+      if writtenBytes > 0 { try file.truncate(to: 0) }
+    } catch {
+      throw LocalFailure.of("cannot empty \(spec.partPath)", error)
+    }
+    writtenBytes = 0
+    hash.reset()
+  }
+
+  /// Adds bytes at the end.
+  func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadFailure) {
+    hash.update(bytes)
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = min(rest.count, buffer.count - bufferedBytes)
+      UnsafeMutableRawBufferPointer(rebasing: buffer[bufferedBytes...])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
+      bufferedBytes += count
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      if bufferedBytes == buffer.count { try flush() }
+    }
+  }
+
+  /// Writes what is collected.
+  func flush() throws(DownloadFailure) {
+    writtenAt = Clock.monotonicNanoseconds
+    if bufferedBytes == 0 { return }
+    do throws(Errno) {
+      try file.writeAll(
+        UnsafeRawBufferPointer(rebasing: buffer[..<bufferedBytes]), at: writtenBytes)
+    } catch {
+      throw LocalFailure.of("cannot write \(spec.partPath)", error)
+    }
+    writtenBytes += Int64(bufferedBytes)
+    bufferedBytes = 0
+  }
+
+  // MARK: - Reading
+
+  /// Hashes the next piece of what is in the part and not in the hash. Everything must be written.
+  /// False once there is no more.
+  func hashNext() throws(DownloadFailure) -> Bool {
+    precondition(bufferedBytes == 0, "the part's buffer is in use")
+    if hash.byteCount > writtenBytes { hash.reset() }
+    guard hash.byteCount < writtenBytes else { return false }
+    let count = try read(at: hash.byteCount, limit: buffer.count)
+    guard count > 0 else {
+      throw LocalFailure.of("cannot read \(spec.partPath)", .ioError)
+    }
+    hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    return true
+  }
+
+  private func read(at offset: Int64, limit: Int) throws(DownloadFailure) -> Int {
+    do throws(Errno) {
+      return try file.read(
+        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<limit]), at: offset)
+    } catch {
+      throw LocalFailure.of("cannot read \(spec.partPath)", error)
+    }
+  }
+
+  /// Whether the part holds `bytes` from `offset` on, all of which was written.
+  func holds(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DownloadFailure) -> Bool {
+    precondition(bufferedBytes == 0, "the part's buffer is in use")
+    let count = try read(at: offset, limit: min(bytes.count, buffer.count))
+    return count == bytes.count && buffer[..<count].elementsEqual(bytes)
+  }
+
+  /// Calls `body` with the written bytes from `offset` on, at most a piece; nothing at the end.
+  func withPiece<Result>(
+    at offset: Int64, _ body: (UnsafeRawBufferPointer) throws(DownloadFailure) -> Result
+  ) throws(DownloadFailure) -> Result {
+    let count = try read(at: offset, limit: buffer.count)
+    return try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+  }
+
+  // MARK: - The end
+
+  /// Puts the part in place of the target.
+  func putInPlace(mode: UInt32) throws(DownloadFailure) {
+    try flush()
+    do throws(Errno) {
+      try FinishedFile.put(file, spec.partPath, at: spec.target, mode: mode)
+    } catch {
+      throw LocalFailure.of("cannot put \(spec.target) in place", error)
+    }
+    removeRecord()
+  }
+
+  /// Removes both files.
+  func remove() {
+    removeRecord()
+    try? Path.remove(spec.partPath)
+  }
+
+  private func removeRecord() {
+    record = nil
+    // Where it stays it names a part that is gone or whole, which nobody takes for anything else.
+    try? Path.remove(spec.recordPath)
+  }
+}
+
+/// The last steps of a file that is whole and verified.
+enum FinishedFile {
+  static func put(
+    _ file: borrowing Descriptor, _ path: String, at target: String, mode: UInt32
+  ) throws(Errno) {
+    try file.setMode(mode)
+    try file.sync()
+    try Path.rename(path, to: target)
+    try Path.syncFolder(Path.parent(of: target))
+  }
+}
+
+/// Failures of system calls, as a download tells them.
+enum LocalFailure {
+  static func of(_ what: String, _ errno: Errno) -> DownloadFailure {
+    DownloadFailure(.local(errno.rawValue), "\(what): \(errno)")
+  }
+}

@@ -1,0 +1,39 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The proxies of one task: libcurl reads this process's environment itself, but not what the
+/// manifest's `env` puts over it.
+struct ProxySettings {
+  private static let names = [
+    "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+  ]
+
+  private var values: [String: String] = [:]
+
+  init(_ plan: Plan, _ task: TaskID) {
+    for item in plan.environmentList(plan.environment[task.index]) {
+      let name = plan.string(item.name)
+      if Self.names.contains(name) { values[name] = plan.string(item.value) }
+    }
+  }
+
+  private func first(_ names: [String]) -> String? {
+    for name in names {
+      if let value = values[name] ?? Environment.value(name) { return value }
+    }
+    return nil
+  }
+
+  /// Nil where the environment of this process decides, as curl(1) has it.
+  func proxy(for scheme: WebAddress.Scheme) -> String? {
+    if values.isEmpty { return nil }
+    switch scheme {
+    case .file: return nil
+    // In capitals a CGI program would find a header of its request there.
+    case .http: return first(["http_proxy", "all_proxy", "ALL_PROXY"]) ?? ""
+    case .https: return first(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]) ?? ""
+    }
+  }
+
+  var exceptions: String? { values.isEmpty ? nil : first(["no_proxy", "NO_PROXY"]) ?? "" }
+}

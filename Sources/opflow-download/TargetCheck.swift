@@ -1,0 +1,49 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Hashes what stands at `to` piece by piece, to find out whether it is what is asked for, or what
+/// the last download put there.
+final class TargetCheck {
+  let hash: ContentHash
+  /// What the last download found; nil when the manifest's hash decides.
+  let last: FetchReport?
+  private let spec: DownloadSpec
+  private let file: Descriptor
+  private var piece = [UInt8](repeating: 0, count: 256 * 1024)
+
+  /// Nil when there is nothing to compare. Throws when a download could not put a file there.
+  init?(_ spec: DownloadSpec, hash: ContentHash, last: FetchReport?) throws(DownloadFailure) {
+    self.spec = spec
+    self.hash = hash
+    self.last = last
+    guard let file = try? File.open(spec.target, [.readOnly, .nonblocking]),
+      let status = try? file.status()
+    else { return nil }
+    if status.kind == .directory {
+      throw LocalFailure.of("cannot put a file at \(spec.target)", .isADirectory)
+    }
+    let size = last?.sizeBytes ?? spec.sizeBytes
+    guard status.kind == .file, size == nil || size == status.sizeBytes else { return nil }
+    self.file = file
+  }
+
+  /// Hashes the next piece; false once all is hashed.
+  func advance() throws(DownloadFailure) -> Bool {
+    do throws(Errno) {
+      return try piece.withUnsafeMutableBufferPointer { piece throws(Errno) in
+        let room = UnsafeMutableRawBufferPointer(piece)
+        let count = try file.read(into: room)
+        hash.update(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        return count > 0
+      }
+    } catch {
+      throw LocalFailure.of("cannot read \(spec.target)", error)
+    }
+  }
+
+  /// Whether a file of these facts need not be fetched anew.
+  func isRight(_ facts: FileFacts) -> Bool {
+    guard let last else { return spec.mismatch(facts) == nil }
+    return facts.sha256 == last.sha256 && facts.sizeBytes == last.sizeBytes
+  }
+}

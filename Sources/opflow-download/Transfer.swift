@@ -1,0 +1,129 @@
+internal import CTransfer
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What takes in a transfer's bytes, as they come.
+protocol TransferReceiver: AnyObject {
+  /// A line of a head. False ends the transfer.
+  func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool
+  func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool
+}
+
+/// Transfers over HTTP, one at a time, on connections that are kept from one to the next.
+final class Transfer {
+  enum Progress {
+    case running
+    case ended(DownloadFailure?)
+  }
+
+  /// Beyond that a server counts as one that cannot be reached.
+  private static let connectMilliseconds: Int32 = 30_000
+
+  // SAFETY: created in init, freed in deinit, used by this object alone.
+  private let handle: OpaquePointer
+  private let inbox: Inbox
+
+  /// What the callbacks find behind their context.
+  private final class Inbox {
+    weak var receiver: (any TransferReceiver)?
+  }
+
+  /// Nil when libcurl has no memory. Certificates are trusted as curl(1) does it: those of the system,
+  /// or what the environment names in their place.
+  init?(environment: (String) -> String?) {
+    let inbox = Inbox()
+    // SAFETY: the inbox lives as long as this object, which frees the handle that refers to it.
+    let sink = ctransfer_sink(
+      context: Unmanaged.passUnretained(inbox).toOpaque(),
+      line: { context, bytes, count in
+        Transfer.inbox(context)?.receiver?.takeLine(
+          UnsafeRawBufferPointer(start: bytes, count: count)) == true ? 0 : 1
+      },
+      body: { context, bytes, count in
+        Transfer.inbox(context)?.receiver?.takeBody(
+          UnsafeRawBufferPointer(start: bytes, count: count)) == true ? 0 : 1
+      })
+    let file = environment("CURL_CA_BUNDLE") ?? environment("SSL_CERT_FILE")
+    let folder = environment("SSL_CERT_DIR")
+    guard let handle = ctransfer_create(sink, file, folder) else { return nil }
+    self.inbox = inbox
+    self.handle = handle
+  }
+
+  deinit { ctransfer_free(handle) }
+
+  private static func inbox(_ context: UnsafeMutableRawPointer?) -> Inbox? {
+    // SAFETY: the context is the inbox that `init` passed, which is alive.
+    context.map { Unmanaged<Inbox>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Begins a transfer; the receiver must live until it ends.
+  func begin(
+    _ request: FetchRequest, maxBytesPerSecond: Int64, proxy: String?, noProxy: String?,
+    receiver: any TransferReceiver
+  ) throws(DownloadFailure) {
+    inbox.receiver = receiver
+    var lines = request.headers.map { header in
+      // libcurl leaves a field without a value out, unless it is written so.
+      header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+    }
+    let names = Set(request.headers.map { $0.name.lowercased() })
+    // Bytes are counted and hashed as the file has them.
+    if !names.contains("accept-encoding") { lines.append("Accept-Encoding: identity") }
+    if !names.contains("user-agent") { lines.append("User-Agent: opflow") }
+    let block = StringBlock(lines.map(\.utf8))
+    let code = withExtendedLifetime(block) {
+      Self.withOptional(request.address.userInfo) { userInfo in
+        Self.withOptional(proxy) { proxy in
+          Self.withOptional(noProxy) { noProxy in
+            request.address.text.withCString { url in
+              var request = ctransfer_request(
+                url: url, headers: block.pointers, header_count: lines.count, user_info: userInfo,
+                proxy: proxy, no_proxy: noProxy, max_speed: maxBytesPerSecond,
+                connect_milliseconds: Self.connectMilliseconds,
+                is_file: request.address.scheme == .file ? 1 : 0)
+              // SAFETY: every string lives until the call returns; libcurl copies them.
+              return ctransfer_begin(handle, &request)
+            }
+          }
+        }
+      }
+    }
+    if code != 0 { throw TransferCode.failure(code, text: errorText, errorNumber: 0) }
+  }
+
+  private static func withOptional<Result>(
+    _ text: String?, _ body: (UnsafePointer<CChar>?) -> Result
+  ) -> Result {
+    guard let text else { return body(nil) }
+    return text.withCString { body($0) }
+  }
+
+  /// Goes on for as long as there is something to do, then waits for more, at most `milliseconds`.
+  /// The second result: `orders`, a descriptor, is readable.
+  func step(orders: Int32, milliseconds: Int32) -> (Progress, Bool) {
+    var ready: Int32 = 0
+    let result = ctransfer_step(handle, orders, milliseconds, &ready)
+    if result == 0 { return (.running, ready != 0) }
+    if result < 0 {
+      cancel()
+      return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready != 0)
+    }
+    let end = ctransfer_result(handle)
+    if end.code == 0 { return (.ended(nil), ready != 0) }
+    let failure = TransferCode.failure(
+      end.code, text: errorText, errorNumber: end.error_number)
+    return (.ended(failure), ready != 0)
+  }
+
+  func cancel() { ctransfer_cancel(handle) }
+
+  private var errorText: String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+      guard let start = buffer.baseAddress else { return "" }
+      // SAFETY: the shim writes at most `count` bytes, the last one a zero.
+      ctransfer_error_text(handle, start, buffer.count)
+      return String(cString: start)
+    }
+  }
+}

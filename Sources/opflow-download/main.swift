@@ -1,0 +1,3 @@
+import OpflowSystem
+
+ProcessID.exitNow(DownloadMain.run(arguments: Array(CommandLine.arguments.dropFirst())))
