@@ -1,0 +1,103 @@
+import Foundation
+import OpflowSystem
+
+/// The server of Server/bad_server.py, in a process of its own that ends with this object.
+final class BadServer: Sendable {
+  /// One for all tests: behaviours count by path, and every test has paths of its own.
+  static let shared = try? BadServer()
+
+  let port: Int
+  /// 0 on a machine without IPv6.
+  let portSix: Int
+  let portTLS: Int
+  /// What the TLS server's certificate is signed with: itself.
+  let certificate: String
+  private let process: Process
+  private let input: Foundation.Pipe
+  private let output: Foundation.Pipe
+  /// One question at a time.
+  private let lock = NSLock()
+
+  enum Problem: Error { case noPorts, gone }
+
+  init() throws {
+    let folder = NSTemporaryDirectory() + "opflow-server-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    certificate = folder + "/certificate.pem"
+    let key = folder + "/key.pem"
+    let openssl = Process()
+    openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    openssl.arguments =
+      ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+      + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+      + ["-keyout", key, "-out", certificate]
+    openssl.standardError = FileHandle.nullDevice
+    try openssl.run()
+    openssl.waitUntilExit()
+
+    process = Process()
+    input = Foundation.Pipe()
+    let output = Foundation.Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Server/bad_server.py").path
+    process.arguments = ["python3", script, certificate, key]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    self.output = output
+    let ports = String(decoding: try Self.line(output), as: UTF8.self).split { " \n".contains($0) }
+      .map { Int($0) }
+    guard ports.count == 3, let plain = ports[0], let six = ports[1], let tls = ports[2] else {
+      throw Problem.noPorts
+    }
+    (port, portSix, portTLS) = (plain, six, tls)
+  }
+
+  func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+  /// A request as the server saw it.
+  struct Seen: Decodable {
+    var path: String
+    var headers: [String: String]
+    /// Bytes of body.
+    var sent: Int
+    var connection: String
+    var proxied: Bool
+  }
+
+  /// Every request so far whose path begins so.
+  func log(_ prefix: String) throws -> [Seen] {
+    try lock.withLock {
+      try input.fileHandleForWriting.write(contentsOf: Data((prefix + "\n").utf8))
+      return try JSONDecoder().decode([Seen].self, from: Self.line(output))
+    }
+  }
+
+  private static func line(_ pipe: Foundation.Pipe) throws -> Data {
+    var line = Data()
+    while line.last != 10 {
+      let more = pipe.fileHandleForReading.availableData
+      if more.isEmpty { throw Problem.gone }
+      line += more
+    }
+    return line
+  }
+}
+
+/// The bytes that the server makes of a size and a seed.
+enum Payload {
+  private static let base = (0..<65536).map { UInt8(truncatingIfNeeded: $0 * 7 + ($0 >> 8) * 13) }
+
+  static func bytes(_ size: Int, seed: Int) -> [UInt8] {
+    let pattern = base.map { $0 &+ UInt8(truncatingIfNeeded: seed * 31) }
+    var result: [UInt8] = []
+    var block = 0
+    while result.count < size {
+      let shift = (block * 5 + seed) & 255
+      result += pattern[shift...] + pattern[..<shift]
+      block += 1
+    }
+    return Array(result.prefix(size))
+  }
+}
