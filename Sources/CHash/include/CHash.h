@@ -5,6 +5,11 @@
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `length` bytes, continuing from `crc` (0 to begin).
 uint32_t chash_crc32c(uint32_t crc, const void *bytes, size_t length);
 
+/// Whether `length` bytes are the same.
+static inline int32_t chash_equal(const void *a, const void *b, size_t length) {
+  return length == 0 || __builtin_memcmp(a, b, length) == 0;
+}
+
 /// XXH3 with 64 bits (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md), seed 0.
 uint64_t chash_xxh3_64(const void *bytes, size_t length);
 

@@ -94,6 +94,11 @@ int32_t cyaml_read(const uint8_t *bytes, size_t length, cyaml_document *document
 /// Frees what `cyaml_read` allocated.
 void cyaml_release(cyaml_document *document);
 
+/// Whether `length` bytes are the same.
+static inline int32_t cyaml_equal(const void *a, const void *b, size_t length) {
+  return length == 0 || __builtin_memcmp(a, b, length) == 0;
+}
+
 /// Line feeds in `bytes`.
 size_t cyaml_count_lines(const uint8_t *bytes, size_t length);
 

@@ -12,6 +12,11 @@ package enum Hash {
     bytes.withUnsafeBytes { xxh3($0) }
   }
 
+  package static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    // SAFETY: compares `count` bytes of buffers that the caller holds for the call.
+    a.count == b.count && chash_equal(a.baseAddress, b.baseAddress, a.count) != 0
+  }
+
   package static func planKey(_ bytes: [UInt8]) -> PlanKey {
     var high: UInt64 = 0
     let low = bytes.withUnsafeBytes { chash_xxh3_128($0.baseAddress, $0.count, &high) }

@@ -35,7 +35,7 @@ package struct TaskEntry: Sendable {
 ///
 /// Tasks are added in the order of the manifest; then, task by task in that same order, their needs.
 package struct PlanBuilder: ~Copyable {
-  private var arena: [UInt8] = []
+  private var arena = PlanArena()
   private var texts = InternTable()
   private var lists = ListTable<TextRef>()
   private var environments = ListTable<EnvironmentItem>()
@@ -60,13 +60,20 @@ package struct PlanBuilder: ~Copyable {
   /// Bytes of text collected so far. Must stay below 4 GiB; the caller refuses what goes beyond.
   package var arenaByteCount: Int { arena.count }
 
+  /// Makes room for a plan of about this size. Memory is not touched before it is used, so a
+  /// generous guess costs nothing.
+  package mutating func reserve(taskCount: Int, edgeCount: Int, textByteCount: Int) {
+    arena.reserve(
+      textByteCount + taskCount * PlanWriter.bytesPerTask + edgeCount * PlanWriter.bytesPerEdge)
+    tasks.reserve(taskCount)
+    needOffsets.reserveCapacity(taskCount + 1)
+    needTargets.reserveCapacity(edgeCount)
+    needConditions.reserveCapacity(edgeCount)
+  }
+
   /// Adds a text that is likely the only one of its kind.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
-    let ref = TextRef(
-      offset: UInt32(truncatingIfNeeded: arena.count),
-      length: UInt32(truncatingIfNeeded: bytes.count))
-    arena.append(contentsOf: bytes)
-    return ref
+    arena.append(bytes)
   }
 
   /// Adds a text, or finds it when it is there: equal texts get equal references.
@@ -88,9 +95,7 @@ package struct PlanBuilder: ~Copyable {
   package func withText<Result>(
     _ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
-    arena.withUnsafeBytes {
-      body(UnsafeRawBufferPointer(rebasing: $0[Int(ref.offset)..<Int(ref.offset + ref.length)]))
-    }
+    arena.withText(ref, body)
   }
 
   package mutating func list(_ items: [TextRef]) -> ListIndex { lists.index(of: items) }
@@ -154,7 +159,7 @@ package struct PlanBuilder: ~Copyable {
     }
 
     let names = nameTable()
-    var writer = PlanWriter(arena: arena)
+    var writer = PlanWriter(taking: &arena)
     tasks.write(to: &writer)
     writer.add(.needOffsets, needOffsets)
     writer.add(.needTargets, needTargets)

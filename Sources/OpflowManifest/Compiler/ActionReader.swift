@@ -5,8 +5,7 @@ internal import OpflowCore
 extension ManifestReader {
   /// Reads the task's one action, and adds it to the fingerprint.
   mutating func readAction(
-    _ fields: Fields<TaskKey>, key: Node, settings: TaskSettings, into task: inout TaskEntry,
-    hasher: inout FingerprintHasher
+    _ fields: Fields<TaskKey>, key: Node, settings: TaskSettings, into task: inout TaskEntry
   ) {
     if let run = fields.key(.run), let download = fields.key(.download) {
       let second = document.place(run) < document.place(download) ? download : run
@@ -14,7 +13,7 @@ extension ManifestReader {
         document.place(second), "a task has either `run` or `download`, and this one has both",
         help: "make two tasks, one of which needs the other")
     }
-    if let node = fields[.run] { readRun(node, into: &task, hasher: &hasher) }
+    if let node = fields[.run] { readRun(node, into: &task) }
     if let download = fields.key(.download) {
       task.kind = .download
       if let read = readDownload(Node(download.record + 1), in: settings.directory) {
@@ -30,9 +29,7 @@ extension ManifestReader {
     }
   }
 
-  private mutating func readRun(
-    _ node: Node, into task: inout TaskEntry, hasher: inout FingerprintHasher
-  ) {
+  private mutating func readRun(_ node: Node, into task: inout TaskEntry) {
     let subject = Subject(TaskKey.run)
     switch document.kind(node) {
     case .scalar:

@@ -33,6 +33,7 @@ struct ManifestReader: ~Copyable {
   var standardDemand: (command: UInt32, download: UInt32) = (0, 0)
   /// The rules of a task that says nothing about them.
   var standardPolicy: (command: UInt32, download: UInt32) = (0, 0)
+  var lastPolicy: (policy: TaskPolicy, index: UInt32)?
 
   var tasks: Entries
   var needs = NeedList()
@@ -41,6 +42,9 @@ struct ManifestReader: ~Copyable {
   var finallyTasks: [Bool] = []
   var writtenPaths = WrittenPaths()
   var lines = LineCounter()
+  /// Reused from task to task, as is the list.
+  var hasher = FingerprintHasher()
+  var environmentItems: [EnvironmentItem] = []
 
   init(
     document: YAMLDocument, mistakes: Mistakes, source: ManifestSource, options: CompileOptions

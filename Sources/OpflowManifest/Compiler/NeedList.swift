@@ -8,6 +8,13 @@ struct NeedList {
   private(set) var places: [UInt32] = []
   private var offsets: [UInt32] = [0]
 
+  mutating func reserve(taskCount: Int, edgeCount: Int) {
+    targets.reserveCapacity(edgeCount)
+    conditions.reserveCapacity(edgeCount)
+    places.reserveCapacity(edgeCount)
+    offsets.reserveCapacity(taskCount + 1)
+  }
+
   /// Tasks whose needs are ended.
   var count: Int { offsets.count - 1 }
 

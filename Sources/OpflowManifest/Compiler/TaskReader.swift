@@ -26,6 +26,12 @@ extension ManifestReader {
       }
     }
     tasks = entries
+    let nodeCount = document.nodeCount
+    builder.reserve(
+      taskCount: entries.count, edgeCount: min(nodeCount, entries.count * 8),
+      textByteCount: document.source.count)
+    needs.reserve(taskCount: entries.count, edgeCount: min(nodeCount, entries.count * 4))
+    finallyTasks.reserveCapacity(entries.count)
     needStamps = [Int32](repeating: -1, count: entries.count)
     _ = builder.file(source.displayPath)
     for index in 0..<entries.count { readTask(index) }
@@ -77,13 +83,12 @@ extension ManifestReader {
     readFlags(fields, into: &task)
     if settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
 
-    var hasher = FingerprintHasher()
-    readAction(fields, key: key, settings: settings, into: &task, hasher: &hasher)
+    readAction(fields, key: key, settings: settings, into: &task)
     task.priority = settings.priority
     task.environment = settings.environmentIndex
     task.directory = settings.directory.ref
     if hasOwnPolicy || defaultsByTask != nil {
-      task.policy = builder.policy(policy(of: settings, for: task.kind))
+      task.policy = policyIndex(policy(of: settings, for: task.kind))
     } else {
       task.policy = task.kind == .download ? standardPolicy.download : standardPolicy.command
     }
@@ -109,6 +114,14 @@ extension ManifestReader {
     readFiles(fields, in: settings.directory)
     if let secrets = fields.key(.secrets) { readSecrets(secrets) }
     scope.matrixNames.removeAll(keepingCapacity: true)
+  }
+
+  /// Neighbours mostly share one policy.
+  private mutating func policyIndex(_ policy: TaskPolicy) -> UInt32 {
+    if let lastPolicy, lastPolicy.policy == policy { return lastPolicy.index }
+    let index = builder.policy(policy)
+    lastPolicy = (policy, index)
+    return index
   }
 
   /// The keys that `defaults` may have too. Returns whether any of them is about the policy.

@@ -29,7 +29,6 @@ struct EnvironmentList {
 
   /// The same for equal lists in any order.
   var digest: UInt64 { values.reduce(0) { $0 &+ $1.digest } }
-  var items: [EnvironmentItem] { values.map(\.item) }
 
   /// Sets a variable, over one of the same name. Equal names have equal references.
   mutating func set(_ value: EnvironmentValue) {

@@ -63,7 +63,9 @@ extension ManifestReader {
   /// The settings with their environment in the plan.
   mutating func withLists(_ settings: TaskSettings) -> TaskSettings {
     var settings = settings
-    settings.environmentIndex = builder.environment(settings.environment.items)
+    environmentItems.removeAll(keepingCapacity: true)
+    for value in settings.environment.values { environmentItems.append(value.item) }
+    settings.environmentIndex = builder.environment(environmentItems)
     settings.environmentDigest = settings.environment.digest
     return settings
   }

@@ -11,13 +11,20 @@ struct KeyTable<Key: SchemaKey> {
     var low: UInt64 = 0
     var high: UInt64 = 0
 
+    /// Loads overlap, and put the same byte at the same place.
     init(_ text: Text) {
-      for (index, byte) in text.enumerated() {
-        if index < 8 {
-          low |= UInt64(byte) << UInt64(index * 8)
-        } else {
-          high |= UInt64(byte) << UInt64((index - 8) * 8)
-        }
+      let count = text.count
+      if count >= 8 {
+        low = text.loadUnaligned(as: UInt64.self)
+        guard count > 8 else { return }
+        let last = text.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+        high = last >> UInt64((16 - count) * 8)
+      } else if count >= 4 {
+        let last = text.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+        low =
+          UInt64(text.loadUnaligned(as: UInt32.self)) | UInt64(last) << UInt64((count - 4) * 8)
+      } else {
+        for index in 0..<count { low |= UInt64(text[index]) << UInt64(index * 8) }
       }
     }
   }

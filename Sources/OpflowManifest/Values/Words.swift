@@ -112,8 +112,14 @@ enum VariableName {
 enum PathText {
   /// `path`, from `folder` where it is relative, without `.`, `..` and empty parts.
   ///
-  /// Lexical: `a/../b` is `b` also where `a` is a symbolic link.
+  /// Lexical: `a/../b` is `b` also where `a` is a symbolic link. `folder` is normal already.
   static func absolute(_ path: Text, from folder: Text, store: TextStore) -> Text {
+    if isNormal(path) {
+      store.append(folder)
+      if folder.count > 1 { withSlash { store.append($0) } }
+      store.append(path)
+      return store.finish()
+    }
     var parts: [Text] = []
     if path.first != UInt8(ascii: "/") { appendParts(of: folder, to: &parts) }
     appendParts(of: path, to: &parts)
@@ -123,6 +129,18 @@ enum PathText {
       store.append(part)
     }
     return store.finish()
+  }
+
+  /// Whether a path is relative and has no part that means nothing. Hidden files count as suspect.
+  private static func isNormal(_ path: Text) -> Bool {
+    var previous = UInt8(ascii: "/")
+    for byte in path {
+      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") {
+        return false
+      }
+      previous = byte
+    }
+    return previous != UInt8(ascii: "/")
   }
 
   private static func appendParts(of path: Text, to parts: inout [Text]) {

@@ -1,3 +1,5 @@
+internal import CYAML
+
 /// Bytes that stay in place while a manifest is compiled: a part of the manifest itself, of
 /// libyaml's decoded texts or of a `TextStore`.
 // SAFETY: all three are owned by the compilation, which no text outlives.
@@ -10,10 +12,14 @@ extension UnsafeRawBufferPointer {
 
   static func == (text: Text, word: StaticString) -> Bool {
     guard text.count == word.utf8CodeUnitCount else { return false }
-    return word.withUTF8Buffer { text.elementsEqual($0) }
+    // SAFETY: both hold as many bytes, and a literal lives as long as the program.
+    return cyaml_equal(text.baseAddress, word.utf8Start, text.count) != 0
   }
 
-  func isSame(as other: Text) -> Bool { count == other.count && elementsEqual(other) }
+  func isSame(as other: Text) -> Bool {
+    // SAFETY: both hold as many bytes.
+    count == other.count && cyaml_equal(baseAddress, other.baseAddress, count) != 0
+  }
 
   func hasPrefix(_ word: StaticString) -> Bool {
     guard count >= word.utf8CodeUnitCount else { return false }

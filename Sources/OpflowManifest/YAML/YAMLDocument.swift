@@ -45,6 +45,9 @@ final class YAMLDocument {
 
   var root: Node { Node(0) }
 
+  /// Nodes as they are written, aliases not expanded.
+  var nodeCount: Int { records.count }
+
   /// The node that an alias stands for; any other node itself.
   func target(_ node: Node) -> Node {
     let record = records[Int(node.record)]
