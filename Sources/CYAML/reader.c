@@ -227,7 +227,8 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
   }
   record->value = anchor->record;
   record->bits = CYAML_ALIAS;
-  reader->nodes += anchor->expanded;
+  // The alias itself was counted already.
+  reader->nodes += anchor->expanded - 1;
   reader->alias_nodes += anchor->expanded;
   if (reader->alias_nodes > CYAML_MAX_EXPANDED) {
     fail(reader, CYAML_TOO_EXPANDED, start);

@@ -84,13 +84,15 @@ extension ManifestReader {
   }
 
   mutating func readFiles(_ fields: Fields<TaskKey>, in directory: Directory) {
-    for key in [TaskKey.inputs, .outputs] {
-      guard let node = fields[key], let keyNode = fields.key(key) else { continue }
-      let paths = values.strings(node, key, expected: "a list of paths") ?? []
-      if key == .outputs {
-        for path in paths { noteWritten(path, in: directory) }
-      }
-      reportUnsupported(keyNode, key.name)
+    if let inputs = fields.key(.inputs) {
+      _ = values.strings(Node(inputs.record + 1), TaskKey.inputs, expected: "a list of paths")
+      reportUnsupported(inputs, "inputs")
+    }
+    if let outputs = fields.key(.outputs) {
+      let paths = values.strings(
+        Node(outputs.record + 1), TaskKey.outputs, expected: "a list of paths")
+      for path in paths ?? [] { noteWritten(path, in: directory) }
+      reportUnsupported(outputs, "outputs")
     }
   }
 

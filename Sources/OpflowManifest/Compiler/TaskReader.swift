@@ -31,7 +31,7 @@ extension ManifestReader {
       taskCount: entries.count, edgeCount: min(nodeCount, entries.count * 8),
       textByteCount: document.source.count)
     needs.reserve(taskCount: entries.count, edgeCount: min(nodeCount, entries.count * 4))
-    finallyTasks.reserveCapacity(entries.count)
+    finallyTasks = [Bool](repeating: false, count: entries.count)
     needStamps = [Int32](repeating: -1, count: entries.count)
     _ = builder.file(source.displayPath)
     for index in 0..<entries.count { readTask(index) }
@@ -64,6 +64,12 @@ extension ManifestReader {
     if document.kind(node) == .mapping {
       return maps.fields(node, tables.task, owner: "a task")
     }
+    reportNoTask(index)
+    return nil
+  }
+
+  private func reportNoTask(_ index: Int) {
+    let node = tasks.value(index)
     let name = tasks.name(index).string
     let found = values.describe(node)
     mistakes.error(
@@ -71,7 +77,6 @@ extension ManifestReader {
       found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
       help: values.quotingHelp(node)
         ?? (found == "a string" ? "write \(name): { run: … }" : "give it `run` or `download`"))
-    return nil
   }
 
   private mutating func read(
@@ -156,12 +161,10 @@ extension ManifestReader {
   }
 
   private mutating func readFlags(_ fields: Fields<TaskKey>, into task: inout TaskEntry) {
-    var isFinally = false
-    if let node = fields[.finally] {
-      isFinally = values.boolean(node, Subject(TaskKey.finally)) ?? false
+    if let node = fields[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
+      task.flags.insert(.finally)
+      finallyTasks[builder.taskCount] = true
     }
-    finallyTasks.append(isFinally)
-    if isFinally { task.flags.insert(.finally) }
     if let node = fields[.condition], readCondition(node) == false {
       task.flags.insert(.conditionFalse)
     }
