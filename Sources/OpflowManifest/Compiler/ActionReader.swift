@@ -17,7 +17,7 @@ extension ManifestReader {
     if let download = fields.key(.download) {
       task.kind = .download
       if let read = readDownload(Node(download.record + 1), in: settings.directory) {
-        add(read, in: settings.directory, to: &task, hasher: &hasher)
+        add(read, in: settings.directory, to: &task)
       }
     }
     if fields.key(.run) == nil, fields.key(.download) == nil, !fields.isMeant(.run),

@@ -20,8 +20,7 @@ extension ManifestReader {
   /// Adds a download to the plan, and what decides its result to the fingerprint: where the file comes
   /// from, where it goes, and what must be true of it.
   mutating func add(
-    _ download: Download, in directory: Directory, to task: inout TaskEntry,
-    hasher: inout FingerprintHasher
+    _ download: Download, in directory: Directory, to task: inout TaskEntry
   ) {
     guard let to = download.to, !download.urls.isEmpty else { return }
     let target = PathText.absolute(to.text, from: directory.path, store: scope.store)
