@@ -15,7 +15,13 @@ extension Coordinator {
   }
 
   func append(_ entries: [JournalEntry], at wall: Int64) {
-    for entry in entries where journalFailure == nil { journal.append(entry, at: wall, plan: plan) }
+    for entry in entries where journalFailure == nil {
+      journal.append(entry, at: wall, plan: plan)
+      // Why a resume runs a task again is told to the person too.
+      if case .transition(let transition) = entry {
+        progress.transition(transition, atMilliseconds: wall)
+      }
+    }
   }
 
   func flushJournal() {

@@ -24,7 +24,7 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "\(path): \(error.message). Start anew with `opflow run`"
     case .plan(let path, let error): "\(path): this is no plan that opflow can use (\(error))"
     case .held(let run, let pid?):
-      "run \(run) is held by process \(pid). Wait for it, or stop it with `opflow cancel`"
+      "run \(run) is held by process \(pid). Wait for it, or stop it with `kill -INT \(pid)`"
     case .held(let run, nil): "run \(run) is held by another process"
     case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
     case .noSuchRun(let name):

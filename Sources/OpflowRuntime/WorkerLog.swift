@@ -33,7 +33,7 @@ struct WorkerLog: ~Copyable {
     let file = try File.open(name, in: folder, [.readWrite, .create, .append, .noFollow])
     guard attempt > 1 else { return file }
     let size = try file.status().sizeBytes
-    var header = "--- attempt \(attempt) ---\n"
+    var header = AttemptHeader.line(attempt)
     if size > 0 {
       var last: [UInt8] = [Field.lineFeed]
       _ = try last.withUnsafeMutableBufferPointer { last throws(Errno) in

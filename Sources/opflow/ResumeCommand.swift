@@ -24,6 +24,7 @@ enum ResumeCommand {
     }
     let prepared = try PreparedResume(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
+      for warning in prepared.warnings { console.warn(warning) }
       Console.complain(
         "opflow: run \(folder.id) \(prepared.verdict): nothing is left to run\n")
       return code

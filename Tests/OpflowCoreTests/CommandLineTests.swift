@@ -72,6 +72,15 @@ import Testing
     #expect(arguments.output == .quiet)
   }
 
+  @Test func `the folder may stand before the command`() throws {
+    for line in ["-C d run x", "-Cd run x", "run -C d x", "run x -Cd"] {
+      #expect(try run(line).view.directory == "d")
+      #expect(try run(line).target == "x")
+    }
+    #expect(throws: UsageError.self) { try parse("-C d") }
+    #expect(throws: UsageError.self) { try parse("-C") }
+  }
+
   @Test func `nothing is a flag after two dashes`() throws {
     #expect(try run("run -- -k").target == "-k")
     #expect(try run("run -").target == "-")

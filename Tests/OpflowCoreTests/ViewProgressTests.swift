@@ -17,6 +17,7 @@ import Testing
     view.start("build")
     view.end("build", .retry, .exit(75), wall: 300_000) { $0.delayMilliseconds = 2000 }
     view.start("build", attempt: 2)
+    view.output("build", "--- attempt 2 ---\nagain\n")
     view.end("build", .failure, .exit(2), attempt: 2)
     var skip = Transition(.skip, view.id("test"), reason: .upstream, culprit: view.id("build"))
     view.tell(skip)
@@ -33,6 +34,7 @@ import Testing
         [1/4] build started
         [1/4] build failed: exit 75 after 0.30s, next try in 2.0s
         [1/4] build started (try 2)
+        build | again
         [2/4] build failed: exit 2 after 1.2s (try 2)
         [3/4] test skipped: because of build
         [4/4] publish skipped: because of build

@@ -190,9 +190,9 @@ import Testing
       ], nowMilliseconds: 7_201_000, color: false)
     #expect(
       String(decoding: text, as: UTF8.self) == """
-        RUN  STATE        DONE  FAILED  TIME  STARTED  MANIFEST
-        r1   interrupted   3/5       1  1.5s  2 h ago  build.yaml
-        r0   damaged                                   no first line
+        RUN  NAME  STATE        DONE  FAILED  TIME  STARTED  MANIFEST
+        r1   demo  interrupted   3/5       1  1.5s  2 h ago  build.yaml
+        r0         damaged                                   no first line
 
         """)
   }

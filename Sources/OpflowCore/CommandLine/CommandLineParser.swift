@@ -1,7 +1,20 @@
 /// Reads a command line: words in, what they ask for out.
 package enum CommandLineParser {
-  /// `words` come without the program's own name.
+  /// `words` come without the program's own name. `-C DIR` may stand before the command, as git has
+  /// it.
   package static func parse(_ words: [String]) throws(UsageError) -> Invocation {
+    var rest = words[...]
+    var early: [String] = []
+    while let word = rest.first, word.hasPrefix("-C") {
+      early.append(rest.removeFirst())
+      if word == "-C", !rest.isEmpty { early.append(rest.removeFirst()) }
+    }
+    if let command = rest.popFirst() { return try parse(command: [command] + early + rest) }
+    throw UsageError("a command is missing")
+  }
+
+  /// `words` begin with the command.
+  private static func parse(command words: [String]) throws(UsageError) -> Invocation {
     guard let first = words.first else { throw UsageError("a command is missing") }
     switch first {
     case "-h", "--help": return .help(nil)

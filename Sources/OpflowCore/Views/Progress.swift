@@ -16,6 +16,8 @@ package struct ProgressView {
   private var live: LiveLine?
   private let json: Bool
   private let palette: Palette
+  /// Later tries whose output has not begun yet, by task.
+  private var laterTries: [TaskID: Int32] = [:]
   private var standardError = TextBuffer()
   private var standardOutput = TextBuffer()
 
@@ -64,8 +66,12 @@ package struct ProgressView {
       ProgressJSON.transition(
         transition, plan: model.plan, atMilliseconds: now, into: &standardOutput)
     }
+    if transition.event == .start, transition.attempt > 1 {
+      laterTries[transition.task] = transition.attempt
+    }
     let isEnd = transition.endsTry
     if isEnd {
+      laterTries[transition.task] = nil
       outputs.flush(transition.task) { line in
         renderer.outputLine(transition.task, line, model, into: &standardError)
       }
@@ -83,6 +89,10 @@ package struct ProgressView {
 
   /// Output of a task's running try, in the order it was written, cut anywhere.
   package mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
+    var bytes = bytes
+    if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
+      bytes = AttemptHeader.dropped(from: bytes, attempt: attempt)
+    }
     if outputWish == .whileRunning {
       outputs.appendLines(task, bytes) { line in
         renderer.outputLine(task, line, model, into: &standardError)

@@ -24,15 +24,17 @@ package enum RunsView {
 
   package static func text(_ rows: [Row], nowMilliseconds: Int64, color: Bool) -> [UInt8] {
     var table = TextTable(
-      ["RUN", "STATE", "DONE", "FAILED", "TIME", "STARTED", "MANIFEST"], rightAligned: [2, 3, 4])
+      ["RUN", "NAME", "STATE", "DONE", "FAILED", "TIME", "STARTED", "MANIFEST"],
+      rightAligned: [3, 4, 5])
     for row in rows {
       guard let status = row.status else {
-        table.add([row.run, "damaged", "", "", "", "", CleanText.string(row.complaint)])
+        table.add([row.run, "", "damaged", "", "", "", "", CleanText.string(row.complaint)])
         continue
       }
       let end = status.state == .running ? nowMilliseconds : status.lastMilliseconds
       table.add([
-        row.run, status.state.rawValue, "\(status.counts.ended)/\(status.counts.total)",
+        row.run, CleanText.string(status.name), status.state.rawValue,
+        "\(status.counts.ended)/\(status.counts.total)",
         status.counts.failed > 0 ? "\(status.counts.failed)" : "",
         DurationText.text(milliseconds: end - status.openedMilliseconds),
         age(nowMilliseconds - status.openedMilliseconds), CleanText.string(row.manifest),
