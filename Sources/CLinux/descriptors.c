@@ -28,10 +28,6 @@ int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on) {
   return wanted == flags ? 0 : fcntl(descriptor, F_SETFL, wanted);
 }
 
-int32_t clinux_set_close_on_exec(int32_t descriptor, int32_t on) {
-  return fcntl(descriptor, F_SETFD, on ? FD_CLOEXEC : 0);
-}
-
 int32_t clinux_close_from(uint32_t lowest) {
   if (close_range(lowest, ~0u, 0) == 0) return 0;
   if (errno != ENOSYS) return -1;

@@ -144,7 +144,7 @@ private struct TaskEnvironment {
   private var ownCount = 0
   /// Functions that bash exported (BASH_FUNC_NAME%%), which may have any command's name.
   let hasShellFunctions: Bool
-  private let defaultPath = StringBlock(["/bin:/usr/bin".utf8])
+  private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
   private static let own = [
     "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "PWD",
@@ -194,7 +194,7 @@ private struct TaskEnvironment {
       block.add(plan.text(item.value))
       block.end()
     }
-    block.append("OPFLOW_RUN=\(run)".utf8)
+    block.append("OPFLOW_RUN=\(run)")
   }
 
   mutating func set(
@@ -215,7 +215,7 @@ private struct TaskEnvironment {
     block.end()
     ownCount = 3
     guard let conclusion else { return }
-    block.append("OPFLOW_RUN_STATE=\(conclusion.rawValue)".utf8)
+    block.append("OPFLOW_RUN_STATE=\(conclusion.rawValue)")
     ownCount = 4
   }
 }

@@ -70,12 +70,12 @@ final class WorkerLoop {
     while !isDone {
       _ = try poll.wait(nanoseconds: timeout())
       let now = self.now
-      if poll[Slot.requests] != [] {
+      if poll.isReady(Slot.requests) {
         while try requests.next() != nil { tell(.endOfOrders, now) }
       }
-      if poll[Slot.output] != [], readOutput() { checkLog(now) }
-      if poll[Slot.task] != [] || poll[Slot.children] != [] { try reap(now) }
-      if poll[Slot.orders] != [] { try readOrders(now) }
+      if poll.isReady(Slot.output), readOutput() { checkLog(now) }
+      if poll.isReady(Slot.task) || poll.isReady(Slot.children) { try reap(now) }
+      if poll.isReady(Slot.orders) { try readOrders(now) }
       if let deadline = state.deadline, deadline <= now { tell(.timer, now) }
       passTime(now)
     }
@@ -87,7 +87,9 @@ final class WorkerLoop {
   // MARK: Waiting
 
   private func timeout() -> Int64 {
-    let next = [state.deadline, watch.deadline, sendBy].lazy.compactMap { $0 }.min()
+    var next = sendBy
+    if let deadline = state.deadline { next = min(next ?? deadline, deadline) }
+    if let deadline = watch.deadline { next = min(next ?? deadline, deadline) }
     guard let next else { return -1 }
     return max(0, next.nanoseconds - now.nanoseconds)
   }
@@ -180,7 +182,7 @@ final class WorkerLoop {
   // MARK: The task that runs
 
   private func reap(_ now: Instant) throws(Errno) {
-    if poll[Slot.children] != [] {
+    if poll.isReady(Slot.children) {
       while try children.next() != nil {}
     }
     guard process != nil else { return }
@@ -188,7 +190,7 @@ final class WorkerLoop {
     if reaped.isGone {
       // Nothing can have been written after the wait that found its one process ended, and the
       // output empty.
-      let isSilent = reaped.count == 1 && poll[Slot.output] == [] && poll[Slot.task] != []
+      let isSilent = reaped.count == 1 && !poll.isReady(Slot.output) && poll.isReady(Slot.task)
       if !isSilent {
         drainOutput()
         checkLog(now)

@@ -28,7 +28,8 @@ struct ControlGroup {
       }
       let controllers = parts[1].split(separator: ",")
       if controllers.contains("cpu") {
-        processor = Self.folders(root + "/" + parts[1], path) + Self.folders(root + "/cpu", path)
+        processor =
+          Self.folders(root + "/" + String(parts[1]), path) + Self.folders(root + "/cpu", path)
       }
       if controllers.contains("memory") { memory = Self.folders(root + "/memory", path) }
     }
@@ -76,7 +77,7 @@ struct ControlGroup {
   private static func folders(_ mount: String, _ path: String) -> [String] {
     var folders = [mount]
     for part in path.split(separator: "/") where part != ".." {
-      folders.append((folders.last ?? mount) + "/" + part)
+      folders.append((folders.last ?? mount) + "/" + String(part))
     }
     return folders
   }

@@ -166,11 +166,6 @@ package struct Descriptor: ~Copyable, Sendable {
     let descriptor = rawValue
     try call { dup2(descriptor, number) }
   }
-
-  /// Closes every descriptor of this process from `lowest` on (close_range(2)).
-  package static func closeAll(from lowest: UInt32) throws(Errno) {
-    try call { clinux_close_from(lowest) }
-  }
 }
 
 /// A pipe (pipe(2)), both ends close-on-exec.

@@ -7,7 +7,6 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
 
   package init(rawValue: Int32) { self.rawValue = rawValue }
 
-  package static let notPermitted = Errno(rawValue: EPERM)
   package static let noSuchFile = Errno(rawValue: ENOENT)
   package static let noSuchProcess = Errno(rawValue: ESRCH)
   package static let interrupted = Errno(rawValue: EINTR)
@@ -15,22 +14,16 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let badDescriptor = Errno(rawValue: EBADF)
   package static let noChild = Errno(rawValue: ECHILD)
   package static let wouldBlock = Errno(rawValue: EAGAIN)
-  package static let noMemory = Errno(rawValue: ENOMEM)
   package static let accessDenied = Errno(rawValue: EACCES)
   package static let badAddress = Errno(rawValue: EFAULT)
   package static let exists = Errno(rawValue: EEXIST)
   package static let notADirectory = Errno(rawValue: ENOTDIR)
   package static let isADirectory = Errno(rawValue: EISDIR)
   package static let invalid = Errno(rawValue: EINVAL)
-  package static let tooManyFiles = Errno(rawValue: EMFILE)
   package static let noSpace = Errno(rawValue: ENOSPC)
   package static let readOnly = Errno(rawValue: EROFS)
   package static let brokenPipe = Errno(rawValue: EPIPE)
-  package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
-  package static let notEmpty = Errno(rawValue: ENOTEMPTY)
   package static let tooManyLinks = Errno(rawValue: ELOOP)
-  package static let crossDevice = Errno(rawValue: EXDEV)
-  package static let notSupported = Errno(rawValue: ENOTSUP)
   package static let notExecutable = Errno(rawValue: ENOEXEC)
   package static let tooBig = Errno(rawValue: E2BIG)
 

@@ -44,6 +44,10 @@ package enum File {
   package struct Flags: OptionSet, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
+    // The standard library's own looks types up at run time when it is used from another module.
+    package init(arrayLiteral flags: Flags...) {
+      rawValue = flags.reduce(0) { $0 | $1.rawValue }
+    }
 
     package static let readOnly = Flags(rawValue: O_RDONLY)
     package static let writeOnly = Flags(rawValue: O_WRONLY)

@@ -26,6 +26,9 @@ package struct PollSet: ~Copyable {
   /// What the last wait found.
   package subscript(slot: Int) -> Readiness { Readiness(rawValue: watched[slot].readiness) }
 
+  /// Whether the last wait found anything there: bytes, a hang-up or an error.
+  package func isReady(_ slot: Int) -> Bool { watched[slot].readiness != 0 }
+
   /// Waits until a descriptor is ready or the time has passed; negative is for ever. Returns whether
   /// any is ready.
   package mutating func wait(nanoseconds: Int64) throws(Errno) -> Bool {

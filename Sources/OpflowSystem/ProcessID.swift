@@ -9,14 +9,6 @@ package enum ProcessID {
   /// Largest resident set of this process so far, in KiB.
   package static var peakKibibytes: Int64 { clinux_peak_kibibytes() }
 
-  /// CPU time of this process so far.
-  package static var cpuMicroseconds: (user: Int64, system: Int64) {
-    var user: Int64 = 0
-    var system: Int64 = 0
-    clinux_cpu_microseconds(&user, &system)
-    return (user, system)
-  }
-
   package static func newSession() throws(Errno) {
     try call { setsid() }
   }
@@ -25,9 +17,6 @@ package enum ProcessID {
   package static func stopSelf() throws(Errno) {
     try call { kill(getpid(), SIGSTOP) }
   }
-
-  /// Ends this process at once; nothing is flushed or closed (_exit(2)).
-  package static func exitNow(_ code: Int32) -> Never { _exit(code) }
 }
 
 /// What /proc/PID/stat says of a process (proc(5)).

@@ -51,6 +51,10 @@ package enum Program {
   package struct Options: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
+    // The standard library's own looks types up at run time when it is used from another module.
+    package init(arrayLiteral options: Options...) {
+      rawValue = options.reduce(0) { $0 | $1.rawValue }
+    }
 
     /// It leads a session, and so a process group, of its own (setsid(2)).
     package static let newSession = Options(rawValue: UInt32(CLINUX_SPAWN_SESSION))
@@ -86,14 +90,15 @@ package enum Program {
     _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
     error: Int32, options: Options
   ) throws(ProgramError) -> SpawnedProcess {
-    let argumentBlock = StringBlock(([path] + arguments).map(\.utf8))
+    let argumentBlock = StringBlock([path] + arguments)
     var entries = Environment.entries()
     for addition in additions.map({ Array($0.utf8) }) {
       let name = addition.prefix { $0 != UInt8(ascii: "=") }
       entries.removeAll { $0.starts(with: name + [UInt8(ascii: "=")]) }
       entries.append(addition)
     }
-    let environmentBlock = StringBlock(entries)
+    let environmentBlock = StringBlock()
+    for entry in entries { environmentBlock.append(entry) }
     // SAFETY: both blocks live to the end of this function.
     defer { withExtendedLifetime((argumentBlock, environmentBlock)) {} }
     return try spawn(

@@ -8,7 +8,6 @@ package struct Signal: Hashable, Sendable {
 
   package static let hangup = Signal(rawValue: SIGHUP)
   package static let interrupt = Signal(rawValue: SIGINT)
-  package static let quit = Signal(rawValue: SIGQUIT)
   package static let kill = Signal(rawValue: SIGKILL)
   package static let user1 = Signal(rawValue: SIGUSR1)
   package static let user2 = Signal(rawValue: SIGUSR2)
@@ -18,8 +17,6 @@ package struct Signal: Hashable, Sendable {
   package static let proceed = Signal(rawValue: SIGCONT)
   package static let stop = Signal(rawValue: SIGSTOP)
   package static let terminalStop = Signal(rawValue: SIGTSTP)
-  package static let terminalInput = Signal(rawValue: SIGTTIN)
-  package static let terminalOutput = Signal(rawValue: SIGTTOU)
   package static let windowChange = Signal(rawValue: SIGWINCH)
 }
 

@@ -19,7 +19,7 @@ package final class StringBlock {
     table = .allocate(capacity: tableCapacity)
   }
 
-  package convenience init(_ strings: some Sequence<some Sequence<UInt8>>) {
+  package convenience init(_ strings: [String]) {
     self.init()
     for string in strings { append(string) }
   }
@@ -42,13 +42,13 @@ package final class StringBlock {
   }
 
   /// Adds one string; it must not hold a zero.
-  package func append(_ string: some Sequence<UInt8>) {
-    begin()
-    let isDone: Void? = string.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
-    if isDone == nil {
-      for byte in string { add(byte) }
-    }
-    end()
+  package func append(_ string: String) {
+    var string = string
+    string.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  package func append(_ string: [UInt8]) {
+    string.withUnsafeBytes { append($0) }
   }
 
   package func append(_ string: UnsafeRawBufferPointer) {

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// What a descriptor shows its output on.
 package enum Terminal {
-  package static let standardInput: Int32 = 0
-  package static let standardOutput: Int32 = 1
-  package static let standardError: Int32 = 2
+  package static let standardInput = StandardStream.input.rawValue
+  package static let standardOutput = StandardStream.output.rawValue
+  package static let standardError = StandardStream.error.rawValue
 
   package static func isTerminal(_ rawDescriptor: Int32) -> Bool { isatty(rawDescriptor) == 1 }
 

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `a string block gives what was put in`() {
-    let block = StringBlock(["a".utf8, "bc".utf8])
+    let block = StringBlock(["a", "bc"])
     block.begin()
     block.add("K=")
     let long = [UInt8](repeating: 65, count: 10_000)
@@ -68,7 +68,7 @@ import Testing
     #expect(block.pointers[2].map { String(cString: $0).utf8.count } == 10_002)
     #expect(block.pointers[3] == nil)
     block.removeLast(2)
-    block.append("z".utf8)
+    block.append("z")
     #expect(block.pointers[0].map { String(cString: $0) } == "a")
     #expect(block.pointers[1].map { String(cString: $0) } == "z")
     #expect(block.pointers[2] == nil)

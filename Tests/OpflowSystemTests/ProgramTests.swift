@@ -74,8 +74,8 @@ import Testing
     _ words: [String], searchPath: String, directory: String, output: Int32
   ) throws -> SpawnedProcess {
     let null = try File.openNull()
-    let arguments = StringBlock(words.map(\.utf8))
-    let texts = StringBlock([searchPath.utf8, directory.utf8])
+    let arguments = StringBlock(words)
+    let texts = StringBlock([searchPath, directory])
     let environment = StringBlock()
     defer { withExtendedLifetime((arguments, texts, environment)) {} }
     return try Program.spawn(

@@ -14,9 +14,6 @@ int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);
 /// fcntl(2), F_SETFL with O_NONBLOCK added or taken away.
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on);
 
-/// fcntl(2), F_SETFD with FD_CLOEXEC added or taken away.
-int32_t clinux_set_close_on_exec(int32_t descriptor, int32_t on);
-
 /// close_range(2) from `lowest` on; closes one by one where the kernel has no such call (before 5.9).
 int32_t clinux_close_from(uint32_t lowest);
 
