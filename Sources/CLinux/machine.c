@@ -49,6 +49,13 @@ int64_t clinux_peak_kibibytes(void) {
   return usage.ru_maxrss;
 }
 
+void clinux_cpu_microseconds(int64_t *user, int64_t *system) {
+  struct rusage usage = {0};
+  getrusage(RUSAGE_SELF, &usage);
+  *user = (int64_t)usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
+  *system = (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
+}
+
 int32_t clinux_host_name(char *buffer, size_t size) {
   if (gethostname(buffer, size) < 0) return -1;
   buffer[size - 1] = 0;

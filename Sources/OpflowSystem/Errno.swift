@@ -14,6 +14,8 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let badDescriptor = Errno(rawValue: EBADF)
   package static let noChild = Errno(rawValue: ECHILD)
   package static let wouldBlock = Errno(rawValue: EAGAIN)
+  package static let noMemory = Errno(rawValue: ENOMEM)
+  package static let notSupported = Errno(rawValue: ENOTSUP)
   package static let accessDenied = Errno(rawValue: EACCES)
   package static let badAddress = Errno(rawValue: EFAULT)
   package static let exists = Errno(rawValue: EEXIST)

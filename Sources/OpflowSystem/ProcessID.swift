@@ -9,6 +9,17 @@ package enum ProcessID {
   /// Largest resident set of this process so far, in KiB.
   package static var peakKibibytes: Int64 { clinux_peak_kibibytes() }
 
+  /// CPU time of this process so far.
+  package static var cpuMicroseconds: (user: Int64, system: Int64) {
+    var user: Int64 = 0
+    var system: Int64 = 0
+    clinux_cpu_microseconds(&user, &system)
+    return (user, system)
+  }
+
+  /// Ends this process at once; nothing is flushed or closed (_exit(2)).
+  package static func exitNow(_ code: Int32) -> Never { _exit(code) }
+
   package static func newSession() throws(Errno) {
     try call { setsid() }
   }

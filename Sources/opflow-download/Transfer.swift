@@ -71,7 +71,7 @@ final class Transfer {
     // Bytes are counted and hashed as the file has them.
     if !names.contains("accept-encoding") { lines.append("Accept-Encoding: identity") }
     if !names.contains("user-agent") { lines.append("User-Agent: opflow") }
-    let block = StringBlock(lines.map(\.utf8))
+    let block = StringBlock(lines)
     let code = withExtendedLifetime(block) {
       Self.withOptional(request.address.userInfo) { userInfo in
         Self.withOptional(proxy) { proxy in

@@ -17,6 +17,9 @@ uint64_t clinux_memory_bytes(void);
 /// Largest resident set of this process so far, in KiB (getrusage(2)).
 int64_t clinux_peak_kibibytes(void);
 
+/// User and system CPU time of this process in microseconds.
+void clinux_cpu_microseconds(int64_t *user, int64_t *system);
+
 /// gethostname(2), always ended by a zero.
 int32_t clinux_host_name(char *buffer, size_t size);
 
