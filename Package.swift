@@ -65,6 +65,8 @@ let package = Package(
       name: "DownloadTests",
       dependencies: ["OpflowCore", "OpflowSystem", "CTransfer", "opflow-download"],
       exclude: ["Server"], swiftSettings: swiftSettings),
-    .testTarget(name: "EndToEndTests", swiftSettings: swiftSettings),
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["CTestSupport"], swiftSettings: swiftSettings),
   ]
 )

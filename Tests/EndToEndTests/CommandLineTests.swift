@@ -1,0 +1,127 @@
+import Testing
+
+struct CommandLineTests {
+  @Test func `version and help answer on standard output`() throws {
+    let place = try Workplace()
+    #expect(try place.opflow("version").output.hasPrefix("opflow "))
+    #expect(try place.opflow("--version").output.hasPrefix("opflow "))
+    let help = try place.opflow("help")
+    for command in ["run", "resume", "status", "logs", "runs", "check", "plan", "version"] {
+      #expect(help.output.contains(command))
+      let page = try place.opflow("help", command)
+      #expect(page.output.contains(command))
+    }
+    #expect(try place.opflow("help", "run").output.contains("--keep-going"))
+    #expect(try place.opflow("run", "--help").output == place.opflow("help", "run").output)
+  }
+
+  @Test func `a wrong use is told and exits 2`() throws {
+    let place = try Workplace("tasks: { a: { run: 'echo a >> trace' } }")
+    #expect(try place.opflow("rum", status: 2).errors.contains("rum"))
+    #expect(try place.opflow("run", "--keep-gong", status: 2).errors.contains("--keep-going"))
+    #expect(try place.opflow("run", "-j", "0", status: 2).errors.contains("-j"))
+    #expect(try place.opflow("run", "-j", "many", status: 2).errors.contains("many"))
+    #expect(try place.opflow("run", "-j", status: 2).errors.contains("-j"))
+    #expect(try place.opflow("run", "--max-failures", "-1", status: 2).errors != "")
+    #expect(try place.opflow("run", "--output", "loud", status: 2).errors.contains("loud"))
+    #expect(try place.opflow("run", "--set", "novalue", status: 2).errors.contains("novalue"))
+    #expect(try place.opflow("run", "opflow.yaml", "two.yaml", status: 2).errors != "")
+    #expect(try place.opflow("run", "--only", "nobody", status: 2).errors.contains("nobody"))
+    #expect(try place.opflow("run", "--skip", "tag:none", status: 2).errors.contains("tag:none"))
+    #expect(try place.opflow("run", "-C", "nowhere", status: 2).errors.contains("nowhere"))
+    #expect(place.lines().isEmpty)
+    #expect(place.entries() == ["opflow.yaml"])
+  }
+
+  @Test func `commands of later versions say so`() throws {
+    let place = try Workplace("tasks: { a: { run: 'true' } }")
+    for command in ["cancel", "graph", "report", "clean", "init"] {
+      let run = try place.opflow(command, status: nil)
+      #expect(run.status != 0, "\(command): \(run)")
+      #expect(run.errors.contains("not supported yet"), "\(command): \(run)")
+    }
+    let run = try place.opflow("run", "--on", "slurm", status: nil)
+    #expect(run.status != 0)
+    #expect(run.errors.contains("not supported yet"))
+  }
+
+  @Test func `-C works in another folder`() throws {
+    let place = try Workplace()
+    try place.write("sub/opflow.yaml", "tasks: { a: { run: pwd > out } }")
+    try place.opflow("run", "-C", "sub")
+    #expect(place.lines("sub/out") == [place.file("sub")])
+    #expect(place.exists("sub/.opflow"))
+    #expect(try place.opflow("status", "-C", "sub").output.contains("succeeded"))
+  }
+
+  @Test func `--state-dir keeps runs elsewhere`() throws {
+    let place = try Workplace("tasks: { a: { run: 'true' } }")
+    try place.opflow("run", "--state-dir", "elsewhere")
+    #expect(!place.exists(".opflow"))
+    #expect(place.entries("elsewhere/runs").count == 1)
+    #expect(try place.opflow("status", "--state-dir", "elsewhere").output.contains("succeeded"))
+  }
+
+  @Test func `--only takes what the selected tasks need along`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        base: { run: echo base >> trace }
+        app: { needs: [base], run: echo app >> trace, tags: [main] }
+        docs: { run: echo docs >> trace }
+        after: { needs: [app], run: echo after >> trace }
+      """)
+    try place.opflow("run", "--only", "app")
+    #expect(place.lines() == ["base", "app"])
+    try place.remove("trace")
+    try place.opflow("run", "--only", "tag:main")
+    #expect(place.lines() == ["base", "app"])
+  }
+
+  @Test func `--skip leaves tasks out and their dependents run`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        test-a: { run: echo test-a >> trace }
+        test-b: { run: echo test-b >> trace }
+        pack: { needs: [test-a, test-b], run: echo pack >> trace }
+      """)
+    try place.opflow("run", "--skip", "test-?")
+    #expect(place.lines() == ["pack"])
+    #expect(try place.status()["test-a"]?.state == "skipped")
+  }
+
+  @Test func `patterns match whole ids`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        ab: { run: echo ab >> trace }
+        abc: { run: echo abc >> trace }
+        b/c: { run: echo b/c >> trace }
+      """)
+    try place.opflow("run", "-j", "1", "--only", "a?", "--only", "b*")
+    #expect(place.lines() == ["ab", "b/c"])
+  }
+
+  @Test func `ids may hold odd characters`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        "a/b:c@1": { run: echo one >> trace }
+        "9_x+y-z.w": { needs: ["a/b:c@1"], run: echo two >> trace }
+      """)
+    try place.opflow("run")
+    #expect(place.lines() == ["one", "two"])
+    #expect(try place.status()["a/b:c@1"]?.state == "succeeded")
+  }
+
+  @Test func `a run's folder is of its owner alone`() throws {
+    let place = try Workplace("tasks: { a: { run: echo x } }")
+    try place.opflow("run")
+    let folder = try place.runFolder()
+    let modes = try place.shell(
+      "stat -c %a \(folder) \(folder)/journal.log \(folder)/plan \(folder)/logs/a.log")
+    #expect(modes.outputLines == ["700", "600", "400", "600"])
+  }
+}

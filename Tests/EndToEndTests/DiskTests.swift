@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// State folders that cannot be written.
+struct DiskTests {
+  /// Mounting needs root, and a kernel that lets it.
+  static let canMount: Bool = {
+    guard geteuid() == 0, let place = try? Workplace() else { return false }
+    let mount = try? place.shell(
+      "mkdir m && mount -t tmpfs -o size=64k none m && umount m", status: nil)
+    return mount?.status == 0
+  }()
+
+  @Test func `a state folder that is no folder is a clear error`() throws {
+    let place = try Workplace("tasks: { a: { run: 'echo a >> trace' } }")
+    try place.write(".opflow", "a file")
+    let run = try place.opflow("run", status: 74)
+    #expect(run.errors.contains(".opflow"))
+    #expect(place.lines().isEmpty)
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `a read-only folder is a clear error`() throws {
+    let place = try Workplace()
+    try place.write("m/x", "")
+    try place.shell(
+      "mount -t tmpfs none m && echo 'tasks: { a: { run: \"true\" } }' > m/opflow.yaml")
+    defer { _ = try? place.shell("umount m") }
+    try place.shell("mount -o remount,ro m")
+    let run = try place.opflow("run", "m/opflow.yaml", status: 74)
+    #expect(run.errors.contains("Read-only file system"))
+    #expect(run.errors.contains("m/.opflow"))
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `a full disk ends the run with 74, and it resumes once there is room`() throws {
+    let place = try Workplace()
+    try place.write("m/x", "")
+    try place.shell("mount -t tmpfs -o size=192k none m")
+    defer { _ = try? place.shell("umount m") }
+    var manifest = "max_parallel: 2\ntasks:\n"
+    for index in 0..<400 {
+      manifest += "  task-\(index): { run: 'echo \(index) >> trace; head -c 1000 /dev/zero' }\n"
+    }
+    try place.write("opflow.yaml", manifest)
+    let run = try place.opflow("run", "--state-dir", "m/state", "--output", "quiet", status: 74)
+    #expect(run.errors.contains("No space left on device"))
+    place.expectNothingAlive()
+    try place.shell("mount -o remount,size=16m m")
+    let journal = try place.shell("cat m/state/runs/*/journal.log").output
+    let done = Set(
+      journal.split(separator: "\n").compactMap { JournalLine(String($0)) }
+        .filter { $0.event == "success" && $0.isIntact }.map(\.task))
+    try place.opflow("resume", "--state-dir", "m/state", "--output", "quiet")
+    let counts = Dictionary(place.lines().map { ($0, 1) }, uniquingKeysWith: +)
+    #expect(counts.count == 400)
+    for (index, count) in counts where done.contains("task-\(index)") { #expect(count == 1) }
+  }
+
+  @Test func `a task that fills its own disk fails alone`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        full: { run: echo x > /dev/full }
+        other: { run: echo other >> trace }
+      """)
+    try place.opflow("run", status: 1)
+    #expect(place.lines() == ["other"])
+  }
+}

@@ -1,0 +1,150 @@
+import Testing
+
+/// How a command is run.
+struct ShellTests {
+  @Test func `a list is run without a shell`() throws {
+    let place = try Workplace(
+      #"""
+      tasks:
+        a: { run: [/usr/bin/printf, '%s\n', "$HOME", "a b", "*", ";", "", "'"] }
+      """#)
+    try place.opflow("run")
+    #expect(try place.log("a") == "$HOME\na b\n*\n;\n\n'\n")
+  }
+
+  @Test func `a string goes to the shell`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: 'for i in 1 2; do echo $i; done | tac' }
+      """)
+    try place.opflow("run")
+    #expect(try place.log("a") == "2\n1\n")
+  }
+
+  @Test func `a failing line in the middle fails the task`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          run: |
+            echo one >> trace
+            false
+            echo two >> trace
+      """)
+    try place.opflow("run", status: 1)
+    #expect(place.lines() == ["one"])
+  }
+
+  @Test func `shell bash fails with a failing pipe`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        sh: { run: false | cat }
+        bash: { run: false | cat, shell: bash }
+      """)
+    try place.opflow("run", status: 1)
+    let status = try place.status()
+    #expect(status["sh"]?.state == "succeeded")
+    #expect(status["bash"]?.state == "failed")
+  }
+
+  @Test func `any program may be the shell`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        awk: { shell: [awk], run: 'BEGIN { print 6 * 7 }' }
+        cat: { shell: [sh, -c, 'printf "<%s>" "$1"', name], run: "$HOME; it's text" }
+      """)
+    try place.opflow("run")
+    #expect(try place.log("awk") == "42\n")
+    #expect(try place.log("cat") == "<$HOME; it's text>")
+  }
+
+  @Test func `a simple command behaves as through the shell`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        found: { run: env, env: { MARK: "1" } }
+        missing: { run: no-such-command-anywhere }
+        builtin: { run: exit 9 }
+        folder: { run: . }
+        denied: { run: ./denied }
+        script: { run: ./script arg }
+        assign: { run: X=1 }
+        quoted: { run: 'echo "a  b" c' }
+      """)
+    try place.write("denied", "#!/bin/sh\n", mode: 0o644)
+    try place.write("script", "echo script without a first line: $1\n", mode: 0o755)
+    try place.opflow("run", status: 1)
+    let status = try place.status()
+    #expect(status["found"]?.exit == 0)
+    #expect(status["missing"]?.exit == 127)
+    #expect(try place.log("missing").contains("not found"))
+    #expect(status["builtin"]?.exit == 9)
+    #expect(status["folder"]?.state == "failed")
+    #expect(status["denied"]?.exit == 126)
+    #expect(try place.log("script") == "script without a first line: arg\n")
+    #expect(status["assign"]?.exit == 0)
+    #expect(try place.log("quoted") == "a  b c\n")
+  }
+
+  @Test func `PATH of the task decides which program is meant`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: tool, env: { PATH: "bin:${{ env.PATH }}" }, dir: sub }
+      """)
+    try place.write("sub/bin/tool", "#!/bin/sh\necho mine\n", mode: 0o755)
+    try place.opflow("run")
+    #expect(try place.log("a") == "mine\n")
+  }
+
+  @Test func `a program of a list that is missing fails the task and is named`() throws {
+    let place = try Workplace("tasks: { a: { run: [no-such-program, x] } }")
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("no-such-program"))
+    #expect(run.errors.contains("No such file or directory"))
+  }
+
+  @Test func `exit codes and signals are told apart`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        code: { run: exit 137 }
+        signal: { run: kill -KILL $$ }
+        term: { run: kill -TERM $$ }
+      """)
+    try place.opflow("run", status: 1)
+    let status = try place.status()
+    #expect(status["code"]?.exit == 137)
+    #expect(status["code"]?.signal == nil)
+    #expect(status["signal"]?.exit == nil)
+    #expect(status["signal"]?.signal == 9)
+    #expect(status["term"]?.signal == 15)
+  }
+
+  @Test func `a very long command is run`() throws {
+    let text = String(repeating: "x", count: 100_000)
+    let place = try Workplace("tasks: { a: { run: 'printf %s \(text) | wc -c' } }")
+    try place.opflow("run")
+    #expect(try place.log("a") == "100000\n")
+  }
+
+  @Test func `a command too long for the kernel fails its task`() throws {
+    let text = String(repeating: "x", count: 300_000)
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        a: { run: "echo \(text)" }
+        b: { run: echo b >> trace }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("Argument list too long"))
+    #expect(place.lines() == ["b"])
+  }
+}

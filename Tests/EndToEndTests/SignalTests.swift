@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+/// What opflow does when it is told to end.
+struct SignalTests {
+  /// One task that says when it runs, and writes down which signal ended it.
+  private static let manifest = """
+    tasks:
+      before: { run: echo before >> trace }
+      long:
+        needs: [before]
+        run: |
+          for signal in INT TERM HUP; do trap "echo $signal >> trace; exit 1" $signal; done
+          echo here > here
+          tail -f /dev/null & wait
+      after: { needs: [long], run: echo after >> trace }
+      other: { needs: [before], run: echo other >> other, priority: low }
+    """
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
+  func `the first signal stops by the stop rule and closes the journal`(
+    signal: Int32, code: Int32
+  ) throws {
+    let place = try Workplace(Self.manifest)
+    let here = try place.gate("here")
+    let live = try place.start("run", "-j", "1")
+    _ = try here.next()
+    live.send(signal)
+    let run = try live.finish()
+    #expect(run.status == code, "\(run)")
+    #expect(place.lines() == ["before", "TERM"])
+    #expect(!place.exists("other"))
+    #expect(run.errors.contains("opflow resume"))
+    #expect(try place.journal().last?.event == "close")
+    let status = try place.status()
+    #expect(status.state == "cancelled" || status.state == "interrupted")
+    #expect(status["before"]?.state == "succeeded")
+    place.expectNothingAlive()
+  }
+
+  @Test func `an interrupted run resumes where it was`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        b: { needs: [a], run: "echo b >> trace; test -e go || { echo here > here; tail -f /dev/null; }" }
+        c: { needs: [b], run: echo c >> trace }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGINT)
+    #expect(try live.finish().status == 130)
+    try place.write("go", "")
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "b", "b", "c"])
+    #expect(try place.status().state == "succeeded")
+  }
+
+  @Test func `Ctrl-C on the terminal reaches tasks only through opflow`() throws {
+    let place = try Workplace(Self.manifest)
+    let here = try place.gate("here")
+    let live = try place.start("run", "-j", "1")
+    _ = try here.next()
+    live.sendToGroup(SIGINT)
+    #expect(try live.finish().status == 130)
+    #expect(place.lines() == ["before", "TERM"])
+  }
+
+  @Test func `the second signal kills at once`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        stubborn:
+          run: |
+            trap 'echo term > here' TERM
+            echo here > here
+            while :; do tail -f /dev/null & wait || true; done
+          stop: { grace: 1h }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    #expect(try here.next() == "here")
+    live.send(SIGINT)
+    #expect(try here.next() == "term")
+    live.send(SIGINT)
+    #expect(try live.finish().status == 130)
+    #expect(try place.journal().last?.event == "close")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a task that survives TERM is killed after its grace`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        stubborn:
+          run: |
+            trap '' TERM
+            echo here > here
+            tail -f /dev/null
+          stop: { grace: 100ms }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGTERM)
+    #expect(try live.finish().status == 143)
+    place.expectNothingAlive()
+  }
+
+  @Test func `a stopped task is ended too`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        frozen: { run: "echo $$ > here; kill -STOP $$; tail -f /dev/null" }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGINT)
+    #expect(try live.finish().status == 130)
+    place.expectNothingAlive()
+  }
+
+  @Test func `a signal while a retry is waited for ends the run`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        bad: { run: "echo try >> trace; exit 1", retry: { max: 3, delay: 1h } }
+      """)
+    let live = try place.start("run")
+    try live.waitForError("bad")
+    try place.waitForJournal { $0.contains { $0.event == "retry" } }
+    live.send(SIGTERM)
+    #expect(try live.finish().status == 143)
+    #expect(place.lines() == ["try"])
+  }
+
+  @Test func `finally tasks run after a signal`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        long: { run: "echo here > here; tail -f /dev/null" }
+        cleanup: { finally: true, run: "echo cleanup $OPFLOW_RUN_STATE >> trace" }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGINT)
+    #expect(try live.finish().status == 130)
+    #expect(place.lines().count == 1)
+    #expect(place.lines().first?.hasPrefix("cleanup ") == true)
+    #expect(place.lines().first != "cleanup succeeded")
+  }
+
+  @Test func `a suspended run goes on`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        long: { run: "echo here > here; read x < go; echo done >> trace" }
+      """)
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGTSTP)
+    live.send(SIGCONT)
+    try go.letGo()
+    #expect(try live.finish().status == 0)
+    #expect(place.lines() == ["done"])
+  }
+}
