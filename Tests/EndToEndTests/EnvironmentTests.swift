@@ -90,7 +90,7 @@ struct EnvironmentTests {
     let place = try Workplace("tasks: { a: { dir: nowhere, run: 'true' } }")
     let run = try place.opflow("run", status: 1)
     #expect(run.errors.contains("nowhere"))
-    #expect(run.errors.contains("No such file or directory"))
+    #expect(run.errors.lowercased().contains("no such file or directory"))
   }
 
   @Test func `maps of defaults merge key by key, all else is replaced`() throws {
