@@ -179,4 +179,20 @@ struct OutputTests {
     place.expectNothingAlive()
     #expect(place.lines() == ["b"])
   }
+
+  @Test func `on a terminal progress is shown in place and the terminal is left in order`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        b: { needs: [a], run: "echo broken; exit 3" }
+      """)
+    let run = try place.shell("script -qec '\"$opflow\" run' /dev/null", status: 1)
+    #expect(place.lines() == ["a"])
+    #expect(run.output.contains("broken"))
+    #expect(run.output.contains("opflow resume"))
+    let hidden = run.output.components(separatedBy: "\u{1B}[?25l").count
+    let shown = run.output.components(separatedBy: "\u{1B}[?25h").count
+    #expect(hidden == shown || hidden < shown, "the cursor is shown again")
+  }
 }

@@ -65,6 +65,15 @@ final class LiveProcess {
     try pump(until: { self.errorText.contains(text) }, for: "`\(text)` on standard error")
   }
 
+  /// Goes on reading until standard error has so many lines.
+  ///
+  /// - Returns: false when the process ended before.
+  func waitForErrorLines(_ count: Int) throws -> Bool {
+    var lines: Int { errors.bytes.count { $0 == 10 } }
+    try pump(until: { lines >= count || !self.errors.isOpen }, for: "\(count) lines")
+    return lines >= count
+  }
+
   /// Goes on reading until standard output holds `text`.
   func waitForOutput(_ text: String) throws {
     try pump(until: { self.outputText.contains(text) }, for: "`\(text)` on standard output")
