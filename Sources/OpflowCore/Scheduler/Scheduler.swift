@@ -22,6 +22,9 @@ package struct SchedulerOptions: Sendable {
   static let defaultDownloads: UInt64 = 4
   /// Workers for each task that `cpu` lets run; more can be at work when tasks hold no cpu.
   static let workersPerParallel: UInt64 = 4
+  /// Workers that may be on their way to their hello at once: a thousand would share the processors
+  /// for so long that the last ones look dead.
+  static let maxLaunching = 64
   /// From launch to hello.
   static let helloMilliseconds: Int64 = 10_000
   /// Beyond a task's own grace, from a stop to the word that it ended.

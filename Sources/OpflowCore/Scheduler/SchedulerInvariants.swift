@@ -5,6 +5,7 @@ extension Scheduler {
     var heldTasks: [TaskID: WorkerID] = [:]
     var holders: [Int] = []
     var ahead = 0
+    var launching = [Int](repeating: 0, count: fleets.count)
     for worker in aliveWorkers {
       let record = workers[worker.index]
       for task in [record.current, record.ahead] where !task.isNone {
@@ -20,6 +21,7 @@ extension Scheduler {
           return "an idle worker hides"
         }
       case .launching:
+        launching[Int(record.kind.rawValue)] += 1
         if !record.ahead.isNone { return "a launching worker was handed a task ahead" }
         if !record.current.isNone, state(record.current) != .ready {
           return "a task assigned to a launching worker is \(state(record.current))"
@@ -34,6 +36,7 @@ extension Scheduler {
     if heldTasks.count != heldByWorkers {
       return "\(heldByWorkers) tasks held, \(heldTasks.count) found"
     }
+    if launching != fleets.map(\.launching) { return "launching workers are miscounted" }
     if ahead != aheadCount { return "\(aheadCount) tasks ahead, \(ahead) found" }
     for (resource, sum) in pool.held(by: holders).enumerated() {
       if sum > pool.capacity[resource] { return "resource \(resource) is exceeded" }

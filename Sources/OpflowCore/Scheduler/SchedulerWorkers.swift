@@ -21,6 +21,8 @@ struct Fleet {
   /// How many there may be.
   var limit: Int
   var alive = 0
+  /// How many of them have not said hello yet.
+  var launching = 0
   var idle: [WorkerID] = []
   /// How many in a row were lost without a hello.
   var silent = 0
@@ -38,15 +40,16 @@ extension Scheduler {
   ) -> WorkerID? {
     let fleet = Int(kind.rawValue)
     if let idle = fleets[fleet].idle.popLast() { return idle }
-    guard fleets[fleet].complaint == nil, fleets[fleet].alive < fleets[fleet].limit else {
-      return nil
-    }
+    guard fleets[fleet].complaint == nil, fleets[fleet].alive < fleets[fleet].limit,
+      fleets[fleet].launching < SchedulerOptions.maxLaunching
+    else { return nil }
     let worker = WorkerID(Int32(truncatingIfNeeded: workers.count))
     var record = WorkerRecord(kind: kind)
     record.deadline = now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds)
     workers.append(record)
     aliveWorkers.append(worker)
     fleets[fleet].alive += 1
+    fleets[fleet].launching += 1
     actions.append(.launch(worker, kind))
     return worker
   }
@@ -85,6 +88,7 @@ extension Scheduler {
     }
     let fleet = Int(workers[worker.index].kind.rawValue)
     fleets[fleet].silent = 0
+    fleets[fleet].launching -= 1
     workers[worker.index].deadline = nil
     let task = workers[worker.index].current
     if task.isNone {
@@ -243,6 +247,7 @@ extension Scheduler {
 
   private mutating func bury(_ worker: WorkerID) {
     let fleet = Int(workers[worker.index].kind.rawValue)
+    if workers[worker.index].phase == .launching { fleets[fleet].launching -= 1 }
     workers[worker.index].phase = .gone
     workers[worker.index].current = .none
     workers[worker.index].ahead = .none
