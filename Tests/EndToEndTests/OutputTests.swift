@@ -7,7 +7,8 @@ struct OutputTests {
     let place = try Workplace(
       #"""
       tasks:
-        a: { run: printf '\000\001\377\r\n\t\033[1mbold' }
+        a:
+          run: printf '\000\001\377\r\n\t\033[1mbold'
       """#)
     try place.opflow("run")
     let bytes = try place.bytes(place.runFolder() + "/logs/a.log")

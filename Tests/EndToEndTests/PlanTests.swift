@@ -136,7 +136,8 @@ struct PlanTests {
   }
 
   @Test(arguments: [
-    ("", "empty"), ("- a\n", "must be a map"), ("tasks: { a: { run: x } }\n---\ntasks: {}\n", "document"),
+    ("", "empty"), ("- a\n", "must be a map"),
+    ("tasks: { a: { run: x } }\n---\ntasks: {}\n", "document"),
     ("tasks: { a: { run: x } }\n\u{0}", "NUL"), ("version: 2\ntasks: { a: { run: x } }", "1"),
     ("tasks:\n\ta: { run: x }\n", "tab"), ("tasks: { a: { run: x }, a: { run: y } }", "a"),
     ("tasks: {}\n", "`tasks` is empty"),

@@ -18,10 +18,11 @@ struct ProcessTests {
 
   @Test func `signals are at their default, none is blocked or ignored`() throws {
     let place = try Workplace(
-      "tasks: { a: { run: [grep, -E, '^Sig(Blk|Ign|Cgt)', /proc/self/status] } }")
+      "tasks: { a: { run: [cat, /proc/self/status] } }")
     try place.opflow("run")
     let zero = String(repeating: "0", count: 16)
-    #expect(try place.log("a") == "SigBlk:\t\(zero)\nSigIgn:\t\(zero)\nSigCgt:\t\(zero)\n")
+    let log = try place.log("a")
+    for kind in ["Blk", "Ign", "Cgt"] { #expect(log.contains("Sig\(kind):\t\(zero)\n"), "\(log)") }
   }
 
   @Test func `a reader that goes away ends a writer in a pipe`() throws {

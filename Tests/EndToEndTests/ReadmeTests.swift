@@ -51,8 +51,8 @@ struct ReadmeTests {
     _ = try? place.remove("jobs/.opflow")
     _ = try? place.remove("jobs/out")
     // What `scripts/opflow` and `scripts/test` build is what is under test here, and is there.
-    try place.write("scripts/opflow", "#!/bin/sh\nexec \"$opflow\" \"$@\"\n", mode: 0o755)
-    try place.write("scripts/test", "#!/bin/sh\n", mode: 0o755)
+    try place.writeProgram("scripts/opflow", "#!/bin/sh\nexec \"$opflow\" \"$@\"\n")
+    try place.writeProgram("scripts/test", "#!/bin/sh\n")
     for block in try Self.blocks() {
       switch block.kind {
       case "yaml":

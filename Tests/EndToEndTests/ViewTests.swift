@@ -137,13 +137,13 @@ struct ViewTests {
   }
 
   @Test func `runs lists the newest first`() throws {
-    let place = try Workplace("name: demo\ntasks: { a: { run: test -e ok } }")
+    let place = try Workplace("tasks: { a: { run: test -e ok } }")
     try place.opflow("run", status: 1)
     let failed = try #require(place.runs.first)
     try place.write("ok", "")
     try place.opflow("run")
     let list = try place.opflow("runs")
-    let lines = list.outputLines.filter { $0.contains("demo") }
+    let lines = list.outputLines.filter { $0.contains("opflow.yaml") }
     #expect(lines.count == 2, "\(list)")
     #expect(lines.first?.contains("succeeded") == true)
     #expect(lines.last?.contains(failed) == true)

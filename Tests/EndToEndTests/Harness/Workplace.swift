@@ -31,12 +31,18 @@ final class Workplace {
 
   func file(_ name: String) -> String { path + "/" + name }
 
-  func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
+  func write(_ name: String, _ text: String) throws {
     let url = URL(fileURLWithPath: file(name))
     try FileManager.default.createDirectory(
       at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(text.utf8).write(to: url)
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+  }
+
+  /// A program. Another process writes it: a descriptor of this one could be inherited by what
+  /// another test starts at this moment, and then the kernel refuses to execute the file.
+  func writeProgram(_ name: String, _ text: String, mode: String = "755") throws {
+    try write(name + ".text", text)
+    try shell("cp '\(name).text' '\(name)' && rm '\(name).text' && chmod \(mode) '\(name)'")
   }
 
   func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: file(name)) }
