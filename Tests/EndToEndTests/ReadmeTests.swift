@@ -31,11 +31,13 @@ struct ReadmeTests {
     return blocks
   }
 
-  /// Replaces what differs from run to run: ids of runs, times, and the folder.
+  /// Replaces what differs from run to run: ids of runs, times, the folder, and the width
+  /// of columns.
   private func normalised(_ text: String, in place: Workplace) -> String {
     text.replacing(place.path, with: "~/opflow")
       .replacing(#/\b\d{8}-\d{6}-[0-9a-z]+\b/#, with: "RUN")
       .replacing(#/\b\d+(\.\d+)? ?(ms|s|m)\b/#, with: "TIME")
+      .replacing(#/ +/#, with: " ")
   }
 
   @Test func `every block is of a kind that is tested`() throws {
