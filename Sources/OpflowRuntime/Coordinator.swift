@@ -90,9 +90,6 @@ package final class Coordinator {
     progress.begin(atMilliseconds: wall)
     for warning in request.warnings { progress.warning(warning) }
     append(request.opening, at: wall)
-    for case .transition(let transition) in request.opening {
-      progress.transition(transition, atMilliseconds: wall)
-    }
     flushJournal()
     do throws(Errno) {
       // What a resume is to find must be there before anything happens that it would look for.

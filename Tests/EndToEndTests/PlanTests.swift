@@ -98,7 +98,6 @@ struct PlanTests {
 
   @Test func `what comes later is refused by name`() throws {
     for (key, line) in [
-      ("download", "download: { url: 'https://example.org/x', to: x }"),
       ("matrix", "run: 'true'\n    matrix: { a: [1, 2] }"),
       ("secrets", "run: 'true'\n    secrets: [TOKEN]"),
       ("outputs", "run: 'true'\n    inputs: [a]\n    outputs: [b]"),
