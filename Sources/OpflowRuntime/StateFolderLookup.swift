@@ -9,10 +9,10 @@ extension StateFolder {
   package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
     let runs = try runs()
     guard let reference else {
-      // One that was killed before it began counts only where there is no other.
-      let newest = runs.lazy.map(folder(of:)).first(where: \.hasBegun)
-      guard let run = newest ?? runs.first.map(folder(of:)) else { throw .noRuns(folder: path) }
-      return run
+      guard let newest = runs.lazy.map(folder(of:)).first(where: \.hasBegun) else {
+        throw .noRuns(folder: path)
+      }
+      return newest
     }
     if let id = RunID(reference), runs.contains(id) { return folder(of: id) }
     if !reference.isEmpty, !Path.exists(reference) {
