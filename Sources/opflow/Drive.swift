@@ -61,22 +61,25 @@ struct Drive {
   private var heading: ProgressHeading {
     let (plan, logs) = (plan, ShownPath(arguments.view).text(folder.logs))
     var heading = ProgressHeading(
-      run: folder.id.description, initial: initial, resumeCommand: resumeCommand
+      run: folder.id.description, initial: initial,
+      resumeCommand: commandLine("resume", [folder.id.description]),
+      logsCommand: commandLine("logs", ["--run", folder.id.description])
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
     heading.isResumed = isResumed
     return heading
   }
 
-  /// As short as it finds the run from where the person is.
-  private var resumeCommand: String {
-    var words = ["opflow", "resume"]
-    if let directory = arguments.view.directory { words += ["-C", directory] }
+  /// A command line about this run, as short as it finds the run from where the person is.
+  private func commandLine(_ command: String, _ arguments: [String]) -> String {
+    let view = self.arguments.view
+    var words = ["opflow", command]
+    if let directory = view.directory { words += ["-C", directory] }
     let state = Path.parent(of: Path.parent(of: folder.path))
     let here = try? Path.workingDirectory()
     if here.flatMap({ StateFolder.nearest(to: $0) })?.path != state {
-      words += ["--state-dir", ShownPath(arguments.view).text(state)]
+      words += ["--state-dir", ShownPath(view).text(state)]
     }
-    return (words + [folder.id.description]).map { ActionText.quoted($0) }.joined(separator: " ")
+    return (words + arguments).map { ActionText.quoted($0) }.joined(separator: " ")
   }
 }
 

@@ -64,6 +64,7 @@ struct ViewDriver {
     }
     var heading = ProgressHeading(
       run: "r1", initial: initial, resumeCommand: "opflow resume r1",
+      logsCommand: "opflow logs --run r1",
       logPath: { "logs/\(plan.nameString($0)).log" })
     heading.isResumed = isResumed
     view = ProgressView(options: options, plan: plan, heading: heading)

@@ -204,6 +204,26 @@ import Testing
         """)
   }
 
+  @Test func `live mode tells what went wrong meanwhile, and how to see the output`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .live))
+    view.start("fetch")
+    _ = view.errorText()
+    view.end("fetch", .retry, .exit(75), outputBytes: 3) { $0.delayMilliseconds = 100 }
+    #expect(
+      view.errorText() == """
+        \r\u{1b}[K[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
+        [0/4] 0.00s, 0 running
+        """)
+    view.close(.succeeded)
+    #expect(
+      view.errorText() == """
+        \r\u{1b}[Knot started: fetch, build, test, publish
+        run r1 succeeded in 0.00s: 4 not started
+        what tasks printed: opflow logs --run r1
+
+        """)
+  }
+
   @Test func `a stopped task counts as cancelled, a lost one as interrupted`() throws {
     var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
     view.start("fetch")

@@ -116,9 +116,10 @@ private struct ArgumentBuilder {
       return .runs(view)
     case .help:
       guard let name = try single(positionals) else { return .help(nil) }
-      guard let topic = CommandName(rawValue: name), topic.isSupported else {
+      guard let topic = CommandName(rawValue: name) else {
         throw UsageError("help: no help on `\(CleanText.string(name))`")
       }
+      guard topic.isSupported else { throw UsageError("\(name): not supported yet") }
       return .help(topic)
     case .version:
       if let extra = positionals.first { throw superfluous(extra) }

@@ -32,6 +32,8 @@ struct FailureBlock {
 struct ClosingSummary {
   let model: ProgressModel
   let palette: Palette
+  /// Output of tasks was not shown, so it is said how to see it.
+  let namesLogs: Bool
 
   private static let maxNames = 10
 
@@ -53,6 +55,10 @@ struct ClosingSummary {
     text.add(verdict(close))
     text.add(" in \(elapsed): \(counts())")
     text.endLine()
+    if namesLogs, model.hasOutput {
+      text.add("what tasks printed: \(model.heading.logsCommand)")
+      text.endLine()
+    }
     if close.state != .succeeded {
       text.add("resume it: \(model.heading.resumeCommand)")
       text.endLine()

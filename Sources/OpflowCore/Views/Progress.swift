@@ -42,11 +42,11 @@ package struct ProgressView {
       outputWish = .atEnd(maxBytes: keptBytes)
       tickMilliseconds = nil
     case .quiet:
-      renderer = QuietProgress(palette: palette)
+      renderer = QuietProgress(palette: palette, tellsTrouble: false)
       outputWish = .onFailure(maxBytes: keptBytes)
       tickMilliseconds = nil
     case .live:
-      renderer = QuietProgress(palette: palette)
+      renderer = QuietProgress(palette: palette, tellsTrouble: true)
       live = LiveLine(columns: options.columns)
       outputWish = .onFailure(maxBytes: keptBytes)
       tickMilliseconds = LiveLine.redrawMilliseconds
@@ -118,7 +118,7 @@ package struct ProgressView {
 
   package mutating func end(_ close: CloseEntry, atMilliseconds now: Int64) {
     live?.erase(from: &standardError)
-    ClosingSummary(model: model, palette: palette)
+    ClosingSummary(model: model, palette: palette, namesLogs: live != nil)
       .write(close, atMilliseconds: now, into: &standardError)
     if json {
       ProgressJSON.close(close, model, atMilliseconds: now, into: &standardOutput)

@@ -16,6 +16,8 @@ struct ProgressModel {
   /// The first failures that count, with the end of what they printed.
   private(set) var failures: [FailureRecord] = []
   private(set) var beganMilliseconds: Int64 = 0
+  /// Whether any task printed something.
+  private(set) var hasOutput = false
 
   /// Of more failures the summary tells only how many there were.
   static let maxDetailedFailures = 20
@@ -68,6 +70,7 @@ struct ProgressModel {
     let old = states[task.index]
     let new = Self.state(after: transition)
     states[task.index] = new
+    if transition.outcome.usage.outputBytes > 0 { hasOutput = true }
     count(old, by: -1)
     count(new, by: 1)
     switch transition.event {
@@ -78,7 +81,7 @@ struct ProgressModel {
     case .success, .failure, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break
     }
     if new != .running, new != .suspended, old == .running || old == .suspended {
-      running.removeAll { $0.task == task }
+      if let place = running.firstIndex(where: { $0.task == task }) { running.remove(at: place) }
     }
   }
 

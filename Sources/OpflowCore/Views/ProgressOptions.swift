@@ -41,14 +41,17 @@ package struct ProgressHeading: Sendable {
   package var logPath: @Sendable (TaskID) -> String
   /// The command line that continues the run.
   package var resumeCommand: String
+  /// The command line that shows what its tasks printed.
+  package var logsCommand: String
 
   /// - Parameter initial: how each task enters the drive.
   package init(
-    run: String, initial: [InitialState], resumeCommand: String,
+    run: String, initial: [InitialState], resumeCommand: String, logsCommand: String,
     logPath: @escaping @Sendable (TaskID) -> String
   ) {
     self.run = run
     self.resumeCommand = resumeCommand
+    self.logsCommand = logsCommand
     self.logPath = logPath
     selected = TaskSet(taskCount: initial.count)
     reused = TaskSet(taskCount: initial.count)
