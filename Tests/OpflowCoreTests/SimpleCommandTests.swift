@@ -13,9 +13,10 @@ struct SimpleCommandTests {
   @Test("plain words are a command of their own")
   func plain() {
     #expect(words("true") == ["true"])
-    #expect(words("  gcc\t-O2 -DX=1 -c a/b.c -o out/b.o \n\n") == [
-      "gcc", "-O2", "-DX=1", "-c", "a/b.c", "-o", "out/b.o",
-    ])
+    #expect(
+      words("  gcc\t-O2 -DX=1 -c a/b.c -o out/b.o \n\n") == [
+        "gcc", "-O2", "-DX=1", "-c", "a/b.c", "-o", "out/b.o",
+      ])
     #expect(words("./run.sh") == ["./run.sh"])
     #expect(words("user@host:1,2%") == ["user@host:1,2%"])
   }

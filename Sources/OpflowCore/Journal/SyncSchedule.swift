@@ -1,4 +1,3 @@
-
 /// Decides when the journal is to be synced and what has to wait for that. Places in the journal
 /// are counted in bytes from its start.
 package struct SyncSchedule: Sendable {
