@@ -51,8 +51,8 @@ struct WorkerState {
   /// processes, or such as sleep in the kernel.
   static let killPatienceMilliseconds: Int64 = 3000
   static let killIntervalMilliseconds: Int64 = 20
-  /// At most, when the coordinator is gone.
-  static let lastGraceMilliseconds: Int64 = 1000
+  /// At most, when the coordinator is gone: a resume may be waiting.
+  static let lastGraceMilliseconds: Int64 = 500
 
   private enum Phase {
     case starting, running

@@ -77,7 +77,7 @@ import Testing
     #expect(try worker.wait() == .exit(0))
   }
 
-  @Test func `end-of-file ends the tree within a second of grace, whatever the task's own is`()
+  @Test func `end-of-file ends the tree within half a second of grace, whatever the task's own is`()
     throws
   {
     let worker = try WorkerHarness([

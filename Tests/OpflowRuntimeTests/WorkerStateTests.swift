@@ -114,9 +114,9 @@ import Testing
     start()
     #expect(tell(.order(.run(b, attempt: 1))) == [])
     #expect(tell(.endOfOrders, at: 10) == ["signal 15", "continue"])
-    #expect(deadline == 1010)
+    #expect(deadline == 510)
     #expect(tell(.endOfOrders, at: 20) == [])
-    #expect(deadline == 1010)
+    #expect(deadline == 510)
     #expect(
       tell(.reaped(status: .exit(0), isGone: true), at: 30)
         == ["finish 0 exit(0) interrupted 30000", "leave"])
