@@ -198,6 +198,12 @@ import Testing
     }
   }
 
+  @Test func `the help names what is not there yet`() {
+    for command in CommandName.allCases where !command.isSupported {
+      #expect(HelpText.text(nil).contains("\(command.rawValue)"))
+    }
+  }
+
   @Test func `the help of run names each flag once`() {
     let text = HelpText.text(.run)
     for flag in [

@@ -25,6 +25,9 @@ package enum HelpText {
       version           the version of opflow
       help [COMMAND]    this text, or all about a command
 
+    Not supported yet: cancel, pause, continue, priority, parallel, graph, report, journal, clean,
+    init, schema, completion.
+
     Examples:
       opflow run                      run opflow.yaml
       opflow run -j4 -k build.yaml    four at once, and go on after failures
