@@ -116,7 +116,12 @@ static char *decoded_user_info(CURL *easy, const char *user_info) {
 }
 
 int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_request *request) {
-  curl_easy_reset(transfer->easy);
+  // A new handle each time, not one that was reset: libcurl 7.88 refuses CURLOPT_BUFFERSIZE to a
+  // handle whose last transfer found no connection. What is worth keeping lives in the multi handle.
+  CURL *easy = curl_easy_init();
+  if (easy == NULL) return CURLE_OUT_OF_MEMORY;
+  curl_easy_cleanup(transfer->easy);
+  transfer->easy = easy;
   curl_slist_free_all(transfer->headers);
   transfer->headers = NULL;
   transfer->error[0] = 0;
