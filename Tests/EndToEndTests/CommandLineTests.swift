@@ -124,4 +124,14 @@ struct CommandLineTests {
       "stat -c %a \(folder) \(folder)/journal.log \(folder)/plan \(folder)/logs/a.log")
     #expect(modes.outputLines == ["700", "600", "400", "600"])
   }
+
+  @Test func `the command that is named at the end resumes the run from where one stands`() throws {
+    let place = try Workplace()
+    try place.write("a folder/m.yaml", "tasks: { a: { run: test -e ok } }")
+    let run = try place.opflow("run", "a folder/m.yaml", status: 1)
+    let hint = try #require(run.errorLines.first { $0.hasPrefix("resume it: opflow ") })
+    try place.write("a folder/ok", "")
+    try place.shell("\"$opflow\" " + hint.dropFirst("resume it: opflow ".count))
+    #expect(try place.opflow("status", "a folder/m.yaml").output.contains("succeeded"))
+  }
 }

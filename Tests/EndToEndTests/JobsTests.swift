@@ -12,6 +12,7 @@ struct JobsTests {
   private static let features: [(job: String, exit: Int32, said: [String])] = [
     ("allow-failure", 0, ["published"]),
     ("anchors", 0, ["checking first, strict", "checking second, loose", "checking third, strict"]),
+    ("download", 0, ["out/fetched/list"]),
     ("environment", 0, ["task 1 C.UTF-8"]),
     ("finally", 1, ["the run has failed, stopping the server", "told everybody"]),
     ("if-and-vars", 0, ["version 1.20, debug", "packed by task pack"]),
