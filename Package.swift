@@ -68,5 +68,15 @@ let package = Package(
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
       name: "EndToEndTests", dependencies: ["CTestSupport"], swiftSettings: swiftSettings),
+    // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
+    // in debug builds too, since the tests go through thousands.
+    .target(
+      name: "Simulation", dependencies: ["OpflowCore", "OpflowRuntime"], path: "Tests/Simulation",
+      swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "Soak", dependencies: ["Simulation"], path: "Tests/Soak", swiftSettings: swiftSettings),
+    .testTarget(name: "EndToEndTests", swiftSettings: swiftSettings),
   ]
 )

@@ -39,12 +39,14 @@ extension Coordinator {
   func fail(_ error: Errno) {
     guard journalFailure == nil else { return }
     journalFailure = error
+    // First of all: a task that is taken back while the run goes on would start again at once. The
+    // one handed ahead goes before the one that it was to follow.
+    tell(.stop(.ioError))
     for link in unsent {
-      for (task, attempt) in link.withdrawRuns() {
+      for (task, attempt) in link.withdrawRuns().reversed() {
         tell(.revoked(link.id, task, attempt: attempt))
       }
     }
-    tell(.stop(.ioError))
   }
 
   func requestSync() {

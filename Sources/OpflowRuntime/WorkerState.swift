@@ -1,7 +1,7 @@
-internal import OpflowCore
+package import OpflowCore
 
 /// What happens to a worker.
-enum WorkerEvent {
+package enum WorkerEvent {
   case order(WorkerOrder)
   /// The coordinator is gone, or this worker was told to end by a signal.
   case endOfOrders
@@ -17,7 +17,7 @@ enum WorkerEvent {
 }
 
 /// What a worker is to do, in this order.
-enum WorkerAction {
+package enum WorkerAction {
   /// Answered by `started` or `refused`.
   case start(TaskID, attempt: Int32)
   case report(WorkerReport)
@@ -46,7 +46,7 @@ enum WorkerAction {
 /// has until a deadline, also when its own process has ended by then. `killing`: KILL in passes, until
 /// nothing is left or, for what cannot be killed, a second deadline has passed. It is suspended in
 /// `running` only.
-struct WorkerState {
+package struct WorkerState {
   /// How long KILL is repeated before what is left counts as impossible to end: another user's
   /// processes, or such as sleep in the kernel.
   static let killPatienceMilliseconds: Int64 = 3000
@@ -92,12 +92,12 @@ struct WorkerState {
   private var isLeaving = false
 
   /// What a task finds in `OPFLOW_RUN_STATE`.
-  private(set) var conclusion: RunState?
+  package private(set) var conclusion: RunState?
 
-  init(policy: @escaping (TaskID) -> TaskPolicy) { self.policy = policy }
+  package init(policy: @escaping (TaskID) -> TaskPolicy) { self.policy = policy }
 
   /// When `timer` is due; nil for never.
-  var deadline: Instant? {
+  package var deadline: Instant? {
     guard let current else { return nil }
     switch current.phase {
     case .starting: return nil
@@ -107,7 +107,7 @@ struct WorkerState {
     }
   }
 
-  mutating func handle(
+  package mutating func handle(
     _ event: WorkerEvent, at now: Instant, into actions: inout [WorkerAction]
   ) {
     switch event {

@@ -36,11 +36,23 @@ struct Ranking {
     self.task = order
   }
 
-  /// A stable radix sort of the positions of `keys`, 16 bits a pass; passes whose digit is the same
-  /// for all are left out. Stable, so that equal keys keep the order of the manifest.
+  /// The positions of `keys` in their order; equal keys keep the order of the manifest.
   private static func sorted(by keys: [UInt64]) -> [Int32] {
-    var order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
-    var next = order
+    let order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
+    if keys.count >= radixThreshold { return radixSorted(order, by: keys) }
+    return order.sorted { left, right in
+      let (a, b) = (keys[Int(left)], keys[Int(right)])
+      return a == b ? left < right : a < b
+    }
+  }
+
+  /// Below it, counting digits costs more than comparing.
+  private static let radixThreshold = 20_000
+
+  /// A stable radix sort, 16 bits a pass; passes whose digit is the same for all are left out.
+  private static func radixSorted(_ positions: [Int32], by keys: [UInt64]) -> [Int32] {
+    var order = positions
+    var next = positions
     for shift in stride(from: UInt64(0), to: 64, by: 16) {
       var starts = [Int](repeating: 0, count: 65_537)
       for key in keys { starts[Int((key >> shift) & 65_535) + 1] += 1 }

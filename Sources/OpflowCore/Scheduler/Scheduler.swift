@@ -10,6 +10,8 @@ package struct SchedulerOptions: Sendable {
   package var seed: UInt64
   /// Whether a short task's worker may be handed the next task before it reports.
   package var handsAhead = true
+  /// How long a task is taken to last before any has ended.
+  package var expectedWallMicroseconds: Int64 = SchedulerOptions.shortTaskMicroseconds * 8
 
   package init(maxParallel: UInt64, memoryBytes: UInt64, maxFailures: Int, seed: UInt64) {
     self.maxParallel = maxParallel
@@ -84,6 +86,8 @@ package struct Scheduler {
   var ready: ReadyQueues
   var pool: ResourcePool
   var timers = TimerHeap()
+  /// When the delay of tasks ends that wait for a retry and may not start any more, until they may.
+  var withheld: [TaskID: Instant] = [:]
   var random: SplitMix64
   var workers: [WorkerRecord] = []
   var fleets: [Fleet]
@@ -105,8 +109,8 @@ package struct Scheduler {
   var heldByWorkers = 0
   /// Tasks that workers were handed ahead.
   var aheadCount = 0
-  /// A moving mean of how long tasks take; starts out as long.
-  var meanWallMicroseconds: Int64 = SchedulerOptions.shortTaskMicroseconds * 8
+  /// A moving mean of how long tasks take.
+  var meanWallMicroseconds: Int64
 
   enum Phase { case begin, main, finally, done }
 
@@ -135,6 +139,7 @@ package struct Scheduler {
     random = SplitMix64(seed: options.seed)
     blockedInPass = [UInt32](repeating: 0, count: plan.demandCount)
     startedAny = owesFinally
+    meanWallMicroseconds = options.expectedWallMicroseconds
     let commandLimit = min(
       options.maxParallel.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
         .partialValue, 1 << 20)

@@ -90,6 +90,8 @@ extension Scheduler {
       if marks[task.index].contains(.held), mayStart(task) {
         marks[task.index].remove(.held)
         enqueue(task)
+      } else if mayStart(task), let at = withheld.removeValue(forKey: task) {
+        timers.push(TimerHeap.Entry(at: at, task: task))
       }
       for edge in plan.needs(task) {
         let need = TaskID(plan.needTargets[edge])

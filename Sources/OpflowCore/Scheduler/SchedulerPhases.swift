@@ -36,7 +36,9 @@ extension Scheduler {
     }
     let delayed = timers.entries
     timers.removeAll()
-    for entry in delayed where mayStart(entry.task) { timers.push(entry) }
+    for entry in delayed {
+      if mayStart(entry.task) { timers.push(entry) } else { withheld[entry.task] = entry.at }
+    }
     for worker in aliveWorkers {
       let record = workers[worker.index]
       if record.phase == .launching, !record.current.isNone, !mayStart(record.current) {
@@ -142,13 +144,13 @@ extension Scheduler {
 
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout [SchedulerAction]) {
-    failUnservable(into: &actions)
+    while failUnservable(into: &actions) { dispatch(at: now, into: &actions) }
     guard heldByWorkers == 0, ready.count == 0, timers.first == nil, !isSuspended else { return }
     if phase == .main, startedAny, !isKilled, stopCause != .ioError {
       phase = .finally
       openFinally(into: &actions)
       dispatch(at: now, into: &actions)
-      failUnservable(into: &actions)
+      while failUnservable(into: &actions) { dispatch(at: now, into: &actions) }
       if heldByWorkers > 0 || ready.count > 0 { return }
     }
     phase = .done

@@ -147,7 +147,7 @@ extension Scheduler {
         pool.give(demand)
         becomeIdle(worker)
       }
-    } else if workers[worker.index].current == task {
+    } else if workers[worker.index].current == task, workers[worker.index].ahead.isNone {
       heldByWorkers -= 1
       workers[worker.index].current = .none
       workers[worker.index].deadline = nil
@@ -288,20 +288,30 @@ extension Scheduler {
   }
 
   /// Fails ready tasks whose kind of worker does not come up, the best first, until `max_failures`
-  /// holds back the rest.
-  mutating func failUnservable(into actions: inout [SchedulerAction]) {
-    guard fleets.contains(where: { $0.complaint != nil }), ready.count > 0 else { return }
-    for rank in ready.removeAll().sorted() {
-      let task = TaskID(ranking.task[Int(rank)])
-      guard let complaint = fleets[Int(workerKind(of: task).rawValue)].complaint, mayStart(task)
-      else {
-        if mayStart(task) { enqueue(task) } else { marks[task.index].insert(.held) }
-        continue
+  /// holds back the rest. Their ends may make others ready, which fail in their turn.
+  ///
+  /// - Returns: whether any failed; what became ready by that and has workers is to be dispatched.
+  @discardableResult
+  mutating func failUnservable(into actions: inout [SchedulerAction]) -> Bool {
+    guard fleets.contains(where: { $0.complaint != nil }) else { return false }
+    var count = 0
+    var countBefore = -1
+    while count > countBefore, ready.count > 0 {
+      countBefore = count
+      for rank in ready.removeAll().sorted() {
+        let task = TaskID(ranking.task[Int(rank)])
+        guard let complaint = fleets[Int(workerKind(of: task).rawValue)].complaint, mayStart(task)
+        else {
+          if mayStart(task) { enqueue(task) } else { marks[task.index].insert(.held) }
+          continue
+        }
+        var transition = Transition(.failure, task, reason: .workerLost)
+        transition.what = complaint
+        set(task, .waiting)
+        settle(task, as: .failed, transition, into: &actions)
+        count += 1
       }
-      var transition = Transition(.failure, task, reason: .workerLost)
-      transition.what = complaint
-      set(task, .waiting)
-      settle(task, as: .failed, transition, into: &actions)
     }
+    return count > 0
   }
 }

@@ -1,0 +1,89 @@
+import OpflowCore
+import Testing
+
+/// Ends that few runs come to: workers that never come up, a journal that fails between two orders.
+@Suite("Scheduler without workers or journal")
+struct SchedulerLossTests {
+  func plan(_ fill: (inout PlanMaker) -> Void) throws -> Plan {
+    var maker = PlanMaker()
+    fill(&maker)
+    return try maker.make()
+  }
+
+  @Test("tasks that become ready as others fail for want of workers fail in their turn")
+  func chainOfFailures() throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("a")
+        $0.add("b", needs: ["a"], on: .failure)
+        $0.add("c", needs: ["b"], on: .failure)
+        $0.add("d", needs: ["c"], on: .failure)
+      }, maxFailures: 0)
+    for _ in 0..<3 {
+      let last = run.launched.removeLast()
+      run.tell(.workerLost(last, complaint: "no libyaml"))
+    }
+    #expect(["a", "b", "c", "d"].allSatisfy { run.state($0) == .failed })
+    #expect(run.close?.exitCode == 1)
+  }
+
+  @Test("a retry that max_failures withheld goes on when another failure frees it")
+  func withheldRetry() throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("flaky") { $0.policy = TaskPolicy(retryMax: 1, retryJitterPermille: 0) }
+        $0.add("first")
+        $0.add("second")
+        $0.add("rescue", needs: ["flaky"]) { $0.needs.append(("second", .failure)) }
+      }, parallel: 3, maxFailures: 1)
+    run.end("flaky", exit: 1)
+    run.end("first", exit: 1)
+    run.end("second", exit: 1)
+    run.finish()
+    #expect(run.state("flaky") == .succeeded)
+    #expect(run.state("rescue") == .succeeded)
+  }
+
+  @Test("orders that were not sent are taken back in reverse, and nothing starts again")
+  func journalFails() throws {
+    let plan = try plan {
+      for index in 0..<30 { $0.add("t\(index)") }
+    }
+    var run = ImaginedRun(plan, parallel: 1, handsAhead: true)
+    while run.inbox.values.allSatisfy({ $0.count < 2 }), run.close == nil {
+      if !run.launched.isEmpty {
+        run.tell(.workerReady(run.launched.removeFirst()))
+      } else if let worker = run.running.keys.first, run.inbox[worker]?.isEmpty ?? true {
+        var outcome = Outcome(status: .success)
+        outcome.usage.wallMicroseconds = 100
+        run.end(worker, outcome)
+      } else if let (worker, orders) = run.inbox.first(where: { !$0.value.isEmpty }) {
+        run.inbox[worker] = Array(orders.dropFirst())
+        run.obey(worker, orders[0])
+      }
+    }
+    let (worker, orders) = try #require(run.inbox.first { $0.value.count == 2 })
+    let starts = run.started.count
+    run.tell(.stop(.ioError))
+    for order in orders.reversed() {
+      guard case .run(let task, let attempt) = order else { continue }
+      run.tell(.revoked(worker, task, attempt: attempt))
+    }
+    #expect(run.started.count == starts)
+    #expect(run.close?.exitCode == 74)
+  }
+
+  @Test("a task given back before the one handed ahead behind it is a breach")
+  func wrongOrder() throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("a")
+        $0.add("b")
+      }, parallel: 1)
+    #expect(run.runningNames == ["a"])
+    let worker = try #require(run.running.keys.first)
+    run.tell(.revoked(worker, TaskID(1), attempt: 1))
+    #expect(run.running[worker] == nil)
+    #expect(run.journal.last?.outcome.reason != .revoked)
+  }
+}

@@ -1,0 +1,45 @@
+import OpflowCore
+
+/// What befalls a drive, drawn once for each: chances are in thousandths of a step.
+struct Chaos: Sendable {
+  var losesWorker = 0
+  var suspends = 0
+  var cancels = 0
+  var kills = 0
+  var jumpsClock = 0
+  var lies = 0
+  /// Workers of which one in so many never says hello; 0 for none.
+  var silentOneIn = 0
+  var launchFailsOneIn = 0
+  /// The step at which the coordinator dies.
+  var crashStep = Int.max
+  /// Journal bytes of this drive that the disk takes.
+  var diskRoom = Int.max
+  /// Messages go through the codec.
+  var usesWire = false
+
+  /// Nothing happens, and no task outlasts a timeout that it could have met.
+  var isNone = false
+
+  static let none = {
+    var chaos = Chaos()
+    chaos.isNone = true
+    return chaos
+  }()
+
+  static func random(taskCount: Int, _ random: inout SplitMix64) -> Chaos {
+    var chaos = Chaos()
+    if random.chance(40) { chaos.losesWorker = 1 + random.below(40) }
+    if random.chance(30) { chaos.suspends = 1 + random.below(30) }
+    if random.chance(30) { chaos.cancels = 1 + random.below(10) }
+    if random.chance(20) { chaos.kills = 1 + random.below(8) }
+    if random.chance(20) { chaos.jumpsClock = 1 + random.below(20) }
+    if random.chance(10) { chaos.lies = 1 + random.below(20) }
+    if random.chance(15) { chaos.silentOneIn = 1 + random.below(6) }
+    if random.chance(15) { chaos.launchFailsOneIn = 1 + random.below(6) }
+    if random.chance(60) { chaos.crashStep = random.below(10 + 10 * taskCount) }
+    if random.chance(10) { chaos.diskRoom = 200 + random.below(4000) }
+    chaos.usesWire = random.chance(15)
+    return chaos
+  }
+}

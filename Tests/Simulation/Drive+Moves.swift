@@ -1,0 +1,184 @@
+import OpflowCore
+import OpflowRuntime
+
+/// Something that can happen next.
+struct Move {
+  enum Kind {
+    case hello, order, endOfTree, endOfLeftovers, workerTimer
+    case report, loss
+  }
+  var kind: Kind
+  var worker: Int
+
+  /// It goes on when the coordinator is gone.
+  var isOfWorker: Bool {
+    switch kind {
+    case .order, .endOfTree, .endOfLeftovers, .workerTimer: true
+    case .hello, .report, .loss: false
+    }
+  }
+}
+
+extension Drive {
+  func enabledMoves() -> [Move] {
+    var moves: [Move] = []
+    for index in workers.indices {
+      let worker = workers[index]
+      switch worker.phase {
+      case .gone: continue
+      case .dead: moves.append(Move(kind: worker.outbox.isEmpty ? .loss : .report, worker: index))
+      case .launching: if !isSilent(index) { moves.append(Move(kind: .hello, worker: index)) }
+      case .talking:
+        if !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
+        if !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
+        let canEnd = worker.tree.map { !$0.hasLeftovers && endStatus(of: $0) != nil } ?? false
+        if let deadline = worker.state.deadline, deadline <= now, !(chaos.isNone && canEnd) {
+          moves.append(Move(kind: .workerTimer, worker: index))
+        }
+        guard let tree = worker.tree else { continue }
+        if tree.hasLeftovers {
+          if tree.isKilled || tree.isAskedToEnd {
+            moves.append(Move(kind: .endOfLeftovers, worker: index))
+          }
+        } else if canEnd {
+          moves.append(Move(kind: .endOfTree, worker: index))
+        }
+      }
+    }
+    return moves
+  }
+
+  private func isSilent(_ worker: Int) -> Bool {
+    chaos.silentOneIn > 0 && (worker &* 7 &+ plan.taskCount) % chaos.silentOneIn == 0
+  }
+
+  /// How the task's own process can end now; nil when it cannot.
+  private func endStatus(of tree: ImaginedTree) -> ExitStatus? {
+    if tree.isKilled { return .signal(9) }
+    if tree.isStopped { return nil }
+    let task = tasks[tree.task.index]
+    if tree.isAskedToEnd, !task.ignoresStop { return .signal(15) }
+    return task.behaviour.status(attempt: tree.attempt)
+  }
+
+  mutating func make(_ move: Move) throws(Finding) {
+    let index = move.worker
+    let id = workers[index].id
+    switch move.kind {
+    case .hello:
+      workers[index].phase = .talking
+      // The report of its hello is the event itself.
+      try tell(.workerReady(id))
+    case .order:
+      let order = try workers[index].takeOrder(overWire: chaos.usesWire)
+      try tell(worker: index, .order(order))
+    case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
+    case .loss:
+      workers[index].phase = .gone
+      lostWorkers += 1
+      try tell(.workerLost(id, complaint: "it is gone"))
+    case .workerTimer: try tell(worker: index, .timer)
+    case .endOfTree:
+      guard let tree = workers[index].tree, let status = endStatus(of: tree) else { return }
+      let leaves = tasks[tree.task.index].leavesDescendants
+      if leaves { workers[index].tree?.hasLeftovers = true }
+      try tell(worker: index, .reaped(status: status, isGone: !leaves))
+    case .endOfLeftovers: try tell(worker: index, .reaped(status: nil, isGone: true))
+    }
+  }
+
+  /// Tells a worker a fact, and lets it start what it decides to start.
+  private mutating func tell(worker index: Int, _ event: WorkerEvent) throws(Finding) {
+    let id = workers[index].id
+    for end in workers[index].tell(event, at: now) { try witness.end(end, on: id) }
+    if workers[index].phase == .dead { witness.endAll(on: id) }
+    guard let tree = workers[index].tree, !tree.exists else { return }
+    if case .isRefused = tasks[tree.task.index].behaviour {
+      _ = workers[index].tell(.refused(errorNumber: 2, what: "no such program"), at: now)
+      witness.refuse(tree.task, tree.attempt)
+      // A task that was handed ahead is given back then, so nothing follows.
+    } else {
+      workers[index].tree?.exists = true
+      try witness.start(tree.task, tree.attempt, on: id)
+      _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
+    }
+  }
+
+  private mutating func deliver(_ report: WorkerReport, from id: WorkerID) throws(Finding) {
+    switch report {
+    case .started(let task, let attempt, _): try tell(.started(id, task, attempt: attempt))
+    case .ended(let task, let attempt, let outcome):
+      try tell(.ended(id, task, attempt: attempt, outcome))
+    case .refused(let task, let attempt, let errorNumber, let what):
+      try tell(.refused(id, task, attempt: attempt, errorNumber: errorNumber, what: what))
+    case .revoked(let task, let attempt): try tell(.revoked(id, task, attempt: attempt))
+    case .hello, .progress, .pulse: break
+    }
+  }
+
+  /// Lets something happen that should not; true when it took the step.
+  mutating func disturb() throws(Finding) -> Bool {
+    let roll = random.below(1000)
+    var limit = chaos.losesWorker
+    if roll < limit {
+      let alive = workers.indices.filter {
+        workers[$0].phase == .talking || workers[$0].phase == .launching
+      }
+      guard !alive.isEmpty else { return false }
+      let victim = alive[random.below(alive.count)]
+      witness.endAll(on: workers[victim].id)
+      workers[victim].tree = nil
+      workers[victim].phase = .dead
+      return true
+    }
+    limit += chaos.suspends
+    if roll < limit {
+      try tell(witness.isSuspended ? .proceed : .suspend)
+      return true
+    }
+    limit += chaos.cancels
+    if roll < limit {
+      let cause: StopCause = random.chance(50) ? .request : .signal(2)
+      if stopCause == nil { stopCause = cause }
+      try tell(.stop(cause))
+      return true
+    }
+    limit += chaos.kills
+    if roll < limit {
+      wasKilled = true
+      if stopCause == nil { stopCause = .request }
+      try tell(.kill)
+      return true
+    }
+    limit += chaos.jumpsClock
+    if roll < limit {
+      now.nanoseconds += Int64(random.below(4_000)) * 10_000_000
+      wallMilliseconds += Int64(random.below(200_000)) - 100_000
+      return true
+    }
+    limit += chaos.lies
+    if roll < limit { return try lie() }
+    return false
+  }
+
+  /// A worker speaks of a task that it does not hold.
+  private mutating func lie() throws(Finding) -> Bool {
+    let talking = workers.indices.filter { workers[$0].phase == .talking }
+    guard !talking.isEmpty else { return false }
+    let liar = workers[talking[random.below(talking.count)]].id
+    let task = TaskID(random.below(plan.taskCount + 2))
+    if plan.tasks.contains(task.index) {
+      switch scheduler.state(task) {
+      case .running, .suspended: return false
+      default: break
+      }
+    }
+    let attempt = Int32(random.below(4))
+    switch random.below(3) {
+    case 0: try tell(.started(liar, task, attempt: attempt))
+    case 1: try tell(.ended(liar, task, attempt: attempt, Outcome(status: .success)))
+    default: try tell(.revoked(liar, task, attempt: attempt))
+    }
+    return true
+  }
+}

@@ -1,0 +1,81 @@
+import OpflowCore
+
+/// How each task of an undisturbed drive ends, worked out from the manifest alone: needs first, one
+/// task after the other, with no scheduler.
+struct ExpectedEnds {
+  private(set) var states: [TaskState]
+  private var isSkippedForNeeds: [Bool]
+  private var anyStarts: Bool
+
+  init(_ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry) {
+    states = [TaskState](repeating: .waiting, count: plan.taskCount)
+    isSkippedForNeeds = [Bool](repeating: false, count: plan.taskCount)
+    anyStarts = entry.owesFinally
+    for isFinally in [false, true] {
+      for index in plan.topologicalOrder
+      where plan.flags(TaskID(index)).contains(.finally) == isFinally {
+        decide(TaskID(index), plan, tasks, entry)
+      }
+    }
+  }
+
+  private mutating func decide(
+    _ task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
+  ) {
+    let index = task.index
+    switch entry.initial[index] {
+    case .succeeded: states[index] = .succeeded
+    case .upToDate: states[index] = .upToDate
+    case .failedAllowed: states[index] = .failedAllowed
+    case .failed, .interrupted: states[index] = .failed
+    case .skipped, .excluded, .skipOption: states[index] = .skipped
+    case .skippedUpstream:
+      states[index] = .skipped
+      isSkippedForNeeds[index] = true
+    case .run:
+      if plan.flags(task).contains(.conditionFalse) {
+        states[index] = .skipped
+      } else if !needsAreMet(task, plan) {
+        states[index] = .skipped
+        isSkippedForNeeds[index] = true
+      } else if !plan.flags(task).contains(.finally) || anyStarts {
+        anyStarts = true
+        states[index] = lastEnd(plan, task, tasks[index], entry.attempts[index])
+      }
+    }
+  }
+
+  private func needsAreMet(_ task: TaskID, _ plan: Plan) -> Bool {
+    plan.needs(task).allSatisfy { edge in
+      let need = Int(plan.needTargets[edge])
+      return switch (plan.needCondition(edge), states[need]) {
+      // A `finally` task whose turn does not come: then neither does this one's.
+      case (_, .waiting): true
+      case (.finished, _), (.failure, .failed): true
+      case (.failure, _), (.success, .failed), (.success, .cancelled): false
+      case (.success, .skipped): !isSkippedForNeeds[need]
+      case (.success, _): true
+      }
+    }
+  }
+
+  private func lastEnd(
+    _ plan: Plan, _ id: TaskID, _ task: ImaginedManifest.Task, _ attempts: Int32
+  ) -> TaskState {
+    var attempt = attempts + 1
+    while true {
+      let status = task.behaviour.status(attempt: attempt)
+      if status == .success { return .succeeded }
+      var mayRetry = attempt - attempts <= Int32(task.policy.retryMax)
+      var isAllowed = task.flags.contains(.allowAnyFailure)
+      if case .exit(let code) = status {
+        if !task.retryCodes.isEmpty, !task.retryCodes.contains(code) { mayRetry = false }
+        if task.allowedCodes.contains(code) { isAllowed = true }
+      } else if !task.retryCodes.isEmpty {
+        mayRetry = false
+      }
+      if !mayRetry { return isAllowed ? .failedAllowed : .failed }
+      attempt += 1
+    }
+  }
+}

@@ -1,0 +1,237 @@
+import OpflowCore
+
+/// Holds the ends of a drive's tasks against what the reference says of their needs and policies.
+struct FateCheck {
+  private let drive: Drive
+  private let plan: Plan
+  private let firstLine: [Transition?]
+  private let lastLine: [Transition?]
+  private let started: [Bool]
+  private let hasFinallyPhase: Bool
+  private let isHalted: Bool
+  private var mustNotBeHeldBack: Set<TaskID> = []
+
+  init(_ drive: Drive) {
+    self.drive = drive
+    plan = drive.plan
+    var first = [Transition?](repeating: nil, count: plan.taskCount)
+    var last = first
+    var started = [Bool](repeating: false, count: plan.taskCount)
+    for line in drive.lines where !line.transition.task.isNone {
+      let index = line.transition.task.index
+      if first[index] == nil { first[index] = line.transition }
+      last[index] = line.transition
+      if line.transition.event == .start { started[index] = true }
+    }
+    firstLine = first
+    lastLine = last
+    self.started = started
+    hasFinallyPhase =
+      (drive.owesFinally || started.contains(true)) && !drive.wasKilled
+      && drive.stopCause != .ioError
+    isHalted =
+      drive.options.maxFailures > 0 && drive.witness.failures >= drive.options.maxFailures
+    mustNotBeHeldBack = exempt { !drive.scheduler.state($0).isTerminal }
+  }
+
+  func check(_ closing: CloseEntry) throws(Finding) {
+    for index in plan.tasks { try check(TaskID(index)) }
+    try checkFinallyComesLast()
+    try checkHalt()
+    let expected: Int32 =
+      drive.hasJournalFailed ? 74 : exitCode
+    if closing.exitCode != expected {
+      throw Finding("the run ended with \(closing.exitCode) instead of \(expected)")
+    }
+  }
+
+  private var exitCode: Int32 {
+    switch drive.stopCause {
+    case .signal(let signal): 128 + signal
+    case .request: 6
+    case .ioError: 74
+    case nil: drive.witness.failures > 0 ? 1 : 0
+    }
+  }
+
+  private func check(_ task: TaskID) throws(Finding) {
+    let state = drive.scheduler.state(task)
+    switch drive.initial[task.index] {
+    case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed:
+      if firstLine[task.index] != nil { throw fault(task, "it was to be left alone") }
+      return
+    case .interrupted:
+      guard state == .failed, !started[task.index], lastLine[task.index]?.event == .failure else {
+        throw fault(task, "it was cut short and is not to run again")
+      }
+      return
+    case .skipOption: try checkSkip(task, [.skipOption, .condition])
+    case .run:
+      if plan.flags(task).contains(.conditionFalse) {
+        try checkSkip(task, [.condition])
+      } else {
+        try checkRun(task, state)
+      }
+    }
+  }
+
+  private func checkSkip(_ task: TaskID, _ reasons: [Reason]) throws(Finding) {
+    guard drive.scheduler.state(task) == .skipped, !started[task.index],
+      let line = lastLine[task.index], reasons.contains(line.outcome.reason)
+    else { throw fault(task, "it should have been skipped") }
+  }
+
+  private enum Need { case met, open, unmeetable }
+
+  private func checkRun(_ task: TaskID, _ state: TaskState) throws(Finding) {
+    if plan.flags(task).contains(.finally), !hasFinallyPhase {
+      // It had no turn, or a kill came in the middle of it.
+      if state.isTerminal, state != .skipped { try checkEnded(task, state) }
+      return
+    }
+    var open = false
+    var lacking: Set<TaskID> = []
+    for edge in plan.needs(task) {
+      switch need(edge, of: task) {
+      case .met: break
+      case .open: open = true
+      case .unmeetable: lacking.insert(TaskID(plan.needTargets[edge]))
+      }
+    }
+    if !lacking.isEmpty {
+      let line = lastLine[task.index]
+      guard state == .skipped, !started[task.index], line?.outcome.reason == .upstream,
+        let culprit = line?.culprit, lacking.contains(culprit)
+      else { throw fault(task, "it lacks a need and is \(state)") }
+    } else if open {
+      guard state == .waiting, !started[task.index] else {
+        throw fault(task, "a need has not ended and it is \(state)")
+      }
+    } else if state.isTerminal {
+      try checkEnded(task, state)
+    } else if !mayBeLeft(task) {
+      throw fault(task, "all that it needs is there, and it was left \(state)")
+    }
+  }
+
+  private func need(_ edge: Int, of task: TaskID) -> Need {
+    let need = TaskID(plan.needTargets[edge])
+    let state = drive.scheduler.state(need)
+    let condition = plan.needCondition(edge)
+    // What was to follow a task that was cut short is left to the resume, as that task is.
+    if state == .cancelled, !plan.flags(task).contains(.finally) { return .open }
+    if !state.isTerminal {
+      guard plan.flags(task).contains(.finally) else { return .open }
+      if plan.flags(need).contains(.finally) { return .open }
+      return condition == .finished ? .met : .unmeetable
+    }
+    let isMet: Bool =
+      switch condition {
+      case .finished: true
+      case .failure: state == .failed
+      case .success:
+        switch state {
+        case .succeeded, .upToDate, .failedAllowed: true
+        case .skipped: !isSkippedForNeeds(need)
+        default: false
+        }
+      }
+    return isMet ? .met : .unmeetable
+  }
+
+  private func isSkippedForNeeds(_ task: TaskID) -> Bool {
+    if drive.initial[task.index] == .skippedUpstream { return true }
+    return lastLine[task.index].map { $0.event == .skip && $0.outcome.reason == .upstream } ?? false
+  }
+
+  private func checkEnded(_ task: TaskID, _ state: TaskState) throws(Finding) {
+    guard let line = lastLine[task.index] else { throw fault(task, "it ended without a line") }
+    let fits: Bool =
+      switch state {
+      case .succeeded: line.event == .success
+      case .failedAllowed: line.event == .failure && line.allowed
+      case .failed: line.event == .failure && !line.allowed
+      case .cancelled: line.event == .cancel && drive.stopCause != nil
+      default: false
+      }
+    if !fits { throw fault(task, "it is \(state) after '\(line.event.word)'") }
+    if state == .failed, !started[task.index], drive.lostWorkers < 3 {
+      throw fault(task, "it failed without a try")
+    }
+    if line.event == .failure { try checkGaveUp(task, line) }
+  }
+
+  /// A failure is final only when the policy has no further try.
+  private func checkGaveUp(_ task: TaskID, _ line: Transition) throws(Finding) {
+    switch line.outcome.reason {
+    case .workerLost, .output: return
+    default: break
+    }
+    let policy = plan.policy(task)
+    let retries = drive.lines.count { $0.transition.task == task && $0.transition.event == .retry }
+    if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
+    let codes = plan.codeList(policy.retryCodes)
+    if !codes.isEmpty {
+      guard line.outcome.reason == .none, case .exit(let code) = line.outcome.status,
+        codes.contains(code)
+      else { return }
+    }
+    throw fault(task, "it had tries left")
+  }
+
+  /// Whether the run's own end excuses that a task which could start did not.
+  private func mayBeLeft(_ task: TaskID) -> Bool {
+    if plan.flags(task).contains(.finally) { return !hasFinallyPhase }
+    if drive.stopCause != nil { return true }
+    return isHalted && !mustNotBeHeldBack.contains(task)
+  }
+
+  /// Tasks that `max_failures` does not hold back: `finally` tasks, those with an edge that a failure
+  /// met, and what those need.
+  private func exempt(_ counts: (TaskID) -> Bool) -> Set<TaskID> {
+    var open: [TaskID] = []
+    for index in plan.tasks {
+      let task = TaskID(index)
+      if plan.flags(task).contains(.finally) { open.append(task) }
+      guard drive.scheduler.state(task) == .failed else { continue }
+      for edge in plan.dependents(task) where plan.dependentCondition(edge) != .success {
+        open.append(TaskID(plan.dependentTargets[edge]))
+      }
+    }
+    var exempt: Set<TaskID> = []
+    while let task = open.popLast() {
+      guard counts(task), exempt.insert(task).inserted else { continue }
+      for edge in plan.needs(task) { open.append(TaskID(plan.needTargets[edge])) }
+    }
+    return exempt
+  }
+
+  /// Once `max_failures` is reached, nothing starts but what it does not hold back.
+  private func checkHalt() throws(Finding) {
+    guard isHalted else { return }
+    let mayStart = exempt { _ in true }
+    var failures = drive.initial.count { $0 == .failed }
+    for line in drive.lines.lazy.map(\.transition) {
+      if line.event == .failure, !line.allowed { failures += 1 }
+      if line.event == .start, failures >= drive.options.maxFailures, !mayStart.contains(line.task)
+      {
+        throw fault(line.task, "it started after max_failures was reached")
+      }
+    }
+  }
+
+  private func checkFinallyComesLast() throws(Finding) {
+    var began = false
+    for line in drive.lines.lazy.map(\.transition) where !line.task.isNone {
+      if plan.flags(line.task).contains(.finally) {
+        if line.event == .start { began = true }
+      } else if began {
+        throw fault(line.task, "'\(line.event.word)' after the first `finally` task had started")
+      }
+    }
+  }
+
+  private func fault(_ task: TaskID, _ text: String) -> Finding {
+    Finding("\(plan.nameString(task)): \(text)")
+  }
+}

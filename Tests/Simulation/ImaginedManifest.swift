@@ -1,0 +1,123 @@
+package import OpflowCore
+
+/// A manifest that nobody wrote: tasks with every policy there is, and how the process of each
+/// behaves when it is run.
+package struct ImaginedManifest: Sendable {
+  package struct Task: Sendable {
+    package var name: String
+    package var needs: [(task: String, condition: NeedCondition)] = []
+    package var flags: TaskFlags = []
+    package var priority: Int16 = 0
+    package var isDownload = false
+    package var policy = TaskPolicy(
+      retryDelayMilliseconds: 50, retryMaxDelayMilliseconds: 400, stopGraceMilliseconds: 200)
+    package var retryCodes: [Int32] = []
+    package var allowedCodes: [Int32] = []
+    package var demand: [DemandItem] = [DemandItem(resource: ResourceEntry.cpu, amount: 1)]
+    /// Stands for the text of its script: an edit makes another number of it.
+    package var version: UInt64 = 1
+    package var behaviour = Behaviour.succeeds
+    /// Only KILL ends it.
+    package var ignoresStop = false
+    /// It leaves descendants behind when it ends.
+    package var leavesDescendants = false
+  }
+
+  package var tasks: [Task] = []
+  /// Named resources, behind the three built-in ones.
+  package var resources: [(name: String, capacity: UInt64)] = []
+
+  package func compile() throws(Finding) -> Plan {
+    var builder = PlanBuilder()
+    for (name, capacity) in [("cpu", 0), ("memory", 0), ("download", 0)] + resources {
+      builder.resources.append(
+        ResourceEntry(name: builder.intern(name), capacity: UInt64(capacity)))
+    }
+    let shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
+    var ids: [String: TaskID] = [:]
+    for task in tasks {
+      var entry = TaskEntry(
+        name: builder.intern(task.name), kind: task.isDownload ? .download : .shell)
+      entry.flags = task.flags
+      entry.priority = task.priority
+      entry.script = builder.intern("version \(task.version)")
+      entry.shell = shell
+      entry.directory = builder.intern("/")
+      var policy = task.policy
+      policy.retryCodes = builder.codes(task.retryCodes)
+      entry.policy = builder.policy(policy)
+      entry.allowedCodes = builder.codes(task.allowedCodes)
+      entry.demand = builder.demand(task.demand)
+      entry.fingerprint = task.fingerprint
+      ids[task.name] = builder.add(entry)
+    }
+    for task in tasks {
+      for need in task.needs {
+        guard let id = ids[need.task] else { throw Finding("the manifest lacks \(need.task)") }
+        builder.addNeed(id, on: need.condition)
+      }
+      builder.endNeeds()
+    }
+    let manifest = ManifestEntry(
+      name: builder.intern("imagined"), description: .empty, folder: builder.intern("/"),
+      maxParallel: 0, maxFailures: 1, usesRunID: false)
+    switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: UInt64(tasks.count))) {
+    case .plan(let bytes):
+      do {
+        let plan = try Plan(copying: bytes)
+        try plan.validate()
+        return plan
+      } catch {
+        throw Finding("the plan does not hold: \(error)")
+      }
+    case .cycle: throw Finding("the manifest has a cycle")
+    }
+  }
+}
+
+/// How the process of a task ends when nobody stops it.
+package enum Behaviour: Sendable {
+  case succeeds
+  case fails(Int32)
+  /// With that code while the number of the try is at most that.
+  case failsThrough(attempt: Int32, code: Int32)
+  case crashes(signal: Int32)
+  /// It cannot be started.
+  case isRefused
+  /// It ends when it is stopped, or when its time is up.
+  case hangs
+
+  /// How a try ends by itself; nil when it does not.
+  package func status(attempt: Int32) -> ExitStatus? {
+    switch self {
+    case .succeeds: .success
+    case .fails(let code): .exit(code)
+    case .failsThrough(let last, let code): .exit(attempt <= last ? code : 0)
+    case .crashes(let signal): .signal(signal)
+    case .isRefused, .hangs: nil
+    }
+  }
+}
+
+extension ImaginedManifest.Task {
+  /// For a person who replays a seed.
+  var brief: String {
+    let needs = needs.map { "\($0.task):\($0.condition)" }.joined(separator: ",")
+    return "\(name) needs=[\(needs)] flags=\(flags.rawValue) retry=\(policy.retryMax) \(behaviour)"
+  }
+
+  package var fingerprint: Fingerprint {
+    var hasher = FingerprintHasher()
+    hasher.add(version)
+    hasher.end(.run)
+    for need in needs { hasher.add(Hash.xxh3(Array(need.task.utf8))) }
+    hasher.end(.needs)
+    return hasher.finish()
+  }
+}
+
+/// A promise that did not hold, in words.
+package struct Finding: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,102 @@
+import OpflowCore
+import OpflowRuntime
+
+/// A worker with the real one's decisions, over an imagined process tree.
+struct ImaginedWorker {
+  enum Phase {
+    /// It has yet to say hello.
+    case launching
+    case talking
+    /// Its end of the pipes is closed; what it said before is still to be read.
+    case dead
+    /// The coordinator has done with it.
+    case gone
+  }
+
+  let id: WorkerID
+  var phase = Phase.launching
+  var state: WorkerState
+  /// Orders that it has not read, reports that nobody has read.
+  var inbox: [WorkerOrder] = []
+  var outbox: [WorkerReport] = []
+  var tree: ImaginedTree?
+  private var actions: [WorkerAction] = []
+
+  init(id: WorkerID, plan: Plan) {
+    self.id = id
+    state = WorkerState(policy: { plan.policy($0) })
+  }
+
+  /// Tells the worker a fact and performs what it decides, as far as that is its own affair.
+  ///
+  /// - Returns: how a tree of its ended, where the event ended one.
+  mutating func tell(_ event: WorkerEvent, at now: Instant) -> [ImaginedTree.End] {
+    actions.removeAll(keepingCapacity: true)
+    state.handle(event, at: now, into: &actions)
+    var ends: [ImaginedTree.End] = []
+    for action in actions {
+      switch action {
+      case .start(let task, let attempt): tree = ImaginedTree(task: task, attempt: attempt)
+      case .report(let report):
+        if case .refused = report { tree = nil }
+        outbox.append(report)
+      case .signal: tree?.isAskedToEnd = true
+      case .proceed: tree?.isStopped = false
+      case .suspend: tree?.isStopped = true
+      case .kill: tree?.isKilled = true
+      case .abandon: break
+      case .finish(let task, let attempt, let outcome):
+        // The next one may have been started by the same decision.
+        if tree?.task == task { tree = nil }
+        outbox.append(.ended(task, attempt: attempt, outcome))
+        ends.append(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome))
+      case .leave: phase = .dead
+      }
+    }
+    return ends
+  }
+
+  /// The next report, as its line says it.
+  mutating func takeReport(overWire: Bool) throws(Finding) -> WorkerReport {
+    let report = outbox.removeFirst()
+    guard overWire else { return report }
+    var writer = FieldWriter()
+    MessageCodec.encode(report, into: &writer)
+    let decoded = writer.bytes.withUnsafeBytes {
+      MessageCodec.report(UnsafeRawBufferPointer(rebasing: $0.dropLast()))
+    }
+    guard decoded == report else { throw Finding("the wire turned \(report) into another report") }
+    return report
+  }
+
+  mutating func takeOrder(overWire: Bool) throws(Finding) -> WorkerOrder {
+    let order = inbox.removeFirst()
+    guard overWire else { return order }
+    var writer = FieldWriter()
+    MessageCodec.encode(order, into: &writer)
+    let decoded = writer.bytes.withUnsafeBytes {
+      MessageCodec.order(UnsafeRawBufferPointer(rebasing: $0.dropLast()))
+    }
+    guard decoded == order else { throw Finding("the wire turned \(order) into another order") }
+    return order
+  }
+}
+
+/// The processes of one try.
+struct ImaginedTree {
+  struct End {
+    var task: TaskID
+    var attempt: Int32
+    var outcome: Outcome
+  }
+
+  let task: TaskID
+  let attempt: Int32
+  /// Its first process exists.
+  var exists = false
+  var isAskedToEnd = false
+  var isKilled = false
+  var isStopped = false
+  /// Its own process has ended; what it left behind has not.
+  var hasLeftovers = false
+}

@@ -1,0 +1,105 @@
+import OpflowCore
+
+/// What was written to the journal, remembered apart from its bytes: the truth that recovery is held
+/// against. Names, not numbers, since the plan may change between drives.
+struct Ledger {
+  struct Item {
+    var entry: JournalEntry
+    var name: String
+    var sequence: UInt64
+    /// Where its line ends in the file, the line feed included.
+    var end: Int
+    var fingerprint: UInt64
+  }
+
+  private(set) var items: [Item] = []
+  private var pending: [Item] = []
+  private var plan: Plan?
+
+  mutating func use(_ plan: Plan) { self.plan = plan }
+
+  mutating func add(_ entry: JournalEntry, sequence: UInt64, end: Int) {
+    var item = Item(entry: entry, name: "", sequence: sequence, end: end, fingerprint: 0)
+    if case .transition(let line) = entry, let plan, !line.task.isNone {
+      item.name = plan.nameString(line.task)
+      item.fingerprint = line.fingerprint.whole
+    }
+    pending.append(item)
+  }
+
+  /// The file is that long: what lies beyond was not written. A line counts without its line feed,
+  /// unless other bytes follow it.
+  mutating func isWritten(upTo count: Int, isFollowed: Bool = false) {
+    items.append(contentsOf: pending)
+    pending.removeAll(keepingCapacity: true)
+    while let last = items.last, last.end > (isFollowed ? count : count + 1) { items.removeLast() }
+  }
+
+  /// Only the file says what is left.
+  mutating func forget() {
+    items.removeAll()
+    pending.removeAll()
+  }
+
+  /// Where the last whole line ends.
+  var end: Int { items.last?.end ?? 0 }
+
+  /// What the lines say of each task.
+  func known() -> [String: KnownTask] {
+    var known: [String: KnownTask] = [:]
+    for item in items {
+      guard case .transition(let line) = item.entry, !item.name.isEmpty else { continue }
+      known[item.name, default: KnownTask()].take(line, item)
+    }
+    return known
+  }
+}
+
+/// A task as the lines leave it, by the words of the journal's reference.
+struct KnownTask {
+  /// How it ended; nil when it has not, or when that was taken back.
+  var end: TransitionEvent?
+  var isAllowed = false
+  var reason = Reason.none
+  var status = ExitStatus.unknown
+  var fingerprint: UInt64 = 0
+  /// SEQ of its last start and of its end.
+  var start: UInt64 = 0
+  var settle: UInt64 = 0
+  /// It was started, and cut short.
+  var isCutShort = false
+  var attempts: Int32 = 0
+
+  mutating func take(_ line: Transition, _ item: Ledger.Item) {
+    switch line.event {
+    case .start:
+      self = KnownTask(start: item.sequence, isCutShort: true, attempts: line.attempt)
+    case .success, .failure, .skip:
+      end = line.event
+      isAllowed = line.allowed
+      reason = line.outcome.reason
+      status = line.outcome.status
+      fingerprint = item.fingerprint
+      settle = item.sequence
+      isCutShort = false
+    case .cancel:
+      end = nil
+      isCutShort = true
+    case .retry:
+      end = nil
+      isCutShort = false
+    case .interrupt:
+      end = nil
+      isCutShort = line.outcome.reason != .revoked
+      if line.outcome.reason == .revoked { attempts = line.attempt - 1 }
+    case .resume:
+      end = nil
+      settle = 0
+      isCutShort = line.outcome.reason == .interrupted
+    case .pause, .proceed: break
+    }
+  }
+
+  /// It ended well, as far as one can tell from itself.
+  var endedWell: Bool { end == .success || end == .failure && isAllowed }
+}

@@ -1,0 +1,243 @@
+import OpflowCore
+
+/// A run from its first drive to its last: each disturbed in its own way, the coordinator killed
+/// between any two actions, the journal's tail torn, the manifest edited, then recovered and resumed.
+/// All of it follows from one number.
+package struct Life {
+  private var random: SplitMix64
+  private var manifest: ImaginedManifest
+  private var file = ImaginedFile()
+  private var ledger = Ledger()
+  /// The ledger tells what the file holds. Not after its bytes were spoiled anywhere.
+  private var isExact = true
+  /// What ever succeeded, by name and fingerprint.
+  private var successes: Set<String> = []
+  private let checkInterval: Int
+  /// Told what happens, for a person who replays a seed.
+  package var log: ((String) -> Void)?
+  package private(set) var drives = 0
+  package private(set) var crashes = 0
+
+  /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten thousand.
+  ///
+  /// - Parameter checkingOneIn: after one event in so many the whole scheduler is looked at.
+  package init(seed: UInt64, checkingOneIn interval: Int = 1) {
+    random = SplitMix64(seed: seed)
+    let size: Int
+    if seed % 100_000 == 99_999 {
+      size = 10_000
+    } else if seed % 1000 == 999 {
+      size = 100 + random.below(400)
+    } else {
+      size = 1 + random.below(random.chance(10) ? 30 : 9)
+    }
+    manifest = .random(size: size, &random)
+    // A look at everything takes as long as there are tasks.
+    checkInterval = interval + size / 50
+  }
+
+  /// Lives it to the end.
+  ///
+  /// - Throws: the first promise that did not hold.
+  package mutating func run() throws(Finding) {
+    let disturbed = random.below(5)
+    for _ in 0..<disturbed {
+      try drive(.random(taskCount: manifest.tasks.count, &random))
+      if random.chance(8) { spoil() }
+      if random.chance(25) { manifest.edit(&random) }
+    }
+    let ends = try drive(.none)
+    try checkNothingIsLeft(after: ends)
+  }
+
+  private mutating func spoil() {
+    file.spoil(&random)
+    isExact = false
+    ledger.forget()
+  }
+
+  @discardableResult
+  private mutating func drive(_ chaos: Chaos) throws(Finding) -> [TaskState] {
+    let plan = try manifest.compile()
+    drives += 1
+    let isUndisturbed = chaos.isNone
+    let request = isUndisturbed ? ResumeRequest() : randomRequest(plan)
+    let (history, isNew) = try recover(plan)
+    let decision = ResumeDecision(plan: plan, history: history, request: request)
+    if isExact {
+      try ResumeCheck(
+        plan: plan, history: history, request: request, decision: decision, known: ledger.known()
+      ).check()
+    } else {
+      try checkClaims(plan, history)
+    }
+    let entry = Drive.Entry(
+      initial: decision.initialStates(request),
+      attempts: history.attempts(taskCount: plan.taskCount), owesFinally: decision.owesFinally)
+    ledger.use(plan)
+    var chaos = chaos
+    if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
+    var drive = Drive(
+      plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
+      entering: entry, encoder: isNew ? JournalEncoder() : history.encoder, file: file,
+      ledger: ledger, random: SplitMix64(seed: random.next()), checkInterval: checkInterval)
+    drive.log = log
+    log?("drive \(drives): \(chaos)")
+    for index in plan.tasks {
+      log?("  \(manifest.tasks[index].brief) \(decision[TaskID(index)])")
+    }
+    let end = try drive.run(opening: opening(isNew, decision))
+    switch end {
+    case .crashed:
+      crashes += 1
+      try drive.crash()
+    case .closed(let closing):
+      if drive.hasBegun { try FateCheck(drive).check(closing) }
+      try check(drive, decision)
+      if isUndisturbed {
+        let expected = ExpectedEnds(plan, manifest.tasks, entry).states
+        for index in plan.tasks where drive.states[index] != expected[index] {
+          throw Finding(
+            "\(manifest.tasks[index].name) is \(drive.states[index]) and should be \(expected[index])"
+          )
+        }
+      }
+    }
+    for item in drive.lines where item.transition.event == .success {
+      successes.insert(Self.claim(plan, item.transition.task))
+    }
+    file = drive.file
+    ledger = drive.ledger
+    return drive.states
+  }
+
+  /// Reads the journal as the holder of the run's lock does, which may be killed at any point of it.
+  private mutating func recover(_ plan: Plan) throws(Finding) -> (RunHistory, isNew: Bool) {
+    if file.bytes.isEmpty { return begin() }
+    let read: (history: RunHistory, recovery: JournalRecovery)
+    do throws(JournalError) {
+      read = try Self.read(file, plan)
+    } catch {
+      // Cut within its first line: the run never began.
+      guard !isExact || ledger.items.isEmpty else {
+        throw Finding("the journal cannot be read: \(error.message)")
+      }
+      return begin()
+    }
+    let repair = read.recovery.repair
+    if repair.truncateTo != nil, random.chance(10) { return try recover(plan) }
+    file.repair(repair)
+    if isExact, file.bytes.count != ledger.end {
+      throw Finding("repaired to \(file.bytes.count) bytes, the last line ends at \(ledger.end)")
+    }
+    return (read.history, false)
+  }
+
+  private static func read(
+    _ file: ImaginedFile, _ plan: Plan
+  ) throws(JournalError) -> (history: RunHistory, recovery: JournalRecovery) {
+    try file.bytes.withUnsafeBytes { bytes in
+      Result { () throws(JournalError) in try RunHistory.read(bytes, plan: plan) }
+    }.get()
+  }
+
+  private mutating func begin() -> (RunHistory, isNew: Bool) {
+    file = ImaginedFile()
+    ledger = Ledger()
+    isExact = true
+    return (RunHistory(), true)
+  }
+
+  private func opening(_ isNew: Bool, _ decision: ResumeDecision) -> [JournalEntry] {
+    if isNew {
+      return [
+        .open(
+          OpenEntry(
+            run: "imagined", planKey: "00", opflowVersion: "0", manifestPath: "/imagined.yaml",
+            folder: "/"))
+      ]
+    }
+    var resume = ResumeEntry(planKey: "00", opflowVersion: "0")
+    decision.complete(&resume)
+    return [.resume(resume)] + decision.transitions.map { .transition($0) }
+  }
+
+  private mutating func options(_ isUndisturbed: Bool) -> SchedulerOptions {
+    var options = SchedulerOptions(
+      maxParallel: UInt64(1 + random.below(5)), memoryBytes: 1 << 30,
+      maxFailures: isUndisturbed ? 0 : random.below(4), seed: random.next())
+    options.handsAhead = random.chance(70)
+    options.expectedWallMicroseconds = random.chance(70) ? 100 : 1_000_000
+    return options
+  }
+
+  private mutating func randomRequest(_ plan: Plan) -> ResumeRequest {
+    var request = ResumeRequest()
+    if random.chance(15) { request.rerun = randomSet(plan) }
+    if random.chance(10) { request.skip = randomSet(plan) }
+    if random.chance(15) { request.outputMissing = randomSet(plan) }
+    if random.chance(10) {
+      // With all that they need.
+      var selected = randomSet(plan)
+      for index in plan.topologicalOrder.reversed() where selected.contains(TaskID(index)) {
+        for edge in plan.needs(TaskID(index)) { selected.insert(TaskID(plan.needTargets[edge])) }
+      }
+      request.selected = selected
+    }
+    return request
+  }
+
+  private mutating func randomSet(_ plan: Plan) -> TaskSet {
+    var set = TaskSet(taskCount: plan.taskCount)
+    for index in plan.tasks where random.chance(30) { set.insert(TaskID(index)) }
+    return set
+  }
+
+  // MARK: - Checks
+
+  /// After the drive, the journal tells of it what the scheduler says.
+  private func check(_ drive: Drive, _ decision: ResumeDecision) throws(Finding) {
+    if !decision.startsAnything, drive.witness.startCount > 0 {
+      throw Finding("a task started though the decision said that none would")
+    }
+    guard !drive.hasJournalFailed else { return }
+    let plan = drive.plan
+    let history: RunHistory
+    do throws(JournalError) {
+      history = try Self.read(drive.file, plan).history
+    } catch {
+      throw Finding("the journal of a whole drive cannot be read: \(error.message)")
+    }
+    if history.close == nil { throw Finding("the journal of a whole drive is not closed") }
+    for index in plan.tasks where drive.initial[index] != .excluded {
+      let (told, stands) = (history[TaskID(index)].state, drive.states[index])
+      if told != stands, stands.isTerminal || told.isTerminal {
+        throw Finding("\(plan.nameString(TaskID(index))) is \(stands), the journal says \(told)")
+      }
+    }
+  }
+
+  /// However spoiled the journal is, it claims no success that never was.
+  private func checkClaims(_ plan: Plan, _ history: RunHistory) throws(Finding) {
+    for index in plan.tasks {
+      let record = history[TaskID(index)]
+      guard record.state == .succeeded, !record.isChanged else { continue }
+      if !successes.contains(Self.claim(plan, TaskID(index))) {
+        throw Finding("\(plan.nameString(TaskID(index))): a success that never was is claimed")
+      }
+    }
+  }
+
+  private static func claim(_ plan: Plan, _ task: TaskID) -> String {
+    "\(plan.nameString(task)) \(plan.fingerprint(task).whole)"
+  }
+
+  /// A resume of what ended well has nothing to do.
+  private mutating func checkNothingIsLeft(after ends: [TaskState]) throws(Finding) {
+    guard !ends.contains(.failed) else { return }
+    let plan = try manifest.compile()
+    let (history, _) = try recover(plan)
+    let decision = ResumeDecision(plan: plan, history: history)
+    if decision.startsAnything { throw Finding("a finished run would start something again") }
+  }
+}

@@ -1,0 +1,143 @@
+import OpflowCore
+
+/// Holds what recovery read, and what a resume decides from it, against what was written.
+struct ResumeCheck {
+  let plan: Plan
+  let history: RunHistory
+  let request: ResumeRequest
+  let decision: ResumeDecision
+  /// By name, from the ledger.
+  let known: [String: KnownTask]
+
+  func check() throws(Finding) {
+    for index in plan.topologicalOrder { try check(TaskID(index)) }
+  }
+
+  private func known(_ task: TaskID) -> KnownTask {
+    known[plan.nameString(task)] ?? KnownTask()
+  }
+
+  private func check(_ task: TaskID) throws(Finding) {
+    let known = known(task)
+    try checkRecord(task, known)
+    guard request.selected?.contains(task) ?? true else {
+      guard decision[task] == .outside else { throw fault(task, "--only leaves it out") }
+      return
+    }
+    switch decision[task] {
+    case .outside: throw fault(task, "it is not left out")
+    case .keep(let state, _): try checkKept(task, state, known)
+    case .fail:
+      guard mustFail(task, known) else { throw fault(task, "it fails though nothing cut it short") }
+    case .run:
+      if mustFail(task, known) { throw fault(task, "it was cut short and must not run again") }
+      try checkRuns(task, known)
+    }
+  }
+
+  /// Recovery claims what was written, no more and no less.
+  private func checkRecord(_ task: TaskID, _ known: KnownTask) throws(Finding) {
+    let record = history[task]
+    let state: TaskState =
+      switch known.end {
+      case .success: .succeeded
+      case .failure: known.isAllowed ? .failedAllowed : .failed
+      case .skip: .skipped
+      default: .waiting
+      }
+    // Without an end they differ in how much they tell of the way there.
+    guard record.state == state || known.end == nil && !isEnd(record.state) else {
+      throw fault(task, "recovered as \(record.state), written as \(state)")
+    }
+    if known.end != nil, record.settleSequence != known.settle || record.reason != known.reason {
+      throw fault(task, "recovered with another end than was written")
+    }
+    if record.attempts != known.attempts {
+      throw fault(task, "recovered with \(record.attempts) tries of \(known.attempts)")
+    }
+    if record.isInterrupted != known.isCutShort {
+      throw fault(task, "recovered as \(known.isCutShort ? "not " : "")cut short")
+    }
+  }
+
+  private func isEnd(_ state: TaskState) -> Bool {
+    switch state {
+    case .succeeded, .upToDate, .failedAllowed, .failed, .skipped: true
+    case .waiting, .ready, .running, .suspended, .cancelled: false
+    }
+  }
+
+  private func isWished(_ task: TaskID) -> Bool {
+    plan.flags(task).contains(.conditionFalse) || request.skip?.contains(task) ?? false
+  }
+
+  private func isAsked(_ task: TaskID) -> Bool { request.rerun?.contains(task) ?? false }
+
+  private func mustFail(_ task: TaskID, _ known: KnownTask) -> Bool {
+    plan.flags(task).contains(.failWhenInterrupted) && known.isCutShort && !isAsked(task)
+      && !isWished(task)
+  }
+
+  private func checkKept(
+    _ task: TaskID, _ state: TaskState, _ known: KnownTask
+  ) throws(Finding) {
+    let isFinally = plan.flags(task).contains(.finally)
+    if isAsked(task), !isFinally { throw fault(task, "it was asked for and is kept") }
+    if isFinally, state != .failed {
+      if decision.startsAnything { throw fault(task, "a `finally` task is kept") }
+      return
+    }
+    switch known.end {
+    case .success, .failure:
+      if !known.endedWell { return try checkKeptFailure(task, known) }
+      if let reason = reasonToRun(task, known) { throw fault(task, "kept though \(reason)") }
+    case .skip:
+      guard isWished(task) == (known.reason != .upstream) else {
+        throw fault(task, "it is kept as skipped though the reason is gone")
+      }
+    default: throw fault(task, "it never ended and is kept")
+    }
+  }
+
+  private func checkKeptFailure(_ task: TaskID, _ known: KnownTask) throws(Finding) {
+    if plan.flags(task).contains(.finally), !decision.startsAnything { return }
+    guard plan.flags(task).contains(.failWhenInterrupted), !isWished(task),
+      known.reason == .interrupted || known.reason == .workerLost
+    else { throw fault(task, "it failed and is kept") }
+  }
+
+  private func checkRuns(_ task: TaskID, _ known: KnownTask) throws(Finding) {
+    guard known.endedWell, !isAsked(task) else { return }
+    if plan.flags(task).contains(.finally), decision.startsAnything { return }
+    if reasonToRun(task, known) == nil {
+      throw fault(task, "a proven success runs again, told as \(decision[task])")
+    }
+  }
+
+  /// Why a task that ended well has to run again; nil when it has not.
+  private func reasonToRun(_ task: TaskID, _ known: KnownTask) -> String? {
+    if known.fingerprint != plan.fingerprint(task).whole { return "its definition changed" }
+    if known.end == .success, request.outputMissing?.contains(task) ?? false {
+      return "its output is missing"
+    }
+    if known.end == .failure, !plan.allowsFailure(task, known.status, known.reason) {
+      return "its failure is not allowed any more"
+    }
+    for edge in plan.needs(task) {
+      let need = TaskID(plan.needTargets[edge])
+      switch decision[need] {
+      case .outside: continue
+      case .run, .fail: return "\(plan.nameString(need)) runs again"
+      case .keep:
+        if self.known(need).settle > known.start {
+          return "\(plan.nameString(need)) ended after it had started"
+        }
+      }
+    }
+    return nil
+  }
+
+  private func fault(_ task: TaskID, _ text: String) -> Finding {
+    Finding("resume: \(plan.nameString(task)): \(text)")
+  }
+}

@@ -1,0 +1,309 @@
+import OpflowCore
+
+/// A line that the scheduler had written, and when.
+struct DriveLine {
+  var transition: Transition
+  var at: Instant
+}
+
+extension Transition {
+  /// For a person who replays a seed.
+  func brief(_ plan: Plan) -> String {
+    let name = task.isNone ? "run" : plan.nameString(task)
+    let why = outcome.reason == .none ? "" : ", \(outcome.reason.text)"
+    return "\(event.word) \(name) \(attempt) \(outcome.status)\(why)"
+  }
+}
+
+/// Watches a drive from outside: which processes live, what they hold, how they ended; and holds
+/// every line of the journal against that.
+struct Witness {
+  private enum Stand { case waiting, running, over }
+  private struct Try: Hashable {
+    var task: TaskID
+    var attempt: Int32
+  }
+
+  let plan: Plan
+  private let urgency: Urgency
+  private let capacity: [UInt64]
+  private var used: [UInt64]
+  private var live: [TaskID: WorkerID] = [:]
+  private var started: Set<Try> = []
+  private var ended: [Try: Outcome] = [:]
+  private var refused: Set<Try> = []
+  private var stand: [Stand]
+  private var lastAttempt: [Int32]
+  private var retries: [Int]
+  private var losses: [Int]
+  private var mayStartAt: [Instant]
+  private var launches: Set<WorkerID> = []
+  private(set) var isSuspended = false
+  /// That fail the run.
+  private(set) var failures = 0
+  private(set) var startCount = 0
+
+  /// Workers that a task may lose before it fails.
+  private static let allowedLosses = 3
+
+  init(plan: Plan, options: SchedulerOptions) {
+    self.plan = plan
+    urgency = Urgency(plan: plan)
+    var capacity = plan.resources.map(\.capacity)
+    capacity[0] = options.maxParallel
+    if capacity[1] == 0 { capacity[1] = options.memoryBytes }
+    if capacity[2] == 0 { capacity[2] = 4 }
+    self.capacity = capacity
+    used = [UInt64](repeating: 0, count: capacity.count)
+    stand = [Stand](repeating: .waiting, count: plan.taskCount)
+    lastAttempt = [Int32](repeating: 0, count: plan.taskCount)
+    retries = [Int](repeating: 0, count: plan.taskCount)
+    losses = retries
+    mayStartAt = [Instant](repeating: Instant(nanoseconds: 0), count: plan.taskCount)
+  }
+
+  var liveCount: Int { live.count }
+
+  /// Takes in how the tasks enter the drive.
+  mutating func begin(_ entry: Drive.Entry) {
+    lastAttempt = entry.attempts
+    for index in plan.tasks {
+      if entry.initial[index] == .failed { failures += 1 }
+      switch entry.initial[index] {
+      case .run, .interrupted, .skipOption: stand[index] = .waiting
+      case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded:
+        stand[index] = .over
+      }
+    }
+  }
+
+  // MARK: - Processes
+
+  mutating func start(_ task: TaskID, _ attempt: Int32, on worker: WorkerID) throws(Finding) {
+    guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
+      throw fault(task, "its try \(attempt) has a process and no start in the journal")
+    }
+    guard started.insert(Try(task: task, attempt: attempt)).inserted else {
+      throw fault(task, "its try \(attempt) was started twice")
+    }
+    guard live.updateValue(worker, forKey: task) == nil else { throw fault(task, "it runs twice") }
+    for item in demand(task) {
+      used[Int(item.resource)] += item.amount
+      if used[Int(item.resource)] > capacity[Int(item.resource)] {
+        throw fault(task, "resource \(item.resource) is used beyond its capacity")
+      }
+    }
+  }
+
+  mutating func end(_ end: ImaginedTree.End, on worker: WorkerID) throws(Finding) {
+    ended[Try(task: end.task, attempt: end.attempt)] = end.outcome
+    release(end.task)
+  }
+
+  mutating func refuse(_ task: TaskID, _ attempt: Int32) {
+    refused.insert(Try(task: task, attempt: attempt))
+  }
+
+  mutating func endAll(on worker: WorkerID) {
+    for (task, holder) in live where holder == worker { release(task) }
+  }
+
+  private mutating func release(_ task: TaskID) {
+    guard live.removeValue(forKey: task) != nil else { return }
+    for item in demand(task) { used[Int(item.resource)] -= item.amount }
+  }
+
+  private func demand(_ task: TaskID) -> [DemandItem] {
+    plan.demandList(plan.demand[task.index]).map {
+      DemandItem(resource: $0.resource, amount: min($0.amount, capacity[Int($0.resource)]))
+    }
+  }
+
+  // MARK: - The journal
+
+  func checkOrder(_ task: TaskID, _ attempt: Int32) throws(Finding) {
+    guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
+      throw fault(task, "a worker was told to run try \(attempt), which the journal has not begun")
+    }
+    if plan.flags(task).contains(.finally) { return }
+    for edge in plan.needs(task) where stand[Int(plan.needTargets[edge])] != .over {
+      throw fault(task, "it runs before all that it needs has ended")
+    }
+  }
+
+  mutating func take(_ line: Transition, at now: Instant) throws(Finding) {
+    if line.task.isNone {
+      isSuspended = line.event == .pause
+      return
+    }
+    let task = line.task
+    let stood = stand[task.index]
+    let key = Try(task: task, attempt: line.attempt)
+    switch line.event {
+    case .start:
+      guard stood == .waiting else { throw fault(task, "started while \(stood)") }
+      guard line.attempt == lastAttempt[task.index] + 1 else {
+        throw fault(task, "try \(line.attempt) follows try \(lastAttempt[task.index])")
+      }
+      guard now >= mayStartAt[task.index] else { throw fault(task, "retried before its delay") }
+      lastAttempt[task.index] = line.attempt
+      startCount += 1
+      stand[task.index] = .running
+    case .success:
+      try checkEnd(line, stood, key)
+      guard line.outcome.isSuccess, line.fingerprint == plan.fingerprint(task) else {
+        throw fault(task, "a success that is none")
+      }
+      stand[task.index] = .over
+    case .failure: try takeFailure(line, stood, key)
+    case .retry: try takeRetry(line, stood, key, at: now)
+    case .cancel:
+      try checkEnd(line, stood, key)
+      switch line.outcome.reason {
+      case .cancel, .signal, .kill: break
+      default: throw fault(task, "cancelled with reason '\(line.outcome.reason.text)'")
+      }
+      stand[task.index] = .over
+    case .interrupt:
+      guard stood == .running, line.attempt == lastAttempt[task.index] else {
+        throw fault(task, "interrupted while \(stood)")
+      }
+      if line.outcome.reason == .revoked {
+        if started.contains(key) { throw fault(task, "it was given back after it had started") }
+        lastAttempt[task.index] -= 1
+      } else {
+        losses[task.index] += 1
+      }
+      stand[task.index] = .waiting
+    case .skip:
+      guard stood == .waiting else { throw fault(task, "skipped while \(stood)") }
+      stand[task.index] = .over
+    case .pause, .proceed, .resume:
+      throw fault(task, "'\(line.event.word)' in the middle of a drive")
+    }
+  }
+
+  /// An end stands in the journal only after the process ended so.
+  private func checkEnd(_ line: Transition, _ stood: Stand, _ key: Try) throws(Finding) {
+    guard stood == .running, line.attempt == lastAttempt[line.task.index] else {
+      throw fault(line.task, "'\(line.event.word)' of try \(line.attempt) while \(stood)")
+    }
+    if line.outcome.reason == .refused, refused.contains(key) { return }
+    guard let outcome = ended[key], outcome == line.outcome else {
+      throw fault(line.task, "'\(line.event.word)' of a try that did not end so")
+    }
+  }
+
+  private mutating func takeFailure(
+    _ line: Transition, _ stood: Stand, _ key: Try
+  ) throws(Finding) {
+    let task = line.task
+    stand[task.index] = .over
+    if !line.allowed { failures += 1 }
+    switch line.outcome.reason {
+    case .interrupted:
+      if stood != .waiting { throw fault(task, "failed as interrupted while \(stood)") }
+    case .workerLost:
+      if stood == .over { throw fault(task, "failed after its end") }
+      if stood == .running, !plan.flags(task).contains(.failWhenInterrupted),
+        losses[task.index] < Self.allowedLosses
+      {
+        throw fault(task, "failed after only \(losses[task.index]) lost workers")
+      }
+    default:
+      try checkEnd(line, stood, key)
+      if line.outcome.isSuccess { throw fault(task, "a success counts as a failure") }
+      if line.allowed != isAllowed(line) { throw fault(task, "allow_failure is not heeded") }
+    }
+  }
+
+  private func isAllowed(_ line: Transition) -> Bool {
+    if plan.flags(line.task).contains(.allowAnyFailure) { return true }
+    guard line.outcome.reason == .none, case .exit(let code) = line.outcome.status else {
+      return false
+    }
+    return plan.codeList(plan.allowedCodes[line.task.index]).contains(code)
+  }
+
+  private mutating func takeRetry(
+    _ line: Transition, _ stood: Stand, _ key: Try, at now: Instant
+  ) throws(Finding) {
+    let task = line.task
+    try checkEnd(line, stood, key)
+    let policy = plan.policy(task)
+    retries[task.index] += 1
+    guard retries[task.index] <= Int(policy.retryMax) else {
+      throw fault(task, "retried too often")
+    }
+    let delay = Double(line.delayMilliseconds)
+    var expected = Double(policy.retryDelayMilliseconds)
+    for _ in 1..<retries[task.index] { expected *= Double(policy.retryBackoffPermille) / 1000 }
+    expected = min(expected, Double(policy.retryMaxDelayMilliseconds))
+    let jitter = expected * Double(policy.retryJitterPermille) / 1000 + 1
+    guard abs(delay - expected) <= jitter else { throw fault(task, "a delay of \(delay) ms") }
+    mayStartAt[task.index] = now.advanced(byMilliseconds: line.delayMilliseconds)
+    stand[task.index] = .waiting
+  }
+
+  /// Whether what just started was the most urgent of what wants the same. While the run holds tasks
+  /// back, the most urgent may be one of those.
+  mutating func checkOrderOfStarts(
+    _ actions: [SchedulerAction], after event: SchedulerEvent, _ scheduler: Scheduler,
+    holdsBack: Bool
+  ) throws(Finding) {
+    var starts: [TaskID] = []
+    for action in actions {
+      switch action {
+      case .launch(let worker, _): launches.insert(worker)
+      case .journal(let line): if line.event == .start { starts.append(line.task) }
+      case .order, .discard, .finish: break
+      }
+    }
+    // A worker on its way has a task already; which one, only the scheduler knows.
+    if case .workerReady(let worker) = event { launches.remove(worker) }
+    if case .workerLost(let worker, _) = event { launches.remove(worker) }
+    if case .launchFailed(let worker, _) = event { launches.remove(worker) }
+    guard starts.count == 1, launches.isEmpty, let start = starts.first, !holdsBack else {
+      return
+    }
+    if case .workerReady = event { return }
+    for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
+      let other = TaskID(index)
+      if scheduler.state(other) == .ready, plan.kind(other) == plan.kind(start),
+        urgency.isBefore(other, start)
+      {
+        throw fault(start, "it started before the more urgent \(plan.nameString(other))")
+      }
+    }
+  }
+
+  private func fault(_ task: TaskID, _ text: String) -> Finding {
+    Finding("\(plan.nameString(task)): \(text)")
+  }
+}
+
+/// Which of two tasks is to start first, by the words of the reference: the priority that it has or
+/// inherits, then the longest remaining path, then the order of the manifest.
+private struct Urgency {
+  private var priority: [Int16]
+  private var path: [Int]
+
+  init(plan: Plan) {
+    priority = plan.tasks.map { plan.priority[$0] }
+    path = [Int](repeating: 1, count: plan.taskCount)
+    for index in plan.topologicalOrder.reversed() {
+      for edge in plan.dependents(TaskID(index)) {
+        let dependent = Int(plan.dependentTargets[edge])
+        priority[Int(index)] = max(priority[Int(index)], priority[dependent])
+        path[Int(index)] = max(path[Int(index)], path[dependent] + 1)
+      }
+    }
+  }
+
+  func isBefore(_ a: TaskID, _ b: TaskID) -> Bool {
+    let (left, right) = (a.index, b.index)
+    if priority[left] != priority[right] { return priority[left] > priority[right] }
+    if path[left] != path[right] { return path[left] > path[right] }
+    return left < right
+  }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import Simulation
+
+/// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
+/// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it.
+struct SimulateCommand {
+  private var from: UInt64 = 1
+  private var count: UInt64 = 1
+  private var isReplay = false
+
+  init?(_ arguments: [String]) {
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      switch word {
+      case "--from", "--seed":
+        guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
+        from = seed
+        isReplay = word == "--seed"
+      default:
+        guard let number = UInt64(word) else { return nil }
+        count = number
+      }
+    }
+    if isReplay { count = 1 }
+  }
+
+  func run() -> Int32 {
+    var drives = 0
+    var crashes = 0
+    for seed in from..<(from + count) {
+      var life = Life(seed: seed)
+      if isReplay { life.log = { print($0) } }
+      do throws(Finding) {
+        try life.run()
+      } catch {
+        print("seed \(seed): \(error)")
+        print("replay: scripts/soak simulate --seed \(seed)")
+        return 1
+      }
+      drives += life.drives
+      crashes += life.crashes
+      if (seed - from) % 10_000 == 9_999 {
+        print("\(seed - from + 1) runs, \(drives) drives, \(crashes) crashes")
+        fflush(nil)
+      }
+    }
+    print("\(count) runs, \(drives) drives, \(crashes) crashes: nothing found")
+    return 0
+  }
+}

@@ -1,0 +1,12 @@
+// What scripts/soak runs for a long time: the same code that the tests sample.
+
+import Glibc
+
+let arguments = CommandLine.arguments.dropFirst()
+var code: Int32 = 2
+switch arguments.first {
+case "simulate": code = SimulateCommand(Array(arguments.dropFirst()))?.run() ?? 2
+default: break
+}
+if code == 2 { print("usage: soak simulate COUNT [--from SEED] | soak simulate --seed SEED") }
+exit(code)
