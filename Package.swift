@@ -77,6 +77,5 @@ let package = Package(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "Soak", dependencies: ["Simulation"], path: "Tests/Soak", swiftSettings: swiftSettings),
-    .testTarget(name: "EndToEndTests", swiftSettings: swiftSettings),
   ]
 )

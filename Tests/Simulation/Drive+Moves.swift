@@ -107,6 +107,8 @@ extension Drive {
   private mutating func deliver(_ report: WorkerReport, from id: WorkerID) throws(Finding) {
     switch report {
     case .started(let task, let attempt, _): try tell(.started(id, task, attempt: attempt))
+    case .fetched(let task, let attempt, let record):
+      try tell(.fetched(id, task, attempt: attempt, record))
     case .ended(let task, let attempt, let outcome):
       try tell(.ended(id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):

@@ -42,6 +42,11 @@ package struct ImaginedManifest: Sendable {
       entry.priority = task.priority
       entry.script = builder.intern("version \(task.version)")
       entry.shell = shell
+      if task.isDownload {
+        let source = builder.intern("https://example.org/\(task.version)")
+        entry.words = builder.download(
+          DownloadEntry(target: builder.intern("/\(task.name)"), sources: builder.list([source])))
+      }
       entry.directory = builder.intern("/")
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)

@@ -14,6 +14,7 @@ struct ImaginedWorker {
   }
 
   let id: WorkerID
+  private let plan: Plan
   var phase = Phase.launching
   var state: WorkerState
   /// Orders that it has not read, reports that nobody has read.
@@ -24,6 +25,7 @@ struct ImaginedWorker {
 
   init(id: WorkerID, plan: Plan) {
     self.id = id
+    self.plan = plan
     state = WorkerState(policy: { plan.policy($0) })
   }
 
@@ -48,6 +50,9 @@ struct ImaginedWorker {
       case .finish(let task, let attempt, let outcome):
         // The next one may have been started by the same decision.
         if tree?.task == task { tree = nil }
+        if plan.kind(task) == .download, outcome.reason == .none {
+          outbox.append(.fetched(task, attempt: attempt, ImaginedTree.record(ofTry: attempt)))
+        }
         outbox.append(.ended(task, attempt: attempt, outcome))
         ends.append(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome))
       case .leave: phase = .dead
@@ -99,4 +104,11 @@ struct ImaginedTree {
   var isStopped = false
   /// Its own process has ended; what it left behind has not.
   var hasLeftovers = false
+
+  /// What a download did, marked with the number of the try.
+  static func record(ofTry attempt: Int32) -> FetchRecord {
+    var report = FetchReport()
+    report.resumedBytes = Int64(attempt)
+    return FetchRecord(report)
+  }
 }

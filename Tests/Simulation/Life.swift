@@ -73,7 +73,7 @@ package struct Life {
     }
     let entry = Drive.Entry(
       initial: decision.initialStates(request),
-      attempts: history.attempts(taskCount: plan.taskCount), owesFinally: decision.owesFinally)
+      attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally)
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }

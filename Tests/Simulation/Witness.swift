@@ -188,6 +188,9 @@ struct Witness {
     guard stood == .running, line.attempt == lastAttempt[line.task.index] else {
       throw fault(line.task, "'\(line.event.word)' of try \(line.attempt) while \(stood)")
     }
+    if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
+      throw fault(line.task, "its try \(line.attempt) bears the report of another")
+    }
     if line.outcome.reason == .refused, refused.contains(key) { return }
     guard let outcome = ended[key], outcome == line.outcome else {
       throw fault(line.task, "'\(line.event.word)' of a try that did not end so")

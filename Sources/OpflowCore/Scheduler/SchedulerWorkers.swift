@@ -169,6 +169,7 @@ extension Scheduler {
   private mutating func goBack(
     _ task: TaskID, _ transition: Transition, into actions: inout [SchedulerAction]
   ) {
+    fetches[task] = nil
     set(task, .waiting)
     actions.append(.journal(transition))
     becomeReady(task)
