@@ -90,6 +90,8 @@ package struct WorkerState {
   private var ahead: Ahead?
   /// No more work comes: leave once idle.
   private var isLeaving = false
+  /// The coordinator is gone.
+  private var isForsaken = false
 
   /// What a task finds in `OPFLOW_RUN_STATE`.
   package private(set) var conclusion: RunState?
@@ -206,6 +208,7 @@ package struct WorkerState {
   /// The coordinator is gone: nobody is told anything any more.
   private mutating func endAll(at now: Instant, into actions: inout [WorkerAction]) {
     isLeaving = true
+    isForsaken = true
     ahead = nil
     guard let held = current else {
       actions.append(.leave)
@@ -235,6 +238,8 @@ package struct WorkerState {
       current?.timeout = now.advanced(byMilliseconds: limit)
     }
     actions.append(.report(.started(held.task, attempt: held.attempt, pid: pid)))
+    // It may have been found out while the process was made.
+    if isForsaken { endAll(at: now, into: &actions) }
   }
 
   private mutating func noteReaped(

@@ -122,6 +122,13 @@ import Testing
         == ["finish 0 exit(0) interrupted 30000", "leave"])
   }
 
+  @Test mutating func `a coordinator that is lost while a task starts ends it too`() {
+    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
+    #expect(tell(.endOfOrders) == [])
+    #expect(tell(.started(pid: 9)) == ["started 0 9", "signal 15", "continue"])
+    #expect(deadline == 500)
+  }
+
   @Test mutating func `after bye a task handed ahead still runs, and nothing more is taken`() {
     start()
     #expect(tell(.order(.run(b, attempt: 1))) == [])
