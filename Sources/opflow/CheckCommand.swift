@@ -8,7 +8,7 @@ enum CheckCommand {
     let console = try Console.enter(arguments.view)
     let manifest = try ManifestFile(arguments.file)
     let compiled = try manifest.compile(
-      runID: "check", set: arguments.set, maxParallel: nil, console: console)
+      runID: "check", set: arguments.set, maxParallel: nil, console: console, wantsPlan: false)
     console.show(compiled.warnings)
     let tasks = compiled.taskCount == 1 ? "1 task" : "\(compiled.taskCount) tasks"
     let path = CleanText.string(manifest.displayPath)

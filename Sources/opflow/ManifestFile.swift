@@ -66,7 +66,7 @@ struct ManifestFile {
   ///
   /// - Throws: all its mistakes, laid out, with exit code 3.
   func compile(
-    runID: String, set: [String], maxParallel: UInt32?, console: Console
+    runID: String, set: [String], maxParallel: UInt32?, console: Console, wantsPlan: Bool = true
   ) throws(CommandError) -> CompiledManifest {
     let source = ManifestSource(
       bytes: bytes, displayPath: displayPath, folder: folder, defaultName: defaultName)
@@ -74,7 +74,7 @@ struct ManifestFile {
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
       opflowVersion: Version.text, maxParallel: maxParallel.map { Int($0) },
-      cores: Machine.cores, memoryBytes: Machine.memoryBytes)
+      cores: Machine.cores, memoryBytes: Machine.memoryBytes, wantsPlan: wantsPlan)
     let renderer = DiagnosticRenderer(isColored: console.colorsError)
     do throws(ManifestError) {
       return try ManifestCompiler.compile(source, options: options)

@@ -6,24 +6,24 @@ import Testing
 func compile(
   _ text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/work/project"
+  maxParallel: Int? = nil, folder: String = "/work/project", wantsPlan: Bool = true
 ) throws(ManifestError) -> CompiledManifest {
   try compile(
     bytes: Array(text.utf8), variables: variables, environment: environment, runID: runID,
-    maxParallel: maxParallel, folder: folder)
+    maxParallel: maxParallel, folder: folder, wantsPlan: wantsPlan)
 }
 
 func compile(
   bytes: [UInt8], variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/work/project"
+  maxParallel: Int? = nil, folder: String = "/work/project", wantsPlan: Bool = true
 ) throws(ManifestError) -> CompiledManifest {
   try ManifestCompiler.compile(
     ManifestSource(
       bytes: bytes, displayPath: "m.yaml", folder: folder, defaultName: "m"),
     options: CompileOptions(
       runID: runID, variables: variables, environment: environment, opflowVersion: "1.0",
-      maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30))
+      maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30, wantsPlan: wantsPlan))
 }
 
 /// `line:column: message` of every mistake in a manifest.

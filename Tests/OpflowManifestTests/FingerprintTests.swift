@@ -68,4 +68,17 @@ struct FingerprintTests {
     #expect(try compile(text + "\n").planKey != key)
     #expect(try plan(text).key == key)
   }
+
+  @Test func `a check makes no plan and finds the same`() throws {
+    let text = "tasks: { a: { run: x }, b: { run: x, needs: a } }"
+    let checked = try compile(text, wantsPlan: false)
+    #expect(checked.planBytes.isEmpty)
+    #expect(checked.planKey == (try compile(text).planKey))
+    #expect(checked.taskCount == 2)
+    #expect(checked.needCount == 1)
+    let ring = "tasks: { a: { run: x, needs: b }, b: { run: x, needs: a } }"
+    #expect(
+      throws: try #require(throws: ManifestError.self) { try compile(ring) }
+    ) { try compile(ring, wantsPlan: false) }
+  }
 }

@@ -30,7 +30,8 @@ package struct Fingerprint: Hashable, Sendable {
 /// different lists of texts give the same bytes.
 package struct FingerprintHasher {
   private var bytes: [UInt8] = []
-  private var wholes: [UInt8] = []
+  /// Number and hash of each part.
+  private var wholes: [UInt64] = []
   private var parts: UInt64 = 0
 
   package init() {}
@@ -48,8 +49,8 @@ package struct FingerprintHasher {
   package mutating func end(_ part: Fingerprint.Part) {
     let hash = Hash.xxh3(bytes)
     bytes.removeAll(keepingCapacity: true)
-    withUnsafeBytes(of: part.rawValue.littleEndian) { wholes.append(contentsOf: $0) }
-    withUnsafeBytes(of: hash.littleEndian) { wholes.append(contentsOf: $0) }
+    wholes.append(part.rawValue.littleEndian)
+    wholes.append(hash.littleEndian)
     parts |= (hash & 255) << (part.rawValue * 8)
   }
 
@@ -58,6 +59,6 @@ package struct FingerprintHasher {
       wholes.removeAll(keepingCapacity: true)
       parts = 0
     }
-    return Fingerprint(whole: Hash.xxh3(wholes), parts: parts)
+    return Fingerprint(whole: wholes.withUnsafeBytes { Hash.xxh3($0) }, parts: parts)
   }
 }

@@ -55,7 +55,7 @@ extension ManifestReader {
 
   private mutating func lowercased(_ hash: Scalar?) -> TextRef {
     guard let hash else { return .empty }
-    return builder.intern(hash.text.map { Character8.isLetter($0) ? $0 | 0x20 : $0 })
+    return builder.intern(hash.text.map { ASCII.isLetter($0) ? $0 | 0x20 : $0 })
   }
 
   mutating func readDownload(_ node: Node, in directory: Directory) -> Download? {
@@ -123,7 +123,7 @@ extension ManifestReader {
     guard let hash = values.scalar(node, subject, expected: "a hash in hexadecimal") else {
       return nil
     }
-    guard hash.text.allSatisfy(Character8.isHexadecimal) else {
+    guard hash.text.allSatisfy(ASCII.isHexadecimal) else {
       mistakes.error(document.place(node), "\(subject.description) must be hexadecimal digits")
       return nil
     }
@@ -160,7 +160,7 @@ extension ManifestReader {
   private static func isHeaderName(_ text: Text) -> Bool {
     let marks = Array("!#$%&'*+-.^_`|~".utf8)
     return !text.isEmpty
-      && text.allSatisfy { Character8.isLetter($0) || Character8.isDigit($0) || marks.contains($0) }
+      && text.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || marks.contains($0) }
   }
 
   private func readMode(_ node: Node) -> UInt32? {

@@ -31,11 +31,13 @@ package struct CompileOptions: Sendable {
   /// The machine's, or the cgroup's.
   package var cores: Int
   package var memoryBytes: UInt64
+  /// Whether the plan's bytes are wanted; a check does without.
+  package var wantsPlan: Bool
 
   package init(
     runID: String, variables: [(name: String, value: String)] = [],
     environment: [(name: String, value: String)] = [], opflowVersion: String,
-    maxParallel: Int? = nil, cores: Int, memoryBytes: UInt64
+    maxParallel: Int? = nil, cores: Int, memoryBytes: UInt64, wantsPlan: Bool = true
   ) {
     self.runID = runID
     self.variables = variables
@@ -44,12 +46,13 @@ package struct CompileOptions: Sendable {
     self.maxParallel = maxParallel
     self.cores = cores
     self.memoryBytes = memoryBytes
+    self.wantsPlan = wantsPlan
   }
 }
 
 /// A manifest without mistakes.
 package struct CompiledManifest: Sendable {
-  /// The plan file (`Plan`).
+  /// The plan file (`Plan`); nothing when it was not wanted.
   package var planBytes: [UInt8]
   package var planKey: PlanKey
   /// At most 50.

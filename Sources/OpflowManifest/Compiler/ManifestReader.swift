@@ -96,6 +96,10 @@ struct ManifestReader: ~Copyable {
 
   /// Lays the plan out; nil, with all mistakes reported, when there are any.
   consuming func finish(key: PlanKey) -> [UInt8]? {
+    guard options.wantsPlan else {
+      reportCycles()
+      return mistakes.errorCount == 0 ? [] : nil
+    }
     for task in 0..<needs.count {
       for edge in needs.edges(of: task) {
         builder.addNeed(TaskID(needs.targets[edge]), on: needs.conditions[edge])
@@ -107,15 +111,20 @@ struct ManifestReader: ~Copyable {
       name: builder.intern(name), description: description,
       folder: builder.intern(source.folder), maxParallel: maxParallel, maxFailures: maxFailures,
       usesRunID: scope.sawRunID)
-    let needs = needs
-    let tasks = tasks
+    let report = CycleReport(needs: needs, tasks: tasks)
     let mistakes = mistakes
     switch builder.finish(manifest: manifest, key: key) {
     case .plan(let bytes): return mistakes.errorCount == 0 ? bytes : nil
     case .cycle:
-      CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
+      report.report(to: mistakes)
       return nil
     }
+  }
+
+  /// Looks for tasks that need each other without laying a plan out.
+  private func reportCycles() {
+    guard needs.hasCycle else { return }
+    CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
   }
 
   private func reportNoMap() {

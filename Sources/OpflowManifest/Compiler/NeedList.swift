@@ -29,6 +29,18 @@ struct NeedList {
 
   mutating func endTask() { offsets.append(UInt32(truncatingIfNeeded: targets.count)) }
 
+  /// Whether tasks wait for each other.
+  var hasCycle: Bool {
+    let dependents = Graph.reversed(offsets: offsets, targets: targets)
+    switch Graph.order(
+      needOffsets: offsets, needTargets: targets, dependentOffsets: dependents.offsets,
+      dependentTargets: dependents.sources)
+    {
+    case .topological: return false
+    case .cycle: return true
+    }
+  }
+
   /// Rings of tasks that need each other, one for each group of tasks that hang together, each as
   /// its edges: the target of an edge is the task of the next. Tarjan's algorithm, with a stack of
   /// its own, since a ring may have a million tasks.

@@ -119,7 +119,7 @@ extension ManifestReader {
         document.place(first.node), "the first word of \(subject.description) is empty")
       return nil
     }
-    if !values.hasExpression(first.node), first.text.contains(where: Character8.isBlank) {
+    if !values.hasExpression(first.node), first.text.contains(where: ASCII.isBlank) {
       mistakes.error(
         document.place(first.node),
         "the first item of \(subject.description) is the program's name, and this one holds a blank",
@@ -141,130 +141,5 @@ extension ManifestReader {
       scalar.text.isSame(as: scalar.stable)
       ? path : PathText.absolute(scalar.stable, from: folder, store: values.scratch)
     return Directory(path: path, stable: stable, ref: builder.intern(path))
-  }
-
-  func readTimeout(_ node: Node, into settings: inout TaskSettings) {
-    if let value = values.duration(node, Subject(TaskKey.timeout)) {
-      settings.policy.timeoutMilliseconds = value
-    }
-  }
-
-  mutating func readRetry(_ node: Node, into settings: inout TaskSettings) {
-    if document.kind(node) == .scalar {
-      if let value = values.integer(
-        node, Subject(TaskKey.retry), in: 0...1_000_000, expected: "a whole number or a map")
-      {
-        settings.policy.retryMax = UInt32(value)
-        settings.hasRetryMax = true
-      }
-      return
-    }
-    guard document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(TaskKey.retry), expected: "a whole number or a map")
-      return
-    }
-    let fields = maps.fields(node, tables.retry, owner: "`retry`")
-    if let node = fields[.max],
-      let value = values.integer(node, Subject(RetryKey.max), in: 0...1_000_000)
-    {
-      settings.policy.retryMax = UInt32(value)
-      settings.hasRetryMax = true
-    }
-    if let node = fields[.delay],
-      let value = values.duration(node, Subject(RetryKey.delay), atMost: Self.longestDelay)
-    {
-      settings.policy.retryDelayMilliseconds = UInt32(value)
-    }
-    if let node = fields[.maxDelay],
-      let value = values.duration(node, Subject(RetryKey.maxDelay), atMost: Self.longestDelay)
-    {
-      settings.policy.retryMaxDelayMilliseconds = UInt32(value)
-    }
-    if let node = fields[.backoff],
-      let value = values.number(node, Subject(RetryKey.backoff), in: 1...1000)
-    {
-      settings.policy.retryBackoffPermille = UInt32(value * 1000 + 0.5)
-    }
-    if let node = fields[.jitter],
-      let value = values.number(node, Subject(RetryKey.jitter), in: 0...1)
-    {
-      settings.policy.retryJitterPermille = UInt32(value * 1000 + 0.5)
-    }
-    if let node = fields[.exitCodes],
-      let codes = values.exitCodes(node, Subject(RetryKey.exitCodes), items: "exit_codes")
-    {
-      settings.policy.retryCodes = builder.codes(codes)
-    }
-  }
-
-  /// A thousand hours, in milliseconds: the plan keeps delays in 32 bits.
-  private static var longestDelay: UInt64 { 1000 * 3_600_000 }
-
-  func readStop(_ node: Node, into settings: inout TaskSettings) {
-    guard document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(TaskKey.stop), expected: "a map")
-      return
-    }
-    let fields = maps.fields(node, tables.stop, owner: "`stop`")
-    if let node = fields[.signal],
-      let number = values.word(
-        node, Subject(StopKey.signal), known: SignalName.known, parse: SignalName.number)
-    {
-      settings.policy.stopSignal = number
-    }
-    if let node = fields[.grace],
-      let value = values.duration(node, Subject(StopKey.grace), atMost: Self.longestDelay)
-    {
-      settings.policy.stopGraceMilliseconds = UInt32(value)
-    }
-  }
-
-  func readPriority(_ node: Node, into settings: inout TaskSettings) {
-    if let value = values.word(
-      node, Subject(TaskKey.priority), known: PriorityName.known, parse: PriorityName.value)
-    {
-      settings.priority = value
-    }
-  }
-
-  func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
-    let fails = values.word(
-      node, Subject(TaskKey.onInterrupted), known: "rerun or fail"
-    ) { text in text == "fail" ? true : text == "rerun" ? false : nil }
-    if let fails { settings.failsWhenInterrupted = fails }
-  }
-
-  func readDemands(_ node: Node, into settings: inout TaskSettings) {
-    guard let entries = mapEntries(node, Subject(TaskKey.resources)) else { return }
-    for index in 0..<entries.count {
-      let name = entries.name(index)
-      guard let resource = resources.index(of: name) else {
-        mistakes.error(
-          document.place(entries.keys[index]), "unknown resource `\(name.string)`",
-          help: Suggestion.help(for: name, among: resources.names.texts)
-            ?? "declare its capacity under top-level `resources`")
-        continue
-      }
-      guard let amount = readAmount(entries.value(index), name, atLeast: 0) else { continue }
-      if check(amount, of: resource, name, at: entries.value(index)) {
-        settings.demands.set(resource, amount)
-      }
-    }
-  }
-
-  /// Whether a demand can ever be met.
-  private func check(_ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node) -> Bool {
-    let capacity = resources.capacity(resource)
-    if amount <= capacity { return true }
-    if ResourceTable.isCut(resource) {
-      mistakes.warning(
-        document.place(node),
-        "`\(name.string)` \(amount) is more than the \(capacity) there is: the task runs alone")
-      return true
-    }
-    mistakes.error(
-      document.place(node), "`\(name.string)` \(amount) is more than its capacity \(capacity)",
-      help: "ask for less, or raise the capacity under top-level `resources`")
-    return false
   }
 }

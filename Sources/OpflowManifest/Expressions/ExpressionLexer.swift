@@ -32,7 +32,7 @@ struct ExpressionLexer {
 
   mutating func advance() {
     var start = range.upperBound
-    while start < text.count, Character8.isBlank(text[start]) { start += 1 }
+    while start < text.count, ASCII.isBlank(text[start]) { start += 1 }
     let (next, length) = scan(at: start)
     token = next
     range = start..<(start + length)
@@ -50,8 +50,8 @@ struct ExpressionLexer {
     case UInt8(ascii: "|"): return second == UInt8(ascii: "|") ? (.or, 2) : (.unknown, 1)
     case UInt8(ascii: "}"): return second == UInt8(ascii: "}") ? (.end, 2) : (.unknown, 1)
     case UInt8(ascii: "'"), UInt8(ascii: "\""): return scanString(at: start)
-    case let byte where Character8.beginsName(byte): return (.name, nameLength(at: start))
-    case let byte where Character8.isDigit(byte): return (.number, numberLength(at: start))
+    case let byte where ASCII.beginsName(byte): return (.name, nameLength(at: start))
+    case let byte where ASCII.isDigit(byte): return (.number, numberLength(at: start))
     default: return (.unknown, characterLength(at: start))
     }
   }
@@ -72,7 +72,7 @@ struct ExpressionLexer {
 
   private func nameLength(at start: Int) -> Int {
     var end = start
-    while end < text.count, Character8.continuesName(text[end]) || text[end] == UInt8(ascii: ".") {
+    while end < text.count, ASCII.continuesName(text[end]) || text[end] == UInt8(ascii: ".") {
       end += 1
     }
     return end - start
@@ -80,7 +80,7 @@ struct ExpressionLexer {
 
   private func numberLength(at start: Int) -> Int {
     var end = start
-    while end < text.count, Character8.isDigit(text[end]) || text[end] == UInt8(ascii: ".") {
+    while end < text.count, ASCII.isDigit(text[end]) || text[end] == UInt8(ascii: ".") {
       end += 1
     }
     return end - start

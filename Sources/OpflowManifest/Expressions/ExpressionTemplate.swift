@@ -52,13 +52,13 @@ enum ExpressionTemplate {
     _ text: Text, names: some ExpressionNames, literals: TextStore
   ) throws(ExpressionMistake) -> Text {
     var start = 0
-    while start < text.count, Character8.isBlank(text[start]) { start += 1 }
+    while start < text.count, ASCII.isBlank(text[start]) { start += 1 }
     let isWrapped = text.part(start..<text.count).hasPrefix("${{")
     var parser = ExpressionParser(
       text: text, position: isWrapped ? start + 3 : start, names: names, store: literals)
     let (value, end) = try parser.evaluate()
     if isWrapped, !parser.isClosed { throw unclosed(at: start) }
-    let isWhole = isWrapped ? text[end...].allSatisfy(Character8.isBlank) : !parser.isClosed
+    let isWhole = isWrapped ? text[end...].allSatisfy(ASCII.isBlank) : !parser.isClosed
     guard isWhole else {
       throw ExpressionMistake(
         offset: isWrapped ? end : end - 2, message: "the expression ends before this",

@@ -154,6 +154,6 @@ struct ScopedNames: ExpressionNames {
   }
 
   private func isSimple(_ name: Text) -> Bool {
-    !name.isEmpty && name.allSatisfy { Character8.continuesName($0) }
+    !name.isEmpty && name.allSatisfy { ASCII.continuesName($0) }
   }
 }

@@ -12,7 +12,7 @@ struct MapReader {
   ///
   /// - Parameters:
   ///   - owner: what the map is, for the text of a mistake.
-  ///   - foreign: says whether a key that is not known is another one's business.
+  ///   - isIgnored: whether a key that is not known is none of our business.
   func fields<Key>(
     _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
     ignoring isIgnored: (Text) -> Bool = { _ in false }

@@ -13,7 +13,7 @@ enum DurationText {
     while position < text.count {
       guard let number = Decimal(text, from: position) else { return nil }
       var unitEnd = number.end
-      while unitEnd < text.count, Character8.isLetter(text[unitEnd]) { unitEnd += 1 }
+      while unitEnd < text.count, ASCII.isLetter(text[unitEnd]) { unitEnd += 1 }
       // Larger units first, each once: `30m1h` is more likely a mistake than meant.
       guard let unit = unit(text.part(number.end..<unitEnd), isFirst: position == 0),
         unit < lastUnit, let milliseconds = number.times(unit),
@@ -81,7 +81,7 @@ private struct Decimal {
   /// Reads the number at `start`; nil when there is none, or it does not fit.
   init?(_ text: Text, from start: Int) {
     end = start
-    while end < text.count, Character8.isDigit(text[end]) {
+    while end < text.count, ASCII.isDigit(text[end]) {
       guard whole < 1_000_000_000_000_000_000 else { return nil }
       whole = whole * 10 + UInt64(text[end] - 48)
       end += 1
@@ -90,7 +90,7 @@ private struct Decimal {
     guard end < text.count, text[end] == UInt8(ascii: ".") else { return }
     let fraction = end + 1
     end = fraction
-    while end < text.count, Character8.isDigit(text[end]) {
+    while end < text.count, ASCII.isDigit(text[end]) {
       if denominator < 1_000_000_000 {
         numerator = numerator * 10 + UInt64(text[end] - 48)
         denominator *= 10

@@ -45,10 +45,10 @@ enum CoreSchema {
       return text[2...].allSatisfy { $0 >= 48 && $0 <= 55 }
     }
     if text.count > 2, text.hasPrefix("0x") {
-      return text[2...].allSatisfy(Character8.isHexadecimal)
+      return text[2...].allSatisfy(ASCII.isHexadecimal)
     }
     let digits = text[signLength(text)...]
-    return !digits.isEmpty && digits.allSatisfy(Character8.isDigit)
+    return !digits.isEmpty && digits.allSatisfy(ASCII.isDigit)
   }
 
   private static func isFloat(_ text: Text) -> Bool {
@@ -78,7 +78,7 @@ enum CoreSchema {
 
   private static func digits(of text: Text, from start: Int) -> Int {
     var position = start
-    while position < text.count, Character8.isDigit(text[position]) { position += 1 }
+    while position < text.count, ASCII.isDigit(text[position]) { position += 1 }
     return position
   }
 }

@@ -136,7 +136,7 @@ struct SyntaxError {
     var position = start
     while position < end {
       if source[position] == UInt8(ascii: ":"),
-        position + 1 >= source.count || Character8.isBlank(source[position + 1])
+        position + 1 >= source.count || ASCII.isBlank(source[position + 1])
       {
         return true
       }
@@ -193,7 +193,7 @@ struct SyntaxError {
     while line > 0 {
       line = lineStart(line - 1)
       let first = firstCharacter(of: line)
-      if first < source.count, !Character8.isBlank(source[first]) { return line }
+      if first < source.count, !ASCII.isBlank(source[first]) { return line }
     }
     return nil
   }

@@ -69,7 +69,7 @@ enum SyntaxMistakes {
 
   private static func word(at place: Int, of source: Text) -> String {
     var end = place
-    while end < source.count, end < place + 60, !Character8.isBlank(source[end]),
+    while end < source.count, end < place + 60, !ASCII.isBlank(source[end]),
       source[end] != UInt8(ascii: ","), source[end] != UInt8(ascii: "]"),
       source[end] != UInt8(ascii: "}")
     {

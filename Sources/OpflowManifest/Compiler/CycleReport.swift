@@ -1,0 +1,29 @@
+/// Tells of tasks that wait for each other.
+struct CycleReport {
+  let needs: NeedList
+  let tasks: Entries
+
+  /// Names every ring of needs in full.
+  func report(to mistakes: Mistakes) {
+    for ring in needs.rings() {
+      guard let first = ring.first else { continue }
+      // A ring of thousands is named by its beginning.
+      let shown = ring.prefix(20)
+      var names = shown.map { tasks.name($0.task).string }
+      if ring.count > shown.count { names.append("… \(ring.count - shown.count) more …") }
+      names.append(tasks.name(first.task).string)
+      let notes = shown.map { step in
+        (
+          place: Int(needs.places[step.edge]),
+          message: "`\(tasks.name(step.task).string)` needs"
+            + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here"
+        )
+      }
+      mistakes.add(
+        Mistakes.Mistake(
+          severity: .error, place: Int(needs.places[first.edge]),
+          message: "tasks need each other in a ring: \(names.joined(separator: " -> "))",
+          help: "take one of these needs away", notes: notes))
+    }
+  }
+}

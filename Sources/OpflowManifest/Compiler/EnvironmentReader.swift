@@ -1,0 +1,38 @@
+internal import OpflowCore
+
+// `env`, at the top level, in `defaults` and in tasks.
+
+extension ManifestReader {
+  /// A map of variables, over those of `base`.
+  mutating func readEnvironment(
+    _ node: Node, over base: EnvironmentList,
+    onEach: (NameScope, Text, Text) -> Void = { _, _, _ in }
+  ) -> EnvironmentList {
+    var result = base
+    guard let entries = mapEntries(node, Subject(TaskKey.env)) else { return base }
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      guard isEnvironmentName(name, at: entries.keys[index]),
+        let value = values.scalar(
+          entries.value(index), .entry("env", name), expected: "a string, a number or a boolean")
+      else { continue }
+      let item = EnvironmentItem(name: builder.intern(name), value: builder.intern(value.text))
+      result.set(EnvironmentValue(item: item, digest: Digest.pair(name, value.stable)))
+      onEach(scope, name, value.text)
+    }
+    return result
+  }
+
+  private func isEnvironmentName(_ name: Text, at key: Node) -> Bool {
+    if name.hasPrefix("OPFLOW_") {
+      mistakes.error(
+        document.place(key), "`\(name.string)` is opflow's own",
+        help: "names that begin with `OPFLOW_` are set by opflow")
+      return false
+    }
+    if VariableName.isEnvironment(name) { return true }
+    mistakes.error(
+      document.place(key), "`\(name.string)` is no name of an environment variable")
+    return false
+  }
+}

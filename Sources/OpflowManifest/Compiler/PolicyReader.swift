@@ -1,0 +1,96 @@
+internal import OpflowCore
+
+// When and how often a task runs, and how it is ended.
+
+extension ManifestReader {
+  func readTimeout(_ node: Node, into settings: inout TaskSettings) {
+    if let value = values.duration(node, Subject(TaskKey.timeout)) {
+      settings.policy.timeoutMilliseconds = value
+    }
+  }
+
+  mutating func readRetry(_ node: Node, into settings: inout TaskSettings) {
+    if document.kind(node) == .scalar {
+      if let value = values.integer(
+        node, Subject(TaskKey.retry), in: 0...1_000_000, expected: "a whole number or a map")
+      {
+        settings.policy.retryMax = UInt32(value)
+        settings.hasRetryMax = true
+      }
+      return
+    }
+    guard document.kind(node) == .mapping else {
+      values.wrongType(node, Subject(TaskKey.retry), expected: "a whole number or a map")
+      return
+    }
+    let fields = maps.fields(node, tables.retry, owner: "`retry`")
+    if let node = fields[.max],
+      let value = values.integer(node, Subject(RetryKey.max), in: 0...1_000_000)
+    {
+      settings.policy.retryMax = UInt32(value)
+      settings.hasRetryMax = true
+    }
+    if let node = fields[.delay],
+      let value = values.duration(node, Subject(RetryKey.delay), atMost: Self.longestDelay)
+    {
+      settings.policy.retryDelayMilliseconds = UInt32(value)
+    }
+    if let node = fields[.maxDelay],
+      let value = values.duration(node, Subject(RetryKey.maxDelay), atMost: Self.longestDelay)
+    {
+      settings.policy.retryMaxDelayMilliseconds = UInt32(value)
+    }
+    if let node = fields[.backoff],
+      let value = values.number(node, Subject(RetryKey.backoff), in: 1...1000)
+    {
+      settings.policy.retryBackoffPermille = UInt32(value * 1000 + 0.5)
+    }
+    if let node = fields[.jitter],
+      let value = values.number(node, Subject(RetryKey.jitter), in: 0...1)
+    {
+      settings.policy.retryJitterPermille = UInt32(value * 1000 + 0.5)
+    }
+    if let node = fields[.exitCodes],
+      let codes = values.exitCodes(node, Subject(RetryKey.exitCodes), items: "exit_codes")
+    {
+      settings.policy.retryCodes = builder.codes(codes)
+    }
+  }
+
+  /// A thousand hours, in milliseconds: the plan keeps delays in 32 bits.
+  private static var longestDelay: UInt64 { 1000 * 3_600_000 }
+
+  func readStop(_ node: Node, into settings: inout TaskSettings) {
+    guard document.kind(node) == .mapping else {
+      values.wrongType(node, Subject(TaskKey.stop), expected: "a map")
+      return
+    }
+    let fields = maps.fields(node, tables.stop, owner: "`stop`")
+    if let node = fields[.signal],
+      let number = values.word(
+        node, Subject(StopKey.signal), known: SignalName.known, parse: SignalName.number)
+    {
+      settings.policy.stopSignal = number
+    }
+    if let node = fields[.grace],
+      let value = values.duration(node, Subject(StopKey.grace), atMost: Self.longestDelay)
+    {
+      settings.policy.stopGraceMilliseconds = UInt32(value)
+    }
+  }
+
+  func readPriority(_ node: Node, into settings: inout TaskSettings) {
+    if let value = values.word(
+      node, Subject(TaskKey.priority), known: PriorityName.known, parse: PriorityName.value)
+    {
+      settings.priority = value
+    }
+  }
+
+  func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
+    let fails = values.word(
+      node, Subject(TaskKey.onInterrupted), known: "rerun or fail"
+    ) { text in text == "fail" ? true : text == "rerun" ? false : nil }
+    if let fails { settings.failsWhenInterrupted = fails }
+  }
+}

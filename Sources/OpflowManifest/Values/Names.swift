@@ -1,0 +1,40 @@
+// Names that the user gives to things.
+
+enum TaskName {
+  static let rule =
+    "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`"
+
+  /// What is wrong with a text as a task's id; nil when it is one.
+  static func mistake(_ text: Text) -> String? {
+    guard let first = text.first else { return "the id of a task is empty" }
+    if text.count > 255 { return "the id of a task is longer than 255 bytes" }
+    if text.hasPrefix("tag:") { return "the id `\(text.string)` begins with `tag:`" }
+    guard ASCII.isLetter(first) || ASCII.isDigit(first) || first == UInt8(ascii: "_")
+    else { return "`\(text.string)` is no id of a task" }
+    return text.allSatisfy(isAllowed) ? nil : "`\(text.string)` is no id of a task"
+  }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    if ASCII.continuesName(byte) { return true }
+    switch byte {
+    case UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "@"), UInt8(ascii: ":"),
+      UInt8(ascii: "/"):
+      return true
+    default: return false
+    }
+  }
+}
+
+enum VariableName {
+  /// Whether an environment variable may be called so (environ(7)). Names that a shell cannot
+  /// speak of are the programs' own business.
+  static func isEnvironment(_ text: Text) -> Bool {
+    !text.isEmpty && text.allSatisfy { $0 > 32 && $0 != 127 && $0 != UInt8(ascii: "=") }
+  }
+
+  /// Whether `${{ vars.NAME }}` and `${{ matrix.NAME }}` can speak of it.
+  static func isExpressionName(_ text: Text) -> Bool {
+    guard let first = text.first, ASCII.beginsName(first) else { return false }
+    return text.allSatisfy(ASCII.continuesName)
+  }
+}

@@ -1,0 +1,51 @@
+enum PathText {
+  /// `path`, from `folder` where it is relative, without `.`, `..` and empty parts.
+  ///
+  /// Lexical: `a/../b` is `b` also where `a` is a symbolic link. `folder` is normal already.
+  static func absolute(_ path: Text, from folder: Text, store: TextStore) -> Text {
+    if isNormal(path) {
+      store.append(folder)
+      if folder.count > 1 { withSlash { store.append($0) } }
+      store.append(path)
+      return store.finish()
+    }
+    var parts: [Text] = []
+    if path.first != UInt8(ascii: "/") { appendParts(of: folder, to: &parts) }
+    appendParts(of: path, to: &parts)
+    if parts.isEmpty { return store.copy("/") }
+    for part in parts {
+      withSlash { store.append($0) }
+      store.append(part)
+    }
+    return store.finish()
+  }
+
+  /// Whether a path is relative and has no part that means nothing. Hidden files count as suspect.
+  private static func isNormal(_ path: Text) -> Bool {
+    var previous = UInt8(ascii: "/")
+    for byte in path {
+      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") {
+        return false
+      }
+      previous = byte
+    }
+    return previous != UInt8(ascii: "/")
+  }
+
+  private static func appendParts(of path: Text, to parts: inout [Text]) {
+    for slice in path.split(separator: UInt8(ascii: "/")) {
+      let part = Text(rebasing: slice)
+      if part == "." { continue }
+      if part == ".." {
+        _ = parts.popLast()
+      } else {
+        parts.append(part)
+      }
+    }
+  }
+
+  private static func withSlash(_ body: (Text) -> Void) {
+    let slash: StaticString = "/"
+    slash.withUTF8Buffer { body(Text($0)) }
+  }
+}

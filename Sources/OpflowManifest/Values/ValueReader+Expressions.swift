@@ -1,0 +1,50 @@
+// Scalars with their expressions evaluated.
+
+extension ValueReader {
+  func hasExpression(_ node: Node) -> Bool {
+    ExpressionTemplate.hasExpression(document.text(node))
+  }
+
+  /// A scalar, null too; nil, reported, when an expression in it is wrong.
+  func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
+    guard document.kind(node) == .scalar else {
+      wrongType(node, subject, expected: expected)
+      return nil
+    }
+    let text = document.text(node)
+    guard ExpressionTemplate.hasExpression(text) else {
+      return Scalar(node: node, text: text, stable: text, isTyped: document.isPlain(node))
+    }
+    guard let (value, stable) = expand(text, of: node) else { return nil }
+    return Scalar(node: node, text: value, stable: stable, isTyped: true)
+  }
+
+  /// A text with its expressions evaluated, and the same with a constant for `run.id`.
+  private func expand(_ text: Text, of node: Node) -> (value: Text, stable: Text)? {
+    let sawRunID = scope.sawRunID
+    scope.sawRunID = false
+    var isWrong = false
+    let report = { (mistake: ExpressionMistake) in
+      isWrong = true
+      self.report(mistake, in: node)
+    }
+    let names = ScopedNames(scope: scope, report: report)
+    let value = ExpressionTemplate.expand(
+      text, names: names, store: scratch, literals: scope.literals, report: report)
+    var stable = value
+    if scope.sawRunID {
+      scope.hidesRunID = true
+      stable = ExpressionTemplate.expand(
+        text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+        literals: scope.literals, report: { _ in })
+      scope.hidesRunID = false
+    }
+    scope.sawRunID = scope.sawRunID || sawRunID
+    return isWrong ? nil : (value, stable)
+  }
+
+  func report(_ mistake: ExpressionMistake, in node: Node) {
+    mistakes.error(
+      document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
+  }
+}
