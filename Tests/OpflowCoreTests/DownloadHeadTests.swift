@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Heads of answers")
 struct DownloadHeadTests {
-  private func head(_ text: String) -> ResponseHead? {
+  private func read(_ text: String) -> ResponseHead? {
     var reader = ResponseHeadReader()
     var found: ResponseHead?
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -15,7 +15,7 @@ struct DownloadHeadTests {
 
   @Test func `are read whatever the names' case`() throws {
     let head = try #require(
-      head(
+      read(
         "HTTP/1.1 206 Partial Content\ncOnTeNt-LENGTH:  7 \nContent-Range: bytes 3-9/10\nETag: W/\"x\"\n"
       ))
     #expect(head.status == 206)
@@ -28,7 +28,7 @@ struct DownloadHeadTests {
 
   @Test func `come after interim answers, and trailers are none`() throws {
     let head = try #require(
-      head("HTTP/1.1 103 Early\nETag: \"no\"\n\nHTTP/2 200\nETag: \"yes\"\n\nETag: \"late\"\n"))
+      read("HTTP/1.1 103 Early\nETag: \"no\"\n\nHTTP/2 200\nETag: \"yes\"\n\nETag: \"late\"\n"))
     #expect(head.etag == "\"yes\"")
     #expect(head.version == 20)
     #expect(!head.isClosedByEnd)
@@ -36,17 +36,17 @@ struct DownloadHeadTests {
 
   @Test func `that contradict themselves about the length are told`() {
     #expect(
-      head("HTTP/1.1 200 OK\nContent-Length: 5\nContent-Length: 6\n")?.hasBrokenLength == true)
-    #expect(head("HTTP/1.1 200 OK\nContent-Length: 5, 5\n")?.contentLength == 5)
-    #expect(head("HTTP/1.1 200 OK\nContent-Length: x\n")?.hasBrokenLength == true)
-    #expect(head("HTTP/1.1 200 OK\nContent-Length: -1\n")?.hasBrokenLength == true)
+      read("HTTP/1.1 200 OK\nContent-Length: 5\nContent-Length: 6\n")?.hasBrokenLength == true)
+    #expect(read("HTTP/1.1 200 OK\nContent-Length: 5, 5\n")?.contentLength == 5)
+    #expect(read("HTTP/1.1 200 OK\nContent-Length: x\n")?.hasBrokenLength == true)
+    #expect(read("HTTP/1.1 200 OK\nContent-Length: -1\n")?.hasBrokenLength == true)
   }
 
   @Test func `with chunks have no length`() {
-    let head = head("HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: Chunked\n")
+    let head = read("HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: Chunked\n")
     #expect(head?.contentLength == nil)
     #expect(head?.isClosedByEnd == false)
-    #expect(self.head("HTTP/1.0 200 OK\n")?.isClosedByEnd == true)
+    #expect(read("HTTP/1.0 200 OK\n")?.isClosedByEnd == true)
   }
 
   @Test(arguments: [

@@ -320,31 +320,21 @@ struct DownloadRetryTests {
         retryMax: retries, retryDelayMilliseconds: 100, retryMaxDelayMilliseconds: 5000,
         retryJitterPermille: 0)
     }
-    var scheduler = Scheduler(plan: try maker.make(), options: SchedulerOptions())
-    var actions: [SchedulerAction] = []
-    var now = Instant(nanoseconds: 0)
-    scheduler.handle(.begin, at: now, into: &actions)
-    scheduler.handle(.workerReady(WorkerID(0)), at: now, into: &actions)
+    var run = ImaginedRun(try maker.make())
     for attempt in 1...tries {
+      run.settle()
       var report = FetchReport()
       report.gainedBytes = gained
       report.waitMilliseconds = wait
-      scheduler.handle(
-        .fetched(WorkerID(0), TaskID(0), attempt: attempt, FetchRecord(report)), at: now,
-        into: &actions)
-      scheduler.handle(
-        .ended(
-          WorkerID(0), TaskID(0), attempt: attempt, Outcome(status: .unknown, reason: reason)),
-        at: now, into: &actions)
-      now = now.advanced(byMilliseconds: 10_000)
-      scheduler.handle(.timer, at: now, into: &actions)
-    }
-    return actions.compactMap {
-      if case .journal(let transition) = $0, transition.event != .start {
-        return (transition.event, transition.delayMilliseconds)
+      guard let worker = run.running.first?.key else { break }
+      run.tell(.fetched(worker, TaskID(0), attempt: attempt, FetchRecord(report)))
+      run.end(worker, Outcome(status: .unknown, reason: reason))
+      if let wake = run.scheduler.nextWake {
+        run.now = max(run.now, wake)
+        run.tell(.timer)
       }
-      return nil
     }
+    return run.journal.filter { $0.event != .start }.map { ($0.event, $0.delayMilliseconds) }
   }
 
   @Test func `that gain bytes are free`() throws {
