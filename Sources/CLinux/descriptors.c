@@ -21,6 +21,12 @@ int32_t clinux_duplicate(int32_t descriptor, int32_t lowest) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
 }
 
+int32_t clinux_reopen_direct(int32_t descriptor) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  return open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+}
+
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on) {
   int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0) return -1;

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What libcurl reads from a socket at once; its own 16 KiB cost a system call each.
-static const long receive_bytes = 256 * 1024;
-
 struct ctransfer {
   CURLM *multi;
   CURL *easy;
@@ -82,10 +79,7 @@ static CURLcode set_options(struct ctransfer *transfer, const struct ctransfer_r
   SET(CURLOPT_FOLLOWLOCATION, 0L);
   SET(CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_milliseconds);
-  // With a limit, a read must not take what the limit allows for many seconds.
-  long bytes = receive_bytes;
-  if (request->max_speed > 0 && request->max_speed / 4 < bytes) bytes = (long)(request->max_speed / 4);
-  SET(CURLOPT_BUFFERSIZE, bytes < 1024 ? 1024L : bytes);
+  SET(CURLOPT_BUFFERSIZE, (long)request->receive_bytes);
   SET(CURLOPT_TCP_KEEPALIVE, 1L);
   SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   SET(CURLOPT_HEADERFUNCTION, take_line);

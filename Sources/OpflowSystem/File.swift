@@ -86,6 +86,15 @@ package enum File {
     return UInt32(mask)
   }
 
+  /// Opens the file of `descriptor` once more, for writing past the page cache (open(2), O_DIRECT):
+  /// memory, offset and length must be multiples of what the file system wants, of which 4096 is one.
+  package static func reopenDirect(
+    _ descriptor: borrowing Descriptor
+  ) throws(Errno) -> Descriptor {
+    let number = descriptor.rawValue
+    return Descriptor(owning: try call { clinux_reopen_direct(number) })
+  }
+
   package static func openNull() throws(Errno) -> Descriptor {
     try open("/dev/null", .readWrite)
   }

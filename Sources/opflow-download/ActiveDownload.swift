@@ -293,7 +293,8 @@ final class ActiveDownload: TransferReceiver {
 
   // MARK: - Transfers
 
-  private var isFile = false
+  /// What the head of a file would say; nil while it is no file that is asked for.
+  private var fileHead: ResponseHead?
 
   private func send(_ request: FetchRequest) throws(DownloadFailure) {
     headReader = ResponseHeadReader()
@@ -301,10 +302,10 @@ final class ActiveDownload: TransferReceiver {
     ending = nil
     skipped = 0
     hasAnswered = false
-    isFile = request.address.scheme == .file
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
+      fileHead = try Self.fileHead(request.address)
       try tools.transfer.begin(
         request, maxBytesPerSecond: spec.maxBytesPerSecond,
         proxy: proxies.proxy(for: request.address.scheme), noProxy: proxies.exceptions,
@@ -321,7 +322,9 @@ final class ActiveDownload: TransferReceiver {
     case .running:
       if part?.isDue(now, after: Self.writeNanoseconds) == true { try part?.flush() }
       let patience =
-        hasAnswered ? tools.patience.betweenBytes : tools.patience.beforeAnswer
+        hasAnswered
+        ? tools.patience.betweenBytes + Transfer.pauseNanoseconds(spec.maxBytesPerSecond)
+        : tools.patience.beforeAnswer
       if now - lastActivity > patience {
         tools.transfer.cancel()
         let text = "sent nothing for \(patience / 1_000_000_000) seconds"
@@ -349,10 +352,22 @@ final class ActiveDownload: TransferReceiver {
 
   /// A file has no head; it is all there.
   private func answerForFile() {
-    guard isFile else { return }
-    var head = ResponseHead(status: 200)
-    head.version = 20
-    answer(head)
+    if let fileHead { answer(fileHead) }
+  }
+
+  private static func fileHead(
+    _ address: WebAddress
+  ) throws(DownloadFailure) -> ResponseHead? {
+    guard let path = address.filePath else { return nil }
+    do throws(Errno) {
+      let status = try Path.status(path)
+      guard status.kind == .file else { throw .isADirectory }
+      var head = ResponseHead(status: 200)
+      head.contentLength = status.sizeBytes
+      return head
+    } catch {
+      throw DownloadFailure(.request, "\(path) cannot be read: \(error)")
+    }
   }
 
   func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {

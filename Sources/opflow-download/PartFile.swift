@@ -6,15 +6,25 @@ internal import OpflowSystem
 ///
 /// Whatever kills this process, the part holds a prefix of what its record names: what was there is
 /// removed in the order record, bytes, and what comes is written in that order too.
+///
+/// Whole pieces go past the page cache where the file system can: the file is synced in the end, and
+/// writing back a gigabyte page by page costs more than all the rest of a download. A piece that is
+/// not whole yet is written the common way, and once more when it is.
 final class PartFile {
-  /// What is collected before it is written; a larger write is no faster.
-  private static let collectedBytes = 256 * 1024
+  /// A piece, which begins at a multiple of itself.
+  private static let pieceBytes = 1024 * 1024
 
   let spec: DownloadSpec
   let hash: ContentHash
   private let file: Descriptor
+  /// The same file past the page cache; nil where that cannot be.
+  private var direct: Descriptor?
+  /// The piece that is being filled, from `pieceStart` on.
   private var buffer: UnsafeMutableRawBufferPointer
-  private var bufferedBytes = 0
+  private var pieceStart: Int64 = 0
+  private var filledBytes = 0
+  /// What has come is in `buffer` from the piece's start on: not so before the first byte.
+  private var isFilling = false
   /// How long the file is.
   private(set) var writtenBytes: Int64
   private var writtenAt: Int64 = 0
@@ -37,7 +47,8 @@ final class PartFile {
     } catch {
       throw LocalFailure.of("cannot open \(path)", error)
     }
-    buffer = .allocate(byteCount: Self.collectedBytes, alignment: 4096)
+    buffer = .allocate(byteCount: Self.pieceBytes, alignment: 4096)
+    direct = try? File.reopenDirect(file)
     if writtenBytes > 0 { record = Self.readRecord(spec.recordPath) }
   }
 
@@ -69,11 +80,11 @@ final class PartFile {
   }
 
   /// How long the part is, collected bytes included.
-  var byteCount: Int64 { writtenBytes + Int64(bufferedBytes) }
+  var byteCount: Int64 { isFilling ? pieceStart + Int64(filledBytes) : writtenBytes }
 
   /// Bytes are collected that nobody has written since.
   func isDue(_ nanoseconds: Int64, after: Int64) -> Bool {
-    bufferedBytes > 0 && nanoseconds - writtenAt >= after
+    byteCount > writtenBytes && nanoseconds - writtenAt >= after
   }
 
   // MARK: - Writing
@@ -98,7 +109,7 @@ final class PartFile {
 
   /// Empties it, and forgets what it held.
   func empty() throws(DownloadFailure) {
-    bufferedBytes = 0
+    isFilling = false
     removeRecord()
     do throws(Errno) {
       if writtenBytes > 0 { try file.truncate(to: 0) }
@@ -111,41 +122,84 @@ final class PartFile {
 
   /// Adds bytes at the end.
   func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadFailure) {
+    if !isFilling { try beginFilling() }
     hash.update(bytes)
     var rest = bytes
     while !rest.isEmpty {
-      let count = min(rest.count, buffer.count - bufferedBytes)
-      UnsafeMutableRawBufferPointer(rebasing: buffer[bufferedBytes...])
+      let count = min(rest.count, buffer.count - filledBytes)
+      UnsafeMutableRawBufferPointer(rebasing: buffer[filledBytes...])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
-      bufferedBytes += count
+      filledBytes += count
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      if bufferedBytes == buffer.count { try flush() }
+      if filledBytes == buffer.count { try writePiece() }
     }
   }
 
-  /// Writes what is collected.
+  /// Goes on behind what is written: the piece's beginning may be there already.
+  private func beginFilling() throws(DownloadFailure) {
+    pieceStart = writtenBytes - writtenBytes % Int64(buffer.count)
+    filledBytes = 0
+    let wanted = Int(writtenBytes - pieceStart)
+    while filledBytes < wanted {
+      let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filledBytes..<wanted])
+      let count = try read(into: room, at: pieceStart + Int64(filledBytes))
+      guard count > 0 else { throw LocalFailure.of("cannot read \(spec.partPath)", .ioError) }
+      filledBytes += count
+    }
+    isFilling = true
+    writtenAt = Clock.monotonicNanoseconds
+  }
+
+  /// Writes a piece that is whole, and begins the next.
+  private func writePiece() throws(DownloadFailure) {
+    writtenAt = Clock.monotonicNanoseconds
+    if !writeDirectly() { try flush() }
+    pieceStart += Int64(buffer.count)
+    writtenBytes = pieceStart
+    filledBytes = 0
+  }
+
+  /// False when it could not be, which is then never tried again.
+  private func writeDirectly() -> Bool {
+    guard let descriptor = direct.take() else { return false }
+    do throws(Errno) {
+      try descriptor.writeAll(UnsafeRawBufferPointer(buffer), at: pieceStart)
+      direct = consume descriptor
+      return true
+    } catch {
+      // The common way says what is wrong, if anything is.
+      return false
+    }
+  }
+
+  /// Writes what has come.
   func flush() throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
-    if bufferedBytes == 0 { return }
+    guard byteCount > writtenBytes else { return }
+    let from = Int(writtenBytes - pieceStart)
     do throws(Errno) {
       try file.writeAll(
-        UnsafeRawBufferPointer(rebasing: buffer[..<bufferedBytes]), at: writtenBytes)
+        UnsafeRawBufferPointer(rebasing: buffer[from..<filledBytes]), at: writtenBytes)
     } catch {
       throw LocalFailure.of("cannot write \(spec.partPath)", error)
     }
-    writtenBytes += Int64(bufferedBytes)
-    bufferedBytes = 0
+    writtenBytes = byteCount
+  }
+
+  /// Writes what has come, and gives the buffer free for reading.
+  private func setAside() throws(DownloadFailure) {
+    try flush()
+    isFilling = false
   }
 
   // MARK: - Reading
 
-  /// Hashes the next piece of what is in the part and not in the hash. Everything must be written.
-  /// False once there is no more.
+  /// Hashes the next piece of what is in the part and not in the hash. False once there is no more.
   func hashNext() throws(DownloadFailure) -> Bool {
-    precondition(bufferedBytes == 0, "the part's buffer is in use")
+    try setAside()
     if hash.byteCount > writtenBytes { hash.reset() }
     guard hash.byteCount < writtenBytes else { return false }
-    let count = try read(at: hash.byteCount, limit: buffer.count)
+    let count = try read(into: buffer, at: hash.byteCount)
     guard count > 0 else {
       throw LocalFailure.of("cannot read \(spec.partPath)", .ioError)
     }
@@ -153,27 +207,30 @@ final class PartFile {
     return true
   }
 
-  private func read(at offset: Int64, limit: Int) throws(DownloadFailure) -> Int {
+  private func read(
+    into room: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(DownloadFailure) -> Int {
     do throws(Errno) {
-      return try file.read(
-        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<limit]), at: offset)
+      return try file.read(into: room, at: offset)
     } catch {
       throw LocalFailure.of("cannot read \(spec.partPath)", error)
     }
   }
 
-  /// Whether the part holds `bytes` from `offset` on, all of which was written.
+  /// Whether the part holds `bytes` from `offset` on.
   func holds(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DownloadFailure) -> Bool {
-    precondition(bufferedBytes == 0, "the part's buffer is in use")
-    let count = try read(at: offset, limit: min(bytes.count, buffer.count))
+    try setAside()
+    let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(bytes.count, buffer.count)])
+    let count = try read(into: room, at: offset)
     return count == bytes.count && buffer[..<count].elementsEqual(bytes)
   }
 
-  /// Calls `body` with the written bytes from `offset` on, at most a piece; nothing at the end.
+  /// Calls `body` with the bytes from `offset` on, at most a piece; nothing at the end.
   func withPiece<Result>(
     at offset: Int64, _ body: (UnsafeRawBufferPointer) throws(DownloadFailure) -> Result
   ) throws(DownloadFailure) -> Result {
-    let count = try read(at: offset, limit: buffer.count)
+    try setAside()
+    let count = try read(into: buffer, at: offset)
     return try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
   }
 

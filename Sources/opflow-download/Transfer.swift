@@ -19,6 +19,19 @@ final class Transfer {
   /// Beyond that a server counts as one that cannot be reached.
   private static let connectMilliseconds: Int32 = 30_000
 
+  /// What is read from a socket at once: libcurl's own 16 KiB cost a system call each. It reads up to
+  /// a hundred times before it looks at the clock, so under a limit that has to be little.
+  private static func receiveBytes(_ maxBytesPerSecond: Int64) -> Int64 {
+    if maxBytesPerSecond == 0 { return 256 * 1024 }
+    return min(max(1024, maxBytesPerSecond / 400), 256 * 1024)
+  }
+
+  /// How long nothing comes at most because the limit has been reached.
+  static func pauseNanoseconds(_ maxBytesPerSecond: Int64) -> Int64 {
+    if maxBytesPerSecond == 0 { return 0 }
+    return 100 * receiveBytes(maxBytesPerSecond) * 1_000_000_000 / maxBytesPerSecond
+  }
+
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let handle: OpaquePointer
   private let inbox: Inbox
@@ -81,6 +94,7 @@ final class Transfer {
                 url: url, headers: block.pointers, header_count: lines.count, user_info: userInfo,
                 proxy: proxy, no_proxy: noProxy, max_speed: maxBytesPerSecond,
                 connect_milliseconds: Self.connectMilliseconds,
+                receive_bytes: Int32(clamping: Self.receiveBytes(maxBytesPerSecond)),
                 is_file: request.address.scheme == .file ? 1 : 0)
               // SAFETY: every string lives until the call returns; libcurl copies them.
               return ctransfer_begin(handle, &request)

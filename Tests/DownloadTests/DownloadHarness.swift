@@ -19,7 +19,7 @@ final class DownloadHarness {
   /// Only hangs run into it.
   private static let hangNanoseconds: Int64 = 60_000_000_000
 
-  enum Problem: Error { case noPlan, malformed, hangs, gone }
+  enum Problem: Error { case noPlan, malformed, hangs, gone, ended(Outcome) }
 
   /// How a try ended.
   struct End {
@@ -139,7 +139,7 @@ final class DownloadHarness {
       case .progress(let told):
         progress.append(told)
         if told.doneBytes >= bytes { return }
-      case .ended: throw Problem.gone
+      case .ended(_, _, let outcome): throw Problem.ended(outcome)
       case .fetched, .hello, .started, .refused, .revoked, .pulse: break
       }
     }

@@ -11,6 +11,9 @@ int32_t clinux_pipe(int32_t ends[2]);
 /// fcntl(2), F_DUPFD_CLOEXEC: the lowest free descriptor from `lowest` on.
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);
 
+/// Opens the file of `descriptor` once more, for writing and with O_DIRECT.
+int32_t clinux_reopen_direct(int32_t descriptor);
+
 /// fcntl(2), F_SETFL with O_NONBLOCK added or taken away.
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on);
 

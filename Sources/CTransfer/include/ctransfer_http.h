@@ -26,6 +26,8 @@ struct ctransfer_request {
   /// Bytes per second; 0 for no limit.
   int64_t max_speed;
   int32_t connect_milliseconds;
+  /// How much is read from a socket at once; from 1024 on.
+  int32_t receive_bytes;
   /// The URL is one of a file.
   int32_t is_file;
 };

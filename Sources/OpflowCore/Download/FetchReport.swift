@@ -40,12 +40,13 @@ package final class FetchRecord: Sendable, Equatable {
 extension FetchReport {
   /// A validator that is longer is not kept: a cut one would be another one.
   private static let longestETagBytes = 160
-  private static let longestWhatBytes = 400
+  private static let longestBytes = 960
   private static let longestURLBytes = 200
 
   /// Adds the fields of the wire and the journal, each with a tab before it. What is 0 or empty is
-  /// left out. At most 980 bytes. A journal's line has `what` already.
+  /// left out. At most 960 bytes: `what` gets the room that is left. A journal's line has `what` already.
   package func write(to writer: inout FieldWriter, withWhat: Bool) {
+    let start = writer.bytes.count
     writer.pair("from", resumedBytes)
     writer.pair("size", sizeBytes)
     writer.pair("gained", gainedBytes)
@@ -58,7 +59,8 @@ extension FetchReport {
     if validator.lastModified.utf8.count <= 40 { writer.pair("date", validator.lastModified) }
     writer.pair("url", Self.cut(url, to: Self.longestURLBytes))
     if withWhat {
-      writer.pair("what", Self.cut(what, to: Self.longestWhatBytes))
+      let room = Self.longestBytes - 6 - (writer.bytes.count - start)
+      writer.pair("what", Self.cut(what, to: room))
     }
   }
 

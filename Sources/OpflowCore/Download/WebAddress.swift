@@ -128,6 +128,24 @@ package struct WebAddress: Hashable, Sendable {
       && (port ?? scheme.defaultPort) == (other.port ?? other.scheme.defaultPort)
   }
 
+  /// The path of a file on this machine, its percent-encoding undone; nil for any other address.
+  package var filePath: String? {
+    guard scheme == .file else { return nil }
+    var bytes: [UInt8] = []
+    var rest = Array(pathAndQuery.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2,
+        let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// The last part of the path, for guesses about what kind of file it is.
   package var lastPathPart: Substring {
     pathAndQuery.prefix { $0 != "?" }.split(separator: "/").last ?? ""

@@ -1,0 +1,183 @@
+import OpflowCore
+import Testing
+
+@Suite("Heads of answers")
+struct DownloadHeadTests {
+  private func read(_ text: String) -> ResponseHead? {
+    var reader = ResponseHeadReader()
+    var found: ResponseHead?
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let bytes = Array((line + "\r\n").utf8)
+      if let head = bytes.withUnsafeBytes({ reader.take($0) }) { found = head }
+    }
+    return found
+  }
+
+  @Test func `are read whatever the names' case`() throws {
+    let head = try #require(
+      read(
+        "HTTP/1.1 206 Partial Content\ncOnTeNt-LENGTH:  7 \nContent-Range: bytes 3-9/10\nETag: W/\"x\"\n"
+      ))
+    #expect(head.status == 206)
+    #expect(head.phrase == "Partial Content")
+    #expect(head.contentLength == 7)
+    #expect(head.contentRange == .part(first: 3, last: 9, total: 10))
+    #expect(head.etag == "W/\"x\"")
+    #expect(!head.isClosedByEnd)
+  }
+
+  @Test func `come after interim answers, and trailers are none`() throws {
+    let head = try #require(
+      read("HTTP/1.1 103 Early\nETag: \"no\"\n\nHTTP/2 200\nETag: \"yes\"\n\nETag: \"late\"\n"))
+    #expect(head.etag == "\"yes\"")
+    #expect(head.version == 20)
+    #expect(!head.isClosedByEnd)
+  }
+
+  @Test func `that contradict themselves about the length are told`() {
+    #expect(
+      read("HTTP/1.1 200 OK\nContent-Length: 5\nContent-Length: 6\n")?.hasBrokenLength == true)
+    #expect(read("HTTP/1.1 200 OK\nContent-Length: 5, 5\n")?.contentLength == 5)
+    #expect(read("HTTP/1.1 200 OK\nContent-Length: x\n")?.hasBrokenLength == true)
+    #expect(read("HTTP/1.1 200 OK\nContent-Length: -1\n")?.hasBrokenLength == true)
+  }
+
+  @Test func `with chunks have no length`() {
+    let head = read("HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: Chunked\n")
+    #expect(head?.contentLength == nil)
+    #expect(head?.isClosedByEnd == false)
+    #expect(read("HTTP/1.0 200 OK\n")?.isClosedByEnd == true)
+  }
+
+  @Test(arguments: [
+    ("bytes 0-0/1", ContentRange.part(first: 0, last: 0, total: 1)),
+    ("bytes 5-9/*", .part(first: 5, last: 9, total: nil)),
+    ("bytes=5-9/10", .part(first: 5, last: 9, total: 10)),
+    ("bytes */99", .unsatisfied(total: 99)),
+    ("bytes 9-5/10", nil), ("bytes 5-10/10", nil), ("bytes banana", nil), ("lines 1-2/3", nil),
+    ("bytes */*", nil), ("bytes 1-2", nil), ("bytes -1-2/3", nil), ("", nil),
+    ("bytes 1-9223372036854775807/*", nil), ("bytes 1-2/x", nil),
+  ])
+  func `name the part that they bring`(_ field: String, _ range: ContentRange?) {
+    #expect(ContentRange(field) == range)
+  }
+
+  @Test func `bring validators, of which the strongest goes into If-Range`() {
+    let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    #expect(Validator(etag: "\"a\"", lastModified: date).forRange == "\"a\"")
+    #expect(Validator(etag: "W/\"a\"", lastModified: date).forRange == date)
+    #expect(Validator(etag: "W/\"a\"").forRange == nil)
+    #expect(Validator(etag: "\"a\"").contradicts(Validator(etag: "\"b\"")))
+    #expect(!Validator(etag: "\"a\"").contradicts(Validator(lastModified: date)))
+    #expect(Validator(lastModified: date).contradicts(Validator(lastModified: "x")))
+  }
+}
+
+@Suite("The record of a part")
+struct PartRecordTests {
+  private var record: PartRecord {
+    var record = PartRecord()
+    record.source = "http://h/a\tb"
+    record.url = "https://cdn/ü"
+    record.validator = Validator(etag: "\"x\\y\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+    record.totalBytes = 1 << 40
+    record.encoding = "gzip"
+    record.bootID = "boot"
+    return record
+  }
+
+  private func read(_ bytes: [UInt8]) -> PartRecord? { bytes.withUnsafeBytes { PartRecord($0) } }
+
+  @Test func `is read as it was written`() {
+    #expect(read(record.encoded()) == record)
+    #expect(read(PartRecord().encoded()) == PartRecord())
+  }
+
+  @Test func `is none when it was cut anywhere`() {
+    let bytes = record.encoded()
+    for length in 0..<bytes.count { #expect(read(Array(bytes[..<length])) == nil) }
+  }
+
+  @Test func `is none when a bit was flipped anywhere`() {
+    let bytes = record.encoded()
+    for index in bytes.indices {
+      for bit in 0..<8 {
+        var damaged = bytes
+        damaged[index] ^= 1 << bit
+        #expect(read(damaged) == nil)
+      }
+    }
+  }
+}
+
+@Suite("What a download reports")
+struct FetchReportTests {
+  private var report: FetchReport {
+    var report = FetchReport()
+    report.resumedBytes = 10
+    report.sizeBytes = 300
+    report.gainedBytes = 290
+    report.waitMilliseconds = 7
+    report.isKept = true
+    report.sha256 = String(repeating: "a", count: 64)
+    report.source = FetchReport.sourceHash("http://h/x")
+    report.validator = Validator(etag: "\"e\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+    report.url = "http://h/x"
+    report.what = "tab\there"
+    return report
+  }
+
+  @Test func `comes over the wire as it was sent`() throws {
+    let message = WorkerReport.fetched(TaskID(3), attempt: 2, FetchRecord(report))
+    var writer = FieldWriter()
+    MessageCodec.encode(message, into: &writer)
+    let line = Array(writer.bytes.dropLast())
+    #expect(line.withUnsafeBytes { MessageCodec.report($0) } == message)
+  }
+
+  @Test func `fits into a line however long its texts are`() throws {
+    var long = report
+    long.sha512 = String(repeating: "b", count: 128)
+    long.url = String(repeating: "ü\t", count: 5000)
+    long.what = String(repeating: "\\", count: 5000)
+    long.validator.etag = String(repeating: "e", count: 5000)
+    long.sizeBytes = .max
+    long.resumedBytes = .max
+    long.gainedBytes = .max
+    long.waitMilliseconds = .max
+    var writer = FieldWriter()
+    let message = WorkerReport.fetched(
+      TaskID(Int(Int32.max)), attempt: .max, FetchRecord(long))
+    MessageCodec.encode(message, into: &writer)
+    #expect(writer.bytes.count <= MessageCodec.longestLineBytes)
+    let line = Array(writer.bytes.dropLast())
+    guard case .fetched(_, _, let read) = line.withUnsafeBytes({ MessageCodec.report($0) }) else {
+      Issue.record("no message")
+      return
+    }
+    #expect(read.report.sizeBytes == .max)
+    #expect(read.report.validator.etag == "")
+  }
+
+  @Test func `of a success is found in a journal by its source`() throws {
+    var maker = PlanMaker()
+    maker.add("fetch")
+    let compiled = try maker.make()
+    var encoder = JournalEncoder()
+    encoder.append(
+      .open(
+        OpenEntry(
+          run: "r", planKey: "k", opflowVersion: "1", manifestPath: "m", folder: "/")),
+      at: 1, plan: compiled)
+    var transition = Transition(.success, TaskID(0), attempt: 1)
+    transition.outcome = Outcome(status: .success)
+    transition.fetch = FetchRecord(report)
+    encoder.append(transition, at: 2, plan: compiled)
+    var downloads = LastDownloads()
+    encoder.bytes.withUnsafeBytes { downloads.read($0) }
+    var expected = report
+    expected.what = ""
+    #expect(downloads.report(from: "http://h/x") == expected)
+    #expect(downloads.report(from: "http://h/y") == nil)
+  }
+}

@@ -1,0 +1,363 @@
+import OpflowCore
+import Testing
+
+@Suite("What a download decides")
+struct DownloadMachineTests {
+  private let url = "http://h/x"
+  private let boot = "boot-1"
+
+  private func spec(hash: Bool = false, mirrors: [String] = []) -> DownloadSpec {
+    var spec = DownloadSpec(sources: [url] + mirrors, target: "/t/x")
+    if hash { spec.sha256 = String(repeating: "0", count: 64) }
+    return spec
+  }
+
+  private func record(
+    etag: String = "\"v1\"", date: String = "", total: Int64? = 100, boot: String = "boot-1"
+  ) -> PartRecord {
+    var record = PartRecord()
+    record.source = url
+    record.validator = Validator(etag: etag, lastModified: date)
+    record.totalBytes = total
+    record.bootID = boot
+    return record
+  }
+
+  private func machine(
+    _ spec: DownloadSpec, _ part: PartOnDisk = PartOnDisk(), known: Validator? = nil
+  ) -> DownloadMachine {
+    DownloadMachine(spec: spec, part: part, known: known, bootID: boot)
+  }
+
+  private func request(_ step: DownloadStep) -> FetchRequest? {
+    if case .request(let request) = step { return request }
+    return nil
+  }
+
+  private func header(_ step: DownloadStep, _ name: String) -> String? {
+    request(step)?.headers.first { $0.name == name }?.value
+  }
+
+  private func failures(_ step: DownloadStep) -> [DownloadFailure.Cause] {
+    if case .fail(let defeat, _) = step { return defeat.failures.map(\.failure.cause) }
+    return []
+  }
+
+  private func head(_ status: Int, _ change: (inout ResponseHead) -> Void = { _ in })
+    -> ResponseHead
+  {
+    var head = ResponseHead(status: status)
+    change(&head)
+    return head
+  }
+
+  /// Skips the body of an answer and gives what follows.
+  private func skipped(_ machine: inout DownloadMachine, _ head: ResponseHead) -> DownloadStep? {
+    guard machine.received(head, nowSeconds: 0) == .skip else { return nil }
+    return machine.bodyEnded(.complete, partBytes: 0)
+  }
+
+  // MARK: - What is asked
+
+  @Test func `a new file is asked for whole`() {
+    var machine = machine(spec())
+    let step = machine.start()
+    #expect(request(step)?.rangeFrom == nil)
+    #expect(header(step, "Range") == nil)
+  }
+
+  @Test func `a part is continued under its strongest validator`() {
+    let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    for (record, condition) in [
+      (record(date: date), "\"v1\""), (record(etag: "W/\"v1\"", date: date), date),
+    ] {
+      var machine = machine(spec(), PartOnDisk(bytes: 40, record: record))
+      let step = machine.start()
+      #expect(header(step, "Range") == "bytes=40-")
+      #expect(header(step, "If-Range") == condition)
+    }
+  }
+
+  @Test func `without a validator only a hash allows to continue`() {
+    let weak = record(etag: "W/\"v1\"")
+    var without = machine(spec(), PartOnDisk(bytes: 40, record: weak))
+    #expect(header(without.start(), "Range") == nil)
+    var with = machine(spec(hash: true), PartOnDisk(bytes: 40, record: weak))
+    let step = with.start()
+    #expect(header(step, "Range") == "bytes=40-")
+    #expect(header(step, "If-Range") == nil)
+    var unknown = machine(spec(hash: true), PartOnDisk(bytes: 40))
+    #expect(header(unknown.start(), "Range") == "bytes=40-")
+  }
+
+  @Test func `a part from before a restart of the machine needs a hash`() {
+    let old = record(boot: "boot-0")
+    var without = machine(spec(), PartOnDisk(bytes: 40, record: old))
+    #expect(header(without.start(), "Range") == nil)
+    var with = machine(spec(hash: true), PartOnDisk(bytes: 40, record: old))
+    #expect(header(with.start(), "Range") == "bytes=40-")
+  }
+
+  @Test func `a whole part with a hash needs no request`() {
+    var machine = machine(spec(hash: true), PartOnDisk(bytes: 100, record: record()))
+    #expect(machine.start() == .verify)
+  }
+
+  @Test func `a part that is too long is not continued`() {
+    var machine = machine(spec(hash: true), PartOnDisk(bytes: 101, record: record()))
+    #expect(header(machine.start(), "Range") == nil)
+  }
+
+  @Test func `what stands there is asked about with what is known of it`() {
+    var machine = machine(
+      spec(), known: Validator(etag: "\"v1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"))
+    let step = machine.start()
+    #expect(header(step, "If-None-Match") == "\"v1\"")
+    #expect(header(step, "If-Modified-Since") == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(skipped(&machine, head(304)) == .keepTarget)
+  }
+
+  @Test func `a header that would decide what comes is refused`() {
+    for name in ["Range", "if-none-match", "Content-Length", "a b", ""] {
+      var spec = spec(mirrors: ["http://m/x"])
+      spec.headers = [DownloadHeader(name: name, value: "1")]
+      var machine = machine(spec)
+      #expect(failures(machine.start()) == [.request])
+    }
+    var spec = spec()
+    spec.headers = [DownloadHeader(name: "X", value: "a\r\nHost: other")]
+    var machine = machine(spec)
+    #expect(failures(machine.start()) == [.request])
+  }
+
+  // MARK: - Redirects
+
+  @Test func `credentials do not follow to another host`() {
+    var spec = spec(mirrors: ["http://m/x"])
+    spec.headers = [
+      DownloadHeader(name: "Authorization", value: "Bearer x"),
+      DownloadHeader(name: "X-Key", value: "y"), DownloadHeader(name: "Accept", value: "*/*"),
+    ]
+    var machine = machine(spec)
+    #expect(request(machine.start())?.headers.count == 3)
+    let away = skipped(&machine, head(302) { $0.location = "http://other/y" })
+    #expect(away.flatMap { request($0) }?.headers.map(\.name) == ["Accept"])
+    let back = skipped(&machine, head(302) { $0.location = "http://h/z" })
+    #expect(back.flatMap { request($0) }?.headers.count == 3)
+    let mirror = skipped(&machine, head(404))
+    #expect(mirror.flatMap { request($0) }?.address.host == "m")
+    #expect(mirror.flatMap { request($0) }?.headers.map(\.name) == ["Accept"])
+  }
+
+  @Test func `redirects end, and do not lead to files or out of TLS`() {
+    var loop = machine(spec())
+    var step: DownloadStep? = loop.start()
+    for _ in 0..<DownloadMachine.maxRedirects {
+      step = skipped(&loop, head(302) { $0.location = "/x" })
+      #expect(step.flatMap { request($0) } != nil)
+    }
+    step = skipped(&loop, head(302) { $0.location = "/x" })
+    #expect(step.map { failures($0) } == [.tooManyRedirects])
+
+    for (location, cause) in [
+      ("file:///etc/passwd", DownloadFailure.Cause.forbiddenRedirect),
+      ("http://h/x", .forbiddenRedirect), ("ftp://h/x", .brokenRedirect),
+    ] {
+      var machine = machine(DownloadSpec(sources: ["https://h/x"], target: "/t"))
+      _ = machine.start()
+      let step = skipped(&machine, head(301) { $0.location = location })
+      #expect(step.map { failures($0) } == [cause])
+    }
+  }
+
+  // MARK: - Parts
+
+  @Test func `an answer of another version is never put behind the part`() {
+    let bad: [(inout ResponseHead) -> Void] = [
+      { $0.etag = "\"v2\"" },
+      { $0.contentRange = .part(first: 40, last: 99, total: 101) },
+      { $0.contentRange = .part(first: 41, last: 99, total: 100) },
+      { $0.contentRange = .part(first: 0, last: 39, total: 100) },
+      { $0.contentRange = nil },
+      { $0.contentLength = 7 },
+      { $0.isMultipart = true },
+      { $0.encoding = "gzip" },
+    ]
+    for change in bad {
+      for hash in [true, false] {
+        var machine = machine(spec(hash: hash), PartOnDisk(bytes: 40, record: record()))
+        #expect(header(machine.start(), "Range") == "bytes=40-")
+        let answer = head(206) {
+          $0.etag = "\"v1\""
+          $0.contentRange = .part(first: 40, last: 99, total: 100)
+          change(&$0)
+        }
+        let next = skipped(&machine, answer)
+        #expect(next.flatMap { request($0) }?.rangeFrom == nil)
+        #expect(next.flatMap { request($0) } != nil)
+      }
+    }
+  }
+
+  @Test func `an answer that fits is put behind the part`() {
+    var machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+    _ = machine.start()
+    let decision = machine.received(
+      head(206) { $0.contentRange = .part(first: 30, last: 99, total: 100) }, nowSeconds: 0)
+    guard case .write(let placement) = decision else {
+      Issue.record("it was skipped")
+      return
+    }
+    #expect(!placement.startsOver)
+    #expect(placement.offset == 30)
+    #expect(placement.end == 100)
+    #expect(machine.bodyEnded(.complete, partBytes: 100) == .verify)
+    #expect(machine.gainedBytes == 60)
+  }
+
+  @Test func `a spliced file that is wrong is fetched anew, a whole one that is wrong is not`() {
+    let wrong = DownloadFailure(.wrongHash, "wrong")
+    var machine = machine(spec(hash: true), PartOnDisk(bytes: 100, record: record()))
+    _ = machine.start()
+    let anew = machine.mismatched(wrong)
+    #expect(request(anew)?.dropsPart == true)
+    #expect(request(anew)?.rangeFrom == nil)
+    _ = machine.received(head(200) { $0.contentLength = 100 }, nowSeconds: 0)
+    #expect(machine.bodyEnded(.complete, partBytes: 100) == .verify)
+    let step = machine.mismatched(wrong)
+    #expect(failures(step) == [.wrongHash])
+    guard case .fail(_, let removesPart) = step else { return }
+    #expect(removesPart)
+  }
+
+  // MARK: - Mirrors
+
+  @Test func `a mirror continues the part of another only under a hash`() {
+    for hash in [true, false] {
+      var machine = machine(
+        spec(hash: hash, mirrors: ["http://m/x"]), PartOnDisk(bytes: 40, record: record()))
+      _ = machine.start()
+      let step = skipped(&machine, head(404))
+      #expect(step.flatMap { request($0) }?.rangeFrom == (hash ? 40 : nil))
+      #expect(step.flatMap { header($0, "If-Range") } == nil)
+    }
+  }
+
+  @Test func `what only its source can continue is tried there again first`() {
+    for hash in [true, false] {
+      var machine = machine(spec(hash: hash, mirrors: ["http://m/x"]))
+      _ = machine.start()
+      _ = machine.received(
+        head(200) {
+          $0.contentLength = 100
+          $0.etag = "\"v1\""
+        }, nowSeconds: 0)
+      let broken = DownloadFailure(.connectionLost, "gone")
+      let step = machine.bodyEnded(.broken(broken), partBytes: 50)
+      if hash {
+        #expect(request(step)?.rangeFrom == 50)
+      } else {
+        #expect(failures(step) == [.connectionLost])
+      }
+    }
+  }
+
+  @Test func `a full disk is no reason to ask a mirror`() {
+    var machine = machine(spec(mirrors: ["http://m/x"]))
+    _ = machine.start()
+    #expect(failures(machine.fail(DownloadFailure(.local(28), "full"))) == [.local(28)])
+  }
+
+  // MARK: - Failures
+
+  @Test func `network failures and some answers are worth another try, the rest is not`() {
+    for status in [202, 408, 425, 429, 500, 502, 503, 504, 599, 0, 999] {
+      #expect(DownloadFailure(.status(status), "").verdict == .again)
+    }
+    for status in [204, 301, 304, 400, 401, 403, 404, 410, 416] {
+      #expect(DownloadFailure(.status(status), "").verdict == .final)
+    }
+    for cause: DownloadFailure.Cause in [
+      .resolve, .connect, .tls, .connectionLost, .stalled, .truncated, .nonsense, .busy,
+    ] { #expect(DownloadFailure(cause, "").verdict == .again) }
+    for cause: DownloadFailure.Cause in [
+      .certificate, .tooManyRedirects, .forbiddenRedirect, .wrongSize, .wrongHash, .request,
+      .local(28),
+    ] { #expect(DownloadFailure(cause, "").verdict == .final) }
+  }
+
+  @Test func `one source that may come back makes the try worth repeating`() {
+    let gone = SourceFailure(url: "a", failure: DownloadFailure(.status(404), "gone"))
+    let busy = SourceFailure(
+      url: "b", failure: DownloadFailure(.status(503), "busy", retryAfterMilliseconds: 9000))
+    #expect(DownloadDefeat(failures: [gone]).verdict == .final)
+    let defeat = DownloadDefeat(failures: [gone, busy])
+    #expect(defeat.verdict == .again)
+    #expect(defeat.retryAfterMilliseconds == 9000)
+    #expect(defeat.text == "a: gone; b: busy")
+  }
+
+  @Test func `a size that the server contradicts fails before a byte is fetched`() {
+    var spec = spec()
+    spec.sizeBytes = 99
+    var machine = machine(spec)
+    _ = machine.start()
+    #expect(
+      skipped(&machine, head(200) { $0.contentLength = 100 }).map { failures($0) } == [.wrongSize])
+  }
+}
+
+@Suite("Tries of downloads")
+struct DownloadRetryTests {
+
+  /// Runs tries that end so, and gives the journal's events and delays.
+  private func drive(
+    _ reason: Reason, gained: Int64, wait: Int64, retries: UInt32, tries: Int32
+  ) throws -> [(TransitionEvent, Int64)] {
+    var maker = PlanMaker()
+    maker.add("a") {
+      $0.policy = TaskPolicy(
+        retryMax: retries, retryDelayMilliseconds: 100, retryMaxDelayMilliseconds: 5000,
+        retryJitterPermille: 0)
+    }
+    var run = ImaginedRun(try maker.make())
+    for attempt in 1...tries {
+      run.settle()
+      var report = FetchReport()
+      report.gainedBytes = gained
+      report.waitMilliseconds = wait
+      guard let worker = run.running.first?.key else { break }
+      run.tell(.fetched(worker, TaskID(0), attempt: attempt, FetchRecord(report)))
+      run.end(worker, Outcome(status: .unknown, reason: reason))
+      if let wake = run.scheduler.nextWake {
+        run.now = max(run.now, wake)
+        run.tell(.timer)
+      }
+    }
+    return run.journal.filter { $0.event != .start }.map { ($0.event, $0.delayMilliseconds) }
+  }
+
+  @Test func `that gain bytes are free`() throws {
+    let events = try drive(.fetch, gained: 1, wait: 0, retries: 2, tries: 9)
+    #expect(events.map(\.0) == [TransitionEvent](repeating: .retry, count: 9))
+  }
+
+  @Test func `that gain nothing are counted`() throws {
+    let events = try drive(.fetch, gained: 0, wait: 0, retries: 2, tries: 3)
+    #expect(events.map(\.0) == [.retry, .retry, .failure])
+    #expect(events.map(\.1) == [100, 200, 0])
+  }
+
+  @Test func `are not repeated where there is one only`() throws {
+    #expect(try drive(.fetch, gained: 5, wait: 0, retries: 0, tries: 1).map(\.0) == [.failure])
+  }
+
+  @Test func `are not repeated when they failed for good`() throws {
+    #expect(try drive(.fetchFinal, gained: 5, wait: 0, retries: 3, tries: 1).map(\.0) == [.failure])
+  }
+
+  @Test func `wait as long as the server asks, within max_delay`() throws {
+    #expect(try drive(.fetch, gained: 0, wait: 700, retries: 2, tries: 1).map(\.1) == [700])
+    #expect(try drive(.fetch, gained: 0, wait: 99_000, retries: 2, tries: 1).map(\.1) == [5000])
+  }
+}
