@@ -170,7 +170,7 @@ struct SignalTests {
     #expect(place.lines() == ["done"])
   }
 
-  @Test func `a signal while finally tasks run lets them end by their rule`() throws {
+  @Test func `finally tasks outlive the first signal and not the second`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -181,6 +181,7 @@ struct SignalTests {
     let live = try place.start("run")
     _ = try here.next()
     live.send(SIGINT)
+    try live.waitForError("stopping")
     live.send(SIGINT)
     let run = try live.finish()
     #expect(run.status == 130, "\(run)")
