@@ -138,6 +138,19 @@ static bool is_plain(reader *reader, const yaml_event_t *event, uint32_t start) 
   return false;
 }
 
+// Whether a scalar's text is in the input as it is.
+static bool stands_in_input(const reader *reader, const yaml_event_t *event, size_t place) {
+  size_t length = event->data.scalar.length;
+  if (length > reader->length || place > reader->length - length) return false;
+  // A plain scalar of one line without anchor and tag is.
+  if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && reader->ascii_so_far &&
+      event->start_mark.line == event->end_mark.line &&
+      event->end_mark.index - event->start_mark.index == length) {
+    return true;
+  }
+  return memcmp(reader->bytes + place, event->data.scalar.value, length) == 0;
+}
+
 static bool add_scalar(reader *reader, const yaml_event_t *event) {
   cyaml_record *record = add_record(reader, event);
   if (!record) return false;
@@ -154,8 +167,7 @@ static bool add_scalar(reader *reader, const yaml_event_t *event) {
       event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE) {
     place++;
   }
-  if (length <= reader->length && place <= reader->length - length &&
-      memcmp(reader->bytes + place, text, length) == 0) {
+  if (stands_in_input(reader, event, place)) {
     record->value = (uint32_t)place;
   } else {
     if (!reader_reserve((void **)&document->texts, &reader->text_capacity,

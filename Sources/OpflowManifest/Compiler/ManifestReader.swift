@@ -13,7 +13,7 @@ struct ManifestReader: ~Copyable {
   let source: ManifestSource
   let tables = SchemaTables()
 
-  var builder = PlanBuilder()
+  var builder: PlanBuilder
   var name: String
   var description = TextRef.empty
   var maxParallel: UInt32 = 0
@@ -58,6 +58,7 @@ struct ManifestReader: ~Copyable {
     values = ValueReader(
       document: document, mistakes: mistakes, scope: scope, scratch: TextStore())
     name = source.defaultName
+    builder = PlanBuilder(keeps: options.wantsPlan)
     resources = ResourceTable(
       cpu: UInt64(options.cores), memory: options.memoryBytes, store: scope.store)
     tasks = Entries(document: document)

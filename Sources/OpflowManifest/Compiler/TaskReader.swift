@@ -85,7 +85,7 @@ extension ManifestReader {
     if let matrix = fields.key(.matrix) { readMatrix(matrix) }
     var settings = settingsForTask()
     let hasOwnPolicy = readOwnSettings(fields, into: &settings)
-    readFlags(fields, into: &task)
+    readFlags(fields, index: index, into: &task)
     if settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
 
     readAction(fields, key: key, settings: settings, into: &task)
@@ -160,10 +160,12 @@ extension ManifestReader {
     return hasOwnPolicy
   }
 
-  private mutating func readFlags(_ fields: Fields<TaskKey>, into task: inout TaskEntry) {
+  private mutating func readFlags(
+    _ fields: Fields<TaskKey>, index: Int, into task: inout TaskEntry
+  ) {
     if let node = fields[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
       task.flags.insert(.finally)
-      finallyTasks[builder.taskCount] = true
+      finallyTasks[index] = true
     }
     if let node = fields[.condition], readCondition(node) == false {
       task.flags.insert(.conditionFalse)
