@@ -80,6 +80,7 @@ let package = Package(
       name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "Soak", dependencies: ["Simulation", "Drill"], path: "Tests/Soak", swiftSettings: swiftSettings),
+      name: "Soak", dependencies: ["Simulation", "Drill"], path: "Tests/Soak",
+      swiftSettings: swiftSettings),
   ]
 )

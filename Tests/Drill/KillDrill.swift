@@ -48,12 +48,15 @@ package struct KillDrill {
     killedOthers = false
     let isResume = journalPath != nil
     let victim = try Victim(
-      program, isResume ? ["resume", "--output", "quiet"] + durability : ["run", "--output", "quiet"],
+      program,
+      isResume ? ["resume", "--output", "quiet"] + durability : ["run", "--output", "quiet"],
       folder: folder, mark: mark)
     let hurries = isResume && random.chance(20)
     var sent: Int32 = 0
     while mayKill, sent == 0 {
-      if victim.end(withinMilliseconds: hurries ? random.below(12) : random.below(400)) != nil { break }
+      if victim.end(withinMilliseconds: hurries ? random.below(12) : random.below(400)) != nil {
+        break
+      }
       sent = strike(victim)
       kills += 1
       if hurries { recoveryKills += 1 }
@@ -143,7 +146,9 @@ package struct KillDrill {
       return
     }
     let proof = JournalProof([UInt8](data))
-    if proof.damagedLines > 0 { throw finding("\(proof.damagedLines) damaged lines in the journal") }
+    if proof.damagedLines > 0 {
+      throw finding("\(proof.damagedLines) damaged lines in the journal")
+    }
     if status != -SIGKILL, status >= 0, !proof.isClosed, proof.firstLineEnd > 0 {
       throw finding("it ended with \(status) and did not close the journal")
     }
@@ -168,7 +173,9 @@ package struct KillDrill {
     let first = JournalProof([UInt8](data)).firstLineEnd
     guard first > 0 else { return }
     data.removeLast(random.below(min(300, data.count - first) + 1))
-    if random.chance(25) { data.append(contentsOf: [UInt8](repeating: 0, count: random.below(600))) }
+    if random.chance(25) {
+      data.append(contentsOf: [UInt8](repeating: 0, count: random.below(600)))
+    }
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     defer { try? handle.close() }
     try handle.truncate(atOffset: 0)
@@ -179,7 +186,9 @@ package struct KillDrill {
   private func checkResults() throws {
     for (index, expected) in manifest.results().enumerated() {
       let found = FileManager.default.contents(atPath: "\(folder)/out/t\(index)")
-      if found != Data(expected.utf8) { throw finding("t\(index) has another result than its needs give") }
+      if found != Data(expected.utf8) {
+        throw finding("t\(index) has another result than its needs give")
+      }
     }
     let missing = Set((0..<manifest.count).map { "t\($0)" }).subtracting(proven)
     if !missing.isEmpty { throw finding("the run is whole without \(missing.sorted())") }
@@ -196,6 +205,7 @@ package struct KillDrill {
   private func finding(_ text: String) -> DrillFinding {
     let output = FileManager.default.contents(atPath: folder + "/last.out") ?? Data()
     return DrillFinding(
-      "drive \(drives): \(text)\n\(folder)\n" + String(decoding: output, as: UTF8.self).suffix(2000))
+      "drive \(drives): \(text)\n\(folder)\n" + String(decoding: output, as: UTF8.self).suffix(2000)
+    )
   }
 }

@@ -30,7 +30,9 @@ final class Victim {
     defer { for pointer in argv + envp { free(pointer) } }
     var pid: pid_t = 0
     let failure = posix_spawn(&pid, program, &actions, &attributes, &argv, &envp)
-    guard failure == 0 else { throw DrillFinding("\(program): \(String(cString: strerror(failure)))") }
+    guard failure == 0 else {
+      throw DrillFinding("\(program): \(String(cString: strerror(failure)))")
+    }
     self.pid = pid
     exitDescriptor = ctest_pidfd_open(pid)
   }

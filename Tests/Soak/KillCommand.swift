@@ -9,7 +9,8 @@ struct KillCommand {
   let folder: String
 
   init?(_ arguments: [String]) {
-    guard arguments.count == 4, let count = Int(arguments[1]), let seed = UInt64(arguments[2]) else {
+    guard arguments.count == 4, let count = Int(arguments[1]), let seed = UInt64(arguments[2])
+    else {
       return nil
     }
     program = arguments[0]
