@@ -67,7 +67,7 @@ let package = Package(
       exclude: ["Server"], swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["CTestSupport"], swiftSettings: swiftSettings),
+      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill"], swiftSettings: swiftSettings),
     // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
     // in debug builds too, since the tests go through thousands.
     .target(
@@ -75,7 +75,12 @@ let package = Package(
       swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swiftSettings),
+    // Real runs, killed.
+    .target(
+      name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",
+      swiftSettings: swiftSettings),
     .executableTarget(
-      name: "Soak", dependencies: ["Simulation"], path: "Tests/Soak", swiftSettings: swiftSettings),
+      name: "Soak", dependencies: ["Simulation", "Drill"], path: "Tests/Soak",
+      swiftSettings: swiftSettings),
   ]
 )

@@ -32,6 +32,7 @@ enum Opflow {
     case .status(let arguments): return try StatusCommand.perform(arguments)
     case .logs(let arguments): return try LogsCommand.perform(arguments)
     case .runs(let arguments): return try RunsCommand.perform(arguments)
+    case .journal(let arguments): return try JournalCommand.perform(arguments)
     }
     return ExitCode.success.rawValue
   }

@@ -9,7 +9,7 @@ import Testing
   private func run(_ line: String) throws -> RunArguments {
     switch try parse(line) {
     case .run(let arguments), .resume(let arguments): return arguments
-    case .check, .status, .logs, .runs, .version, .help:
+    case .check, .status, .logs, .runs, .journal, .version, .help:
       Issue.record("not a run: \(line)")
       return RunArguments()
     }
@@ -117,6 +117,9 @@ import Testing
     #expect(try parse("run --help") == .help(.run))
     #expect(try parse("logs -fh") == .help(.logs))
     #expect(try parse("version") == .version)
+    var journal = JournalArguments(action: .export)
+    journal.run = "2026"
+    #expect(try parse("journal export 2026") == .journal(journal))
     #expect(try parse("--version") == .version)
   }
 
@@ -160,6 +163,9 @@ import Testing
       ("run a b", "one argument too many: `b`"),
       ("runs a", "one argument too many: `a`"),
       ("version a", "one argument too many: `a`"),
+      ("journal", "one of verify, export, repair is missing"),
+      ("journal verfy", "`verfy` is none of verify, export, repair; did you mean verify?"),
+      ("journal verify a b", "one argument too many: `b`"),
       ("resume --resume", "takes no --resume (that is a flag of run, plan)"),
       ("help nothing", "help: no help on `nothing`"),
     ])

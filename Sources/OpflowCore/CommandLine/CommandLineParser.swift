@@ -124,8 +124,9 @@ private struct ArgumentBuilder {
     case .version:
       if let extra = positionals.first { throw superfluous(extra) }
       return .version
-    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .journal, .clean,
-      .`init`, .schema, .completion:
+    case .journal: return try journalInvocation(positionals)
+    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .clean, .`init`,
+      .schema, .completion:
       throw UsageError("\(command.rawValue): not supported yet", command: command)
     }
   }
@@ -137,6 +138,22 @@ private struct ArgumentBuilder {
     if command == .resume { return .resume(arguments) }
     if command == .plan { arguments.isDryRun = true }
     return .run(arguments)
+  }
+
+  private func journalInvocation(_ positionals: [String]) throws(UsageError) -> Invocation {
+    let all = JournalAction.allCases.map(\.rawValue)
+    guard let word = positionals.first else {
+      throw error("one of \(all.joined(separator: ", ")) is missing")
+    }
+    guard let action = JournalAction(rawValue: word) else {
+      let nearest = NearestName.of(word, among: all).map { "; did you mean \($0)?" } ?? ""
+      throw error(
+        "`\(CleanText.string(word))` is none of \(all.joined(separator: ", "))\(nearest)")
+    }
+    var arguments = JournalArguments(action: action)
+    arguments.view = view
+    arguments.run = try single(Array(positionals.dropFirst()))
+    return .journal(arguments)
   }
 
   private func single(_ positionals: [String]) throws(UsageError) -> String? {

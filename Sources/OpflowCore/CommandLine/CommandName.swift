@@ -9,9 +9,9 @@ package enum CommandName: String, CaseIterable, Sendable {
   /// Whether this version has it; others are known words that later versions answer.
   package var isSupported: Bool {
     switch self {
-    case .run, .resume, .check, .plan, .status, .logs, .runs, .version, .help: true
-    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .journal, .clean,
-      .`init`, .schema, .completion:
+    case .run, .resume, .check, .plan, .status, .logs, .runs, .journal, .version, .help: true
+    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .clean, .`init`,
+      .schema, .completion:
       false
     }
   }
@@ -31,7 +31,8 @@ package enum CommandName: String, CaseIterable, Sendable {
     case .cancel, .pause, .proceed: "\(rawValue) [TASK...]"
     case .priority: "priority TASK N"
     case .parallel: "parallel N"
-    case .report, .journal: "\(rawValue) [RUN]"
+    case .journal: "journal verify|export|repair [FLAGS] [RUN]"
+    case .report: "report [RUN]"
     case .graph, .clean, .`init`, .schema, .completion: rawValue
     }
   }
@@ -54,9 +55,9 @@ package enum CommandName: String, CaseIterable, Sendable {
     case .check: [.set, .color, .directory]
     case .status: [.json, .verbose, .color, .directory, .stateDirectory]
     case .logs: [.follow, .run, .color, .directory, .stateDirectory]
-    case .runs: [.color, .directory, .stateDirectory]
-    case .version, .help, .cancel, .pause, .proceed, .priority, .parallel, .graph, .report,
-      .journal, .clean, .`init`, .schema, .completion:
+    case .runs, .journal: [.color, .directory, .stateDirectory]
+    case .version, .help, .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .clean,
+      .`init`, .schema, .completion:
       []
     }
   }

@@ -20,13 +20,15 @@ package enum HelpText {
       status [RUN]      where a run stands, also while it runs
       logs [TASK...]    what tasks printed; -f follows
       runs              the runs here, newest first
+      journal verify|export|repair [RUN]
+                        the record of a run: is it whole, as JSON, without what is damaged
 
     Else:
       version           the version of opflow
       help [COMMAND]    this text, or all about a command
 
-    Not supported yet: cancel, pause, continue, priority, parallel, graph, report, journal, clean,
-    init, schema, completion.
+    Not supported yet: cancel, pause, continue, priority, parallel, graph, report, clean, init,
+    schema, completion.
 
     Examples:
       opflow run                      run opflow.yaml

@@ -23,10 +23,11 @@ struct HelpWords {
     case .status: status
     case .logs: logs
     case .runs: runs
+    case .journal: journal
     case .version: HelpWords(summary: "Print the version of opflow.")
     case .help: HelpWords(summary: "Print the help of opflow, or of one of its commands.")
-    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .journal, .clean,
-      .`init`, .schema, .completion:
+    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .clean, .`init`,
+      .schema, .completion:
       HelpWords(summary: "Not supported yet.")
     }
   }
@@ -124,5 +125,20 @@ struct HelpWords {
     description: """
       Here is `.opflow` in this folder or in the nearest folder above that has one; --state-dir names
       another.
+      """)
+
+  private static let journal = HelpWords(
+    summary: "Look at the journal of a run: the record that every other command reads.",
+    description: """
+      verify says what is damaged, and what that means for each task: exit code 0 when nothing is, 4
+      when something is. export prints each intact line as a JSON object, with the keys of the journal.
+      repair puts a copy without the damaged lines in the journal's place and keeps the old one beside
+      it; a resume needs no repair, since it passes over what is damaged. Only repair changes anything.
+
+      \(runName)
+      """,
+    examples: """
+        opflow journal verify             the newest run's journal
+        opflow journal export | jq 'select(.event == "failure")'
       """)
 }

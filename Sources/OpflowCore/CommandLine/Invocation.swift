@@ -6,6 +6,7 @@ package enum Invocation: Equatable, Sendable {
   case status(StatusArguments)
   case logs(LogsArguments)
   case runs(ViewArguments)
+  case journal(JournalArguments)
   case version
   /// Of the whole program where no command is named.
   case help(CommandName?)
@@ -80,4 +81,15 @@ package struct LogsArguments: Equatable, Sendable {
   package var tasks: [String] = []
   package var follows = false
   package init() {}
+}
+
+package enum JournalAction: String, CaseIterable, Sendable {
+  case verify, export, repair
+}
+
+package struct JournalArguments: Equatable, Sendable {
+  package var view = ViewArguments()
+  package var action: JournalAction
+  package var run: String?
+  package init(action: JournalAction) { self.action = action }
 }

@@ -11,6 +11,8 @@
 package struct JournalReader {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
+  private var lineStart = 0
+  private var lineEnd = 0
   /// Everything that the reader found besides lines; complete when `next` has returned nil.
   package private(set) var recovery = JournalRecovery()
 
@@ -44,6 +46,12 @@ package struct JournalReader {
     return line
   }
 
+  /// The last line that `next` returned, as opflow wrote it, without its line feed.
+  package var lineText: UnsafeRawBufferPointer {
+    let text = bytes.part(lineStart, lineEnd)
+    return text.last == Field.carriageReturn ? text.part(0, text.count - 1) : text
+  }
+
   /// The next intact line; nil at the end.
   @inline(__always)
   package mutating func next() -> JournalLine? {
@@ -64,6 +72,8 @@ package struct JournalReader {
         recovery.note(missing: (highest + 1)..<line.sequence, before: start)
       }
       recovery.apply(line.sequence, end: position, endsWithLineFeed: end < bytes.count)
+      lineStart = start
+      lineEnd = end
       return line
     }
     recovery.finish(byteCount: bytes.count)

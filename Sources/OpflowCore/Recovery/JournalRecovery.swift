@@ -4,6 +4,7 @@ package struct JournalRecovery: Equatable, Sendable {
   package private(set) var damage: [JournalDamage] = []
   /// Dropped, of any kind, also beyond those hundred places.
   package private(set) var droppedLines = 0
+  package private(set) var droppedBytes = 0
   /// Lines that were written, by their SEQ, and are nowhere in the file as they were.
   package private(set) var missingLines: UInt64 = 0
   package private(set) var lineCount = 0
@@ -43,6 +44,7 @@ package struct JournalRecovery: Equatable, Sendable {
 
   mutating func drop(_ range: Range<Int>, _ kind: JournalDamage.Kind) {
     droppedLines += 1
+    droppedBytes += range.count
     if let last = damage.last, last.kind == kind, last.offset + last.byteCount == range.lowerBound {
       damage[damage.count - 1].byteCount += range.count
       damage[damage.count - 1].lineCount += 1

@@ -16,6 +16,12 @@ struct JSONWriter {
     needsComma = false
   }
 
+  mutating func key(_ name: UnsafeRawBufferPointer) {
+    string(name)
+    bytes.append(58)
+    needsComma = false
+  }
+
   mutating func string(_ text: String) {
     var text = text
     text.withUTF8 { string(UnsafeRawBufferPointer($0)) }

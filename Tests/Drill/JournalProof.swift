@@ -1,0 +1,54 @@
+/// What a journal proves, read without opflow's own code.
+struct JournalProof {
+  /// Tasks whose success stands, and was not taken back by a resume.
+  private(set) var successes: Set<String> = []
+  /// Lines that are damaged, other than one at the end that has no line feed.
+  private(set) var damagedLines = 0
+  /// Where the first line ends.
+  private(set) var firstLineEnd = 0
+  private(set) var isClosed = false
+
+  init(_ bytes: [UInt8]) {
+    var start = 0
+    while let end = bytes[start...].firstIndex(of: 10) {
+      if start == 0 { firstLineEnd = end + 1 }
+      take(Array(bytes[start..<end]))
+      start = end + 1
+    }
+    // A last line without its line feed counts when it is whole.
+    if start < bytes.count, Self.isIntact(bytes[start...]) { take(Array(bytes[start...])) }
+  }
+
+  private mutating func take(_ line: [UInt8]) {
+    guard Self.isIntact(line[...]) else {
+      damagedLines += 1
+      return
+    }
+    let fields = line.split(separator: 9, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard fields.count >= 5 else { return }
+    isClosed = fields[3] == "close"
+    switch fields[3] {
+    case "success": successes.insert(fields[4])
+    case "resume", "start": successes.remove(fields[4])
+    default: break
+    }
+  }
+
+  private static func isIntact(_ line: ArraySlice<UInt8>) -> Bool {
+    guard line.count > 9, line[line.startIndex + 8] == 9 else { return false }
+    let sum = String(checksum(line.dropFirst(9)), radix: 16)
+    let stated = String(decoding: line.prefix(8), as: UTF8.self)
+    return stated == String(repeating: "0", count: 8 - sum.count) + sum
+  }
+
+  /// CRC-32C bit by bit, from its definition (RFC 3720, appendix B.4).
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    var crc = ~UInt32(0)
+    for byte in bytes {
+      crc ^= UInt32(byte)
+      for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0x82F6_3B78 : crc >> 1 }
+    }
+    return ~crc
+  }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import Glibc
+
+/// Runs that are killed at random moments, their journals torn in between, and resumed until they
+/// are whole. A count that the tasks keep themselves judges whether anything ran again that the
+/// journal had proven.
+package struct KillDrill {
+  private let program: String
+  private let manifest: DrillManifest
+  private let folder: String
+  private let mark = UUID().uuidString
+  private var random: DrillNumbers
+  private var proven: Set<String> = []
+  private var attempts = 0
+  private var killedOthers = false
+  /// Everything was killed at once, so what the workers held may live on until a resume.
+  private var mayHaveOrphans = false
+
+  package private(set) var kills = 0
+  package private(set) var recoveryKills = 0
+  package private(set) var drives = 0
+
+  /// - Parameters:
+  ///   - program: the `opflow` to run.
+  ///   - parent: where it makes its folder.
+  package init(program: String, seed: UInt64, tasks: Int, parent: String) throws {
+    self.program = program
+    random = DrillNumbers(seed: seed)
+    manifest = DrillManifest(tasks: tasks, &random)
+    folder = parent + "/opflow-drill-" + mark
+    try FileManager.default.createDirectory(
+      atPath: folder + "/out", withIntermediateDirectories: true)
+    try manifest.text.write(toFile: folder + "/opflow.yaml", atomically: false, encoding: .utf8)
+  }
+
+  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when all
+  /// is well, and stays when something is found.
+  package mutating func run(killing limit: Int) throws {
+    var isWhole = false
+    while !isWhole { isWhole = try drive(mayKill: kills < limit) }
+    try checkResults()
+    try FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// True when the run has come to its end.
+  private mutating func drive(mayKill: Bool) throws -> Bool {
+    drives += 1
+    killedOthers = false
+    let isResume = journalPath != nil
+    let victim = try Victim(
+      program,
+      isResume ? ["resume", "--output", "quiet"] + durability : ["run", "--output", "quiet"],
+      folder: folder, mark: mark)
+    let hurries = isResume && random.chance(20)
+    var sent: Int32 = 0
+    while mayKill, sent == 0 {
+      if victim.end(withinMilliseconds: hurries ? random.below(12) : random.below(400)) != nil {
+        break
+      }
+      sent = strike(victim)
+      kills += 1
+      if hurries { recoveryKills += 1 }
+    }
+    guard let status = victim.end(withinMilliseconds: 120_000) else {
+      throw finding("it does not end after signal \(sent)")
+    }
+    try checkStatus(status, after: sent)
+    try checkSurvivors()
+    try checkJournal(ended: status)
+    if status == 0 { return true }
+    if status == -SIGKILL { try tear() }
+    return false
+  }
+
+  private var durability: [String] {
+    mutating get { ["--durability", ["none", "group", "each"][random.below(3)]] }
+  }
+
+  /// Kills something; the signal, when that is to end the coordinator, and else 0.
+  private mutating func strike(_ victim: Victim) -> Int32 {
+    switch random.below(100) {
+    case 0..<40: return send(SIGKILL, to: victim.pid)
+    case 40..<48: return send(SIGTERM, to: victim.pid)
+    case 48..<56: return send(SIGINT, to: victim.pid)
+    case 56..<60: return send(SIGHUP, to: victim.pid)
+    case 60..<66: return send(SIGKILL, to: -victim.pid)
+    case 66..<70: return send(SIGINT, to: -victim.pid)
+    case 70..<76:
+      // All of opflow in one instant: the workers are stopped first, so that none sees the end.
+      let workers = MarkedProcess.all(mark: mark).filter(\.isWorker)
+      kill(victim.pid, SIGSTOP)
+      for worker in workers { kill(worker.pid, SIGSTOP) }
+      for worker in workers { kill(worker.pid, SIGKILL) }
+      mayHaveOrphans = true
+      return send(SIGKILL, to: victim.pid)
+    case 76..<88: killOne { $0.isWorker && $0.pid != victim.pid }
+    default: killOne { $0.isTask }
+    }
+    return 0
+  }
+
+  private func send(_ signal: Int32, to pid: pid_t) -> Int32 {
+    kill(pid, signal)
+    return signal
+  }
+
+  private mutating func killOne(_ isMeant: (MarkedProcess) -> Bool) {
+    let all = MarkedProcess.all(mark: mark).filter(isMeant)
+    guard !all.isEmpty else { return }
+    kill(all[random.below(all.count)].pid, SIGKILL)
+    killedOthers = true
+  }
+
+  // MARK: - Judging
+
+  private func checkStatus(_ status: Int32, after signal: Int32) throws {
+    switch status {
+    case 0: return
+    case 1 where killedOthers: return
+    case 128 + signal where signal != 0 && signal != SIGKILL: return
+    case -SIGKILL where signal == SIGKILL: return
+    // Before it catches signals they end it as they end any program.
+    case -signal where signal != 0: return
+    default: throw finding("it ended with \(status) after signal \(signal)")
+    }
+  }
+
+  private mutating func checkSurvivors() throws {
+    if mayHaveOrphans {
+      // They end with the next drive.
+      mayHaveOrphans = false
+      return
+    }
+    let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 15_000)
+    if !left.isEmpty {
+      throw finding("left alive: " + left.map { "\($0.pid) \($0.command)" }.joined(separator: "; "))
+    }
+  }
+
+  private mutating func checkJournal(ended status: Int32) throws {
+    let lines = readAttempts()
+    let again = Set(lines.dropFirst(attempts)).intersection(proven)
+    if !again.isEmpty { throw finding("ran again though proven: \(again.sorted())") }
+    attempts = lines.count
+    guard let path = journalPath, let data = FileManager.default.contents(atPath: path) else {
+      return
+    }
+    let proof = JournalProof([UInt8](data))
+    if proof.damagedLines > 0 {
+      throw finding("\(proof.damagedLines) damaged lines in the journal")
+    }
+    if status != -SIGKILL, status >= 0, !proof.isClosed, proof.firstLineEnd > 0 {
+      throw finding("it ended with \(status) and did not close the journal")
+    }
+    let lost = proven.subtracting(proof.successes)
+    if !lost.isEmpty { throw finding("proven, and not any more: \(lost.sorted())") }
+    proven = proof.successes
+    for name in proven where !FileManager.default.fileExists(atPath: "\(folder)/out/\(name)") {
+      throw finding("\(name) is journaled as a success and left no result")
+    }
+  }
+
+  private func readAttempts() -> [String] {
+    guard let data = FileManager.default.contents(atPath: folder + "/attempts") else { return [] }
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// What a loss of power does to the end of the journal.
+  private mutating func tear() throws {
+    guard random.chance(40), let path = journalPath,
+      var data = FileManager.default.contents(atPath: path)
+    else { return }
+    let first = JournalProof([UInt8](data)).firstLineEnd
+    guard first > 0 else { return }
+    data.removeLast(random.below(min(300, data.count - first) + 1))
+    if random.chance(25) {
+      data.append(contentsOf: [UInt8](repeating: 0, count: random.below(600)))
+    }
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    defer { try? handle.close() }
+    try handle.truncate(atOffset: 0)
+    try handle.write(contentsOf: data)
+    proven = JournalProof([UInt8](data)).successes
+  }
+
+  private func checkResults() throws {
+    for (index, expected) in manifest.results().enumerated() {
+      let found = FileManager.default.contents(atPath: "\(folder)/out/t\(index)")
+      if found != Data(expected.utf8) {
+        throw finding("t\(index) has another result than its needs give")
+      }
+    }
+    let missing = Set((0..<manifest.count).map { "t\($0)" }).subtracting(proven)
+    if !missing.isEmpty { throw finding("the run is whole without \(missing.sorted())") }
+  }
+
+  /// The run's journal; a run that died before it wrote a byte has none.
+  private var journalPath: String? {
+    let runs = folder + "/.opflow/runs"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []
+    return names.sorted().map { "\(runs)/\($0)/journal.log" }
+      .last { (FileManager.default.contents(atPath: $0)?.count ?? 0) > 0 }
+  }
+
+  private func finding(_ text: String) -> DrillFinding {
+    let output = FileManager.default.contents(atPath: folder + "/last.out") ?? Data()
+    return DrillFinding(
+      "drive \(drives): \(text)\n\(folder)\n" + String(decoding: output, as: UTF8.self).suffix(2000)
+    )
+  }
+}
