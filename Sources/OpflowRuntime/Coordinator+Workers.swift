@@ -33,7 +33,7 @@ extension Coordinator {
   func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
     guard let link = links[worker.index] else { return }
     var mustNotRepeat = false
-    if case .run(let task, _) = order {
+    if let (task, _) = order.start {
       mustNotRepeat = plan.flags(task).contains(.failWhenInterrupted)
     }
     link.enqueue(order, mustNotRepeat: mustNotRepeat)

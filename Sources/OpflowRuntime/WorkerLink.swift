@@ -59,11 +59,9 @@ final class WorkerLink {
   func withdrawRuns() -> [(TaskID, attempt: Int32)] {
     var withdrawn: [(TaskID, attempt: Int32)] = []
     for entry in pending {
-      if case .run(let task, let attempt) = entry.order { withdrawn.append((task, attempt)) }
+      if let (task, attempt) = entry.order.start { withdrawn.append((task, attempt)) }
     }
-    pending.removeAll {
-      if case .run = $0.order { true } else { false }
-    }
+    pending.removeAll { $0.order.start != nil }
     return withdrawn
   }
 

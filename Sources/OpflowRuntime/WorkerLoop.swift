@@ -288,8 +288,8 @@ final class WorkerLoop {
 
   private func isAboutThisPlan(_ order: WorkerOrder) -> Bool {
     switch order {
-    case .run(let task, _), .revoke(let task, _), .stop(let task, _, _), .suspend(let task, _),
-      .proceed(let task, _), .watch(let task, _):
+    case .run(let task, _), .follow(let task, _), .revoke(let task, _), .stop(let task, _, _),
+      .suspend(let task, _), .proceed(let task, _), .watch(let task, _):
       plan.tasks.contains(task.index)
     case .conclude, .bye: true
     }

@@ -90,6 +90,8 @@ package struct WorkerState {
   private var ahead: Ahead?
   /// No more work comes: leave once idle.
   private var isLeaving = false
+  /// Whether the last task ended so that the one handed ahead may follow.
+  private var hasEndedWell = false
   /// The coordinator is gone.
   private var isForsaken = false
 
@@ -140,12 +142,12 @@ package struct WorkerState {
   ) {
     switch order {
     case .run(let task, let attempt):
-      if isLeaving || ahead != nil {
+      take(task, attempt, into: &actions)
+    case .follow(let task, let attempt):
+      if current == nil, !hasEndedWell {
         actions.append(.report(.revoked(task, attempt: attempt)))
-      } else if current != nil {
-        ahead = Ahead(task: task, attempt: attempt)
       } else {
-        start(task, attempt, into: &actions)
+        take(task, attempt, into: &actions)
       }
     case .revoke(let task, let attempt):
       if ahead?.task == task, ahead?.attempt == attempt { giveBack(into: &actions) }
@@ -178,6 +180,19 @@ package struct WorkerState {
   ) {
     current = Held(task: task, attempt: attempt, policy: policy(task))
     actions.append(.start(task, attempt: attempt))
+  }
+
+  /// Starts a task, or keeps it for when the one before it has ended.
+  private mutating func take(
+    _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
+  ) {
+    if isLeaving || ahead != nil {
+      actions.append(.report(.revoked(task, attempt: attempt)))
+    } else if current != nil {
+      ahead = Ahead(task: task, attempt: attempt)
+    } else {
+      start(task, attempt, into: &actions)
+    }
   }
 
   private mutating func suspend(
@@ -324,6 +339,7 @@ package struct WorkerState {
 
   private mutating func next(afterSuccess: Bool, into actions: inout [WorkerAction]) {
     current = nil
+    hasEndedWell = afterSuccess
     if afterSuccess, let given = ahead {
       ahead = nil
       start(given.task, given.attempt, into: &actions)

@@ -33,6 +33,8 @@ final class DownloadLoop {
   private var output = FieldWriter()
   private var current: Held?
   private var ahead: (task: TaskID, attempt: Int32)?
+  /// Whether the last task ended so that the one handed ahead may follow.
+  private var hasEndedWell = false
   private var isLeaving = false
   /// Nobody gives orders any more.
   private var isAlone = false
@@ -132,21 +134,32 @@ final class DownloadLoop {
 
   private func isSound(_ order: WorkerOrder) -> Bool {
     switch order {
-    case .run(let task, _):
+    case .run(let task, _), .follow(let task, _):
       plan.tasks.contains(task.index) && plan.kind(task) == .download
     case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .bye: true
+    }
+  }
+
+  /// Starts a task, or keeps it for when the one before it has ended.
+  private func take(_ task: TaskID, _ attempt: Int32) {
+    if isLeaving || ahead != nil {
+      MessageCodec.encode(.revoked(task, attempt: attempt), into: &output)
+    } else if current != nil {
+      ahead = (task, attempt)
+    } else {
+      start(task, attempt)
     }
   }
 
   private func obey(_ order: WorkerOrder) {
     switch order {
     case .run(let task, let attempt):
-      if isLeaving || ahead != nil {
+      take(task, attempt)
+    case .follow(let task, let attempt):
+      if current == nil, !hasEndedWell {
         MessageCodec.encode(.revoked(task, attempt: attempt), into: &output)
-      } else if current != nil {
-        ahead = (task, attempt)
       } else {
-        start(task, attempt)
+        take(task, attempt)
       }
     case .revoke(let task, let attempt):
       if isAhead(task, attempt) { giveBack() }
@@ -246,6 +259,7 @@ final class DownloadLoop {
     MessageCodec.encode(.fetched(held.task, attempt: held.attempt, record), into: &output)
     MessageCodec.encode(
       .ended(held.task, attempt: held.attempt, outcome), into: &output)
+    hasEndedWell = outcome.isSuccess
     guard outcome.isSuccess, let next = ahead else {
       giveBack()
       return

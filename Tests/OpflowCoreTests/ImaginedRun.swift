@@ -76,7 +76,7 @@ struct ImaginedRun {
 
   mutating func obey(_ worker: WorkerID, _ order: WorkerOrder) {
     switch order {
-    case .run(let task, let attempt):
+    case .run(let task, let attempt), .follow(let task, let attempt):
       if running[worker] == nil {
         running[worker] = (task, attempt)
       } else {

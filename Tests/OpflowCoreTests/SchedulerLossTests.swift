@@ -66,7 +66,7 @@ struct SchedulerLossTests {
     let starts = run.started.count
     run.tell(.stop(.ioError))
     for order in orders.reversed() {
-      guard case .run(let task, let attempt) = order else { continue }
+      guard let (task, attempt) = order.start else { continue }
       run.tell(.revoked(worker, task, attempt: attempt))
     }
     #expect(run.started.count == starts)

@@ -49,6 +49,16 @@ import Testing
     #expect(deadline == nil)
   }
 
+  @Test(arguments: [Int32(0), 1])
+  mutating func `a task that follows starts only after an end with 0, however late it comes`(
+    code: Int32
+  ) {
+    start()
+    _ = tell(.reaped(status: .exit(code), isGone: true), at: 5)
+    let answer = code == 0 ? "start 1 1" : "revoked 1"
+    #expect(tell(.order(.follow(b, attempt: 1)), at: 6) == [answer])
+  }
+
   @Test mutating func `a third task is given back`() {
     start()
     #expect(tell(.order(.run(b, attempt: 1))) == [])

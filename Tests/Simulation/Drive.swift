@@ -161,7 +161,7 @@ struct Drive {
         append(.transition(transition))
       case .launch(let worker, _): try launch(worker)
       case .order(let worker, let order):
-        if case .run(let task, let attempt) = order { try witness.checkOrder(task, attempt) }
+        if let (task, attempt) = order.start { try witness.checkOrder(task, attempt) }
         unsent.append((worker, order))
       case .discard(let worker):
         lostWorkers += 1
@@ -215,7 +215,7 @@ struct Drive {
   }
 
   private func mustNotRepeat(_ order: WorkerOrder) -> Bool {
-    guard case .run(let task, _) = order else { return false }
+    guard let (task, _) = order.start else { return false }
     return plan.flags(task).contains(.failWhenInterrupted)
   }
 
@@ -241,15 +241,13 @@ struct Drive {
     if closing == nil { stopCause = .ioError }
     try tell(.stop(.ioError))
     let withdrawn = unsent
-    unsent.removeAll {
-      if case .run = $0.order { true } else { false }
-    }
+    unsent.removeAll { $0.order.start != nil }
     // The one handed ahead goes before the one that it was to follow.
     for (worker, order) in withdrawn.reversed() {
-      guard case .run(let task, let attempt) = order else { continue }
+      guard let (task, attempt) = order.start else { continue }
       try tell(.revoked(worker, task, attempt: attempt))
     }
-    if unsent.contains(where: { if case .run = $0.order { true } else { false } }) {
+    if unsent.contains(where: { $0.order.start != nil }) {
       throw Finding("a task was started after the journal had failed")
     }
   }

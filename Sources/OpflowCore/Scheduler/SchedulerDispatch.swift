@@ -71,7 +71,8 @@ extension Scheduler {
   }
 
   mutating func start(
-    _ task: TaskID, on worker: WorkerID, into actions: inout [SchedulerAction]
+    _ task: TaskID, on worker: WorkerID, isAhead: Bool = false,
+    into actions: inout [SchedulerAction]
   ) {
     set(task, .running)
     attempt[task.index] += 1
@@ -81,7 +82,10 @@ extension Scheduler {
       workers[worker.index].knowsRunState = true
       actions.append(.order(worker, .conclude(runState)))
     }
-    actions.append(.order(worker, .run(task, attempt: attempt[task.index])))
+    let number = attempt[task.index]
+    actions.append(
+      .order(
+        worker, isAhead ? .follow(task, attempt: number) : .run(task, attempt: number)))
   }
 
   // MARK: - Handing ahead
@@ -107,7 +111,7 @@ extension Scheduler {
       heldByWorkers += 1
       aheadCount += 1
       workers[worker.index].ahead = task
-      start(task, on: worker, into: &actions)
+      start(task, on: worker, isAhead: true, into: &actions)
     }
   }
 

@@ -4,7 +4,7 @@
 // A message is a line: a word and its fields, separated by TAB and ended by LF, in the journal's
 // alphabet and escapes, at most 1,000 bytes with the LF. Tasks are decimal numbers of the plan.
 //
-//   run ID ATTEMPT                      hello VERSION PLAN-KEY PID CORES ACTIONS HOST
+//   run|follow ID ATTEMPT               hello VERSION PLAN-KEY PID CORES ACTIONS HOST
 //   revoke ID ATTEMPT                   started ID ATTEMPT PID
 //   stop ID ATTEMPT REASON              progress ID DONE TOTAL SPEED TEXT
 //   suspend ID ATTEMPT                  ended ID ATTEMPT [exit=N|signal=N] [reason=…] [errno=N]
@@ -28,6 +28,7 @@ package enum MessageCodec {
   package static func encode(_ order: WorkerOrder, into writer: inout FieldWriter) {
     switch order {
     case .run(let task, let attempt): writer.message("run", task, attempt)
+    case .follow(let task, let attempt): writer.message("follow", task, attempt)
     case .revoke(let task, let attempt): writer.message("revoke", task, attempt)
     case .stop(let task, let attempt, let reason):
       writer.message("stop", task, attempt)
@@ -104,6 +105,9 @@ package enum MessageCodec {
     if word.equals("run") {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       order = .run(task, attempt: attempt)
+    } else if word.equals("follow") {
+      guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
+      order = .follow(task, attempt: attempt)
     } else if word.equals("revoke") {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       order = .revoke(task, attempt: attempt)

@@ -1,7 +1,10 @@
 /// What the coordinator tells a worker. Tasks are named by their number in the plan that both map.
 package enum WorkerOrder: Equatable, Sendable {
-  /// Start this task; one more may be handed ahead while another runs.
+  /// Start this task.
   case run(TaskID, attempt: Int32)
+  /// Handed ahead: start this task when the one before it has ended with exit code 0, also where
+  /// that was before this order came; after any other end, give it back.
+  case follow(TaskID, attempt: Int32)
   /// Give back a task handed ahead that has not started.
   case revoke(TaskID, attempt: Int32)
   /// End its process tree by its stop rule; reason `kill` ends it at once.
@@ -13,6 +16,16 @@ package enum WorkerOrder: Equatable, Sendable {
   /// `OPFLOW_RUN_STATE`.
   case conclude(RunState)
   case bye
+}
+
+extension WorkerOrder {
+  /// The try that the order may start.
+  package var start: (task: TaskID, attempt: Int32)? {
+    switch self {
+    case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
+    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .bye: nil
+    }
+  }
 }
 
 /// What a worker tells the coordinator.
