@@ -147,14 +147,19 @@ struct JournalTests {
     let whole = try place.bytes(place.journalName)
     try rewriteJournal(place) { $0.removeFirst(($0.firstIndex(of: 10) ?? 0) + 1) }
     try place.opflow("resume", status: 4)
-    // A run that was killed before its first line never began: there is nothing to resume.
-    try rewriteJournal(place) { $0 = [] }
-    try place.opflow("resume", status: 2)
     try rewriteJournal(place) { $0 = Array("this is no journal\n".utf8) }
     try place.opflow("resume", status: 4)
     try rewriteJournal(place) { $0 = whole }
     try place.opflow("resume")
     #expect(place.lines() == ["c"])
+  }
+
+  @Test func `a run that was killed before its first line is none`() throws {
+    let place = try failedChain()
+    try rewriteJournal(place) { $0 = [] }
+    try place.opflow("resume", status: 2)
+    try place.opflow("run", "--resume", "-j", "1")
+    #expect(place.lines() == ["a", "b", "c"])
   }
 
   @Test func `a view of a damaged journal repairs nothing`() throws {
@@ -164,5 +169,14 @@ struct JournalTests {
     #expect(try place.status()["a"]?.state == "succeeded")
     try place.opflow("resume", "--dry-run")
     #expect(try place.bytes(place.journalName) == before)
+  }
+
+  @Test(arguments: ["none", "group", "each"])
+  func `with every durability a run ends and its journal is whole`(mode: String) throws {
+    let place = try Workplace(Self.chain)
+    try place.write("ok", "")
+    try place.opflow("run", "--durability", mode)
+    #expect(place.lines() == ["a", "b", "c"])
+    #expect(try place.journal().last?.event == "close")
   }
 }

@@ -169,4 +169,35 @@ struct SignalTests {
     #expect(try live.finish().status == 0)
     #expect(place.lines() == ["done"])
   }
+
+  @Test func `finally tasks outlive the first signal and not the second`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        work: { run: "true" }
+        cleanup: { finally: true, run: "echo here > here; tail -f /dev/null" }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGINT)
+    try live.waitForError("stopping")
+    live.send(SIGINT)
+    let run = try live.finish()
+    #expect(run.status == 130, "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `signals that nobody asked to end by are no end`() throws {
+    let place = try Workplace("tasks: { a: { run: 'echo here > here; read x < go' } }")
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGWINCH)
+    live.send(SIGCONT)
+    live.send(SIGPIPE)
+    try go.letGo()
+    #expect(try live.finish().status == 0)
+  }
 }
