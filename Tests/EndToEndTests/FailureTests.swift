@@ -238,4 +238,14 @@ struct FailureTests {
     #expect(summary.contains("opflow resume"))
     #expect(run.output == "")
   }
+
+  @Test func `among a hundred short tasks none starts after the one that fails`() throws {
+    var manifest = "tasks:\n"
+    for index in 0..<100 {
+      manifest += "  t\(index): { run: \"echo \(index) >> trace; test \(index) != 50\" }\n"
+    }
+    let place = try Workplace(manifest)
+    try place.opflow("run", "-j", "1", "-q", status: 1)
+    #expect(place.lines() == (0...50).map(String.init))
+  }
 }
