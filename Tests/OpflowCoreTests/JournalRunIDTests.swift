@@ -44,14 +44,14 @@ import Testing
 
   @Test func `a run is of its manifest, also where both were moved with their folder`() {
     var open = OpenEntry.example
-    open.manifestPath = "/work/a/jobs/opflow.yaml"
-    open.stateFolder = "/work/a/.opflow"
-    #expect(open.isRun(ofManifest: "/work/a/jobs/opflow.yaml", stateFolder: "/other/.opflow"))
+    open.manifestPath = "/data/a/jobs/opflow.yaml"
+    open.stateFolder = "/data/a/.opflow"
+    #expect(open.isRun(ofManifest: "/data/a/jobs/opflow.yaml", stateFolder: "/other/.opflow"))
     #expect(open.isRun(ofManifest: "/new/b/jobs/opflow.yaml", stateFolder: "/new/b/.opflow"))
     #expect(!open.isRun(ofManifest: "/new/b/opflow.yaml", stateFolder: "/new/b/.opflow"))
-    #expect(!open.isRun(ofManifest: "-", stateFolder: "/work/a/.opflow"))
+    #expect(!open.isRun(ofManifest: "-", stateFolder: "/data/a/.opflow"))
     open.manifestPath = "-"
-    #expect(open.isRun(ofManifest: "-", stateFolder: "/work/a/.opflow"))
-    #expect(!open.isRun(ofManifest: "/work/a/-", stateFolder: "/work/a/.opflow"))
+    #expect(open.isRun(ofManifest: "-", stateFolder: "/data/a/.opflow"))
+    #expect(!open.isRun(ofManifest: "/data/a/-", stateFolder: "/data/a/.opflow"))
   }
 }
