@@ -45,16 +45,16 @@ struct ProgressOutput {
 
   private mutating func write() {
     isErrorOpen = Self.write(
-      view.takeStandardError(), to: Terminal.standardError, isOpen: isErrorOpen)
+      view.takeStandardError(), to: .error, isOpen: isErrorOpen)
     isOutputOpen = Self.write(
-      view.takeStandardOutput(), to: Terminal.standardOutput, isOpen: isOutputOpen)
+      view.takeStandardOutput(), to: .output, isOpen: isOutputOpen)
   }
 
   /// Whether the reader is still there.
-  private static func write(_ bytes: [UInt8], to descriptor: Int32, isOpen: Bool) -> Bool {
+  private static func write(_ bytes: [UInt8], to stream: StandardStream, isOpen: Bool) -> Bool {
     guard isOpen, !bytes.isEmpty else { return isOpen }
     do throws(Errno) {
-      try Terminal.writeAll(bytes, to: descriptor)
+      try stream.writeAll(bytes)
       return true
     } catch {
       return false

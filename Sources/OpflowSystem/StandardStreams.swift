@@ -21,16 +21,21 @@ package enum StandardStream: Int32, Sendable {
     try call { dup2(other.rawValue, rawValue) }
   }
 
-  /// Writes all of it.
+  /// Writes all of it, waiting where the other end is slow and somebody made it non-blocking.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
-    // Borrowed: the stream stays open.
-    let descriptor = Descriptor(owning: rawValue)
-    do throws(Errno) {
-      try descriptor.writeAll(bytes)
-    } catch {
-      _ = descriptor.release()
-      throw error
+    let rawDescriptor = rawValue
+    var written = 0
+    while written < bytes.count {
+      do throws(Errno) {
+        let from = written
+        written += try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
+          // SAFETY: the kernel reads the rest of an array that is held for the call.
+          try call { write(rawDescriptor, all.baseAddress.map { $0 + from }, all.count - from) }
+        }
+      } catch .wouldBlock {
+        var waiting = pollfd(fd: rawDescriptor, events: Int16(POLLOUT), revents: 0)
+        try call { poll(&waiting, 1, -1) }
+      }
     }
-    _ = descriptor.release()
   }
 }

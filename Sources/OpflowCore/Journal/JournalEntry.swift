@@ -104,7 +104,10 @@ package enum TransitionEvent: UInt8, CaseIterable, Sendable {
   case resume
 
   /// The word in the journal.
-  package var word: String {
+  package var word: String { staticWord.description }
+
+  /// `word` as constant text, for the hot path.
+  var staticWord: StaticString {
     switch self {
     case .start: "start"
     case .success: "success"

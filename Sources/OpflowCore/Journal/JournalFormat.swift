@@ -111,24 +111,6 @@ package enum JournalEvent: Equatable, Sendable {
   }
 }
 
-extension TransitionEvent {
-  /// `word` as constant text, for the hot path.
-  var staticWord: StaticString {
-    switch self {
-    case .start: "start"
-    case .success: "success"
-    case .failure: "failure"
-    case .retry: "retry"
-    case .skip: "skip"
-    case .cancel: "cancel"
-    case .interrupt: "interrupt"
-    case .pause: "pause"
-    case .proceed: "continue"
-    case .resume: "resume"
-    }
-  }
-}
-
 extension Fingerprint.Part {
   /// The word in the journal and in the reason that a person reads.
   package var word: String {
