@@ -68,7 +68,9 @@ enum FuzzManifest {
     _ diagnostic: Diagnostic, in bytes: UnsafeRawBufferPointer
   ) throws(FuzzFinding) {
     try expect(!diagnostic.message.isEmpty, "a mistake without a text")
-    try expect(!diagnostic.message.contains("\n"), "two lines: \(diagnostic.message)")
+    let shown = DiagnosticRenderer(isColored: false).render(diagnostic)
+    try expect(
+      shown.split(separator: "\n").count <= 4 + diagnostic.notes.count, "too many lines: \(shown)")
     let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
     try expect(
       (1...lines.count).contains(diagnostic.line), "line \(diagnostic.line) of \(lines.count)")

@@ -45,8 +45,11 @@ enum FuzzResponse {
   /// What is asked for is what was judged, and holds nothing that ends a line.
   private static func checkStable(_ address: WebAddress) throws(FuzzFinding) {
     let text = address.text
+    // A name may be written in any language.
     try expect(
-      text.utf8.allSatisfy { $0 > 32 && $0 < 127 }, "a character that no URL has: \(text)")
+      text.utf8.allSatisfy { $0 > 32 && $0 != 127 }, "a character that no URL has: \(text)")
+    try expect(
+      address.pathAndQuery.utf8.allSatisfy { $0 < 127 }, "a path that is not encoded: \(text)")
     // Without the name and the password, which are sent in another way.
     guard let again = try? WebAddress(text) else {
       throw FuzzFinding("read again, \(text) is no address")
