@@ -16,8 +16,19 @@ extension Plan {
   /// Whether `allow_failure` covers that end: a list of codes covers ends by exit code only.
   package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: Reason) -> Bool {
     if flags(task).contains(.allowAnyFailure) { return true }
-    guard reason == .none, case .exit(let code) = status else { return false }
+    guard reason == .none, let code = exitCode(task, status) else { return false }
     return codeList(allowedCodes[task.index]).contains(code)
+  }
+
+  /// The exit code that lists of codes speak of. A script that a signal ended has the code that a
+  /// shell reports of such a command (POSIX.1-2017, XCU 2.8.2: above 128), so that a list means the
+  /// same whether the script was executed directly or through a shell. Nil for other signals.
+  package func exitCode(_ task: TaskID, _ status: ExitStatus) -> Int32? {
+    switch status {
+    case .unknown: nil
+    case .exit(let code): code
+    case .signal(let signal): kind(task) == .shell ? 128 + signal : nil
+    }
   }
 
   package func fingerprint(_ task: TaskID) -> Fingerprint {
