@@ -73,7 +73,7 @@ machine() {
   local model
   model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
   printf '%s, %s cores, %s, %s' "${model:-$(uname -m)}" "$(nproc)" "$(uname -sr)" \
-    "$(stat -f -c %T "$place")"
+    "$(df --output=fstype "$place" | tail -n 1)"
 }
 
 versions() {
