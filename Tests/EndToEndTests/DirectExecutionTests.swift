@@ -85,7 +85,8 @@ struct CommandGroup: CustomTestStringConvertible {
     CommandGroup(
       "plain programs",
       [
-        "true", "false", "cat data", "cat no-such-file", "ls -1 sub", "env | sort", "printenv MARK PWD", "uname -s", "id -u",
+        "true", "false", "cat data", "cat no-such-file", "ls -1 sub", "env | sort",
+        "printenv MARK PWD", "uname -s", "id -u",
         "head -n 1 data", "wc -l data", "sort -r data", "expr 1 + 2", "expr 0", "seq 3",
         "basename /a/b/c.d .d", "dirname a/b", "date -d @0 +%Y-%m-%d -u", "cat sub/inner data",
         "/bin/cat data", "./bin/tool a b", "bin/tool", "sub/../bin/tool x", "nice cat data",
@@ -111,7 +112,8 @@ struct CommandGroup: CustomTestStringConvertible {
       "syntax of the shell",
       [
         "cat data | head -n 1", "cat data && echo yes", "false || echo no", "false; echo never",
-        "cat < data", "cat data > /dev/null; echo x", "cat nothing 2>&1", "cat data & wait", "(exit 3)",
+        "cat < data", "cat data > /dev/null; echo x", "cat nothing 2>&1", "cat data & wait",
+        "(exit 3)",
         "{ exit 4; }", "if true; then echo yes; fi", "for i in 1 2; do echo $i; done",
         "! true", "case x in x) echo x;; esac", "cat <<E\nhere\nE", "cat data\ncat sub/inner",
         "false\necho never", "X=1", "X=1 env | grep ^X=", "MARK=other args \"$MARK\"",
