@@ -97,7 +97,7 @@ let package = Package(
     .testTarget(
       name: "FuzzTests", dependencies: ["FuzzEntries"], swiftSettings: swiftSettings),
     .executableTarget(
-      name: "Soak", dependencies: ["Simulation", "Drill", "FuzzEntries"], path: "Tests/Soak",
+      name: "Soak", dependencies: ["Simulation", "Drill", "OpflowCore"], path: "Tests/Soak",
       swiftSettings: swiftSettings),
   ] + fuzzer
 )

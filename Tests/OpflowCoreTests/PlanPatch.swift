@@ -8,7 +8,9 @@ struct PlanPatch {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   private func load<Value: FixedWidthInteger>(_ offset: Int, as type: Value.Type) -> Value {
-    bytes.withUnsafeBytes { Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
+    bytes.withUnsafeBytes {
+      Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: type))
+    }
   }
 
   /// Where record `index` of a section stands; its section's entry says the size of a record.

@@ -24,7 +24,7 @@
 // is one reader, for one version: a resume that finds another compiles the manifest anew.
 //
 //   1    the first
-//   2    downloads
+//   2    downloads; what expressions read of the environment
 
 /// What a section of a plan file holds. The raw value is what stands in the file.
 package enum PlanSection: UInt32, CaseIterable, Sendable {
@@ -40,7 +40,7 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case environmentOffsets, environmentItems
   case demandOffsets, demandItems
   case codeOffsets, codeItems
-  case policies, resources, files
+  case policies, resources, files, environmentNames
   case manifest
   case downloads
 }
@@ -143,7 +143,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var maxFailures: UInt32
   /// 1 when the plan holds the run's id and so serves that run only.
   package var usesRunID: UInt32
-  package var reserved: UInt32 = 0
+  /// 1 when there was something to warn of, which only compiling again can tell again.
+  package var hasWarnings: UInt32 = 0
   package init(
     name: TextRef, description: TextRef, folder: TextRef, maxParallel: UInt32, maxFailures: UInt32,
     usesRunID: Bool

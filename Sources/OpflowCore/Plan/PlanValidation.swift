@@ -111,12 +111,14 @@ extension Plan {
     }
     for resource in resources where !isSound(resource.name) { throw .reference(.resources) }
     for file in files where !isSound(file) { throw .reference(.files) }
+    for name in environmentNames where !isSound(name) { throw .reference(.environmentNames) }
     guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
       throw .reference(.manifest)
     }
   }
 
-  private func isSound(_ ref: TextRef) -> Bool {
+  /// Whether the text is in the arena.
+  func isSound(_ ref: TextRef) -> Bool {
     Int(ref.offset) + Int(ref.length) <= arena.count
   }
 

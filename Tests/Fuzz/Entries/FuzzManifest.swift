@@ -34,7 +34,8 @@ enum FuzzManifest {
   ) throws(ManifestError) -> CompiledManifest {
     try ManifestCompiler.compile(
       ManifestSource(
-        bytes: Array(bytes), displayPath: "m.yaml", folder: "/work", defaultName: "m"),
+        bytes: Array(bytes), displayPath: "m.yaml", path: "/work/m.yaml", folder: "/work",
+        defaultName: "m"),
       options: CompileOptions(
         runID: "run", environment: [("HOME", "/home")],
         opflowVersion: "1", cores: 4, memoryBytes: 1 << 33, wantsPlan: wantsPlan))
