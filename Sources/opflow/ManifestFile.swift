@@ -45,7 +45,13 @@ struct ManifestFile {
     }
   }
 
-  /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
+  /// Of a manifest that is larger than any that people write, this much is looked at before the rest
+  /// is read: a value of a gigabyte shall not take one.
+  private static let beginningBytes = 16 << 20
+  private static let largeBytes = 64 << 20
+
+  /// One byte beyond the largest manifest is read, so that the compiler says it is too large; nothing
+  /// beyond a beginning that is refused whatever follows.
   private static func readAll(_ file: borrowing Descriptor) throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []
     let size = try file.status().sizeBytes
@@ -56,7 +62,12 @@ struct ManifestFile {
         try file.read(into: UnsafeMutableRawBufferPointer(buffer))
       }
       if count == 0 { break }
+      let isFirstOfLarge = bytes.count <= largeBytes && bytes.count + count > largeBytes
       bytes.append(contentsOf: chunk[..<count])
+      if isFirstOfLarge, ManifestCompiler.refuses(beginning: bytes.prefix(beginningBytes)) {
+        bytes.removeLast(bytes.count - beginningBytes)
+        break
+      }
       if chunk.count < 1 << 22, count == chunk.count {
         chunk = [UInt8](repeating: 0, count: chunk.count * 4)
       }
