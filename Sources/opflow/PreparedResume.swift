@@ -14,6 +14,15 @@ struct PreparedResume {
   let initial: [InitialState]
   let attempts: [Int32]
   let warnings: [String]
+  /// What earlier runs, this one among them, tell of how long tasks take. Read on demand: a resume
+  /// that finds nothing to run does without.
+  var durations: TaskDurations {
+    StateFolder(path: Path.parent(of: Path.parent(of: folder.path)))
+      .durations(ofManifest: manifestPath, plan: plan)
+  }
+
+  private let folder: RunFolder
+  private let manifestPath: String
   private let decision: ResumeDecision
   private let entry: ResumeEntry
 
@@ -23,6 +32,8 @@ struct PreparedResume {
     _ folder: RunFolder, _ given: ManifestFile?, _ arguments: RunArguments, _ console: Console
   ) throws(CommandError) {
     let open = try RunLookup.reading { () throws(RunFolderError) in try folder.readOpen() }
+    self.folder = folder
+    manifestPath = open.manifestPath
     let manifest: ManifestFile
     if let given { manifest = given } else { manifest = try ManifestFile(of: open, folder) }
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
@@ -87,7 +98,8 @@ struct PreparedResume {
     for warning in warnings { console.warn(warning) }
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
-      attempts: attempts, reasons: decision.transitions, color: console.colorsOutput)
+      attempts: attempts, reasons: decision.transitions, durations: durations,
+      capacities: arguments.capacities.map { UInt64($0) }, color: console.colorsOutput)
     try Console.write(view.text())
     return ExitCode.success.rawValue
   }

@@ -43,7 +43,9 @@ enum RunCommand {
       console: console)
     console.show(compiled.warnings)
     let initial = try initialStates(arguments, compiled)
-    if arguments.isDryRun { return try forecast(compiled, initial, arguments, console) }
+    if arguments.isDryRun {
+      return try forecast(compiled, manifest, state, initial, arguments, console)
+    }
 
     let warnings = try unfinished(manifest, state)
     let folder = try RunLookup.reading { () throws(RunFolderError) in
@@ -79,18 +81,20 @@ enum RunCommand {
     var drive = Drive(folder, plan, arguments, console, initial: initial)
     drive.opening = [.open(open)]
     drive.warnings = warnings
+    drive.durations = state.durations(ofManifest: manifest.realPath, plan: plan)
     return try drive.perform(journal, holding: lock)
   }
 
   private static func forecast(
-    _ compiled: CompiledManifest, _ initial: [InitialState], _ arguments: RunArguments,
-    _ console: Console
+    _ compiled: CompiledManifest, _ manifest: ManifestFile, _ state: StateFolder,
+    _ initial: [InitialState], _ arguments: RunArguments, _ console: Console
   ) throws(CommandError) -> Int32 {
     let plan = try CompiledPlan.open(compiled.planBytes)
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
       attempts: [Int32](repeating: 0, count: plan.taskCount), reasons: [],
-      color: console.colorsOutput)
+      durations: state.durations(ofManifest: manifest.realPath, plan: plan),
+      capacities: arguments.capacities.map { UInt64($0) }, color: console.colorsOutput)
     try Console.write(view.text())
     return ExitCode.success.rawValue
   }
