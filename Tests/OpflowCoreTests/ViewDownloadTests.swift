@@ -109,7 +109,8 @@ import Testing
 
   // MARK: - Running downloads
 
-  private func report(_ plan: Plan, _ name: String, done: Int64, total: Int64 = -1) -> WorkerProgress
+  private func report(_ plan: Plan, _ name: String, done: Int64, total: Int64 = -1)
+    -> WorkerProgress
   {
     WorkerProgress(
       task: plan.task(named: name) ?? .none, doneBytes: done, totalBytes: total,

@@ -14,7 +14,9 @@ struct TextTable {
 
   /// One cell for each title.
   mutating func add(_ row: [String]) {
-    for (column, cell) in row.enumerated() { widths[column] = max(widths[column], TextWidth.of(cell)) }
+    for (column, cell) in row.enumerated() {
+      widths[column] = max(widths[column], TextWidth.of(cell))
+    }
     rows.append(row)
   }
 

@@ -34,7 +34,9 @@ enum TextWidth {
     blanks(columns - of(text)) + text
   }
 
-  private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
+  private static func blanks(_ count: Int) -> String {
+    String(repeating: " ", count: max(0, count))
+  }
 
   private static func isWide(_ value: UInt32) -> Bool {
     var low = 0
