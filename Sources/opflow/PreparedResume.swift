@@ -41,19 +41,25 @@ struct PreparedResume {
     let last = try? folder.openPlan()
     var read: (history: RunHistory, recovery: JournalRecovery)?
     if let last { read = try Self.read(folder, last) }
-    var compiled = try manifest.compile(
-      runID: open.run, set: Self.anew(arguments.set, read?.history.set ?? open.set),
-      maxParallel: arguments.maxParallel, console: console)
-    if let last, last.key == compiled.planKey {
-      plan = last
-      planBytes = []
+    let set = Self.anew(arguments.set, read?.history.set ?? open.set)
+    let environment: [String]
+    if let last, manifest.gives(last, manifest.inputs(set: set), runID: open.run),
+      !last.mayWarn(SchedulerOptions(arguments, last))
+    {
+      (plan, planBytes, environment) = (last, [], last.environmentEntries)
     } else {
-      planBytes = compiled.planBytes
-      plan = try CompiledPlan.open(compiled.planBytes)
-      read = nil
+      let compiled = try manifest.compile(
+        runID: open.run, set: set, maxParallel: arguments.maxParallel, console: console)
+      console.show(compiled.warnings)
+      environment = compiled.environmentEntries
+      if let last, last.key == compiled.planKey {
+        (plan, planBytes) = (last, [])
+      } else {
+        planBytes = compiled.planBytes
+        plan = try CompiledPlan.open(compiled.planBytes)
+        read = nil
+      }
     }
-    console.show(compiled.warnings)
-    compiled.planBytes = []
     let plan = plan
     let known: (history: RunHistory, recovery: JournalRecovery)
     if let read { known = read } else { known = try Self.read(folder, plan) }
@@ -71,7 +77,7 @@ struct PreparedResume {
     entry.set = Self.anew(arguments.set, history.set)
     entry.only = only
     entry.skip = skip
-    entry.environment = compiled.environmentEntries
+    entry.environment = environment
     decision.complete(&entry)
     self.entry = entry
     warnings = Self.warnings(folder, recovery, removed: decision.removed)
