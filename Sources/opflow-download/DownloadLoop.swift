@@ -20,7 +20,7 @@ final class DownloadLoop {
     /// What is left of the timeout, while it is suspended.
     var timeoutLeft: Int64?
     var speed = SpeedEstimate()
-    var nextProgress: Int64
+    var nextProgress: Int64 = 0
     var toldBytes: Int64 = -1
     /// The queue knows that it is being put in place.
     var isSettling = false
@@ -115,7 +115,7 @@ final class DownloadLoop {
     if let timeout = held[active].timeout, timeout <= now {
       held[active].download.abandon()
       end(active, Outcome(status: .unknown, reason: .timeout))
-    } else if now >= held[active].nextProgress, queue.isFirst(held[active].task) {
+    } else if now >= held[active].nextProgress, held[active].download.isTransferring {
       tellProgress(active, now)
     }
   }
@@ -123,13 +123,19 @@ final class DownloadLoop {
   private func tellProgress(_ place: Int, _ now: Int64) {
     let download = held[place].download
     let done = download.doneBytes
+    let isFirstLook = held[place].toldBytes < 0
     held[place].speed.note(bytes: done, atMilliseconds: now / 1_000_000)
     held[place].nextProgress = now + Self.progressNanoseconds
-    guard done != held[place].toldBytes, download.isTransferring else { return }
+    // The first look is what speed is measured from.
+    guard isFirstLook || queue.isFirst(held[place].task), done != held[place].toldBytes else {
+      return
+    }
     held[place].toldBytes = done
+    if isFirstLook { return }
     let progress = WorkerProgress(
       task: held[place].task, doneBytes: done, totalBytes: download.totalBytes ?? -1,
-      bytesPerSecond: held[place].speed.bytesPerSecond(atMilliseconds: now / 1_000_000), text: "")
+      bytesPerSecond: held[place].speed.bytesPerSecond(atMilliseconds: now / 1_000_000),
+      text: WorkerProgress.resumeText(bytes: download.resumedBytes))
     MessageCodec.encode(.progress(progress), into: &output)
   }
 
@@ -229,7 +235,7 @@ final class DownloadLoop {
       task: task, attempt: attempt,
       download: ActiveDownload(
         plan.download(task), proxies: ProxySettings(plan, task), tools: tools),
-      began: began, nextProgress: began + Self.progressNanoseconds)
+      began: began)
     let limit = Int64(clamping: plan.policy(task).timeoutMilliseconds)
     if limit > 0 {
       let (nanoseconds, overflow) = limit.multipliedReportingOverflow(by: 1_000_000)
