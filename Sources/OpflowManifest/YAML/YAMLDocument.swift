@@ -24,6 +24,7 @@ final class YAMLDocument {
   private let texts: UnsafeBufferPointer<cyaml_text>
   private let textBytes: Text
   private var storage: cyaml_document
+  var lastExpression = ExpressionPlace(node: Node(Int32(-1)), inText: -1, inSource: -1)
 
   /// Reads the document.
   ///
