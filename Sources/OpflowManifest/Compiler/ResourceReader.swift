@@ -78,7 +78,9 @@ extension ManifestReader {
   }
 
   /// Whether a demand can ever be met.
-  private mutating func check(_ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node) -> Bool {
+  private mutating func check(
+    _ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node
+  ) -> Bool {
     let capacity = resources.capacity(resource)
     if amount <= capacity { return true }
     if ResourceTable.isCut(resource) {
