@@ -62,7 +62,8 @@ let package = Package(
       swiftSettings: swiftSettings, linkerSettings: staticExecutable),
 
     .testTarget(
-      name: "OpflowCoreTests", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
+      name: "OpflowCoreTests", dependencies: ["OpflowCore", "Screen"],
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowManifestTests", dependencies: ["OpflowManifest", "OpflowCore"],
       swiftSettings: swiftSettings),
@@ -77,8 +78,11 @@ let package = Package(
       dependencies: ["OpflowCore", "OpflowSystem", "CTransfer", "opflow-download"],
       exclude: ["Server"], swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+    // A terminal, for tests of what is drawn on one.
+    .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill"], swiftSettings: swiftSettings),
+      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Screen"],
+      swiftSettings: swiftSettings),
     // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
     // in debug builds too, since the tests go through thousands.
     .target(

@@ -32,6 +32,7 @@ package final class Coordinator {
   var links: [WorkerLink?] = []
   var progress: ProgressOutput
   var outputs: TaskOutputFiles
+  var downloads: DownloadNotes
 
   var actions: [SchedulerAction] = []
   /// Workers with orders that are not sent yet.
@@ -51,7 +52,12 @@ package final class Coordinator {
     _ request: DriveRequest, journal: consuming JournalFile
   ) throws(CoordinatorError) -> Int32 {
     let coordinator = try Coordinator(request, journal: journal)
-    return try coordinator.run()
+    do throws(CoordinatorError) {
+      return try coordinator.run()
+    } catch {
+      coordinator.progress.leaveTerminal()
+      throw error
+    }
   }
 
   private init(
@@ -83,6 +89,7 @@ package final class Coordinator {
     progress = ProgressOutput(
       view: ProgressView(options: request.progress, plan: request.plan, heading: request.heading))
     outputs = TaskOutputFiles(folder: request.folder, plan: request.plan)
+    downloads = DownloadNotes(folder: request.folder, plan: request.plan)
   }
 
   private func run() throws(CoordinatorError) -> Int32 {
@@ -172,6 +179,7 @@ package final class Coordinator {
     requestSync()
     sendPending()
     outputs.follow(progress.outputWish, at: Self.now) { progress.output($0, $1) }
+    downloads.write(at: Self.now)
     progress.flush(at: Self.now)
   }
 
@@ -181,6 +189,7 @@ package final class Coordinator {
       do throws(Errno) { try journal.syncNow() } catch { fail(error) }
     }
     launcher.cleanUp()
+    downloads.remove()
     var entry = closing ?? CloseEntry(state: .interrupted, exitCode: 70)
     if let failure = journalFailure {
       entry = CloseEntry(state: .interrupted, exitCode: 74)

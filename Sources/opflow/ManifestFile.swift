@@ -30,12 +30,12 @@ struct ManifestFile {
         displayPath = "<stdin>"
         realPath = path
         folder = try Path.workingDirectory()
-        bytes = try Self.readAll(StandardStream.input.duplicate())
+        bytes = try StandardStream.input.duplicate().readAll(atMost: Self.mostBytes)
       } else {
         displayPath = path
         realPath = try Path.real(path)
         folder = Path.parent(of: realPath)
-        bytes = try Self.readAll(File.open(realPath, .readOnly))
+        bytes = try Self.read(realPath)
       }
     } catch {
       let hint =
@@ -50,29 +50,18 @@ struct ManifestFile {
   private static let beginningBytes = 16 << 20
   private static let largeBytes = 64 << 20
 
-  /// One byte beyond the largest manifest is read, so that the compiler says it is too large; nothing
-  /// beyond a beginning that is refused whatever follows.
-  private static func readAll(_ file: borrowing Descriptor) throws(Errno) -> [UInt8] {
-    var bytes: [UInt8] = []
-    let size = try file.status().sizeBytes
-    bytes.reserveCapacity(Int(min(size, Int64(ManifestCompiler.maximumBytes) + 1)) + 1)
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count <= ManifestCompiler.maximumBytes {
-      let count = try chunk.withUnsafeMutableBufferPointer { buffer throws(Errno) -> Int in
-        try file.read(into: UnsafeMutableRawBufferPointer(buffer))
-      }
-      if count == 0 { break }
-      let isFirstOfLarge = bytes.count <= largeBytes && bytes.count + count > largeBytes
-      bytes.append(contentsOf: chunk[..<count])
-      if isFirstOfLarge, ManifestCompiler.refuses(beginning: bytes.prefix(beginningBytes)) {
-        bytes.removeLast(bytes.count - beginningBytes)
-        break
-      }
-      if chunk.count < 1 << 22, count == chunk.count {
-        chunk = [UInt8](repeating: 0, count: chunk.count * 4)
-      }
+  /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
+  private static let mostBytes = ManifestCompiler.maximumBytes + 1
+
+  /// Reads a file, but nothing beyond a beginning that is refused whatever follows.
+  private static func read(_ path: String) throws(Errno) -> [UInt8] {
+    let file = try File.open(path, .readOnly)
+    if try file.status().sizeBytes > largeBytes {
+      let beginning = try file.readAll(atMost: beginningBytes)
+      if ManifestCompiler.refuses(beginning: beginning) { return beginning }
+      try file.seek(to: 0)
     }
-    return bytes
+    return try file.readAll(atMost: mostBytes)
   }
 
   /// Compiles it into a plan.

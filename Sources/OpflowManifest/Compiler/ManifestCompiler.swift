@@ -83,7 +83,7 @@ package enum ManifestCompiler {
 
   /// Whether a manifest that begins so is refused whatever follows, and for what stands here: a value
   /// or nesting without end.
-  package static func refuses(beginning bytes: ArraySlice<UInt8>) -> Bool {
+  package static func refuses(beginning bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { YAMLDocument.isRefused(beginning: $0) }
   }
 
