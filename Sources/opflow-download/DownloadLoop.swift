@@ -94,7 +94,10 @@ final class DownloadLoop {
   private func tellProgress(_ now: Int64) {
     guard var held = current, now >= held.nextProgress, held.download.end == nil else { return }
     let done = held.download.doneBytes
-    held.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
+    // What is in the part before the first byte comes is not fetched.
+    if held.download.isTransferring {
+      held.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
+    }
     held.nextProgress = now + Self.progressNanoseconds
     if done != held.toldBytes, held.download.isTransferring {
       held.toldBytes = done
