@@ -19,6 +19,17 @@ let staticRuntime: [LinkerSetting] = [
   .unsafeFlags(["-static-stdlib"], .when(configuration: .release))
 ]
 
+// The fuzzer itself links only with libFuzzer, for which scripts/soak builds everything anew.
+let fuzzer: [Target] =
+  Context.environment["OPFLOW_FUZZ"] == nil
+  ? []
+  : [
+    .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["FuzzEntries", "CFuzzer"], path: "Tests/Fuzz/Runner",
+      swiftSettings: swiftSettings),
+  ]
+
 let package = Package(
   name: "opflow",
   products: [
@@ -83,8 +94,14 @@ let package = Package(
     .target(
       name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",
       swiftSettings: swiftSettings),
+    // What must hold of every reader of untrusted bytes. Optimised in debug builds too.
+    .target(
+      name: "FuzzEntries", dependencies: ["OpflowCore", "OpflowManifest"],
+      path: "Tests/Fuzz/Entries", swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzEntries"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "Soak", dependencies: ["Simulation", "Drill", "OpflowCore"], path: "Tests/Soak",
       swiftSettings: swiftSettings),
-  ]
+  ] + fuzzer
 )

@@ -95,6 +95,11 @@ package struct RunFolder: Equatable, Sendable {
     try withJournal { bytes throws(JournalError) in try JournalReader.open(bytes) }
   }
 
+  /// What the journal says of the run as a whole, for which no plan is needed.
+  package func readRunHistory() throws(RunFolderError) -> RunHistory {
+    try withJournal { bytes throws(JournalError) in try RunHistory.readRun(bytes) }
+  }
+
   /// Reads and folds the journal, of a live run too, and changes nothing.
   package func readHistory(
     plan: Plan, keepingDetails: Bool = false

@@ -24,9 +24,10 @@ enum RunCommand {
       if try RunFolderLock.isHeld(folder) {
         throw .held(run: folder.id.description, pid: RunFolderLock.holder(folder))
       }
-      let run = try ReadRun(folder)
-      let isSame = run.history.set == arguments.set
-      return isSame && run.status.state != .succeeded ? folder : nil
+      // Not with its plan, which another opflow may have made: the resume sees to that.
+      let history = try folder.readRunHistory()
+      let isSame = history.set == arguments.set
+      return isSame && history.close?.state != .succeeded ? folder : nil
     }
   }
 

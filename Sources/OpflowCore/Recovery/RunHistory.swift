@@ -52,6 +52,22 @@ package struct RunHistory: Sendable {
     return (history, reader.recovery)
   }
 
+  /// Reads what a journal says of the run as a whole, which needs no plan; its tasks stay unknown.
+  package static func readRun(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(JournalError) -> RunHistory {
+    var reader = try JournalReader(bytes)
+    var history = RunHistory()
+    while let line = reader.next() {
+      switch line.event {
+      case .transition: history.enter(drive: line.drive, at: line.sequence)
+      case .open, .resume, .close, .worker: history.applyToRun(line)
+      case .unknown: break
+      }
+    }
+    return history
+  }
+
   package subscript(task: TaskID) -> TaskRecord {
     if records.isEmpty { return TaskRecord() }
     let record = records[task.index]
