@@ -143,18 +143,6 @@ extension Coordinator {
     end(link)
   }
 
-  /// The scheduler has given it up.
-  func discard(_ worker: WorkerID) {
-    guard let link = links[worker.index] else { return }
-    switch link.state {
-    case .talking:
-      link.state = .discarded
-      end(link)
-    case .ending: link.state = .discarded
-    case .discarded: break
-    }
-  }
-
   private func end(_ link: WorkerLink) {
     do throws(Errno) {
       try poller.remove(link.reports.rawValue)

@@ -156,7 +156,9 @@ package final class Coordinator {
       case .journal(let transition): record(transition, at: wall)
       case .launch(let worker, let kind): launch(worker, kind, at: wall)
       case .order(let worker, let order): enqueue(order, for: worker)
-      case .discard(let worker): discard(worker)
+      case .discard(let worker):
+        // The scheduler knows why. One whose launch failed is told of as that.
+        if let link = links[worker.index] { lose(link, complaint: "") }
       case .finish(let entry):
         closing = entry
         append([.close(entry)], at: wall)

@@ -8,8 +8,6 @@ final class WorkerLink {
     case talking
     /// Its end was seen or ordered; it is to be reaped, and what it left is to be ended.
     case ending(complaint: String)
-    /// The scheduler has given it up already.
-    case discarded
   }
 
   let id: WorkerID

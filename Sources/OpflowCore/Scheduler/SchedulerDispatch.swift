@@ -99,7 +99,7 @@ extension Scheduler {
     else { return }
     for worker in aliveWorkers {
       let record = workers[worker.index]
-      guard record.phase == .busy, record.ahead.isNone, !record.isStopping,
+      guard record.phase == .busy, record.ahead.isNone, !record.isStopping, !record.isDiscarded,
         Int(plan.demand[record.current.index]) == demand, let rank = ready.head(demand)
       else { continue }
       let task = TaskID(ranking.task[Int(rank)])
@@ -133,7 +133,7 @@ extension Scheduler {
     }
     for worker in aliveWorkers {
       let record = workers[worker.index]
-      guard !record.ahead.isNone, !record.isRevoking else { continue }
+      guard !record.ahead.isNone, !record.isRevoking, !record.isDiscarded else { continue }
       let demand = Int(plan.demand[record.ahead.index])
       let couldStartNow =
         !fleets[Int(record.kind.rawValue)].idle.isEmpty && pool.fits(demand)
