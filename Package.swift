@@ -67,7 +67,8 @@ let package = Package(
       exclude: ["Server"], swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill"], swiftSettings: swiftSettings),
+      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector"],
+      swiftSettings: swiftSettings),
     // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
     // in debug builds too, since the tests go through thousands.
     .target(
@@ -75,6 +76,10 @@ let package = Package(
       swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swiftSettings),
+    // Lets system calls of a run fail.
+    .executableTarget(
+      name: "Injector", path: "Tests/Injector",
+      cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
     // Real runs, killed.
     .target(
       name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",
