@@ -30,6 +30,10 @@ package final class Coordinator {
   var launcher: LocalLauncher
   /// By worker number; nil once it is reaped.
   var links: [WorkerLink?] = []
+  /// Those of them that were killed and are still to be reaped.
+  var ending: [WorkerLink] = []
+  /// Workers that could not be ended.
+  var immortals: Set<Int32> = []
   var progress: ProgressOutput
   var outputs: TaskOutputFiles
 
@@ -113,6 +117,7 @@ package final class Coordinator {
       for event in events { try take(event) }
       if let wake = scheduler.nextWake, wake <= Self.now { tell(.timer) }
       enforceDismissal()
+      giveUpOnImmortals()
     }
     return finish()
   }
@@ -122,7 +127,7 @@ package final class Coordinator {
   private func timeout() -> Duration? {
     let wakes = [
       closing == nil ? scheduler.nextWake : nil, syncs.nextWake, progress.nextWake,
-      outputs.nextWake(progress.outputWish), dismissalDeadline,
+      outputs.nextWake(progress.outputWish), dismissalDeadline, ending.first?.giveUpAt,
     ].compactMap { $0 }
     guard let wake = wakes.min() else { return nil }
     return .nanoseconds(max(0, wake.nanoseconds - Self.now.nanoseconds))
@@ -135,7 +140,7 @@ package final class Coordinator {
     default:
       guard let link = links[Token.worker(event.token)] else { return }
       if Token.isProcess(event.token) {
-        reap(link)
+        bury(link)
       } else if Token.isOrders(event.token) {
         send(to: link)
       } else {

@@ -15,6 +15,8 @@ final class WorkerLink {
   let reports: Descriptor
   private let orders: Descriptor
   var state = State.talking
+  /// While it is ending: when to go on without having seen its end.
+  var giveUpAt = Instant(nanoseconds: .max)
   var lines = LineBuffer()
 
   /// Orders that are not sent yet.

@@ -57,8 +57,6 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
   /// the state that such an error tells of lasts, all from the first one on.
   static func all(role: String, call: String, count: Int, error: Error) -> [Fault] {
     if neverFail.contains(call) && error != .kill { return [] }
-    // The C library ends a process whose futex(2) says anything else.
-    if call == "futex", ![.interrupted, .again, .kill].contains(error) { return [] }
     var faults = (1...max(count, 1)).map {
       Fault(role: role, call: call, error: error, first: $0, last: $0)
     }
@@ -73,7 +71,9 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
 
   /// Calls that have no error to tell, and those whose failure is no failure of theirs.
   private static let neverFail: Set<String> = [
-    "exit", "exit_group", "rt_sigreturn", "getpid", "getppid", "gettid", "getuid", "geteuid",
+    // The C library ends a process whose futex(2) says what it cannot say.
+    "futex", "exit", "exit_group", "rt_sigreturn", "getpid", "getppid", "gettid", "getuid",
+    "geteuid",
     "getgid", "getegid", "set_tid_address", "sched_yield", "umask",
   ]
 
