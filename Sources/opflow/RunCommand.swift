@@ -21,9 +21,7 @@ enum RunCommand {
   ) throws(CommandError) -> RunFolder? {
     try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
       guard let folder = try state.newestRun(ofManifest: manifest.realPath) else { return nil }
-      if try RunFolderLock.isHeld(folder) {
-        throw .held(run: folder.id.description, pid: RunFolderLock.holder(folder))
-      }
+      try RunFolderLock.expectFree(folder)
       let run = try ReadRun(folder)
       let isSame = run.history.set == arguments.set
       return isSame && run.status.state != .succeeded ? folder : nil

@@ -71,8 +71,9 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
 
   /// Calls that have no error to tell, and those whose failure is no failure of theirs.
   private static let neverFail: Set<String> = [
-    // The C library ends a process whose futex(2) says what it cannot say.
-    "futex", "exit", "exit_group", "rt_sigreturn", "getpid", "getppid", "gettid", "getuid",
+    // The C library ends a process that has these fail, which no kernel lets them.
+    "futex", "rseq", "set_robust_list", "exit", "exit_group", "rt_sigreturn", "getpid", "getppid",
+    "gettid", "getuid",
     "geteuid",
     "getgid", "getegid", "set_tid_address", "sched_yield", "umask",
   ]

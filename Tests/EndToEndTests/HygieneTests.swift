@@ -73,7 +73,7 @@ struct HygieneTests {
     let pid = try #require(pid_t(try here.next()))
     if ending != .ownEnd, ending != .timeout {
       #expect(!Survivors.find(mark: place.mark).isEmpty)
-      if trick == .stopsItself { try waitUntilStopped(pid) }
+      if trick == .stopsItself { try ProcessState.wait(for: "T", of: pid) }
     }
     try place.write("ended", "")
     try bring(ending, to: live, place)
@@ -104,11 +104,6 @@ struct HygieneTests {
       #expect(try live.finish().status == -SIGKILL)
       try place.opflow("resume", "--output", "quiet")
     }
-  }
-
-  /// `kill -STOP $$` is the last thing that the shell does.
-  private func waitUntilStopped(_ pid: pid_t) throws {
-    while ProcessState.of(pid) != "T" { sched_yield() }
   }
 
   /// A worker that does not answer holds up the end of its task until the coordinator kills it.
@@ -201,17 +196,5 @@ struct HygieneTests {
       """)
     let run = try place.shell("python3 peak.py $opflow " + words.joined(separator: " "))
     return try #require(Int(run.outputLines.last ?? ""))
-  }
-}
-
-/// The state of a process (proc(5), stat).
-enum ProcessState {
-  /// `R`, `S`, `T` and so on; nil when there is none.
-  static func of(_ pid: pid_t) -> String? {
-    guard let handle = FileHandle(forReadingAtPath: "/proc/\(pid)/stat") else { return nil }
-    defer { try? handle.close() }
-    guard let data = try? handle.readToEnd() else { return nil }
-    let text = String(decoding: data, as: UTF8.self)
-    return text.split(separator: ")").last?.split(separator: " ").first.map(String.init)
   }
 }

@@ -4,7 +4,7 @@
 //     writes `ROLE CALL COUNT` to FILE for every system call that was made.
 //   Injector ROLE CALL ERROR FIRST LAST -- PROGRAM ARGUMENT...
 //     lets the calls FIRST to LAST (0: all that follow) of that kind fail with errno ERROR without
-//     being made, or kills the caller before the first where ERROR is `KILL`.
+//     being made (but for close(2)), or kills the caller before the first where ERROR is `KILL`.
 //
 // ROLE is `coordinator` for the program itself, `worker` or `download` for what it starts as such; a
 // child belongs to its parent until it executes. Calls are counted for all processes of a role
@@ -134,7 +134,8 @@ static void at_call(struct tracee *tracee) {
     return;
   }
   tracee->fails = 1;
-  skip_call(tracee->pid);
+  // Linux closes a descriptor whatever close(2) says.
+  if (target_call != SYS_close) skip_call(tracee->pid);
 }
 
 static void resume(pid_t pid, int signal) { request(PTRACE_SYSCALL, pid, (uintptr_t)signal); }
