@@ -85,7 +85,7 @@ let package = Package(
       name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "Soak", dependencies: ["Simulation", "Drill"], path: "Tests/Soak",
+      name: "Soak", dependencies: ["Simulation", "Drill", "OpflowCore"], path: "Tests/Soak",
       swiftSettings: swiftSettings),
   ]
 )

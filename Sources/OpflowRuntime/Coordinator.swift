@@ -65,7 +65,7 @@ package final class Coordinator {
     plan = request.plan
     scheduler = Scheduler(
       plan: request.plan, options: request.options, initial: request.initial,
-      attempts: request.attempts, owesFinally: request.owesFinally)
+      attempts: request.attempts, owesFinally: request.owesFinally, durations: request.durations)
     syncs = SyncSchedule(durability: request.durability, written: journal.writtenBytes)
     do throws(Errno) {
       // A child of a worker that dies comes to this process, which ends it.

@@ -12,6 +12,8 @@ package struct DriveRequest {
   package var attempts: [Int32]
   /// `finally` tasks run though nothing else may start (`ResumeDecision`).
   package var owesFinally = false
+  /// What earlier runs tell of how long tasks take.
+  package var durations = TaskDurations.unknown
   /// What is journaled before anything starts: `open` of a new run; `resume` and the tasks that
   /// leave an earlier state of a further drive.
   package var opening: [JournalEntry]

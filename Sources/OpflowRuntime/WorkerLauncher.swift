@@ -82,10 +82,7 @@ final class WorkerLauncher {
 
   private func isDefaultShell(_ list: ListIndex) -> Bool {
     if let known = knownShell, known.list == list { return known.isDefault }
-    let shell = plan.list(list)
-    let isDefault =
-      shell.count == 2 && plan.text(shell[0]).elementsEqual("/bin/sh".utf8)
-      && plan.text(shell[1]).elementsEqual("-ec".utf8)
+    let isDefault = plan.isDefaultShell(list)
     knownShell = (list, isDefault)
     return isDefault
   }

@@ -15,6 +15,7 @@ struct Drive {
   var warnings: [String] = []
   /// See `ResumeDecision`.
   var owesFinally = false
+  var durations = TaskDurations.unknown
 
   init(
     _ folder: RunFolder, _ plan: Plan, _ arguments: RunArguments, _ console: Console,
@@ -39,6 +40,7 @@ struct Drive {
       heading: heading)
     request.warnings = warnings
     request.owesFinally = owesFinally
+    request.durations = durations
     do throws(CoordinatorError) {
       let code = try Coordinator.drive(request, journal: journal)
       _ = consume lock

@@ -81,7 +81,8 @@ struct ManifestFile {
     runID: String, set: [String], maxParallel: UInt32?, console: Console, wantsPlan: Bool = true
   ) throws(CommandError) -> CompiledManifest {
     let source = ManifestSource(
-      bytes: bytes, displayPath: displayPath, folder: folder, defaultName: defaultName)
+      bytes: bytes, displayPath: displayPath, path: realPath, folder: folder,
+      defaultName: defaultName)
     let options = CompileOptions(
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },

@@ -14,6 +14,15 @@ struct PreparedResume {
   let initial: [InitialState]
   let attempts: [Int32]
   let warnings: [String]
+  /// What earlier runs, this one among them, tell of how long tasks take. Read on demand: a resume
+  /// that finds nothing to run does without.
+  var durations: TaskDurations {
+    StateFolder(path: Path.parent(of: Path.parent(of: folder.path)))
+      .durations(ofManifest: manifestPath, plan: plan)
+  }
+
+  private let folder: RunFolder
+  private let manifestPath: String
   private let decision: ResumeDecision
   private let entry: ResumeEntry
 
@@ -23,6 +32,8 @@ struct PreparedResume {
     _ folder: RunFolder, _ given: ManifestFile?, _ arguments: RunArguments, _ console: Console
   ) throws(CommandError) {
     let open = try RunLookup.reading { () throws(RunFolderError) in try folder.readOpen() }
+    self.folder = folder
+    manifestPath = open.manifestPath
     let manifest: ManifestFile
     if let given { manifest = given } else { manifest = try ManifestFile(of: open, folder) }
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
@@ -30,19 +41,25 @@ struct PreparedResume {
     let last = try? folder.openPlan()
     var read: (history: RunHistory, recovery: JournalRecovery)?
     if let last { read = try Self.read(folder, last) }
-    var compiled = try manifest.compile(
-      runID: open.run, set: Self.anew(arguments.set, read?.history.set ?? open.set),
-      maxParallel: arguments.maxParallel, console: console)
-    if let last, last.key == compiled.planKey {
-      plan = last
-      planBytes = []
+    let set = Self.anew(arguments.set, read?.history.set ?? open.set)
+    let environment: [String]
+    if let last, manifest.gives(last, manifest.inputs(set: set), runID: open.run),
+      !last.mayWarn(SchedulerOptions(arguments, last))
+    {
+      (plan, planBytes, environment) = (last, [], last.environmentEntries)
     } else {
-      planBytes = compiled.planBytes
-      plan = try CompiledPlan.open(compiled.planBytes)
-      read = nil
+      let compiled = try manifest.compile(
+        runID: open.run, set: set, maxParallel: arguments.maxParallel, console: console)
+      console.show(compiled.warnings)
+      environment = compiled.environmentEntries
+      if let last, last.key == compiled.planKey {
+        (plan, planBytes) = (last, [])
+      } else {
+        planBytes = compiled.planBytes
+        plan = try CompiledPlan.open(compiled.planBytes)
+        read = nil
+      }
     }
-    console.show(compiled.warnings)
-    compiled.planBytes = []
     let plan = plan
     let known: (history: RunHistory, recovery: JournalRecovery)
     if let read { known = read } else { known = try Self.read(folder, plan) }
@@ -59,7 +76,7 @@ struct PreparedResume {
     entry.set = Self.anew(arguments.set, history.set)
     entry.only = only
     entry.skip = skip
-    entry.environment = compiled.environmentEntries
+    entry.environment = environment
     decision.complete(&entry)
     self.entry = entry
     warnings = Self.warnings(folder, recovery, removed: decision.removed)
@@ -86,7 +103,8 @@ struct PreparedResume {
     for warning in warnings { console.warn(warning) }
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
-      attempts: attempts, reasons: decision.transitions, color: console.colorsOutput)
+      attempts: attempts, reasons: decision.transitions, durations: durations,
+      capacities: arguments.capacities.map { UInt64($0) }, color: console.colorsOutput)
     try Console.write(view.text())
     return ExitCode.success.rawValue
   }

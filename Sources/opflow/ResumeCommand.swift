@@ -40,6 +40,7 @@ enum ResumeCommand {
     drive.opening = prepared.opening
     drive.warnings = prepared.warnings
     drive.owesFinally = prepared.owesFinally
+    drive.durations = prepared.durations
     // So that no task runs beside its own orphan.
     for survivor in Orphans.end(
       run: folder.id.description, runFolder: folder.path, workers: prepared.history.workers)

@@ -36,12 +36,12 @@ enum RunCommand {
     let expected = try RunLookup.reading { () throws(RunFolderError) in
       RunID.next(after: try state.runs().first, nowMilliseconds: now, random: random)
     }
-    var compiled = try manifest.compile(
-      runID: expected.description, set: arguments.set, maxParallel: arguments.maxParallel,
-      console: console)
-    console.show(compiled.warnings)
-    let initial = try initialStates(arguments, compiled)
-    if arguments.isDryRun { return try forecast(compiled, initial, arguments, console) }
+    var prepared = try PreparedPlan(
+      manifest, state, runID: expected.description, arguments, console)
+    let initial = try initialStates(arguments, prepared)
+    if arguments.isDryRun {
+      return try forecast(prepared, manifest, state, initial, arguments, console)
+    }
 
     let warnings = try unfinished(manifest, state)
     let folder = try RunLookup.reading { () throws(RunFolderError) in
@@ -50,56 +50,56 @@ enum RunCommand {
     let lock = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.take(folder)
     }
-    if folder.id != expected {
-      // Another process was faster, and expressions may hold the run's id.
-      compiled = try manifest.compile(
-        runID: folder.id.description, set: arguments.set, maxParallel: arguments.maxParallel,
-        console: console)
+    if folder.id != expected, prepared.isOfOneRun {
+      // Another process was faster, and expressions hold the run's id.
+      prepared = try PreparedPlan(
+        manifest, state, runID: folder.id.description, arguments, console)
     }
-    let (bytes, key) = (compiled.planBytes, compiled.planKey)
     let journal = try RunLookup.reading { () throws(RunFolderError) in
       try JournalFile.create(folder.journal)
     }
     let plan = try RunLookup.reading { () throws(RunFolderError) in
       try folder.write(manifest: manifest.bytes)
-      try folder.write(plan: bytes)
+      let plan = try prepared.place(in: folder)
       if arguments.durability != .none { try folder.sync() }
-      return try folder.openPlan(verifyingChecksum: false)
+      return plan
     }
     var open = OpenEntry(
-      run: folder.id.description, planKey: key.description, opflowVersion: Version.text,
+      run: folder.id.description, planKey: prepared.key.description, opflowVersion: Version.text,
       manifestPath: manifest.realPath, folder: manifest.folder)
     open.set = arguments.set
     open.only = arguments.only
     open.skip = arguments.skip
-    open.environment = compiled.environmentEntries
+    open.environment = prepared.environment
     open.stateFolder = state.path
     var drive = Drive(folder, plan, arguments, console, initial: initial)
     drive.opening = [.open(open)]
     drive.warnings = warnings
+    drive.durations = state.durations(ofManifest: manifest.realPath, plan: plan)
     return try drive.perform(journal, holding: lock)
   }
 
   private static func forecast(
-    _ compiled: CompiledManifest, _ initial: [InitialState], _ arguments: RunArguments,
-    _ console: Console
+    _ prepared: PreparedPlan, _ manifest: ManifestFile, _ state: StateFolder,
+    _ initial: [InitialState], _ arguments: RunArguments, _ console: Console
   ) throws(CommandError) -> Int32 {
-    let plan = try CompiledPlan.open(compiled.planBytes)
+    let plan = try prepared.open()
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
       attempts: [Int32](repeating: 0, count: plan.taskCount), reasons: [],
-      color: console.colorsOutput)
+      durations: state.durations(ofManifest: manifest.realPath, plan: plan),
+      capacities: arguments.capacities.map { UInt64($0) }, color: console.colorsOutput)
     try Console.write(view.text())
     return ExitCode.success.rawValue
   }
 
   private static func initialStates(
-    _ arguments: RunArguments, _ compiled: CompiledManifest
+    _ arguments: RunArguments, _ prepared: PreparedPlan
   ) throws(CommandError) -> [InitialState] {
     if arguments.only.isEmpty, arguments.skip.isEmpty {
-      return [InitialState](repeating: .run, count: compiled.taskCount)
+      return [InitialState](repeating: .run, count: prepared.taskCount)
     }
-    let plan = try CompiledPlan.open(compiled.planBytes)
+    let plan = try prepared.open()
     do throws(UsageError) {
       let selection = try Selection(only: arguments.only, skip: arguments.skip, of: plan)
       return plan.tasks.map { selection.initialState(TaskID($0)) }
@@ -123,29 +123,6 @@ enum RunCommand {
           + "`opflow resume \(newest.id)` would have continued it"
       ]
     case .succeeded, .failed: return []
-    }
-  }
-}
-
-/// A plan that was just compiled, which can only be wrong by a mistake of ours.
-enum CompiledPlan {
-  static func open(_ bytes: [UInt8]) throws(CommandError) -> Plan {
-    do throws(PlanError) {
-      let plan = try Plan(copying: bytes)
-      try plan.validate()
-      return plan
-    } catch {
-      throw CommandError(.internal, "the plan that was compiled is not sound: \(error)")
-    }
-  }
-}
-
-extension CompiledManifest {
-  /// What expressions read of the environment, as the journal keeps it: no value, only its hash.
-  var environmentEntries: [String] {
-    environmentRead.map { name, value in
-      let hash = value.map { Hexadecimal.text(Hash.xxh3(Array($0.utf8))) } ?? "-"
-      return "\(name)=\(hash)"
     }
   }
 }

@@ -66,6 +66,31 @@ struct OrderTests {
     #expect(try live.finish().status == 0)
   }
 
+  @Test func `a second run starts with what took longest in the first`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        short: { run: echo short >> trace }
+        long:
+          run: |
+            i=0
+            while [ $i -lt 100000 ]; do i=$((i + 1)); done
+            echo long >> trace
+      """)
+    try place.opflow("run", "-j", "1")
+    #expect(place.lines() == ["short", "long"])
+    try place.opflow("run", "-j", "1")
+    #expect(place.lines() == ["short", "long", "long", "short"])
+    let plan = try place.opflow("plan", "-j", "1,2")
+    #expect(plan.outputLines[2].hasPrefix("1  long"))
+    #expect(plan.outputLines.contains { $0.hasPrefix("critical path, ") })
+    #expect(plan.outputLines.last?.hasPrefix("  2  ") == true, "\(plan.output)")
+    // Of another manifest that is kept here nothing is taken over.
+    try place.write("other.yaml", "tasks: { short: { run: 'true' }, long: { run: 'true' } }")
+    let other = try place.opflow("plan", "other.yaml")
+    #expect(other.outputLines.last == "no earlier run timed these tasks: each counts as one")
+  }
+
   @Test func `equal tasks start in the order of the file`() throws {
     let tasks = ["e", "d", "c", "b", "a"].map { "  \($0): { run: echo \($0) >> trace }" }
     let place = try Workplace("tasks:\n" + tasks.joined(separator: "\n"))

@@ -134,4 +134,24 @@ struct RetryTests {
     try place.opflow("run")
     #expect(place.lines().count == 2)
   }
+
+  @Test func `lists of codes mean the same with and without a shell`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        direct: { run: ./killed, retry: { max: 1, delay: 1ms, exit_codes: [137] } }
+        shell: { run: ./killed || exit $?, retry: { max: 1, delay: 1ms, exit_codes: [137] } }
+        list: { run: [./killed], retry: { max: 1, delay: 1ms, exit_codes: [137] } }
+        allowed: { run: ./killed, allow_failure: [137] }
+        next: { needs: [allowed], run: echo after allowed >> trace }
+      """)
+    try place.writeProgram("killed", "#!/bin/sh\nkill -KILL $$\n")
+    try place.opflow("run", status: 1)
+    let status = try place.status()
+    #expect(status["direct"]?.attempts == 2)
+    #expect(status["shell"]?.attempts == 2)
+    #expect(status["list"]?.attempts == 1)
+    #expect(place.lines() == ["after allowed"])
+  }
 }

@@ -145,6 +145,8 @@ import Testing
       ("run --only=", "--only needs a value (SEL)"),
       ("run --keep-going=1", "--keep-going takes no value"),
       ("run -j0", "--max-parallel needs a number from 1 to 2147483647, not `0`"),
+      ("run -j 1,2", "--max-parallel takes one number; `opflow plan` compares several"),
+      ("plan -j 1,", "--max-parallel needs a number from 1 to 2147483647, not ``"),
       ("run -j many", "--max-parallel needs a number from 1 to 2147483647, not `many`"),
       ("run -j-1", "--max-parallel needs a number from 1 to 2147483647, not `-1`"),
       (

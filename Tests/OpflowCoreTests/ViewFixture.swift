@@ -11,6 +11,7 @@ enum ViewFixture {
     var ids: [String: TaskID] = [:]
     let policy = builder.policy(TaskPolicy())
     _ = builder.codes([])
+    let oneCPU = builder.demand([DemandItem(resource: ResourceEntry.cpu, amount: 1)])
     for name in ["cpu", "memory", "download"] {
       builder.resources.append(ResourceEntry(name: builder.intern(name), capacity: 0))
     }
@@ -18,6 +19,7 @@ enum ViewFixture {
       var entry = TaskEntry(name: builder.intern(task.name), kind: .shell)
       entry.script = builder.intern("make \(task.name)")
       entry.policy = policy
+      entry.demand = oneCPU
       entry.tags = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
       if finally.contains(task.name) { entry.flags.insert(.finally) }
       ids[task.name] = builder.add(entry)

@@ -34,6 +34,36 @@ import Testing
         3  build    fetch       make build
         4  test     build       make test
         5  cleanup  all others  make cleanup
+        expected: 4 tasks, at least 4 tasks
+        critical path, 4 tasks: fetch, build, test, cleanup
+        no earlier run timed these tasks: each counts as one
+
+        """)
+  }
+
+  @Test func `durations of earlier runs are shown, summed up and compared`() throws {
+    let plan = try plan()
+    let durations = TaskDurations(
+      measured: [2_000_000, 1_500_000, 65_000_000, -1, 500_000], plan: plan)
+    let view = PlanView(
+      plan: plan, options: options, initial: plan.tasks.map { _ in .run },
+      attempts: plan.tasks.map { _ in 0 }, reasons: [], durations: durations,
+      capacities: [1, 2, 4], color: false)
+    #expect(
+      String(decoding: view.text(), as: UTF8.self) == """
+        demo: 5 tasks, 5 to run, cpu 1
+        #  TASK     TAKES  AFTER       COMMAND
+        1  fetch     1.5s              make fetch
+        2  build    1m05s  fetch       make build
+        3  lint      2.0s              make lint
+        4  test     ~2.0s  build       make test
+        5  cleanup  0.50s  all others  make cleanup
+        critical path, 1m09s: fetch 1.5s, build 1m05s, test ~2.0s, cleanup 0.50s
+        CPU  EXPECTED  AT LEAST
+          1     1m11s     1m11s
+          2     1m09s     1m09s
+          4     1m09s     1m09s
+        earlier runs timed 4 of 5 tasks; ~ is a guess
 
         """)
   }
@@ -48,6 +78,9 @@ import Testing
         1  test     build       make test
         2  cleanup  all others  make cleanup
         skipped: build (by --skip)
+        expected: 2 tasks, at least 2 tasks
+        critical path, 2 tasks: test, cleanup
+        no earlier run timed these tasks: each counts as one
 
         """)
   }
@@ -65,16 +98,10 @@ import Testing
         1  build    fetch       failed before  make build
         2  test     build                      make test
         3  cleanup  all others                 make cleanup
+        expected: 3 tasks, at least 3 tasks
+        critical path, 3 tasks: build, test, cleanup
+        no earlier run timed these tasks: each counts as one
 
         """)
-  }
-
-  @Test func `a chain of ten thousand is forecast to its end`() throws {
-    let tasks = (0..<10_000).map { (name: "t\($0)", needs: $0 == 0 ? [] : ["t\($0 - 1)"]) }
-    let plan = try ViewFixture.plan(tasks)
-    let forecast = StartForecast(
-      plan: plan, options: options, initial: plan.tasks.map { _ in .run },
-      attempts: plan.tasks.map { _ in 0 })
-    #expect(forecast.starts == plan.tasks.map { TaskID($0) })
   }
 }

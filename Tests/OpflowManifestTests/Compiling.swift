@@ -20,7 +20,8 @@ func compile(
 ) throws(ManifestError) -> CompiledManifest {
   try ManifestCompiler.compile(
     ManifestSource(
-      bytes: bytes, displayPath: "m.yaml", folder: folder, defaultName: "m"),
+      bytes: bytes, displayPath: "m.yaml", path: "\(folder)/m.yaml", folder: folder,
+      defaultName: "m"),
     options: CompileOptions(
       runID: runID, variables: variables, environment: environment, opflowVersion: "1.0",
       maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30, wantsPlan: wantsPlan))

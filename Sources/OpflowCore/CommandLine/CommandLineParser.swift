@@ -67,7 +67,7 @@ private struct ArgumentBuilder {
     case .skip: run.skip.append(try nonEmpty(flag, value))
     case .rerun: run.rerun.append(try nonEmpty(flag, value))
     case .resume: run.resumesNewest = true
-    case .maxParallel: run.maxParallel = try number(flag, value, from: 1)
+    case .maxParallel: try setMaxParallel(flag, value)
     case .maxFailures: run.maxFailures = try number(flag, value, from: 0)
     case .keepGoing: run.maxFailures = 0
     case .dryRun: run.isDryRun = true
@@ -135,9 +135,22 @@ private struct ArgumentBuilder {
     var arguments = run
     arguments.view = view
     arguments.target = try single(positionals)
-    if command == .resume { return .resume(arguments) }
     if command == .plan { arguments.isDryRun = true }
+    if !arguments.capacities.isEmpty, !arguments.isDryRun {
+      throw error("\(Flag.maxParallel.spelled) takes one number; `opflow plan` compares several")
+    }
+    if command == .resume { return .resume(arguments) }
     return .run(arguments)
+  }
+
+  /// A dry run compares several capacities; which it is to be is known once all flags are read.
+  private mutating func setMaxParallel(_ flag: Flag, _ value: String) throws(UsageError) {
+    run.capacities = []
+    for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+      run.capacities.append(try number(flag, String(part), from: 1))
+    }
+    run.maxParallel = run.capacities.first
+    if run.capacities.count == 1 { run.capacities = [] }
   }
 
   private func journalInvocation(_ positionals: [String]) throws(UsageError) -> Invocation {

@@ -86,12 +86,15 @@ struct HelpWords {
     summary: "Show what would run, in which order, and why. Nothing is written.",
     description: """
       FILE is the manifest, default opflow.yaml; `-` reads standard input. Tasks are listed in the order
-      they would start in if each took as long as any other.
+      they would start in if each took as long as in earlier runs of this manifest, or, where there are
+      none, as long as any other. Below them stand how long all of it would take, what no order could
+      beat, and the critical path. -j takes several numbers here, to compare.
 
       \(selector)
       """,
     examples: """
         opflow plan                       all of opflow.yaml
+        opflow plan -j 1,2,4,8            how long it would take on so many processors
         opflow plan --only deploy         what `deploy` takes along
         opflow plan --resume              what a resume would run again
       """)

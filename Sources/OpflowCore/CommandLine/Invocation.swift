@@ -44,6 +44,8 @@ package struct RunArguments: Equatable, Sendable {
   /// The manifest of `run`, `-` for standard input; the run of `resume`.
   package var target: String?
   package var maxParallel: UInt32?
+  /// Of a dry run: `-j` with more than one number, to compare; the first is `maxParallel` too.
+  package var capacities: [UInt32] = []
   package var maxFailures: UInt32?
   /// `--resume` of `run`
   package var resumesNewest = false

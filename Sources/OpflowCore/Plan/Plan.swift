@@ -45,7 +45,10 @@ package final class Plan: @unchecked Sendable {
   let codeItems: Column<Int32>
   let policies: Column<TaskPolicy>
   package let resources: Column<ResourceEntry>
+  /// Real paths of the manifest and of what it includes, the manifest first.
   package let files: Column<TextRef>
+  /// Variables of the inherited environment that expressions read, by name.
+  let environmentNames: Column<TextRef>
   let arena: Column<UInt8>
   package let manifest: ManifestEntry
   let downloads: Column<DownloadEntry>
@@ -101,6 +104,7 @@ package final class Plan: @unchecked Sendable {
       self.policies = try sections.column(.policies)
       self.resources = try sections.column(.resources)
       self.files = try sections.column(.files)
+      self.environmentNames = try sections.column(.environmentNames)
       self.arena = try sections.column(.arena)
       let manifests: Column<ManifestEntry> = try sections.column(.manifest, count: 1)
       self.manifest = manifests[0]
@@ -125,6 +129,9 @@ package final class Plan: @unchecked Sendable {
       bytes: UnsafeRawBufferPointer(rebasing: copy[..<bytes.count]), checksum: true,
       release: { $0.deallocate() })
   }
+
+  /// The whole file.
+  package var copyOfBytes: [UInt8] { Array(bytes) }
 
   deinit { release(bytes) }
 }

@@ -16,8 +16,32 @@ extension Plan {
   /// Whether `allow_failure` covers that end: a list of codes covers ends by exit code only.
   package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: Reason) -> Bool {
     if flags(task).contains(.allowAnyFailure) { return true }
-    guard reason == .none, case .exit(let code) = status else { return false }
+    guard reason == .none, let code = exitCode(task, status) else { return false }
     return codeList(allowedCodes[task.index]).contains(code)
+  }
+
+  /// The exit code that lists of codes speak of; nil when there is none. A plain command that a
+  /// signal ended has the code that a shell gives such a command (POSIX.1-2017, XCU 2.8.2: above
+  /// 128), so that a list does not tell whether it was executed directly.
+  package func exitCode(_ task: TaskID, _ status: ExitStatus) -> Int32? {
+    switch status {
+    case .unknown: nil
+    case .exit(let code): code
+    case .signal(let signal): isPlainCommand(task) ? 128 + signal : nil
+    }
+  }
+
+  /// Whether the action is a script for the default shell that no shell is needed for.
+  private func isPlainCommand(_ task: TaskID) -> Bool {
+    kind(task) == .shell && isDefaultShell(shell[task.index])
+      && SimpleCommand.words(of: script(task)) != nil
+  }
+
+  /// Whether those words are the shell that scripts go to where the manifest names none.
+  package func isDefaultShell(_ index: ListIndex) -> Bool {
+    let words = list(index)
+    return words.count == 2 && text(words[0]).elementsEqual("/bin/sh".utf8)
+      && text(words[1]).elementsEqual("-ec".utf8)
   }
 
   package func fingerprint(_ task: TaskID) -> Fingerprint {

@@ -48,6 +48,7 @@ package struct PlanBuilder: ~Copyable {
   private var needTargets: [Int32] = []
   private var needConditions: [UInt8] = []
   private var files: [TextRef] = []
+  private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
 
   package var resources: [ResourceEntry] = []
@@ -126,6 +127,11 @@ package struct PlanBuilder: ~Copyable {
     return UInt16(truncatingIfNeeded: files.count - 1)
   }
 
+  /// Notes that expressions read these variables of the inherited environment.
+  package mutating func readsEnvironment(_ names: [String]) {
+    environmentNames = names.map { intern($0) }
+  }
+
   package mutating func download(_ entry: DownloadEntry) -> UInt32 {
     downloads.append(entry)
     return UInt32(truncatingIfNeeded: downloads.count - 1)
@@ -189,6 +195,7 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.policies, policies)
     writer.add(.resources, resources)
     writer.add(.files, files)
+    writer.add(.environmentNames, environmentNames)
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     return .plan(writer.finish(taskCount: taskCount, key: key))

@@ -34,7 +34,7 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case environmentOffsets, environmentItems
   case demandOffsets, demandItems
   case codeOffsets, codeItems
-  case policies, resources, files
+  case policies, resources, files, environmentNames
   case manifest
   case downloads
 }
@@ -137,7 +137,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var maxFailures: UInt32
   /// 1 when the plan holds the run's id and so serves that run only.
   package var usesRunID: UInt32
-  package var reserved: UInt32 = 0
+  /// 1 when there was something to warn of, which only compiling again can tell again.
+  package var hasWarnings: UInt32 = 0
   package init(
     name: TextRef, description: TextRef, folder: TextRef, maxParallel: UInt32, maxFailures: UInt32,
     usesRunID: Bool
@@ -176,7 +177,7 @@ package enum PlanError: Error, Equatable, Sendable {
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 1
+  package static let version: UInt32 = 2
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

@@ -90,6 +90,7 @@ extension Plan {
     for download in downloads where !isSound(download) { throw .reference(.downloads) }
     for resource in resources where !isSound(resource.name) { throw .reference(.resources) }
     for file in files where !isSound(file) { throw .reference(.files) }
+    for name in environmentNames where !isSound(name) { throw .reference(.environmentNames) }
     guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
       throw .reference(.manifest)
     }
@@ -119,7 +120,7 @@ extension Plan {
       && Int(download.headers) + 1 < environmentOffsets.count
   }
 
-  private func isSound(_ ref: TextRef) -> Bool {
+  func isSound(_ ref: TextRef) -> Bool {
     Int(ref.offset) + Int(ref.length) <= arena.count
   }
 

@@ -1,33 +1,41 @@
 /// The order in which ready tasks start: inherited priority, then longest remaining path, then the
-/// order of the manifest. It depends on the graph alone, so it is computed once, as a permutation.
+/// order of the manifest. A path is as long as its tasks are taken to last together. All of that is
+/// known before a drive begins, so the order is computed once, as a permutation.
 struct Ranking {
   /// The place of each task; 0 starts first.
   let rank: [Int32]
   /// The task at each place.
   let task: [Int32]
 
-  init(plan: Plan) {
+  /// Lengths of paths have 48 bits of a key, which are nine years of microseconds; longer ones are
+  /// alike.
+  private static let longestPath: UInt64 = (1 << 48) - 1
+
+  init(plan: Plan, durations: TaskDurations) {
     let count = plan.taskCount
     var priority = [Int16](repeating: 0, count: count)
-    var path = [UInt32](repeating: 1, count: count)
+    // The longest path behind each task at first, its own part added as its turn comes.
+    var path = [UInt64](repeating: 0, count: count)
     for index in 0..<count { priority[index] = plan.priority[index] }
     // Against the topological order, so that every dependent is final when its needs look at it.
     var position = count
     while position > 0 {
       position -= 1
       let task = TaskID(plan.topologicalOrder[position])
+      let ownPriority = priority[task.index]
+      let ownPath = min(path[task.index] &+ UInt64(durations[task]), Self.longestPath)
+      path[task.index] = ownPath
       for edge in plan.needs(task) {
         let need = Int(plan.needTargets[edge])
-        if priority[task.index] > priority[need] { priority[need] = priority[task.index] }
-        if path[task.index] + 1 > path[need] { path[need] = path[task.index] + 1 }
+        if ownPriority > priority[need] { priority[need] = ownPriority }
+        if ownPath > path[need] { path[need] = ownPath }
       }
     }
-    var keys = [UInt64](repeating: 0, count: count)
     for index in 0..<count {
       let urgency = UInt64(UInt16(bitPattern: Int16.max &- priority[index]))
-      keys[index] = urgency << 32 | UInt64(UInt32.max - path[index])
+      path[index] = urgency << 48 | (Self.longestPath - path[index])
     }
-    let order = Self.sorted(by: keys)
+    let order = Self.sorted(by: path)
     var rank = [Int32](repeating: 0, count: count)
     for (place, task) in order.enumerated() {
       rank[Int(task)] = Int32(truncatingIfNeeded: place)

@@ -27,6 +27,9 @@ struct ResourcePool {
     }
   }
 
+  /// What a demand takes, cut to the whole.
+  func demand(_ demand: Int) -> [DemandItem] { demands[demand] }
+
   /// Whether a demand fits into what is free and not held back.
   func fits(_ demand: Int) -> Bool {
     demands[demand].allSatisfy { item in

@@ -1,13 +1,15 @@
 /// When a failed try is worth another, and after how long.
 enum RetryDelay {
-  /// Whether the policy has another try for a task that ended so. With `exit_codes`, only those
-  /// are retried; timeouts, signals and refusals are then final.
-  static func isWorthwhile(_ outcome: Outcome, policy: TaskPolicy, triesUsed: Int, plan: Plan)
-    -> Bool
-  {
+  /// Whether the policy has another try for the task, which ended so. With `exit_codes`, only those
+  /// are retried; timeouts, refusals and what has no exit code are then final.
+  static func isWorthwhile(
+    _ task: TaskID, _ outcome: Outcome, policy: TaskPolicy, triesUsed: Int, plan: Plan
+  ) -> Bool {
     guard triesUsed <= Int(policy.retryMax), outcome.reason != .fetchFinal else { return false }
     guard policy.retryCodes != 0 else { return true }
-    guard outcome.reason == .none, case .exit(let code) = outcome.status else { return false }
+    guard outcome.reason == .none, let code = plan.exitCode(task, outcome.status) else {
+      return false
+    }
     return plan.codeList(policy.retryCodes).contains(code)
   }
 

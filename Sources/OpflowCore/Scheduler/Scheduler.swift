@@ -119,15 +119,16 @@ package struct Scheduler {
   ///   - attempts: the number of each task's last try in earlier drives.
   ///   - owesFinally: `finally` tasks run though no task starts in this drive: an earlier one that
   ///     started some ended before them.
+  ///   - durations: what is known of how long tasks take. It decides the order alone.
   package init(
     plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
-    owesFinally: Bool = false
+    owesFinally: Bool = false, durations: TaskDurations = .unknown
   ) {
     precondition(initial.count == plan.taskCount && attempts.count == plan.taskCount)
     let count = plan.taskCount
     self.plan = plan
     self.options = options
-    ranking = Ranking(plan: plan)
+    ranking = Ranking(plan: plan, durations: durations)
     stateByte = [UInt8](repeating: TaskState.waiting.rawValue, count: count)
     marks = [TaskMarks](repeating: [], count: count)
     unmet = [Int32](repeating: 0, count: count)

@@ -42,7 +42,8 @@ extension Scheduler {
     if RetryDelay.costsTry(transition, policy: policy) { triesUsed[task.index] += 1 }
     let tries = Int(triesUsed[task.index])
     if mayStart(task),
-      RetryDelay.isWorthwhile(transition.outcome, policy: policy, triesUsed: tries, plan: plan)
+      RetryDelay.isWorthwhile(
+        task, transition.outcome, policy: policy, triesUsed: tries, plan: plan)
     {
       transition.event = .retry
       transition.delayMilliseconds = RetryDelay.milliseconds(

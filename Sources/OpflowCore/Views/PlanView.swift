@@ -2,6 +2,8 @@
 package struct PlanView {
   private let plan: Plan
   private let options: SchedulerOptions
+  private let durations: TaskDurations
+  private let capacities: [UInt64]
   private let initial: [InitialState]
   private let attempts: [Int32]
   private let reasons: [TaskID: Transition]
@@ -13,11 +15,17 @@ package struct PlanView {
   /// - Parameters:
   ///   - initial, attempts: as the scheduler would get them.
   ///   - reasons: of a resume, why tasks that had a result run again; empty for a new run.
+  ///   - capacities: of `cpu`, to compare; the order shown is that of the first. None: `options`' own.
   package init(
     plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
-    reasons: [Transition], color: Bool
+    reasons: [Transition], durations: TaskDurations = .unknown, capacities: [UInt64] = [],
+    color: Bool
   ) {
     self.plan = plan
+    self.durations = durations
+    self.capacities = capacities.isEmpty ? [options.maxParallel] : capacities
+    var options = options
+    options.maxParallel = self.capacities[0]
     self.options = options
     self.initial = initial
     self.attempts = attempts
@@ -28,16 +36,37 @@ package struct PlanView {
   }
 
   package func text() -> [UInt8] {
-    let forecast = StartForecast(
-      plan: plan, options: options, initial: initial, attempts: attempts)
+    let forecast = forecast(options)
     var text = TextBuffer()
     writeHeading(forecast, into: &text)
     if !forecast.starts.isEmpty { writeTable(forecast.starts, into: &text) }
     writeSettled(forecast.settled, into: &text)
+    if !forecast.starts.isEmpty { writeDurations(forecast, into: &text) }
     return text.take()
   }
 
-  private func writeHeading(_ forecast: StartForecast, into text: inout TextBuffer) {
+  private func forecast(_ options: SchedulerOptions) -> RunForecast {
+    RunForecast(
+      plan: plan, options: options, initial: initial, attempts: attempts, durations: durations)
+  }
+
+  private func writeDurations(_ first: RunForecast, into text: inout TextBuffer) {
+    let path = CriticalPath(plan: plan, starts: first.starts, durations: durations)
+    let rows = capacities.enumerated().map { place, capacity in
+      var options = options
+      options.maxParallel = capacity
+      return DurationForecast.Row(
+        maxParallel: capacity,
+        makespan: place == 0 ? first.makespan : forecast(options).makespan,
+        bound: MakespanBound.of(
+          plan: plan, options: options, starts: first.starts, durations: durations,
+          criticalPath: path.length))
+    }
+    DurationForecast(plan: plan, durations: durations, path: path, rows: rows, palette: palette)
+      .write(into: &text)
+  }
+
+  private func writeHeading(_ forecast: RunForecast, into text: inout TextBuffer) {
     let count = initial.count { $0 != .excluded }
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
@@ -48,11 +77,13 @@ package struct PlanView {
 
   private func writeTable(_ starts: [TaskID], into text: inout TextBuffer) {
     var table = TextTable(
-      ["#", "TASK", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"], rightAligned: [0, 4])
+      ["#", "TASK", "TAKES", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"],
+      rightAligned: [0, 2, 5])
     for (index, task) in starts.enumerated() {
       let priority = plan.priority[task.index]
       table.add([
-        "\(index + 1)", plan.nameString(task), needs(task), demand(task),
+        "\(index + 1)", plan.nameString(task), DurationForecast.cell(task, durations), needs(task),
+        demand(task),
         priority == 0 ? "" : "\(priority)",
         reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
         ActionText.text(task, plan: plan),

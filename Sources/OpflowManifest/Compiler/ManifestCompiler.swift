@@ -5,14 +5,19 @@ package struct ManifestSource: Sendable {
   package var bytes: [UInt8]
   /// The path as the user wrote it, for `file:line:column`.
   package var displayPath: String
+  /// The real path, `-` for standard input.
+  package var path: String
   /// Absolute: what relative paths in the manifest start from.
   package var folder: String
   /// The run's name where the manifest has no `name`: the file's.
   package var defaultName: String
 
-  package init(bytes: [UInt8], displayPath: String, folder: String, defaultName: String) {
+  package init(
+    bytes: [UInt8], displayPath: String, path: String, folder: String, defaultName: String
+  ) {
     self.bytes = bytes
     self.displayPath = displayPath
+    self.path = path
     self.folder = folder
     self.defaultName = defaultName
   }
@@ -59,6 +64,8 @@ package struct CompiledManifest: Sendable {
   package var warnings: [Diagnostic]
   /// What expressions read of the inherited environment, by name; nil for what is not set.
   package var environmentRead: [(name: String, value: String?)]
+  /// Whether the plan holds the run's id, and so serves that run only.
+  package var usesRunID: Bool
   /// The manifest's `name`, or the file's.
   package var name: String
   package var taskCount: Int
@@ -104,6 +111,7 @@ package enum ManifestCompiler {
     reader.read()
     let key = planKey(source, options, reader: reader)
     let environmentRead = reader.scope.environmentRead
+    let usesRunID = reader.scope.sawRunID
     let name = reader.name
     let counts = (tasks: reader.tasks.count, needs: reader.needs.targets.count)
     guard let plan = reader.finish(key: key) else { return nil }
@@ -111,42 +119,24 @@ package enum ManifestCompiler {
       planBytes: plan, planKey: key,
       warnings: mistakes.diagnostics(
         .warning, in: SourceText(bytes: bytes), file: source.displayPath),
-      environmentRead: environmentRead, name: name, taskCount: counts.tasks,
-      needCount: counts.needs)
+      environmentRead: environmentRead, usesRunID: usesRunID, name: name,
+      taskCount: counts.tasks, needCount: counts.needs)
   }
 
-  /// XXH3-128 over everything that the plan was made from.
+  /// What is known of a plan's inputs before the manifest is read.
+  package static func inputs(_ source: ManifestSource, options: CompileOptions) -> PlanInputs {
+    var inputs = PlanInputs(opflowVersion: options.opflowVersion, folder: source.folder)
+    inputs.set = options.variables.map { "\($0.name)=\($0.value)" }
+    inputs.files = [(source.path, Hash.planKey(source.bytes))]
+    return inputs
+  }
+
   private static func planKey(
     _ source: ManifestSource, _ options: CompileOptions, reader: borrowing ManifestReader
   ) -> PlanKey {
-    let manifest = Hash.planKey(source.bytes)
-    var fields = FieldWriter()
-    fields.number(PlanFormat.version)
-    fields.tab()
-    fields.raw(manifest.description)
-    for text in [options.opflowVersion, source.folder, source.displayPath, source.defaultName] {
-      fields.tab()
-      fields.escaped(text)
-    }
-    fields.tab()
-    fields.number(options.variables.count)
-    for (name, value) in options.variables {
-      fields.tab()
-      fields.escaped(name)
-      fields.tab()
-      fields.escaped(value)
-    }
-    for (name, value) in reader.scope.environmentRead {
-      fields.tab()
-      fields.escaped(name)
-      fields.tab()
-      fields.raw(value == nil ? "unset" : "set ")
-      fields.escaped(value ?? "")
-    }
-    if reader.scope.sawRunID {
-      fields.endLine()
-      fields.escaped(options.runID)
-    }
-    return Hash.planKey(fields.bytes)
+    var inputs = inputs(source, options: options)
+    inputs.environment = reader.scope.environmentRead
+    inputs.runID = reader.scope.sawRunID ? options.runID : nil
+    return inputs.key
   }
 }

@@ -108,10 +108,12 @@ struct ManifestReader: ~Copyable {
       builder.endNeeds()
     }
     builder.resources = resources.entries { builder.intern($0) }
-    let manifest = ManifestEntry(
+    builder.readsEnvironment(scope.environmentRead.map(\.name))
+    var manifest = ManifestEntry(
       name: builder.intern(name), description: description,
       folder: builder.intern(source.folder), maxParallel: maxParallel, maxFailures: maxFailures,
       usesRunID: scope.sawRunID)
+    manifest.hasWarnings = mistakes.all.isEmpty ? 0 : 1
     let report = CycleReport(needs: needs, tasks: tasks)
     let mistakes = mistakes
     switch builder.finish(manifest: manifest, key: key) {

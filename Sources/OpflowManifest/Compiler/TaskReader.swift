@@ -33,7 +33,7 @@ extension ManifestReader {
     needs.reserve(taskCount: entries.count, edgeCount: min(nodeCount, entries.count * 4))
     finallyTasks = [Bool](repeating: false, count: entries.count)
     needStamps = [Int32](repeating: -1, count: entries.count)
-    _ = builder.file(source.displayPath)
+    _ = builder.file(source.path)
     for index in 0..<entries.count { readTask(index) }
     checkFinally()
   }

@@ -69,16 +69,8 @@ struct StatusView: Decodable {
 }
 
 extension Workplace {
-  /// The runs kept here, oldest first.
-  var runs: [String] {
-    entries(".opflow/runs").sorted { modified($0) < modified($1) }
-  }
-
-  private func modified(_ run: String) -> Date {
-    let path = file(".opflow/runs/\(run)/plan")
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    return attributes?[.modificationDate] as? Date ?? .distantPast
-  }
+  /// The runs kept here, oldest first: ids count up.
+  var runs: [String] { entries(".opflow/runs") }
 
   /// The folder of the only run.
   func runFolder() throws -> String {

@@ -1,0 +1,96 @@
+/// All that a plan was compiled from. Two plans of equal inputs are the same bytes, so a plan is known
+/// by a hash of them, its key, and serves any run or resume for which that comes out the same.
+///
+/// `-j` and the machine's capacities are no part of it: a plan holds what the manifest says.
+package struct PlanInputs: Sendable {
+  package var opflowVersion: String
+  /// Where relative paths start from.
+  package var folder: String
+  /// `NAME=VALUE` of each `--set`, in order.
+  package var set: [String] = []
+  /// Real paths and hashes of all manifest files, the root first.
+  package var files: [(path: String, hash: PlanKey)] = []
+  /// What expressions read of the inherited environment, by name; nil for what is not set.
+  package var environment: [(name: String, value: String?)] = []
+  /// Of a plan that speaks of it, which is never shared with another run.
+  package var runID: String?
+
+  package init(opflowVersion: String, folder: String) {
+    self.opflowVersion = opflowVersion
+    self.folder = folder
+  }
+
+  /// XXH3-128 of everything. Counts stand before lists, so that no two inputs read alike.
+  package var key: PlanKey {
+    var fields = FieldWriter()
+    fields.number(PlanFormat.version)
+    for text in [opflowVersion, folder] { add(text, to: &fields) }
+    add(count: set.count, to: &fields)
+    for text in set { add(text, to: &fields) }
+    add(count: files.count, to: &fields)
+    for file in files {
+      add(file.path, to: &fields)
+      add(file.hash.description, to: &fields)
+    }
+    add(count: environment.count, to: &fields)
+    for (name, value) in environment {
+      add(name, to: &fields)
+      add(value.map { "set \($0)" } ?? "unset", to: &fields)
+    }
+    add(count: runID == nil ? 0 : 1, to: &fields)
+    if let runID { add(runID, to: &fields) }
+    return Hash.planKey(fields.bytes)
+  }
+
+  private func add(_ text: String, to fields: inout FieldWriter) {
+    fields.tab()
+    fields.escaped(text)
+  }
+
+  private func add(count: Int, to fields: inout FieldWriter) {
+    fields.tab()
+    fields.number(count)
+  }
+}
+
+extension Plan {
+  /// Whether this plan is what a compilation would make now. It need not have been validated.
+  ///
+  /// - Parameters:
+  ///   - inputs: those of now, but for what only a compiled plan knows: which files the manifest
+  ///     includes, which variables its expressions read and whether they speak of the run's id.
+  ///   - runID: of the run that the plan is to serve.
+  ///   - hash: of an included file, by its path; nil where it cannot be read.
+  ///   - variable: a variable of the inherited environment; nil where it is not set.
+  package func isCurrent(
+    _ inputs: PlanInputs, runID: String, hash: (String) -> PlanKey?, variable: (String) -> String?
+  ) -> Bool {
+    guard files.allSatisfy(isSound), environmentNames.allSatisfy(isSound),
+      files.first.map(string) == inputs.files.first?.path
+    else { return false }
+    var inputs = inputs
+    for file in files.dropFirst() {
+      let path = string(file)
+      guard let hash = hash(path) else { return false }
+      inputs.files.append((path, hash))
+    }
+    inputs.environment = environmentRead(variable)
+    inputs.runID = manifest.usesRunID == 1 ? runID : nil
+    return inputs.key == key
+  }
+
+  /// What expressions read of the inherited environment, with the values that it has now.
+  package func environmentRead(
+    _ variable: (String) -> String?
+  ) -> [(name: String, value: String?)] {
+    environmentNames.map { (string($0), variable(string($0))) }
+  }
+
+  /// Whether compiling the manifest again would have something to say besides: it did before, or a
+  /// task wants more than there is of what the machine decides.
+  package func mayWarn(_ options: SchedulerOptions) -> Bool {
+    if manifest.hasWarnings == 1 { return true }
+    let capacity = ResourcePool(plan: self, options: options).capacity
+    return demandItems.contains { $0.amount > capacity[Int($0.resource)] }
+  }
+}

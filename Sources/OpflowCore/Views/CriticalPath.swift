@@ -1,0 +1,84 @@
+/// The chain of tasks that takes longest, and with it a run at any number of workers.
+package struct CriticalPath {
+  /// In the order in which they run.
+  package let tasks: [TaskID]
+  /// In what `TaskDurations` counts in.
+  package let length: Int64
+
+  /// - Parameter starts: the tasks that are to run; all others take no time.
+  package init(plan: Plan, starts: [TaskID], durations: TaskDurations) {
+    var runs = [Bool](repeating: false, count: plan.taskCount)
+    for task in starts { runs[task.index] = true }
+    var search = PathSearch(plan: plan, durations: durations, runs: runs)
+    search.visit { !plan.flags($0).contains(.finally) }
+    search.beginFinally()
+    search.visit { plan.flags($0).contains(.finally) }
+    (tasks, length) = search.result()
+  }
+}
+
+/// Longest paths to each task, in topological order.
+private struct PathSearch {
+  let plan: Plan
+  let durations: TaskDurations
+  let runs: [Bool]
+  /// By task: when it ends at the earliest, and what it waits for until last.
+  private var ends: [Int64]
+  private var previous: [TaskID]
+  private var last = TaskID.none
+  private var lastEnd: Int64 = 0
+  /// What tasks wait for that need nothing: `finally` ones for all others.
+  private var first = TaskID.none
+  private var firstEnd: Int64 = 0
+
+  init(plan: Plan, durations: TaskDurations, runs: [Bool]) {
+    self.plan = plan
+    self.durations = durations
+    self.runs = runs
+    ends = [Int64](repeating: 0, count: plan.taskCount)
+    previous = [TaskID](repeating: .none, count: plan.taskCount)
+  }
+
+  mutating func beginFinally() {
+    first = last
+    firstEnd = lastEnd
+  }
+
+  mutating func visit(where isWanted: (TaskID) -> Bool) {
+    for index in plan.topologicalOrder {
+      let task = TaskID(index)
+      guard isWanted(task) else { continue }
+      var start = firstEnd
+      var before = first
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        if ends[need.index] > start {
+          start = ends[need.index]
+          // A task that does not run is no part of a path, only what is before it.
+          before = runs[need.index] ? need : previous[need.index]
+        }
+      }
+      previous[task.index] = before
+      guard runs[task.index] else {
+        ends[task.index] = start
+        continue
+      }
+      let end = start.addingReportingOverflow(durations[task])
+      ends[task.index] = end.overflow ? .max : end.partialValue
+      if ends[task.index] > lastEnd {
+        lastEnd = ends[task.index]
+        last = task
+      }
+    }
+  }
+
+  func result() -> ([TaskID], Int64) {
+    var path: [TaskID] = []
+    var task = last
+    while !task.isNone {
+      path.append(task)
+      task = previous[task.index]
+    }
+    return (path.reversed(), lastEnd)
+  }
+}

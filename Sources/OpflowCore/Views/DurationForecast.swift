@@ -1,0 +1,68 @@
+/// The part of a plan's view that tells how long a run would take: in all, on its critical path, and
+/// with each capacity of `cpu` that was asked for.
+struct DurationForecast {
+  /// One capacity of `cpu` and what comes of it.
+  struct Row {
+    var maxParallel: UInt64
+    var makespan: Int64
+    /// No order of the tasks would be shorter.
+    var bound: Int64
+  }
+
+  let plan: Plan
+  let durations: TaskDurations
+  let path: CriticalPath
+  let rows: [Row]
+  let palette: Palette
+
+  private static let maxNames = 20
+
+  func write(into text: inout TextBuffer) {
+    if let only = rows.first, rows.count == 1 { writeExpected(only, into: &text) }
+    writePath(into: &text)
+    if rows.count > 1 { writeTable(into: &text) }
+    if let basis { text.add("\(basis)\n") }
+  }
+
+  private func writeExpected(_ row: Row, into text: inout TextBuffer) {
+    text.add("expected: \(amount(row.makespan)), at least \(amount(row.bound))\n")
+  }
+
+  private func writePath(into text: inout TextBuffer) {
+    let shown = path.tasks.prefix(Self.maxNames).map { task in
+      let name = CleanText.string(plan.nameString(task))
+      return durations.areKnown ? "\(name) \(Self.cell(task, durations))" : name
+    }.joined(separator: ", ")
+    let more = path.tasks.count - Self.maxNames
+    text.add("critical path, \(amount(path.length)): \(shown)")
+    text.add(more > 0 ? " and \(more) more\n" : "\n")
+  }
+
+  private func writeTable(into text: inout TextBuffer) {
+    var table = TextTable(["CPU", "EXPECTED", "AT LEAST"], rightAligned: [0, 1, 2])
+    for row in rows {
+      table.add(["\(row.maxParallel)", amount(row.makespan), amount(row.bound)])
+    }
+    table.write(into: &text, palette: palette)
+  }
+
+  /// What the figures rest on.
+  private var basis: String? {
+    guard durations.areKnown else { return "no earlier run timed these tasks: each counts as one" }
+    let guesses = plan.taskCount - durations.knownCount
+    if guesses == 0 { return nil }
+    return "earlier runs timed \(durations.knownCount) of \(plan.taskCount) tasks; ~ is a guess"
+  }
+
+  private func amount(_ value: Int64) -> String {
+    if durations.areKnown { return DurationText.text(microseconds: value) }
+    return value == 1 ? "1 task" : "\(value) tasks"
+  }
+
+  /// How long one task is taken to last; empty where nothing is known.
+  static func cell(_ task: TaskID, _ durations: TaskDurations) -> String {
+    guard durations.areKnown else { return "" }
+    let text = DurationText.text(microseconds: durations[task])
+    return durations.isGuess(task) ? "~\(text)" : text
+  }
+}

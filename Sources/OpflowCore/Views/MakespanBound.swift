@@ -1,0 +1,25 @@
+/// The time below which no order of the tasks can bring a run.
+package enum MakespanBound {
+  /// The critical path, or all that tasks hold of a resource over time divided by how much there is of
+  /// it, whichever is longer; in what `TaskDurations` counts in.
+  package static func of(
+    plan: Plan, options: SchedulerOptions, starts: [TaskID], durations: TaskDurations,
+    criticalPath: Int64
+  ) -> Int64 {
+    let pool = ResourcePool(plan: plan, options: options)
+    // By demand, since many tasks share one. Doubles: bytes times microseconds leave 64 bits.
+    var time = [Double](repeating: 0, count: plan.demandCount)
+    for task in starts { time[Int(plan.demand[task.index])] += Double(durations[task]) }
+    var held = [Double](repeating: 0, count: pool.capacity.count)
+    for demand in time.indices where time[demand] > 0 {
+      for item in pool.demand(demand) {
+        held[Int(item.resource)] += time[demand] * Double(item.amount)
+      }
+    }
+    var bound = Double(criticalPath)
+    for (resource, capacity) in pool.capacity.enumerated() where capacity > 0 {
+      bound = max(bound, held[resource] / Double(capacity))
+    }
+    return Int64(min(bound, 9e18))
+  }
+}

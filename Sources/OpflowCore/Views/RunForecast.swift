@@ -1,0 +1,117 @@
+/// What a drive would do if every task succeeded and took as long as it is taken to: the scheduler
+/// itself, played with workers that are always ready, on an imagined clock. Linear in the plan, but
+/// for the queue of the tasks that run at once.
+package struct RunForecast {
+  /// In the order of their starts.
+  package private(set) var starts: [TaskID] = []
+  /// Skips, and failures of tasks that an earlier crash interrupted, in the order they are told.
+  package private(set) var settled: [Transition] = []
+  /// From the first start to the last end, in what `TaskDurations` counts in.
+  package private(set) var makespan: Int64 = 0
+
+  private let durations: TaskDurations
+  private var scheduler: Scheduler
+  private var actions: [SchedulerAction] = []
+  private var events: [SchedulerEvent] = []
+  private var running = EndQueue()
+  private var isFinished = false
+
+  package init(
+    plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
+    durations: TaskDurations = .unknown
+  ) {
+    var options = options
+    options.handsAhead = false
+    // A failure that is carried over must not hide what would follow it.
+    options.maxFailures = 0
+    self.durations = durations
+    scheduler = Scheduler(
+      plan: plan, options: options, initial: initial, attempts: attempts, durations: durations)
+    tell(.begin)
+    while !isFinished, let next = running.pop() {
+      makespan = next.at
+      tell(.ended(next.worker, next.task, attempt: next.attempt, Outcome(status: .success)))
+    }
+  }
+
+  private mutating func tell(_ event: SchedulerEvent) {
+    events.removeAll(keepingCapacity: true)
+    events.append(event)
+    var next = 0
+    while next < events.count {
+      actions.removeAll(keepingCapacity: true)
+      scheduler.handle(events[next], at: Instant(nanoseconds: 0), into: &actions)
+      next += 1
+      for action in actions { perform(action) }
+    }
+  }
+
+  private mutating func perform(_ action: SchedulerAction) {
+    switch action {
+    case .journal(let transition): note(transition)
+    case .launch(let worker, _): events.append(.workerReady(worker))
+    case .order(let worker, .run(let task, let attempt)):
+      let end = makespan.addingReportingOverflow(durations[task])
+      running.push(
+        ForecastEnd(
+          at: end.overflow ? .max : end.partialValue, order: starts.count, worker: worker,
+          task: task, attempt: attempt))
+      events.append(.started(worker, task, attempt: attempt))
+    case .finish: isFinished = true
+    case .order, .discard: break
+    }
+  }
+
+  private mutating func note(_ transition: Transition) {
+    switch transition.event {
+    case .start: starts.append(transition.task)
+    case .skip, .failure: settled.append(transition)
+    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume: break
+    }
+  }
+}
+
+/// The end of a task that runs.
+private struct ForecastEnd {
+  var at: Int64
+  /// Of two that end at once the one that started first.
+  var order: Int
+  var worker: WorkerID
+  var task: TaskID
+  var attempt: Int32
+
+  func isBefore(_ other: ForecastEnd) -> Bool { (at, order) < (other.at, other.order) }
+}
+
+/// The ends to come, the next one first: a heap.
+private struct EndQueue {
+  private var heap: [ForecastEnd] = []
+
+  mutating func push(_ end: ForecastEnd) {
+    var child = heap.count
+    heap.append(end)
+    while child > 0 {
+      let parent = (child - 1) / 2
+      if !end.isBefore(heap[parent]) { break }
+      heap[child] = heap[parent]
+      child = parent
+    }
+    heap[child] = end
+  }
+
+  mutating func pop() -> ForecastEnd? {
+    guard let last = heap.popLast() else { return nil }
+    guard let first = heap.first else { return last }
+    var parent = 0
+    while true {
+      var child = parent * 2 + 1
+      if child >= heap.count { break }
+      if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
+      if !heap[child].isBefore(last) { break }
+      heap[parent] = heap[child]
+      parent = child
+    }
+    heap[parent] = last
+    return first
+  }
+}

@@ -1,0 +1,48 @@
+package import OpflowCore
+internal import OpflowSystem
+
+extension StateFolder {
+  /// The plan of an earlier run of the manifest that `isWanted`, verified, and that run. Runs that
+  /// cannot be read are passed over, and only the newest few are looked at.
+  package func plan(
+    ofManifest path: String, where isWanted: (Plan) -> Bool
+  ) -> (plan: Plan, run: RunFolder)? {
+    for id in (try? runs())?.prefix(Self.maxPlansLookedAt) ?? [] {
+      let run = folder(of: id)
+      guard let open = try? run.readOpen(), open.isRun(ofManifest: path, stateFolder: self.path),
+        let candidate = try? run.mapPlan(), isWanted(candidate), let plan = try? run.openPlan(),
+        plan.key == candidate.key
+      else { continue }
+      return (plan, run)
+    }
+    return nil
+  }
+
+  private static let maxPlansLookedAt = 16
+}
+
+extension RunFolder {
+  /// Makes the plan of another run, which is mapped as `shared`, that of this new one as well: the same
+  /// file, since nobody ever writes to it, or a copy where it cannot have one more name.
+  package func share(_ shared: Plan, of other: RunFolder) throws(RunFolderError) {
+    do throws(Errno) {
+      try Path.link(other.plan, to: plan)
+      // A resume of the other run may just have put a new plan in the place of the one that is mapped.
+      if let linked = try? mapPlan(), linked.key == shared.key { return }
+      try Path.remove(plan)
+    } catch {
+      // Too many links, another file system below a mount, a folder that was just removed.
+    }
+    try write(plan: shared.copyOfBytes)
+  }
+
+  /// The plan with nothing but its header and section table checked.
+  func mapPlan() throws(RunFolderError) -> Plan {
+    let file = try doing("open", plan) { () throws(Errno) in try MappedFile(plan) }
+    do throws(PlanError) {
+      return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
+    } catch {
+      throw .plan(path: plan, error)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import OpflowCore
+
+/// `journal append COUNT FILE`: writes a journal of so many lines, 64 a write. `journal replay COUNT
+/// FILE`: reads that journal as a resume does. Both print CPU and wall time in microseconds and the
+/// largest resident set in KiB, as `clock` of scripts/bench does; making the plan is not counted.
+struct JournalCommand {
+  private let isReplay: Bool
+  private let count: Int
+  private let file: String
+
+  init?(_ arguments: [String]) {
+    guard arguments.count == 3, let count = Int(arguments[1]), count > 0 else { return nil }
+    switch arguments[0] {
+    case "append": isReplay = false
+    case "replay": isReplay = true
+    default: return nil
+    }
+    self.count = count
+    file = arguments[2]
+  }
+
+  func run() -> Int32 {
+    // Two lines a task.
+    guard let plan = try? chainlessPlan(taskCount: (count + 1) / 2) else { return 70 }
+    let before = Cost.now
+    let status = isReplay ? replay(plan) : append(plan)
+    let cost = Cost.now - before
+    print("\(cost.cpuMicroseconds) \(cost.wallMicroseconds) \(Cost.peakKibibytes)")
+    return status
+  }
+
+  private func append(_ plan: Plan) -> Int32 {
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o600)
+    guard descriptor >= 0 else { return 74 }
+    defer { close(descriptor) }
+    var encoder = JournalEncoder()
+    encoder.append(
+      .open(
+        OpenEntry(
+          run: "bench", planKey: "\(plan.key)", opflowVersion: "bench", manifestPath: "/bench.yaml",
+          folder: "/")), at: 1_700_000_000_000, plan: plan)
+    for line in 1..<count {
+      let task = TaskID(Int32((line - 1) / 2))
+      var transition = Transition(line % 2 == 1 ? .start : .success, task, attempt: 1)
+      if transition.event == .success {
+        transition.outcome = Outcome(status: .success)
+        transition.outcome.usage.wallMicroseconds = 12_000
+        transition.outcome.usage.peakKibibytes = 2048
+        transition.fingerprint = plan.fingerprint(task)
+      }
+      encoder.append(transition, at: 1_700_000_000_000 + Int64(line), plan: plan)
+      if line % 64 == 0 || line == count - 1 {
+        let written = encoder.bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard written == encoder.bytes.count else { return 74 }
+        encoder.removeAll()
+      }
+    }
+    return 0
+  }
+
+  private func replay(_ plan: Plan) -> Int32 {
+    let descriptor = open(file, O_RDONLY)
+    guard descriptor >= 0 else { return 74 }
+    defer { close(descriptor) }
+    let size = lseek(descriptor, 0, SEEK_END)
+    guard size > 0, let bytes = mmap(nil, Int(size), PROT_READ, MAP_PRIVATE, descriptor, 0),
+      bytes != MAP_FAILED
+    else { return 74 }
+    defer { munmap(bytes, Int(size)) }
+    do {
+      let read = try RunHistory.read(
+        UnsafeRawBufferPointer(start: bytes, count: Int(size)), plan: plan)
+      return read.recovery.lineCount == count && read.recovery.isIntact ? 0 : 1
+    } catch {
+      print("the journal cannot be read: \(error)")
+      return 1
+    }
+  }
+
+  /// Tasks with names of twenty bytes that need nothing.
+  private func chainlessPlan(taskCount: Int) throws -> Plan {
+    var builder = PlanBuilder()
+    let shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
+    let script = builder.intern("true")
+    for number in 0..<taskCount {
+      let digits = "\(number)"
+      let name = "compile-" + String(repeating: "0", count: 12 - digits.count) + digits
+      var entry = TaskEntry(name: builder.intern(name), kind: .shell)
+      entry.script = script
+      entry.shell = shell
+      entry.fingerprint = Fingerprint(whole: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, parts: 7)
+      _ = builder.add(entry)
+    }
+    for _ in 0..<taskCount { builder.endNeeds() }
+    let manifest = ManifestEntry(
+      name: builder.intern("bench"), description: .empty, folder: builder.intern("/"),
+      maxParallel: 1, maxFailures: 1, usesRunID: false)
+    switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: 1)) {
+    case .plan(let bytes): return try Plan(copying: bytes)
+    case .cycle: fatalError("a plan without needs has no cycle")
+    }
+  }
+}
+
+/// What a stretch of work cost this process (getrusage(2), clock_gettime(2)).
+struct Cost {
+  var cpuMicroseconds: Int
+  var wallMicroseconds: Int
+
+  static var now: Cost {
+    var usage = rusage()
+    getrusage(RUSAGE_SELF.rawValue, &usage)
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
+    return Cost(
+      cpuMicroseconds: seconds * 1_000_000 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
+      wallMicroseconds: time.tv_sec * 1_000_000 + time.tv_nsec / 1000)
+  }
+
+  static var peakKibibytes: Int {
+    var usage = rusage()
+    getrusage(RUSAGE_SELF.rawValue, &usage)
+    return usage.ru_maxrss
+  }
+
+  static func - (end: Cost, start: Cost) -> Cost {
+    Cost(
+      cpuMicroseconds: end.cpuMicroseconds - start.cpuMicroseconds,
+      wallMicroseconds: end.wallMicroseconds - start.wallMicroseconds)
+  }
+}

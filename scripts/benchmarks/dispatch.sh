@@ -1,0 +1,128 @@
+# How fast tasks are started and ended.
+# shellcheck shell=bash disable=SC2154,SC2317
+
+# manifest COUNT NEEDS COMMAND: tasks t0 to t(COUNT-1) in `opflow.yaml`, `build.ninja` and `Makefile`.
+# NEEDS is an awk expression of i that gives what the task needs, a blank before each name.
+manifest() {
+  awk -v tasks="$1" -v command="$3" '
+    function needs(i) { return '"$2"' }
+    function listed(text) { gsub(/ /, ", ", text); return substr(text, 3) }
+    BEGIN {
+      print "tasks:" >"opflow.yaml"
+      printf "rule run\n  command = %s\n", command >"build.ninja"
+      all = ".PHONY:"
+      for (i = 0; i < tasks; i++) {
+        text = needs(i)
+        printf "  t%d: { %srun: \"%s\" }\n", i, text == "" ? "" : "needs: [" listed(text) "], ", command >"opflow.yaml"
+        printf "build t%d: run%s\n", i, text >"build.ninja"
+        printf "t%d:%s\n\t@%s\n", i, text, command >"Makefile"
+        all = all " t" i
+      }
+      print all >"Makefile"
+      printf "all:" >"Makefile"
+      for (i = 0; i < tasks; i++) printf " t%d", i >"Makefile"
+      print "" >"Makefile"
+    }'
+}
+# Each task needs the one a hundred before it: a hundred chains side by side.
+chains='i < 100 ? "" : " t" (i - 100)'
+
+opflow_run() { rm -rf state; measure 1 "$opflow" run -j 2 -q --state-dir state; }
+ninja_run() { rm -f .ninja_log .ninja_deps; measure 1 ninja -j 2 --quiet; }
+make_run() { measure 1 make -s -j 2 all; }
+
+bench_start() {
+  start_run() { measure 200 "$opflow" version; }
+  start_ninja_run() { measure 200 ninja --version; }
+  start_limit_run() { measure 200 "$place/nothing"; }
+  goal[start-up/cpu/ninja]=1
+  goal[start-up/wall/ninja]=1
+  race start-up 200 'cpu wall' start start_ninja start_limit
+}
+
+bench_dispatch() {
+  local count few
+  count=$(sized 10000)
+  few=$(sized 500)
+  manifest "$count" "$chains" true
+  xargs_run() { seq "$count" >numbers; CLOCK_INPUT=numbers measure 1 xargs -P 2 -n 1 true; }
+  # Slow enough that fewer say it.
+  parallel_run() {
+    seq "$few" >few
+    local figures
+    figures=$(CLOCK_INPUT=few measure 1 parallel -j 2 true)
+    printf '%s %s\n' "$figures" "$few"
+  }
+  limit_run() { measure 1 "$place/spawn" "$count" true; }
+  goal[dispatch/cpu/limit]=1.10
+  goal[dispatch/cpu/ninja]=0.82
+  race dispatch "$count" 'cpu wall' opflow ninja make xargs parallel limit
+}
+
+bench_shell() {
+  local count
+  count=$(sized 10000)
+  manifest "$count" "$chains" 'exit 0'
+  limit_run() { measure 1 "$place/spawn" "$count" /bin/sh -ec 'exit 0'; }
+  goal['dispatch through sh/cpu/limit']=1.10
+  goal['dispatch through sh/cpu/ninja']=1
+  race 'dispatch through sh' "$count" 'cpu wall' opflow ninja make limit
+}
+
+bench_output() {
+  local count
+  count=$(sized 10000)
+  manifest "$count" "$chains" '/bin/echo a line of output'
+  limit_run() { measure 1 "$place/spawn" "$count" /bin/echo a line of output; }
+  race 'dispatch with output' "$count" 'cpu wall' opflow ninja make limit
+}
+
+bench_chain() {
+  local count
+  count=$(sized 10000)
+  manifest "$count" 'i == 0 ? "" : " t" (i - 1)' true
+  race 'chain, a hop' "$count" 'cpu wall' opflow ninja make
+}
+
+bench_fan() {
+  local count
+  count=$(sized 10000)
+  # The last one needs all the others.
+  awk -v tasks="$count" 'BEGIN {
+    all = ""
+    print "tasks:\n  first: { run: \"true\" }" >"opflow.yaml"
+    print "rule run\n  command = true\nbuild first: run" >"build.ninja"
+    print "all: last\nfirst:\n\t@true" >"Makefile"
+    for (i = 0; i < tasks; i++) {
+      printf "  t%d: { needs: first, run: \"true\" }\n", i >"opflow.yaml"
+      printf "build t%d: run first\n", i >"build.ninja"
+      printf "t%d: first\n\t@true\n", i >"Makefile"
+      all = all " t" i
+    }
+    text = all
+    gsub(/ /, ", ", text)
+    printf "  last: { needs: [%s], run: \"true\" }\n", substr(text, 3) >"opflow.yaml"
+    printf "build last: run%s\n", all >"build.ninja"
+    printf "last:%s\n\t@true\n", all >"Makefile"
+  }'
+  race 'fan' "$count" 'cpu wall' opflow ninja make
+}
+
+bench_one() {
+  manifest 1 '""' true
+  one_run() { rm -rf state; measure 1 "$opflow" run -q --state-dir state; }
+  unsynced_run() { rm -rf state; measure 1 "$opflow" run -q --state-dir state --durability none; }
+  race 'run of one task' 1 'wall cpu' one ninja make
+  race 'run of one task, not synced' 1 'wall cpu' unsynced ninja make
+  fact 'run of one task, not synced' us "$(ours 'run of one task, not synced, wall')" 6000
+}
+
+bench_million() {
+  local count saved=$rounds
+  count=$(sized 1000000)
+  rounds=1
+  manifest "$count" "$chains" true
+  goal['a million tasks, a task/rss/']=409600
+  race 'a million tasks, a task' "$count" 'cpu wall rss' opflow
+  rounds=$saved
+}

@@ -1,0 +1,34 @@
+# How fast the journal is written and read, and how fast the scheduler decides.
+# shellcheck shell=bash disable=SC2154,SC2317
+
+build_soak() {
+  local log=build.log
+  swift build --package-path "$root" -c release --product Soak >"$log" 2>&1 </dev/null || { cat "$log" >&2; exit 1; }
+  soak=$root/.build/release/Soak
+}
+
+bench_journal() {
+  local count
+  count=$(sized 1000000)
+  build_soak
+  append_run() { "$soak" journal append "$count" ours.log; }
+  append_limit_run() { "$place/journal" append "$count" theirs.log; }
+  race 'journal, a line written' "$count" 'cpu wall' append append_limit
+  replay_run() { "$soak" journal replay "$count" ours.log; }
+  replay_limit_run() { "$place/journal" replay theirs.log; }
+  replay_wc_run() { measure 1 wc -l ours.log; }
+  race 'journal, a line read' "$count" 'cpu wall' replay replay_limit replay_wc
+  fact 'journal, a million lines read, cpu' us \
+    "$(ours 'journal, a line read, cpu' | awk '{ print $1 * 1000000 }')" 150000
+  rm -f ours.log theirs.log
+}
+
+bench_scheduler() {
+  local count
+  build_soak
+  for count in 1000 10000 100000 1000000; do
+    ((count / scale >= 10)) || continue
+    scheduler_run() { "$soak" scheduler "$count"; }
+    race "scheduler, a transition among $count tasks" 1 cpu scheduler
+  done
+}

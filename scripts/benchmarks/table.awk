@@ -1,0 +1,38 @@
+# The rows of the table as text, as Markdown or as JSON (`form`).
+# Fields: what, unit, peer, ours, theirs, ratio, least ratio, greatest ratio, goal.
+
+function short(value) {
+  if (value == "") return ""
+  if (value >= 100) return sprintf("%.0f", value)
+  if (value >= 10) return sprintf("%.1f", value)
+  return sprintf("%.2f", value)
+}
+function ratio(value) { return value == "" ? "" : sprintf("%.3f", value) }
+function spread() { return $7 == "" ? "" : sprintf("%.2f to %.2f", $7, $8) }
+function wanted() { return $9 == "" ? "" : "at most " $9 }
+function quoted(text) { gsub(/[\\"]/, "\\\\&", text); return "\"" text "\"" }
+function number(value) { return value == "" ? "null" : value }
+
+BEGIN {
+  if (form == "text")
+    printf "%-44s %-9s %12s %12s %8s %-16s %s\n", "", "peer", "opflow", "peer", "ratio", "spread", "goal"
+  if (form == "markdown") {
+    print "| what | unit | opflow | peer | of the peer | ratio | spread | goal |"
+    print "| --- | --- | --- | --- | --- | --- | --- | --- |"
+  }
+  if (form == "json")
+    printf "{\"date\": %s, \"machine\": %s, \"versions\": %s, \"rows\": [", quoted(date), quoted(machine), quoted(versions)
+}
+
+form == "text" {
+  printf "%-44s %-9s %12s %12s %8s %-16s %s\n", $1 " (" $2 ")", $3, short($4), short($5), ratio($6), spread(), wanted()
+}
+form == "markdown" {
+  printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, short($4), $3, short($5), ratio($6), spread(), wanted()
+}
+form == "json" {
+  printf "%s\n  {\"what\": %s, \"unit\": %s, \"peer\": %s, \"opflow\": %s, \"other\": %s, \"ratio\": %s, \"least\": %s, \"greatest\": %s, \"goal\": %s}",
+    (NR > 1 ? "," : ""), quoted($1), quoted($2), ($3 == "" ? "null" : quoted($3)), number($4), number($5), number($6), number($7), number($8), number($9)
+}
+
+END { if (form == "json") print "\n]}" }
