@@ -56,7 +56,7 @@ package struct BuildDrill {
     var signal: Int32 = 0
     var isFaulty = false
     let victim: Victim
-    if isDisturbed, random.chance(35) {
+    if isDisturbed, random.chance(20) {
       isFaulty = true
       faults += 1
       victim = try Victim(
@@ -64,7 +64,7 @@ package struct BuildDrill {
     } else {
       victim = try Victim(program, words, folder: disturbed, mark: mark)
       while isDisturbed, signal == 0 {
-        if victim.end(withinMilliseconds: random.below(1500)) != nil { break }
+        if victim.end(withinMilliseconds: random.below(700)) != nil { break }
         signal = strikes.strike(victim, &random)
         kills += 1
       }
