@@ -19,6 +19,17 @@ let staticRuntime: [LinkerSetting] = [
   .unsafeFlags(["-static-stdlib"], .when(configuration: .release))
 ]
 
+// The fuzzer itself links only with libFuzzer, for which scripts/soak builds everything anew.
+let fuzzer: [Target] =
+  Context.environment["OPFLOW_FUZZ"] == nil
+  ? []
+  : [
+    .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["FuzzEntries", "CFuzzer"], path: "Tests/Fuzz/Runner",
+      swiftSettings: swiftSettings),
+  ]
+
 let package = Package(
   name: "opflow",
   products: [
@@ -51,7 +62,8 @@ let package = Package(
       swiftSettings: swiftSettings, linkerSettings: staticExecutable),
 
     .testTarget(
-      name: "OpflowCoreTests", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
+      name: "OpflowCoreTests", dependencies: ["OpflowCore", "Screen"],
+      swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowManifestTests", dependencies: ["OpflowManifest", "OpflowCore"],
       swiftSettings: swiftSettings),
@@ -66,8 +78,10 @@ let package = Package(
       dependencies: ["OpflowCore", "OpflowSystem", "CTransfer", "opflow-download"],
       exclude: ["Server"], swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+    // A terminal, for tests of what is drawn on one.
+    .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector"],
+      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector", "Screen"],
       swiftSettings: swiftSettings),
     // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
     // in debug builds too, since the tests go through thousands.
@@ -84,8 +98,14 @@ let package = Package(
     .target(
       name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",
       swiftSettings: swiftSettings),
+    // What must hold of every reader of untrusted bytes. Optimised in debug builds too.
+    .target(
+      name: "FuzzEntries", dependencies: ["OpflowCore", "OpflowManifest"],
+      path: "Tests/Fuzz/Entries", swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzEntries"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "Soak", dependencies: ["Simulation", "Drill", "OpflowCore"], path: "Tests/Soak",
       swiftSettings: swiftSettings),
-  ]
+  ] + fuzzer
 )

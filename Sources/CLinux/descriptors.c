@@ -67,8 +67,10 @@ int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status) {
   return store(fstat(descriptor, &found), &found, status);
 }
 
-int32_t clinux_terminal_columns(int32_t descriptor) {
+int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows) {
   struct winsize size;
   if (ioctl(descriptor, TIOCGWINSZ, &size) < 0) return -1;
-  return size.ws_col;
+  *columns = size.ws_col;
+  *rows = size.ws_row;
+  return 0;
 }

@@ -4,8 +4,8 @@
 #include "reader.h"
 
 // FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/).
-static uint64_t name_hash(const char *name) {
-  uint64_t hash = 14695981039346656037u;
+static uint64_t name_hash(const char *name, uint64_t seed) {
+  uint64_t hash = 14695981039346656037u ^ seed;
   for (const char *byte = name; *byte; byte++) {
     hash = (hash ^ (uint8_t)*byte) * 1099511628211u;
   }
@@ -15,7 +15,7 @@ static uint64_t name_hash(const char *name) {
 // The slot that holds the name, or the free one where it belongs.
 static size_t slot_of(const anchor_table *table, const char *name) {
   size_t mask = table->slot_count - 1;
-  size_t slot = name_hash(name) & mask;
+  size_t slot = name_hash(name, table->seed) & mask;
   while (table->slots[slot] != UINT32_MAX &&
          strcmp(table->names + table->items[table->slots[slot]].name, name) != 0) {
     slot = (slot + 1) & mask;

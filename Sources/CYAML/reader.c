@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DIRECTIVES = 100 };
+enum { MAX_DIRECTIVES = 100, MAX_DIRECTIVE_BYTES = 1000 };
 
 bool reader_reserve(void **items, size_t *capacity, size_t needed, size_t item_size) {
   if (needed <= *capacity) return true;
@@ -249,6 +249,45 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
   return note_height(reader, anchor->height, start);
 }
 
+// How many bytes the line break at `at` has: LF, CR, NEL, LS or PS, as libyaml has them; 0 for none.
+static size_t line_break(const uint8_t *bytes, size_t length, size_t at) {
+  size_t left = length - at;
+  if (bytes[at] == '\n' || bytes[at] == '\r') return 1;
+  if (left >= 2 && bytes[at] == 0xc2 && bytes[at + 1] == 0x85) return 2;
+  if (left >= 3 && bytes[at] == 0xe2 && bytes[at + 1] == 0x80 && (bytes[at + 2] | 1) == 0xa9) {
+    return 3;
+  }
+  return 0;
+}
+
+// libyaml compares each `%TAG` with all before it, and copies what one stands for into each tag that
+// uses it. Both are bounded here, for what stands at `at` before a document.
+static bool directives_are_bounded(reader *reader, size_t at) {
+  const uint8_t *bytes = reader->bytes;
+  size_t directives = 0;
+  while (at < reader->length) {
+    bool is_directive = bytes[at] == '%';
+    if (is_directive && ++directives > MAX_DIRECTIVES) {
+      fail(reader, CYAML_TOO_MANY_DIRECTIVES, at);
+      return false;
+    }
+    // A line with something else ends the directives.
+    if (!is_directive && bytes[at] != '#' && bytes[at] != ' ' && bytes[at] != '\t' &&
+        line_break(bytes, reader->length, at) == 0) {
+      return true;
+    }
+    size_t start = at;
+    size_t step = 0;
+    while (at < reader->length && !(step = line_break(bytes, reader->length, at))) at++;
+    if (is_directive && at - start > MAX_DIRECTIVE_BYTES) {
+      fail(reader, CYAML_LONG_DIRECTIVE, start);
+      return false;
+    }
+    at += step;
+  }
+  return true;
+}
+
 // Takes one event; false when reading ends here.
 static bool take(reader *reader, const yaml_event_t *event, bool *document_seen) {
   switch (event->type) {
@@ -277,12 +316,14 @@ static bool take(reader *reader, const yaml_event_t *event, bool *document_seen)
       return end_collection(reader);
     case YAML_ALIAS_EVENT:
       return add_alias(reader, event);
+    case YAML_DOCUMENT_END_EVENT:
+      // Directives of a second document are read before it is known that it is one.
+      return directives_are_bounded(reader, reader_byte_offset(reader, event->end_mark.index));
     case YAML_STREAM_END_EVENT:
       reader->document->status = *document_seen ? CYAML_OK : CYAML_EMPTY;
       return false;
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:
-    case YAML_DOCUMENT_END_EVENT:
       return true;
   }
   return true;
@@ -330,23 +371,6 @@ static void parser_failed(reader *reader) {
   }
 }
 
-// libyaml compares each `%TAG` with all before it. Returns the place of the directive that is one
-// too many, or `length`.
-static size_t excess_directive(const uint8_t *bytes, size_t length) {
-  size_t directives = 0;
-  for (size_t at = 0; at < length;) {
-    if (bytes[at] == '%' && ++directives > MAX_DIRECTIVES) return at;
-    if (bytes[at] != '%' && bytes[at] != '#' && bytes[at] != '\n' && bytes[at] != '\r' &&
-        bytes[at] != ' ') {
-      return length;
-    }
-    const uint8_t *end = memchr(bytes + at, '\n', length - at);
-    if (!end) return length;
-    at = (size_t)(end - bytes) + 1;
-  }
-  return length;
-}
-
 int32_t cyaml_read(const uint8_t *bytes, size_t length, cyaml_document *document) {
   memset(document, 0, sizeof *document);
   document->context_place = SIZE_MAX;
@@ -354,9 +378,10 @@ int32_t cyaml_read(const uint8_t *bytes, size_t length, cyaml_document *document
   if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) reader.skipped = 3;
   reader.fed = reader.fed_at_event = reader.known_byte = reader.skipped;
 
-  size_t excess = excess_directive(bytes, length);
-  if (excess < length) return fail(&reader, CYAML_TOO_MANY_DIRECTIVES, excess);
+  if (!directives_are_bounded(&reader, reader.skipped)) return document->status;
   if (!yaml_parser_initialize(&reader.parser)) return fail(&reader, CYAML_OUT_OF_MEMORY, 0);
+  // No manifest can be made to fill one slot of the table on every machine.
+  reader.anchors.seed = (uint64_t)(uintptr_t)&reader;
   yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
   yaml_parser_set_input(&reader.parser, feed, &reader);
 

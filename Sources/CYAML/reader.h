@@ -22,6 +22,7 @@ typedef struct {
   size_t slot_count;
   char *names;
   size_t names_length, names_capacity;
+  uint64_t seed;
 } anchor_table;
 
 /// An open collection.

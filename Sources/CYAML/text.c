@@ -9,6 +9,17 @@ size_t cyaml_count_lines(const uint8_t *bytes, size_t length) {
   return lines;
 }
 
+size_t cyaml_count_characters(const uint8_t *bytes, size_t length) {
+  size_t characters = 0;
+  for (size_t index = 0; index < length; index++) characters += (bytes[index] & 0xc0) != 0x80;
+  return characters;
+}
+
+size_t cyaml_line_start(const uint8_t *bytes, size_t length) {
+  const uint8_t *last = length ? memrchr(bytes, '\n', length) : NULL;
+  return last ? (size_t)(last - bytes) + 1 : 0;
+}
+
 size_t cyaml_find_expression(const uint8_t *bytes, size_t length) {
   const uint8_t *end = bytes + length;
   const uint8_t *at = bytes;

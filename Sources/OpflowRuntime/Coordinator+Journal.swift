@@ -11,6 +11,7 @@ extension Coordinator {
     } else if !task.isNone {
       outputs.end(transition, progress.outputWish) { progress.output($0, $1) }
     }
+    downloads.running.apply(transition, plan: plan)
     progress.transition(transition, atMilliseconds: wall)
   }
 

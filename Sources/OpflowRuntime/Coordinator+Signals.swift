@@ -30,7 +30,9 @@ extension Coordinator {
         tell(.kill)
       }
     case .terminalStop: suspend()
-    case .proceed: tell(.proceed)
+    case .proceed:
+      progress.returnToTerminal()
+      tell(.proceed)
     case .windowChange: progress.resize()
     default: break
     }
@@ -41,12 +43,13 @@ extension Coordinator {
     tell(.suspend)
     flushJournal()
     sendPending()
-    progress.flush(at: Self.now)
+    progress.leaveTerminal()
     do throws(Errno) {
       try ProcessID.stopSelf()
     } catch {
       progress.warning("opflow could not be suspended: \(error)")
     }
+    progress.returnToTerminal()
     tell(.proceed)
   }
 }

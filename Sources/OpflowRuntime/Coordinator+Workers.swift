@@ -127,8 +127,16 @@ extension Coordinator {
       tell(
         .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): tell(.revoked(link.id, task, attempt: attempt))
-    case .progress, .pulse: break
+    case .progress(let report): show(report)
+    case .pulse: break
     }
+  }
+
+  /// How far a download is: for views here and in other processes, and for no decision.
+  private func show(_ report: WorkerProgress) {
+    let wall = Clock.wallMilliseconds
+    guard let progress = downloads.running.take(report, atMilliseconds: wall) else { return }
+    self.progress.download(report.task, progress, atMilliseconds: wall)
   }
 
   private func greet(_ hello: WorkerHello, from link: WorkerLink) {

@@ -36,6 +36,7 @@ package final class Coordinator {
   var immortals: Set<Int32> = []
   var progress: ProgressOutput
   var outputs: TaskOutputFiles
+  var downloads: DownloadNotes
 
   var actions: [SchedulerAction] = []
   /// Workers with orders that are not sent yet.
@@ -55,7 +56,12 @@ package final class Coordinator {
     _ request: DriveRequest, journal: consuming JournalFile
   ) throws(CoordinatorError) -> Int32 {
     let coordinator = try Coordinator(request, journal: journal)
-    return try coordinator.run()
+    do throws(CoordinatorError) {
+      return try coordinator.run()
+    } catch {
+      coordinator.progress.leaveTerminal()
+      throw error
+    }
   }
 
   private init(
@@ -87,6 +93,7 @@ package final class Coordinator {
     progress = ProgressOutput(
       view: ProgressView(options: request.progress, plan: request.plan, heading: request.heading))
     outputs = TaskOutputFiles(folder: request.folder, plan: request.plan)
+    downloads = DownloadNotes(folder: request.folder, plan: request.plan)
   }
 
   private func run() throws(CoordinatorError) -> Int32 {
@@ -179,6 +186,7 @@ package final class Coordinator {
     requestSync()
     sendPending()
     outputs.follow(progress.outputWish, at: Self.now) { progress.output($0, $1) }
+    downloads.write(at: Self.now)
     progress.flush(at: Self.now)
   }
 
@@ -188,6 +196,7 @@ package final class Coordinator {
       do throws(Errno) { try journal.syncNow() } catch { fail(error) }
     }
     launcher.cleanUp()
+    downloads.remove()
     var entry = closing ?? CloseEntry(state: .interrupted, exitCode: 70)
     if let failure = journalFailure {
       entry = CloseEntry(state: .interrupted, exitCode: 74)

@@ -23,13 +23,33 @@ struct ProgressOutput {
   }
   mutating func warning(_ text: String) { view.warning(text) }
 
+  mutating func download(
+    _ task: TaskID, _ progress: DownloadProgress, atMilliseconds wall: Int64
+  ) {
+    view.download(task, progress, atMilliseconds: wall)
+  }
+
   mutating func resize() {
-    if let columns = Terminal.width(Terminal.standardError) { view.resize(columns: columns) }
+    if let (columns, rows) = Terminal.size(Terminal.standardError) {
+      view.resize(TerminalSize(columns: columns, rows: rows))
+    }
+  }
+
+  /// Gives the terminal back before this process stops, or ends out of turn.
+  mutating func leaveTerminal() {
+    isErrorOpen = Self.write(view.takeErasure(), to: .error, isOpen: isErrorOpen)
+  }
+
+  /// Others may have written to the terminal, or changed its size.
+  mutating func returnToTerminal() {
+    view.forgetScreen()
+    resize()
   }
 
   /// Draws anew where that is due, and writes all that has come together.
   mutating func flush(at now: Instant) {
     if let interval = view.tickMilliseconds {
+      view.setVisible(Terminal.isForeground(Terminal.standardError))
       if let due = nextTick, due <= now { view.tick(nowMilliseconds: Clock.wallMilliseconds) }
       if nextTick.map({ $0 <= now }) ?? true {
         nextTick = now.advanced(byMilliseconds: interval)

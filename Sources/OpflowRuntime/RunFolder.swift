@@ -22,6 +22,8 @@ package struct RunFolder: Equatable, Sendable {
   package var plan: String { path + "/plan" }
   package var logs: String { path + "/logs" }
   package var lock: String { path + "/lock" }
+  /// How far running downloads are.
+  package var progress: String { path + "/progress" }
   /// What workers complained of.
   package var workerLog: String { path + "/worker.log" }
 
@@ -93,11 +95,25 @@ package struct RunFolder: Equatable, Sendable {
     try withJournal { bytes throws(JournalError) in try JournalReader.open(bytes) }
   }
 
+  /// What the journal says of the run as a whole, for which no plan is needed.
+  package func readRunHistory() throws(RunFolderError) -> RunHistory {
+    try withJournal { bytes throws(JournalError) in try RunHistory.readRun(bytes) }
+  }
+
   /// Reads and folds the journal, of a live run too, and changes nothing.
   package func readHistory(
-    plan: Plan
+    plan: Plan, keepingDownloads: Bool = false
   ) throws(RunFolderError) -> (history: RunHistory, recovery: JournalRecovery) {
-    try withJournal { bytes throws(JournalError) in try RunHistory.read(bytes, plan: plan) }
+    try withJournal { bytes throws(JournalError) in
+      try RunHistory.read(bytes, plan: plan, keepingDownloads: keepingDownloads)
+    }
+  }
+
+  /// How far the downloads of a live run are, as far as that is known.
+  package func readProgress(plan: Plan) -> [TaskID: RunningDownloads.Entry] {
+    // There is no such file where no download has come far enough.
+    guard let notes = try? File.read(progress) else { return [:] }
+    return ProgressNotes.read(notes, plan: plan)
   }
 
   /// The journal's bytes as they are now, for as long as `body` runs.

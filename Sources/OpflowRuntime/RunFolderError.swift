@@ -22,7 +22,9 @@ package enum RunFolderError: Error, Equatable, Sendable {
     case .file(let doing, let path, let error): "cannot \(doing) \(path): \(error)"
     case .journal(let path, let error):
       "\(path): \(error.message). Start anew with `opflow run`"
-    case .plan(let path, let error): "\(path): this is no plan that opflow can use (\(error))"
+    case .plan(let path, let error):
+      "\(path): this is no plan that opflow can use: \(error.message)."
+        + " `opflow resume` makes it anew from the manifest"
     case .held(let run, let pid?):
       "run \(run) is held by process \(pid). Wait for it, or stop it with `kill -INT \(pid)`"
     case .held(let run, nil): "run \(run) is held by another process"

@@ -83,7 +83,7 @@ package enum WorkerMain {
     do throws(PlanError) {
       return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
     } catch {
-      throw Failure(what: "\(path) is no plan that this opflow can use: \(error)")
+      throw Failure(what: "\(path) is no plan that this opflow can use: \(error.message)")
     }
   }
 

@@ -9,9 +9,20 @@ package enum Terminal {
 
   package static func isTerminal(_ rawDescriptor: Int32) -> Bool { isatty(rawDescriptor) == 1 }
 
-  /// Columns; nil where it is no terminal or does not say.
-  package static func width(_ rawDescriptor: Int32) -> Int? {
-    let columns = clinux_terminal_columns(rawDescriptor)
-    return columns > 0 ? Int(columns) : nil
+  /// Columns and rows; nil where it is no terminal or does not say.
+  package static func size(_ rawDescriptor: Int32) -> (columns: Int, rows: Int)? {
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    guard clinux_terminal_size(rawDescriptor, &columns, &rows) == 0, columns > 0, rows > 0 else {
+      return nil
+    }
+    return (Int(columns), Int(rows))
+  }
+
+  /// Whether this process is in the foreground of the terminal at `rawDescriptor`. True also where
+  /// that is not the terminal of this process's session, which has no foreground for it.
+  package static func isForeground(_ rawDescriptor: Int32) -> Bool {
+    let foreground = tcgetpgrp(rawDescriptor)
+    return foreground < 0 || foreground == getpgrp()
   }
 }

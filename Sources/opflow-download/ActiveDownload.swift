@@ -289,7 +289,8 @@ final class ActiveDownload: TransferReceiver {
     finish(.success)
   }
 
-  private var resumedBytes: Int64 = 0
+  /// Bytes of earlier tries that the running one goes on behind.
+  private(set) var resumedBytes: Int64 = 0
 
   // MARK: - Transfers
 

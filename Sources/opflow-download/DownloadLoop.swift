@@ -100,7 +100,8 @@ final class DownloadLoop {
       held.toldBytes = done
       let progress = WorkerProgress(
         task: held.task, doneBytes: done, totalBytes: held.download.totalBytes ?? -1,
-        bytesPerSecond: held.speed.bytesPerSecond(atMilliseconds: now / 1_000_000), text: "")
+        bytesPerSecond: held.speed.bytesPerSecond(atMilliseconds: now / 1_000_000),
+        text: WorkerProgress.resumeText(bytes: held.download.resumedBytes))
       MessageCodec.encode(.progress(progress), into: &output)
     }
     current = held

@@ -80,7 +80,7 @@ enum DownloadMain {
     do throws(PlanError) {
       return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
     } catch {
-      throw Failure(what: "\(path) is no plan that this opflow can use: \(error)")
+      throw Failure(what: "\(path) is no plan that this opflow can use: \(error.message)")
     }
   }
 

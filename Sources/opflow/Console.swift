@@ -37,11 +37,16 @@ struct Console {
     }
   }
 
-  /// How progress shows where the command line does not say.
-  static var defaultMode: OutputMode {
-    if isGitHubActions { return .group }
+  /// How progress shows: as the command line says, else as fits to where it goes. `live` needs a
+  /// terminal that can move its cursor, and the lines of `--json` not between its own.
+  static func mode(_ arguments: RunArguments) -> OutputMode {
     let isDumb = Environment.value("TERM") == "dumb"
-    return Terminal.isTerminal(Terminal.standardError) && !isDumb ? .live : .line
+    let isTerminal = Terminal.isTerminal(Terminal.standardError) && !isDumb
+    if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }
+    if isGitHubActions { return .group }
+    let isPlain = !(Environment.value("NO_COLOR") ?? "").isEmpty
+    let isShared = arguments.json && Terminal.isTerminal(Terminal.standardOutput)
+    return isTerminal && !isPlain && !isShared ? .live : .line
   }
 
   static var isGitHubActions: Bool { !(Environment.value("GITHUB_ACTIONS") ?? "").isEmpty }

@@ -51,12 +51,14 @@ struct Drive {
   }
 
   private var progress: ProgressOptions {
-    var options = ProgressOptions(mode: arguments.output ?? Console.defaultMode)
+    var options = ProgressOptions(mode: Console.mode(arguments))
     options.json = arguments.json
     options.color = console.colorsError
     options.verbose = arguments.verbose
     options.gitHubActions = Console.isGitHubActions
-    options.columns = Terminal.width(Terminal.standardError) ?? 80
+    if let (columns, rows) = Terminal.size(Terminal.standardError) {
+      options.size = TerminalSize(columns: columns, rows: rows)
+    }
     return options
   }
 

@@ -67,7 +67,8 @@ struct PreparedResume {
 
     let only = Self.anew(arguments.only, history.only)
     let skip = Self.anew(arguments.skip, history.skip)
-    let request = try Self.request(only: only, skip: skip, rerun: arguments.rerun, plan)
+    var request = try Self.request(only: only, skip: skip, rerun: arguments.rerun, plan)
+    request.outputMissing = MissingOutputs.find(plan, history)
     decision = ResumeDecision(plan: plan, history: history, request: request)
     initial = decision.initialStates(request)
     attempts = plan.tasks.map { known.history[TaskID($0)].attempts }

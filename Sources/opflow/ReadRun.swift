@@ -10,18 +10,21 @@ struct ReadRun {
   let recovery: JournalRecovery
   let isHeld: Bool
 
-  init(_ folder: RunFolder) throws(RunFolderError) {
+  init(_ folder: RunFolder, keepingDownloads: Bool = false) throws(RunFolderError) {
     self.folder = folder
     // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
     plan = try folder.openPlan()
-    (history, recovery) = try folder.readHistory(plan: plan)
+    (history, recovery) = try folder.readHistory(
+      plan: plan, keepingDownloads: keepingDownloads)
   }
 
   var status: RunStatus {
-    RunStatus(
+    var status = RunStatus(
       run: folder.id.description, plan: plan, history: history, included: included,
       isHeld: isHeld)
+    if isHeld { status.told = folder.readProgress(plan: plan) }
+    return status
   }
 
   /// What `--only` of the run left in. When an edit of the manifest took away what it names, all.

@@ -22,9 +22,10 @@ enum RunCommand {
     try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
       guard let folder = try state.newestRun(ofManifest: manifest.realPath) else { return nil }
       try RunFolderLock.expectFree(folder)
-      let run = try ReadRun(folder)
-      let isSame = run.history.set == arguments.set
-      return isSame && run.status.state != .succeeded ? folder : nil
+      // Not with its plan, which another opflow may have made: the resume sees to that.
+      let history = try folder.readRunHistory()
+      let isSame = history.set == arguments.set
+      return isSame && history.close?.state != .succeeded ? folder : nil
     }
   }
 

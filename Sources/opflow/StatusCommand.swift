@@ -7,7 +7,9 @@ enum StatusCommand {
   static func perform(_ arguments: StatusArguments) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
-    let run = try RunLookup.reading { () throws(RunFolderError) in try ReadRun(folder) }
+    let run = try RunLookup.reading { () throws(RunFolderError) in
+      try ReadRun(folder, keepingDownloads: true)
+    }
     run.warn(console)
     if arguments.json {
       let logs = RunLogs(folder)

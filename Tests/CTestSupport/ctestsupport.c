@@ -2,7 +2,9 @@
 #include "CTestSupport.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,4 +38,25 @@ int32_t ctest_watch_folder(const char *folder) {
     return -failure;
   }
   return descriptor;
+}
+
+int32_t ctest_open_terminal(int32_t columns, int32_t rows, char *path, size_t size) {
+  int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) return -errno;
+  if (grantpt(terminal) < 0 || unlockpt(terminal) < 0 || ptsname_r(terminal, path, size) != 0 ||
+      ctest_resize_terminal(terminal, columns, rows) < 0) {
+    int failure = errno;
+    close(terminal);
+    return -failure;
+  }
+  return terminal;
+}
+
+int32_t ctest_resize_terminal(int32_t terminal, int32_t columns, int32_t rows) {
+  struct winsize size = {.ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows};
+  return ioctl(terminal, TIOCSWINSZ, &size) < 0 ? -errno : 0;
+}
+
+int16_t ctest_spawn_new_session(void) {
+  return POSIX_SPAWN_SETSID;
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// Downloads as a run sees them. What servers can do wrong is the download program's own tests'.
@@ -44,5 +45,63 @@ struct DownloadRunTests {
     #expect(try place.status()["fetch"]?.attempts == 3)
     let said = run.errorLines.filter { $0.contains("no connection") }
     #expect(said.count >= 3, "\(run)")
+  }
+
+  @Test func `the status of a live run tells how far a download is`() throws {
+    let place = try Workplace()
+    let server = try place.startShell(
+      "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 500000")
+    try server.waitForOutput("\n")
+    let address = server.outputText.split(separator: " ").last.map { $0.dropLast() } ?? ""
+    try place.write(
+      "opflow.yaml",
+      """
+      tasks:
+        fetch: { download: { url: "\(address)/north.tar", to: north.tar } }
+      """)
+    let live = try place.start("run")
+    try live.waitForError("fetch started")
+    let watch = try FolderWatch(place.file(place.runFolder()))
+    let progress = try place.runFolder() + "/progress"
+    while !place.exists(progress) { try watch.wait() }
+    let before = try place.bytes(place.journalName)
+    let table = try place.opflow("status").output
+    #expect(table.contains("of 4.8MiB ("), "\(table)")
+    #expect(table.contains("/s, "), "\(table)")
+    let json = try place.opflow("status", "--json").output
+    #expect(json.contains(#""total_bytes":5048320,"#), "\(json)")
+    #expect(try place.bytes(place.journalName) == before)
+    live.send(SIGINT)
+    #expect(try live.finish().status == 130)
+    #expect(!place.exists(progress))
+    #expect(try !place.opflow("status").output.contains("MiB"))
+  }
+
+  @Test func `a resume fetches a file again that is gone, and tells why`() throws {
+    let place = try Workplace()
+    try place.write("source", "content\n")
+    try place.write(
+      "opflow.yaml",
+      """
+      tasks:
+        gone: { download: { url: "file://\(place.file("source"))", to: a/gone } }
+        kept: { download: { url: "file://\(place.file("source"))", to: b/kept } }
+        use: { needs: [gone], run: cat a/gone >> trace }
+        other: { needs: [kept], run: cat b/kept >> trace }
+        fail: { needs: [use, other], run: test -e ok }
+      """)
+    try place.opflow("run", status: 1)
+    try place.remove("a")
+    let forecast = try place.opflow("resume", "--dry-run").output
+    #expect(forecast.contains("output missing"), "\(forecast)")
+    try place.write("ok", "")
+    try place.opflow("resume")
+    let resumed = try place.journal().filter { $0.event == "resume" && !$0.task.isEmpty }
+    #expect(
+      resumed.map { "\($0.task): \($0.values["reason"] ?? "")" }.sorted() == [
+        "fail: failed before", "gone: output missing", "use: after rerun",
+      ])
+    #expect(place.lines() == ["content", "content", "content"])
+    #expect(try place.text("a/gone") == "content\n")
   }
 }

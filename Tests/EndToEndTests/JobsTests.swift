@@ -35,6 +35,12 @@ struct JobsTests {
     #expect(names.sorted() == Self.features.map(\.job))
   }
 
+  @Test func `every manifest above them is run here`() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Program.package + "/jobs")
+    let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
+    #expect(names.sorted() == ["downloads", "headers", "index", "quickstart"])
+  }
+
   @Test(arguments: features.map(\.job))
   func `a feature's manifest runs as its comment says`(job: String) throws {
     let feature = try #require(Self.features.first { $0.job == job })
@@ -99,5 +105,39 @@ struct JobsTests {
     let successes = try place.journal().filter { $0.event == "success" }.map(\.task)
     #expect(Set(successes).count == 35)
     #expect(successes.count == 35, "a success was repeated")
+  }
+
+  @Test func `the downloads go on where they were after an interruption`() throws {
+    let place = try place("downloads.yaml")
+    let server = try place.startShell(
+      "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 2000000")
+    try server.waitForOutput("\n")
+    let address = server.outputText.split(separator: " ").last.map { $0.dropLast() } ?? ""
+    let live = try place.start("run", "--output", "line", "--set", "server=\(address)")
+    try live.waitForError("] north: ")
+    try live.waitForError("] south: ")
+    live.send(SIGINT)
+    #expect(try live.finish().status == 130)
+    #expect(place.exists("out/downloads/north.tar.part"))
+    #expect(!place.exists("out/downloads/north.tar"))
+
+    let resumed = try place.opflow("resume", "--output", "line")
+    for task in ["north", "south"] {
+      let success = try place.journal().last { $0.event == "success" && $0.task == task }
+      let from = try #require(success?.values["from"])
+      #expect(try #require(Int(from)) > 0)
+      #expect(success?.values["size"] == "5048320")
+      try server.waitForOutput("\"GET /\(task).tar HTTP/1.1\" 206 - bytes=\(from)-")
+      #expect(resumed.errors.contains("resumed at "), "\(resumed)")
+    }
+    #expect(resumed.errors.contains("from \(address)/south.tar"))
+    #expect(try place.log("report").contains("north 8 stations 600000 rows"))
+
+    try place.remove("out/downloads/north.tar")
+    let again = try place.opflow("resume", "--output", "line")
+    #expect(again.errors.contains("north runs again: output missing"), "\(again)")
+    #expect(again.errors.contains("verify runs again: after rerun of north"), "\(again)")
+    #expect(!again.errors.contains("south runs"), "\(again)")
+    #expect(place.exists("out/downloads/north.tar"))
   }
 }

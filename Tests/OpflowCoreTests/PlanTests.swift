@@ -65,21 +65,97 @@ struct PlanTests {
     var found = 0
     // Every four bytes behind the section table become a number far too large for any reference.
     for place in stride(from: 64 + 36 * 24, to: bytes.count - 4, by: 4) {
-      var damaged = bytes
-      damaged.replaceSubrange(place..<(place + 4), with: [0xff, 0xff, 0xff, 0x7f])
-      let checksum = damaged.withUnsafeBytes {
-        Hash.xxh3(UnsafeRawBufferPointer(rebasing: $0[64...]))
-      }
-      withUnsafeBytes(of: checksum.littleEndian) { damaged.replaceSubrange(24..<32, with: $0) }
-      guard let plan = try? Plan(copying: damaged) else { continue }
-      do throws(PlanError) {
-        try plan.validate()
-        readAll(plan)
-      } catch {
-        found += 1
-      }
+      var patch = PlanPatch(bytes)
+      patch.set(byte: place, to: UInt32(0x7fff_ffff))
+      if patch.verdict == nil { readAll(try Plan(copying: patch.bytes)) } else { found += 1 }
     }
     #expect(found > 50)
+  }
+
+  /// A change of the sample under a checksum that holds, and the section that it makes unsound.
+  private static let unsound: [(String, PlanSection, @Sendable (inout PlanPatch) -> Void)] = [
+    (
+      "a task twice in the order", .topologicalOrder, { $0.set(.topologicalOrder, 1, to: Int32(0)) }
+    ),
+    (
+      "a task before what it needs", .topologicalOrder,
+      {
+        $0.set(.topologicalOrder, 0, to: Int32(1))
+        $0.set(.topologicalOrder, 1, to: Int32(0))
+      }
+    ),
+    ("a task that needs itself", .dependentTargets, { $0.set(.needTargets, 0, to: Int32(1)) }),
+    ("a need without its dependent", .dependentTargets, { $0.set(.needTargets, 2, to: Int32(0)) }),
+    (
+      "a dependent with another condition", .dependentTargets,
+      { $0.set(.dependentConditions, 0, to: UInt8(1)) }
+    ),
+    ("a condition that is none", .needTargets, { $0.set(.needConditions, 0, to: UInt8(9)) }),
+    (
+      "a need for a `finally` task", .needTargets,
+      { $0.set(.taskFlags, 0, to: TaskFlags.finally.rawValue) }
+    ),
+    ("needs that run backwards", .needOffsets, { $0.set(.needOffsets, 1, to: UInt32(9)) }),
+    (
+      "a resource twice in one demand", .demandItems,
+      { $0.set(.demandItems, 2, to: UInt32(0)) }
+    ),
+    ("a resource that is not there", .demandItems, { $0.set(.demandItems, 0, to: UInt32(4)) }),
+    ("an empty list that is not empty", .codeOffsets, { $0.set(.codeOffsets, 1, to: UInt32(1)) }),
+    ("a signal that is none", .policies, { $0.set(.policies, 0, field: 32, to: UInt32(0)) }),
+    ("more jitter than delay", .policies, { $0.set(.policies, 0, field: 24, to: UInt32(1001)) }),
+    ("codes that are not there", .policies, { $0.set(.policies, 0, field: 28, to: UInt32(99)) }),
+    ("a task without a name", .taskName, { $0.set(.taskName, 0, field: 4, to: UInt32(0)) }),
+    ("a text that leaves the arena", .taskName, { $0.set(.taskName, 0, to: UInt32.max) }),
+    ("an action of no kind", .taskKind, { $0.set(.taskKind, 0, to: UInt8(3)) }),
+    ("a download that is not there", .taskAction, { $0.set(.taskKind, 0, to: UInt8(2)) }),
+    ("a policy that is not there", .taskPolicy, { $0.set(.taskPolicy, 2, to: UInt32(77)) }),
+    (
+      "an environment that is not there", .taskEnvironment,
+      { $0.set(.taskEnvironment, 2, to: UInt32(1)) }
+    ),
+    ("a name that no search finds", .nameTable, { $0.swapNames() }),
+    ("two tasks of one name", .nameTable, { $0.giveSecondTaskTheFirstName() }),
+  ]
+
+  @Test(
+    "what a scheduler takes for granted is refused where it is not so", arguments: unsound.indices)
+  func unsoundPlans(_ number: Int) throws {
+    let (what, section, change) = Self.unsound[number]
+    var patch = PlanPatch(try sampleBytes())
+    #expect(patch.verdict == nil)
+    change(&patch)
+    #expect(patch.verdict == .reference(section), "\(what)")
+  }
+
+  @Test("a plan of another format is refused with both numbers, whatever else is in it")
+  func otherVersion() throws {
+    let current = PlanFormat.version
+    for version in [current - 1, current + 1, 0] {
+      var patch = PlanPatch(try sampleBytes())
+      patch.set(byte: 8, to: version)
+      #expect(patch.verdict == .version(found: version, expected: current))
+    }
+    #expect(
+      PlanError.version(found: 1, expected: 2).message == "it has format 1, this opflow reads 2")
+  }
+
+  @Test("checking a plan looks at each task and each need a bounded number of times")
+  func names() throws {
+    // Names whose searches are long are what would make it slow.
+    var maker = PlanMaker()
+    var slots: [Int: Int] = [:]
+    var number = 0
+    // All in the first 64 of 8192 slots.
+    while maker.tasks.count < 4000 {
+      let name = "t\(number)"
+      number += 1
+      let slot = Int(truncatingIfNeeded: Hash.xxh3(Array(name.utf8))) & 8191
+      guard slot < 64 else { continue }
+      slots[slot, default: 0] += 1
+      maker.add(name)
+    }
+    #expect(PlanPatch(try maker.bytes()).verdict == .reference(.nameTable))
   }
 
   /// Follows every reference; traps where validation let one through that leads out of the plan.
@@ -100,5 +176,19 @@ struct PlanTests {
   func sampleBytes() throws -> [UInt8] {
     let (maker, _) = try sample()
     return try maker.bytes()
+  }
+}
+
+extension PlanPatch {
+  /// Puts the first two tasks of the table of names in each other's places.
+  fileprivate mutating func swapNames() {
+    let taken = (0..<8).filter { value(.nameTable, $0, as: Int32.self) >= 0 }
+    let first = value(.nameTable, taken[0], as: Int32.self)
+    set(.nameTable, taken[0], to: value(.nameTable, taken[1], as: Int32.self))
+    set(.nameTable, taken[1], to: first)
+  }
+
+  fileprivate mutating func giveSecondTaskTheFirstName() {
+    set(.taskName, 1, to: value(.taskName, 0, as: UInt64.self))
   }
 }

@@ -3,9 +3,11 @@ import OpflowCore
 /// Plans and views for the tests of what people see.
 enum ViewFixture {
   /// A plan named `demo` of shell tasks, each with the names of those it needs.
+  ///
+  /// - Parameter downloads: tasks that are downloads instead, each with its URLs.
   static func plan(
     _ tasks: [(name: String, needs: [String])], tags: [String: [String]] = [:],
-    finally: Set<String> = []
+    finally: Set<String> = [], downloads: [String: [String]] = [:]
   ) throws -> Plan {
     var builder = PlanBuilder()
     var ids: [String: TaskID] = [:]
@@ -16,8 +18,17 @@ enum ViewFixture {
       builder.resources.append(ResourceEntry(name: builder.intern(name), capacity: 0))
     }
     for task in tasks {
-      var entry = TaskEntry(name: builder.intern(task.name), kind: .shell)
-      entry.script = builder.intern("make \(task.name)")
+      var entry: TaskEntry
+      if let sources = downloads[task.name] {
+        entry = TaskEntry(name: builder.intern(task.name), kind: .download)
+        entry.download = builder.download(
+          DownloadEntry(
+            target: builder.intern("/demo/out/\(task.name)"),
+            sources: builder.list(sources.map { builder.intern($0) })))
+      } else {
+        entry = TaskEntry(name: builder.intern(task.name), kind: .shell)
+        entry.script = builder.intern("make \(task.name)")
+      }
       entry.policy = policy
       entry.demand = oneCPU
       entry.tags = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
@@ -103,6 +114,24 @@ struct ViewDriver {
   mutating func output(_ name: String, _ bytes: [UInt8]) {
     bytes.withUnsafeBytes { view.output(id(name), $0) }
   }
+
+  mutating func download(
+    _ name: String, done: Int64, of total: Int64? = nil, speed: Int64 = 0, resumed: Int64 = 0
+  ) {
+    let progress = DownloadProgress(
+      doneBytes: done, totalBytes: total, bytesPerSecond: speed, resumedBytes: resumed,
+      toldMilliseconds: now)
+    view.download(id(name), progress, atMilliseconds: now)
+  }
+
+  mutating func resize(columns: Int, rows: Int) {
+    view.resize(TerminalSize(columns: columns, rows: rows))
+  }
+
+  mutating func setVisible(_ visible: Bool) { view.setVisible(visible) }
+  mutating func forgetScreen() { view.forgetScreen() }
+  mutating func errorBytes() -> [UInt8] { view.takeStandardError() }
+  mutating func erasure() -> [UInt8] { view.takeErasure() }
 
   mutating func warning(_ text: String) { view.warning(text) }
   mutating func tick() { view.tick(nowMilliseconds: now) }

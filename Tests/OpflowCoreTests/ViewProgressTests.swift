@@ -177,53 +177,6 @@ import Testing
         """)
   }
 
-  @Test func `live mode draws one line and clears it before lasting text`() throws {
-    var options = ProgressOptions(mode: .live)
-    options.columns = 40
-    var view = ViewDriver(try plan(), options)
-    view.start("fetch")
-    #expect(view.errorText() == "[0/4] 0.00s, 1 running: fetch")
-    view.wait(50)
-    view.tick()
-    #expect(view.errorText() == "")
-    view.wait(2000)
-    view.tick()
-    #expect(view.errorText() == "\r\u{1b}[K[0/4] 2.0s, 1 running: fetch 2.0s")
-    view.warning("the disk is slow")
-    #expect(view.errorText() == "\r\u{1b}[Kwarning: the disk is slow\n")
-    view.wait(100)
-    view.start("build")
-    #expect(view.errorText() == "[0/4] 2.1s, 2 running: fetch 2.1s, bui…")
-    view.close(.interrupted, exit: 130, signal: 2)
-    #expect(
-      view.errorText() == """
-        \r\u{1b}[Knot started: test, publish
-        run r1 interrupted by SIGINT in 2.1s: 2 not started
-        resume it: opflow resume r1
-
-        """)
-  }
-
-  @Test func `live mode tells what went wrong meanwhile, and how to see the output`() throws {
-    var view = ViewDriver(try plan(), ProgressOptions(mode: .live))
-    view.start("fetch")
-    _ = view.errorText()
-    view.end("fetch", .retry, .exit(75), outputBytes: 3) { $0.delayMilliseconds = 100 }
-    #expect(
-      view.errorText() == """
-        \r\u{1b}[K[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
-        [0/4] 0.00s, 0 running
-        """)
-    view.close(.succeeded)
-    #expect(
-      view.errorText() == """
-        \r\u{1b}[Knot started: fetch, build, test, publish
-        run r1 succeeded in 0.00s: 4 not started
-        what tasks printed: opflow logs --run r1
-
-        """)
-  }
-
   @Test func `a stopped task counts as cancelled, a lost one as interrupted`() throws {
     var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
     view.start("fetch")

@@ -51,7 +51,8 @@ struct DiagnosticTests {
 
   @Test func `tabs before the caret stay tabs`() {
     let diagnostic = Diagnostic(
-      severity: .error, file: "m", line: 1, column: 4, message: "x", sourceLine: "\ta\tb")
+      severity: .error, file: "m", line: 1, column: 4, message: "x", sourceLine: "\ta\tb",
+      sourceColumn: 3)
     #expect(
       DiagnosticRenderer(isColored: false).render(diagnostic)
         == "m:1:4: error: x\n\ta\tb\n\t \t^\n")

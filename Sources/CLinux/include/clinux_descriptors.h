@@ -34,5 +34,5 @@ struct clinux_status {
 int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status);
 int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status);
 
-/// Columns of the terminal at `descriptor` (ioctl TIOCGWINSZ); -1 when it is none.
-int32_t clinux_terminal_columns(int32_t descriptor);
+/// Columns and rows of the terminal at `descriptor` (ioctl TIOCGWINSZ).
+int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows);

@@ -14,7 +14,7 @@ enum {
   CYAML_MAX_DEPTH = 64,
   CYAML_MAX_EXPANDED = 10 * 1000 * 1000,
   CYAML_MAX_RECORDS = 100 * 1000 * 1000,
-  CYAML_MAX_SILENT_BYTES = 32 << 20,
+  CYAML_MAX_SILENT_BYTES = 8 << 20,
   CYAML_MAX_PROBLEMS = 64,
 };
 
@@ -66,6 +66,7 @@ enum {
   /// More than `CYAML_MAX_SILENT_BYTES` belong to one value.
   CYAML_TOO_LONG,
   CYAML_TOO_MANY_DIRECTIVES,
+  CYAML_LONG_DIRECTIVE,
   CYAML_OUT_OF_MEMORY,
 };
 
@@ -101,6 +102,12 @@ static inline int32_t cyaml_equal(const void *a, const void *b, size_t length) {
 
 /// Line feeds in `bytes`.
 size_t cyaml_count_lines(const uint8_t *bytes, size_t length);
+
+/// Characters in `bytes`, which are UTF-8: those that do not go on with one before.
+size_t cyaml_count_characters(const uint8_t *bytes, size_t length);
+
+/// The offset behind the last line feed, or 0.
+size_t cyaml_line_start(const uint8_t *bytes, size_t length);
 
 /// The offset of the first `${{`, or `length`.
 size_t cyaml_find_expression(const uint8_t *bytes, size_t length);

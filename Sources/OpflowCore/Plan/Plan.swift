@@ -1,7 +1,9 @@
 /// A compiled plan, used where it lies: a mapped file, or bytes in memory.
 ///
 /// Opening checks the header, the section table and, where asked, the checksum; `validate()` checks
-/// every reference. Both say what is wrong instead of trapping: a plan file is untrusted input.
+/// all else. Both say what is wrong instead of trapping: a plan file is untrusted input. The
+/// coordinator does both; a worker, which maps the very file that its coordinator checked, does
+/// the first without the checksum, and every access of its stays within the columns.
 package final class Plan: @unchecked Sendable {
   // SAFETY: @unchecked, because the bytes are never written after init and freed in deinit only.
 

@@ -19,6 +19,12 @@
 // Texts stand once in one arena of bytes and are referred to by offset and length. Lists (words of a
 // command, shells, tags, environments, demands) are runs of records, found through a column of
 // offsets with one more entry than there are lists. List 0 of each kind is the empty one.
+//
+// The version is raised by every change of the layout, of the sections or of what a field means. There
+// is one reader, for one version: a resume that finds another compiles the manifest anew.
+//
+//   1    the first
+//   2    downloads; what expressions read of the environment
 
 /// What a section of a plan file holds. The raw value is what stands in the file.
 package enum PlanSection: UInt32, CaseIterable, Sendable {
@@ -171,8 +177,23 @@ package enum PlanError: Error, Equatable, Sendable {
   case version(found: UInt32, expected: UInt32)
   case length(found: UInt64, expected: UInt64)
   case checksum
+  /// The section table does not describe the file.
   case section(PlanSection)
+  /// What stands there is not sound.
   case reference(PlanSection)
+
+  package var message: String {
+    switch self {
+    case .tooShort: "it is cut short"
+    case .notAPlan: "it is something else"
+    case .version(let found, let expected):
+      "it has format \(found), this opflow reads \(expected)"
+    case .length(let found, let expected): "it has \(found) bytes instead of \(expected)"
+    case .checksum: "it is damaged: its checksum does not hold"
+    case .section(let section): "its section table is wrong at `\(section)`"
+    case .reference(let section): "its section `\(section)` is not sound"
+    }
+  }
 }
 
 package enum PlanFormat {

@@ -19,6 +19,9 @@ package struct RunHistory: Sendable {
   package private(set) var isPaused = false
   /// Whether any task ever started.
   package private(set) var hasStarts = false
+  /// What the last successes of downloads found, where that was asked for.
+  package private(set) var downloads: [TaskID: FetchRecord] = [:]
+  private let keepsDownloads: Bool
   /// Of all drives, in the order in which they came.
   package private(set) var workers: [WorkerEntry] = []
   /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
@@ -34,17 +37,35 @@ package struct RunHistory: Sendable {
   private var missingBefore: UInt64 = 0
 
   /// The history of a run that never began.
-  package init() {}
+  package init() { self.init(keepingDownloads: false) }
+
+  private init(keepingDownloads: Bool) { keepsDownloads = keepingDownloads }
 
   /// Reads and folds a whole journal.
   package static func read(
-    _ bytes: UnsafeRawBufferPointer, plan: Plan
+    _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDownloads: Bool = false
   ) throws(JournalError) -> (history: RunHistory, recovery: JournalRecovery) {
     var reader = try JournalReader(bytes)
-    var history = RunHistory()
+    var history = RunHistory(keepingDownloads: keepingDownloads)
     while let line = reader.next() { history.apply(line, plan: plan) }
     history.finish()
     return (history, reader.recovery)
+  }
+
+  /// Reads what a journal says of the run as a whole, which needs no plan; its tasks stay unknown.
+  package static func readRun(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(JournalError) -> RunHistory {
+    var reader = try JournalReader(bytes)
+    var history = RunHistory()
+    while let line = reader.next() {
+      switch line.event {
+      case .transition: history.enter(drive: line.drive, at: line.sequence)
+      case .open, .resume, .close, .worker: history.applyToRun(line)
+      case .unknown: break
+      }
+    }
+    return history
   }
 
   package subscript(task: TaskID) -> TaskRecord {
@@ -184,6 +205,9 @@ package struct RunHistory: Sendable {
     }
     records[task.index].apply(
       event, line, fields, culprit: culprit ?? .none, definition: plan.fingerprint(task))
+    if keepsDownloads, event == .success, plan.kind(task) == .download {
+      downloads[task] = FetchReport.inFields(of: line)
+    }
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is

@@ -6,7 +6,7 @@ package enum ActionText {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
     case .command:
       return shortened(plan.words(task).map { quoted(plan.string($0)) }.joined(separator: " "))
-    case .download: return "download"
+    case .download: return shortened("download \(plan.download(task).sources.first ?? "")")
     }
   }
 

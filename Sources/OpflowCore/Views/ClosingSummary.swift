@@ -50,6 +50,7 @@ struct ClosingSummary {
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
     names(
       "not started", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
+    downloads(into: &text)
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
     text.add(palette.bold("run \(model.heading.run) "))
     text.add(verdict(close))
@@ -63,6 +64,17 @@ struct ClosingSummary {
       text.add("resume it: \(model.heading.resumeCommand)")
       text.endLine()
     }
+  }
+
+  private func downloads(into text: inout TextBuffer) {
+    let totals = model.downloads
+    if totals.files == 0 { return }
+    var parts = ["\(totals.files) \(totals.files == 1 ? "file" : "files")"]
+    if totals.fetchedBytes > 0 { parts.append("\(DownloadText.size(totals.fetchedBytes)) fetched") }
+    if totals.resumedBytes > 0 { parts.append("\(DownloadText.size(totals.resumedBytes)) resumed") }
+    if totals.kept > 0 { parts.append("\(totals.kept) there already") }
+    text.add("downloaded: \(parts.joined(separator: ", "))")
+    text.endLine()
   }
 
   private func verdict(_ close: CloseEntry) -> String {

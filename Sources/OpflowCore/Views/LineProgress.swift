@@ -3,15 +3,15 @@ struct LineProgress: ProgressRenderer {
   private let palette: Palette
   private let line: TransitionLine
   private let isVerbose: Bool
-  /// Tasks told so far that a resume runs again.
-  private var rerunCount = 0
-
-  private static let maxReruns = 20
+  private var reruns: RerunLines
+  /// When how far a download is was told last, by task.
+  private var told: [TaskID: Int64] = [:]
 
   init(palette: Palette, isVerbose: Bool) {
     self.palette = palette
     self.isVerbose = isVerbose
     line = TransitionLine(palette: palette)
+    reruns = RerunLines(line)
   }
 
   func begin(_ model: ProgressModel, into text: inout TextBuffer) {
@@ -21,12 +21,9 @@ struct LineProgress: ProgressRenderer {
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer
   ) {
-    if transition.event == .resume {
-      rerunCount += 1
-      if rerunCount > Self.maxReruns { return }
-    } else {
-      tellFurtherReruns(into: &text)
-    }
+    if transition.event == .resume { return reruns.add(transition, model, into: &text) }
+    reruns.end(into: &text)
+    if transition.endsTry { told[transition.task] = nil }
     line.write(transition, model, into: &text)
     if isVerbose, transition.event == .start {
       text.add(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
@@ -53,11 +50,22 @@ struct LineProgress: ProgressRenderer {
     text.endLine()
   }
 
-  private mutating func tellFurtherReruns(into text: inout TextBuffer) {
-    if rerunCount > Self.maxReruns {
-      text.add("… and \(rerunCount - Self.maxReruns) more run again")
-      text.endLine()
-    }
-    rerunCount = 0
+  /// The first after a second, so that a short download has none, then less and less often.
+  mutating func download(
+    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    let elapsed = now - running.startedMilliseconds
+    let last = told[running.task]
+    let wait: Int64 =
+      switch elapsed {
+      case ..<60_000: 5000
+      case ..<600_000: 30_000
+      default: 60_000
+      }
+    guard last.map({ now - $0 >= wait }) ?? (elapsed >= 1000) else { return }
+    told[running.task] = now
+    line.writeDownload(
+      running.task, progress, model, atMilliseconds: now, tellsResume: last == nil, into: &text)
   }
 }

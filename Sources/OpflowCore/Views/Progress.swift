@@ -13,7 +13,9 @@ package struct ProgressView {
   private var model: ProgressModel
   private var outputs: TaskOutputs
   private var renderer: any ProgressRenderer
-  private var live: LiveLine?
+  private var live: LiveView?
+  /// The live view is over.
+  private var hasEnded = false
   private let json: Bool
   private let palette: Palette
   /// Later tries whose output has not begun yet, by task.
@@ -42,20 +44,21 @@ package struct ProgressView {
       outputWish = .atEnd(maxBytes: keptBytes)
       tickMilliseconds = nil
     case .quiet:
-      renderer = QuietProgress(palette: palette, tellsTrouble: false)
+      renderer = QuietProgress(palette: palette)
       outputWish = .onFailure(maxBytes: keptBytes)
       tickMilliseconds = nil
     case .live:
-      renderer = QuietProgress(palette: palette, tellsTrouble: true)
-      live = LiveLine(columns: options.columns)
+      renderer = LiveProgress(palette: palette)
+      live = LiveView(size: options.size, palette: palette)
       outputWish = .onFailure(maxBytes: keptBytes)
-      tickMilliseconds = LiveLine.redrawMilliseconds
+      tickMilliseconds = LiveView.frameMilliseconds
     }
     outputs = TaskOutputs(limit: keptBytes)
   }
 
   package mutating func begin(atMilliseconds now: Int64) {
     model.begin(atMilliseconds: now)
+    live?.begin(atMilliseconds: now)
     renderer.begin(model, into: &standardError)
     if json { ProgressJSON.open(model, atMilliseconds: now, into: &standardOutput) }
   }
@@ -81,10 +84,17 @@ package struct ProgressView {
       let tail = LastLines.of(kept, count: Self.failureLines)
       model.record(FailureRecord(transition: transition, tail: tail))
     }
-    aboveLive { view in
-      view.renderer.transition(transition, kept: kept, view.model, into: &view.standardError)
-    }
-    drawLive(atMilliseconds: now)
+    renderer.transition(transition, kept: kept, model, into: &standardError)
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// How far a running download is.
+  package mutating func download(
+    _ task: TaskID, _ progress: DownloadProgress, atMilliseconds now: Int64
+  ) {
+    guard let running = model.note(task, progress) else { return }
+    renderer.download(running, progress, model, atMilliseconds: now, into: &standardError)
+    live?.pass(toMilliseconds: now)
   }
 
   /// Output of a task's running try, in the order it was written, cut anywhere.
@@ -103,21 +113,31 @@ package struct ProgressView {
   }
 
   package mutating func warning(_ text: String) {
-    aboveLive { view in
-      view.standardError.add(view.palette.yellow("warning: "))
-      view.standardError.addCleaned(text)
-      view.standardError.endLine()
-    }
+    standardError.add(palette.yellow("warning: "))
+    standardError.addCleaned(text)
+    standardError.endLine()
   }
 
   /// Time has passed: a live view draws anew.
-  package mutating func tick(nowMilliseconds now: Int64) { drawLive(atMilliseconds: now) }
+  package mutating func tick(nowMilliseconds now: Int64) { live?.pass(toMilliseconds: now) }
 
   /// The terminal has another size.
-  package mutating func resize(columns: Int) { live?.columns = columns }
+  package mutating func resize(_ size: TerminalSize) { live?.size = size }
+
+  /// Whether the terminal is this program's to draw on.
+  package mutating func setVisible(_ visible: Bool) { live?.setVisible(visible) }
+
+  /// Others have written to the terminal.
+  package mutating func forgetScreen() { live?.forget() }
+
+  /// Gives the terminal back, with what is still to be said; the next frame begins anew.
+  package mutating func takeErasure() -> [UInt8] {
+    let lasting = standardError.take()
+    return live?.erase(lasting: lasting) ?? lasting
+  }
 
   package mutating func end(_ close: CloseEntry, atMilliseconds now: Int64) {
-    live?.erase(from: &standardError)
+    hasEnded = true
     ClosingSummary(model: model, palette: palette, namesLogs: live != nil)
       .write(close, atMilliseconds: now, into: &standardError)
     if json {
@@ -125,24 +145,12 @@ package struct ProgressView {
     }
   }
 
-  package mutating func takeStandardError() -> [UInt8] { standardError.take() }
+  package mutating func takeStandardError() -> [UInt8] {
+    if live == nil || hasEnded { return takeErasure() }
+    return live?.take(lasting: standardError.take(), model) ?? []
+  }
+
   package mutating func takeStandardOutput() -> [UInt8] { standardOutput.take() }
-
-  /// Writes what stays on the screen, with the live line out of its way.
-  private mutating func aboveLive(_ body: (inout ProgressView) -> Void) {
-    guard live != nil else { return body(&self) }
-    let before = standardError.take()
-    body(&self)
-    let added = standardError.take()
-    standardError.add(before)
-    if added.isEmpty { return }
-    live?.erase(from: &standardError)
-    standardError.add(added)
-  }
-
-  private mutating func drawLive(atMilliseconds now: Int64) {
-    live?.draw(model, atMilliseconds: now, into: &standardError)
-  }
 }
 
 /// A way to show progress in lines that stay.
@@ -155,12 +163,21 @@ protocol ProgressRenderer {
   func outputLine(
     _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
     into text: inout TextBuffer)
+  /// A download has come further.
+  mutating func download(
+    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    atMilliseconds now: Int64, into text: inout TextBuffer)
 }
 
 extension ProgressRenderer {
   func outputLine(
     _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
     into text: inout TextBuffer
+  ) {}
+
+  func download(
+    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    atMilliseconds now: Int64, into text: inout TextBuffer
   ) {}
 }
 

@@ -41,7 +41,14 @@ enum ProgressJSON {
         json.key("attempt")
         json.number(transition.attempt)
       }
-      if transition.endsTry { end(transition, into: &json) }
+      if transition.endsTry {
+        end(transition, into: &json)
+        if transition.event == .success, let fetch = transition.fetch {
+          json.key("download")
+          DownloadJSON(report: fetch.report)
+            .write(target: plan.downloadTarget(transition.task), into: &json)
+        }
+      }
       if transition.event == .retry {
         json.key("delay_ms")
         json.number(transition.delayMilliseconds)

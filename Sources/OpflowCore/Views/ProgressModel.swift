@@ -18,6 +18,7 @@ struct ProgressModel {
   private(set) var beganMilliseconds: Int64 = 0
   /// Whether any task printed something.
   private(set) var hasOutput = false
+  private(set) var downloads = DownloadTotals()
 
   /// Of more failures the summary tells only how many there were.
   static let maxDetailedFailures = 20
@@ -25,6 +26,8 @@ struct ProgressModel {
   struct RunningTask {
     var task: TaskID
     var startedMilliseconds: Int64
+    /// Of a download that has told something.
+    var download: DownloadProgress?
   }
 
   init(plan: Plan, heading: ProgressHeading) {
@@ -73,6 +76,9 @@ struct ProgressModel {
     if transition.outcome.usage.outputBytes > 0 { hasOutput = true }
     count(old, by: -1)
     count(new, by: 1)
+    if transition.event == .success, let report = transition.fetch?.report {
+      downloads.add(report)
+    }
     switch transition.event {
     case .start:
       interrupted.removeAll { $0 == task }
@@ -83,6 +89,13 @@ struct ProgressModel {
     if new != .running, new != .suspended, old == .running || old == .suspended {
       if let place = running.firstIndex(where: { $0.task == task }) { running.remove(at: place) }
     }
+  }
+
+  /// Notes how far a download is; nil when it does not run.
+  mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
+    guard let place = running.firstIndex(where: { $0.task == task }) else { return nil }
+    running[place].download = progress
+    return running[place]
   }
 
   mutating func record(_ failure: FailureRecord) {
@@ -111,6 +124,28 @@ struct ProgressModel {
     case .skipped: skipped += step
     case .cancelled: cancelled += step
     }
+  }
+}
+
+/// What the downloads of a drive came to.
+struct DownloadTotals {
+  private(set) var files = 0
+  /// Files that were there already.
+  private(set) var kept = 0
+  private(set) var fetchedBytes: Int64 = 0
+  /// Bytes of earlier tries that were not fetched again.
+  private(set) var resumedBytes: Int64 = 0
+
+  mutating func add(_ report: FetchReport) {
+    files += 1
+    if report.isKept { kept += 1 }
+    fetchedBytes = Self.sum(fetchedBytes, DownloadText.fetchedBytes(report))
+    resumedBytes = Self.sum(resumedBytes, report.resumedBytes)
+  }
+
+  private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+    let (sum, overflow) = one.addingReportingOverflow(max(0, other))
+    return overflow ? .max : sum
   }
 }
 

@@ -1,6 +1,6 @@
 /// How progress shows on standard error.
 package enum OutputMode: String, Sendable, CaseIterable {
-  /// One line that is drawn anew, on a terminal.
+  /// What runs, drawn anew at the bottom of a terminal.
   case live
   /// A line for each start and end, and the tasks' output as it comes.
   case line
@@ -20,8 +20,8 @@ package struct ProgressOptions: Sendable, Equatable {
   package var verbose = false
   /// Blocks of `group` are folded by `::group::` lines.
   package var gitHubActions = false
-  /// Columns of the terminal.
-  package var columns = 80
+  /// Of the terminal.
+  package var size = TerminalSize(columns: 80, rows: 24)
 
   package init(mode: OutputMode) { self.mode = mode }
 }

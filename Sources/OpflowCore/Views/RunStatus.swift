@@ -13,6 +13,8 @@ package struct RunStatus {
   /// What the run is about: `--only` leaves out the rest.
   let included: TaskSet
   private let isHeld: Bool
+  /// How far downloads are, as the process that drives the run tells it.
+  package var told: [TaskID: RunningDownloads.Entry] = [:]
 
   /// Tasks by the word of `status`.
   package struct Counts: Equatable, Sendable {
@@ -59,6 +61,21 @@ package struct RunStatus {
   package var name: String { plan.string(plan.manifest.name) }
 
   func state(_ task: TaskID) -> TaskState { Self.state(history[task], isHeld: isHeld) }
+
+  /// How far a running download is; nil where that is not known.
+  func progress(_ task: TaskID) -> DownloadProgress? {
+    guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
+    switch state(task) {
+    case .running, .suspended: return entry.progress
+    case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+      return nil
+    }
+  }
+
+  /// What a download that has succeeded found.
+  func report(_ task: TaskID) -> FetchReport? {
+    state(task) == .succeeded ? history.downloads[task]?.report : nil
+  }
 
   /// Nothing runs in a run that nobody drives: what its journal leaves running waits for a resume.
   private static func state(_ record: TaskRecord, isHeld: Bool) -> TaskState {

@@ -4,6 +4,18 @@ enum SizeText {
 
   /// `512MiB`, `1.5GiB`.
   static func text(bytes: UInt64) -> String {
+    let (whole, tenth, unit) = parts(bytes)
+    return tenth == 0 ? "\(whole)\(units[unit])" : "\(whole).\(tenth)\(units[unit])"
+  }
+
+  /// `512.0MiB`, `1.5GiB`: of a size that changes, so that it does not jump about. Bytes have no
+  /// fraction.
+  static func steady(bytes: UInt64) -> String {
+    let (whole, tenth, unit) = parts(bytes)
+    return unit == 0 ? "\(whole)B" : "\(whole).\(tenth)\(units[unit])"
+  }
+
+  private static func parts(_ bytes: UInt64) -> (whole: UInt64, tenth: UInt64, unit: Int) {
     var unit = 0
     var whole = bytes
     var rest: UInt64 = 0
@@ -12,7 +24,6 @@ enum SizeText {
       whole /= 1024
       unit += 1
     }
-    let tenth = rest * 10 / 1024
-    return tenth == 0 ? "\(whole)\(units[unit])" : "\(whole).\(tenth)\(units[unit])"
+    return (whole, rest * 10 / 1024, unit)
   }
 }

@@ -1,9 +1,7 @@
 /// The object of `opflow status --json`.
 package enum StatusJSON {
   /// - Parameter logPath: of a task that printed something; nil for one that did not.
-  package static func text(
-    _ status: RunStatus, logPath: (TaskID) -> String?
-  ) -> [UInt8] {
+  package static func text(_ status: RunStatus, logPath: (TaskID) -> String?) -> [UInt8] {
     var json = JSONWriter()
     json.beginObject()
     json.key("run")
@@ -71,6 +69,11 @@ package enum StatusJSON {
     json.endArray()
     json.key("log")
     json.optional(log)
+    if status.plan.kind(task) == .download {
+      json.key("download")
+      DownloadJSON(progress: status.progress(task), report: status.report(task))
+        .write(target: status.plan.downloadTarget(task), into: &json)
+    }
     json.endObject()
   }
 }

@@ -28,6 +28,7 @@ package struct StatusView {
         column == 1 ? painted(cell) : cell
       }
     }
+    if showsAll { writeDownloads(tasks, into: &text) }
     if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
       text.add("\ncontinue it: opflow resume \(status.run)\n")
@@ -110,7 +111,35 @@ package struct StatusView {
       let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
       return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
     case .skipped: return status.words(record)
-    case .running, .suspended, .succeeded, .upToDate, .cancelled: return ""
+    case .running, .suspended:
+      return status.progress(task).map {
+        DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
+      } ?? ""
+    case .succeeded, .upToDate, .cancelled: return ""
+    }
+  }
+
+  /// What is known of the files that downloads have put in place.
+  private func writeDownloads(_ tasks: [TaskID], into text: inout TextBuffer) {
+    for task in tasks {
+      guard let report = status.report(task) else { continue }
+      let spec = status.plan.download(task)
+      text.endLine()
+      text.add(palette.bold(status.plan.nameString(task)))
+      text.add(": ")
+      text.add(
+        DownloadText.finished(
+          report, wallMicroseconds: status.history[task].wallMicroseconds))
+      text.endLine()
+      for (label, value) in [
+        ("to", spec.target), ("sha256", report.sha256), ("sha512", report.sha512),
+        ("url", report.url),
+      ] where !value.isEmpty {
+        text.add(palette.dim("  " + TextWidth.padded(label, to: 6)))
+        text.add("  ")
+        text.addCleaned(value)
+        text.endLine()
+      }
     }
   }
 

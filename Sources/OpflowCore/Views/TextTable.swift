@@ -14,7 +14,9 @@ struct TextTable {
 
   /// One cell for each title.
   mutating func add(_ row: [String]) {
-    for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
+    for (column, cell) in row.enumerated() {
+      widths[column] = max(widths[column], TextWidth.of(cell))
+    }
     rows.append(row)
   }
 
@@ -36,7 +38,7 @@ struct TextTable {
     for (place, column) in columns.prefix(filled + 1).enumerated() {
       let cell = cells[column]
       let width = max(widths[column], titles[column].count)
-      let padding = String(repeating: " ", count: max(0, width - cell.count))
+      let padding = String(repeating: " ", count: max(0, width - TextWidth.of(cell)))
       if place > 0 { text.add("  ") }
       if rightAligned.contains(column) { text.add(padding) }
       text.add(cell.isEmpty ? "" : paint(column, cell))

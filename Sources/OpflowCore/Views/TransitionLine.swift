@@ -11,6 +11,17 @@ struct TransitionLine {
     text.endLine()
   }
 
+  /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), 11.2MiB/s, 13s left`.
+  func writeDownload(
+    _ task: TaskID, _ progress: DownloadProgress, _ model: ProgressModel,
+    atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
+  ) {
+    text.add(palette.dim(counter(model)))
+    text.add(" \(model.name(task)): ")
+    text.add(DownloadText.running(progress, atMilliseconds: now, tellsResume: tellsResume))
+    text.endLine()
+  }
+
   /// `[ 3/12]`: tasks that have their end, of all.
   private func counter(_ model: ProgressModel) -> String {
     let total = "\(model.total)"
@@ -25,7 +36,9 @@ struct TransitionLine {
     let reason = ReasonText.text(transition, plan: model.plan)
     switch transition.event {
     case .start: return palette.cyan("\(name) started") + attempt(transition)
-    case .success: return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
+    case .success:
+      return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
+        + download(transition, model)
     case .failure:
       let verb =
         transition.allowed
@@ -51,6 +64,15 @@ struct TransitionLine {
     let text = OutcomeText.text(transition.outcome, what: transition.what)
     let wall = transition.outcome.usage.wallMicroseconds
     return wall == 0 ? text : "\(text) after \(DurationText.text(microseconds: wall))"
+  }
+
+  /// What a download did.
+  private func download(_ transition: Transition, _ model: ProgressModel) -> String {
+    guard let report = transition.fetch?.report else { return "" }
+    let wall = transition.outcome.usage.wallMicroseconds
+    let source = model.plan.download(transition.task).sources.first ?? ""
+    let url = DownloadText.otherURL(report, firstSource: source).map { ", from \($0)" } ?? ""
+    return ": " + DownloadText.finished(report, wallMicroseconds: wall) + url
   }
 
   /// First tries go without saying.

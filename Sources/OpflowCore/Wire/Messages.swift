@@ -73,7 +73,7 @@ package struct WorkerProgress: Equatable, Sendable {
   /// -1 where nobody knows.
   package var totalBytes: Int64
   package var bytesPerSecond: Int64
-  /// The last line of output, for a watched task.
+  /// The last line of output, for a watched task; of a download what `resumeText` says.
   package var text: String
 
   package init(
@@ -84,5 +84,20 @@ package struct WorkerProgress: Equatable, Sendable {
     self.totalBytes = totalBytes
     self.bytesPerSecond = bytesPerSecond
     self.text = text
+  }
+}
+
+extension WorkerProgress {
+  private static let resumeKey = "from="
+
+  /// How a download tells that it goes on behind bytes which were there: empty for none.
+  package static func resumeText(bytes: Int64) -> String {
+    bytes > 0 ? "\(resumeKey)\(bytes)" : ""
+  }
+
+  /// The bytes of a download that were there when its try began and are not fetched again.
+  var resumedBytes: Int64 {
+    guard text.hasPrefix(Self.resumeKey) else { return 0 }
+    return Field.number(text.utf8.dropFirst(Self.resumeKey.utf8.count)) ?? 0
   }
 }

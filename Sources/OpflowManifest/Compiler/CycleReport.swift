@@ -7,6 +7,10 @@ struct CycleReport {
   func report(to mistakes: Mistakes) {
     for ring in needs.rings() {
       guard let first = ring.first else { continue }
+      guard !mistakes.isFull else {
+        mistakes.count()
+        continue
+      }
       // A ring of thousands is named by its beginning.
       let shown = ring.prefix(20)
       var names = shown.map { tasks.name($0.task).string }

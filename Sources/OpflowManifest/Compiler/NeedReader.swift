@@ -54,7 +54,7 @@ extension ManifestReader {
     guard let target = tasks.index(of: scalar.text) else {
       mistakes.error(
         document.place(node), "unknown task `\(scalar.text.string)`",
-        help: Suggestion.help(for: scalar.text, among: tasks.names))
+        help: scope.suggestions.help(for: scalar.text, among: tasks.names))
       return 0
     }
     if target == index {

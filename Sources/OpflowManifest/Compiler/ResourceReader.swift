@@ -66,7 +66,7 @@ extension ManifestReader {
       guard let resource = resources.index(of: name) else {
         mistakes.error(
           document.place(entries.keys[index]), "unknown resource `\(name.string)`",
-          help: Suggestion.help(for: name, among: resources.names.texts)
+          help: scope.suggestions.help(for: name, among: resources.names.texts)
             ?? "declare its capacity under top-level `resources`")
         continue
       }

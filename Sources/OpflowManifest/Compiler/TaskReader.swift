@@ -225,17 +225,3 @@ extension ManifestReader {
     }
   }
 }
-
-/// Lines of places that mostly come in rising order.
-struct LineCounter {
-  private var place = 0
-  private var line = 1
-
-  /// The line, from 1, that holds `place`.
-  mutating func line(of place: Int, in source: Text) -> Int {
-    if place < self.place { self = LineCounter() }
-    line += SourceText.lineCount(of: source.part(self.place..<place))
-    self.place = place
-    return line
-  }
-}

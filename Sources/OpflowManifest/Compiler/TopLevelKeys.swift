@@ -22,7 +22,7 @@ extension ManifestReader {
       mistakes.add(
         Mistakes.Mistake(
           severity: .error, place: nil, message: "the manifest has no variable `\(name)`",
-          help: Suggestion.help(for: scope.store.copy(name), among: scope.variables.texts)
+          help: scope.suggestions.help(for: scope.store.copy(name), among: scope.variables.texts)
             ?? "only what stands under `vars` can be set", origin: "--set \(name)"))
     }
   }

@@ -17,17 +17,19 @@ package struct Diagnostic: Equatable, Sendable {
   package var line: Int
   /// From 1, in characters (Unicode scalars).
   package var column: Int
-  /// One line without a full stop.
+  /// One line without a full stop, but for what it quotes of the manifest.
   package var message: String
   /// What to do, where that is not plain.
   package var help: String?
   package var notes: [Note]
-  /// The line of the manifest that the diagnostic is about.
+  /// The line of the manifest that the diagnostic is about; of a long one what is around the place.
   package var sourceLine: String
+  /// Characters of `sourceLine` before the place.
+  package var sourceColumn: Int
 
   package init(
     severity: Severity, file: String, line: Int, column: Int, message: String,
-    help: String? = nil, notes: [Note] = [], sourceLine: String = ""
+    help: String? = nil, notes: [Note] = [], sourceLine: String = "", sourceColumn: Int = 0
   ) {
     self.severity = severity
     self.file = file
@@ -37,6 +39,7 @@ package struct Diagnostic: Equatable, Sendable {
     self.help = help
     self.notes = notes
     self.sourceLine = sourceLine
+    self.sourceColumn = sourceColumn
   }
 }
 
@@ -67,19 +70,27 @@ extension Mistakes {
       .enumerated()
       .sorted { ($0.element.place ?? -1, $0.offset) < ($1.element.place ?? -1, $1.offset) }
       .prefix(Self.shownCount)
-    return chosen.map { diagnostic($0.element, in: source, file: file) }
+    let places = chosen.flatMap {
+      ($0.element.place.map { [$0] } ?? []) + $0.element.notes.map(\.place)
+    }
+    let positions = source.positions(of: places)
+    return chosen.map { diagnostic($0.element, in: source, positions, file: file) }
   }
 
-  private func diagnostic(_ mistake: Mistake, in source: SourceText, file: String) -> Diagnostic {
+  private func diagnostic(
+    _ mistake: Mistake, in source: SourceText, _ positions: [Int: SourceText.Position], file: String
+  ) -> Diagnostic {
     var result = Diagnostic(
       severity: mistake.severity, file: mistake.origin ?? file, line: 0, column: 0,
       message: mistake.message, help: mistake.help,
       notes: mistake.notes.map { note in
-        Diagnostic.Note(line: source.position(of: note.place).line, message: note.message)
+        Diagnostic.Note(line: positions[note.place]?.line ?? 0, message: note.message)
       })
-    if let place = mistake.place {
-      (result.line, result.column) = source.position(of: place)
-      result.sourceLine = source.line(at: place).string
+    if let place = mistake.place, let position = positions[place] {
+      (result.line, result.column) = (position.line, position.column)
+      let (text, before) = source.line(at: place)
+      result.sourceLine = text.string
+      result.sourceColumn = before
     }
     return result
   }

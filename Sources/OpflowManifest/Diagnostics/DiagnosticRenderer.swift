@@ -50,7 +50,7 @@ package struct DiagnosticRenderer: Sendable {
 
   private func excerpt(of diagnostic: Diagnostic) -> String {
     let line = Array(diagnostic.sourceLine.unicodeScalars)
-    let place = min(diagnostic.column - 1, line.count)
+    let place = min(diagnostic.sourceColumn, line.count)
     let first = max(0, place - Self.shownCharacters / 2)
     let shown = line[first..<min(line.count, first + Self.shownCharacters)]
     var text = ""

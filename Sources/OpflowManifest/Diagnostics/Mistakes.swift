@@ -15,12 +15,20 @@ final class Mistakes {
   private(set) var all: [Mistake] = []
   private(set) var errorCount = 0
   /// Places of nodes that are wrong as YAML: nothing more is said of what they hold.
-  private var settledPlaces: [Int] = []
+  private var settledPlaces: Set<Int> = []
   /// Levels of code that reads a second time what it reported on before.
   private var muted = 0
 
   /// Beyond this, mistakes are counted only.
   private static let keptCount = 1000
+  /// Of a text that quotes the manifest, whose names may be megabytes long.
+  private static let longestTextBytes = 1000
+
+  /// Whether further mistakes are only counted: what it takes to describe them can be spared.
+  var isFull: Bool { all.count >= Self.keptCount }
+
+  /// Counts one more mistake; for when all that are kept are there.
+  func count() { if muted == 0 { errorCount += 1 } }
 
   func error(
     _ place: Int, _ message: @autoclosure () -> String,
@@ -37,12 +45,25 @@ final class Mistakes {
   }
 
   /// Lets the mistake that was reported be the last one at `place`.
-  func settle(_ place: Int) { settledPlaces.append(place) }
+  func settle(_ place: Int) { settledPlaces.insert(place) }
 
   func add(_ mistake: Mistake) {
     if muted > 0 { return }
     if mistake.severity == .error { errorCount += 1 }
-    if all.count < Self.keptCount { all.append(mistake) }
+    guard !isFull else { return }
+    var mistake = mistake
+    mistake.message = Self.cut(mistake.message)
+    mistake.help = mistake.help.map(Self.cut)
+    mistake.notes = mistake.notes.map { ($0.place, Self.cut($0.message)) }
+    all.append(mistake)
+  }
+
+  /// The beginning and the end of a text that is too long.
+  private static func cut(_ text: String) -> String {
+    guard text.utf8.count > longestTextBytes else { return text }
+    let beginning = String(decoding: text.utf8.prefix(longestTextBytes / 2), as: UTF8.self)
+    let end = String(decoding: text.utf8.suffix(longestTextBytes / 4), as: UTF8.self)
+    return beginning + " … " + end
   }
 
   /// Nothing is reported until `unmute`.
@@ -53,11 +74,11 @@ final class Mistakes {
     severity: Diagnostic.Severity, place: Int, message: () -> String, help: () -> String?
   ) {
     if muted > 0 || settledPlaces.contains(place) { return }
-    guard all.count < Self.keptCount else {
+    guard !isFull else {
       if severity == .error { errorCount += 1 }
       return
     }
-    let message = message()
+    let message = Self.cut(message())
     // What an anchor holds is read once for each alias to it.
     if all.contains(where: { $0.place == place && $0.message == message }) { return }
     add(Mistake(severity: severity, place: place, message: message, help: help()))

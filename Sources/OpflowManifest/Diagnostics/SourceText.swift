@@ -4,24 +4,54 @@ internal import CYAML
 struct SourceText {
   let bytes: Text
 
-  /// Line and column from 1; columns are counted in characters (Unicode scalars).
-  func position(of offset: Int) -> (line: Int, column: Int) {
-    let offset = min(offset, bytes.count)
-    let start = lineStart(offset)
-    let before = Self.lineCount(of: bytes.part(0..<start))
-    let characters = bytes[start..<offset].count { $0 & 0xC0 != 0x80 }
-    let mark = start == 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) && offset > 0 ? 1 : 0
-    return (before + 1, characters - mark + 1)
+  /// Where a byte stands, as a person counts.
+  struct Position: Equatable {
+    /// From 1.
+    var line: Int
+    /// From 1, in characters (Unicode scalars).
+    var column: Int
   }
 
-  /// The text of the line that holds `offset`, without its end.
-  func line(at offset: Int) -> Text {
+  /// Bytes of a line that are kept on each side of a place. A line may be as long as the manifest.
+  private static let keptBytes = 400
+
+  /// The positions of these offsets, in one pass over the manifest however many there are.
+  func positions(of offsets: some Sequence<Int>) -> [Int: Position] {
+    var positions: [Int: Position] = [:]
+    var at = 0
+    var line = 1
+    var column = 1
+    for offset in Set(offsets).sorted() {
+      let end = min(max(offset, 0), bytes.count)
+      let between = bytes.part(at..<end)
+      let lines = Self.lineCount(of: between)
+      if lines > 0 {
+        line += lines
+        column = 1 + Self.characterCount(of: between.part(Self.lastLine(of: between)))
+      } else {
+        column += Self.characterCount(of: between)
+      }
+      at = end
+      // A byte order mark is no character of the first line.
+      let mark = line == 1 && end > 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 1 : 0
+      positions[offset] = Position(line: line, column: max(1, column - mark))
+    }
+    return positions
+  }
+
+  /// The line that holds `offset`, without its end: as much of it as is shown, and how many of its
+  /// characters stand before the place.
+  func line(at offset: Int) -> (text: Text, before: Int) {
     let offset = min(offset, bytes.count)
-    let start = lineStart(offset)
+    let window = bytes.part(max(0, offset - Self.keptBytes)..<offset)
+    var start = offset - window.count + Self.lastLine(of: window).lowerBound
     var end = offset
-    while end < bytes.count, bytes[end] != 10 { end += 1 }
+    while end < min(bytes.count, offset + Self.keptBytes), bytes[end] != 10 { end += 1 }
+    while start < offset, bytes[start] & 0xC0 == 0x80 { start += 1 }
+    while end > offset, end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+    let before = Self.characterCount(of: bytes.part(start..<offset))
     if end > start, bytes[end - 1] == 13 { end -= 1 }
-    return bytes.part(start..<max(start, end))
+    return (bytes.part(start..<end), before)
   }
 
   /// Line feeds in a text.
@@ -30,9 +60,46 @@ struct SourceText {
     cyaml_count_lines(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
   }
 
-  private func lineStart(_ offset: Int) -> Int {
-    var start = offset
-    while start > 0, bytes[start - 1] != 10 { start -= 1 }
-    return start
+  private static func characterCount(of text: Text) -> Int {
+    // SAFETY: counts within `text`.
+    cyaml_count_characters(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
+  }
+
+  /// What stands behind the last line feed of a text.
+  private static func lastLine(of text: Text) -> Range<Int> {
+    // SAFETY: looks within `text`.
+    cyaml_line_start(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)..<text.count
+  }
+}
+
+/// Lines of places that mostly come in rising order.
+struct LineCounter {
+  private var place = 0
+  private var line = 1
+  /// Line feeds before each block of the manifest; made when a place comes out of order.
+  private var blocks: [Int] = []
+
+  private static let blockBytes = 1 << 16
+
+  /// The line, from 1, that holds `place`.
+  mutating func line(of place: Int, in source: Text) -> Int {
+    if place < self.place { goBack(to: place, in: source) }
+    line += SourceText.lineCount(of: source.part(self.place..<place))
+    self.place = place
+    return line
+  }
+
+  private mutating func goBack(to place: Int, in source: Text) {
+    if blocks.isEmpty {
+      var count = 0
+      for start in stride(from: 0, through: source.count, by: Self.blockBytes) {
+        blocks.append(count)
+        let end = min(source.count, start + Self.blockBytes)
+        count += SourceText.lineCount(of: source.part(start..<end))
+      }
+    }
+    let block = place / Self.blockBytes
+    self.place = block * Self.blockBytes
+    line = 1 + blocks[block]
   }
 }

@@ -1,3 +1,24 @@
+/// Looks names of the manifest up among its own, as long as that is worth its time: a thousand wrong
+/// names among a million would take minutes, and nobody reads what comes of it.
+final class Suggestions {
+  /// Names that may still be compared.
+  private var left = 2_000_000
+
+  /// The nearest of `names`, when it is near enough and there were not too many before.
+  func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {
+    guard left > 0 else { return nil }
+    let counted = names.lazy.map { name in
+      self.left -= 1
+      return name
+    }
+    return Suggestion.nearest(to: name, among: counted)
+  }
+
+  func help(for name: Text, among names: some Sequence<Text>) -> String? {
+    nearest(to: name, among: names).map { Suggestion.text($0) }
+  }
+}
+
 /// Which of the known names a person may have meant.
 enum Suggestion {
   /// The nearest of `names`, when it is near enough: one edit for each three characters, at least
@@ -16,9 +37,7 @@ enum Suggestion {
     return best
   }
 
-  static func help(for name: Text, among names: some Sequence<Text>) -> String? {
-    nearest(to: name, among: names).map { "did you mean `\($0.string)`?" }
-  }
+  static func text(_ name: Text) -> String { "did you mean `\(name.string)`?" }
 
   /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) that
   /// make one name the other, without regard to case; `limit` when it is that or more.

@@ -24,6 +24,7 @@ final class NameScope {
   var sawRunID = false
   var sawTaskID = false
 
+  let suggestions = Suggestions()
   /// Texts that live as long as the scope.
   let store = TextStore()
   /// Texts of literals, as long as the scope as well: there are few.
@@ -123,7 +124,7 @@ struct ScopedNames: ExpressionNames {
     let variable = name.part(5..<name.count)
     if let value = scope.variable(variable) { return value }
     let help =
-      Suggestion.nearest(to: variable, among: scope.variables.texts)
+      scope.suggestions.nearest(to: variable, among: scope.variables.texts)
       .map { "did you mean `vars.\($0.string)`?" }
     report(
       ExpressionMistake(
@@ -139,7 +140,7 @@ struct ScopedNames: ExpressionNames {
     let help: String
     if name.hasPrefix("matrix.") {
       help =
-        Suggestion.nearest(to: name.part(7..<name.count), among: scope.matrixNames)
+        scope.suggestions.nearest(to: name.part(7..<name.count), among: scope.matrixNames)
         .map { "did you mean `matrix.\($0.string)`?" }
         ?? "the task's `matrix` has no such name"
     } else if name.contains(UInt8(ascii: ".")) {

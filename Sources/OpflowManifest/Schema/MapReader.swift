@@ -123,7 +123,7 @@ struct MapReader {
     mistakes.error(
       document.place(key), "unknown key `\(name.string)` in \(owner)",
       help: foreign.map { ForeignKeys.help(for: name, key: $0) }
-        ?? nearest.map { "did you mean `\($0.string)`?" }
+        ?? nearest.map { Suggestion.text($0) }
         ?? "known keys: \(names.map(\.string).joined(separator: ", "))")
     return nearest.flatMap { table.key($0) }
   }

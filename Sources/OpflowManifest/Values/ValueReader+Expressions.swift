@@ -44,6 +44,7 @@ extension ValueReader {
   }
 
   func report(_ mistake: ExpressionMistake, in node: Node) {
+    if mistakes.isFull { return mistakes.count() }
     mistakes.error(
       document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
   }

@@ -32,9 +32,11 @@ enum SyntaxMistakes {
     case Int32(CYAML_TOO_MANY_RECORDS):
       mistakes.error(place, "the manifest has more than a hundred million nodes")
     case Int32(CYAML_TOO_LONG):
-      mistakes.error(place, "a value of more than 32 MiB begins behind this")
+      mistakes.error(place, "a value of more than 8 MiB begins behind this")
     case Int32(CYAML_TOO_MANY_DIRECTIVES):
       mistakes.error(place, "more than a hundred `%` directives")
+    case Int32(CYAML_LONG_DIRECTIVE):
+      mistakes.error(place, "a `%` directive of more than a thousand bytes")
     default: mistakes.error(place, "out of memory while the manifest is read")
     }
   }

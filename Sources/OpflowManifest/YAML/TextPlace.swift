@@ -1,3 +1,13 @@
+internal import CYAML
+
+/// A `${{` of a decoded scalar, in its text and in the source. Mistakes of one scalar mostly come in
+/// order, so each is looked for from the one before.
+struct ExpressionPlace {
+  var node: Node
+  var inText: Int
+  var inSource: Int
+}
+
 extension YAMLDocument {
   /// Where the byte at `textOffset` of a scalar's text stands in the source.
   ///
@@ -8,34 +18,31 @@ extension YAMLDocument {
     let text = text(target)
     if let start = textStart(target) { return start + min(textOffset, text.count) }
 
-    var number = 0
-    var opening = 0
-    var position = 0
-    while let next = Self.opening(in: text, from: position), next <= textOffset {
-      number += 1
-      opening = next
-      position = next + 1
+    var pair = lastExpression
+    if pair.node != target || pair.inText > textOffset {
+      pair = ExpressionPlace(node: target, inText: -1, inSource: bodyStart(target) - 1)
     }
-    guard number > 0 else { return place(node) }
-    position = bodyStart(target)
-    for _ in 1..<number {
-      guard let next = Self.opening(in: source, from: position) else { return place(node) }
-      position = next + 1
+    while let next = Self.opening(in: text, from: pair.inText + 1), next <= textOffset {
+      guard let place = Self.opening(in: source, from: pair.inSource + 1) else { break }
+      (pair.inText, pair.inSource) = (next, place)
     }
-    guard let start = Self.opening(in: source, from: position) else { return place(node) }
+    guard pair.inText >= 0 else { return place(node) }
+    lastExpression = pair
+    let start = pair.inSource
+    let opening = pair.inText
     // Between the two the bytes are the same, unless a line was folded or a character escaped.
     let end = start + textOffset - opening
     return end <= source.count
       && source.part(start..<end).isSame(as: text.part(opening..<textOffset)) ? end : start
   }
 
+  /// The next `${{` of a text.
   private static func opening(in text: Text, from start: Int) -> Int? {
-    var position = start
-    while position + 3 <= text.count {
-      if text.part(position..<(position + 3)) == "${{" { return position }
-      position += 1
-    }
-    return nil
+    let rest = text.part(min(start, text.count)..<text.count)
+    // SAFETY: looks within `rest`.
+    let found = cyaml_find_expression(
+      rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count)
+    return found < rest.count ? start + found : nil
   }
 
   /// Where the text of a scalar may begin: behind the first line of a block scalar.

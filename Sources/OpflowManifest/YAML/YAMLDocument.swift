@@ -23,6 +23,7 @@ final class YAMLDocument {
   private let records: UnsafeBufferPointer<cyaml_record>
   private let texts: Text
   private var storage: cyaml_document
+  var lastExpression = ExpressionPlace(node: Node(Int32(-1)), inText: -1, inSource: -1)
 
   /// Reads the document.
   ///

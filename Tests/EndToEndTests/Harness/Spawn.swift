@@ -29,13 +29,38 @@ struct Launch {
       close(inputDescriptor)
     }
 
+    do {
+      let pid = try spawn(ownGroup ? Int32(POSIX_SPAWN_SETPGROUP) : 0) { actions in
+        posix_spawn_file_actions_adddup2(actions, inputDescriptor, 0)
+        posix_spawn_file_actions_adddup2(actions, output.writing, 1)
+        posix_spawn_file_actions_adddup2(actions, errors.writing, 2)
+      }
+      return try LiveProcess(pid: pid, output: output.reading, errors: errors.reading)
+    } catch {
+      close(output.reading)
+      close(errors.reading)
+      throw error
+    }
+  }
+
+  /// Starts it in a session of its own at the terminal of that path, in its foreground.
+  func start(atTerminal path: String) throws -> pid_t {
+    // The first terminal that a session's leader opens becomes the session's.
+    try spawn(Int32(ctest_spawn_new_session())) { actions in
+      posix_spawn_file_actions_addopen(actions, 0, path, O_RDWR, 0)
+      posix_spawn_file_actions_adddup2(actions, 0, 1)
+      posix_spawn_file_actions_adddup2(actions, 0, 2)
+    }
+  }
+
+  private func spawn(
+    _ flags: Int32, _ streams: (UnsafeMutablePointer<posix_spawn_file_actions_t>) -> Void
+  ) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     ctest_spawn_in_folder(&actions, folder)
-    posix_spawn_file_actions_adddup2(&actions, inputDescriptor, 0)
-    posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
-    posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
+    streams(&actions)
 
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -46,9 +71,8 @@ struct Launch {
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
     posix_spawnattr_setpgroup(&attributes, 0)
-    var flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
-    if ownGroup { flags |= POSIX_SPAWN_SETPGROUP }
-    posix_spawnattr_setflags(&attributes, Int16(flags))
+    posix_spawnattr_setflags(
+      &attributes, Int16(Int32(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) | flags))
 
     var pid: pid_t = 0
     let argv = [program] + arguments
@@ -58,12 +82,8 @@ struct Launch {
         posix_spawnp(&pid, program, &actions, &attributes, argv, envp)
       }
     }
-    guard failure == 0 else {
-      close(output.reading)
-      close(errors.reading)
-      throw HarnessFailure.errno("starting \(program)", failure)
-    }
-    return try LiveProcess(pid: pid, output: output.reading, errors: errors.reading)
+    guard failure == 0 else { throw HarnessFailure.errno("starting \(program)", failure) }
+    return pid
   }
 
   /// Text is given as an unlinked file: the whole of it is there and a reader meets its end.

@@ -105,6 +105,17 @@ final class Workplace {
     try launch(Program.path, arguments, input: nil, environment: environment, in: folder).start()
   }
 
+  /// Starts opflow at a terminal.
+  func startAtTerminal(
+    _ arguments: String..., columns: Int = 80, rows: Int = 24, environment: [String: String] = [:]
+  ) throws -> LiveTerminal {
+    var all = ["TERM": "xterm-256color"]
+    all.merge(environment) { $1 }
+    return try LiveTerminal(
+      launch(Program.path, arguments, input: nil, environment: all, in: nil), columns: columns,
+      rows: rows)
+  }
+
   /// Runs a shell command in the folder, with `$opflow` as the program's path.
   @discardableResult
   func shell(

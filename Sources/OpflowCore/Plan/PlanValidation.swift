@@ -1,0 +1,196 @@
+// What makes a plan sound
+// =======================
+//
+// A plan file is untrusted input, whatever its checksum says: whoever can write it can write that
+// too. So whatever opens one to drive or show a run checks all of it once, and from then on nobody
+// asks again whether an index is in range, a list of needs is a graph, or a name finds its task. The
+// cost is linear: a few passes over the columns, and one look at each name.
+
+extension Plan {
+  /// Checks all that a scheduler, a worker and a view take for granted: every reference leads into
+  /// the plan, the graph is one, the order of tasks suits it, and every name finds its task.
+  package func validate() throws(PlanError) {
+    try validateLists()
+    try validateTasks()
+    try validateTexts()
+    try validateGraph()
+    try validateOrder()
+    try validateNames()
+  }
+
+  // MARK: - Lists and records
+
+  private func validateLists() throws(PlanError) {
+    try validateRows(.needOffsets, needOffsets, end: needTargets.count)
+    try validateRows(.dependentOffsets, dependentOffsets, end: dependentTargets.count)
+    try validateLists(.listOffsets, listOffsets, end: listItems.count)
+    try validateLists(.environmentOffsets, environmentOffsets, end: environmentItems.count)
+    try validateLists(.demandOffsets, demandOffsets, end: demandItems.count)
+    try validateLists(.codeOffsets, codeOffsets, end: codeItems.count)
+    for demand in 0..<demandCount { try validate(demand: UInt32(truncatingIfNeeded: demand)) }
+    for policy in policies where !isSound(policy) { throw .reference(.policies) }
+    for download in downloads where !isSound(download) { throw .reference(.downloads) }
+  }
+
+  private func validateRows(
+    _ section: PlanSection, _ offsets: Column<UInt32>, end: Int
+  ) throws(PlanError) {
+    guard let last = offsets.last, Int(last) == end, offsets[0] == 0 else {
+      throw .reference(section)
+    }
+    var previous: UInt32 = 0
+    for offset in offsets {
+      if offset < previous { throw .reference(section) }
+      previous = offset
+    }
+  }
+
+  /// The same, where row 0 is the empty list.
+  private func validateLists(
+    _ section: PlanSection, _ offsets: Column<UInt32>, end: Int
+  ) throws(PlanError) {
+    try validateRows(section, offsets, end: end)
+    guard offsets.count > 1, offsets[1] == 0 else { throw .reference(section) }
+  }
+
+  /// A demand names each resource once: what is taken must be what was found free.
+  private func validate(demand: UInt32) throws(PlanError) {
+    var next = 0
+    for item in demandList(demand) {
+      guard Int(item.resource) >= next, Int(item.resource) < resources.count else {
+        throw .reference(.demandItems)
+      }
+      next = Int(item.resource) + 1
+    }
+  }
+
+  private func isSound(_ policy: TaskPolicy) -> Bool {
+    Int(policy.retryCodes) + 1 < codeOffsets.count && policy.retryJitterPermille <= 1000
+      && (1...64).contains(policy.stopSignal)
+  }
+
+  private func isSound(_ download: DownloadEntry) -> Bool {
+    isSound(download.target) && isSound(download.sha256) && isSound(download.sha512)
+      && download.sources != 0 && Int(download.sources) + 1 < listOffsets.count
+      && Int(download.headers) + 1 < environmentOffsets.count
+      && (download.mode <= 0o7777 || download.mode == .max)
+  }
+
+  // MARK: - Tasks and texts
+
+  private func validateTasks() throws(PlanError) {
+    for index in tasks {
+      if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
+      if !isSound(directory[index]) { throw .reference(.taskDirectory) }
+      if !isSound(taskDescription[index]) { throw .reference(.taskDescription) }
+      if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
+      if Int(shell[index]) + 1 >= listOffsets.count { throw .reference(.taskShell) }
+      if Int(tags[index]) + 1 >= listOffsets.count { throw .reference(.taskTags) }
+      if Int(environment[index]) + 1 >= environmentOffsets.count {
+        throw .reference(.taskEnvironment)
+      }
+      if Int(demand[index]) + 1 >= demandOffsets.count { throw .reference(.taskDemand) }
+      if Int(allowedCodes[index]) + 1 >= codeOffsets.count {
+        throw .reference(.taskAllowedCodes)
+      }
+      guard let kind = ActionKind(rawValue: kindByte[index]) else { throw .reference(.taskKind) }
+      let hasAction =
+        switch kind {
+        case .shell: isSound(action[index])
+        case .command: Int(action[index].offset) + 1 < listOffsets.count
+        case .download: Int(action[index].offset) < downloads.count
+        }
+      if !hasAction { throw .reference(.taskAction) }
+    }
+  }
+
+  private func validateTexts() throws(PlanError) {
+    for item in listItems where !isSound(item) { throw .reference(.listItems) }
+    for item in environmentItems where !(isSound(item.name) && isSound(item.value)) {
+      throw .reference(.environmentItems)
+    }
+    for resource in resources where !isSound(resource.name) { throw .reference(.resources) }
+    for file in files where !isSound(file) { throw .reference(.files) }
+    for name in environmentNames where !isSound(name) { throw .reference(.environmentNames) }
+    guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
+      throw .reference(.manifest)
+    }
+  }
+
+  /// Whether the text is in the arena.
+  func isSound(_ ref: TextRef) -> Bool {
+    Int(ref.offset) + Int(ref.length) <= arena.count
+  }
+
+  // MARK: - The graph
+
+  /// Every need is a task, and the dependents are the needs seen from the other end, in the order of
+  /// the tasks, as `Graph.reversed` lays them out.
+  private func validateGraph() throws(PlanError) {
+    var cursor = Array(dependentOffsets.dropLast())
+    for index in tasks {
+      for edge in needs(TaskID(index)) {
+        let target = Int(needTargets[edge])
+        guard tasks.contains(target), NeedCondition(rawValue: needConditions[edge]) != nil else {
+          throw .reference(.needTargets)
+        }
+        // A `finally` task runs when all others have ended, so none of those may wait for it.
+        if flags(TaskID(target)).contains(.finally), !flags(TaskID(index)).contains(.finally) {
+          throw .reference(.needTargets)
+        }
+        let place = Int(cursor[target])
+        guard place < Int(dependentOffsets[target + 1]),
+          dependentTargets[place] == Int32(truncatingIfNeeded: index),
+          dependentConditions[place] == needConditions[edge]
+        else { throw .reference(.dependentTargets) }
+        cursor[target] += 1
+      }
+    }
+  }
+
+  /// Each task stands once in the order, behind all that it needs: then there is no ring either.
+  private func validateOrder() throws(PlanError) {
+    var position = [Int32](repeating: -1, count: taskCount)
+    for place in tasks {
+      let task = Int(topologicalOrder[place])
+      guard tasks.contains(task), position[task] < 0 else {
+        throw .reference(.topologicalOrder)
+      }
+      position[task] = Int32(truncatingIfNeeded: place)
+      for edge in needs(TaskID(task)) where position[Int(needTargets[edge])] < 0 {
+        throw .reference(.topologicalOrder)
+      }
+    }
+  }
+
+  // MARK: - Names
+
+  /// Slots looked at for each task while names are checked. In a table half full it is less than
+  /// two; a table that needs this many was made to be slow.
+  private static let longestSearch = 64
+
+  /// The table holds every task once, where a search for its name ends.
+  private func validateNames() throws(PlanError) {
+    var used = 0
+    for task in nameTable where task >= 0 {
+      guard Int(task) < taskCount else { throw .reference(.nameTable) }
+      used += 1
+    }
+    guard used == taskCount else { throw .reference(.nameTable) }
+    var budget = (taskCount + 64) * Self.longestSearch
+    let mask = nameTable.count - 1
+    for index in tasks {
+      let bytes = nameBytes(TaskID(index))
+      var slot = Int(truncatingIfNeeded: Hash.xxh3(bytes)) & mask
+      while nameTable[slot] != Int32(truncatingIfNeeded: index) {
+        // A free slot, or an earlier task of the same name, ends the search too soon.
+        let other = nameTable[slot]
+        guard other >= 0, budget > 0, !nameBytes(TaskID(other)).equals(bytes) else {
+          throw .reference(.nameTable)
+        }
+        budget -= 1
+        slot = (slot + 1) & mask
+      }
+    }
+  }
+}

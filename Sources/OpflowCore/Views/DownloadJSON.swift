@@ -1,0 +1,34 @@
+/// The value of `download` in JSON: of one shape, with null for what is not known or does not apply.
+struct DownloadJSON {
+  /// Of one that runs.
+  var progress: DownloadProgress?
+  /// Of one that has succeeded.
+  var report: FetchReport?
+
+  func write(target: UnsafeRawBufferPointer, into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("to")
+    json.string(target)
+    json.key("done_bytes")
+    json.optional(progress?.doneBytes ?? report?.sizeBytes)
+    json.key("total_bytes")
+    json.optional(progress?.totalBytes ?? report?.sizeBytes)
+    json.key("resumed_bytes")
+    json.optional(progress?.resumedBytes ?? report?.resumedBytes)
+    json.key("bytes_per_second")
+    json.optional(progress?.bytesPerSecond)
+    json.key("seconds_left")
+    json.optional(progress?.secondsLeft)
+    json.key("kept")
+    if let report { json.bool(report.isKept) } else { json.null() }
+    json.key("sha256")
+    json.optional(Self.known(report?.sha256))
+    json.key("sha512")
+    json.optional(Self.known(report?.sha512))
+    json.key("url")
+    json.optional(Self.known(report?.url))
+    json.endObject()
+  }
+
+  private static func known(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
+}

@@ -1,0 +1,98 @@
+/// How far a running download is.
+package struct DownloadProgress: Equatable, Sendable {
+  package var doneBytes: Int64
+  /// Nil where nobody knows.
+  package var totalBytes: Int64?
+  /// Over the last seconds before `toldMilliseconds`.
+  package var bytesPerSecond: Int64
+  /// Bytes that were there when the try began and are not fetched again.
+  package var resumedBytes: Int64 = 0
+  /// When its worker last had something to tell, since the epoch.
+  package var toldMilliseconds: Int64
+
+  /// Numbers that others give are cut to what calculations have room for.
+  private static let limit: Int64 = 1 << 60
+  /// A worker tells every tenth of a second that bytes came; a reader may be a second behind.
+  private static let silentMilliseconds: Int64 = 3000
+
+  package init(
+    doneBytes: Int64, totalBytes: Int64?, bytesPerSecond: Int64, resumedBytes: Int64 = 0,
+    toldMilliseconds: Int64
+  ) {
+    self.doneBytes = min(max(0, doneBytes), Self.limit)
+    self.totalBytes = totalBytes.flatMap { $0 < 0 ? nil : min($0, Self.limit) }
+    self.bytesPerSecond = min(max(0, bytesPerSecond), Self.limit)
+    self.resumedBytes = min(max(0, resumedBytes), Self.limit)
+    self.toldMilliseconds = toldMilliseconds
+  }
+
+  /// Whole percents, 0 to 100; nil where the end is unknown.
+  package var percent: Int? {
+    fraction(of: 100)
+  }
+
+  /// How many of `steps` equal steps are done; nil where the end is unknown.
+  func fraction(of steps: Int) -> Int? {
+    guard let totalBytes, totalBytes > 0 else { return nil }
+    return Int(min(1, Double(doneBytes) / Double(totalBytes)) * Double(steps))
+  }
+
+  /// How long nothing has come, where that is worth a word.
+  func silentMilliseconds(at now: Int64) -> Int64? {
+    let silence = now - toldMilliseconds
+    return silence >= Self.silentMilliseconds ? silence : nil
+  }
+
+  /// Nil where the end or the speed is unknown.
+  package var secondsLeft: Int64? {
+    guard let totalBytes else { return nil }
+    return SpeedEstimate.secondsLeft(
+      doneBytes: doneBytes, totalBytes: totalBytes, bytesPerSecond: bytesPerSecond)
+  }
+}
+
+/// The downloads that run, as their workers tell.
+package struct RunningDownloads: Sendable {
+  /// How far a try is.
+  package struct Entry: Equatable, Sendable {
+    package var attempt: Int32
+    package var progress: DownloadProgress
+
+    package init(attempt: Int32, progress: DownloadProgress) {
+      self.attempt = attempt
+      self.progress = progress
+    }
+  }
+
+  /// The tries that run, with nothing told of some.
+  private var attempts: [TaskID: Int32] = [:]
+  package private(set) var entries: [TaskID: Entry] = [:]
+
+  package init() {}
+
+  /// A try starts or ends.
+  package mutating func apply(_ transition: Transition, plan: Plan) {
+    let task = transition.task
+    guard !task.isNone, plan.kind(task) == .download else { return }
+    if transition.event == .start {
+      attempts[task] = transition.attempt
+      entries[task] = nil
+    } else if transition.endsTry {
+      attempts[task] = nil
+      entries[task] = nil
+    }
+  }
+
+  /// What a worker says becomes how far the download is; nil when no such download runs.
+  package mutating func take(
+    _ report: WorkerProgress, atMilliseconds now: Int64
+  ) -> DownloadProgress? {
+    guard let attempt = attempts[report.task] else { return nil }
+    let progress = DownloadProgress(
+      doneBytes: report.doneBytes, totalBytes: report.totalBytes,
+      bytesPerSecond: report.bytesPerSecond, resumedBytes: report.resumedBytes,
+      toldMilliseconds: now)
+    entries[report.task] = Entry(attempt: attempt, progress: progress)
+    return progress
+  }
+}

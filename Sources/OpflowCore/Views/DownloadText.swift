@@ -1,0 +1,61 @@
+/// Downloads in words.
+enum DownloadText {
+  /// `54.0MiB of 200.0MiB (27%), 11.2MiB/s, 13s left`
+  static func running(
+    _ progress: DownloadProgress, atMilliseconds now: Int64, tellsResume: Bool
+  ) -> String {
+    var text = size(progress.doneBytes)
+    if let total = progress.totalBytes, let percent = progress.percent {
+      text += " of \(size(total)) (\(percent)%)"
+    }
+    if tellsResume, progress.resumedBytes > 0 {
+      text += ", resumed at \(size(progress.resumedBytes))"
+    }
+    let pace = pace(progress, atMilliseconds: now).filter { !$0.isEmpty }
+    return ([text] + pace).joined(separator: ", ")
+  }
+
+  /// The speed and the time that is left, or else how long nothing has come; either may be empty.
+  static func pace(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
+    if let silence = progress.silentMilliseconds(at: now) {
+      return ["nothing for \(DurationText.text(wholeSeconds: silence / 1000))", ""]
+    }
+    if progress.bytesPerSecond == 0 { return ["", ""] }
+    let left = progress.secondsLeft.map { "\(DurationText.text(wholeSeconds: $0)) left" }
+    return [speed(progress.bytesPerSecond), left ?? ""]
+  }
+
+  /// `200.0MiB at 10.0MiB/s, resumed at 50.0MiB`
+  static func finished(_ report: FetchReport, wallMicroseconds: Int64) -> String {
+    var text = size(report.sizeBytes)
+    if report.isKept { return text + ", was there already" }
+    if let speed = averageSpeed(report, wallMicroseconds: wallMicroseconds) {
+      text += " at \(self.speed(speed))"
+    }
+    if report.resumedBytes > 0 { text += ", resumed at \(size(report.resumedBytes))" }
+    return text
+  }
+
+  /// Where the file came from, unless that is the first URL of the manifest.
+  static func otherURL(_ report: FetchReport, firstSource: String) -> String? {
+    if report.url.isEmpty { return nil }
+    // The report's is written in the one way that addresses have, and cut where it is long.
+    let first = (try? WebAddress(firstSource))?.text ?? firstSource
+    return first.hasPrefix(report.url) ? nil : CleanText.string(report.url)
+  }
+
+  /// Of what was fetched, in bytes per second; nil where that was too little to tell.
+  static func averageSpeed(_ report: FetchReport, wallMicroseconds: Int64) -> Int64? {
+    let fetched = fetchedBytes(report)
+    guard wallMicroseconds > 0, fetched >= 1 << 20 || wallMicroseconds >= 1_000_000, fetched > 0
+    else { return nil }
+    return Int64(min(Double(fetched) * 1e6 / Double(wallMicroseconds), 1e18))
+  }
+
+  static func fetchedBytes(_ report: FetchReport) -> Int64 {
+    report.isKept ? 0 : max(0, report.sizeBytes - report.resumedBytes)
+  }
+
+  static func size(_ bytes: Int64) -> String { SizeText.steady(bytes: UInt64(max(0, bytes))) }
+  static func speed(_ bytesPerSecond: Int64) -> String { size(bytesPerSecond) + "/s" }
+}

@@ -1,0 +1,24 @@
+/// What a resume runs again and why: the first ones by name, then how many more.
+struct RerunLines {
+  private let line: TransitionLine
+  /// Told so far.
+  private var count = 0
+
+  private static let maxLines = 20
+
+  init(_ line: TransitionLine) { self.line = line }
+
+  mutating func add(_ transition: Transition, _ model: ProgressModel, into text: inout TextBuffer) {
+    count += 1
+    if count <= Self.maxLines { line.write(transition, model, into: &text) }
+  }
+
+  /// Nothing more runs again.
+  mutating func end(into text: inout TextBuffer) {
+    if count > Self.maxLines {
+      text.add("… and \(count - Self.maxLines) more run again")
+      text.endLine()
+    }
+    count = 0
+  }
+}

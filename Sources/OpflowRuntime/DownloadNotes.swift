@@ -1,0 +1,46 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Keeps `progress` in the run's folder, from which other processes learn how far downloads are.
+///
+/// It is a help to views and nothing more: what cannot be written is left, and nothing is synced.
+struct DownloadNotes {
+  var running = RunningDownloads()
+
+  private let path: String
+  private let plan: Plan
+  private var nextWrite = Instant(nanoseconds: 0)
+  private var written: [UInt8] = []
+  private var isBroken = false
+
+  private static let pauseMilliseconds: Int64 = 1000
+
+  init(folder: RunFolder, plan: Plan) {
+    path = folder.progress
+    self.plan = plan
+  }
+
+  /// Writes what changed, at most once a second.
+  mutating func write(at now: Instant) {
+    guard !isBroken, !running.entries.isEmpty, now >= nextWrite else { return }
+    nextWrite = now.advanced(byMilliseconds: Self.pauseMilliseconds)
+    let notes = ProgressNotes.encoded(running, plan: plan)
+    guard notes != written else { return }
+    written = notes
+    do throws(Errno) {
+      let temporary = path + ".new"
+      let file = try File.open(temporary, [.writeOnly, .create, .truncate, .noFollow])
+      try file.writeAll(notes)
+      try file.close()
+      try Path.rename(temporary, to: path)
+    } catch {
+      isBroken = true
+    }
+  }
+
+  /// Nothing runs any more.
+  func remove() {
+    if written.isEmpty { return }
+    for path in [path, path + ".new"] { try? Path.remove(path) }
+  }
+}

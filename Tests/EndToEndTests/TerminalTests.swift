@@ -1,0 +1,125 @@
+import Screen
+import Testing
+
+/// The live view at a real terminal.
+struct TerminalTests {
+  private func place() throws -> Workplace {
+    try Workplace(
+      """
+      name: demo
+      tasks:
+        first: { run: "echo here > here; read x < go" }
+        second: { run: "echo here > here; read x < go" }
+        third: { needs: [first, second], run: "true" }
+      """)
+  }
+
+  private func begin(_ place: Workplace, columns: Int = 80) throws -> LiveTerminal {
+    let here = try place.gate("here")
+    _ = try place.gate("go")
+    let terminal = try place.startAtTerminal("run", "-j", "2", columns: columns)
+    _ = try here.next(2)
+    try terminal.wait { $0.text.last?.hasPrefix("[0/3]") == true }
+    return terminal
+  }
+
+  /// The screen without what differs from run to run.
+  private func shown(_ terminal: LiveTerminal) -> [String] {
+    terminal.screen.text.map { line in
+      line.replacing(#/\d{8}-\d{6}-[0-9a-f]{4}/#, with: "RUN")
+        .replacing(#/\d+(\.\d+)?s/#, with: "TIME").replacing(#/ +/#, with: " ")
+    }
+  }
+
+  private static let summary = [
+    "run RUN (demo): 3 tasks", "run RUN succeeded in TIME: 3 succeeded",
+  ]
+
+  @Test func `what runs is shown while it runs, and only the summary stays`() throws {
+    let place = try place()
+    let terminal = try begin(place)
+    #expect(shown(terminal).count == 4)
+    #expect(
+      Set(shown(terminal)) == [
+        "run RUN (demo): 3 tasks", "first TIME", "second TIME",
+        "[0/3] TIME, 2 running, 1 waiting",
+      ])
+    try place.gate("go").letGo(2)
+    #expect(try terminal.finish() == 0)
+    #expect(shown(terminal) == Self.summary)
+    #expect(terminal.screen.isCursorVisible)
+    #expect(terminal.screen.cursor == (2, 0))
+    #expect(terminal.screen.unknown == [])
+  }
+
+  @Test func `a terminal that changes its size is drawn on anew`() throws {
+    let place = try place()
+    let terminal = try begin(place)
+    for (columns, counts) in [(20, "[0/3]"), (60, "[0/3]"), (12, "[0/3]"), (80, "[0/3]")] {
+      try terminal.resize(columns: columns, rows: 10)
+      let seen = terminal.bytes.count
+      try terminal.wait { _ in terminal.bytes.count > seen }
+      try terminal.wait { $0.text.last?.hasPrefix(counts) == true }
+    }
+    try place.gate("go").letGo(2)
+    #expect(try terminal.finish() == 0)
+    let text = terminal.screen.text
+    // The heading may have been wrapped by the terminal; of frames nothing is left.
+    #expect(!text.contains { $0.contains("first") || $0.contains("[0/3]") }, "\(text)")
+    #expect(text.last?.contains("3 succeeded") == true, "\(text)")
+  }
+
+  @Test func `Ctrl-C leaves a clean screen`() throws {
+    let place = try place()
+    let terminal = try begin(place, columns: 100)
+    try terminal.type("\u{3}")
+    #expect(try terminal.finish() == 130)
+    let text = shown(terminal)
+    #expect(
+      text.dropLast() == [
+        "run RUN (demo): 3 tasks",
+        "warning: stopping: running tasks are ended (once more to kill them at once)",
+        "not started: third",
+        "run RUN interrupted by SIGINT in TIME: 2 cancelled, 1 not started",
+      ], "\(text)")
+    #expect(terminal.screen.isCursorVisible)
+  }
+
+  @Test func `Ctrl-Z gives the terminal back, and going on draws below what came meanwhile`()
+    throws
+  {
+    let place = try place()
+    let terminal = try begin(place)
+    try terminal.type("\u{1a}")
+    try terminal.waitUntilStopped()
+    try terminal.wait { !$0.text.contains { $0.contains("first") } }
+    #expect(terminal.screen.isCursorVisible)
+    // What a shell would write now; nobody reads it, so the terminal echoes it only.
+    try terminal.type("fg\n")
+    try terminal.wait { $0.text.contains("fg") }
+    terminal.proceed()
+    try terminal.wait { $0.text.last?.hasPrefix("[0/3]") == true }
+    try place.gate("go").letGo(2)
+    #expect(try terminal.finish() == 0)
+    #expect(
+      shown(terminal) == [
+        Self.summary[0], "[0/3] run paused", "fg", "[0/3] run goes on", Self.summary[1],
+      ])
+  }
+
+  @Test(arguments: ["NO_COLOR": "1", "TERM": "dumb"].map { [$0: $1] })
+  func `a terminal for plain text gets lines`(environment: [String: String]) throws {
+    let place = try Workplace("tasks: { only: { run: echo said } }")
+    let terminal = try place.startAtTerminal("run", environment: environment)
+    #expect(try terminal.finish() == 0)
+    #expect(terminal.screen.text.contains("only | said"))
+    #expect(!terminal.bytes.contains(27))
+  }
+
+  @Test func `live is for terminals only`() throws {
+    let place = try Workplace("tasks: { only: { run: echo said } }")
+    let run = try place.opflow("run", "--output", "live")
+    #expect(run.errors.contains("only | said"), "\(run)")
+    #expect(!run.errors.contains("\u{1b}"))
+  }
+}

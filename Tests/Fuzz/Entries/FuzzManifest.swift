@@ -1,0 +1,86 @@
+import OpflowCore
+import OpflowManifest
+
+/// The manifest, from bytes to a plan or to mistakes with their places.
+enum FuzzManifest {
+  static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
+    let compiled: CompiledManifest
+    do throws(ManifestError) {
+      compiled = try compile(bytes, wantsPlan: true)
+    } catch {
+      try check(error, in: bytes)
+      try checkAlone(bytes, isGood: false)
+      return
+    }
+    try checkAlone(bytes, isGood: true)
+    for warning in compiled.warnings { try check(warning, in: bytes) }
+    let plan: Plan
+    do throws(PlanError) {
+      plan = try Plan(copying: compiled.planBytes)
+      try plan.validate()
+    } catch {
+      throw FuzzFinding("a plan that is not sound: \(error.message)")
+    }
+    try expect(plan.taskCount == compiled.taskCount, "a task is lost")
+    try expect(plan.key == compiled.planKey, "the plan has another key")
+    if plan.taskCount <= 200 {
+      var run = PlanRun(plan)
+      try run.toTheEnd()
+    }
+  }
+
+  private static func compile(
+    _ bytes: UnsafeRawBufferPointer, wantsPlan: Bool
+  ) throws(ManifestError) -> CompiledManifest {
+    try ManifestCompiler.compile(
+      ManifestSource(
+        bytes: Array(bytes), displayPath: "m.yaml", path: "/work/m.yaml", folder: "/work",
+        defaultName: "m"),
+      options: CompileOptions(
+        runID: "run", environment: [("HOME", "/home")],
+        opflowVersion: "1", cores: 4, memoryBytes: 1 << 33, wantsPlan: wantsPlan))
+  }
+
+  /// A check without a plan finds the same.
+  private static func checkAlone(
+    _ bytes: UnsafeRawBufferPointer, isGood: Bool
+  ) throws(FuzzFinding) {
+    let isGoodAlone = (try? compile(bytes, wantsPlan: false)) != nil
+    try expect(isGoodAlone == isGood, "a check and a run judge the manifest differently")
+  }
+
+  private static func check(
+    _ error: ManifestError, in bytes: UnsafeRawBufferPointer
+  ) throws(FuzzFinding) {
+    try expect(error.errorCount > 0, "refused without a mistake")
+    try expect(
+      error.diagnostics.contains { $0.severity == .error }, "refused without a word")
+    for diagnostic in error.diagnostics { try check(diagnostic, in: bytes) }
+    let text = DiagnosticRenderer(isColored: false).render(error)
+    try expect(text.utf8.count < 1 << 20, "\(text.utf8.count) bytes of complaint")
+    let control = text.unicodeScalars.first {
+      $0.value < 32 && $0 != "\n" && $0 != "\t" || $0.value == 127
+    }
+    try expect(control == nil, "a control character is shown: \(control?.value ?? 0)")
+  }
+
+  /// Every mistake stands in the file, where a caret can be put below it.
+  private static func check(
+    _ diagnostic: Diagnostic, in bytes: UnsafeRawBufferPointer
+  ) throws(FuzzFinding) {
+    try expect(!diagnostic.message.isEmpty, "a mistake without a text")
+    let shown = DiagnosticRenderer(isColored: false).render(diagnostic)
+    try expect(
+      shown.split(separator: "\n").count <= 4 + diagnostic.notes.count, "too many lines: \(shown)")
+    let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+    try expect(
+      (1...lines.count).contains(diagnostic.line), "line \(diagnostic.line) of \(lines.count)")
+    let length = lines[diagnostic.line - 1].count { $0 & 0xC0 != 0x80 }
+    try expect(
+      (1...(length + 1)).contains(diagnostic.column),
+      "column \(diagnostic.column) of \(length): \(diagnostic.message)")
+    for note in diagnostic.notes {
+      try expect((1...lines.count).contains(note.line), "a note at line \(note.line)")
+    }
+  }
+}

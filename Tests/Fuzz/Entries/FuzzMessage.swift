@@ -1,0 +1,91 @@
+import OpflowCore
+
+/// What workers and the coordinator tell each other.
+enum FuzzMessage {
+  static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
+    for line in bytes.split(separator: Field.lineFeed, omittingEmptySubsequences: false) {
+      guard line.count < MessageCodec.longestLineBytes else { continue }
+      let line = UnsafeRawBufferPointer(rebasing: line)
+      try check(line, MessageCodec.order) { MessageCodec.encode($0, into: &$1) }
+      try check(line, MessageCodec.report) { MessageCodec.encode($0, into: &$1) }
+    }
+    try checkStream(bytes)
+  }
+
+  /// What a line says is what it says when it is written anew, in one line of the length that the
+  /// other side takes.
+  private static func check<Message: Equatable>(
+    _ line: UnsafeRawBufferPointer, _ decode: (UnsafeRawBufferPointer) -> Message?,
+    _ encode: (Message, inout FieldWriter) -> Void
+  ) throws(FuzzFinding) {
+    guard let message = decode(line) else { return }
+    let written = encoded(message, encode)
+    try expect(
+      written.count <= MessageCodec.longestLineBytes, "a line of \(written.count) bytes: \(message)"
+    )
+    try expect(
+      written.firstIndex(of: Field.lineFeed) == written.count - 1, "not one line: \(message)")
+    guard let again = decoded(written, decode) else {
+      throw FuzzFinding("what was written is no message: \(message)")
+    }
+    // Bytes that are no UTF-8 grow when they are replaced, so that free text may be cut; and of what
+    // a download did, texts that are too long for what they are good for are left out.
+    let mayDiffer = written.count > line.count || line.starts(with: "fetched".utf8)
+    try expect(again == message || mayDiffer, "\(message) became \(again)")
+    try expect(encoded(again, encode) == written, "\(again) is written in two ways")
+  }
+
+  private static func encoded<Message>(
+    _ message: Message, _ encode: (Message, inout FieldWriter) -> Void
+  ) -> [UInt8] {
+    var writer = FieldWriter()
+    encode(message, &writer)
+    return writer.bytes
+  }
+
+  private static func decoded<Message>(
+    _ line: [UInt8], _ decode: (UnsafeRawBufferPointer) -> Message?
+  ) -> Message? {
+    line.withUnsafeBytes { decode(UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
+  }
+
+  /// However the bytes come, in one piece or one by one, they make the same messages.
+  private static func checkStream(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
+    let whole = messages(in: bytes, step: 1000)
+    for step in [1, 7, 333] {
+      try expect(
+        messages(in: bytes, step: step) == whole, "messages depend on how their bytes come")
+    }
+  }
+
+  private struct Stream: Equatable {
+    var reports: [WorkerReport] = []
+    var isMalformed = false
+    var isMidLine = false
+  }
+
+  private static func messages(in bytes: UnsafeRawBufferPointer, step: Int) -> Stream {
+    var stream = Stream()
+    var buffer = LineBuffer()
+    var taken = 0
+    while true {
+      switch buffer.next(MessageCodec.report) {
+      case .message(let report): stream.reports.append(report)
+      case .malformed:
+        stream.isMalformed = true
+        return stream
+      case .needsMore:
+        guard taken < bytes.count else {
+          stream.isMidLine = !buffer.isEmpty
+          return stream
+        }
+        buffer.fill { (room: UnsafeMutableRawBufferPointer) throws(Never) -> Int in
+          let count = min(step, room.count, bytes.count - taken)
+          room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[taken..<(taken + count)]))
+          taken += count
+          return count
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import OpflowCore
+
+/// The compiled plan, with any bytes behind a header that fits them: a checksum is no defence.
+enum FuzzPlan {
+  static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
+    _ = try? Plan(copying: Array(bytes))
+    guard let plan = try? Plan(copying: withSoundHeader(bytes)), (try? plan.validate()) != nil
+    else { return }
+    try readAll(plan)
+    guard plan.taskCount <= 400 else { return }
+    var run = PlanRun(plan)
+    try run.toTheEnd()
+  }
+
+  private static func withSoundHeader(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var plan = Array(bytes)
+    guard plan.count >= 64 else { return plan }
+    plan.replaceSubrange(0..<8, with: PlanFormat.magic)
+    plan.withUnsafeMutableBytes { plan in
+      plan.storeBytes(of: PlanFormat.version.littleEndian, toByteOffset: 8, as: UInt32.self)
+      plan.storeBytes(
+        of: UInt32(PlanSection.allCases.count).littleEndian, toByteOffset: 12, as: UInt32.self)
+      plan.storeBytes(of: UInt64(plan.count).littleEndian, toByteOffset: 16, as: UInt64.self)
+      let checksum = Hash.xxh3(UnsafeRawBufferPointer(rebasing: plan[64...]))
+      plan.storeBytes(of: checksum.littleEndian, toByteOffset: 24, as: UInt64.self)
+    }
+    return plan
+  }
+
+  /// Reads all that a plan says; traps where something leads out of it.
+  private static func readAll(_ plan: Plan) throws(FuzzFinding) {
+    var size = 0
+    for index in plan.tasks {
+      let task = TaskID(index)
+      size += plan.nameString(task).utf8.count
+      size += plan.text(plan.directory[index]).count + plan.text(plan.taskDescription[index]).count
+      size += texts(plan, plan.shell[index]) + texts(plan, plan.tags[index])
+      for item in plan.environmentList(plan.environment[index]) {
+        size += plan.text(item.name).count + plan.text(item.value).count
+      }
+      for item in plan.demandList(plan.demand[index]) {
+        size += plan.text(plan.resources[Int(item.resource)].name).count
+      }
+      size += plan.codeList(plan.policy(task).retryCodes).count
+      size += plan.allowsFailure(task, .exit(1), .none) ? 1 : 0
+      size += Int(truncatingIfNeeded: plan.fingerprint(task).whole & 1)
+      switch plan.kind(task) {
+      case .shell: size += plan.script(task).count
+      case .command: for word in plan.words(task) { size += plan.text(word).count }
+      case .download:
+        size += plan.download(task).sources.count + plan.downloadTarget(task).count
+      }
+      try expect(plan.task(named: plan.nameBytes(task)) == task, "a name finds another task")
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        try expect(
+          plan.dependents(need).contains { plan.dependentTargets[$0] == task.rawValue },
+          "a need does not know its dependent")
+      }
+    }
+    for file in plan.files { size += plan.text(file).count }
+    size += plan.text(plan.manifest.name).count + plan.text(plan.manifest.folder).count
+    try expect(size >= plan.taskCount, "a task without a name")
+  }
+
+  private static func texts(_ plan: Plan, _ list: ListIndex) -> Int {
+    plan.list(list).reduce(0) { $0 + plan.text($1).count }
+  }
+}

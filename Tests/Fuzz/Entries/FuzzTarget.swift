@@ -1,0 +1,83 @@
+import OpflowCore
+
+/// A reader of bytes that nobody vouches for, and what must hold of it for any bytes at all.
+///
+/// One piece of code serves the fuzzer (`scripts/soak fuzz`), the replay of a finding and the tests,
+/// which go through the whole corpus.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+  case manifest, journal, message, plan, part, response
+
+  /// Longer inputs show nothing that these do not.
+  package var longestBytes: Int {
+    switch self {
+    case .message, .part, .response: 2048
+    case .manifest, .journal: 4096
+    case .plan: 8192
+    }
+  }
+
+  /// - Throws: what does not hold. What traps, or goes on without end, is a finding too.
+  package func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
+    switch self {
+    case .manifest: try FuzzManifest.check(bytes)
+    case .journal: try FuzzJournal.check(bytes)
+    case .message: try FuzzMessage.check(bytes)
+    case .plan: try FuzzPlan.check(bytes)
+    case .part: try FuzzPart.check(bytes)
+    case .response: try FuzzResponse.check(bytes)
+    }
+  }
+
+  package func check(_ bytes: [UInt8]) throws(FuzzFinding) {
+    let finding = bytes.withUnsafeBytes { bytes -> FuzzFinding? in
+      do throws(FuzzFinding) {
+        try check(bytes)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let finding { throw finding }
+  }
+}
+
+/// A promise that did not hold, in words.
+package struct FuzzFinding: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
+
+/// Throws the words where the condition is false.
+func expect(
+  _ condition: Bool, _ words: @autoclosure () -> String
+) throws(FuzzFinding) {
+  if !condition { throw FuzzFinding(words()) }
+}
+
+/// Puts the right checksum in front of lines that begin with eight zeros and a tab, so that a change
+/// of a byte leads into what is behind the checksum. Other lines stay as they are.
+enum Seal {
+  static func lines(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var sealed = Array(bytes)
+    var start = 0
+    while start < sealed.count {
+      let end = sealed[start...].firstIndex(of: Field.lineFeed) ?? sealed.count
+      line(start..<end, of: &sealed)
+      start = end + 1
+    }
+    return sealed
+  }
+
+  private static func line(_ range: Range<Int>, of bytes: inout [UInt8]) {
+    guard range.count > 9, bytes[range.lowerBound + 8] == Field.tab,
+      bytes[range.prefix(8)].allSatisfy({ $0 == UInt8(ascii: "0") })
+    else { return }
+    var end = range.upperBound
+    if bytes[end - 1] == Field.carriageReturn, end > range.lowerBound + 10 { end -= 1 }
+    let body = Array(bytes[(range.lowerBound + 9)..<end])
+    var digits: [UInt8] = []
+    Hexadecimal.append(
+      UInt64(body.withUnsafeBytes { Hash.crc32c($0) }), digitCount: 8, to: &digits)
+    bytes.replaceSubrange(range.prefix(8), with: digits)
+  }
+}

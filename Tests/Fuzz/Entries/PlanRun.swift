@@ -1,0 +1,106 @@
+import OpflowCore
+
+/// A run of a plan whose tasks end at once, each as its name's hash says. What the scheduler takes
+/// for granted of a sound plan is put to the test by it.
+struct PlanRun {
+  private let plan: Plan
+  private var scheduler: Scheduler
+  private var now = Instant(nanoseconds: 0)
+  private var launched: [WorkerID] = []
+  private var held: [WorkerID: [(task: TaskID, attempt: Int32)]] = [:]
+  private var order: [WorkerID] = []
+  private var encoder = JournalEncoder()
+  private var isOver = false
+  private var events = 0
+  private var wasKilled = false
+
+  init(_ plan: Plan) {
+    self.plan = plan
+    let options = SchedulerOptions(
+      maxParallel: 3, memoryBytes: 1 << 30, maxFailures: 0, seed: 1)
+    scheduler = Scheduler(
+      plan: plan, options: options,
+      initial: [InitialState](repeating: .run, count: plan.taskCount),
+      attempts: [Int32](repeating: 0, count: plan.taskCount))
+  }
+
+  mutating func toTheEnd() throws(FuzzFinding) {
+    try tell(.begin)
+    while !isOver {
+      if let worker = launched.popLast() {
+        try tell(.workerReady(worker))
+      } else if let worker = order.popLast() {
+        try endNext(on: worker)
+      } else if let wake = scheduler.nextWake {
+        now = max(now, wake)
+        try tell(.timer)
+      } else {
+        throw FuzzFinding("nothing can happen any more, and the run is not over")
+      }
+    }
+    for task in plan.tasks where !wasKilled {
+      try expect(scheduler.state(TaskID(task)).isTerminal, "task \(task) has not ended")
+    }
+  }
+
+  private mutating func endNext(on worker: WorkerID) throws(FuzzFinding) {
+    guard var tasks = held[worker], !tasks.isEmpty else { return }
+    let (task, attempt) = tasks.removeFirst()
+    held[worker] = tasks
+    let roll = Hash.xxh3(plan.nameBytes(task)) % 8
+    let outcome = Outcome(status: roll == 0 ? .exit(2) : roll == 1 ? .signal(9) : .success)
+    if !tasks.isEmpty, !outcome.isSuccess {
+      held[worker] = []
+      try tell(.ended(worker, task, attempt: attempt, outcome))
+      for (next, attempt) in tasks { try tell(.revoked(worker, next, attempt: attempt)) }
+    } else {
+      if !tasks.isEmpty { order.append(worker) }
+      try tell(.ended(worker, task, attempt: attempt, outcome))
+    }
+  }
+
+  private mutating func tell(_ event: SchedulerEvent) throws(FuzzFinding) {
+    events += 1
+    // A task may have millions of tries; those of the first thousand events say what there is to say.
+    if events == 1000 + plan.taskCount * 4 {
+      wasKilled = true
+      return try tell(.kill)
+    }
+    try expect(events < 3000 + plan.taskCount * 16, "the run does not come to an end")
+    var actions: [SchedulerAction] = []
+    scheduler.handle(event, at: now, into: &actions)
+    if let problem = scheduler.checkInvariants() {
+      throw FuzzFinding("after \(event): \(problem)")
+    }
+    for action in actions { try perform(action) }
+  }
+
+  private mutating func perform(_ action: SchedulerAction) throws(FuzzFinding) {
+    switch action {
+    case .journal(let transition):
+      encoder.append(transition, at: 1, plan: plan)
+      encoder.removeAll()
+    case .launch(let worker, _): launched.append(worker)
+    case .order(let worker, .run(let task, let attempt)),
+      .order(let worker, .follow(let task, let attempt)):
+      held[worker, default: []].append((task, attempt))
+      if held[worker]?.count == 1 { order.append(worker) }
+    case .order(let worker, .revoke(let task, let attempt)):
+      guard let index = held[worker]?.firstIndex(where: { $0 == (task, attempt) }), index > 0
+      else { break }
+      held[worker]?.remove(at: index)
+      try tell(.revoked(worker, task, attempt: attempt))
+    case .order(let worker, .stop(let task, let attempt, let reason)):
+      guard let first = held[worker]?.first, first == (task, attempt) else { break }
+      for (next, attempt) in held[worker]?.dropFirst() ?? [] {
+        try tell(.revoked(worker, next, attempt: attempt))
+      }
+      held[worker] = []
+      try tell(
+        .ended(worker, task, attempt: attempt, Outcome(status: .signal(15), reason: reason)))
+    case .order: break
+    case .discard(let worker): held[worker] = nil
+    case .finish: isOver = true
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// The fuzzer: `Fuzz TARGET [LIBFUZZER-ARGUMENT...]`. Built by scripts/soak, which sets
+// OPFLOW_FUZZ for Package.swift, since it needs libFuzzer and coverage in all that it calls.
+
+import CFuzzer
+import FuzzEntries
+import Glibc
+
+nonisolated(unsafe) var target = FuzzTarget.manifest
+
+guard CommandLine.arguments.count > 1,
+  let chosen = FuzzTarget(rawValue: CommandLine.arguments[1])
+else {
+  print("usage: Fuzz \(FuzzTarget.allCases.map(\.rawValue).joined(separator: "|")) ARGUMENT...")
+  exit(2)
+}
+target = chosen
+
+// libFuzzer gets the words behind the target.
+let words =
+  [CommandLine.arguments[0], "-max_len=\(chosen.longestBytes)"]
+  + CommandLine.arguments.dropFirst(2)
+var pointers = words.map { strdup($0) } + [nil]
+var count = Int32(words.count)
+let code = pointers.withUnsafeMutableBufferPointer { buffer in
+  var start = buffer.baseAddress
+  return LLVMFuzzerRunDriver(&count, &start) { data, size in
+    do throws(FuzzFinding) {
+      try target.check(UnsafeRawBufferPointer(start: data, count: size))
+    } catch {
+      "finding: \(error)\n".withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+      abort()
+    }
+    return 0
+  }
+}
+exit(code)

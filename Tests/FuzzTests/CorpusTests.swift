@@ -1,0 +1,47 @@
+import Foundation
+import FuzzEntries
+import Testing
+
+/// Everything that a fuzzer ever found, and what leads it to the rest: read again by the same code.
+struct CorpusTests {
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Fuzz/Corpus")
+
+  @Test(arguments: FuzzTarget.allCases)
+  func `the corpus holds`(_ target: FuzzTarget) throws {
+    let folder = Self.folder.appendingPathComponent(target.rawValue)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(names.count >= 3)
+    for name in names {
+      let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
+      do {
+        try target.check(bytes)
+      } catch {
+        Issue.record(
+          "\(error)\nreplay: scripts/soak fuzz --replay \(target.rawValue) \(folder.path)/\(name)")
+      }
+    }
+  }
+
+  /// A fuzzer looks at each for a second; this is what can be afforded in every run of the tests.
+  @Test(arguments: FuzzTarget.allCases)
+  func `one byte of the corpus cut or changed does no harm`(_ target: FuzzTarget) throws {
+    let folder = Self.folder.appendingPathComponent(target.rawValue)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    let step = target == .plan ? 97 : 23
+    for (number, name) in names.enumerated() {
+      let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
+      for place in stride(from: number % step, to: bytes.count, by: step) {
+        var changed = bytes
+        changed[place] &+= UInt8(truncatingIfNeeded: 1 + number % 255)
+        for input in [changed, Array(bytes[..<place])] {
+          do {
+            try target.check(input)
+          } catch {
+            Issue.record("\(error), from \(name) at \(place)")
+          }
+        }
+      }
+    }
+  }
+}

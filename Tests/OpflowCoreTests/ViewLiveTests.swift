@@ -1,0 +1,253 @@
+import OpflowCore
+import Screen
+import Testing
+
+/// The live view: exact bytes, and what a terminal makes of them.
+@Suite struct ViewLiveTests {
+  private static let mebibyte: Int64 = 1 << 20
+
+  private func plan() throws -> Plan {
+    try ViewFixture.plan(
+      [("fetch", []), ("build", []), ("test", ["build"]), ("publish", ["test"])],
+      downloads: ["fetch": ["http://example.org/file"]])
+  }
+
+  private func driver(_ plan: Plan, columns: Int = 80, rows: Int = 24) throws -> ViewDriver {
+    var options = ProgressOptions(mode: .live)
+    options.size = TerminalSize(columns: columns, rows: rows)
+    return ViewDriver(plan, options)
+  }
+
+  @Test func `frames are drawn over each other in one piece, below the text that stays`() throws {
+    var view = try driver(plan(), columns: 40)
+    #expect(view.errorText() == "run r1 (demo): 4 tasks\n")
+    view.start("fetch")
+    #expect(view.errorText() == "")
+    view.wait(100)
+    view.tick()
+    #expect(
+      view.errorText() == """
+        \u{1b}[?25lfetch   0.10s\u{1b}[K
+        [0/4] 0.10s, 1 running, 3 waiting\u{1b}[K\u{1b}[?25h
+        """)
+    view.wait(50)
+    view.tick()
+    #expect(view.errorText() == "")
+    view.start("build")
+    view.wait(2000)
+    view.tick()
+    #expect(
+      view.errorText() == """
+        \u{1b}[?25l\r\u{1b}[1Afetch    2.1s\u{1b}[K
+        build    2.0s\u{1b}[K
+        [0/4] 2.1s, 2 running, 2 waiting\u{1b}[K\u{1b}[?25h
+        """)
+    view.warning("the disk is slow")
+    #expect(
+      view.errorText() == """
+        \u{1b}[?25l\r\u{1b}[2A\u{1b}[Jwarning: the disk is slow
+        fetch    2.1s\u{1b}[K
+        build    2.0s\u{1b}[K
+        [0/4] 2.1s, 2 running, 2 waiting\u{1b}[K\u{1b}[?25h
+        """)
+    view.end("build", .success)
+    view.wait(100)
+    view.tick()
+    #expect(
+      view.errorText() == """
+        \u{1b}[?25l\r\u{1b}[2Afetch    2.2s\u{1b}[K
+        [1/4] 2.2s, 1 running, 2 waiting\u{1b}[K\u{1b}[J\u{1b}[?25h
+        """)
+    view.close(.interrupted, exit: 130, signal: 2)
+    #expect(
+      view.errorText() == """
+        \u{1b}[?25l\r\u{1b}[1A\u{1b}[Jnot started: test, publish
+        run r1 interrupted by SIGINT in 2.2s: 1 succeeded, 2 not started
+        resume it: opflow resume r1
+        \u{1b}[?25h
+        """)
+    #expect(view.errorText() == "")
+  }
+
+  @Test func `a run that is over at once is not drawn at all`() throws {
+    var view = try driver(plan())
+    view.start("fetch")
+    view.end("fetch", .success)
+    view.wait(99)
+    view.tick()
+    view.close(.succeeded)
+    #expect(!view.errorText().contains("\u{1b}"))
+  }
+
+  @Test func `what goes wrong stays above, and how to see the output is told`() throws {
+    var view = try driver(plan())
+    _ = view.errorText()
+    view.start("fetch")
+    view.wait(100)
+    view.tick()
+    _ = view.errorText()
+    view.end("fetch", .retry, .exit(75), outputBytes: 3) { $0.delayMilliseconds = 100 }
+    #expect(
+      view.errorText() == """
+        \u{1b}[?25l\r\u{1b}[1A\u{1b}[J[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
+        [0/4] 0.10s, 0 running, 4 waiting\u{1b}[K\u{1b}[?25h
+        """)
+    view.close(.succeeded)
+    #expect(view.errorText().contains("what tasks printed: opflow logs --run r1\n"))
+  }
+
+  @Test func `a download shows a bar, its speed and the time that is left`() throws {
+    var view = try driver(plan(), columns: 100)
+    view.start("build")
+    view.wait(3200)
+    view.start("fetch")
+    view.wait(1000)
+    view.download(
+      "fetch", done: 76 * Self.mebibyte, of: 200 * Self.mebibyte, speed: 24 * Self.mebibyte)
+    let lines = shown(&view, columns: 100)
+    #expect(
+      lines == [
+        "run r1 (demo): 4 tasks",
+        "build    4.2s",
+        "fetch    1.0s  [========>               ]   38%   76.0MiB/200.0MiB    24.0MiB/s  6s left",
+        "[0/4] 4.2s, 2 running, 2 waiting",
+      ])
+  }
+
+  @Test func `a download of unknown length shows its bytes, a silent one for how long it is`()
+    throws
+  {
+    var view = try driver(plan())
+    view.start("fetch")
+    view.wait(500)
+    view.download("fetch", done: 1536, speed: 3000)
+    #expect(shown(&view)[1] == "fetch   0.50s     1.5KiB     2.9KiB/s")
+    view.wait(5000)
+    view.tick()
+    #expect(shown(&view)[0] == "fetch    5.5s     1.5KiB  nothing for 5s")
+  }
+
+  @Test(arguments: [2, 3, 5, 10, 20, 33, 60, 80, 200], [1, 2, 3, 4, 10, 24])
+  func `nothing is wider or higher than the terminal`(columns: Int, rows: Int) throws {
+    let names = (1...30).map { "task-\($0)" } + ["下载/長い名前", "e\u{301}te\u{301}-long-name"]
+    var view = try driver(
+      ViewFixture.plan(
+        names.map { ($0, []) }, downloads: ["task-2": ["http://h/"], "下载/長い名前": ["http://h/"]]),
+      columns: columns, rows: rows)
+    _ = view.errorText()
+    var screen = Screen(columns: columns, rows: rows)
+    for (index, name) in names.reversed().enumerated() {
+      view.start(name)
+      view.download(name, done: Int64(index) << 20, of: 100 << 20, speed: 1 << 20)
+      view.wait(100)
+      view.tick()
+      screen.write(view.errorBytes())
+      #expect(screen.text.count <= rows)
+      // A line that wrapped would begin with a piece of itself.
+      #expect(screen.text.count == min(rows < 3 ? 0 : max(1, rows / 2), 16, index + 1) + 1)
+    }
+    #expect(screen.unknown.isEmpty)
+    #expect(screen.isCursorVisible)
+    view.close(.succeeded)
+    screen.write(view.errorBytes())
+    #expect(screen.text.joined().filter { $0 != " " }.hasPrefix("runr1succeeded"))
+  }
+
+  @Test func `of more tasks than there is room for the oldest are shown`() throws {
+    let names = (1...30).map { "t\($0)" }
+    var view = try driver(ViewFixture.plan(names.map { ($0, []) }), rows: 8)
+    for name in names { view.start(name) }
+    view.wait(1000)
+    view.tick()
+    #expect(
+      shown(&view) == [
+        "run r1 (demo): 30 tasks", "t1    1.0s", "t2    1.0s", "t3    1.0s", "… and 27 more",
+        "[0/30] 1.0s, 30 running",
+      ])
+  }
+
+  @Test func `long names are cut in front of what there is to tell about them`() throws {
+    let name = "an/id/that/is/much/longer/than/any/line"
+    var view = try driver(
+      ViewFixture.plan([(name, [])], downloads: [name: ["http://h/"]]), columns: 50)
+    view.start(name)
+    view.wait(100)
+    view.download(name, done: 5 << 20, of: 10 << 20, speed: 1 << 20)
+    #expect(shown(&view, columns: 50)[1] == "an/id/that/is/much…   0.10s   50%     5.0MiB/10.…")
+  }
+
+  @Test func `after a resize the frame takes the place of the one that was wrapped`() throws {
+    var view = try driver(plan(), columns: 90)
+    var screen = Screen(columns: 90, rows: 24)
+    view.start("fetch")
+    view.start("build")
+    view.wait(1000)
+    view.download("fetch", done: 5 << 20, of: 10 << 20, speed: 1 << 20)
+    screen.write(view.errorBytes())
+    for columns in [30, 7, 90, 12, 40] {
+      screen.resize(columns: columns, rows: 24)
+      view.resize(columns: columns, rows: 24)
+      screen.write(view.errorBytes())
+      let begins = ["fetch", "build", "[0/4]"].map { String($0.prefix(max(1, columns - 5))) }
+      let text = screen.text
+      #expect(text.count > 3)
+      for (line, beginning) in zip(text.suffix(3), begins) {
+        #expect(line.hasPrefix(beginning), "\(columns): \(text)")
+      }
+      // Nothing of an earlier frame is left above.
+      #expect(!text.dropLast(3).contains { $0.contains("1.0s") || $0.hasPrefix("build") })
+    }
+  }
+
+  @Test func `a program that stops gives the terminal back, and begins anew after that`() throws {
+    var view = try driver(plan())
+    var screen = Screen(columns: 80, rows: 24)
+    view.start("fetch")
+    view.wait(100)
+    view.tick()
+    screen.write(view.errorBytes())
+    #expect(screen.text.count == 3)
+    view.warning("stopping")
+    screen.write(view.erasure())
+    #expect(screen.text == ["run r1 (demo): 4 tasks", "warning: stopping"])
+    #expect(screen.cursor == (2, 0))
+    screen.write("[1]+ Stopped\n$ fg\n".utf8)
+    view.forgetScreen()
+    view.setVisible(false)
+    view.wait(100)
+    view.tick()
+    #expect(view.errorText() == "")
+    view.setVisible(true)
+    view.tick()
+    screen.write(view.errorBytes())
+    #expect(
+      screen.text.dropFirst(2) == [
+        "[1]+ Stopped", "$ fg", "fetch   0.20s", "[0/4] 0.20s, 1 running, 3 waiting",
+      ])
+  }
+
+  @Test func `colours take no room`() throws {
+    var options = ProgressOptions(mode: .live)
+    options.color = true
+    options.size = TerminalSize(columns: 100, rows: 24)
+    var colored = ViewDriver(try plan(), options)
+    options.color = false
+    var plain = ViewDriver(try plan(), options)
+    let drive = { (view: inout ViewDriver) -> [String] in
+      view.start("fetch")
+      view.wait(1000)
+      view.end("build", .failure, .exit(1))
+      view.download("fetch", done: 5 << 20, of: 10 << 20, speed: 1 << 20)
+      return shown(&view, columns: 100)
+    }
+    #expect(drive(&colored) == drive(&plain))
+  }
+
+  /// What the bytes that the view has now make of an empty terminal.
+  private func shown(_ view: inout ViewDriver, columns: Int = 80) -> [String] {
+    var screen = Screen(columns: columns, rows: 24)
+    screen.write(view.errorBytes())
+    #expect(screen.unknown.isEmpty)
+    return screen.text
+  }
+}

@@ -1,0 +1,149 @@
+/// A terminal as far as opflow uses one (ECMA-48, and DECTCEM): bytes in, what a person sees out. A
+/// sequence that it does not know is a mistake of the program under test.
+package struct Screen {
+  package private(set) var columns: Int
+  package private(set) var rows: Int
+  /// All lines since the beginning, those that have left the screen included. Each cell is a
+  /// character, or empty where a wide one reaches into it.
+  private var lines: [[String]] = [[]]
+  private var row = 0
+  private var column = 0
+  /// The last column was filled, and the next character goes to the next line.
+  private var wraps = false
+  package private(set) var isCursorVisible = true
+  /// Sequences that are not known, as they came.
+  package private(set) var unknown: [String] = []
+  private var pending: [Unicode.Scalar] = []
+
+  package init(columns: Int, rows: Int) {
+    self.columns = columns
+    self.rows = rows
+  }
+
+  /// The lines, without blanks at their ends, and without empty ones at the end.
+  package var text: [String] {
+    var shown = lines.map { line in
+      var text = line.joined()
+      while text.hasSuffix(" ") { text.removeLast() }
+      return text
+    }
+    while shown.last == "" { shown.removeLast() }
+    return shown
+  }
+
+  /// The line that the cursor is in, from 0, and its column.
+  package var cursor: (row: Int, column: Int) { (row, column) }
+
+  /// - Parameter bytes: whole characters.
+  package mutating func write(_ bytes: some Sequence<UInt8>) {
+    for scalar in String(decoding: Array(bytes), as: UTF8.self).unicodeScalars { write(scalar) }
+  }
+
+  private mutating func write(_ scalar: Unicode.Scalar) {
+    if !pending.isEmpty {
+      pending.append(scalar)
+      let isEnd = pending.count > 2 && (0x40...0x7E).contains(scalar.value)
+      if isEnd || pending.count == 2 && scalar != "[" {
+        obey(pending)
+        pending = []
+      }
+      return
+    }
+    switch scalar {
+    case "\u{1b}": pending = [scalar]
+    case "\r": move(to: 0)
+    case "\n":
+      nextLine()
+      move(to: 0)
+    default: put(scalar)
+    }
+  }
+
+  private mutating func move(to column: Int) {
+    self.column = column
+    wraps = false
+  }
+
+  private mutating func nextLine() {
+    row += 1
+    if row == lines.count { lines.append([]) }
+    wraps = false
+  }
+
+  private mutating func put(_ scalar: Unicode.Scalar) {
+    let width = Self.width(scalar)
+    if width == 0 {
+      if column > 0, !lines[row].isEmpty { lines[row][column - 1].unicodeScalars.append(scalar) }
+      return
+    }
+    if wraps || column + width > columns {
+      nextLine()
+      column = 0
+    }
+    while lines[row].count < column + width { lines[row].append(" ") }
+    lines[row][column] = String(Character(scalar))
+    if width == 2 { lines[row][column + 1] = "" }
+    column += width
+    if column >= columns {
+      column = columns - 1
+      wraps = true
+    }
+  }
+
+  private static func width(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.value {
+    case 0x300...0x36F, 0x200D, 0xFE0F: 0
+    case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xFF01...0xFF60, 0x1F300...0x1F64F: 2
+    default: 1
+    }
+  }
+
+  private mutating func obey(_ sequence: [Unicode.Scalar]) {
+    let text = String(String.UnicodeScalarView(sequence))
+    let number = Int(String(String.UnicodeScalarView(sequence.dropFirst(2).dropLast())))
+    switch (text, sequence.last) {
+    case ("\u{1b}[?25l", _): isCursorVisible = false
+    case ("\u{1b}[?25h", _): isCursorVisible = true
+    case (_, "A"):
+      row = max(top, row - (number ?? 1))
+      wraps = false
+    case ("\u{1b}[K", _): eraseLine()
+    case ("\u{1b}[J", _):
+      eraseLine()
+      lines.removeLast(lines.count - row - 1)
+    case (_, "m"): break
+    default: unknown.append(text)
+    }
+  }
+
+  private mutating func eraseLine() {
+    if lines[row].count > column { lines[row].removeLast(lines[row].count - column) }
+    wraps = false
+  }
+
+  /// The uppermost line that is on the screen: only those can be reached.
+  private var top: Int { max(0, lines.count - rows) }
+
+  /// The window is dragged: lines that are too long for it are wrapped, as most terminals do.
+  package mutating func resize(columns: Int, rows: Int) {
+    var wrapped: [[String]] = []
+    for (index, line) in lines.enumerated() {
+      var rest = line[...]
+      let first = wrapped.count
+      repeat {
+        wrapped.append(Array(rest.prefix(columns)))
+        rest = rest.dropFirst(columns)
+      } while !rest.isEmpty
+      if index == row {
+        row = first + column / columns
+        column %= columns
+        break
+      }
+    }
+    lines = wrapped
+    while lines.count <= row { lines.append([]) }
+    self.columns = columns
+    self.rows = rows
+    wraps = false
+  }
+}
