@@ -6,15 +6,21 @@ package enum ProcessID {
   package static var own: Int32 { getpid() }
   package static var parent: Int32 { getppid() }
 
-  /// Largest resident set of this process so far, in KiB.
-  package static var peakKibibytes: Int64 { clinux_peak_kibibytes() }
+  /// What a process has used so far.
+  package struct Usage: Sendable {
+    package init() {}
 
-  /// CPU time of this process so far.
-  package static var cpuMicroseconds: (user: Int64, system: Int64) {
-    var user: Int64 = 0
-    var system: Int64 = 0
-    clinux_cpu_microseconds(&user, &system)
-    return (user, system)
+    package var userMicroseconds: Int64 = 0
+    package var systemMicroseconds: Int64 = 0
+    /// Its largest resident set.
+    package var peakKibibytes: Int64 = 0
+  }
+
+  package static var ownUsage: Usage {
+    var usage = Usage()
+    clinux_own_usage(
+      &usage.userMicroseconds, &usage.systemMicroseconds, &usage.peakKibibytes)
+    return usage
   }
 
   /// Ends this process at once; nothing is flushed or closed (_exit(2)).

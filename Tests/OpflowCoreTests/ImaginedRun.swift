@@ -14,7 +14,7 @@ struct ImaginedRun {
   /// Orders that each worker has yet to look at.
   var inbox: [WorkerID: [WorkerOrder]] = [:]
   var running: [WorkerID: (TaskID, Int32)] = [:]
-  var ahead: [WorkerID: (TaskID, Int32)] = [:]
+  var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
   var started: [Try] = []
   var launched: [WorkerID] = []
@@ -90,16 +90,16 @@ struct ImaginedRun {
       if running[worker] == nil {
         running[worker] = (task, attempt)
       } else {
-        ahead[worker] = (task, attempt)
+        ahead[worker, default: []].append((task, attempt))
       }
     case .revoke(let task, let attempt):
-      if let held = ahead[worker], held == (task, attempt) {
-        ahead[worker] = nil
+      if let place = ahead[worker]?.firstIndex(where: { $0 == (task, attempt) }) {
+        ahead[worker]?.remove(at: place)
         tell(.revoked(worker, task, attempt: attempt))
       }
     case .stop(let task, let attempt, let reason):
       guard let held = running[worker], held == (task, attempt) else { return }
-      if let next = ahead.removeValue(forKey: worker) {
+      for next in ahead.removeValue(forKey: worker) ?? [] {
         tell(.revoked(worker, next.0, attempt: next.1))
       }
       running[worker] = nil
@@ -111,10 +111,14 @@ struct ImaginedRun {
   /// Ends what the worker runs, as the worker would report it.
   mutating func end(_ worker: WorkerID, _ outcome: Outcome) {
     guard let (task, attempt) = running.removeValue(forKey: worker) else { return }
-    let next = ahead.removeValue(forKey: worker)
-    if let next, outcome.isSuccess { running[worker] = next }
+    var rest = ahead.removeValue(forKey: worker) ?? []
+    if outcome.isSuccess, !rest.isEmpty {
+      running[worker] = rest.removeFirst()
+      ahead[worker] = rest
+      rest = []
+    }
     tell(.ended(worker, task, attempt: attempt, outcome))
-    if let next, !outcome.isSuccess { tell(.revoked(worker, next.0, attempt: next.1)) }
+    for next in rest { tell(.revoked(worker, next.0, attempt: next.1)) }
   }
 
   /// Ends the named task, which must be running.

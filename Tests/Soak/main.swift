@@ -10,6 +10,7 @@ case "faults": code = FaultsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "journal": code = JournalCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "build": code = BuildCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "scheduler": code = SchedulerCommand(Array(arguments.dropFirst()))?.run() ?? 2
 default: break
 }
 if code == 2 {
@@ -18,6 +19,7 @@ if code == 2 {
   print("       soak build PROGRAM INJECTOR COUNT SEED FOLDER")
   print("       soak faults PROGRAM INJECTOR FOLDER PART PARTS [WORD]")
   print("       soak faults PROGRAM INJECTOR FOLDER SCENE FAULT")
+  print("       soak scheduler COUNT [PARALLEL]")
   print("       soak journal append|replay COUNT FILE")
 }
 exit(code)

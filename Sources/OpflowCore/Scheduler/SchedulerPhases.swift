@@ -46,7 +46,7 @@ extension Scheduler {
         giveBackAssigned(record.current)
       }
       if record.isDiscarded { continue }
-      if !record.ahead.isNone, !record.isRevoking { revokeAhead(of: worker, into: &actions) }
+      for place in record.ahead.indices { revokeAhead(place, of: worker, into: &actions) }
     }
   }
 
@@ -134,6 +134,7 @@ extension Scheduler {
     if !isSuspended {
       while let task = timers.popDue(at: now) { becomeReady(task) }
     }
+    for index in fleets.indices { fleets[index].noteTime(now) }
     for worker in aliveWorkers {
       guard let deadline = workers[worker.index].deadline, deadline <= now else { continue }
       let complaint =
