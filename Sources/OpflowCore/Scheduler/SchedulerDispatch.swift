@@ -102,7 +102,8 @@ extension Scheduler {
   ) {
     let record = workers[worker.index]
     guard record.phase == .busy, !record.current.isNone, !record.isStopping,
-      !record.isDiscarded, Int(plan.demand[record.current.index]) == demand, let rank = ready.head(demand)
+      !record.isDiscarded, Int(plan.demand[record.current.index]) == demand,
+      let rank = ready.head(demand)
     else { return }
     let task = TaskID(ranking.task[Int(rank)])
     guard !plan.flags(task).contains(.failWhenInterrupted), workerKind(of: task) == record.kind,
