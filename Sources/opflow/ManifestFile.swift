@@ -41,7 +41,9 @@ struct ManifestFile {
       let hint =
         error == .noSuchFile && path == Self.defaultName
         ? "; name a manifest, or see `opflow help run`" : ""
-      throw CommandError(.usage, "cannot read \(CleanText.string(path)): \(error)\(hint)")
+      throw CommandError(
+        Self.isMistake(error) ? .usage : .io,
+        "cannot read \(CleanText.string(path)): \(error)\(hint)")
     }
   }
 
@@ -49,6 +51,14 @@ struct ManifestFile {
   /// is read: a value of a gigabyte shall not take one.
   private static let beginningBytes = 16 << 20
   private static let largeBytes = 64 << 20
+
+  /// Whether the person named what cannot be read, and not the machine failed.
+  private static func isMistake(_ error: Errno) -> Bool {
+    [
+      .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
+      .invalid,
+    ].contains(error)
+  }
 
   /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
   private static let mostBytes = ManifestCompiler.maximumBytes + 1

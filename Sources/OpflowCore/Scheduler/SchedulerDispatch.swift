@@ -102,7 +102,8 @@ extension Scheduler {
   ) {
     let record = workers[worker.index]
     guard record.phase == .busy, !record.current.isNone, !record.isStopping,
-      Int(plan.demand[record.current.index]) == demand, let rank = ready.head(demand)
+      !record.isDiscarded, Int(plan.demand[record.current.index]) == demand,
+      let rank = ready.head(demand)
     else { return }
     let task = TaskID(ranking.task[Int(rank)])
     guard !plan.flags(task).contains(.failWhenInterrupted), workerKind(of: task) == record.kind,
@@ -131,7 +132,7 @@ extension Scheduler {
     let best = ready.first ?? .max
     for worker in aliveWorkers {
       let record = workers[worker.index]
-      guard let last = record.ahead.indices.last else { continue }
+      guard let last = record.ahead.indices.last, !record.isDiscarded else { continue }
       let demand = Int(plan.demand[record.ahead[last].task.index])
       // The last one is the one that would have to wait longest.
       if fleets[Int(record.kind.rawValue)].couldStartAnother, pool.fits(demand) {
