@@ -41,7 +41,7 @@ final class BadServer: Sendable {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("Server/bad_server.py").path
-    process.arguments = ["python3", script, certificate, key]
+    process.arguments = ["python3", "-B", script, certificate, key]
     process.standardInput = input
     process.standardOutput = output
     try process.run()

@@ -16,6 +16,8 @@ import struct
 import sys
 import threading
 
+import raw_replies
+
 DATE = "Wed, 01 Jan 2020 00:00:00 GMT"
 LATER = "Thu, 02 Jan 2020 00:00:00 GMT"
 lock = threading.Lock()
@@ -764,6 +766,30 @@ redirecting("redirect_other_host", "302 Found",
 redirecting("redirect_loop", "302 Found", lambda r, path: path)
 redirecting("redirect_downgrade", "302 Found",
             lambda r, path: f"http://127.0.0.1:{ports['plain']}" + elsewhere(r, path))
+
+
+def raw(function):
+    def answer(r):
+        r.raw(function(r.body))
+        raise Left
+
+    return answer
+
+
+for name, function in raw_replies.replies.items():
+    behaviours[name] = raw(function)
+
+
+def raw_redirect(name):
+    def answer(r):
+        path = r.line.split(" ")[1]
+        r.raw(raw_replies.redirect(name, path.split("/", 2)[2], f"127.0.0.1:{ports['plain']}"))
+
+    return answer
+
+
+for name in raw_replies.redirects:
+    behaviours["redirect_raw_" + name] = raw_redirect(name)
 
 
 @behaviour
