@@ -8,11 +8,13 @@ switch arguments.first {
 case "simulate": code = SimulateCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "journal": code = JournalCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "download": code = DownloadCommand(Array(arguments.dropFirst()))?.run() ?? 2
 default: break
 }
 if code == 2 {
   print("usage: soak simulate COUNT [--from SEED] | soak simulate --seed SEED")
   print("       soak kill PROGRAM COUNT SEED FOLDER")
+  print("       soak download PROGRAM COUNT SEED FOLDER")
   print("       soak journal append|replay COUNT FILE")
 }
 exit(code)

@@ -5,7 +5,8 @@ wrong "once" count the requests of their whole path.
 
 Prints its ports (IPv4, IPv6, and TLS where a certificate was given) on one line, and serves until
 standard input ends. For each line there, the beginning of a path, it prints the requests for such
-paths so far as JSON: path, headers, and how many bytes of body were sent. Nothing here waits for a clock: a stall lasts until the client leaves.
+paths so far as JSON: path, headers, and how many bytes of body were sent. Nothing here waits for a clock but `paced`: a stall lasts until the client
+leaves.
 """
 
 import gzip
@@ -24,6 +25,8 @@ lock = threading.Lock()
 log = []
 counts = {}
 ports = {}
+# Waited for by what keeps a pace.
+never = threading.Event()
 
 
 def payload(size, seed):
@@ -49,8 +52,8 @@ class Request:
         self.seed = seed
         self.number = number  # from 1, of this path
         self.body = payload(size, seed)
-        self.sent = 0
         self.entry = None
+        self.pause = 0
 
     # What goes over the wire.
 
@@ -67,6 +70,8 @@ class Request:
             count = self.sock.send(view[:65536])
             self.entry["sent"] += count
             view = view[count:]
+            if self.pause:
+                never.wait(self.pause * count / 65536)
 
     def reset(self):
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -182,6 +187,16 @@ def after_half(function):
 
 @behaviour
 def plain(r):
+    r.good()
+
+
+@behaviour
+def paced(r):
+    """As plain, so many megabytes a second as the file's name begins with."""
+    speed = int(r.line.split(" ")[1].split("/")[4].split("-")[0]) * 1_000_000
+    # What the system holds for the client is as good as sent.
+    r.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
+    r.pause = 65536 / speed
     r.good()
 
 
