@@ -57,4 +57,15 @@ int32_t clinux_host_name(char *buffer, size_t size) {
   return 0;
 }
 
+static char *no_arguments[] = {NULL};
+static char **arguments = no_arguments;
+
+// The C library gives them to whatever runs before main. Swift's own CommandLine reads them from
+// /proc, where a read can fail; a worker then does not know what it is.
+__attribute__((constructor)) static void keep_arguments(int count, char **words) {
+  if (count > 0) arguments = words;
+}
+
+char **clinux_arguments(void) { return arguments; }
+
 char **clinux_environment(void) { return environ; }

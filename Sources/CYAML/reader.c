@@ -5,6 +5,10 @@
 
 enum { MAX_DIRECTIVES = 100, MAX_DIRECTIVE_BYTES = 1000 };
 
+// Numbers of records, texts and lengths of texts all stand in a record's value.
+_Static_assert(CYAML_MAX_RECORDS < UINT32_MAX >> CYAML_VALUE_SHIFT, "records fit");
+_Static_assert(2 * CYAML_MAX_SILENT_BYTES < UINT32_MAX >> CYAML_VALUE_SHIFT, "lengths fit");
+
 bool reader_reserve(void **items, size_t *capacity, size_t needed, size_t item_size) {
   if (needed <= *capacity) return true;
   size_t wanted = *capacity ? *capacity * 2 : 1024;
@@ -151,6 +155,22 @@ static bool stands_in_input(const reader *reader, const yaml_event_t *event, siz
   return memcmp(reader->bytes + place, event->data.scalar.value, length) == 0;
 }
 
+// Keeps a text that is not in the input as it is.
+static bool add_text(reader *reader, const uint8_t *text, size_t length) {
+  cyaml_document *document = reader->document;
+  if (!reader_reserve((void **)&document->text_bytes, &reader->text_byte_capacity,
+                      document->text_length + length, 1) ||
+      !reader_reserve((void **)&document->texts, &reader->text_capacity, document->text_count + 1,
+                      sizeof *document->texts)) {
+    return false;
+  }
+  memcpy(document->text_bytes + document->text_length, text, length);
+  document->texts[document->text_count++] =
+      (cyaml_text){.offset = (uint32_t)document->text_length, .length = (uint32_t)length};
+  document->text_length += length;
+  return true;
+}
+
 static bool add_scalar(reader *reader, const yaml_event_t *event) {
   cyaml_record *record = add_record(reader, event);
   if (!record) return false;
@@ -160,25 +180,19 @@ static bool add_scalar(reader *reader, const yaml_event_t *event) {
   uint32_t start = record->start;
   uint32_t number = (uint32_t)(document->record_count - 1);
 
-  record->bits = CYAML_SCALAR | (uint32_t)length << CYAML_LENGTH_SHIFT;
+  record->bits = CYAML_SCALAR;
   if (is_plain(reader, event, start)) record->bits |= CYAML_PLAIN;
-  size_t place = start;
-  if (event->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
-      event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE) {
-    place++;
-  }
-  if (stands_in_input(reader, event, place)) {
-    record->value = (uint32_t)place;
+  bool quoted = event->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
+                event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+  if (stands_in_input(reader, event, start + quoted)) {
+    if (quoted) record->bits |= CYAML_QUOTED;
+    record->bits |= (uint32_t)length << CYAML_VALUE_SHIFT;
   } else {
-    if (!reader_reserve((void **)&document->texts, &reader->text_capacity,
-                        document->text_length + length, 1)) {
+    record->bits |= CYAML_OWN_TEXT | (uint32_t)document->text_count << CYAML_VALUE_SHIFT;
+    if (!add_text(reader, text, length)) {
       fail(reader, CYAML_OUT_OF_MEMORY, start);
       return false;
     }
-    record->value = (uint32_t)document->text_length;
-    record->bits |= CYAML_OWN_TEXT;
-    memcpy(document->texts + document->text_length, text, length);
-    document->text_length += length;
     if (memchr(text, 0, length)) add_problem(reader, CYAML_NUL_IN_TEXT, start);
   }
   if (!note_height(reader, 1, start)) return false;
@@ -214,7 +228,7 @@ static bool begin_collection(reader *reader, const yaml_event_t *event, uint32_t
 static bool end_collection(reader *reader) {
   level *level = &reader->levels[--reader->depth];
   cyaml_document *document = reader->document;
-  document->records[level->record].value = (uint32_t)document->record_count;
+  document->records[level->record].bits |= (uint32_t)document->record_count << CYAML_VALUE_SHIFT;
   end_anchor(reader, level->anchor, level->record, reader->nodes - level->nodes_before,
              level->height);
   return note_height(reader, level->height, document->records[level->record].start);
@@ -226,7 +240,6 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
   uint32_t start = record->start;
   uint32_t found = anchors_find(&reader->anchors, (const char *)event->data.alias.anchor);
   // A plain empty scalar stands in for what an alias fails to name.
-  record->value = start;
   record->bits = CYAML_SCALAR | CYAML_PLAIN;
   if (found == UINT32_MAX) {
     add_problem(reader, CYAML_UNKNOWN_ALIAS, start);
@@ -237,8 +250,7 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
     add_problem(reader, CYAML_RECURSIVE_ALIAS, start);
     return true;
   }
-  record->value = anchor->record;
-  record->bits = CYAML_ALIAS;
+  record->bits = CYAML_ALIAS | anchor->record << CYAML_VALUE_SHIFT;
   // The alias itself was counted already.
   reader->nodes += anchor->expanded - 1;
   reader->alias_nodes += anchor->expanded;
@@ -405,6 +417,8 @@ int32_t cyaml_read(const uint8_t *bytes, size_t length, cyaml_document *document
 void cyaml_release(cyaml_document *document) {
   free(document->records);
   free(document->texts);
+  free(document->text_bytes);
   document->records = NULL;
   document->texts = NULL;
+  document->text_bytes = NULL;
 }

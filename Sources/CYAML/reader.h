@@ -49,7 +49,7 @@ typedef struct {
   /// Nodes so far, aliases expanded.
   uint64_t nodes;
   uint64_t alias_nodes;
-  size_t record_capacity, text_capacity;
+  size_t record_capacity, text_capacity, text_byte_capacity;
   level levels[CYAML_MAX_DEPTH];
   uint32_t depth;
   anchor_table anchors;

@@ -49,21 +49,24 @@ package struct Descriptor: ~Copyable, Sendable {
     return try call { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads from here to the end of the file.
-  package borrowing func readAll() throws(Errno) -> [UInt8] {
+  /// Reads from here to the end of the file, or until there are `limit` bytes.
+  package borrowing func readAll(atMost limit: Int = .max) throws(Errno) -> [UInt8] {
+    // One byte more than the file should have, so that its end shows without more room.
+    var room = max(Int(try status().sizeBytes) + 1, 4096)
     var bytes: [UInt8] = []
-    var chunkBytes = 4096
-    while true {
+    while bytes.count < limit {
       let start = bytes.count
-      bytes.append(contentsOf: repeatElement(0, count: chunkBytes))
-      let count = try bytes.withUnsafeMutableBufferPointer { all throws(Errno) in
-        try read(
-          into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: all[start...])))
+      try bytes.append(addingCapacity: min(room, limit - start)) { span throws(Errno) in
+        try span.withUnsafeMutableBufferPointer { buffer, count throws(Errno) in
+          let free = UnsafeMutableBufferPointer(rebasing: buffer[count...])
+          count += try read(into: UnsafeMutableRawBufferPointer(free))
+        }
       }
-      bytes.removeLast(chunkBytes - count)
-      if count == 0 { return bytes }
-      if count == chunkBytes { chunkBytes = min(chunkBytes * 2, 1 << 20) }
+      let count = bytes.count - start
+      if count == 0 { break }
+      room = count >= room ? min(max(bytes.count, 4096), 1 << 26) : max(room - count, 4096)
     }
+    return bytes
   }
 
   /// Writes once (write(2)); the count may be less than what was asked.

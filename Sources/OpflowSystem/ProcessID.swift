@@ -57,6 +57,15 @@ package struct ProcessStatus: Sendable, Equatable {
     return ProcessStatus(stat: bytes)
   }
 
+  /// The number of the scheduling group that came to be with the process's session; nil where the
+  /// kernel makes none. Unlike the session's own number it is not given again (proc(5),
+  /// /proc/PID/autogroup: `/autogroup-NUMBER nice VALUE`).
+  package static func autogroup(of pid: Int32) -> UInt64? {
+    guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
+    let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }
+    return UInt64(String(decoding: number, as: UTF8.self))
+  }
+
   /// From the text of a stat file. The name in parentheses may itself hold spaces, parentheses and
   /// line feeds, hence the search from the end.
   package init?(stat bytes: [UInt8]) {

@@ -41,27 +41,23 @@ struct ManifestFile {
       let hint =
         error == .noSuchFile && path == Self.defaultName
         ? "; name a manifest, or see `opflow help run`" : ""
-      throw CommandError(.usage, "cannot read \(CleanText.string(path)): \(error)\(hint)")
+      throw CommandError(
+        Self.isMistake(error) ? .usage : .io,
+        "cannot read \(CleanText.string(path)): \(error)\(hint)")
     }
+  }
+
+  /// Whether the person named what cannot be read, and not the machine failed.
+  private static func isMistake(_ error: Errno) -> Bool {
+    [
+      .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
+      .invalid,
+    ].contains(error)
   }
 
   /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
   private static func readAll(_ file: borrowing Descriptor) throws(Errno) -> [UInt8] {
-    var bytes: [UInt8] = []
-    let size = try file.status().sizeBytes
-    bytes.reserveCapacity(Int(min(size, Int64(ManifestCompiler.maximumBytes) + 1)) + 1)
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count <= ManifestCompiler.maximumBytes {
-      let count = try chunk.withUnsafeMutableBufferPointer { buffer throws(Errno) -> Int in
-        try file.read(into: UnsafeMutableRawBufferPointer(buffer))
-      }
-      if count == 0 { break }
-      bytes.append(contentsOf: chunk[..<count])
-      if chunk.count < 1 << 22, count == chunk.count {
-        chunk = [UInt8](repeating: 0, count: chunk.count * 4)
-      }
-    }
-    return bytes
+    try file.readAll(atMost: ManifestCompiler.maximumBytes + 1)
   }
 
   /// Compiles it into a plan.

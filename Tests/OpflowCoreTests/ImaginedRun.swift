@@ -18,6 +18,8 @@ struct ImaginedRun {
   var journal: [Transition] = []
   var started: [Try] = []
   var launched: [WorkerID] = []
+  /// Workers that were killed and are not gone yet.
+  var dying: [WorkerID] = []
   var close: CloseEntry?
 
   init(
@@ -52,8 +54,7 @@ struct ImaginedRun {
     case .launch(let worker, _): launched.append(worker)
     case .order(let worker, let order): inbox[worker, default: []].append(order)
     case .discard(let worker):
-      running[worker] = nil
-      ahead[worker] = nil
+      dying.append(worker)
       inbox[worker] = nil
     case .finish(let entry): close = entry
     }
@@ -62,7 +63,9 @@ struct ImaginedRun {
   /// Lets every launched worker say hello and take up what it was ordered to run.
   mutating func settle() {
     while true {
-      if !launched.isEmpty {
+      if !dying.isEmpty {
+        bury(dying.removeFirst())
+      } else if !launched.isEmpty {
         let worker = launched.removeFirst()
         tell(.workerReady(worker))
       } else if let (worker, orders) = inbox.first(where: { !$0.value.isEmpty }) {
@@ -72,6 +75,13 @@ struct ImaginedRun {
         return
       }
     }
+  }
+
+  /// Nothing is left of a worker that was killed.
+  mutating func bury(_ worker: WorkerID) {
+    running[worker] = nil
+    ahead[worker] = nil
+    tell(.workerLost(worker, complaint: "it is gone"))
   }
 
   mutating func obey(_ worker: WorkerID, _ order: WorkerOrder) {

@@ -21,5 +21,8 @@ void clinux_own_usage(int64_t *user, int64_t *system, int64_t *peak_kibibytes);
 /// gethostname(2), always ended by a zero.
 int32_t clinux_host_name(char *buffer, size_t size);
 
+/// The words that this program was started with, its own name first, ended by a null pointer.
+char **clinux_arguments(void);
+
 /// The environment of this process (environ(7)).
 char **clinux_environment(void);

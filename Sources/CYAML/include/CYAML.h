@@ -5,9 +5,9 @@
 /// Reads one YAML document with libyaml into a table of fixed-size records.
 ///
 /// The table is the document in preorder. A record is a scalar, a mapping, a sequence or an alias;
-/// the children of a collection follow it, and its `value` is the number of the record behind them,
+/// the children of a collection follow it, and its value is the number of the record behind them,
 /// so a reader walks or skips a node without building anything. Texts are not copied where they
-/// stand in the input as they are: 12 bytes is all that most nodes take.
+/// stand in the input as they are: 8 bytes is all that most nodes take.
 
 /// Bounds within which a document is read.
 enum {
@@ -25,16 +25,26 @@ enum { CYAML_SCALAR = 0, CYAML_MAPPING = 1, CYAML_SEQUENCE = 2, CYAML_ALIAS = 3 
 typedef struct {
   /// Offset of its first byte in the input.
   uint32_t start;
-  /// Scalar: where its text begins. Collection: the number of the record behind its last one.
-  /// Alias: the number of the record it stands for.
-  uint32_t value;
-  /// Bits 0 and 1: the kind. Bit 2: a plain scalar, whose type its text decides. Bit 3: the text is
-  /// in `texts`, not in the input. Bit 4: a collection in flow style. From bit 6 on: the text's
-  /// length.
+  /// Bits 0 and 1: the kind. Bit 2: a plain scalar, whose type its text decides; a collection in flow
+  /// style. Bit 3: the text is one of `texts`, not in the input. Bit 4: the text begins behind a
+  /// quotation mark. From bit 5 on the value. Scalar: the text's length, or the number of its own text.
+  /// Collection: the number of the record behind its last one. Alias: that of the one it stands for.
   uint32_t bits;
 } cyaml_record;
 
-enum { CYAML_PLAIN = 1 << 2, CYAML_OWN_TEXT = 1 << 3, CYAML_FLOW = 1 << 4, CYAML_LENGTH_SHIFT = 6 };
+enum {
+  CYAML_PLAIN = 1 << 2,
+  CYAML_FLOW = 1 << 2,
+  CYAML_OWN_TEXT = 1 << 3,
+  CYAML_QUOTED = 1 << 4,
+  CYAML_VALUE_SHIFT = 5,
+};
+
+/// A text that libyaml had to decode, within `text_bytes`.
+typedef struct {
+  uint32_t offset;
+  uint32_t length;
+} cyaml_text;
 
 /// What is wrong with a document that libyaml itself takes.
 enum {
@@ -72,8 +82,10 @@ enum {
 
 typedef struct {
   cyaml_record *records;
-  uint8_t *texts;
+  cyaml_text *texts;
+  uint8_t *text_bytes;
   size_t record_count;
+  size_t text_count;
   size_t text_length;
   cyaml_problem problems[CYAML_MAX_PROBLEMS];
   size_t problem_count;

@@ -17,6 +17,10 @@ struct WorkerRecord {
   var ahead: [HandedAhead] = []
   /// A stop was ordered for `current`.
   var isStopping = false
+  /// Its end was ordered. What it holds stays held until it is known to be gone.
+  var isDiscarded = false
+  /// Why its end was ordered.
+  var complaint = ""
   var knowsRunState = false
   /// Until then it must say hello, or that the stopped task ended.
   var deadline: Instant?

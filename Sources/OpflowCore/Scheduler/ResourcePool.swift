@@ -7,6 +7,8 @@ struct ResourcePool {
   /// The demands of the plan, cut to the whole: a task that wants more runs alone. (Of a named
   /// resource the manifest reader has refused that.)
   private let demands: [[DemandItem]]
+  /// Of each resource, what every task wants at least: where less is left, nothing more fits.
+  private let leastWanted: [UInt64]
 
   init(plan: Plan, options: SchedulerOptions) {
     var capacity = plan.resources.map(\.capacity)
@@ -18,14 +20,29 @@ struct ResourcePool {
     }
     self.capacity = capacity
     free = capacity
-    demands = (0..<plan.demandCount).map { demand in
+    let demands = (0..<plan.demandCount).map { demand in
       plan.demandList(UInt32(truncatingIfNeeded: demand)).map { item in
         var item = item
         item.amount = min(item.amount, capacity[Int(item.resource)])
         return item
       }
     }
+    self.demands = demands
+    // Demand 0 is the empty one, which is there whether a task has it or not.
+    var least = [UInt64](repeating: .max, count: capacity.count)
+    var isUsed = [Bool](repeating: false, count: demands.count)
+    for demand in plan.demand { isUsed[Int(demand)] = true }
+    for demand in demands.indices where isUsed[demand] {
+      for resource in least.indices {
+        let item = demands[demand].first { Int($0.resource) == resource }
+        least[resource] = min(least[resource], item?.amount ?? 0)
+      }
+    }
+    leastWanted = least
   }
+
+  /// Whether any task might still fit.
+  var mayFitMore: Bool { zip(free, leastWanted).allSatisfy { $0 >= $1 } }
 
   /// What a demand takes, cut to the whole.
   func demand(_ demand: Int) -> [DemandItem] { demands[demand] }

@@ -42,6 +42,9 @@ package struct SchedulerOptions: Sendable {
   static let maxDownloadsAhead = 16
   /// Dependents of a running task looked at before another is handed ahead behind it.
   static let maxDependentsLookedAt = 16
+  /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks
+  /// differ in what they want, a pass must not look at all of them.
+  static let maxBlocked = 256
 }
 
 /// How a task enters a drive of the run.
@@ -83,6 +86,8 @@ package struct Scheduler {
   var triesUsed: [Int32]
   /// What downloads did whose end is still to come.
   var fetches: [TaskID: FetchRecord] = [:]
+  /// Reused: what ended and is still to be told to its dependents.
+  var endedTasks: [TaskID] = []
   /// Times its worker was lost in this drive.
   var lostCount: [UInt8]
 
@@ -96,9 +101,6 @@ package struct Scheduler {
   var fleets: [Fleet]
   /// Worker numbers of those that live, to scan.
   var aliveWorkers: [WorkerID] = []
-  /// The pass in which a queue was found blocked.
-  var blockedInPass: [UInt32]
-  var pass: UInt32 = 0
 
   var phase = Phase.begin
   var stopCause: StopCause?
@@ -138,7 +140,6 @@ package struct Scheduler {
     ready = ReadyQueues(demandCount: plan.demandCount)
     pool = ResourcePool(plan: plan, options: options)
     random = SplitMix64(seed: options.seed)
-    blockedInPass = [UInt32](repeating: 0, count: plan.demandCount)
     startedAny = owesFinally
     let commandLimit = min(
       options.maxParallel.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)

@@ -41,8 +41,8 @@ extension Scheduler {
   }
 
   private mutating func resolveDependents(of first: TaskID, into actions: inout [SchedulerAction]) {
-    var ended = [first]
-    while let need = ended.popLast() {
+    endedTasks.append(first)
+    while let need = endedTasks.popLast() {
       let needState = state(need)
       let isUpstream = marks[need.index].contains(.skippedUpstream)
       // What was to follow a task that a stop cut short waits for the resume, as that task does.
@@ -59,7 +59,7 @@ extension Scheduler {
           marks[dependent.index].insert(.skippedUpstream)
           actions.append(
             .journal(Transition(.skip, dependent, reason: .upstream, culprit: need)))
-          ended.append(dependent)
+          endedTasks.append(dependent)
         }
       }
     }

@@ -6,22 +6,23 @@ extension Scheduler {
     pool.clearReservation()
     var hasReservation = false
     var firstBlocked: Int?
-    pass &+= 1
-    while let demand = bestQueue() {
-      guard pool.fits(demand), let rank = ready.head(demand) else {
-        block(demand)
+    while let demand = ready.best, let rank = ready.head(demand) {
+      if !pool.fits(demand) {
         if firstBlocked == nil { firstBlocked = demand }
         if !hasReservation {
           pool.reserve(demand)
           hasReservation = true
         }
+        ready.block()
+        if !pool.mayFitMore || ready.blockedCount == SchedulerOptions.maxBlocked { break }
         continue
       }
       let task = TaskID(ranking.task[Int(rank)])
       let kind = workerKind(of: task)
       guard let worker = workerForStart(kind, at: now, into: &actions) else {
-        block(demand)
         if firstBlocked == nil { firstBlocked = demand }
+        ready.block()
+        if ready.blockedCount == SchedulerOptions.maxBlocked { break }
         continue
       }
       _ = ready.pop(demand)
@@ -30,22 +31,7 @@ extension Scheduler {
     }
     if aheadCount > 0 { takeBackAhead(into: &actions) }
     if let firstBlocked, options.handsAhead { handAhead(from: firstBlocked, into: &actions) }
-  }
-
-  private mutating func block(_ demand: Int) { blockedInPass[demand] = pass }
-
-  /// The queue whose head is first in order, of those not blocked in this pass.
-  private func bestQueue() -> Int? {
-    var best: Int?
-    var bestRank = Int32.max
-    for demand in 0..<ready.demandCount {
-      guard let rank = ready.head(demand), rank < bestRank, blockedInPass[demand] != pass else {
-        continue
-      }
-      best = demand
-      bestRank = rank
-    }
-    return best
+    ready.unblock()
   }
 
   func workerKind(of task: TaskID) -> WorkerKind {
@@ -116,7 +102,8 @@ extension Scheduler {
   ) {
     let record = workers[worker.index]
     guard record.phase == .busy, !record.current.isNone, !record.isStopping,
-      Int(plan.demand[record.current.index]) == demand, let rank = ready.head(demand)
+      !record.isDiscarded, Int(plan.demand[record.current.index]) == demand,
+      let rank = ready.head(demand)
     else { return }
     let task = TaskID(ranking.task[Int(rank)])
     guard !plan.flags(task).contains(.failWhenInterrupted), workerKind(of: task) == record.kind,
@@ -142,13 +129,10 @@ extension Scheduler {
   /// Asks for tasks back that were handed ahead and would now start earlier elsewhere, or that a
   /// better one should go before.
   private mutating func takeBackAhead(into actions: inout [SchedulerAction]) {
-    var best = Int32.max
-    for demand in 0..<ready.demandCount {
-      if let rank = ready.head(demand) { best = min(best, rank) }
-    }
+    let best = ready.first ?? .max
     for worker in aliveWorkers {
       let record = workers[worker.index]
-      guard let last = record.ahead.indices.last else { continue }
+      guard let last = record.ahead.indices.last, !record.isDiscarded else { continue }
       let demand = Int(plan.demand[record.ahead[last].task.index])
       // The last one is the one that would have to wait longest.
       if fleets[Int(record.kind.rawValue)].couldStartAnother, pool.fits(demand) {

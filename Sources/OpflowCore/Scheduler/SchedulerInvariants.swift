@@ -17,8 +17,8 @@ extension Scheduler {
       case .gone: return "worker \(worker.rawValue) is gone and listed"
       case .idle:
         if !record.current.isNone || !record.ahead.isEmpty { return "an idle worker holds a task" }
-        if !fleets[Int(record.kind.rawValue)].idle.contains(worker) {
-          return "an idle worker hides"
+        if fleets[Int(record.kind.rawValue)].idle.contains(worker) == record.isDiscarded {
+          return "an idle worker hides, or one that is to end is offered"
         }
       case .launching:
         launching[Int(record.kind.rawValue)] += 1

@@ -28,7 +28,8 @@ extension Scheduler {
     into actions: inout [SchedulerAction]
   ) -> Bool {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
-      plan.tasks.contains(task.index), self.attempt[task.index] == attempt
+      !workers[worker.index].isDiscarded, plan.tasks.contains(task.index),
+      self.attempt[task.index] == attempt
     else { return false }
     if workers[worker.index].current == task { return true }
     guard workers[worker.index].current.isNone, workers[worker.index].ahead.first?.task == task
@@ -51,9 +52,9 @@ extension Scheduler {
   mutating func welcome(
     _ worker: WorkerID, at now: Instant, into actions: inout [SchedulerAction]
   ) {
-    guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching else {
-      return
-    }
+    guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching,
+      !workers[worker.index].isDiscarded
+    else { return }
     let fleet = Int(workers[worker.index].kind.rawValue)
     fleets[fleet].silent = 0
     fleets[fleet].launching -= 1
@@ -101,7 +102,8 @@ extension Scheduler {
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, into actions: inout [SchedulerAction]
   ) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
-      plan.tasks.contains(task.index), self.attempt[task.index] == attempt
+      !workers[worker.index].isDiscarded, plan.tasks.contains(task.index),
+      self.attempt[task.index] == attempt
     else {
       breach(worker, "revoked", task, into: &actions)
       return
@@ -147,16 +149,28 @@ extension Scheduler {
   mutating func breach(
     _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout [SchedulerAction]
   ) {
-    guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone else {
-      return
-    }
-    actions.append(.discard(worker))
-    lose(
+    discard(
       worker,
       complaint: "it said '\(word)' of task number \(task.rawValue), which it does not hold",
       into: &actions)
   }
 
+  /// Orders a worker's end. What it holds is given back when it and all below it are gone
+  /// (`workerLost`): until then its task may still run, and must not run anywhere else.
+  mutating func discard(
+    _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
+  ) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone,
+      !workers[worker.index].isDiscarded
+    else { return }
+    workers[worker.index].isDiscarded = true
+    workers[worker.index].complaint = complaint
+    workers[worker.index].deadline = nil
+    fleets[Int(workers[worker.index].kind.rawValue)].idle.removeAll { $0 == worker }
+    actions.append(.discard(worker))
+  }
+
+  /// A worker is gone, and all that was below it.
   mutating func lose(
     _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
   ) {
@@ -164,6 +178,7 @@ extension Scheduler {
       return
     }
     let record = workers[worker.index]
+    let complaint = record.isDiscarded ? record.complaint : complaint
     bury(worker)
     let fleet = Int(record.kind.rawValue)
     if record.phase == .launching {

@@ -49,14 +49,14 @@ extension ManifestReader {
   }
 
   /// A script. `true` and `false` without quotes are booleans to YAML and commands to everyone else.
-  private func readScript(_ node: Node, _ subject: Subject) -> Scalar? {
+  private mutating func readScript(_ node: Node, _ subject: Subject) -> Scalar? {
     if let scalar = values.scalarIfBoolean(node, subject) { return scalar }
     return values.filledString(node, subject)
   }
 
   // MARK: What is read in full and not done yet
 
-  func readMatrix(_ key: Node) {
+  mutating func readMatrix(_ key: Node) {
     reportUnsupported(key, "matrix")
     guard let entries = mapEntries(Node(key.record + 1), Subject(TaskKey.matrix)) else { return }
     if entries.count == 0 {
@@ -96,7 +96,7 @@ extension ManifestReader {
     }
   }
 
-  func readSecrets(_ key: Node) {
+  mutating func readSecrets(_ key: Node) {
     let names = values.strings(
       Node(key.record + 1), TaskKey.secrets, expected: "a list of names of environment variables")
     for name in names ?? [] where !VariableName.isEnvironment(name.text) {

@@ -88,7 +88,7 @@ extension ManifestReader {
     mistakes.error(document.place(node), "the `download` has no `\(key.name)`")
   }
 
-  private func readURLs(
+  private mutating func readURLs(
     _ fields: Fields<DownloadKey>, of node: Node, into download: inout Download
   ) {
     if let url = fields[.url] {
@@ -102,7 +102,7 @@ extension ManifestReader {
     download.urls += items.compactMap { readURL($0, .item(of: DownloadKey.mirrors)) }
   }
 
-  private func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
+  private mutating func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let url = values.filledString(node, subject) else { return nil }
     var help: String?
     do throws(WebAddress.Mistake) {
@@ -118,7 +118,7 @@ extension ManifestReader {
     return nil
   }
 
-  private func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Scalar? {
+  private mutating func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Scalar? {
     let subject = Subject(key)
     guard let hash = values.scalar(node, subject, expected: "a hash in hexadecimal") else {
       return nil
@@ -136,7 +136,7 @@ extension ManifestReader {
     return hash
   }
 
-  private func readHeaders(_ node: Node, into download: inout Download) {
+  private mutating func readHeaders(_ node: Node, into download: inout Download) {
     guard let entries = mapEntries(node, Subject(DownloadKey.headers)) else { return }
     for index in 0..<entries.count {
       let name = entries.name(index)
@@ -163,7 +163,7 @@ extension ManifestReader {
       && text.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || marks.contains($0) }
   }
 
-  private func readMode(_ node: Node) -> UInt32? {
+  private mutating func readMode(_ node: Node) -> UInt32? {
     let subject = Subject(DownloadKey.mode)
     guard let mode = values.string(node, subject) else { return nil }
     guard (3...4).contains(mode.text.count), let bits = UInt32(mode.text.string, radix: 8) else {
@@ -175,7 +175,7 @@ extension ManifestReader {
     return bits
   }
 
-  private func readSpeed(_ node: Node) -> UInt64? {
+  private mutating func readSpeed(_ node: Node) -> UInt64? {
     let subject = Subject(DownloadKey.maxSpeed)
     guard let speed = values.scalar(node, subject, expected: "a size per second") else {
       return nil

@@ -9,21 +9,27 @@ extension ManifestReader {
     onEach: (NameScope, Text, Text) -> Void = { _, _, _ in }
   ) -> EnvironmentList {
     var result = base
-    guard let entries = mapEntries(node, Subject(TaskKey.env)) else { return base }
-    for index in 0..<entries.count {
-      let name = entries.name(index)
-      guard isEnvironmentName(name, at: entries.keys[index]),
+    guard document.kind(node) == .mapping else {
+      values.wrongType(node, Subject(TaskKey.env), expected: "a map")
+      return base
+    }
+    maps.readEntries(node, into: &environmentEntries)
+    for index in 0..<environmentEntries.count {
+      let name = environmentEntries.name(index)
+      guard isEnvironmentName(name, at: environmentEntries.keys[index]),
         let value = values.scalar(
-          entries.value(index), .entry("env", name), expected: "a string, a number or a boolean")
+          environmentEntries.value(index), .entry("env", name),
+          expected: "a string, a number or a boolean")
       else { continue }
+      onEach(scope, name, value.text)
+      guard options.wantsPlan else { continue }
       let item = EnvironmentItem(name: builder.intern(name), value: builder.intern(value.text))
       result.set(EnvironmentValue(item: item, digest: Digest.pair(name, value.stable)))
-      onEach(scope, name, value.text)
     }
     return result
   }
 
-  private func isEnvironmentName(_ name: Text, at key: Node) -> Bool {
+  private mutating func isEnvironmentName(_ name: Text, at key: Node) -> Bool {
     if name.hasPrefix("OPFLOW_") {
       mistakes.error(
         document.place(key), "`\(name.string)` is opflow's own",

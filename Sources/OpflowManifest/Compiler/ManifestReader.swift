@@ -3,6 +3,9 @@ internal import OpflowCore
 /// Reads a document into a plan: the top-level keys first, wherever they stand, then the tasks in
 /// their order. Everything wrong is reported on the way; what is wrong is left out or gets a
 /// default, so that reading goes on.
+///
+/// What is called for each task is `mutating` whether it changes anything or not: the compiler lends
+/// the reader to any other method as a copy of its 1,328 bytes.
 struct ManifestReader: ~Copyable {
   let document: YAMLDocument
   let mistakes: Mistakes
@@ -43,8 +46,10 @@ struct ManifestReader: ~Copyable {
   var writtenPaths = WrittenPaths()
   var lines = LineCounter()
   /// Reused from task to task, as is the list.
-  var hasher = FingerprintHasher()
+  var hasher: FingerprintHasher
   var environmentItems: [EnvironmentItem] = []
+  /// Reused from map to map.
+  var environmentEntries: Entries
 
   init(
     document: YAMLDocument, mistakes: Mistakes, source: ManifestSource, options: CompileOptions
@@ -59,6 +64,8 @@ struct ManifestReader: ~Copyable {
       document: document, mistakes: mistakes, scope: scope, scratch: TextStore())
     name = source.defaultName
     builder = PlanBuilder(keeps: options.wantsPlan)
+    hasher = FingerprintHasher(isIdle: !options.wantsPlan)
+    environmentEntries = Entries(document: document)
     resources = ResourceTable(
       cpu: UInt64(options.cores), memory: options.memoryBytes, store: scope.store)
     tasks = Entries(document: document)
@@ -126,7 +133,7 @@ struct ManifestReader: ~Copyable {
 
   /// Looks for tasks that need each other without laying a plan out.
   private func reportCycles() {
-    guard needs.hasCycle else { return }
+    guard !needs.allPointBack, needs.hasCycle else { return }
     CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
   }
 

@@ -22,12 +22,17 @@ struct NeedList {
 
   /// Adds a need of the task whose turn it is.
   mutating func add(_ target: Int, on condition: NeedCondition, place: Int) {
+    if target >= count { allPointBack = false }
     targets.append(Int32(truncatingIfNeeded: target))
     conditions.append(condition)
     places.append(UInt32(truncatingIfNeeded: place))
   }
 
   mutating func endTask() { offsets.append(UInt32(truncatingIfNeeded: targets.count)) }
+
+  /// Whether every task stands behind all that it needs, as in most manifests: then nothing can be a
+  /// ring.
+  private(set) var allPointBack = true
 
   /// Whether tasks wait for each other.
   var hasCycle: Bool {

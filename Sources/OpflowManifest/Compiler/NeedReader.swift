@@ -67,6 +67,7 @@ extension ManifestReader {
     }
     needStamps[target] = Int32(truncatingIfNeeded: index)
     needs.add(target, on: condition, place: document.place(node))
+    guard options.wantsPlan else { return 0 }
     return Digest.combine(Hash.xxh3(scalar.text), UInt64(condition.rawValue))
   }
 

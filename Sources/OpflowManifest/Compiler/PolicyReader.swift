@@ -3,7 +3,7 @@ internal import OpflowCore
 // When and how often a task runs, and how it is ended.
 
 extension ManifestReader {
-  func readTimeout(_ node: Node, into settings: inout TaskSettings) {
+  mutating func readTimeout(_ node: Node, into settings: inout TaskSettings) {
     if let value = values.duration(node, Subject(TaskKey.timeout)) {
       settings.policy.timeoutMilliseconds = value
     }
@@ -60,7 +60,7 @@ extension ManifestReader {
   /// A thousand hours, in milliseconds: the plan keeps delays in 32 bits.
   private static var longestDelay: UInt64 { 1000 * 3_600_000 }
 
-  func readStop(_ node: Node, into settings: inout TaskSettings) {
+  mutating func readStop(_ node: Node, into settings: inout TaskSettings) {
     guard document.kind(node) == .mapping else {
       values.wrongType(node, Subject(TaskKey.stop), expected: "a map")
       return
@@ -79,7 +79,7 @@ extension ManifestReader {
     }
   }
 
-  func readPriority(_ node: Node, into settings: inout TaskSettings) {
+  mutating func readPriority(_ node: Node, into settings: inout TaskSettings) {
     if let value = values.word(
       node, Subject(TaskKey.priority), known: PriorityName.known, parse: PriorityName.value)
     {
@@ -87,7 +87,7 @@ extension ManifestReader {
     }
   }
 
-  func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
+  mutating func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
     let fails = values.word(
       node, Subject(TaskKey.onInterrupted), known: "rerun or fail"
     ) { text in text == "fail" ? true : text == "rerun" ? false : nil }

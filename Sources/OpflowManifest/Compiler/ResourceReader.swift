@@ -46,7 +46,7 @@ extension ManifestReader {
   }
 
   /// An amount of a resource: a number, or for memory and the user's own also a size.
-  func readAmount(_ node: Node, _ name: Text, atLeast minimum: Int64) -> UInt64? {
+  mutating func readAmount(_ node: Node, _ name: Text, atLeast minimum: Int64) -> UInt64? {
     let subject = Subject.entry("resources", name)
     if name == "cpu" || name == "download" {
       return values.integer(node, subject, in: minimum...1_000_000).map { UInt64($0) }
@@ -59,7 +59,7 @@ extension ManifestReader {
     return amount
   }
 
-  func readDemands(_ node: Node, into settings: inout TaskSettings) {
+  mutating func readDemands(_ node: Node, into settings: inout TaskSettings) {
     guard let entries = mapEntries(node, Subject(TaskKey.resources)) else { return }
     for index in 0..<entries.count {
       let name = entries.name(index)
@@ -78,7 +78,9 @@ extension ManifestReader {
   }
 
   /// Whether a demand can ever be met.
-  private func check(_ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node) -> Bool {
+  private mutating func check(
+    _ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node
+  ) -> Bool {
     let capacity = resources.capacity(resource)
     if amount <= capacity { return true }
     if ResourceTable.isCut(resource) {

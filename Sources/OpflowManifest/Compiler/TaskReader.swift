@@ -45,13 +45,15 @@ extension ManifestReader {
     values.scratch.removeAll()
     scope.taskID = name
     var task = TaskEntry(name: builder.append(name), kind: .command)
-    task.line = UInt32(
-      truncatingIfNeeded: lines.line(of: document.place(key), in: document.source))
+    if options.wantsPlan {
+      let line = lines.line(of: document.place(key), in: document.source)
+      task.line = UInt32(truncatingIfNeeded: line)
+    }
     let fields = taskFields(index)
     if fields == nil { _ = readNeeds(nil, of: index) }
     if let fields { read(fields, key: key, index: index, into: &task) }
     _ = builder.add(task)
-    if builder.arenaByteCount > Self.longestArena {
+    if options.wantsPlan, builder.arenaByteCount > Self.longestArena {
       mistakes.error(document.place(key), "the texts of the plan grow beyond 3 GiB")
     }
   }
@@ -59,7 +61,7 @@ extension ManifestReader {
   /// The plan's format refers to texts by 32 bits.
   private static var longestArena: Int { 3 << 30 }
 
-  private func taskFields(_ index: Int) -> Fields<TaskKey>? {
+  private mutating func taskFields(_ index: Int) -> Fields<TaskKey>? {
     let node = tasks.value(index)
     if document.kind(node) == .mapping {
       return maps.fields(node, tables.task, owner: "a task")
@@ -92,7 +94,9 @@ extension ManifestReader {
     task.priority = settings.priority
     task.environment = settings.environmentIndex
     task.directory = settings.directory.ref
-    if hasOwnPolicy || defaultsByTask != nil {
+    if !options.wantsPlan {
+      // A policy has no mistakes of its own.
+    } else if hasOwnPolicy || defaultsByTask != nil {
       task.policy = policyIndex(policy(of: settings, for: task.kind))
     } else {
       task.policy = task.kind == .download ? standardPolicy.download : standardPolicy.command
@@ -136,7 +140,7 @@ extension ManifestReader {
     var hasOwnPolicy = false
     if let node = fields[.env] {
       settings.environment = readEnvironment(node, over: settings.environment)
-      settings = withLists(settings)
+      if options.wantsPlan { settings = withLists(settings) }
     }
     if let node = fields[.dir], let directory = readDirectory(node) {
       settings.directory = directory
@@ -182,7 +186,7 @@ extension ManifestReader {
   }
 
   /// `if`: nil when it cannot be read.
-  private func readCondition(_ node: Node) -> Bool? {
+  private mutating func readCondition(_ node: Node) -> Bool? {
     let subject = Subject(TaskKey.condition)
     guard document.kind(node) == .scalar else {
       values.wrongType(node, subject, expected: "an expression")

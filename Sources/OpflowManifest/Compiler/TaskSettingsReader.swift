@@ -70,9 +70,13 @@ extension ManifestReader {
     return settings
   }
 
-  func policy(of settings: TaskSettings, for kind: ActionKind) -> TaskPolicy {
+  mutating func policy(of settings: TaskSettings, for kind: ActionKind) -> TaskPolicy {
     var policy = settings.policy
-    if kind == .download, !settings.hasRetryMax { policy.retryMax = 3 }
+    if kind == .download {
+      if !settings.hasRetryMax { policy.retryMax = 3 }
+      // A download has no exit code that `retry` could choose by.
+      policy.retryCodes = 0
+    }
     return policy
   }
 
@@ -103,7 +107,7 @@ extension ManifestReader {
   }
 
   /// The words of a command. Their text is what is written: `[sleep, 1]` means the text `1`.
-  func readWords(_ node: Node, _ subject: Subject) -> [Scalar]? {
+  mutating func readWords(_ node: Node, _ subject: Subject) -> [Scalar]? {
     guard case .key(let name) = subject else { return nil }
     var words: [Scalar] = []
     for item in document.children(node) {

@@ -27,7 +27,7 @@ extension ManifestReader {
     }
   }
 
-  private func readVariable(_ entries: Entries, _ index: Int) {
+  private mutating func readVariable(_ entries: Entries, _ index: Int) {
     let name = entries.name(index)
     guard VariableName.isExpressionName(name) else {
       mistakes.error(
@@ -93,7 +93,7 @@ extension ManifestReader {
   }
 
   /// The entries of a value that must be a map.
-  func mapEntries(_ node: Node, _ subject: Subject) -> Entries? {
+  mutating func mapEntries(_ node: Node, _ subject: Subject) -> Entries? {
     guard document.kind(node) == .mapping else {
       values.wrongType(node, subject, expected: "a map")
       return nil

@@ -1,7 +1,8 @@
 /// The entries of a map whose names are the user's own: the node of each key. A key is one record,
 /// so its value is the node after it.
 struct Entries {
-  let document: YAMLDocument
+  // SAFETY: a compilation holds its document until it is over, and this does not outlive it.
+  unowned(unsafe) let document: YAMLDocument
   private(set) var keys: [Node] = []
   /// Names by content, once there are more than a few.
   private var table: TextTable?
@@ -17,11 +18,20 @@ struct Entries {
   func value(_ index: Int) -> Node { Node(keys[index].record + 1) }
 
   /// All names, in order.
-  var names: some Sequence<Text> { keys.lazy.map { [document] in document.text($0) } }
+  var names: some Sequence<Text> {
+    let document = document
+    return keys.lazy.map { document.text($0) }
+  }
 
   func index(of name: Text) -> Int? {
-    if let table { return table.index(of: name) }
+    if table != nil { return table?.index(of: name) }
     return keys.firstIndex { document.text($0).isSame(as: name) }
+  }
+
+  /// Forgets all, and keeps its memory.
+  mutating func removeAll() {
+    keys.removeAll(keepingCapacity: true)
+    table = nil
   }
 
   /// Adds a key; the number of the one that has its name, where there is one.

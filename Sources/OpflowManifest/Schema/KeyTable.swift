@@ -31,16 +31,32 @@ struct KeyTable<Key: SchemaKey> {
 
   private let words: [Word]
   private let keys: [Key]
+  /// By hash, with room to spare: a key's number, or -1 for none.
+  private var slots = InlineArray<64, Int8>(repeating: -1)
 
   init() {
     keys = Array(Key.allCases)
     words = keys.map { Word(Self.text(of: $0.name)) }
+    for index in keys.indices {
+      var slot = Self.slot(words[index])
+      while slots[slot] >= 0 { slot = (slot + 1) & 63 }
+      slots[slot] = Int8(index)
+    }
   }
 
   func key(_ text: Text) -> Key? {
     guard text.count <= 16 else { return nil }
     let word = Word(text)
-    return words.firstIndex(of: word).map { keys[$0] }
+    var slot = Self.slot(word)
+    while slots[slot] >= 0 {
+      if words[Int(slots[slot])] == word { return keys[Int(slots[slot])] }
+      slot = (slot + 1) & 63
+    }
+    return nil
+  }
+
+  private static func slot(_ word: Word) -> Int {
+    Int(((word.low ^ word.high) &* 0x9E37_79B9_7F4A_7C15) >> 58)
   }
 
   var names: [Text] { keys.map { Self.text(of: $0.name) } }

@@ -65,6 +65,12 @@ struct MapReader {
     return entries
   }
 
+  /// The same, in place of what `entries` held.
+  func readEntries(_ node: Node, into entries: inout Entries) {
+    entries.removeAll()
+    collect(node, into: &entries)
+  }
+
   private func collect(_ node: Node, into entries: inout Entries) {
     // A map that is merged may say again what is known already.
     let merged = entries.count

@@ -1,0 +1,139 @@
+import Glibc
+import OpflowCore
+
+/// `scheduler COUNT [PARALLEL]`: what the scheduler itself costs, with nothing around it. Plays a plan
+/// of that many tasks, each of which needs three others, with workers that are always ready, and prints
+/// how many transitions a second it makes and how many bytes a task it holds.
+struct SchedulerCommand {
+  private let count: Int
+  private let parallel: UInt64
+
+  init?(_ arguments: [String]) {
+    guard (1...2).contains(arguments.count), let count = Int(arguments[0]), count > 0,
+      let parallel = arguments.count == 2 ? UInt64(arguments[1]) : 8, parallel > 0
+    else { return nil }
+    self.count = count
+    self.parallel = parallel
+  }
+
+  func run() -> Int32 {
+    guard let plan = plan() else { return 1 }
+    let initial = [InitialState](repeating: .run, count: count)
+    let attempts = [Int32](repeating: 0, count: count)
+    var options = SchedulerOptions(
+      maxParallel: parallel, memoryBytes: 1 << 40, maxFailures: 1, seed: 1)
+    options.handsAhead = false
+    let before = Self.residentBytes
+    let start = Self.processorMicroseconds
+    var game = Game(
+      Scheduler(plan: plan, options: options, initial: initial, attempts: attempts))
+    let ready = Self.processorMicroseconds
+    game.play()
+    let end = Self.processorMicroseconds
+    let bytes = Self.residentBytes - before
+    // Waiting, ready, running, ended.
+    let transitions = game.ended * 3
+    guard game.ended == count else {
+      print("the run stopped after \(game.ended) of \(count) tasks")
+      return 1
+    }
+    print("tasks \(count)")
+    print("setup_us \(ready - start)")
+    print("play_us \(end - ready)")
+    print("transitions_per_second \(transitions * 1_000_000 / max(1, end - start))")
+    print("bytes_per_task \(bytes / count)")
+    return 0
+  }
+
+  /// Every task needs three of the hundred before it.
+  private func plan() -> Plan? {
+    var builder = PlanBuilder()
+    builder.reserve(taskCount: count, edgeCount: count * 3, textByteCount: count * 8)
+    for name in ["cpu", "memory", "download"] {
+      builder.resources.append(ResourceEntry(name: builder.intern(name), capacity: 0))
+    }
+    let policy = builder.policy(TaskPolicy())
+    _ = builder.codes([])
+    let demand = builder.demand([DemandItem(resource: ResourceEntry.cpu, amount: 1)])
+    for index in 0..<count {
+      var name = "t\(index)"
+      let text = name.withUTF8 { builder.append(UnsafeRawBufferPointer($0)) }
+      var entry = TaskEntry(name: text, kind: .shell)
+      entry.policy = policy
+      entry.demand = demand
+      _ = builder.add(entry)
+    }
+    for index in 0..<count {
+      if index >= 100 {
+        for distance in [100, 61, 7] {
+          builder.addNeed(TaskID(index - distance), on: .success)
+        }
+      }
+      builder.endNeeds()
+    }
+    let manifest = ManifestEntry(
+      name: .empty, description: .empty, folder: .empty, maxParallel: 0, maxFailures: 1,
+      usesRunID: false)
+    guard case .plan(let bytes) = builder.finish(manifest: manifest, key: PlanKey(high: 0, low: 1))
+    else { return nil }
+    return try? Plan(copying: bytes)
+  }
+
+  private static var processorMicroseconds: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+  }
+
+  /// What this process has in memory (proc_pid_statm(5)).
+  private static var residentBytes: Int {
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var buffer = [CChar](repeating: 0, count: 128)
+    guard fgets(&buffer, Int32(buffer.count), file) != nil else { return 0 }
+    let words = buffer.prefix { $0 != 0 }.split(separator: 32)
+    guard words.count > 1 else { return 0 }
+    let pages = Int(String(decoding: words[1].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    return (pages ?? 0) * Int(getpagesize())
+  }
+}
+
+/// Workers that answer at once, and end what they run in the order of the starts.
+private struct Game {
+  private(set) var ended = 0
+  private var scheduler: Scheduler
+  private var actions: [SchedulerAction] = []
+  private var running: [(worker: WorkerID, task: TaskID, attempt: Int32)] = []
+  private var ready: [WorkerID] = []
+
+  init(_ scheduler: Scheduler) { self.scheduler = scheduler }
+
+  mutating func play() {
+    tell(.begin)
+    while !running.isEmpty || !ready.isEmpty {
+      if let worker = ready.popLast() {
+        tell(.workerReady(worker))
+        continue
+      }
+      let batch = running
+      running.removeAll(keepingCapacity: true)
+      for (worker, task, attempt) in batch {
+        tell(.ended(worker, task, attempt: attempt, Outcome(status: .success)))
+      }
+    }
+  }
+
+  private mutating func tell(_ event: SchedulerEvent) {
+    actions.removeAll(keepingCapacity: true)
+    scheduler.handle(event, at: Instant(nanoseconds: 0), into: &actions)
+    for action in actions {
+      switch action {
+      case .launch(let worker, _): ready.append(worker)
+      case .order(let worker, .run(let task, let attempt)):
+        running.append((worker, task, attempt))
+      case .journal(let transition): if transition.event == .success { ended += 1 }
+      case .order, .discard, .finish: break
+      }
+    }
+  }
+}
