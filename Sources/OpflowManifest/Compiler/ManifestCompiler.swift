@@ -106,12 +106,9 @@ package enum ManifestCompiler {
       return nil
     }
     guard let document = YAMLDocument(reading: bytes, mistakes: mistakes) else { return nil }
-    // What the readers refer to without holding it.
-    defer { withExtendedLifetime((document, mistakes)) {} }
+    defer { document.release() }
     var reader = ManifestReader(
       document: document, mistakes: mistakes, source: source, options: options)
-    let (scope, scratch) = (reader.scope, reader.scratch)
-    defer { withExtendedLifetime((scope, scratch)) {} }
     reader.read()
     let key = planKey(source, options, reader: reader)
     let environmentRead = reader.scope.environmentRead

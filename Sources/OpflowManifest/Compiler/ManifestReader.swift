@@ -10,8 +10,6 @@ struct ManifestReader: ~Copyable {
   let document: YAMLDocument
   let mistakes: Mistakes
   let scope: NameScope
-  /// Texts of the task being read.
-  let scratch = TextStore()
   let maps: MapReader
   let values: ValueReader
   let options: CompileOptions
@@ -63,7 +61,7 @@ struct ManifestReader: ~Copyable {
     scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
     maps = MapReader(document: document, mistakes: mistakes)
     values = ValueReader(
-      document: document, mistakes: mistakes, scope: scope, scratch: scratch)
+      document: document, mistakes: mistakes, scope: scope, scratch: TextStore())
     name = source.defaultName
     builder = PlanBuilder(keeps: options.wantsPlan)
     hasher = FingerprintHasher(isIdle: !options.wantsPlan)

@@ -3,9 +3,8 @@
 /// `<<` takes one map or a list of them. Explicit keys win over merged ones, and an earlier map of
 /// the list over a later one (https://yaml.org/type/merge.html).
 struct MapReader {
-  // SAFETY: as in `ValueReader`.
-  unowned(unsafe) let document: YAMLDocument
-  unowned(unsafe) let mistakes: Mistakes
+  let document: YAMLDocument
+  let mistakes: Mistakes
 
   // MARK: Maps with known keys
 

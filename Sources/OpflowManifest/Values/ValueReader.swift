@@ -2,13 +2,11 @@ internal import OpflowCore
 
 /// Reads nodes as values of the types that keys have. What is wrong is reported, and nil returned.
 struct ValueReader {
-  // SAFETY: a compilation holds all four until it is over (`ManifestCompiler`). They are passed on for
-  // every value that is read, and counting references to them took longer than reading it.
-  unowned(unsafe) let document: YAMLDocument
-  unowned(unsafe) let mistakes: Mistakes
-  unowned(unsafe) let scope: NameScope
+  let document: YAMLDocument
+  let mistakes: Mistakes
+  let scope: NameScope
   /// Holds evaluated texts, until its owner empties it between tasks.
-  unowned(unsafe) let scratch: TextStore
+  let scratch: TextStore
 
   // MARK: Scalars
 
