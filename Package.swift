@@ -81,7 +81,7 @@ let package = Package(
     // A terminal, for tests of what is drawn on one.
     .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Screen"],
+      name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector", "Screen"],
       swiftSettings: swiftSettings),
     // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
     // in debug builds too, since the tests go through thousands.
@@ -90,6 +90,10 @@ let package = Package(
       swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swiftSettings),
+    // Lets system calls of a run fail.
+    .executableTarget(
+      name: "Injector", path: "Tests/Injector",
+      cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
     // Real runs, killed.
     .target(
       name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",

@@ -43,17 +43,12 @@ uint64_t clinux_memory_bytes(void) {
   return (uint64_t)info.totalram * info.mem_unit;
 }
 
-int64_t clinux_peak_kibibytes(void) {
-  struct rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) < 0) return 0;
-  return usage.ru_maxrss;
-}
-
-void clinux_cpu_microseconds(int64_t *user, int64_t *system) {
+void clinux_own_usage(int64_t *user, int64_t *system, int64_t *peak_kibibytes) {
   struct rusage usage = {0};
   getrusage(RUSAGE_SELF, &usage);
   *user = (int64_t)usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
   *system = (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
+  *peak_kibibytes = usage.ru_maxrss;
 }
 
 int32_t clinux_host_name(char *buffer, size_t size) {
@@ -61,5 +56,16 @@ int32_t clinux_host_name(char *buffer, size_t size) {
   buffer[size - 1] = 0;
   return 0;
 }
+
+static char *no_arguments[] = {NULL};
+static char **arguments = no_arguments;
+
+// The C library gives them to whatever runs before main. Swift's own CommandLine reads them from
+// /proc, where a read can fail; a worker then does not know what it is.
+__attribute__((constructor)) static void keep_arguments(int count, char **words) {
+  if (count > 0) arguments = words;
+}
+
+char **clinux_arguments(void) { return arguments; }
 
 char **clinux_environment(void) { return environ; }

@@ -151,8 +151,8 @@ static void finish(struct ctransfer *transfer, CURLcode code) {
   transfer->running = 0;
 }
 
-int32_t ctransfer_step(struct ctransfer *transfer, int32_t other, int32_t milliseconds,
-                       int32_t *ready) {
+int32_t ctransfer_step(struct ctransfer *transfer, const int32_t *others, int32_t count,
+                       int32_t milliseconds, int32_t *ready) {
   *ready = 0;
   int running = 0;
   if (curl_multi_perform(transfer->multi, &running) != CURLM_OK) return -1;
@@ -163,9 +163,16 @@ int32_t ctransfer_step(struct ctransfer *transfer, int32_t other, int32_t millis
     finish(transfer, message->data.result);
     return 1;
   }
-  struct curl_waitfd extra = {.fd = other, .events = CURL_WAIT_POLLIN};
-  CURLMcode code = curl_multi_poll(transfer->multi, &extra, 1, milliseconds, NULL);
-  *ready = extra.revents != 0;
+  struct curl_waitfd extra[CTRANSFER_MOST_OTHERS];
+  if (count > CTRANSFER_MOST_OTHERS) return -1;
+  for (int32_t index = 0; index < count; index++) {
+    extra[index] = (struct curl_waitfd){.fd = others[index], .events = CURL_WAIT_POLLIN};
+  }
+  CURLMcode code =
+      curl_multi_poll(transfer->multi, extra, (unsigned int)count, milliseconds, NULL);
+  for (int32_t index = 0; index < count; index++) {
+    if (extra[index].revents != 0) *ready |= 1 << index;
+  }
   return code == CURLM_OK ? 0 : -1;
 }
 

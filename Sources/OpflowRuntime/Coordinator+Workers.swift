@@ -3,7 +3,9 @@ internal import OpflowSystem
 
 extension Coordinator {
   /// From `bye` to the end of a worker, before it is killed.
-  private static let dismissalNanoseconds: Int64 = 2_000_000_000
+  private static let dismissalMilliseconds: Int64 = 2_000
+  /// From KILL to the end of a worker, before it counts as one that cannot be ended.
+  private static let killPatienceMilliseconds: Int64 = 10_000
 
   // MARK: - Coming
 
@@ -11,11 +13,18 @@ extension Coordinator {
     while links.count <= worker.index { links.append(nil) }
     do throws(Errno) {
       let link = try launcher.launch(worker, kind)
+      do throws(Errno) {
+        try poller.add(link.reports.rawValue, token: Token.reports(worker))
+        // From the start, since its end must be seen even when there is no room to ask for it.
+        try poller.add(link.process.descriptor.rawValue, token: Token.process(worker))
+      } catch {
+        link.process.kill()
+        _ = try link.process.wait()
+        throw error
+      }
       links[worker.index] = link
-      try poller.add(link.reports.rawValue, token: Token.reports(worker))
       append([.worker(launcher.entry(for: link.process.pid))], at: wall)
     } catch {
-      links[worker.index] = nil
       failedLaunches.append((worker, "a worker could not be started: \(error)"))
     }
   }
@@ -80,27 +89,30 @@ extension Coordinator {
     }
   }
 
-  func read(from link: WorkerLink) {
-    guard case .talking = link.state else { return }
+  /// Reads once; false when there is nothing more for now, or nothing more to be heard.
+  @discardableResult
+  func read(from link: WorkerLink) -> Bool {
+    guard case .talking = link.state else { return false }
     do throws(Errno) {
       let count = try link.lines.fill { room throws(Errno) in try link.reports.read(into: room) }
       if count == 0 {
-        lose(link, complaint: launcher.complaint(since: link) ?? "it left without a word")
-        return
+        loseGone(link)
+        return false
       }
     } catch .wouldBlock {
-      return
+      return false
     } catch {
       lose(link, complaint: "its reports could not be read: \(error)")
-      return
+      return false
     }
     while case .talking = link.state {
       switch link.lines.next(MessageCodec.report) {
       case .message(let report): take(report, from: link)
-      case .needsMore: return
+      case .needsMore: return true
       case .malformed: lose(link, complaint: "it sent a line that is no message")
       }
     }
+    return false
   }
 
   private func take(_ report: WorkerReport, from link: WorkerLink) {
@@ -148,41 +160,36 @@ extension Coordinator {
   func lose(_ link: WorkerLink, complaint: String) {
     guard case .talking = link.state else { return }
     link.state = .ending(complaint: complaint)
-    end(link)
+    link.giveUpAt = Self.now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
+    ending.append(link)
+    // What cannot be removed now leaves the poller when it is closed.
+    try? poller.remove(link.reports.rawValue)
+    if link.awaitsRoom { try? poller.remove(link.ordersRawDescriptor) }
+    link.process.kill()
   }
 
-  /// The scheduler has given it up.
-  func discard(_ worker: WorkerID) {
-    guard let link = links[worker.index] else { return }
-    switch link.state {
-    case .talking:
-      link.state = .discarded
-      end(link)
-    case .ending: link.state = .discarded
-    case .discarded: break
-    }
+  /// It has closed its end, or has ended.
+  private func loseGone(_ link: WorkerLink) {
+    lose(link, complaint: launcher.complaint(since: link) ?? "it left without a word")
   }
 
-  private func end(_ link: WorkerLink) {
-    do throws(Errno) {
-      try poller.remove(link.reports.rawValue)
-      if link.awaitsRoom { try poller.remove(link.ordersRawDescriptor) }
-      try link.process.signal(.kill)
-      try poller.add(link.process.descriptor.rawValue, token: Token.process(link.id))
-    } catch {
-      progress.warning("worker \(link.process.pid) could not be ended: \(error)")
-    }
-  }
-
-  func reap(_ link: WorkerLink) {
+  /// The worker's process has ended: takes what it said last, ends what it left behind, and tells.
+  func bury(_ link: WorkerLink) {
+    while read(from: link) {}
+    loseGone(link)
     do throws(Errno) {
       guard try link.process.reap() != nil else { return }
-      try poller.remove(link.process.descriptor.rawValue)
     } catch {
+      // What is left of it is reaped below, with what it left.
       progress.warning("worker \(link.process.pid) could not be reaped: \(error)")
     }
+    forget(link)
+  }
+
+  private func forget(_ link: WorkerLink) {
     links[link.id.index] = nil
-    let workers = Set(links.compactMap { $0?.process.pid })
+    ending.removeAll { $0 === link }
+    let workers = Set(links.compactMap { $0?.process.pid }).union(immortals)
     for survivor in Orphans.endAdopted(sparing: workers) {
       progress.warning("process \(survivor), left by a lost worker, could not be ended")
     }
@@ -191,10 +198,19 @@ extension Coordinator {
     }
   }
 
+  /// Goes on without workers that KILL does not end, such as sleep in the kernel.
+  func giveUpOnImmortals() {
+    let now = Self.now
+    for link in ending where link.giveUpAt <= now {
+      immortals.insert(link.process.pid)
+      progress.warning("worker \(link.process.pid) could not be ended")
+      forget(link)
+    }
+  }
+
   /// All is done: every worker is told to leave, and reaped when it has.
   func dismiss() {
-    dismissalDeadline = Instant(
-      nanoseconds: Self.now.nanoseconds + Self.dismissalNanoseconds)
+    dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
     for link in links.compactMap({ $0 }) {
       guard case .talking = link.state else { continue }
       link.enqueue(.bye, mustNotRepeat: false)

@@ -30,6 +30,10 @@ package final class Coordinator {
   var launcher: LocalLauncher
   /// By worker number; nil once it is reaped.
   var links: [WorkerLink?] = []
+  /// Those of them that were killed and are still to be reaped.
+  var ending: [WorkerLink] = []
+  /// Workers that could not be ended.
+  var immortals: Set<Int32> = []
   var progress: ProgressOutput
   var outputs: TaskOutputFiles
   var downloads: DownloadNotes
@@ -120,6 +124,7 @@ package final class Coordinator {
       for event in events { try take(event) }
       if let wake = scheduler.nextWake, wake <= Self.now { tell(.timer) }
       enforceDismissal()
+      giveUpOnImmortals()
     }
     return finish()
   }
@@ -129,7 +134,7 @@ package final class Coordinator {
   private func timeout() -> Duration? {
     let wakes = [
       closing == nil ? scheduler.nextWake : nil, syncs.nextWake, progress.nextWake,
-      outputs.nextWake(progress.outputWish), dismissalDeadline,
+      outputs.nextWake(progress.outputWish), dismissalDeadline, ending.first?.giveUpAt,
     ].compactMap { $0 }
     guard let wake = wakes.min() else { return nil }
     return .nanoseconds(max(0, wake.nanoseconds - Self.now.nanoseconds))
@@ -142,7 +147,7 @@ package final class Coordinator {
     default:
       guard let link = links[Token.worker(event.token)] else { return }
       if Token.isProcess(event.token) {
-        reap(link)
+        bury(link)
       } else if Token.isOrders(event.token) {
         send(to: link)
       } else {
@@ -163,7 +168,9 @@ package final class Coordinator {
       case .journal(let transition): record(transition, at: wall)
       case .launch(let worker, let kind): launch(worker, kind, at: wall)
       case .order(let worker, let order): enqueue(order, for: worker)
-      case .discard(let worker): discard(worker)
+      case .discard(let worker):
+        // The scheduler knows why. One whose launch failed is told of as that.
+        if let link = links[worker.index] { lose(link, complaint: "") }
       case .finish(let entry):
         closing = entry
         append([.close(entry)], at: wall)

@@ -52,7 +52,9 @@ struct LocalLauncher: ~Copyable {
   }
 
   func entry(for pid: Int32) -> WorkerEntry {
-    WorkerEntry(pid: pid, startTime: ProcessStatus.read(pid)?.startTime ?? 0, bootID: bootID)
+    WorkerEntry(
+      pid: pid, startTime: ProcessStatus.read(pid)?.startTime ?? 0, bootID: bootID,
+      autogroup: ProcessStatus.autogroup(of: pid) ?? 0)
   }
 
   /// What was written to standard error by workers since that one was started.

@@ -102,13 +102,19 @@ package enum Orphans {
     return environment.split(separator: 0).contains { $0.elementsEqual(mark) }
   }
 
-  /// A worker leads its session and its tasks stay in it. The number is not given to another session
-  /// before the last of this one is gone; if it was, its leader began at another time.
+  /// A worker leads its session and its tasks stay in it. When the last of them is gone the number may
+  /// be given to another session: its leader began at another time and, where that is gone too, its
+  /// scheduling group is another.
   private static func isInSession(of workers: [WorkerEntry], _ status: ProcessStatus) -> Bool {
-    for worker in workers where worker.pid == status.session {
+    for worker in workers where worker.pid == status.session && worker.startTime > 0 {
       if status.startTime < worker.startTime { continue }
-      let leader = ProcessStatus.read(worker.pid)
-      if leader == nil || leader?.startTime == worker.startTime { return true }
+      if let leader = ProcessStatus.read(worker.pid) {
+        if leader.startTime == worker.startTime { return true }
+      } else if worker.autogroup == 0
+        || ProcessStatus.autogroup(of: status.pid) == worker.autogroup
+      {
+        return true
+      }
     }
     return false
   }

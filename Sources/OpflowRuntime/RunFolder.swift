@@ -104,10 +104,10 @@ package struct RunFolder: Equatable, Sendable {
 
   /// Reads and folds the journal, of a live run too, and changes nothing.
   package func readHistory(
-    plan: Plan, keepingDownloads: Bool = false
+    plan: Plan, keepingDetails: Bool = false
   ) throws(RunFolderError) -> (history: RunHistory, recovery: JournalRecovery) {
     try withJournal { bytes throws(JournalError) in
-      try RunHistory.read(bytes, plan: plan, keepingDownloads: keepingDownloads)
+      try RunHistory.read(bytes, plan: plan, keepingDetails: keepingDetails)
     }
   }
 

@@ -10,7 +10,6 @@ package struct RunFolderLock: ~Copyable {
   ///
   /// - Throws: `held` with the holder's pid.
   package static func take(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
-    var waiter = PollSet(slots: 0)
     for _ in 0..<patience {
       let taken = try doing("lock", folder.lock) { () throws(Errno) in
         try FileLock.tryLock(folder.lock, .exclusive)
@@ -22,16 +21,32 @@ package struct RunFolderLock: ~Copyable {
         }
         return RunFolderLock(lock: taken)
       }
-      if let pid = holder(folder) { throw .held(run: folder.id.description, pid: pid) }
-      // A view that just looks (`isHeld`), or a holder that has not written its pid yet.
-      _ = try doing("lock", folder.lock) { () throws(Errno) in
-        try waiter.wait(nanoseconds: 5_000_000)
-      }
+      // A view that just looks (`isHeld`), a holder that has not written its pid yet, or one that was
+      // killed and is on its way out.
+      try pause(folder)
     }
-    throw .held(run: folder.id.description, pid: nil)
+    throw .held(run: folder.id.description, pid: holder(folder))
   }
 
   private static let patience = 40
+
+  private static func pause(_ folder: RunFolder) throws(RunFolderError) {
+    var nothing = PollSet(slots: 0)
+    _ = try doing("lock", folder.lock) { () throws(Errno) in
+      try nothing.wait(nanoseconds: 5_000_000)
+    }
+  }
+
+  /// Waits as `take` does for the run to be free.
+  ///
+  /// - Throws: `held` with the holder's pid.
+  package static func expectFree(_ folder: RunFolder) throws(RunFolderError) {
+    for _ in 0..<patience {
+      if try !isHeld(folder) { return }
+      try pause(folder)
+    }
+    throw .held(run: folder.id.description, pid: holder(folder))
+  }
 
   /// Whether a process drives the run now.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {

@@ -8,8 +8,6 @@ final class WorkerLink {
     case talking
     /// Its end was seen or ordered; it is to be reaped, and what it left is to be ended.
     case ending(complaint: String)
-    /// The scheduler has given it up already.
-    case discarded
   }
 
   let id: WorkerID
@@ -17,6 +15,8 @@ final class WorkerLink {
   let reports: Descriptor
   private let orders: Descriptor
   var state = State.talking
+  /// While it is ending: when to go on without having seen its end.
+  var giveUpAt = Instant(nanoseconds: .max)
   var lines = LineBuffer()
 
   /// Orders that are not sent yet.

@@ -87,7 +87,8 @@ package struct WorkerState {
 
   private let policy: (TaskID) -> TaskPolicy
   private var current: Held?
-  private var ahead: Ahead?
+  /// What it was handed ahead, in the order in which it is to be started.
+  private var ahead: [Ahead] = []
   /// No more work comes: leave once idle.
   private var isLeaving = false
   /// Whether the last task ended so that the one handed ahead may follow.
@@ -150,12 +151,10 @@ package struct WorkerState {
         take(task, attempt, into: &actions)
       }
     case .revoke(let task, let attempt):
-      if ahead?.task == task, ahead?.attempt == attempt { giveBack(into: &actions) }
+      _ = giveBack(task, attempt, into: &actions)
     case .stop(let task, let attempt, let reason):
-      if ahead?.task == task, ahead?.attempt == attempt {
-        giveBack(into: &actions)
-      } else if let held = current, held.isAbout(task, attempt) {
-        giveBack(into: &actions)
+      if !giveBack(task, attempt, into: &actions), let held = current, held.isAbout(task, attempt) {
+        giveBackAll(into: &actions)
         if held.reason == .none { current?.reason = reason }
         stop(at: now, atOnce: reason == .kill, into: &actions)
       }
@@ -169,10 +168,22 @@ package struct WorkerState {
     }
   }
 
-  private mutating func giveBack(into actions: inout [WorkerAction]) {
-    guard let given = ahead else { return }
-    ahead = nil
-    actions.append(.report(.revoked(given.task, attempt: given.attempt)))
+  /// Gives back a task that it was handed ahead; false when it was not.
+  private mutating func giveBack(
+    _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
+  ) -> Bool {
+    let place = ahead.firstIndex { $0.task == task && $0.attempt == attempt }
+    guard let place else { return false }
+    ahead.remove(at: place)
+    actions.append(.report(.revoked(task, attempt: attempt)))
+    return true
+  }
+
+  private mutating func giveBackAll(into actions: inout [WorkerAction]) {
+    for given in ahead {
+      actions.append(.report(.revoked(given.task, attempt: given.attempt)))
+    }
+    ahead.removeAll()
   }
 
   private mutating func start(
@@ -186,10 +197,10 @@ package struct WorkerState {
   private mutating func take(
     _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
   ) {
-    if isLeaving || ahead != nil {
+    if isLeaving {
       actions.append(.report(.revoked(task, attempt: attempt)))
     } else if current != nil {
-      ahead = Ahead(task: task, attempt: attempt)
+      ahead.append(Ahead(task: task, attempt: attempt))
     } else {
       start(task, attempt, into: &actions)
     }
@@ -224,7 +235,7 @@ package struct WorkerState {
   private mutating func endAll(at now: Instant, into actions: inout [WorkerAction]) {
     isLeaving = true
     isForsaken = true
-    ahead = nil
+    ahead.removeAll()
     guard let held = current else {
       actions.append(.leave)
       return
@@ -313,7 +324,7 @@ package struct WorkerState {
     case .running:
       guard let timeout = held.timeout, timeout <= now else { return }
       current?.timeout = nil
-      giveBack(into: &actions)
+      giveBackAll(into: &actions)
       if held.reason == .none { current?.reason = .timeout }
       stop(at: now, atOnce: false, into: &actions)
     case .stopping(let until):
@@ -340,12 +351,12 @@ package struct WorkerState {
   private mutating func next(afterSuccess: Bool, into actions: inout [WorkerAction]) {
     current = nil
     hasEndedWell = afterSuccess
-    if afterSuccess, let given = ahead {
-      ahead = nil
+    if afterSuccess, !ahead.isEmpty {
+      let given = ahead.removeFirst()
       start(given.task, given.attempt, into: &actions)
       return
     }
-    giveBack(into: &actions)
+    giveBackAll(into: &actions)
     if isLeaving { actions.append(.leave) }
   }
 }

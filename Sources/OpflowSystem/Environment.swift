@@ -1,6 +1,21 @@
 internal import CLinux
 internal import Glibc
 
+/// The words that this program was started with.
+package enum Arguments {
+  /// Those after the program's own name. What is no UTF-8 in them becomes U+FFFD.
+  package static var words: [String] {
+    var words: [String] = []
+    // SAFETY: an array of strings that end with a zero, ended by a null pointer, there for ever.
+    var next = clinux_arguments()
+    while let word = next?.pointee {
+      words.append(String(cString: word))
+      next = next.map { $0 + 1 }
+    }
+    return Array(words.dropFirst())
+  }
+}
+
 /// The environment that this process was started with (environ(7)).
 package enum Environment {
   /// nil when it is not set.

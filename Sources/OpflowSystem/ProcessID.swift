@@ -6,15 +6,21 @@ package enum ProcessID {
   package static var own: Int32 { getpid() }
   package static var parent: Int32 { getppid() }
 
-  /// Largest resident set of this process so far, in KiB.
-  package static var peakKibibytes: Int64 { clinux_peak_kibibytes() }
+  /// What a process has used so far.
+  package struct Usage: Sendable {
+    package init() {}
 
-  /// CPU time of this process so far.
-  package static var cpuMicroseconds: (user: Int64, system: Int64) {
-    var user: Int64 = 0
-    var system: Int64 = 0
-    clinux_cpu_microseconds(&user, &system)
-    return (user, system)
+    package var userMicroseconds: Int64 = 0
+    package var systemMicroseconds: Int64 = 0
+    /// Its largest resident set.
+    package var peakKibibytes: Int64 = 0
+  }
+
+  package static var ownUsage: Usage {
+    var usage = Usage()
+    clinux_own_usage(
+      &usage.userMicroseconds, &usage.systemMicroseconds, &usage.peakKibibytes)
+    return usage
   }
 
   /// Ends this process at once; nothing is flushed or closed (_exit(2)).
@@ -49,6 +55,15 @@ package struct ProcessStatus: Sendable, Equatable {
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }
     return ProcessStatus(stat: bytes)
+  }
+
+  /// The number of the scheduling group that came to be with the process's session; nil where the
+  /// kernel makes none. Unlike the session's own number it is not given again (proc(5),
+  /// /proc/PID/autogroup: `/autogroup-NUMBER nice VALUE`).
+  package static func autogroup(of pid: Int32) -> UInt64? {
+    guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
+    let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }
+    return UInt64(String(decoding: number, as: UTF8.self))
   }
 
   /// From the text of a stat file. The name in parentheses may itself hold spaces, parentheses and

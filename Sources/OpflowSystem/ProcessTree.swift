@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// The processes below this one.
 ///
@@ -14,6 +15,11 @@ package enum ProcessTree {
     do throws(Errno) {
       try call { clinux_pidfd_signal(pidfd, signal.rawValue) }
     } catch .noSuchProcess {}
+  }
+
+  /// Sends a signal to a child that is not reaped yet, and so still has its number.
+  static func send(_ signal: Signal, to child: Int32) throws(Errno) {
+    try call { kill(child, signal.rawValue) }
   }
 
   /// A descriptor that stands for the process which has this pid now; nil when there is none.

@@ -120,6 +120,17 @@ package struct SpawnedProcess: ~Copyable, Sendable {
     try ProcessTree.send(signal, through: descriptor.rawValue)
   }
 
+  /// Sends it KILL, by its number where the descriptor is refused: nobody else can have the number
+  /// before this process has reaped it.
+  package func kill() {
+    do throws(Errno) {
+      try signal(.kill)
+    } catch {
+      // Whoever waits for its end sees that there is none.
+      try? ProcessTree.send(.kill, to: pid)
+    }
+  }
+
   /// How it ended; nil while it has not.
   package func reap() throws(Errno) -> EndedProcess? {
     try EndedProcess.reap(.descriptor(descriptor.rawValue), block: false)

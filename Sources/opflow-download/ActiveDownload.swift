@@ -13,6 +13,8 @@ final class ActiveDownload: TransferReceiver {
   /// What the worker has for all its downloads.
   struct Tools {
     let transfer: Transfer
+    let settler: Settler
+    let piece: PieceBuffer
     let bootID: String
     /// Permission bits of a file for which the manifest gives none.
     let standardMode: UInt32
@@ -35,6 +37,8 @@ final class ActiveDownload: TransferReceiver {
     case hashing(DownloadStep)
     case transferring
     case decoding(DecodedPart)
+    /// It is right, and being put in place for good.
+    case settling(FinishedFile, FileFacts, DecodedPart?)
     case ended(DownloadEnd)
   }
 
@@ -81,36 +85,66 @@ final class ActiveDownload: TransferReceiver {
     return false
   }
 
+  /// What is being put in place, while it is.
+  var finished: FinishedFile? {
+    if case .settling(let file, _, _) = phase { return file }
+    return nil
+  }
+
   var doneBytes: Int64 { part?.byteCount ?? 0 }
   var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
 
   // MARK: - Going on
 
-  /// Does the next bit of work, or waits for some at most `milliseconds`. True when `orders` became
-  /// readable meanwhile.
-  func advance(orders: Int32, milliseconds: Int32) -> Bool {
+  /// Does the next bit of work, or waits for some at most `milliseconds`, or until one of `others`
+  /// becomes readable: bits of which one did.
+  func advance(others: [Int32], milliseconds: Int32) -> Int32 {
     do throws(DownloadFailure) {
       switch phase {
       case .beginning: try begin()
       case .checkingTarget(let check): try goOn(check)
       case .hashing(let next): if try part?.hashNext() != true { try perform(next) }
-      case .transferring: return try transfer(orders: orders, milliseconds: milliseconds)
+      case .transferring: return try transfer(others: others, milliseconds: milliseconds)
       case .decoding(let decoded): try goOn(decoded)
-      case .ended: break
+      case .settling, .ended: break
       }
     } catch {
       tools.transfer.cancel()
       finish(.failure(defeat(error)))
     }
-    return false
+    return 0
+  }
+
+  /// Sees how far the file is that is put in place.
+  func noteSettled() {
+    guard case .settling(let file, let facts, let decoded) = phase else { return }
+    switch file.state {
+    case .syncing, .synced, .placed: break
+    case .failed(let failure):
+      decoded?.remove()
+      finish(.failure(defeat(failure)))
+    case .done:
+      let record = part?.record
+      if decoded == nil { part?.removeRecord() } else { part?.remove() }
+      succeed(facts, record)
+    }
   }
 
   /// Writes what is collected and lets go: the try is over for a reason of the run's own.
   func abandon() {
-    tools.transfer.cancel()
-    try? part?.flush()
-    if case .decoding(let decoded) = phase { decoded.remove() }
+    switch phase {
+    case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
+    case .decoding(let decoded), .settling(_, _, let decoded?): decoded.remove()
+    case .settling, .ended: break
+    }
     noteReport()
+    letGo()
+  }
+
+  /// The part stays for another try; a part without a byte is none.
+  private func letGo() {
+    try? part?.flush()
+    if part?.byteCount == 0 { part?.remove() }
     part = nil
   }
 
@@ -128,7 +162,10 @@ final class ActiveDownload: TransferReceiver {
       report.waitMilliseconds = defeat.retryAfterMilliseconds ?? 0
     }
     phase = .ended(end)
-    part = nil
+    switch end {
+    case .success: part = nil
+    case .failure: letGo()
+    }
   }
 
   private func noteReport() {
@@ -202,7 +239,7 @@ final class ActiveDownload: TransferReceiver {
   // MARK: - The part
 
   private func openPart(_ hash: ContentHash) throws(DownloadFailure) {
-    let part = try PartFile(spec, hash: hash)
+    let part = try PartFile(spec, hash: hash, piece: tools.piece)
     self.part = part
     if !spec.resumes { try part.empty() }
     initialBytes = part.byteCount
@@ -225,7 +262,6 @@ final class ActiveDownload: TransferReceiver {
         try send(request)
       }
     case .verify:
-      try part.flush()
       if part.hash.byteCount == part.byteCount {
         try verify(part)
       } else {
@@ -234,7 +270,10 @@ final class ActiveDownload: TransferReceiver {
     case .keepTarget:
       if let kept { try keep(kept) }
     case .fail(let defeat, let removesPart):
-      if removesPart { part.remove() } else { try part.flush() }
+      if removesPart {
+        part.remove()
+        self.part = nil
+      }
       finish(.failure(defeat))
     }
   }
@@ -258,17 +297,20 @@ final class ActiveDownload: TransferReceiver {
       try mismatched(failure)
       return
     }
-    try part.putInPlace(mode: spec.mode ?? tools.standardMode)
-    succeed(facts, record)
+    settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+  }
+
+  private func settle(_ file: FinishedFile, _ facts: FileFacts, _ decoded: DecodedPart? = nil) {
+    phase = .settling(file, facts, decoded)
+    tools.settler.begin(file)
   }
 
   private func goOn(_ decoded: DecodedPart) throws(DownloadFailure) {
     do throws(DownloadFailure) {
       if try decoded.advance() { return }
       if let failure = spec.mismatch(decoded.facts) { throw failure }
-      let record = part?.record
-      try decoded.putInPlace(mode: spec.mode ?? tools.standardMode)
-      succeed(decoded.facts, record)
+      settle(
+        try decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
     } catch {
       decoded.remove()
       if error.isLocal { throw error }
@@ -316,8 +358,8 @@ final class ActiveDownload: TransferReceiver {
     }
   }
 
-  private func transfer(orders: Int32, milliseconds: Int32) throws(DownloadFailure) -> Bool {
-    let (progress, isOrdered) = tools.transfer.step(orders: orders, milliseconds: milliseconds)
+  private func transfer(others: [Int32], milliseconds: Int32) throws(DownloadFailure) -> Int32 {
+    let (progress, ready) = tools.transfer.step(others: others, milliseconds: milliseconds)
     let now = Clock.monotonicNanoseconds
     switch progress {
     case .running:
@@ -341,12 +383,11 @@ final class ActiveDownload: TransferReceiver {
         try ended(.complete)
       }
     }
-    return isOrdered
+    return ready
   }
 
   private func ended(_ end: BodyEnd) throws(DownloadFailure) {
     if case .broken(let failure) = end, failure.isLocal { throw failure }
-    try part?.flush()
     guard let step = machine?.bodyEnded(end, partBytes: part?.byteCount ?? 0) else { return }
     try perform(step)
   }
@@ -391,7 +432,7 @@ final class ActiveDownload: TransferReceiver {
         } else if resumedBytes == 0, initialBytes > 0 {
           resumedBytes = min(initialBytes, placement.offset)
         }
-        try part.note(placement.record)
+        part.note(placement.record)
         position = placement.offset
         self.placement = placement
       } catch {

@@ -6,7 +6,7 @@ internal import OpflowSystem
 final class DecodedPart {
   private let part: PartFile
   private let path: String
-  private let file: Descriptor
+  private let file: SharedFile
   private let hash: ContentHash
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let inflater: OpaquePointer
@@ -27,7 +27,7 @@ final class DecodedPart {
     output = .allocate(byteCount: Self.pieceBytes, alignment: 64)
     do throws(Errno) {
       try? Path.remove(path)
-      file = try File.open(path, [.readWrite, .create, .exclusive, .noFollow])
+      file = SharedFile(try File.open(path, [.readWrite, .create, .exclusive, .noFollow]))
     } catch {
       // Everything else is set, so deinit frees it.
       throw LocalFailure.of("cannot write \(path)", error)
@@ -80,20 +80,15 @@ final class DecodedPart {
       throw DownloadFailure(.wrongSize, "decodes to more than the \(size) bytes it should have")
     }
     do throws(Errno) {
-      try file.writeAll(bytes)
+      try file.descriptor.writeAll(bytes)
     } catch {
       throw LocalFailure.of("cannot write \(path)", error)
     }
   }
 
-  /// Puts the decoded file in place of the target, and removes the part.
-  func putInPlace(mode: UInt32) throws(DownloadFailure) {
-    do throws(Errno) {
-      try FinishedFile.put(file, path, at: part.spec.target, mode: mode)
-    } catch {
-      throw LocalFailure.of("cannot put \(part.spec.target) in place", error)
-    }
-    part.remove()
+  /// The decoded file, to be put in place of the target.
+  func finished(mode: UInt32) throws(DownloadFailure) -> FinishedFile {
+    try FinishedFile(file, path: path, target: part.spec.target, mode: mode)
   }
 
   func remove() { try? Path.remove(path) }

@@ -1,41 +1,47 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A download worker at work: takes orders, works on one download and holds one more, and reports.
+/// A download worker at work: takes orders, works on one download while those before it are put in
+/// place, and reports.
 ///
 /// A download is no process, so an order to stop or to suspend it is done as soon as it is read: what
 /// has come is written, and the part is kept.
 final class DownloadLoop {
   private static let progressNanoseconds: Int64 = 100_000_000
 
+  /// A task that was begun and whose end was not told.
   private struct Held {
     let task: TaskID
     let attempt: Int32
     let download: ActiveDownload
     let began: Int64
-    let cpuBefore: (user: Int64, system: Int64)
     /// When its time is up; nil for no timeout, and while it is suspended.
     var timeout: Int64?
     /// What is left of the timeout, while it is suspended.
     var timeoutLeft: Int64?
-    var isSuspended = false
     var speed = SpeedEstimate()
     var nextProgress: Int64 = 0
     var toldBytes: Int64 = -1
+    /// The queue knows that it is being put in place.
+    var isSettling = false
+    var outcome: Outcome?
   }
 
   private let plan: Plan
   private let tools: ActiveDownload.Tools
   private let orders: Descriptor
   private let reports: Descriptor
-  private var poll = PollSet(slots: 1)
+  private let pid: Int32
+  private let watched: [Int32]
+  private var poll = PollSet(slots: 2)
   private var input = LineBuffer()
   private var output = FieldWriter()
-  private var current: Held?
-  private var ahead: (task: TaskID, attempt: Int32)?
-  /// Whether the last task ended so that the one handed ahead may follow.
-  private var hasEndedWell = false
-  private var isLeaving = false
+  private var queue: DownloadQueue
+  /// In the queue's order. Only the last one may still be transferred.
+  private var held: [Held] = []
+  private var actions: [DownloadQueueAction] = []
+  /// What this process had used when it told of an end last.
+  private var usageTold = ProcessID.Usage()
   /// Nobody gives orders any more.
   private var isAlone = false
 
@@ -47,33 +53,55 @@ final class DownloadLoop {
     self.tools = tools
     self.orders = orders
     self.reports = reports
-    poll.set(0, self.orders.rawValue)
+    pid = ProcessID.own
+    queue = DownloadQueue(pid: pid)
+    watched = [self.orders.rawValue, tools.settler.rawDescriptor]
+    for (slot, descriptor) in watched.enumerated() { poll.set(slot, descriptor) }
   }
 
   /// Works until there is no more to do.
   func run(hello: WorkerHello) throws(Errno) {
     MessageCodec.encode(.hello(hello), into: &output)
     try send()
-    while !isAlone, !(isLeaving && current == nil) {
-      if try waitOrWork() { try readOrders() }
+    while !isAlone, !queue.isDone {
+      let ready = try waitOrWork()
+      if ready & 1 != 0 { try readOrders() }
+      if ready & 2 != 0 { try tools.settler.takeResults() }
       passTime(now)
-      finishIfEnded()
+      noteEnds()
       try send()
     }
-    current?.download.abandon()
+    for entry in held where entry.outcome == nil { entry.download.abandon() }
   }
 
   private var now: Int64 { Clock.monotonicNanoseconds }
 
-  /// True when there are orders to read.
-  private func waitOrWork() throws(Errno) -> Bool {
-    guard let held = current, !held.isSuspended else { return try poll.wait(nanoseconds: -1) }
-    if held.download.isTransferring {
-      return held.download.advance(
-        orders: orders.rawValue, milliseconds: waitMilliseconds(held))
+  /// The place of the download that is worked on; nil while there is none.
+  private var active: Int? {
+    guard let last = held.indices.last, held[last].outcome == nil,
+      held[last].download.finished == nil
+    else { return nil }
+    return last
+  }
+
+  /// Bits for what is there: 1 for orders, 2 for syncs that ended.
+  private func waitOrWork() throws(Errno) -> Int32 {
+    if let active, !queue.isSuspended {
+      let download = held[active].download
+      if download.isTransferring {
+        return download.advance(others: watched, milliseconds: waitMilliseconds(held[active]))
+      }
+      _ = download.advance(others: watched, milliseconds: 0)
+      // What it waits for next is waited for together with the rest.
+      if download.isTransferring { return 0 }
+      return try ready(within: 0)
     }
-    _ = held.download.advance(orders: orders.rawValue, milliseconds: 0)
-    return try poll.wait(nanoseconds: 0)
+    return try ready(within: -1)
+  }
+
+  private func ready(within nanoseconds: Int64) throws(Errno) -> Int32 {
+    guard try poll.wait(nanoseconds: nanoseconds) else { return 0 }
+    return (poll.isReady(0) ? 1 : 0) | (poll.isReady(1) ? 2 : 0)
   }
 
   private func waitMilliseconds(_ held: Held) -> Int32 {
@@ -83,28 +111,32 @@ final class DownloadLoop {
   }
 
   private func passTime(_ now: Int64) {
-    guard let held = current, !held.isSuspended else { return }
-    if let timeout = held.timeout, timeout <= now {
-      stop(.timeout)
-      return
+    guard let active, !queue.isSuspended else { return }
+    if let timeout = held[active].timeout, timeout <= now {
+      held[active].download.abandon()
+      end(active, Outcome(status: .unknown, reason: .timeout))
+    } else if now >= held[active].nextProgress, held[active].download.isTransferring {
+      tellProgress(active, now)
     }
-    tellProgress(now)
   }
 
-  private func tellProgress(_ now: Int64) {
-    guard var held = current, now >= held.nextProgress, held.download.end == nil else { return }
-    let done = held.download.doneBytes
-    held.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
-    held.nextProgress = now + Self.progressNanoseconds
-    if done != held.toldBytes, held.download.isTransferring {
-      held.toldBytes = done
-      let progress = WorkerProgress(
-        task: held.task, doneBytes: done, totalBytes: held.download.totalBytes ?? -1,
-        bytesPerSecond: held.speed.bytesPerSecond(atMilliseconds: now / 1_000_000),
-        text: WorkerProgress.resumeText(bytes: held.download.resumedBytes))
-      MessageCodec.encode(.progress(progress), into: &output)
+  private func tellProgress(_ place: Int, _ now: Int64) {
+    let download = held[place].download
+    let done = download.doneBytes
+    let isFirstLook = held[place].toldBytes < 0
+    held[place].speed.note(bytes: done, atMilliseconds: now / 1_000_000)
+    held[place].nextProgress = now + Self.progressNanoseconds
+    // The first look is what speed is measured from.
+    guard isFirstLook || queue.isFirst(held[place].task), done != held[place].toldBytes else {
+      return
     }
-    current = held
+    held[place].toldBytes = done
+    if isFirstLook { return }
+    let progress = WorkerProgress(
+      task: held[place].task, doneBytes: done, totalBytes: download.totalBytes ?? -1,
+      bytesPerSecond: held[place].speed.bytesPerSecond(atMilliseconds: now / 1_000_000),
+      text: WorkerProgress.resumeText(bytes: download.resumedBytes))
+    MessageCodec.encode(.progress(progress), into: &output)
   }
 
   // MARK: - Orders
@@ -141,132 +173,123 @@ final class DownloadLoop {
     }
   }
 
-  /// Starts a task, or keeps it for when the one before it has ended.
-  private func take(_ task: TaskID, _ attempt: Int32) {
-    if isLeaving || ahead != nil {
-      MessageCodec.encode(.revoked(task, attempt: attempt), into: &output)
-    } else if current != nil {
-      ahead = (task, attempt)
-    } else {
-      start(task, attempt)
-    }
-  }
-
   private func obey(_ order: WorkerOrder) {
     switch order {
-    case .run(let task, let attempt):
-      take(task, attempt)
-    case .follow(let task, let attempt):
-      if current == nil, !hasEndedWell {
-        MessageCodec.encode(.revoked(task, attempt: attempt), into: &output)
-      } else {
-        take(task, attempt)
-      }
-    case .revoke(let task, let attempt):
-      if isAhead(task, attempt) { giveBack() }
+    case .run(let task, let attempt): queue.take(task, attempt, follows: false, into: &actions)
+    case .follow(let task, let attempt): queue.take(task, attempt, follows: true, into: &actions)
+    case .revoke(let task, let attempt): queue.revoke(task, attempt, into: &actions)
     case .stop(let task, let attempt, let reason):
-      if isAhead(task, attempt) {
-        giveBack()
-      } else if isCurrent(task, attempt) {
-        stop(reason)
+      let isToEnd = queue.stop(task, attempt, into: &actions)
+      perform()
+      if isToEnd, let active {
+        held[active].download.abandon()
+        end(active, Outcome(status: .unknown, reason: reason))
       }
-    case .suspend(let task, let attempt): if isCurrent(task, attempt) { suspend() }
-    case .proceed(let task, let attempt): if isCurrent(task, attempt) { proceed() }
+    case .suspend(let task, let attempt): if queue.suspend(task, attempt) { suspend() }
+    case .proceed(let task, let attempt):
+      if queue.proceed(task, attempt, into: &actions) { proceed() }
     // How far a download is, is told anyway.
     case .watch, .conclude: break
-    case .bye: isLeaving = true
+    case .bye: queue.leave()
     }
-  }
-
-  private func isCurrent(_ task: TaskID, _ attempt: Int32) -> Bool {
-    current?.task == task && current?.attempt == attempt
-  }
-
-  private func isAhead(_ task: TaskID, _ attempt: Int32) -> Bool {
-    ahead?.task == task && ahead?.attempt == attempt
-  }
-
-  private func giveBack() {
-    guard let given = ahead else { return }
-    ahead = nil
-    MessageCodec.encode(.revoked(given.task, attempt: given.attempt), into: &output)
+    perform()
   }
 
   private func suspend() {
-    guard let held = current, !held.isSuspended else { return }
-    current?.isSuspended = true
-    current?.timeoutLeft = held.timeout.map { $0 - now }
-    current?.timeout = nil
+    guard let active else { return }
+    held[active].timeoutLeft = held[active].timeout.map { $0 - now }
+    held[active].timeout = nil
   }
 
   private func proceed() {
-    guard let held = current, held.isSuspended else { return }
-    current?.isSuspended = false
-    current?.timeout = held.timeoutLeft.map { now.addingReportingOverflow($0).partialValue }
-    current?.speed.reset()
-    held.download.resumeClock()
+    guard let active else { return }
+    held[active].timeout = held[active].timeoutLeft.map {
+      now.addingReportingOverflow($0).partialValue
+    }
+    held[active].speed.reset()
+    held[active].download.resumeClock()
   }
 
-  // MARK: - The download that runs
+  // MARK: - Downloads
 
-  private func start(_ task: TaskID, _ attempt: Int32) {
+  private func perform() {
+    for action in actions {
+      switch action {
+      case .begin(let task, let attempt): begin(task, attempt)
+      case .report(let report): MessageCodec.encode(report, into: &output)
+      case .abandon(let task):
+        guard let place = held.firstIndex(where: { $0.task == task }) else { continue }
+        let entry = held.remove(at: place)
+        if entry.outcome == nil { entry.download.abandon() }
+      case .tellEnd(let task):
+        guard let place = held.firstIndex(where: { $0.task == task }) else { continue }
+        tellEnd(held.remove(at: place))
+      }
+    }
+    actions.removeAll(keepingCapacity: true)
+  }
+
+  private func begin(_ task: TaskID, _ attempt: Int32) {
     let began = now
-    var held = Held(
+    var entry = Held(
       task: task, attempt: attempt,
       download: ActiveDownload(
         plan.download(task), proxies: ProxySettings(plan, task), tools: tools),
-      began: began, cpuBefore: ProcessID.cpuMicroseconds)
+      began: began)
     let limit = Int64(clamping: plan.policy(task).timeoutMilliseconds)
     if limit > 0 {
       let (nanoseconds, overflow) = limit.multipliedReportingOverflow(by: 1_000_000)
-      held.timeout = overflow ? nil : began.addingReportingOverflow(nanoseconds).partialValue
+      entry.timeout = overflow ? nil : began.addingReportingOverflow(nanoseconds).partialValue
     }
-    current = held
-    MessageCodec.encode(.started(task, attempt: attempt, pid: ProcessID.own), into: &output)
+    held.append(entry)
   }
 
-  private func stop(_ reason: Reason) {
-    guard let held = current else { return }
-    giveBack()
-    held.download.abandon()
-    end(Outcome(status: .unknown, reason: reason))
-  }
-
-  private func finishIfEnded() {
-    guard let end = current?.download.end else { return }
-    switch end {
-    case .success: self.end(Outcome(status: .success))
-    case .failure(let defeat):
-      let reason: Reason =
-        switch defeat.verdict {
-        case .again: .fetch
-        case .final: .fetchFinal
-        }
-      self.end(
-        Outcome(status: .unknown, reason: reason, errorNumber: defeat.errorNumber))
+  /// Sees which downloads are over, and brings on those that are being put in place.
+  private func noteEnds() {
+    if queue.isSuspended { return }
+    if let last = held.indices.last, held[last].download.finished != nil, !held[last].isSettling {
+      held[last].isSettling = true
+      queue.settles(held[last].task, into: &actions)
+      perform()
+    }
+    if held.contains(where: { $0.download.finished != nil }) {
+      tools.settler.place(held.compactMap(\.download.finished))
+      for entry in held { entry.download.noteSettled() }
+    }
+    // Telling one may take others out.
+    while let place = held.firstIndex(where: { $0.outcome == nil && $0.download.end != nil }) {
+      switch held[place].download.end {
+      case .success: end(place, Outcome(status: .success))
+      case .failure(let defeat):
+        let reason: Reason =
+          switch defeat.verdict {
+          case .again: .fetch
+          case .final: .fetchFinal
+          }
+        end(place, Outcome(status: .unknown, reason: reason, errorNumber: defeat.errorNumber))
+      case nil: break
+      }
     }
   }
 
-  private func end(_ outcome: Outcome) {
-    guard let held = current else { return }
-    current = nil
+  private func end(_ place: Int, _ outcome: Outcome) {
     var outcome = outcome
-    let cpu = ProcessID.cpuMicroseconds
-    outcome.usage.wallMicroseconds = (now - held.began) / 1000
-    outcome.usage.userMicroseconds = cpu.user - held.cpuBefore.user
-    outcome.usage.systemMicroseconds = cpu.system - held.cpuBefore.system
-    outcome.usage.peakKibibytes = ProcessID.peakKibibytes
-    let record = FetchRecord(held.download.report)
-    MessageCodec.encode(.fetched(held.task, attempt: held.attempt, record), into: &output)
-    MessageCodec.encode(
-      .ended(held.task, attempt: held.attempt, outcome), into: &output)
-    hasEndedWell = outcome.isSuccess
-    guard outcome.isSuccess, let next = ahead else {
-      giveBack()
-      return
-    }
-    ahead = nil
-    start(next.task, next.attempt)
+    outcome.usage.wallMicroseconds = (now - held[place].began) / 1000
+    held[place].outcome = outcome
+    queue.ended(held[place].task, isSuccess: outcome.isSuccess, into: &actions)
+    perform()
+  }
+
+  private func tellEnd(_ entry: Held) {
+    guard var outcome = entry.outcome else { return }
+    let usage = ProcessID.ownUsage
+    outcome.usage.userMicroseconds = usage.userMicroseconds - usageTold.userMicroseconds
+    outcome.usage.systemMicroseconds = usage.systemMicroseconds - usageTold.systemMicroseconds
+    outcome.usage.peakKibibytes = usage.peakKibibytes
+    usageTold = usage
+    let record = FetchRecord(entry.download.report)
+    MessageCodec.encode(.fetched(entry.task, attempt: entry.attempt, record), into: &output)
+    MessageCodec.encode(.ended(entry.task, attempt: entry.attempt, outcome), into: &output)
   }
 
   private func send() throws(Errno) {

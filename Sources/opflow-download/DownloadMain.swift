@@ -63,9 +63,11 @@ enum DownloadMain {
     guard ctransfer_start() == 0, let transfer = Transfer(environment: Environment.value) else {
       throw Failure(what: "libcurl cannot be used")
     }
+    let settler = try attempt("cannot set up syncing") { () throws(Errno) in try Settler() }
     let journals = JournalSearch(runFolder: runFolder)
     let tools = ActiveDownload.Tools(
-      transfer: transfer, bootID: Machine.bootID, standardMode: standardMode, patience: patience,
+      transfer: transfer, settler: settler, piece: PieceBuffer(), bootID: Machine.bootID,
+      standardMode: standardMode, patience: patience,
       lastSuccess: journals.lastSuccess)
     let hello = WorkerHello(
       planKey: plan.key.description, pid: ProcessID.own, cores: Machine.cores,

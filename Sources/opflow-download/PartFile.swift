@@ -1,26 +1,49 @@
 internal import OpflowCore
 internal import OpflowSystem
 
+/// Where a worker collects what it has not written: it transfers one file at a time.
+final class PieceBuffer {
+  /// A piece, which begins at a multiple of itself.
+  static let byteCount = 1024 * 1024
+
+  // SAFETY: allocated in init, freed in deinit.
+  let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 4096)
+
+  deinit { bytes.deallocate() }
+}
+
 /// `to.part` and its record while a try works on them: bytes are hashed as they come, collected, and
 /// written in large pieces.
 ///
 /// Whatever kills this process, the part holds a prefix of what its record names: what was there is
-/// removed in the order record, bytes, and what comes is written in that order too.
+/// removed in the order record, bytes, and what comes is written in that order too. A file that is
+/// whole before anything of it was written needs no record: a part without one is worth nothing, or
+/// what its hash proves.
 ///
 /// Whole pieces go past the page cache where the file system can: the file is synced in the end, and
 /// writing back a gigabyte page by page costs more than all the rest of a download. A piece that is
 /// not whole yet is written the common way, and once more when it is.
 final class PartFile {
-  /// A piece, which begins at a multiple of itself.
-  private static let pieceBytes = 1024 * 1024
+  private enum RecordFile {
+    /// Nobody has looked.
+    case unknown
+    case absent
+    /// It says what `record` says.
+    case current
+    /// It is to be written before any further byte.
+    case stale
+  }
 
   let spec: DownloadSpec
   let hash: ContentHash
-  private let file: Descriptor
-  /// The same file past the page cache; nil where that cannot be.
+  private let shared: SharedFile
+  private var file: Descriptor { _read { yield shared.descriptor } }
+  /// The same file past the page cache; nil where that cannot be, or before it was tried.
   private var direct: Descriptor?
+  private var mayWriteDirectly = true
+  private let piece: PieceBuffer
   /// The piece that is being filled, from `pieceStart` on.
-  private var buffer: UnsafeMutableRawBufferPointer
+  private var buffer: UnsafeMutableRawBufferPointer { piece.bytes }
   private var pieceStart: Int64 = 0
   private var filledBytes = 0
   /// What has come is in `buffer` from the piece's start on: not so before the first byte.
@@ -29,16 +52,17 @@ final class PartFile {
   private(set) var writtenBytes: Int64
   private var writtenAt: Int64 = 0
   private(set) var record: PartRecord?
+  private var recordFile = RecordFile.unknown
 
   /// Opens the part, makes it where it is missing, and reads its record. `file` belongs to this
   /// process alone from then on: another one that downloads to the same place is told so.
-  init(_ spec: DownloadSpec, hash: ContentHash) throws(DownloadFailure) {
+  init(_ spec: DownloadSpec, hash: ContentHash, piece: PieceBuffer) throws(DownloadFailure) {
     self.spec = spec
     self.hash = hash
+    self.piece = piece
     let path = spec.partPath
     do throws(Errno) {
-      file = try Self.open(path)
-      writtenBytes = try file.status().sizeBytes
+      (shared, writtenBytes) = try Self.open(path)
     } catch .wouldBlock {
       throw DownloadFailure(.busy, "another process is downloading to \(spec.target)")
     } catch .tooManyLinks {
@@ -47,23 +71,24 @@ final class PartFile {
     } catch {
       throw LocalFailure.of("cannot open \(path)", error)
     }
-    buffer = .allocate(byteCount: Self.pieceBytes, alignment: 4096)
-    direct = try? File.reopenDirect(file)
-    if writtenBytes > 0 { record = Self.readRecord(spec.recordPath) }
+    if writtenBytes > 0 {
+      record = Self.readRecord(spec.recordPath)
+      if record != nil { recordFile = .current }
+    }
   }
 
-  deinit { buffer.deallocate() }
-
-  private static func open(_ path: String) throws(Errno) -> Descriptor {
+  /// The file, and how long it is.
+  private static func open(_ path: String) throws(Errno) -> (SharedFile, Int64) {
     // Again when the file was put in place, or removed, by its holder between open and lock.
     while true {
       let file = try File.open(path, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o600)
-      guard try file.status().kind == .file else { throw .notSupported }
       guard try file.tryLock() else { throw .wouldBlock }
+      let status = try file.status()
+      guard status.kind == .file else { throw .notSupported }
       do throws(Errno) {
-        if try file.status().identity == Path.linkStatus(path).identity {
-          try file.setMode(0o600)
-          return file
+        if try status.identity == Path.linkStatus(path).identity {
+          if status.mode != 0o600 { try file.setMode(0o600) }
+          return (SharedFile(file), status.sizeBytes)
         }
       } catch {
         guard error == .noSuchFile else { throw error }
@@ -90,9 +115,24 @@ final class PartFile {
   // MARK: - Writing
 
   /// Notes what the bytes to come belong to.
-  func note(_ record: PartRecord) throws(DownloadFailure) {
+  func note(_ record: PartRecord) {
     if self.record == record { return }
+    self.record = record
+    recordFile = .stale
+  }
+
+  /// What is to be written belongs to what the record says, or to nothing that it could say.
+  private func settleRecord(isWhole: Bool) throws(DownloadFailure) {
+    if recordFile == .current { return }
     let path = spec.recordPath
+    guard let record, !(isWhole && writtenBytes == 0) else {
+      do throws(Errno) {
+        try removeRecordFile()
+      } catch {
+        throw LocalFailure.of("cannot remove \(path)", error)
+      }
+      return
+    }
     do throws(Errno) {
       // Not synced: a record from before a crash of the machine is not relied on.
       let temporary = path + ".new"
@@ -104,20 +144,22 @@ final class PartFile {
     } catch {
       throw LocalFailure.of("cannot write \(path)", error)
     }
-    self.record = record
+    recordFile = .current
   }
 
   /// Empties it, and forgets what it held.
   func empty() throws(DownloadFailure) {
     isFilling = false
-    removeRecord()
+    record = nil
+    hash.reset()
+    if writtenBytes == 0 { return }
     do throws(Errno) {
-      if writtenBytes > 0 { try file.truncate(to: 0) }
+      try removeRecordFile()
+      try file.truncate(to: 0)
     } catch {
       throw LocalFailure.of("cannot empty \(spec.partPath)", error)
     }
     writtenBytes = 0
-    hash.reset()
   }
 
   /// Adds bytes at the end.
@@ -153,6 +195,7 @@ final class PartFile {
   /// Writes a piece that is whole, and begins the next.
   private func writePiece() throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
+    try settleRecord(isWhole: false)
     if !writeDirectly() { try flush() }
     pieceStart += Int64(buffer.count)
     writtenBytes = pieceStart
@@ -161,21 +204,29 @@ final class PartFile {
 
   /// False when it could not be, which is then never tried again.
   private func writeDirectly() -> Bool {
-    guard let descriptor = direct.take() else { return false }
+    if !mayWriteDirectly { return false }
     do throws(Errno) {
+      let descriptor: Descriptor
+      if let open = direct.take() {
+        descriptor = open
+      } else {
+        descriptor = try File.reopenDirect(file)
+      }
       try descriptor.writeAll(UnsafeRawBufferPointer(buffer), at: pieceStart)
       direct = consume descriptor
       return true
     } catch {
       // The common way says what is wrong, if anything is.
+      mayWriteDirectly = false
       return false
     }
   }
 
-  /// Writes what has come.
-  func flush() throws(DownloadFailure) {
+  /// Writes what has come. `isWhole`: that is all of the file.
+  func flush(isWhole: Bool = false) throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     guard byteCount > writtenBytes else { return }
+    try settleRecord(isWhole: isWhole)
     let from = Int(writtenBytes - pieceStart)
     do throws(Errno) {
       try file.writeAll(
@@ -236,15 +287,10 @@ final class PartFile {
 
   // MARK: - The end
 
-  /// Puts the part in place of the target.
-  func putInPlace(mode: UInt32) throws(DownloadFailure) {
-    try flush()
-    do throws(Errno) {
-      try FinishedFile.put(file, spec.partPath, at: spec.target, mode: mode)
-    } catch {
-      throw LocalFailure.of("cannot put \(spec.target) in place", error)
-    }
-    removeRecord()
+  /// The part, which is whole and right, to be put in place of the target.
+  func finished(mode: UInt32) throws(DownloadFailure) -> FinishedFile {
+    try flush(isWhole: true)
+    return try FinishedFile(shared, path: spec.partPath, target: spec.target, mode: mode)
   }
 
   /// Removes both files.
@@ -253,28 +299,19 @@ final class PartFile {
     try? Path.remove(spec.partPath)
   }
 
-  private func removeRecord() {
+  func removeRecord() {
     record = nil
     // Where it stays it names a part that is gone or whole, which nobody takes for anything else.
-    try? Path.remove(spec.recordPath)
+    try? removeRecordFile()
   }
-}
 
-/// The last steps of a file that is whole and verified.
-enum FinishedFile {
-  static func put(
-    _ file: borrowing Descriptor, _ path: String, at target: String, mode: UInt32
-  ) throws(Errno) {
-    try file.setMode(mode)
-    try file.sync()
-    try Path.rename(path, to: target)
-    try Path.syncFolder(Path.parent(of: target))
-  }
-}
-
-/// Failures of system calls, as a download tells them.
-enum LocalFailure {
-  static func of(_ what: String, _ errno: Errno) -> DownloadFailure {
-    DownloadFailure(.local(errno.rawValue), "\(what): \(errno)")
+  private func removeRecordFile() throws(Errno) {
+    if recordFile == .absent { return }
+    do throws(Errno) {
+      try Path.remove(spec.recordPath)
+    } catch {
+      if error != .noSuchFile { throw error }
+    }
+    recordFile = .absent
   }
 }

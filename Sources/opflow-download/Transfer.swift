@@ -114,20 +114,21 @@ final class Transfer {
   }
 
   /// Goes on for as long as there is something to do, then waits for more, at most `milliseconds`.
-  /// The second result: `orders`, a descriptor, is readable.
-  func step(orders: Int32, milliseconds: Int32) -> (Progress, Bool) {
+  /// The second result: a bit for each of `others`, descriptors, that is readable.
+  func step(others: [Int32], milliseconds: Int32) -> (Progress, Int32) {
     var ready: Int32 = 0
-    let result = ctransfer_step(handle, orders, milliseconds, &ready)
-    if result == 0 { return (.running, ready != 0) }
+    // SAFETY: the array lives until the call returns.
+    let result = ctransfer_step(handle, others, Int32(others.count), milliseconds, &ready)
+    if result == 0 { return (.running, ready) }
     if result < 0 {
       cancel()
-      return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready != 0)
+      return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready)
     }
     let end = ctransfer_result(handle)
-    if end.code == 0 { return (.ended(nil), ready != 0) }
+    if end.code == 0 { return (.ended(nil), ready) }
     let failure = TransferCode.failure(
       end.code, text: errorText, errorNumber: end.error_number)
-    return (.ended(failure), ready != 0)
+    return (.ended(failure), ready)
   }
 
   func cancel() { ctransfer_cancel(handle) }

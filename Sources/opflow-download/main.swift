@@ -1,3 +1,3 @@
 import OpflowSystem
 
-ProcessID.exitNow(DownloadMain.run(arguments: Array(CommandLine.arguments.dropFirst())))
+ProcessID.exitNow(DownloadMain.run(arguments: Arguments.words))

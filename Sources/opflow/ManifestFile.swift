@@ -41,8 +41,18 @@ struct ManifestFile {
       let hint =
         error == .noSuchFile && path == Self.defaultName
         ? "; name a manifest, or see `opflow help run`" : ""
-      throw CommandError(.usage, "cannot read \(CleanText.string(path)): \(error)\(hint)")
+      throw CommandError(
+        Self.isMistake(error) ? .usage : .io,
+        "cannot read \(CleanText.string(path)): \(error)\(hint)")
     }
+  }
+
+  /// Whether the person named what cannot be read, and not the machine failed.
+  private static func isMistake(_ error: Errno) -> Bool {
+    [
+      .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
+      .invalid,
+    ].contains(error)
   }
 
   /// One byte beyond the largest manifest is read, so that the compiler says it is too large.

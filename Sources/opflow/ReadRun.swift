@@ -10,13 +10,13 @@ struct ReadRun {
   let recovery: JournalRecovery
   let isHeld: Bool
 
-  init(_ folder: RunFolder, keepingDownloads: Bool = false) throws(RunFolderError) {
+  init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
     self.folder = folder
     // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
     plan = try folder.openPlan()
     (history, recovery) = try folder.readHistory(
-      plan: plan, keepingDownloads: keepingDownloads)
+      plan: plan, keepingDetails: keepingDetails)
   }
 
   var status: RunStatus {

@@ -21,9 +21,7 @@ enum RunCommand {
   ) throws(CommandError) -> RunFolder? {
     try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
       guard let folder = try state.newestRun(ofManifest: manifest.realPath) else { return nil }
-      if try RunFolderLock.isHeld(folder) {
-        throw .held(run: folder.id.description, pid: RunFolderLock.holder(folder))
-      }
+      try RunFolderLock.expectFree(folder)
       // Not with its plan, which another opflow may have made: the resume sees to that.
       let history = try folder.readRunHistory()
       let isSame = history.set == arguments.set

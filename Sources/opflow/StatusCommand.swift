@@ -8,7 +8,7 @@ enum StatusCommand {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
     let run = try RunLookup.reading { () throws(RunFolderError) in
-      try ReadRun(folder, keepingDownloads: true)
+      try ReadRun(folder, keepingDetails: true)
     }
     run.warn(console)
     if arguments.json {

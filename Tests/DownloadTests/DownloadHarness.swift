@@ -91,9 +91,12 @@ final class DownloadHarness {
 
   // MARK: - Talking
 
-  func order(_ order: WorkerOrder) throws {
+  func order(_ order: WorkerOrder) throws { try orders([order]) }
+
+  /// Gives them in one write.
+  func orders(_ list: [WorkerOrder]) throws {
     var writer = FieldWriter()
-    MessageCodec.encode(order, into: &writer)
+    for order in list { MessageCodec.encode(order, into: &writer) }
     try orders?.writeAll(writer.bytes)
   }
 

@@ -2,6 +2,8 @@
 struct JournalProof {
   /// Tasks whose success stands, and was not taken back by a resume.
   private(set) var successes: Set<String> = []
+  /// Tasks of which a failure was journaled.
+  private(set) var failures: Set<String> = []
   /// Lines that are damaged, other than one at the end that has no line feed.
   private(set) var damagedLines = 0
   /// Where the first line ends.
@@ -30,6 +32,7 @@ struct JournalProof {
     isClosed = fields[3] == "close"
     switch fields[3] {
     case "success": successes.insert(fields[4])
+    case "failure": failures.insert(fields[4])
     case "resume", "start": successes.remove(fields[4])
     default: break
     }

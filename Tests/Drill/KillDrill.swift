@@ -12,9 +12,7 @@ package struct KillDrill {
   private var random: DrillNumbers
   private var proven: Set<String> = []
   private var attempts = 0
-  private var killedOthers = false
-  /// Everything was killed at once, so what the workers held may live on until a resume.
-  private var mayHaveOrphans = false
+  private var strikes: Strikes
 
   package private(set) var kills = 0
   package private(set) var recoveryKills = 0
@@ -26,6 +24,7 @@ package struct KillDrill {
   package init(program: String, seed: UInt64, tasks: Int, parent: String) throws {
     self.program = program
     random = DrillNumbers(seed: seed)
+    strikes = Strikes(mark: mark)
     manifest = DrillManifest(tasks: tasks, &random)
     folder = parent + "/opflow-drill-" + mark
     try FileManager.default.createDirectory(
@@ -45,7 +44,7 @@ package struct KillDrill {
   /// True when the run has come to its end.
   private mutating func drive(mayKill: Bool) throws -> Bool {
     drives += 1
-    killedOthers = false
+    strikes.begin()
     let isResume = journalPath != nil
     let victim = try Victim(
       program,
@@ -57,7 +56,7 @@ package struct KillDrill {
       if victim.end(withinMilliseconds: hurries ? random.below(12) : random.below(400)) != nil {
         break
       }
-      sent = strike(victim)
+      sent = strikes.strike(victim, &random)
       kills += 1
       if hurries { recoveryKills += 1 }
     }
@@ -76,47 +75,12 @@ package struct KillDrill {
     mutating get { ["--durability", ["none", "group", "each"][random.below(3)]] }
   }
 
-  /// Kills something; the signal, when that is to end the coordinator, and else 0.
-  private mutating func strike(_ victim: Victim) -> Int32 {
-    switch random.below(100) {
-    case 0..<40: return send(SIGKILL, to: victim.pid)
-    case 40..<48: return send(SIGTERM, to: victim.pid)
-    case 48..<56: return send(SIGINT, to: victim.pid)
-    case 56..<60: return send(SIGHUP, to: victim.pid)
-    case 60..<66: return send(SIGKILL, to: -victim.pid)
-    case 66..<70: return send(SIGINT, to: -victim.pid)
-    case 70..<76:
-      // All of opflow in one instant: the workers are stopped first, so that none sees the end.
-      let workers = MarkedProcess.all(mark: mark).filter(\.isWorker)
-      kill(victim.pid, SIGSTOP)
-      for worker in workers { kill(worker.pid, SIGSTOP) }
-      for worker in workers { kill(worker.pid, SIGKILL) }
-      mayHaveOrphans = true
-      return send(SIGKILL, to: victim.pid)
-    case 76..<88: killOne { $0.isWorker && $0.pid != victim.pid }
-    default: killOne { $0.isTask }
-    }
-    return 0
-  }
-
-  private func send(_ signal: Int32, to pid: pid_t) -> Int32 {
-    kill(pid, signal)
-    return signal
-  }
-
-  private mutating func killOne(_ isMeant: (MarkedProcess) -> Bool) {
-    let all = MarkedProcess.all(mark: mark).filter(isMeant)
-    guard !all.isEmpty else { return }
-    kill(all[random.below(all.count)].pid, SIGKILL)
-    killedOthers = true
-  }
-
   // MARK: - Judging
 
   private func checkStatus(_ status: Int32, after signal: Int32) throws {
     switch status {
     case 0: return
-    case 1 where killedOthers: return
+    case 1 where strikes.killedOthers: return
     case 128 + signal where signal != 0 && signal != SIGKILL: return
     case -SIGKILL where signal == SIGKILL: return
     // Before it catches signals they end it as they end any program.
@@ -126,11 +90,8 @@ package struct KillDrill {
   }
 
   private mutating func checkSurvivors() throws {
-    if mayHaveOrphans {
-      // They end with the next drive.
-      mayHaveOrphans = false
-      return
-    }
+    // They end with the next drive.
+    if strikes.mayHaveOrphans { return }
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 15_000)
     if !left.isEmpty {
       throw finding("left alive: " + left.map { "\($0.pid) \($0.command)" }.joined(separator: "; "))

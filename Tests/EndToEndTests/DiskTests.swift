@@ -19,6 +19,20 @@ struct DiskTests {
     #expect(place.lines().isEmpty)
   }
 
+  @Test func `a manifest that the disk does not give is an I/O error`() throws {
+    let place = try Workplace()
+    let run = try place.opflow("run", "/proc/self/mem", status: 74)
+    #expect(run.errors.contains("Input/output error"))
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `the command line is known where /proc cannot be read`() throws {
+    let place = try Workplace()
+    let script = "mount -t tmpfs none /proc && exec \"$opflow\" version"
+    let version = try place.shell("exec unshare --mount sh -c '\(script)'")
+    #expect(version.output.hasPrefix("opflow "), "\(version)")
+  }
+
   @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
   func `a read-only folder is a clear error`() throws {
     let place = try Workplace()

@@ -153,21 +153,53 @@ struct SignalTests {
     #expect(place.lines().first != "cleanup succeeded")
   }
 
-  @Test func `a suspended run goes on`() throws {
+  @Test func `a suspended run stands still with all that it started, and goes on`() throws {
     let place = try Workplace(
       """
+      max_parallel: 2
       tasks:
-        long: { run: "echo here > here; read x < go; echo done >> trace" }
+        long: { run: "echo $$ > here; read x < go; echo done >> trace" }
+        far:
+          run: |
+            setsid sh -c 'echo $$ > here; exec tail -f /dev/null' &
+            read x < go
+            echo done >> trace
       """)
     let here = try place.gate("here")
     let go = try place.gate("go")
     let live = try place.start("run")
-    _ = try here.next()
+    let tasks = try here.next(2).compactMap { pid_t($0) }
+    for _ in 0..<3 {
+      live.send(SIGTSTP)
+      for pid in tasks + [live.pid] { try ProcessState.wait(for: "T", of: pid) }
+      live.send(SIGCONT)
+      for pid in tasks + [live.pid] { try ProcessState.wait(for: "S", of: pid) }
+    }
     live.send(SIGTSTP)
+    for pid in tasks + [live.pid] { try ProcessState.wait(for: "T", of: pid) }
+    // It is there to be read, and nobody reads it.
+    try go.letGo(2)
+    for pid in tasks { #expect(ProcessState.of(pid) == "T") }
+    #expect(place.lines().isEmpty)
     live.send(SIGCONT)
-    try go.letGo()
     #expect(try live.finish().status == 0)
-    #expect(place.lines() == ["done"])
+    #expect(place.lines() == ["done", "done"])
+    #expect(try place.journal().filter { $0.event == "pause" }.count == 4)
+    place.expectNothingAlive()
+  }
+
+  @Test func `a suspended run that is told to end does so once it goes on`() throws {
+    let place = try Workplace(
+      "tasks: { long: { run: 'echo $$ > here; tail -f /dev/null' }, next: { run: 'true' } }")
+    let here = try place.gate("here")
+    let live = try place.start("run", "-j", "1")
+    let pid = try #require(pid_t(try here.next()))
+    live.send(SIGTSTP)
+    for pid in [pid, live.pid] { try ProcessState.wait(for: "T", of: pid) }
+    live.send(SIGTERM)
+    live.send(SIGCONT)
+    #expect(try live.finish().status == 143)
+    place.expectNothingAlive()
   }
 
   @Test func `finally tasks outlive the first signal and not the second`() throws {

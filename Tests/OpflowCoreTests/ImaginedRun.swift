@@ -14,10 +14,12 @@ struct ImaginedRun {
   /// Orders that each worker has yet to look at.
   var inbox: [WorkerID: [WorkerOrder]] = [:]
   var running: [WorkerID: (TaskID, Int32)] = [:]
-  var ahead: [WorkerID: (TaskID, Int32)] = [:]
+  var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
   var started: [Try] = []
   var launched: [WorkerID] = []
+  /// Workers that were killed and are not gone yet.
+  var dying: [WorkerID] = []
   var close: CloseEntry?
 
   init(
@@ -52,8 +54,7 @@ struct ImaginedRun {
     case .launch(let worker, _): launched.append(worker)
     case .order(let worker, let order): inbox[worker, default: []].append(order)
     case .discard(let worker):
-      running[worker] = nil
-      ahead[worker] = nil
+      dying.append(worker)
       inbox[worker] = nil
     case .finish(let entry): close = entry
     }
@@ -62,7 +63,9 @@ struct ImaginedRun {
   /// Lets every launched worker say hello and take up what it was ordered to run.
   mutating func settle() {
     while true {
-      if !launched.isEmpty {
+      if !dying.isEmpty {
+        bury(dying.removeFirst())
+      } else if !launched.isEmpty {
         let worker = launched.removeFirst()
         tell(.workerReady(worker))
       } else if let (worker, orders) = inbox.first(where: { !$0.value.isEmpty }) {
@@ -74,22 +77,29 @@ struct ImaginedRun {
     }
   }
 
+  /// Nothing is left of a worker that was killed.
+  mutating func bury(_ worker: WorkerID) {
+    running[worker] = nil
+    ahead[worker] = nil
+    tell(.workerLost(worker, complaint: "it is gone"))
+  }
+
   mutating func obey(_ worker: WorkerID, _ order: WorkerOrder) {
     switch order {
     case .run(let task, let attempt), .follow(let task, let attempt):
       if running[worker] == nil {
         running[worker] = (task, attempt)
       } else {
-        ahead[worker] = (task, attempt)
+        ahead[worker, default: []].append((task, attempt))
       }
     case .revoke(let task, let attempt):
-      if let held = ahead[worker], held == (task, attempt) {
-        ahead[worker] = nil
+      if let place = ahead[worker]?.firstIndex(where: { $0 == (task, attempt) }) {
+        ahead[worker]?.remove(at: place)
         tell(.revoked(worker, task, attempt: attempt))
       }
     case .stop(let task, let attempt, let reason):
       guard let held = running[worker], held == (task, attempt) else { return }
-      if let next = ahead.removeValue(forKey: worker) {
+      for next in ahead.removeValue(forKey: worker) ?? [] {
         tell(.revoked(worker, next.0, attempt: next.1))
       }
       running[worker] = nil
@@ -101,10 +111,14 @@ struct ImaginedRun {
   /// Ends what the worker runs, as the worker would report it.
   mutating func end(_ worker: WorkerID, _ outcome: Outcome) {
     guard let (task, attempt) = running.removeValue(forKey: worker) else { return }
-    let next = ahead.removeValue(forKey: worker)
-    if let next, outcome.isSuccess { running[worker] = next }
+    var rest = ahead.removeValue(forKey: worker) ?? []
+    if outcome.isSuccess, !rest.isEmpty {
+      running[worker] = rest.removeFirst()
+      ahead[worker] = rest
+      rest = []
+    }
     tell(.ended(worker, task, attempt: attempt, outcome))
-    if let next, !outcome.isSuccess { tell(.revoked(worker, next.0, attempt: next.1)) }
+    for next in rest { tell(.revoked(worker, next.0, attempt: next.1)) }
   }
 
   /// Ends the named task, which must be running.

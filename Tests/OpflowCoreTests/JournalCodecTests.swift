@@ -42,6 +42,7 @@ import Testing
       .close(CloseEntry(state: .interrupted, exitCode: 130, signal: 2)),
       .close(CloseEntry(state: .succeeded, exitCode: 0)),
       .worker(WorkerEntry(pid: 4242, startTime: .max, bootID: "b0-07")),
+      .worker(WorkerEntry(pid: 4243, startTime: 1, bootID: "b0-07", autogroup: .max)),
     ] {
       #expect(try roundTrip(entry) == entry)
       #expect(try roundTrip(entry, drive: 3) == entry)

@@ -12,6 +12,7 @@ struct PlanMaker {
     var allowed: [Int32] = []
     var demand: [(UInt32, UInt64)] = [(0, 1)]
     var script = "true"
+    var kind = ActionKind.shell
   }
 
   var tasks: [Task] = []
@@ -25,6 +26,13 @@ struct PlanMaker {
     task.needs = needs.map { ($0, on) }
     change(&task)
     tasks.append(task)
+  }
+
+  mutating func addDownload(_ name: String) {
+    add(name) {
+      $0.kind = .download
+      $0.demand = [(2, 1)]
+    }
   }
 
   func make() throws -> Plan {
@@ -41,12 +49,17 @@ struct PlanMaker {
     }
     var ids: [String: TaskID] = [:]
     for task in tasks {
-      var entry = TaskEntry(name: builder.intern(task.name), kind: .shell)
+      var entry = TaskEntry(name: builder.intern(task.name), kind: task.kind)
       entry.flags = task.flags
       entry.priority = task.priority
       entry.script = builder.intern(task.script)
       entry.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
       entry.directory = builder.intern("/")
+      if task.kind == .download {
+        let sources = builder.list([builder.intern("http://localhost/\(task.name)")])
+        let target = builder.intern("/\(task.name)")
+        entry.download = builder.download(DownloadEntry(target: target, sources: sources))
+      }
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)
       entry.policy = builder.policy(policy)

@@ -83,7 +83,68 @@ struct SchedulerLossTests {
     #expect(run.runningNames == ["a"])
     let worker = try #require(run.running.keys.first)
     run.tell(.revoked(worker, TaskID(1), attempt: 1))
-    #expect(run.running[worker] == nil)
+    #expect(run.dying == [worker])
+    run.bury(worker)
     #expect(run.journal.last?.outcome.reason != .revoked)
+  }
+
+  @Test("a task whose worker lies starts nowhere else before that worker and its tree are gone")
+  func lieGivesNothingBack() throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("a")
+        $0.add("b")
+      }, parallel: 2)
+    run.settle()
+    let liar = try #require(run.running.first { run.plan.nameString($0.value.0) == "a" }?.key)
+    let other = try #require(run.running.keys.first { $0 != liar })
+    run.tell(.ended(liar, TaskID(1), attempt: 1, Outcome(status: .success)))
+    #expect(run.dying == [liar])
+    // A free worker, and the liar's own last words, change nothing.
+    run.end(other, Outcome(status: .success))
+    run.tell(.ended(liar, TaskID(0), attempt: 1, Outcome(status: .success)))
+    run.tell(.workerReady(liar))
+    run.tell(.timer)
+    #expect(run.dying == [liar])
+    #expect(run.started.count == 2)
+    #expect(run.state("a") == .running)
+    run.finish()
+    #expect(run.started.last == ImaginedRun.Try(task: "a", attempt: 2))
+    #expect(run.journal.contains { $0.event == .interrupt && $0.what.contains("does not hold") })
+    #expect(run.close?.exitCode == 0)
+  }
+
+  @Test("a task that does not end after a stop stays held until its worker's tree is gone")
+  func stopThatIsNotHeeded() throws {
+    var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
+    run.settle()
+    run.tell(.stop(.request))
+    let wake = try #require(run.scheduler.nextWake)
+    run.now = wake
+    run.tell(.timer)
+    #expect(run.dying.count == 1)
+    #expect(run.scheduler.nextWake == nil)
+    run.tell(.kill)
+    #expect(run.state("a") == .running)
+    #expect(run.close == nil)
+    run.bury(run.dying.removeFirst())
+    #expect(run.journal.last?.what == "it did not end a stopped task in time")
+    #expect(run.close?.exitCode == 6)
+  }
+
+  @Test("a worker that says no hello is waited for until it is gone")
+  func silentWorker() throws {
+    var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
+    let silent = run.launched.removeFirst()
+    run.now = try #require(run.scheduler.nextWake)
+    run.tell(.timer)
+    run.tell(.workerReady(silent))
+    #expect(run.dying == [silent])
+    #expect(run.launched.isEmpty)
+    #expect(run.started.isEmpty)
+    run.bury(run.dying.removeFirst())
+    #expect(run.launched.count == 1)
+    run.finish()
+    #expect(run.close?.exitCode == 0)
   }
 }

@@ -92,6 +92,29 @@ import Testing
         """)
   }
 
+  @Test func `a failure tells how long it took, then what each source said`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
+    view.start("fetch")
+    _ = view.errorText()
+    view.end("fetch", .retry, .unknown, attempt: 2, wall: 300_000) {
+      $0.outcome.reason = .fetch
+      $0.what = "http://example.org/file: answered 503; http://mirror/: no connection"
+      $0.delayMilliseconds = 2000
+    }
+    view.end("fetch", .failure, .unknown, wall: 0) {
+      $0.outcome.reason = .fetchFinal
+      $0.outcome.errorNumber = 28
+      $0.what = "cannot write /x: No space left on device"
+    }
+    #expect(
+      view.errorText() == """
+        [0/3] fetch failed after 0.30s (try 2): http://example.org/file: answered 503; \
+        http://mirror/: no connection, next try in 2.0s
+        [1/3] fetch failed: cannot write /x: No space left on device
+
+        """)
+  }
+
   @Test func `json tells what a download found`() throws {
     var options = ProgressOptions(mode: .quiet)
     options.json = true
@@ -206,7 +229,7 @@ import Testing
       encoder.append(success, at: 3000, plan: plan)
     }
     let history = try encoder.bytes.withUnsafeBytes {
-      try RunHistory.read($0, plan: plan, keepingDownloads: true).history
+      try RunHistory.read($0, plan: plan, keepingDetails: true).history
     }
     return RunStatus(
       run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
@@ -246,6 +269,31 @@ import Testing
         as: UTF8.self)
       #expect(!text.contains("54.0MiB"))
     }
+  }
+
+  @Test func `the status of a failure tells what was the matter`() throws {
+    let plan = try plan()
+    var encoder = JournalEncoder()
+    encoder.append(
+      .open(
+        OpenEntry(
+          run: "r1", planKey: "00", opflowVersion: "0.1.0", manifestPath: "/demo/opflow.yaml",
+          folder: "/demo")), at: 1000, plan: plan)
+    encoder.append(start(plan, "fetch"), at: 1000, plan: plan)
+    var failure = Transition(.failure, plan.task(named: "fetch") ?? .none, attempt: 1)
+    failure.outcome = Outcome(status: .unknown, reason: .fetchFinal)
+    failure.what = "http://example.org/file: answered 404"
+    encoder.append(failure, at: 1000, plan: plan)
+    let history = try encoder.bytes.withUnsafeBytes {
+      try RunHistory.read($0, plan: plan, keepingDetails: true).history
+    }
+    let status = RunStatus(
+      run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
+      isHeld: false)
+    let text = String(
+      decoding: StatusView(status, nowMilliseconds: 2500, showsAll: false, color: false).text(),
+      as: UTF8.self)
+    #expect(text.contains("http://example.org/file: answered 404\n"), "\(text)")
   }
 
   @Test func `the whole status tells what a finished download found`() throws {

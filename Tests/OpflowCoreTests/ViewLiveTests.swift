@@ -173,7 +173,7 @@ import Testing
     view.start(name)
     view.wait(100)
     view.download(name, done: 5 << 20, of: 10 << 20, speed: 1 << 20)
-    #expect(shown(&view, columns: 50)[1] == "an/id/that/is/much…   0.10s   50%     5.0MiB/10.…")
+    #expect(shown(&view, columns: 50)[1] == "an/id/that/is/much…   0.10s  50%  5.0MiB/10.0MiB…")
   }
 
   @Test func `after a resize the frame takes the place of the one that was wrapped`() throws {

@@ -6,7 +6,9 @@ import Testing
 @Suite struct OrphansTests {
   private func entry(_ worker: WorkerHarness) throws -> WorkerEntry {
     let status = try #require(ProcessStatus.read(worker.pid))
-    return WorkerEntry(pid: worker.pid, startTime: status.startTime, bootID: Machine.bootID)
+    return WorkerEntry(
+      pid: worker.pid, startTime: status.startTime, bootID: Machine.bootID,
+      autogroup: ProcessStatus.autogroup(of: worker.pid) ?? 0)
   }
 
   /// What a task leaves behind when its worker is killed at once.
@@ -46,6 +48,19 @@ import Testing
     #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
     #expect(worker.isAlive(pid))
     entry.startTime -= 1_000_000
+    // Of a session that has the worker's number after it, and has lost its leader too.
+    if entry.autogroup != 0 {
+      entry.autogroup += 1
+      #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+      #expect(worker.isAlive(pid))
+      entry.autogroup -= 1
+    }
+    // Whose beginning could not be read when it came: it names nobody.
+    let start = entry.startTime
+    entry.startTime = 0
+    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(worker.isAlive(pid))
+    entry.startTime = start
     #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
     #expect(!worker.isAlive(pid))
   }

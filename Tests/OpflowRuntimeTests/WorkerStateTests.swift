@@ -59,10 +59,14 @@ import Testing
     #expect(tell(.order(.follow(b, attempt: 1)), at: 6) == [answer])
   }
 
-  @Test mutating func `a third task is given back`() {
+  @Test(arguments: [Int32(0), 1])
+  mutating func `tasks handed ahead start in their order, or are all given back`(code: Int32) {
     start()
-    #expect(tell(.order(.run(b, attempt: 1))) == [])
-    #expect(tell(.order(.run(TaskID(2), attempt: 1))) == ["revoked 2"])
+    for number in 1...3 { #expect(tell(.order(.follow(TaskID(number), attempt: 1))) == []) }
+    #expect(tell(.order(.revoke(TaskID(2), attempt: 1))) == ["revoked 2"])
+    let answer = code == 0 ? ["start 1 1"] : ["revoked 1", "revoked 3"]
+    #expect(
+      tell(.reaped(status: .exit(code), isGone: true), at: 5).suffix(answer.count) == answer[...])
   }
 
   @Test mutating func `what a task leaves behind is killed until it is gone`() {

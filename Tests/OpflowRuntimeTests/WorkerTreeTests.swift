@@ -150,20 +150,21 @@ import Testing
   @Test func `a suspended task stands still, and so does its time`() throws {
     let script = "echo $$ > say; while :; do sleep 0.01; done"
     let worker = try WorkerHarness([
-      WorkerTask("a", script) { $0.policy = TaskPolicy(timeoutMilliseconds: 300) }
+      // Long enough for the order to come before it, on a machine that is busy.
+      WorkerTask("a", script) { $0.policy = TaskPolicy(timeoutMilliseconds: 3000) }
     ])
     try worker.run("a")
     let pid = try worker.heardPID()
     try worker.order(.suspend(worker.id("a"), attempt: 1))
     try worker.waitUntilStopped(pid)
     // Longer than the timeout, as the worker itself counts: it is told nothing meanwhile.
-    let other = try WorkerHarness([WorkerTask("wait", "sleep 0.4")])
+    let other = try WorkerHarness([WorkerTask("wait", "sleep 3.1")])
     #expect(try other.finish("wait").isSuccess)
     #expect(ProcessStatus.read(pid)?.state == UInt8(ascii: "T"))
     try worker.order(.proceed(worker.id("a"), attempt: 1))
     let outcome = try worker.ended("a")
     #expect(outcome.reason == .timeout)
-    #expect(outcome.usage.wallMicroseconds >= 700_000)
+    #expect(outcome.usage.wallMicroseconds >= 6_100_000)
   }
 
   @Test func `a suspended task can be stopped`() throws {

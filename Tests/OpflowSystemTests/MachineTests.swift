@@ -30,6 +30,11 @@ import Testing
     #expect(ProcessStatus(stat: []) == nil)
   }
 
+  @Test func `a program knows its own words`() {
+    #expect(Arguments.words == Array(CommandLine.arguments.dropFirst()))
+    #expect(!Arguments.words.isEmpty)
+  }
+
   @Test func `the tightest limit of any group above counts`() throws {
     let folder = try TemporaryFolder()
     let write = { (path: String, text: String) in

@@ -74,6 +74,8 @@ extension Drive {
       try tell(worker: index, .order(order))
     case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
     case .loss:
+      witness.endAll(on: id)
+      workers[index].tree = nil
       workers[index].phase = .gone
       lostWorkers += 1
       try tell(.workerLost(id, complaint: "it is gone"))
@@ -128,8 +130,6 @@ extension Drive {
       }
       guard !alive.isEmpty else { return false }
       let victim = alive[random.below(alive.count)]
-      witness.endAll(on: workers[victim].id)
-      workers[victim].tree = nil
       workers[victim].phase = .dead
       return true
     }

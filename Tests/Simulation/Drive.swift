@@ -164,9 +164,8 @@ struct Drive {
         if let (task, attempt) = order.start { try witness.checkOrder(task, attempt) }
         unsent.append((worker, order))
       case .discard(let worker):
-        lostWorkers += 1
-        witness.endAll(on: worker)
-        workers[worker.index].phase = .gone
+        // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
+        if workers[worker.index].phase != .gone { workers[worker.index].die() }
       case .finish(let entry):
         closing = entry
         append(.close(entry))

@@ -7,9 +7,10 @@ struct ImaginedWorker {
     /// It has yet to say hello.
     case launching
     case talking
-    /// Its end of the pipes is closed; what it said before is still to be read.
+    /// It was killed, or has left; what it said before is still to be read, and what ran below it
+    /// has yet to be ended.
     case dead
-    /// The coordinator has done with it.
+    /// The coordinator has done with it: nothing of it is left.
     case gone
   }
 
@@ -27,6 +28,12 @@ struct ImaginedWorker {
     self.id = id
     self.plan = plan
     state = WorkerState(policy: { plan.policy($0) })
+  }
+
+  /// It is killed, and nobody reads what it said.
+  mutating func die() {
+    phase = .dead
+    outbox.removeAll()
   }
 
   /// Tells the worker a fact and performs what it decides, as far as that is its own affair.

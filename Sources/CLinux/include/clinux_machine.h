@@ -14,14 +14,15 @@ int32_t clinux_affinity_count(void);
 /// Physical memory in bytes (sysinfo(2)); 0 when unknown.
 uint64_t clinux_memory_bytes(void);
 
-/// Largest resident set of this process so far, in KiB (getrusage(2)).
-int64_t clinux_peak_kibibytes(void);
-
-/// User and system CPU time of this process in microseconds.
-void clinux_cpu_microseconds(int64_t *user, int64_t *system);
+/// CPU time of this process so far in microseconds, and its largest resident set in KiB
+/// (getrusage(2)).
+void clinux_own_usage(int64_t *user, int64_t *system, int64_t *peak_kibibytes);
 
 /// gethostname(2), always ended by a zero.
 int32_t clinux_host_name(char *buffer, size_t size);
+
+/// The words that this program was started with, its own name first, ended by a null pointer.
+char **clinux_arguments(void);
 
 /// The environment of this process (environ(7)).
 char **clinux_environment(void);

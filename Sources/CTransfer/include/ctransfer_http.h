@@ -53,11 +53,14 @@ void ctransfer_free(struct ctransfer *transfer);
 /// CURLcode.
 int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_request *request);
 
+#define CTRANSFER_MOST_OTHERS 4
+
 /// Does what can be done now, and then, unless the transfer ended, waits at most `milliseconds` for
-/// something to do or for `other` (a descriptor) to become readable, which `ready` then tells. Returns
-/// 1 when the transfer has ended, 0 when it has not, -1 when the library fails.
-int32_t ctransfer_step(struct ctransfer *transfer, int32_t other, int32_t milliseconds,
-                       int32_t *ready);
+/// something to do or for one of `others` (`count` descriptors, at most CTRANSFER_MOST_OTHERS) to become
+/// readable, which the bits of `ready` then tell. Returns 1 when the transfer has ended, 0 when it has
+/// not, -1 when the library fails.
+int32_t ctransfer_step(struct ctransfer *transfer, const int32_t *others, int32_t count,
+                       int32_t milliseconds, int32_t *ready);
 
 /// Ends a transfer wherever it is. Its connection is closed, for it may be in the middle of a body.
 void ctransfer_cancel(struct ctransfer *transfer);

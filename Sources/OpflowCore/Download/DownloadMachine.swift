@@ -389,7 +389,9 @@ package struct DownloadMachine: Sendable {
 
   /// The end of this source for this try.
   package mutating func fail(_ failure: DownloadFailure) -> DownloadStep {
-    failures.append(SourceFailure(url: currentSource, failure: failure))
+    // Without the credentials that may be in it.
+    let url = (try? WebAddress(currentSource))?.text ?? currentSource
+    failures.append(SourceFailure(url: url, failure: failure))
     // What only this source can continue is worth another try here before a mirror begins anew.
     let isTiedToSource = !spec.hasHash && gainedBytes > 0 && failure.verdict == .again
     if !failure.isLocal, !isTiedToSource, source + 1 < spec.sources.count {

@@ -105,21 +105,53 @@ package struct ResponseHeadReader: Sendable {
   /// Takes a line, its end of line included; gives the head with the empty line that ends it.
   /// Interim answers (1xx) are passed over, and so is what trails a body.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
-    var bytes = line[...]
-    while let last = bytes.last, last == 10 || last == 13 || last == 32 || last == 9 {
-      bytes = bytes.dropLast()
-    }
-    let text = String(decoding: bytes, as: UTF8.self)
-    if text.hasPrefix("HTTP/") {
-      begin(text)
+    var end = line.count
+    while end > 0, Self.isBlank(line[end - 1]) { end -= 1 }
+    let bytes = line.part(0, end)
+    if bytes.starts(with: "HTTP/".utf8) {
+      begin(String(decoding: bytes, as: UTF8.self))
       return nil
     }
     if isComplete { return nil }
-    if text.isEmpty { return finish() }
-    guard let colon = text.firstIndex(of: ":") else { return nil }
-    let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-    field(text[..<colon].filter { $0 != " " }.asciiLowercased, String(value))
+    if bytes.isEmpty { return finish() }
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    // Most fields are none of ours; only of the others strings are made.
+    guard let name = Self.names.first(where: { Self.is(bytes.part(0, colon), $0) }) else {
+      return nil
+    }
+    var start = colon + 1
+    while start < end, Self.isBlank(bytes[start]) { start += 1 }
+    field(name, String(decoding: bytes.part(start, end), as: UTF8.self))
     return nil
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 32 || byte == 9 || byte == 10 || byte == 13
+  }
+
+  private static let names: [Name] = Name.allCases
+
+  /// Fields that matter; their raw values are their names in lower case.
+  private enum Name: String, CaseIterable {
+    case contentLength = "content-length"
+    case contentRange = "content-range"
+    case etag
+    case lastModified = "last-modified"
+    case retryAfter = "retry-after"
+    case location
+    case contentEncoding = "content-encoding"
+    case transferEncoding = "transfer-encoding"
+    case contentType = "content-type"
+  }
+
+  /// Whether the bytes are that name, in whatever case, with whatever blanks around it.
+  private static func `is`(_ bytes: UnsafeRawBufferPointer, _ name: Name) -> Bool {
+    var wanted = name.rawValue.utf8.makeIterator()
+    for byte in bytes where byte != 32 && byte != 9 {
+      let lower = (65...90).contains(byte) ? byte + 32 : byte
+      guard wanted.next() == lower else { return false }
+    }
+    return wanted.next() == nil
   }
 
   private mutating func begin(_ statusLine: String) {
@@ -133,23 +165,22 @@ package struct ResponseHeadReader: Sendable {
     if words.count > 2 { head.phrase = String(words[2]) }
   }
 
-  private mutating func field(_ name: String, _ value: String) {
+  private mutating func field(_ name: Name, _ value: String) {
     switch name {
-    case "content-length": lengths += value.split(separator: ",").map { $0.filter { $0 != " " } }
-    case "content-range":
+    case .contentLength: lengths += value.split(separator: ",").map { $0.filter { $0 != " " } }
+    case .contentRange:
       head.contentRange = ContentRange(value)
       head.hasBrokenRange = head.contentRange == nil
-    case "etag": head.etag = value
-    case "last-modified": head.lastModified = value
-    case "retry-after": head.retryAfter = value
-    case "location": head.location = value
-    case "content-encoding":
+    case .etag: head.etag = value
+    case .lastModified: head.lastModified = value
+    case .retryAfter: head.retryAfter = value
+    case .location: head.location = value
+    case .contentEncoding:
       let encoding = value.asciiLowercased
       head.encoding = encoding == "identity" ? "" : encoding
-    case "transfer-encoding": head.isChunked = value.asciiLowercased.contains("chunked")
-    case "content-type":
+    case .transferEncoding: head.isChunked = value.asciiLowercased.contains("chunked")
+    case .contentType:
       head.isMultipart = value.asciiLowercased.hasPrefix("multipart/byteranges")
-    default: break
     }
   }
 

@@ -13,8 +13,9 @@ package struct SpeedEstimate: Sendable {
 
   package init() {}
 
-  /// Notes that `bytes` are there at a time that never goes back.
+  /// Notes that `bytes` are there at a time that never goes back. Fewer than before begin anew.
   package mutating func note(bytes: Int64, atMilliseconds now: Int64) {
+    if let last = samples.last, bytes < last.bytes { reset() }
     if let last = samples.last, samples.count > 1, now - last.milliseconds < Self.slotMilliseconds {
       samples[samples.count - 1].bytes = bytes
       return

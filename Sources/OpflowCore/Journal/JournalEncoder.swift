@@ -227,5 +227,6 @@ extension FieldWriter {
     field("pid=", worker.pid)
     field("start=", worker.startTime)
     field("boot=", worker.bootID)
+    field("group=", worker.autogroup)
   }
 }

@@ -83,17 +83,21 @@ package enum RunState: String, Sendable, CaseIterable {
   case running, succeeded, failed, cancelled, interrupted
 }
 
-/// A worker came. With these three a later resume finds what a dead run's worker left behind.
+/// A worker came. By this a later resume finds what a dead run's worker left behind.
 package struct WorkerEntry: Sendable, Equatable {
   package var pid: Int32
   /// Since boot, in clock ticks (proc(5), field 22 of stat).
   package var startTime: UInt64
   package var bootID: String
+  /// The number of the scheduling group of its session, which the kernel gives once in a boot; 0 where
+  /// it gives none (sched(7), "The autogroup feature").
+  package var autogroup: UInt64
 
-  package init(pid: Int32, startTime: UInt64, bootID: String) {
+  package init(pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0) {
     self.pid = pid
     self.startTime = startTime
     self.bootID = bootID
+    self.autogroup = autogroup
   }
 }
 

@@ -21,7 +21,7 @@
 //   open             format run plan version manifest folder state set only skip env
 //   resume           d plan version set only skip env reused withdrawn removed
 //   close            d state code signal
-//   worker           d pid start boot
+//   worker           d pid start boot group
 //   pause            d
 //   continue         d
 //   start       x    d n

@@ -95,16 +95,18 @@ extension JournalLine {
     var pid: Int32?
     var startTime: UInt64?
     var bootID = ""
+    var autogroup: UInt64 = 0
     for field in fields {
       switch field.keyText {
       case "pid": pid = field.small
       case "start": startTime = Field.number(field.value)
       case "boot": bootID = field.text
+      case "group": autogroup = Field.number(field.value) ?? 0
       default: break
       }
     }
     guard let pid, let startTime, pid > 1 else { return nil }
-    return WorkerEntry(pid: pid, startTime: startTime, bootID: bootID)
+    return WorkerEntry(pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup)
   }
 
   /// Of the run's own `resume`, which is read for it before anything else.

@@ -19,9 +19,9 @@ package struct RunHistory: Sendable {
   package private(set) var isPaused = false
   /// Whether any task ever started.
   package private(set) var hasStarts = false
-  /// What the last successes of downloads found, where that was asked for.
-  package private(set) var downloads: [TaskID: FetchRecord] = [:]
-  private let keepsDownloads: Bool
+  /// What lines tell beyond a record, where that was asked for.
+  package private(set) var details = TaskDetails()
+  private let keepsDetails: Bool
   /// Of all drives, in the order in which they came.
   package private(set) var workers: [WorkerEntry] = []
   /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
@@ -37,16 +37,16 @@ package struct RunHistory: Sendable {
   private var missingBefore: UInt64 = 0
 
   /// The history of a run that never began.
-  package init() { self.init(keepingDownloads: false) }
+  package init() { self.init(keepingDetails: false) }
 
-  private init(keepingDownloads: Bool) { keepsDownloads = keepingDownloads }
+  private init(keepingDetails: Bool) { keepsDetails = keepingDetails }
 
   /// Reads and folds a whole journal.
   package static func read(
-    _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDownloads: Bool = false
+    _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false
   ) throws(JournalError) -> (history: RunHistory, recovery: JournalRecovery) {
     var reader = try JournalReader(bytes)
-    var history = RunHistory(keepingDownloads: keepingDownloads)
+    var history = RunHistory(keepingDetails: keepingDetails)
     while let line = reader.next() { history.apply(line, plan: plan) }
     history.finish()
     return (history, reader.recovery)
@@ -205,9 +205,7 @@ package struct RunHistory: Sendable {
     }
     records[task.index].apply(
       event, line, fields, culprit: culprit ?? .none, definition: plan.fingerprint(task))
-    if keepsDownloads, event == .success, plan.kind(task) == .download {
-      downloads[task] = FetchReport.inFields(of: line)
-    }
+    if keepsDetails { details.apply(event, task, line, fields) }
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is

@@ -37,6 +37,9 @@ package struct SchedulerOptions: Sendable {
   static let maxSilent = 3
   /// Tasks shorter than this are handed ahead: the hop to the coordinator is a part of their time.
   static let shortTaskMicroseconds: Int64 = 20_000
+  /// Downloads that a worker may be handed ahead. They are made durable together, and many at once
+  /// take hardly longer than one.
+  static let maxDownloadsAhead = 16
   /// Dependents of a running task looked at before another is handed ahead behind it.
   static let maxDependentsLookedAt = 16
   /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks
@@ -111,9 +114,6 @@ package struct Scheduler {
   var heldByWorkers = 0
   /// Tasks that workers were handed ahead.
   var aheadCount = 0
-  /// A moving mean of how long tasks take.
-  var meanWallMicroseconds: Int64
-
   enum Phase { case begin, main, finally, done }
 
   /// - Parameters:
@@ -141,7 +141,6 @@ package struct Scheduler {
     pool = ResourcePool(plan: plan, options: options)
     random = SplitMix64(seed: options.seed)
     startedAny = owesFinally
-    meanWallMicroseconds = options.expectedWallMicroseconds
     let commandLimit = min(
       options.maxParallel.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
         .partialValue, 1 << 20)
@@ -149,7 +148,12 @@ package struct Scheduler {
       pool.capacity.count > Int(ResourceEntry.download)
       ? pool.capacity[Int(ResourceEntry.download)] : SchedulerOptions.defaultDownloads
     fleets = [
-      Fleet(limit: Int(commandLimit)), Fleet(limit: Int(min(max(downloads, 1), 1 << 10))),
+      Fleet(limit: Int(commandLimit), expectedWall: options.expectedWallMicroseconds),
+      Fleet(
+        limit: Int(min(max(downloads, 1), 1 << 10)), maxAhead: SchedulerOptions.maxDownloadsAhead,
+        growsWhenSlow: true,
+        expectedWall: min(
+          options.expectedWallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 2)),
     ]
     for index in 0..<count { enter(TaskID(index), as: initial[index]) }
   }
@@ -185,7 +189,7 @@ package struct Scheduler {
     case .begin:
       begin(into: &actions)
     case .workerReady(let worker):
-      welcome(worker, into: &actions)
+      welcome(worker, at: now, into: &actions)
     case .workerLost(let worker, let complaint):
       lose(worker, complaint: complaint, into: &actions)
     case .launchFailed(let worker, let complaint):
@@ -238,6 +242,9 @@ package struct Scheduler {
       if let deadline = workers[worker.index].deadline, wake.map({ deadline < $0 }) ?? true {
         wake = deadline
       }
+    }
+    for fleet in fleets {
+      if let due = fleet.slowFrom, wake.map({ due < $0 }) ?? true { wake = due }
     }
     return wake
   }

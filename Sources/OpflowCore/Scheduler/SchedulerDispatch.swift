@@ -27,7 +27,7 @@ extension Scheduler {
       }
       _ = ready.pop(demand)
       pool.take(demand)
-      assign(task, to: worker, into: &actions)
+      assign(task, to: worker, at: now, into: &actions)
     }
     if aheadCount > 0 { takeBackAhead(into: &actions) }
     if let firstBlocked, options.handsAhead { handAhead(from: firstBlocked, into: &actions) }
@@ -43,7 +43,7 @@ extension Scheduler {
 
   /// Gives a task to a worker that is free, or reserves it for one that is being launched.
   private mutating func assign(
-    _ task: TaskID, to worker: WorkerID, into actions: inout [SchedulerAction]
+    _ task: TaskID, to worker: WorkerID, at now: Instant, into actions: inout [SchedulerAction]
   ) {
     heldByWorkers += 1
     workers[worker.index].current = task
@@ -51,6 +51,7 @@ extension Scheduler {
     case .launching: break
     case .idle:
       workers[worker.index].phase = .busy
+      fleets[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
       start(task, on: worker, into: &actions)
     case .busy, .gone: preconditionFailure("a task was given to a worker that cannot take it")
     }
@@ -80,25 +81,40 @@ extension Scheduler {
   /// for the coordinator between two tasks. Only behind a task of the same demand, whose resources
   /// the next one takes over, and only where no better task can become ready by that one's end.
   private mutating func handAhead(from demand: Int, into actions: inout [SchedulerAction]) {
-    guard phase == .main, stopCause == nil, !isHalted, !isKilled,
-      meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds
+    guard phase == .main, stopCause == nil, !isHalted, !isKilled, let rank = ready.head(demand)
     else { return }
-    for worker in aliveWorkers {
-      let record = workers[worker.index]
-      guard record.phase == .busy, record.ahead.isNone, !record.isStopping,
-        Int(plan.demand[record.current.index]) == demand, let rank = ready.head(demand)
-      else { continue }
-      let task = TaskID(ranking.task[Int(rank)])
-      guard !plan.flags(task).contains(.failWhenInterrupted),
-        workerKind(of: task) == record.kind,
-        !endCouldUnlockBetter(than: rank, endOf: record.current)
-      else { continue }
-      _ = ready.pop(demand)
-      heldByWorkers += 1
-      aheadCount += 1
-      workers[worker.index].ahead = task
-      start(task, on: worker, isAhead: true, into: &actions)
+    let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
+    let fleet = fleets[Int(kind.rawValue)]
+    guard fleet.meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return }
+    // One more for each of them in turn, so that all have as much before them.
+    for count in 0..<fleet.maxAhead {
+      for worker in aliveWorkers {
+        guard workers[worker.index].kind == kind, workers[worker.index].ahead.count == count else {
+          continue
+        }
+        handAhead(from: demand, to: worker, into: &actions)
+      }
     }
+  }
+
+  private mutating func handAhead(
+    from demand: Int, to worker: WorkerID, into actions: inout [SchedulerAction]
+  ) {
+    let record = workers[worker.index]
+    guard record.phase == .busy, !record.current.isNone, !record.isStopping,
+      !record.isDiscarded, Int(plan.demand[record.current.index]) == demand,
+      let rank = ready.head(demand)
+    else { return }
+    let task = TaskID(ranking.task[Int(rank)])
+    guard !plan.flags(task).contains(.failWhenInterrupted), workerKind(of: task) == record.kind,
+      !endCouldUnlockBetter(than: rank, endOf: record.current),
+      !record.ahead.contains(where: { endCouldUnlockBetter(than: rank, endOf: $0.task) })
+    else { return }
+    _ = ready.pop(demand)
+    heldByWorkers += 1
+    aheadCount += 1
+    workers[worker.index].ahead.append(HandedAhead(task: task))
+    start(task, on: worker, isAhead: true, into: &actions)
   }
 
   private func endCouldUnlockBetter(than rank: Int32, endOf task: TaskID) -> Bool {
@@ -116,19 +132,26 @@ extension Scheduler {
     let best = ready.first ?? .max
     for worker in aliveWorkers {
       let record = workers[worker.index]
-      guard !record.ahead.isNone, !record.isRevoking else { continue }
-      let demand = Int(plan.demand[record.ahead.index])
-      let couldStartNow =
-        !fleets[Int(record.kind.rawValue)].idle.isEmpty && pool.fits(demand)
-      if couldStartNow || best < ranking.rank[record.ahead.index] {
-        revokeAhead(of: worker, into: &actions)
+      guard let last = record.ahead.indices.last, !record.isDiscarded else { continue }
+      let demand = Int(plan.demand[record.ahead[last].task.index])
+      // The last one is the one that would have to wait longest.
+      if fleets[Int(record.kind.rawValue)].couldStartAnother, pool.fits(demand) {
+        revokeAhead(last, of: worker, into: &actions)
+      }
+      for place in record.ahead.indices
+      where best < ranking.rank[record.ahead[place].task.index] {
+        revokeAhead(place, of: worker, into: &actions)
       }
     }
   }
 
-  mutating func revokeAhead(of worker: WorkerID, into actions: inout [SchedulerAction]) {
-    let task = workers[worker.index].ahead
-    workers[worker.index].isRevoking = true
+  /// Asks for a task back, once.
+  mutating func revokeAhead(
+    _ place: Int, of worker: WorkerID, into actions: inout [SchedulerAction]
+  ) {
+    guard !workers[worker.index].ahead[place].isRevoking else { return }
+    workers[worker.index].ahead[place].isRevoking = true
+    let task = workers[worker.index].ahead[place].task
     actions.append(.order(worker, .revoke(task, attempt: attempt[task.index])))
   }
 }

@@ -5,7 +5,7 @@ extension Scheduler {
     into actions: inout [SchedulerAction]
   ) {
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
-    meanWallMicroseconds += (wall - meanWallMicroseconds) / 8
+    fleets[Int(workers[worker.index].kind.rawValue)].noteEnd(wallMicroseconds: wall, at: now)
     release(worker, continues: outcome.isSuccess, at: now)
 
     var transition = Transition(.success, task, attempt: attempt[task.index])

@@ -27,7 +27,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case begin
   /// A worker that was launched said hello.
   case workerReady(WorkerID)
-  /// A worker is gone, or was never there: end of file, a broken line, a failed launch.
+  /// A worker is gone, and so is every process below it: it ended, it was killed for a line that is
+  /// no message, or it was discarded.
   case workerLost(WorkerID, complaint: String)
   /// It could not be launched for want of descriptors, processes or memory.
   case launchFailed(WorkerID, complaint: String)
@@ -54,7 +55,7 @@ package enum SchedulerAction: Equatable, Sendable {
   case journal(Transition)
   case launch(WorkerID, WorkerKind)
   case order(WorkerID, WorkerOrder)
-  /// Kill the worker; what it held is already taken care of.
+  /// Kill the worker, whose task may still run: `workerLost` is to tell when nothing of it is left.
   case discard(WorkerID)
   /// All is done: dismiss the workers, close the journal.
   case finish(CloseEntry)

@@ -8,7 +8,7 @@ extension Scheduler {
     var launching = [Int](repeating: 0, count: fleets.count)
     for worker in aliveWorkers {
       let record = workers[worker.index]
-      for task in [record.current, record.ahead] where !task.isNone {
+      for task in [record.current] + record.ahead.map(\.task) where !task.isNone {
         if heldTasks.updateValue(worker, forKey: task) != nil {
           return "task \(task.rawValue) is held twice"
         }
@@ -16,21 +16,27 @@ extension Scheduler {
       switch record.phase {
       case .gone: return "worker \(worker.rawValue) is gone and listed"
       case .idle:
-        if !record.current.isNone || !record.ahead.isNone { return "an idle worker holds a task" }
-        if !fleets[Int(record.kind.rawValue)].idle.contains(worker) {
-          return "an idle worker hides"
+        if !record.current.isNone || !record.ahead.isEmpty { return "an idle worker holds a task" }
+        if fleets[Int(record.kind.rawValue)].idle.contains(worker) == record.isDiscarded {
+          return "an idle worker hides, or one that is to end is offered"
         }
       case .launching:
         launching[Int(record.kind.rawValue)] += 1
-        if !record.ahead.isNone { return "a launching worker was handed a task ahead" }
+        if !record.ahead.isEmpty { return "a launching worker was handed a task ahead" }
         if !record.current.isNone, state(record.current) != .ready {
           return "a task assigned to a launching worker is \(state(record.current))"
         }
       case .busy:
-        if record.current.isNone, record.ahead.isNone { return "a busy worker holds nothing" }
+        if record.current.isNone, record.ahead.isEmpty { return "a busy worker holds nothing" }
       }
-      if !record.ahead.isNone { ahead += 1 }
-      let holder = record.current.isNone ? record.ahead : record.current
+      ahead += record.ahead.count
+      if record.ahead.count > fleets[Int(record.kind.rawValue)].maxAhead {
+        return "a worker was handed \(record.ahead.count) tasks ahead"
+      }
+      let holder = record.holder
+      if record.ahead.contains(where: { plan.demand[$0.task.index] != plan.demand[holder.index] }) {
+        return "a task handed ahead wants what the one before it does not free"
+      }
       if !holder.isNone { holders.append(Int(plan.demand[holder.index])) }
     }
     if heldTasks.count != heldByWorkers {

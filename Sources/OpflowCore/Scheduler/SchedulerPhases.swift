@@ -45,7 +45,8 @@ extension Scheduler {
         workers[worker.index].current = .none
         giveBackAssigned(record.current)
       }
-      if !record.ahead.isNone, !record.isRevoking { revokeAhead(of: worker, into: &actions) }
+      if record.isDiscarded { continue }
+      for place in record.ahead.indices { revokeAhead(place, of: worker, into: &actions) }
     }
   }
 
@@ -75,7 +76,7 @@ extension Scheduler {
   private mutating func stopRunning(at now: Instant, into actions: inout [SchedulerAction]) {
     for worker in aliveWorkers {
       let record = workers[worker.index]
-      guard record.phase == .busy, !record.current.isNone else { continue }
+      guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
       if record.isStopping, !isKilled { continue }
       stopCurrent(of: worker, at: now, into: &actions)
     }
@@ -99,10 +100,10 @@ extension Scheduler {
     isSuspended = true
     actions.append(.journal(Transition(.pause, .none)))
     for worker in aliveWorkers {
-      let task = workers[worker.index].current
-      guard workers[worker.index].phase == .busy, !task.isNone, state(task) == .running else {
-        continue
-      }
+      let record = workers[worker.index]
+      let task = record.current
+      guard record.phase == .busy, !record.isDiscarded, !task.isNone, state(task) == .running
+      else { continue }
       set(task, .suspended)
       actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
     }
@@ -113,6 +114,7 @@ extension Scheduler {
     isSuspended = false
     actions.append(.journal(Transition(.proceed, .none)))
     for worker in aliveWorkers {
+      if workers[worker.index].isDiscarded { continue }
       // The time that the coordinator itself stood still counts against no worker.
       if workers[worker.index].deadline != nil {
         workers[worker.index].deadline = now.advanced(
@@ -132,13 +134,13 @@ extension Scheduler {
     if !isSuspended {
       while let task = timers.popDue(at: now) { becomeReady(task) }
     }
+    for index in fleets.indices { fleets[index].noteTime(now) }
     for worker in aliveWorkers {
       guard let deadline = workers[worker.index].deadline, deadline <= now else { continue }
       let complaint =
         workers[worker.index].phase == .launching
         ? "it said no hello in time" : "it did not end a stopped task in time"
-      actions.append(.discard(worker))
-      lose(worker, complaint: complaint, into: &actions)
+      discard(worker, complaint: complaint, into: &actions)
     }
   }
 

@@ -1,37 +1,3 @@
-/// A worker as the scheduler knows it.
-struct WorkerRecord {
-  enum Phase { case launching, idle, busy, gone }
-  var kind: WorkerKind
-  var phase = Phase.launching
-  /// The task that it runs, or will run once it said hello.
-  var current = TaskID.none
-  /// The task that it was handed ahead.
-  var ahead = TaskID.none
-  /// A stop was ordered for `current`.
-  var isStopping = false
-  /// `ahead` was asked back.
-  var isRevoking = false
-  var knowsRunState = false
-  /// Until then it must say hello, or that the stopped task ended.
-  var deadline: Instant?
-}
-
-/// The workers of one kind.
-struct Fleet {
-  /// How many there may be.
-  var limit: Int
-  var alive = 0
-  /// How many of them have not said hello yet.
-  var launching = 0
-  var idle: [WorkerID] = []
-  /// How many in a row were lost without a hello.
-  var silent = 0
-  /// Why tasks of this kind cannot run at all.
-  var complaint: String?
-
-  init(limit: Int) { self.limit = max(limit, 1) }
-}
-
 extension Scheduler {
   /// A worker that is free, or one that is being launched for the task; nil when there are as many
   /// as there may be.
@@ -40,7 +6,7 @@ extension Scheduler {
   ) -> WorkerID? {
     let fleet = Int(kind.rawValue)
     if let idle = fleets[fleet].idle.popLast() { return idle }
-    guard fleets[fleet].complaint == nil, fleets[fleet].alive < fleets[fleet].limit,
+    guard fleets[fleet].complaint == nil, fleets[fleet].mayGrow,
       fleets[fleet].launching < SchedulerOptions.maxLaunching
     else { return nil }
     let worker = WorkerID(Int32(truncatingIfNeeded: workers.count))
@@ -62,30 +28,33 @@ extension Scheduler {
     into actions: inout [SchedulerAction]
   ) -> Bool {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
-      plan.tasks.contains(task.index), self.attempt[task.index] == attempt
+      !workers[worker.index].isDiscarded, plan.tasks.contains(task.index),
+      self.attempt[task.index] == attempt
     else { return false }
     if workers[worker.index].current == task { return true }
-    guard workers[worker.index].current.isNone, workers[worker.index].ahead == task else {
+    guard workers[worker.index].current.isNone, workers[worker.index].ahead.first?.task == task
+    else {
       return false
     }
-    followOn(worker)
+    followOn(worker, at: now)
     if stopCause != nil { stopCurrent(of: worker, at: now, into: &actions) }
     return true
   }
 
-  /// The task handed ahead is now the one that runs.
-  private mutating func followOn(_ worker: WorkerID) {
-    workers[worker.index].current = workers[worker.index].ahead
-    workers[worker.index].ahead = .none
-    workers[worker.index].isRevoking = false
+  /// The first task handed ahead is now the one that runs.
+  private mutating func followOn(_ worker: WorkerID, at now: Instant) {
+    fleets[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
+    workers[worker.index].current = workers[worker.index].ahead.removeFirst().task
     workers[worker.index].deadline = nil
     aheadCount -= 1
   }
 
-  mutating func welcome(_ worker: WorkerID, into actions: inout [SchedulerAction]) {
-    guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching else {
-      return
-    }
+  mutating func welcome(
+    _ worker: WorkerID, at now: Instant, into actions: inout [SchedulerAction]
+  ) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching,
+      !workers[worker.index].isDiscarded
+    else { return }
     let fleet = Int(workers[worker.index].kind.rawValue)
     fleets[fleet].silent = 0
     fleets[fleet].launching -= 1
@@ -96,25 +65,26 @@ extension Scheduler {
       fleets[fleet].idle.append(worker)
     } else {
       workers[worker.index].phase = .busy
+      fleets[fleet].noteStart(at: now)
       start(task, on: worker, into: &actions)
     }
   }
 
-  /// Frees a worker from the task that ended. The one handed ahead follows: the worker starts it
-  /// by itself after a success, and gives it back after anything else.
+  /// Frees a worker from the task that ended. The next one handed ahead follows: the worker starts
+  /// it by itself after a success, and gives all back after anything else.
   mutating func release(_ worker: WorkerID, continues: Bool, at now: Instant) {
     let record = workers[worker.index]
     let demand = Int(plan.demand[record.current.index])
     heldByWorkers -= 1
     workers[worker.index].current = .none
     workers[worker.index].deadline = nil
-    if record.ahead.isNone {
+    if record.ahead.isEmpty {
       pool.give(demand)
       becomeIdle(worker)
     } else if continues, !record.isStopping {
       // It has the same demand and takes over what this one held. It may still be given back, if
       // the order to revoke it came first.
-      followOn(worker)
+      followOn(worker, at: now)
     } else {
       workers[worker.index].deadline = now.advanced(
         byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
@@ -124,7 +94,6 @@ extension Scheduler {
 
   private mutating func becomeIdle(_ worker: WorkerID) {
     workers[worker.index].phase = .idle
-    workers[worker.index].isRevoking = false
     fleets[Int(workers[worker.index].kind.rawValue)].idle.append(worker)
   }
 
@@ -133,21 +102,23 @@ extension Scheduler {
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, into actions: inout [SchedulerAction]
   ) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
-      plan.tasks.contains(task.index), self.attempt[task.index] == attempt
+      !workers[worker.index].isDiscarded, plan.tasks.contains(task.index),
+      self.attempt[task.index] == attempt
     else {
       breach(worker, "revoked", task, into: &actions)
       return
     }
     let demand = Int(plan.demand[task.index])
-    if workers[worker.index].ahead == task {
-      workers[worker.index].ahead = .none
+    if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
+      workers[worker.index].ahead.remove(at: place)
       aheadCount -= 1
       heldByWorkers -= 1
-      if workers[worker.index].current.isNone {
+      if workers[worker.index].current.isNone, workers[worker.index].ahead.isEmpty {
+        workers[worker.index].deadline = nil
         pool.give(demand)
         becomeIdle(worker)
       }
-    } else if workers[worker.index].current == task, workers[worker.index].ahead.isNone {
+    } else if workers[worker.index].current == task, workers[worker.index].ahead.isEmpty {
       heldByWorkers -= 1
       workers[worker.index].current = .none
       workers[worker.index].deadline = nil
@@ -158,7 +129,6 @@ extension Scheduler {
       breach(worker, "revoked", task, into: &actions)
       return
     }
-    workers[worker.index].isRevoking = false
     var transition = Transition(.interrupt, task, reason: .revoked)
     transition.attempt = attempt
     self.attempt[task.index] -= 1
@@ -179,16 +149,28 @@ extension Scheduler {
   mutating func breach(
     _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout [SchedulerAction]
   ) {
-    guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone else {
-      return
-    }
-    actions.append(.discard(worker))
-    lose(
+    discard(
       worker,
       complaint: "it said '\(word)' of task number \(task.rawValue), which it does not hold",
       into: &actions)
   }
 
+  /// Orders a worker's end. What it holds is given back when it and all below it are gone
+  /// (`workerLost`): until then its task may still run, and must not run anywhere else.
+  mutating func discard(
+    _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
+  ) {
+    guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone,
+      !workers[worker.index].isDiscarded
+    else { return }
+    workers[worker.index].isDiscarded = true
+    workers[worker.index].complaint = complaint
+    workers[worker.index].deadline = nil
+    fleets[Int(workers[worker.index].kind.rawValue)].idle.removeAll { $0 == worker }
+    actions.append(.discard(worker))
+  }
+
+  /// A worker is gone, and all that was below it.
   mutating func lose(
     _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
   ) {
@@ -196,6 +178,7 @@ extension Scheduler {
       return
     }
     let record = workers[worker.index]
+    let complaint = record.isDiscarded ? record.complaint : complaint
     bury(worker)
     let fleet = Int(record.kind.rawValue)
     if record.phase == .launching {
@@ -211,20 +194,17 @@ extension Scheduler {
       }
       return
     }
-    if record.phase == .busy {
-      let holder = record.current.isNone ? record.ahead : record.current
-      pool.give(Int(plan.demand[holder.index]))
-    }
+    if record.phase == .busy { pool.give(Int(plan.demand[record.holder.index])) }
     if !record.current.isNone {
       heldByWorkers -= 1
       interrupted(record.current, complaint: complaint, into: &actions)
     }
-    if !record.ahead.isNone {
+    for task in record.ahead.map(\.task) {
       heldByWorkers -= 1
       aheadCount -= 1
-      var transition = Transition(.interrupt, record.ahead, reason: .workerLost)
-      transition.attempt = attempt[record.ahead.index]
-      goBack(record.ahead, transition, into: &actions)
+      var transition = Transition(.interrupt, task, reason: .workerLost)
+      transition.attempt = attempt[task.index]
+      goBack(task, transition, into: &actions)
     }
   }
 
@@ -251,7 +231,7 @@ extension Scheduler {
     if workers[worker.index].phase == .launching { fleets[fleet].launching -= 1 }
     workers[worker.index].phase = .gone
     workers[worker.index].current = .none
-    workers[worker.index].ahead = .none
+    workers[worker.index].ahead = []
     workers[worker.index].deadline = nil
     fleets[fleet].alive -= 1
     fleets[fleet].idle.removeAll { $0 == worker }

@@ -6,7 +6,10 @@ package enum ActionText {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
     case .command:
       return shortened(plan.words(task).map { quoted(plan.string($0)) }.joined(separator: " "))
-    case .download: return shortened("download \(plan.download(task).sources.first ?? "")")
+    case .download:
+      // Without the credentials that may be in the address.
+      let source = plan.download(task).sources.first ?? ""
+      return shortened("download \((try? WebAddress(source))?.text ?? source)")
     }
   }
 

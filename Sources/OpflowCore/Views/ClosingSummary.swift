@@ -5,11 +5,7 @@ struct FailureBlock {
   func write(_ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer) {
     let transition = failure.transition
     text.add(palette.red("\(model.name(transition.task)) failed"))
-    text.add(": ")
-    text.add(OutcomeText.text(transition.outcome, what: transition.what))
-    let wall = transition.outcome.usage.wallMicroseconds
-    if wall > 0 { text.add(" after \(DurationText.text(microseconds: wall))") }
-    if transition.attempt > 1 { text.add(" (try \(transition.attempt))") }
+    text.add(OutcomeText.failure(transition))
     text.endLine()
     for line in LineSlices(failure.tail) {
       text.add(palette.dim("  | "))

@@ -25,6 +25,8 @@ struct LiveFrame {
   private static let spareColumns = 4
   private static let elapsedColumns = 6
   private static let barColumns = 8...24
+  /// What the numbers of a download take at most, mostly.
+  private static let detailColumns = 48
 
   /// Narrower than the terminal, since a full line makes some terminals wrap; at most as many as it
   /// has rows.
@@ -74,41 +76,42 @@ struct LiveFrame {
   }
 
   private func add(_ download: DownloadProgress, to line: inout StyledLine) {
-    let pace = DownloadText.pace(download, atMilliseconds: nowMilliseconds)
-    let isSilent = download.silentMilliseconds(at: nowMilliseconds) != nil
-    let done = DownloadText.size(download.doneBytes)
-    var detail = StyledLine()
-    if let total = download.totalBytes, let percent = download.percent {
-      let sizes = "\(done)/\(DownloadText.size(total))"
-      detail.add(TextWidth.rightAligned("\(percent)%", to: 4))
-      detail.add("  " + TextWidth.rightAligned(sizes, to: 17))
+    // Beside a bar the numbers stay in their columns, or it would jump about.
+    let wide = detail(download, isAligned: true)
+    let room = size.columns - 1 - line.width - max(wide.width, Self.detailColumns) - 6
+    let columns = min(Self.barColumns.upperBound, room)
+    if columns >= Self.barColumns.lowerBound, let done = download.fraction(of: columns) {
+      let tip = done > 0 && done < columns ? 1 : 0
+      line.add("  [")
+      line.add(String(repeating: "=", count: done - tip) + (tip > 0 ? ">" : ""), .cyan)
+      line.add(String(repeating: " ", count: columns - done) + "]")
+      line.append(wide)
     } else {
-      detail.add(TextWidth.rightAligned(done, to: 9))
+      let isWide = line.width + max(wide.width, Self.detailColumns) < size.columns
+      line.append(isWide ? wide : detail(download, isAligned: false))
     }
-    if isSilent {
-      detail.add("  \(pace[0])", .yellow)
-    } else {
-      if !pace[0].isEmpty { detail.add("  " + TextWidth.rightAligned(pace[0], to: 11)) }
-      if !pace[1].isEmpty { detail.add("  " + pace[1]) }
-    }
-    addBar(download, beside: detail, to: &line)
-    line.add("  ")
-    line.append(detail)
   }
 
-  /// A bar where the end is known and there is room for one.
-  private func addBar(
-    _ download: DownloadProgress, beside detail: StyledLine, to line: inout StyledLine
-  ) {
-    // What is beside it changes its width from frame to frame, the bar does not.
-    let taken = line.width + max(detail.width, 46) + 6
-    let columns = min(Self.barColumns.upperBound, size.columns - 1 - taken)
-    guard columns >= Self.barColumns.lowerBound, let done = download.fraction(of: columns) else {
-      return
+  /// The numbers of a download.
+  private func detail(_ download: DownloadProgress, isAligned: Bool) -> StyledLine {
+    let align = { (text: String, columns: Int) in
+      "  " + (isAligned ? TextWidth.rightAligned(text, to: columns) : text)
     }
-    let tip = done > 0 && done < columns ? 1 : 0
-    line.add("  [")
-    line.add(String(repeating: "=", count: done - tip) + (tip > 0 ? ">" : ""), .cyan)
-    line.add(String(repeating: " ", count: columns - done) + "]")
+    let done = DownloadText.size(download.doneBytes)
+    var line = StyledLine()
+    if let total = download.totalBytes, let percent = download.percent {
+      line.add(align("\(percent)%", 4))
+      line.add(align("\(done)/\(DownloadText.size(total))", 17))
+    } else {
+      line.add(align(done, 9))
+    }
+    let pace = DownloadText.pace(download, atMilliseconds: nowMilliseconds)
+    if download.silentMilliseconds(at: nowMilliseconds) != nil {
+      line.add("  \(pace[0])", .yellow)
+    } else {
+      if !pace[0].isEmpty { line.add(align(pace[0], 11)) }
+      if !pace[1].isEmpty { line.add("  " + pace[1]) }
+    }
+    return line
   }
 }

@@ -9,8 +9,9 @@ package enum OutcomeText {
       return "could not start\(cause)\(errnoText(outcome.errorNumber))"
     case .output: return "its output could not be written\(errnoText(outcome.errorNumber))"
     case .fetch, .fetchFinal:
-      let cause = what.isEmpty ? "" : ": \(CleanText.string(what))"
-      return "could not be downloaded\(cause)\(errnoText(outcome.errorNumber))"
+      // What the downloader tells holds the error's name.
+      return what.isEmpty
+        ? "could not be downloaded\(errnoText(outcome.errorNumber))" : CleanText.string(what)
     case .workerLost: return "its worker was lost"
     case .interrupted: return "interrupted"
     case .cancel: return "cancelled"
@@ -20,6 +21,18 @@ package enum OutcomeText {
       .skippedBefore, .outputMissing, .unproven, .asked, .new:
       return statusText(outcome.status)
     }
+  }
+
+  /// What follows upon `ID failed`: `: exit 2 after 0.30s (try 2)`, or, where it is long to say what
+  /// happened, ` after 0.30s (try 2): …`. First tries go without saying.
+  static func failure(_ transition: Transition) -> String {
+    let outcome = transition.outcome
+    let wall = outcome.usage.wallMicroseconds
+    let time = wall == 0 ? "" : " after \(DurationText.text(microseconds: wall))"
+    let attempt = transition.attempt > 1 ? " (try \(transition.attempt))" : ""
+    let text = text(outcome, what: transition.what)
+    let isLong = outcome.reason == .fetch || outcome.reason == .fetchFinal
+    return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }
 
   private static func statusText(_ status: ExitStatus) -> String {

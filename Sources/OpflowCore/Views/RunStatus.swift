@@ -74,7 +74,7 @@ package struct RunStatus {
 
   /// What a download that has succeeded found.
   func report(_ task: TaskID) -> FetchReport? {
-    state(task) == .succeeded ? history.downloads[task]?.report : nil
+    state(task) == .succeeded ? history.details.downloads[task]?.report : nil
   }
 
   /// Nothing runs in a run that nobody drives: what its journal leaves running waits for a resume.

@@ -103,7 +103,9 @@ package struct StatusView {
     let record = status.history[task]
     switch state {
     case .failed, .failedAllowed:
-      return OutcomeText.text(Outcome(status: record.status, reason: record.reason))
+      return OutcomeText.text(
+        Outcome(status: record.status, reason: record.reason),
+        what: status.history.details.complaints[task] ?? "")
     case .waiting, .ready:
       let needs = status.waitsFor(task)
       let reason = record.isInterrupted ? Reason.interrupted.text : status.words(record)

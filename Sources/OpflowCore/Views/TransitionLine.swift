@@ -43,10 +43,10 @@ struct TransitionLine {
       let verb =
         transition.allowed
         ? palette.yellow("\(name) failed (allowed)") : palette.red("\(name) failed")
-      return verb + ": \(outcome(transition))" + attempt(transition)
+      return verb + OutcomeText.failure(transition)
     case .retry:
       let delay = DurationText.text(milliseconds: transition.delayMilliseconds)
-      return palette.yellow("\(name) failed") + ": \(outcome(transition))" + attempt(transition)
+      return palette.yellow("\(name) failed") + OutcomeText.failure(transition)
         + ", next try in \(delay)"
     case .skip: return palette.dim("\(name) skipped: \(reason)")
     case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
@@ -58,12 +58,6 @@ struct TransitionLine {
     case .proceed: return "\(name) goes on"
     case .resume: return "\(name) runs again: \(reason)"
     }
-  }
-
-  private func outcome(_ transition: Transition) -> String {
-    let text = OutcomeText.text(transition.outcome, what: transition.what)
-    let wall = transition.outcome.usage.wallMicroseconds
-    return wall == 0 ? text : "\(text) after \(DurationText.text(microseconds: wall))"
   }
 
   /// What a download did.

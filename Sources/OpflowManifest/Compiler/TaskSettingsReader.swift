@@ -72,7 +72,11 @@ extension ManifestReader {
 
   mutating func policy(of settings: TaskSettings, for kind: ActionKind) -> TaskPolicy {
     var policy = settings.policy
-    if kind == .download, !settings.hasRetryMax { policy.retryMax = 3 }
+    if kind == .download {
+      if !settings.hasRetryMax { policy.retryMax = 3 }
+      // A download has no exit code that `retry` could choose by.
+      policy.retryCodes = 0
+    }
     return policy
   }
 

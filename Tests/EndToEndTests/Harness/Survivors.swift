@@ -2,16 +2,19 @@ import CTestSupport
 import Foundation
 import Glibc
 
-/// Finds what a test left running, by the mark in its environment (proc(5), environ).
+/// Finds what a test left running, by the mark in its environment or its words (proc(5), environ,
+/// cmdline).
 enum Survivors {
   /// `PID COMMAND` of each process that carries the mark and is no zombie.
   static func find(mark: String) -> [(pid: Int32, command: String)] {
     let wanted = Data("OPFLOW_TEST_MARK=\(mark)".utf8)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int32($0) }.compactMap { pid in
-      guard let environment = contents("/proc/\(pid)/environ"), environment.range(of: wanted) != nil
-      else { return nil }
       let command = contents("/proc/\(pid)/cmdline") ?? Data()
+      let isMarked =
+        contents("/proc/\(pid)/environ")?.range(of: wanted) != nil
+        || command.range(of: Data(mark.utf8)) != nil
+      guard isMarked else { return nil }
       return (pid, String(decoding: command.map { $0 == 0 ? 32 : $0 }, as: UTF8.self))
     }
   }

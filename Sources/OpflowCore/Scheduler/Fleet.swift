@@ -1,0 +1,86 @@
+/// A task that a worker has, to start when the one before it has ended well.
+struct HandedAhead {
+  var task: TaskID
+  /// It was asked back.
+  var isRevoking = false
+}
+
+/// A worker as the scheduler knows it.
+struct WorkerRecord {
+  enum Phase { case launching, idle, busy, gone }
+  var kind: WorkerKind
+  var phase = Phase.launching
+  /// The task that it runs, or will run once it said hello.
+  var current = TaskID.none
+  /// The tasks that it was handed ahead, in the order in which it starts them; all of the demand
+  /// of the one that it runs.
+  var ahead: [HandedAhead] = []
+  /// A stop was ordered for `current`.
+  var isStopping = false
+  /// Its end was ordered. What it holds stays held until it is known to be gone.
+  var isDiscarded = false
+  /// Why its end was ordered.
+  var complaint = ""
+  var knowsRunState = false
+  /// Until then it must say hello, or that the stopped task ended.
+  var deadline: Instant?
+
+  /// The task whose demand it holds.
+  var holder: TaskID { current.isNone ? ahead.first?.task ?? .none : current }
+}
+
+/// The workers of one kind.
+struct Fleet {
+  /// How many there may be.
+  var limit: Int
+  var alive = 0
+  /// How many of them have not said hello yet.
+  var launching = 0
+  var idle: [WorkerID] = []
+  /// How many in a row were lost without a hello.
+  var silent = 0
+  /// Why tasks of this kind cannot run at all.
+  var complaint: String?
+
+  /// How many tasks each of them may be handed ahead.
+  let maxAhead: Int
+  /// A moving mean of how long its tasks take.
+  var meanWallMicroseconds: Int64
+  /// It starts with one worker, and gets a further one only when the tasks of those that it has do
+  /// not end: to start a worker takes longer than many a small download.
+  let growsWhenSlow: Bool
+  /// When it counts as slow, if no task of it ends before; nil when it does, or has no task.
+  private(set) var slowFrom: Instant?
+  private(set) var isSlow = false
+
+  init(limit: Int, maxAhead: Int = 1, growsWhenSlow: Bool = false, expectedWall: Int64) {
+    self.limit = max(limit, 1)
+    self.maxAhead = maxAhead
+    self.growsWhenSlow = growsWhenSlow
+    meanWallMicroseconds = expectedWall
+  }
+
+  var mayGrow: Bool { alive < limit && (!growsWhenSlow || alive == 0 || isSlow) }
+
+  /// A task that is ready, and has its resources, would not have to wait.
+  var couldStartAnother: Bool { !idle.isEmpty || mayGrow && growsWhenSlow }
+
+  mutating func noteStart(at now: Instant) {
+    guard growsWhenSlow, !isSlow, slowFrom == nil else { return }
+    slowFrom = now.advanced(byMilliseconds: SchedulerOptions.shortTaskMicroseconds / 1000)
+  }
+
+  mutating func noteEnd(wallMicroseconds wall: Int64, at now: Instant) {
+    meanWallMicroseconds += (wall - meanWallMicroseconds) / 8
+    slowFrom = nil
+    isSlow = false
+    // The one whose task ended counts as busy still.
+    if alive > idle.count + launching + 1 { noteStart(at: now) }
+  }
+
+  mutating func noteTime(_ now: Instant) {
+    guard let due = slowFrom, due <= now else { return }
+    slowFrom = nil
+    isSlow = true
+  }
+}

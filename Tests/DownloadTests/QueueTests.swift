@@ -1,0 +1,71 @@
+import Foundation
+import OpflowCore
+import OpflowSystem
+import Testing
+
+@Suite("A download worker with several tasks", .timeLimit(.minutes(5)))
+struct QueueTests {
+  private func harness(_ urls: [String]) throws -> DownloadHarness {
+    try DownloadHarness(
+      urls.enumerated().map { DownloadSpec(sources: [$1], target: "\($0)") },
+      patienceMilliseconds: 30_000)
+  }
+
+  /// What the worker says until `count` tasks have come to an end: a word and the task's number.
+  private func words(_ harness: DownloadHarness, until count: Int) throws -> [String] {
+    var words: [String] = []
+    var ends = 0
+    while ends < count {
+      switch try harness.next() {
+      case .started(let task, _, _): words.append("started \(task.rawValue)")
+      case .fetched(let task, _, _): words.append("fetched \(task.rawValue)")
+      case .ended(let task, _, let outcome):
+        words.append("\(outcome.isSuccess ? "ended" : "failed") \(task.rawValue)")
+        ends += 1
+      case .revoked(let task, _):
+        words.append("revoked \(task.rawValue)")
+        ends += 1
+      case .hello, .refused, .progress, .pulse: break
+      }
+    }
+    return words
+  }
+
+  @Test("tells of each in its turn, and has every file in place by then")
+  func inOrder() throws {
+    let server = try #require(BadServer.shared)
+    let harness = try harness((0..<17).map { server.url("/plain/30000/41/\($0)") })
+    try harness.run()
+    for task in 1..<17 { try harness.order(.follow(TaskID(task), attempt: 1)) }
+    let told = try words(harness, until: 17)
+    #expect(told == (0..<17).flatMap { ["started \($0)", "fetched \($0)", "ended \($0)"] })
+    for task in 0..<17 {
+      #expect(harness.content("\(task)") == Payload.bytes(30_000, seed: 41))
+      #expect(harness.content("\(task).part") == nil)
+      #expect(harness.content("\(task).part.meta") == nil)
+    }
+    #expect(Set(try server.log("/plain/30000/41/").map(\.connection)).count == 1)
+  }
+
+  @Test("gives back what was to follow a failure, and asks the server for none of it")
+  func afterFailure() throws {
+    let server = try #require(BadServer.shared)
+    let harness = try harness([
+      server.url("/plain/10/42/a"), server.url("/always_404/10/42/b"), server.url("/plain/10/42/c"),
+      server.url("/plain/10/42/d"),
+    ])
+    // All in one write, so that the last two are there before the second fails.
+    try harness.orders([
+      .run(TaskID(0), attempt: 1), .follow(TaskID(1), attempt: 1), .follow(TaskID(2), attempt: 1),
+      .follow(TaskID(3), attempt: 1),
+    ])
+    #expect(
+      try words(harness, until: 4) == [
+        "started 0", "fetched 0", "ended 0", "started 1", "fetched 1", "failed 1", "revoked 2",
+        "revoked 3",
+      ])
+    #expect(try server.log("/plain/10/42/").map(\.path) == ["/plain/10/42/a"])
+    // Nothing is left of a download that has not a byte.
+    #expect(try Path.names(in: harness.folder + "/work") == ["0"])
+  }
+}

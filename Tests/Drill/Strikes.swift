@@ -1,0 +1,55 @@
+import Glibc
+
+/// Deaths at random: of the coordinator, of its group, of workers and of tasks.
+struct Strikes {
+  private let mark: String
+  /// A worker or a task was killed in this drive, so a task may have failed.
+  private(set) var killedOthers = false
+  /// Everything was killed at once, so what the workers held may live on until a resume.
+  private(set) var mayHaveOrphans = false
+
+  init(mark: String) { self.mark = mark }
+
+  /// A drive begins.
+  mutating func begin() {
+    killedOthers = false
+    mayHaveOrphans = false
+  }
+
+  /// Kills something; the signal, when that is to end the coordinator, and else 0.
+  mutating func strike(_ victim: Victim, _ random: inout DrillNumbers) -> Int32 {
+    switch random.below(100) {
+    case 0..<40: return send(SIGKILL, to: victim.pid)
+    case 40..<48: return send(SIGTERM, to: victim.pid)
+    case 48..<56: return send(SIGINT, to: victim.pid)
+    case 56..<60: return send(SIGHUP, to: victim.pid)
+    case 60..<66: return send(SIGKILL, to: -victim.pid)
+    case 66..<70: return send(SIGINT, to: -victim.pid)
+    case 70..<76:
+      // All of opflow in one instant: the workers are stopped first, so that none sees the end.
+      let workers = MarkedProcess.all(mark: mark).filter(\.isWorker)
+      kill(victim.pid, SIGSTOP)
+      for worker in workers { kill(worker.pid, SIGSTOP) }
+      for worker in workers { kill(worker.pid, SIGKILL) }
+      mayHaveOrphans = true
+      return send(SIGKILL, to: victim.pid)
+    case 76..<88: killOne(&random) { $0.isWorker && $0.pid != victim.pid }
+    default: killOne(&random) { $0.isTask }
+    }
+    return 0
+  }
+
+  private func send(_ signal: Int32, to pid: pid_t) -> Int32 {
+    kill(pid, signal)
+    return signal
+  }
+
+  private mutating func killOne(
+    _ random: inout DrillNumbers, _ isMeant: (MarkedProcess) -> Bool
+  ) {
+    let all = MarkedProcess.all(mark: mark).filter(isMeant)
+    guard !all.isEmpty else { return }
+    kill(all[random.below(all.count)].pid, SIGKILL)
+    killedOthers = true
+  }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Tasks that try to outlive opflow, and every way in which opflow lets a task end: nothing of them
+/// may be alive afterwards.
+struct HygieneTests {
+  /// What a task does before it says that it is there.
+  enum Trick: String, CaseIterable, Sendable {
+    case forksTwice, leavesTheSession, ignoresSignals, stopsItself, forksHundreds, shedsItsMark,
+      closesItsOutput, changesUser, isSetuid
+
+    /// Ends with a process that stays for ever, and in the background what is to be found.
+    var script: String {
+      switch self {
+      case .forksTwice: "(sh -c 'tail -f /dev/null & exec tail -f /dev/null' &)"
+      case .leavesTheSession:
+        "setsid sh -c 'trap \"\" TERM HUP INT; setsid tail -f /dev/null & exec tail -f /dev/null' &"
+      case .ignoresSignals:
+        "trap '' TERM INT HUP QUIT; tail -f /dev/null &"
+      case .stopsItself: "sh -c 'kill -STOP $$; exec tail -f /dev/null' &"
+      case .forksHundreds: "for i in $(seq 300); do tail -f /dev/null & done"
+      case .shedsItsMark:
+        "env -i /bin/sh -c 'exec tail -f /dev/null \"$0\"' \"$OPFLOW_TEST_MARK\" &"
+      case .closesItsOutput: "exec >&- 2>&- </dev/null; sleep 100000 &"
+      case .changesUser: "setpriv --reuid=65534 --clear-groups tail -f /dev/null &"
+      case .isSetuid: "./helper -f /dev/null &"
+      }
+    }
+
+    var needsRoot: Bool { self == .changesUser || self == .isSetuid }
+  }
+
+  enum Ending: String, CaseIterable, Sendable {
+    case ownEnd, cancel, timeout, deathOfWorker, deathOfCoordinator, deathOfBoth
+  }
+
+  static let isRoot = geteuid() == 0
+
+  static let cases: [(Trick, Ending)] = Trick.allCases.flatMap { trick in
+    Ending.allCases.map { (trick, $0) }
+  }.filter { isRoot || !$0.0.needsRoot }
+
+  @Test(arguments: cases)
+  func `nothing of a task outlives its end`(trick: Trick, ending: Ending) throws {
+    let place = try Workplace()
+    let main =
+      switch ending {
+      case .ownEnd: "exit 0"
+      default: trick == .stopsItself ? "kill -STOP $$" : ":"
+      }
+    let timeout = ending == .timeout ? "timeout: 1s" : "timeout: 1h"
+    try place.write(
+      "opflow.yaml",
+      """
+      tasks:
+        a:
+          run: |
+            test -e ended && exit 0
+            \(trick.script)
+            echo $$ > here
+            \(main)
+            exec sleep 100000
+          stop: { grace: 200ms }
+          \(timeout)
+        after: { needs: [a], run: echo after >> trace }
+      """)
+    if trick == .isSetuid {
+      try place.shell("cp $(command -v tail) helper && chown 65534 helper && chmod 4755 helper")
+    }
+    let here = try place.gate("here")
+    let live = try place.start("run", "-j", "1", "--output", "quiet")
+    let pid = try #require(pid_t(try here.next()))
+    if ending != .ownEnd, ending != .timeout {
+      #expect(!Survivors.find(mark: place.mark).isEmpty)
+      if trick == .stopsItself { try ProcessState.wait(for: "T", of: pid) }
+    }
+    try place.write("ended", "")
+    try bring(ending, to: live, place)
+    place.expectNothingAlive()
+    if ending == .ownEnd || ending == .deathOfWorker { #expect(place.lines() == ["after"]) }
+  }
+
+  private func bring(_ ending: Ending, to live: LiveProcess, _ place: Workplace) throws {
+    let workers = Survivors.find(mark: place.mark).filter { $0.command.contains(" worker ") }
+    switch ending {
+    case .ownEnd: #expect(try live.finish().status == 0)
+    case .timeout: #expect(try live.finish().status == 1)
+    case .cancel:
+      live.send(SIGINT)
+      #expect(try live.finish().status == 130)
+    case .deathOfWorker:
+      #expect(!workers.isEmpty)
+      for worker in workers { kill(worker.pid, SIGKILL) }
+      #expect(try live.finish().status == 0)
+    case .deathOfCoordinator:
+      live.send(SIGKILL)
+      #expect(try live.finish().status == -SIGKILL)
+    case .deathOfBoth:
+      live.send(SIGSTOP)
+      for worker in workers { kill(worker.pid, SIGSTOP) }
+      live.send(SIGKILL)
+      for worker in workers { kill(worker.pid, SIGKILL) }
+      #expect(try live.finish().status == -SIGKILL)
+      try place.opflow("resume", "--output", "quiet")
+    }
+  }
+
+  /// A worker that does not answer holds up the end of its task until the coordinator kills it.
+  @Test func `a stopped worker does not keep its task from being ended`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          run: "kill -STOP $PPID; setsid tail -f /dev/null & echo here > here; exec tail -f /dev/null"
+          stop: { grace: 0s }
+        b: { needs: [a], run: echo b >> trace }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    live.send(SIGTERM)
+    #expect(try live.finish().status == 143)
+    #expect(try place.journal().contains { $0.event == "interrupt" && $0.task == "a" })
+    place.expectNothingAlive()
+  }
+
+  @Test func `the end of a task is noticed while a stranger holds its output`() throws {
+    let place = try Workplace()
+    // Passed out of the tree through a FIFO that a process of the test's own holds: no signal of
+    // opflow reaches that one.
+    let live = try place.startShell(
+      """
+      mkfifo pipes
+      cat > holder.py <<'TEXT'
+      import array, os, socket
+      server = socket.socket(socket.AF_UNIX)
+      server.bind("holder")
+      server.listen()
+      print("ready", flush=True)
+      peer, _ = server.accept()
+      held = array.array("i")
+      _, extra, _, _ = peer.recvmsg(1, socket.CMSG_SPACE(4))
+      held.frombytes(extra[0][2])
+      peer.send(b"x")
+      print("held", flush=True)
+      peer.close()
+      open("pipes").read()
+      TEXT
+      exec python3 holder.py
+      """)
+    try live.waitForOutput("ready")
+    try place.write(
+      "pass.py",
+      """
+      import array, socket
+      peer = socket.socket(socket.AF_UNIX)
+      peer.connect("holder")
+      peer.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [1]))])
+      peer.recv(1)
+      print("passed")
+      """)
+    try place.write("opflow.yaml", "tasks: { a: { run: [python3, pass.py] } }")
+    try place.opflow("run")
+    #expect(try place.log("a") == "passed\n")
+    try live.waitForOutput("held")
+    try place.shell(": > pipes")
+    #expect(try live.finish().status == 0)
+  }
+
+  @Test func `output of any size and kind takes no memory of opflow's`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        big: { run: head -c 60000000 /dev/zero }
+        noise: { run: head -c 3000000 /dev/urandom | tee noise }
+        lines: { run: yes | head -c 20000000 }
+      """)
+    // In kibibytes: what the programs map at their start, and a few megabytes.
+    let before = try peak(place, "version")
+    let after = try peak(place, "run", "--output", "quiet")
+    #expect(after < before + 40_000, "\(before) KiB, then \(after) KiB")
+    #expect(try place.bytes(place.runFolder() + "/logs/big.log").count == 60_000_000)
+    #expect(try place.bytes(place.runFolder() + "/logs/noise.log") == place.bytes("noise"))
+    #expect(try place.bytes(place.runFolder() + "/logs/lines.log").count == 20_000_000)
+  }
+
+  /// The largest resident set of the program and of any process below it, in KiB.
+  private func peak(_ place: Workplace, _ words: String...) throws -> Int {
+    try place.write(
+      "peak.py",
+      """
+      import resource, subprocess, sys
+      subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+      print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+      """)
+    let run = try place.shell("python3 peak.py $opflow " + words.joined(separator: " "))
+    return try #require(Int(run.outputLines.last ?? ""))
+  }
+}

@@ -1,0 +1,120 @@
+import OpflowCore
+import Testing
+
+@Suite("Scheduler of downloads")
+struct SchedulerDownloadTests {
+  private func plan(_ count: Int) throws -> Plan {
+    var maker = PlanMaker()
+    for index in 0..<count { maker.addDownload("d\(index)") }
+    return try maker.make()
+  }
+
+  private func milliseconds(_ count: Int64) -> Instant {
+    Instant(nanoseconds: count * 1_000_000)
+  }
+
+  @Test("a further worker comes only when no download ends for a while")
+  func grows() throws {
+    var run = ImaginedRun(try plan(6))
+    #expect(run.launched.count == 1)
+    run.settle()
+    #expect(run.running.count == 1)
+    // The first one says how long it is waited for.
+    #expect(run.scheduler.nextWake == milliseconds(20))
+    run.now = milliseconds(15)
+    run.end("d0")
+    #expect(run.scheduler.nextWake == milliseconds(35))
+    run.now = milliseconds(35)
+    run.tell(.timer)
+    #expect(run.launched.count == 3)
+    #expect(run.scheduler.nextWake == milliseconds(10_035))
+    run.settle()
+    #expect(run.running.count == 4)
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+    #expect(run.started.count == 6)
+  }
+
+  @Test("a worker that never says hello is replaced")
+  func silent() throws {
+    var run = ImaginedRun(try plan(2))
+    run.tell(.workerLost(run.launched.removeFirst(), complaint: "gone"))
+    #expect(run.launched.count == 1)
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+  }
+
+  /// A run with one worker that does a download and has sixteen more.
+  private func handedAhead(maxFailures: Int = 0) throws -> ImaginedRun {
+    var run = ImaginedRun(try plan(60), maxFailures: maxFailures, handsAhead: true)
+    for index in 0..<20 { run.end("d\(index)") }
+    #expect(run.running.count == 1)
+    #expect(run.ahead.values.map(\.count) == [16])
+    return run
+  }
+
+  @Test("many short ones are handed ahead, in order, and given back after a failure")
+  func handsAhead() throws {
+    var run = try handedAhead()
+    run.end("d20", exit: 1)
+    #expect(run.journal.filter { $0.outcome.reason == .revoked }.count == 16)
+    run.finish()
+    #expect(run.started.allSatisfy { $0.attempt == 1 })
+    #expect(run.journal.filter { $0.event == .success }.count == 59)
+    var ends = run.journal.filter { $0.event == .success }.map(\.task.rawValue)
+    ends.removeAll { $0 == 20 }
+    #expect(ends == ends.sorted())
+  }
+
+  @Test("what waits behind a long one goes to further workers")
+  func behindLong() throws {
+    var run = try handedAhead()
+    let stuck = try #require(run.running.keys.first)
+    // The last ones come back first, one for each worker that can be had.
+    run.now = milliseconds(1000)
+    run.tell(.timer)
+    run.settle()
+    while let worker = run.running.keys.first(where: { $0 != stuck }) {
+      run.end(worker, Outcome(status: .success))
+      run.settle()
+    }
+    #expect(run.ahead[stuck]?.isEmpty == true)
+    #expect(run.journal.filter { $0.event == .success }.count == 59)
+    run.end(stuck, Outcome(status: .success))
+    #expect(run.close?.exitCode == 0)
+  }
+
+  @Test("a failure that ends the run takes back all that was handed ahead")
+  func maxFailures() throws {
+    var run = try handedAhead(maxFailures: 1)
+    run.end("d20", exit: 1)
+    #expect(run.close?.exitCode == 1)
+    #expect(run.journal.filter { $0.event == .success }.count == 20)
+  }
+
+  @Test("a worker that gave back what it was handed is not given up later")
+  func idleAfterRevoke() throws {
+    var run = try handedAhead()
+    run.end("d20", exit: 1)
+    let worker = try #require(run.running.keys.first)
+    run.now = milliseconds(60_000)
+    run.tell(.timer)
+    #expect(run.running[worker] != nil)
+    run.finish()
+    #expect(run.launched.isEmpty)
+    #expect(run.journal.filter { $0.event == .success }.count == 59)
+    #expect(!run.journal.contains { $0.outcome.reason == .workerLost })
+  }
+
+  @Test("a lost worker costs none of the downloads that it was handed ahead")
+  func lost() throws {
+    var run = try handedAhead()
+    let worker = try #require(run.running.keys.first)
+    run.running[worker] = nil
+    run.ahead[worker] = nil
+    run.tell(.workerLost(worker, complaint: "killed"))
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+    #expect(run.journal.filter { $0.event == .success }.count == 60)
+  }
+}

@@ -1,0 +1,43 @@
+import Drill
+import Glibc
+
+/// `build PROGRAM INJECTOR COUNT SEED FOLDER`: builds of 200 C files, each disturbed 20 times, until
+/// COUNT drives were.
+struct BuildCommand {
+  private let program: String
+  private let injector: String
+  private let count: Int
+  private let seed: UInt64
+  private let folder: String
+
+  init?(_ arguments: [String]) {
+    guard arguments.count == 5, let count = Int(arguments[2]), let seed = UInt64(arguments[3])
+    else { return nil }
+    (program, injector, folder) = (arguments[0], arguments[1], arguments[4])
+    self.count = count
+    self.seed = seed
+  }
+
+  func run() -> Int32 {
+    var disturbed = 0
+    var life = seed
+    while disturbed < count {
+      do {
+        var drill = try BuildDrill(
+          program: program, injector: injector, seed: life, files: 200, parent: folder)
+        try drill.run(disturbing: min(count - disturbed, 20))
+        disturbed += max(drill.drives - 1, 1)
+        print(
+          "seed \(life): \(drill.kills) kills and \(drill.faults) faults in \(drill.drives) drives")
+        fflush(nil)
+      } catch {
+        print("seed \(life): \(error)")
+        print("replay: scripts/soak build 20 --seed \(life)")
+        return 1
+      }
+      life += 1
+    }
+    print("\(disturbed) disturbed drives: nothing found")
+    return 0
+  }
+}
