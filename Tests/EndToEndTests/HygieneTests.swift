@@ -165,6 +165,43 @@ struct HygieneTests {
     place.expectNothingAlive()
   }
 
+  /// What is frozen by the first version of control groups does not die before it is thawed.
+  static let freezer = "/sys/fs/cgroup/freezer"
+  static let canFreeze = isRoot && access("\(freezer)/tasks", W_OK) == 0
+
+  @Test(
+    .enabled(if: canFreeze, "this machine has no freezer to make a process that cannot be killed"))
+  func `a worker that cannot be killed is named, and holds up the run for some seconds only`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "echo here > here; exec tail -f /dev/null", stop: { grace: 0s } }
+      """)
+    let group = "\(Self.freezer)/opflow-test-\(place.mark)"
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    let worker = try #require(
+      Survivors.find(mark: place.mark).first { $0.command.contains(" worker ") })
+    try place.shell(
+      "mkdir \(group) && echo \(worker.pid) > \(group)/tasks && echo FROZEN > \(group)/freezer.state"
+    )
+    defer {
+      _ = try? place.shell(
+        """
+        echo THAWED > \(group)/freezer.state
+        until rmdir \(group) 2>&1; do :; done
+        """)
+    }
+    live.send(SIGTERM)
+    let run = try live.finish()
+    #expect(run.status == 143, "\(run)")
+    #expect(run.errors.contains("worker \(worker.pid) could not be ended"), "\(run)")
+    #expect(try place.journal().last?.event == "close")
+  }
+
   @Test func `the end of a task is noticed while a stranger holds its output`() throws {
     let place = try Workplace()
     // Passed out of the tree through a FIFO that a process of the test's own holds: no signal of
