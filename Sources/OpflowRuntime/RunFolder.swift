@@ -79,7 +79,9 @@ package struct RunFolder: Equatable, Sendable {
 
   /// Maps the plan. Every reference in it is checked; the checksum too where asked.
   package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
-    let file = try doing("open", plan) { () throws(Errno) in try MappedFile(plan) }
+    let file = try doing("open", plan) { () throws(Errno) in
+      try MappedFile(plan, isReadWhole: true)
+    }
     do throws(PlanError) {
       let plan = try Plan(
         bytes: file.bytes, checksum: verifyingChecksum, release: MappedFile.unmap)
@@ -117,10 +119,15 @@ package struct RunFolder: Equatable, Sendable {
   }
 
   /// The journal's bytes as they are now, for as long as `body` runs.
+  ///
+  /// - Parameter isReadWhole: `body` reads all of it.
   package func withJournal<Result>(
+    isReadWhole: Bool = false,
     _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
-    let file = try doing("open", journal) { () throws(Errno) in try MappedFile(journal) }
+    let file = try doing("open", journal) { () throws(Errno) in
+      try MappedFile(journal, isReadWhole: isReadWhole)
+    }
     defer { MappedFile.unmap(file.bytes) }
     do throws(JournalError) {
       return try body(file.bytes)

@@ -8,12 +8,14 @@ package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
 
-  package init(_ path: String) throws(Errno) {
+  /// - Parameter isReadWhole: all of it is about to be read: its pages are mapped at once, not one
+  ///   by one as they are touched (mmap(2), MAP_POPULATE).
+  package init(_ path: String, isReadWhole: Bool = false) throws(Errno) {
     let file = try File.open(path, .readOnly)
-    try self.init(file)
+    try self.init(file, isReadWhole: isReadWhole)
   }
 
-  package init(_ file: borrowing Descriptor) throws(Errno) {
+  package init(_ file: borrowing Descriptor, isReadWhole: Bool = false) throws(Errno) {
     let descriptor = file.rawValue
     byteCount = Int(try file.status().sizeBytes)
     // An empty mapping is refused by the kernel (EINVAL).
@@ -21,7 +23,8 @@ package struct MappedFile: Sendable {
       address = 0
       return
     }
-    let start = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
+    let flags = MAP_PRIVATE | (isReadWhole ? Int32(MAP_POPULATE) : 0)
+    let start = mmap(nil, byteCount, PROT_READ, flags, descriptor, 0)
     guard let start, start != MAP_FAILED else { throw Errno.current }
     address = UInt(bitPattern: start)
   }

@@ -47,6 +47,10 @@ package struct JournalLine {
   private static func number(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> UInt64? {
     let start = position
     var value: UInt64 = 0
+    if let first = bytes.eightDigits(at: position) {
+      value = first
+      position += 8
+    }
     while position < bytes.count {
       let byte = bytes[position]
       if byte == Field.tab {

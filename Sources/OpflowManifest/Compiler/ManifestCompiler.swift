@@ -106,6 +106,7 @@ package enum ManifestCompiler {
       return nil
     }
     guard let document = YAMLDocument(reading: bytes, mistakes: mistakes) else { return nil }
+    defer { document.release() }
     var reader = ManifestReader(
       document: document, mistakes: mistakes, source: source, options: options)
     reader.read()

@@ -14,6 +14,8 @@ final class Mistakes {
 
   private(set) var all: [Mistake] = []
   private(set) var errorCount = 0
+  /// Where the last mistake in an expression was looked for.
+  var lastExpression = ExpressionPlace.none
   /// Places of nodes that are wrong as YAML: nothing more is said of what they hold.
   private var settledPlaces: Set<Int> = []
   /// Levels of code that reads a second time what it reported on before.

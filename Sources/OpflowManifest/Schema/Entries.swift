@@ -1,8 +1,7 @@
 /// The entries of a map whose names are the user's own: the node of each key. A key is one record,
 /// so its value is the node after it.
 struct Entries {
-  // SAFETY: a compilation holds its document until it is over, and this does not outlive it.
-  unowned(unsafe) let document: YAMLDocument
+  let document: YAMLDocument
   private(set) var keys: [Node] = []
   /// Names by content, once there are more than a few.
   private var table: TextTable?

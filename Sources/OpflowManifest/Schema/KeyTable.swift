@@ -5,7 +5,7 @@ protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
 }
 
 /// Finds a key by its text.
-struct KeyTable<Key: SchemaKey> {
+final class KeyTable<Key: SchemaKey> {
   /// A name of at most sixteen bytes, comparable at once.
   private struct Word: Equatable {
     var low: UInt64 = 0

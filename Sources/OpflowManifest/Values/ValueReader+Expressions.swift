@@ -45,7 +45,8 @@ extension ValueReader {
 
   func report(_ mistake: ExpressionMistake, in node: Node) {
     if mistakes.isFull { return mistakes.count() }
-    mistakes.error(
-      document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
+    let place = document.place(
+      node, textOffset: mistake.offset, lastExpression: &mistakes.lastExpression)
+    mistakes.error(place, mistake.message, help: mistake.help)
   }
 }

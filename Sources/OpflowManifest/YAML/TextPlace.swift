@@ -6,6 +6,9 @@ struct ExpressionPlace {
   var node: Node
   var inText: Int
   var inSource: Int
+
+  /// Before the first.
+  static let none = ExpressionPlace(node: Node(Int32(-1)), inText: -1, inSource: -1)
 }
 
 extension YAMLDocument {
@@ -13,7 +16,9 @@ extension YAMLDocument {
   ///
   /// Texts that libyaml decoded (folded lines, escapes, blocks) are found again by the `${{` before
   /// the byte: as many as there are in the text stand in the source.
-  func place(_ node: Node, textOffset: Int) -> Int {
+  ///
+  /// - Parameter lastExpression: the one that was found last, to look from.
+  func place(_ node: Node, textOffset: Int, lastExpression: inout ExpressionPlace) -> Int {
     let target = target(node)
     let text = text(target)
     if let start = textStart(target) { return start + min(textOffset, text.count) }

@@ -16,15 +16,17 @@ enum NodeKind: Equatable {
 ///
 /// What is read of a node is that of the node it stands for, where it is an alias; only its place
 /// is its own.
-final class YAMLDocument {
+///
+/// A handful of pointers, which every reader of a value has: counting references to an owner of them
+/// took longer than reading.
+struct YAMLDocument {
   /// The bytes that the document was read from.
   let source: Text
-  // SAFETY: all belong to `storage`, are never written after init and freed in deinit.
+  // SAFETY: never written after init; `ManifestCompiler` releases them when a compilation is over, which
+  // nothing that reads a document outlives.
   private let records: UnsafeBufferPointer<cyaml_record>
   private let texts: UnsafeBufferPointer<cyaml_text>
   private let textBytes: Text
-  private var storage: cyaml_document
-  var lastExpression = ExpressionPlace(node: Node(Int32(-1)), inText: -1, inSource: -1)
 
   /// Reads the document.
   ///
@@ -36,15 +38,25 @@ final class YAMLDocument {
     let status = cyaml_read(
       source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &document)
     self.source = source
-    storage = document
     records = UnsafeBufferPointer(start: document.records, count: document.record_count)
     texts = UnsafeBufferPointer(start: document.texts, count: document.text_count)
     textBytes = Text(start: document.text_bytes, count: document.text_length)
     SyntaxMistakes.report(document, of: source, to: mistakes)
-    if status != CYAML_OK { return nil }
+    if status != CYAML_OK {
+      cyaml_release(&document)
+      return nil
+    }
   }
 
-  deinit { cyaml_release(&storage) }
+  /// Frees what `init` read. Nothing may be read afterwards.
+  func release() {
+    var document = cyaml_document()
+    document.records = UnsafeMutablePointer(mutating: records.baseAddress)
+    document.texts = UnsafeMutablePointer(mutating: texts.baseAddress)
+    document.text_bytes = UnsafeMutablePointer(
+      mutating: textBytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+    cyaml_release(&document)
+  }
 
   var root: Node { Node(0) }
 
@@ -118,9 +130,7 @@ final class YAMLDocument {
   }
 
   struct Children: Sequence, IteratorProtocol {
-    // SAFETY: a compilation holds its document until it is over, and this does not outlive it.
-    // Counting references took a tenth of reading a manifest.
-    unowned(unsafe) let document: YAMLDocument
+    let document: YAMLDocument
     fileprivate(set) var position: Node
     let end: Node
 
