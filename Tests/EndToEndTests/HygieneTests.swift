@@ -75,6 +75,21 @@ struct HygieneTests {
     #expect(left.isEmpty)
   }
 
+  @Test(.enabled(if: hasGroups, "no control group of the second version can be made here"))
+  func `the control group of a run that died goes with the next run that ends`() throws {
+    let place = try Workplace(
+      "tasks: { a: { run: 'echo $OPFLOW_RUN > here; exec tail -f /dev/null' } }")
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    let run = try here.next()
+    live.send(SIGKILL)
+    #expect(try live.finish().status == -SIGKILL)
+    place.expectNothingAlive()
+    try place.write("other.yaml", "tasks: { a: { run: 'true' } }")
+    try place.opflow("run", "other.yaml")
+    #expect(try place.shell("find /sys/fs/cgroup -name 'opflow-\(run)-*'").output.isEmpty)
+  }
+
   @Test(arguments: cases)
   func `nothing of a task outlives its end`(trick: Trick, ending: Ending) throws {
     try endTask(trick, ending)
