@@ -75,7 +75,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "DownloadTests",
-      dependencies: ["OpflowCore", "OpflowSystem", "CTransfer", "opflow-download"],
+      dependencies: ["OpflowCore", "OpflowSystem", "CTransfer", "opflow-download", "Drill"],
       exclude: ["Server"], swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A terminal, for tests of what is drawn on one.

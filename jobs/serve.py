@@ -54,7 +54,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         data = self.files.get(self.path)
         if data is None:
-            self.send_error(404)
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
             return
         etag = '"' + hashlib.sha256(data).hexdigest()[:16] + '"'
         if self.headers.get("If-None-Match") == etag:

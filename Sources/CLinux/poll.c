@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <time.h>
 
 enum { EVENTS_AT_ONCE = 256, WATCHED_AT_ONCE = 8 };
@@ -82,3 +83,10 @@ int32_t clinux_poll(struct clinux_watched *watched, int32_t count, int64_t timeo
 }
 
 int32_t clinux_event_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int32_t clinux_watch_create(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+
+int32_t clinux_watch_folder(int32_t watch, const char *path) {
+  int added = inotify_add_watch(watch, path, IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_CLOSE_WRITE);
+  return added < 0 ? -1 : 0;
+}

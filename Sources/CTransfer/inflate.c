@@ -5,6 +5,8 @@
 struct ctransfer_inflate {
   z_stream stream;
   int ended;
+  // The first byte of all is still to come, so another format may be tried.
+  int untouched;
 };
 
 struct ctransfer_inflate *ctransfer_inflate_create(void) {
@@ -15,6 +17,7 @@ struct ctransfer_inflate *ctransfer_inflate_create(void) {
     free(inflater);
     return NULL;
   }
+  inflater->untouched = 1;
   return inflater;
 }
 
@@ -41,6 +44,15 @@ int32_t ctransfer_inflate_step(struct ctransfer_inflate *inflater, const uint8_t
   stream->next_out = result;
   stream->avail_out = (uInt)room;
   int code = inflate(stream, Z_NO_FLUSH);
+  if (code == Z_DATA_ERROR && inflater->untouched && inflateReset2(stream, -15) == Z_OK) {
+    // Neither a gzip nor a zlib header: what many call deflate is sent without one.
+    stream->next_in = (Bytef *)bytes;
+    stream->avail_in = (uInt)count;
+    stream->next_out = result;
+    stream->avail_out = (uInt)room;
+    code = inflate(stream, Z_NO_FLUSH);
+  }
+  inflater->untouched = 0;
   *taken = count - stream->avail_in;
   *given = room - stream->avail_out;
   if (code == Z_STREAM_END) {

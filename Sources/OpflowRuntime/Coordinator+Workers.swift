@@ -18,8 +18,9 @@ extension Coordinator {
         // From the start, since its end must be seen even when there is no room to ask for it.
         try poller.add(link.process.descriptor.rawValue, token: Token.process(worker))
       } catch {
-        link.process.kill()
+        link.kill()
         _ = try link.process.wait()
+        link.removeGroup()
         throw error
       }
       links[worker.index] = link
@@ -165,7 +166,7 @@ extension Coordinator {
     // What cannot be removed now leaves the poller when it is closed.
     try? poller.remove(link.reports.rawValue)
     if link.awaitsRoom { try? poller.remove(link.ordersRawDescriptor) }
-    link.process.kill()
+    link.kill()
   }
 
   /// It has closed its end, or has ended.
@@ -193,6 +194,7 @@ extension Coordinator {
     for survivor in Orphans.endAdopted(sparing: workers) {
       progress.warning("process \(survivor), left by a lost worker, could not be ended")
     }
+    link.removeGroup()
     if case .ending(let complaint) = link.state {
       tell(.workerLost(link.id, complaint: complaint))
     }

@@ -40,7 +40,8 @@ package enum JournalCleanCopy {
     return (lines, reader.recovery)
   }
 
-  /// Gives the journal a second name that nothing has yet.
+  /// Gives the journal a second name: one that nothing has yet, or that a repair which was killed gave
+  /// it.
   private static func keepOld(_ journal: String) throws(RunFolderError) -> String {
     var number = 1
     while true {
@@ -50,7 +51,7 @@ package enum JournalCleanCopy {
           try Path.link(journal, to: name)
           return false
         } catch .exists {
-          return true
+          return try Path.linkStatus(name).identity != Path.linkStatus(journal).identity
         }
       }
       if !isTaken { return name }

@@ -10,6 +10,7 @@ struct LocalLauncher: ~Copyable {
   private let complaints: Descriptor
   /// Where it ended when each worker was started.
   private var complaintStart: [WorkerID: Int64] = [:]
+  private let groups: RunGroups
 
   private static let maxComplaintBytes = 2_000
 
@@ -17,6 +18,7 @@ struct LocalLauncher: ~Copyable {
     self.folder = folder
     self.runID = runID
     bootID = Machine.bootID
+    groups = RunGroups(run: runID)
     complaints = try File.open(
       folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
   }
@@ -28,16 +30,19 @@ struct LocalLauncher: ~Copyable {
     try reports.read.setNonblocking(true)
     complaintStart[worker] = try complaints.status().sizeBytes
     let process: SpawnedProcess
+    let group = groups.make(worker.rawValue)
     do throws(ProgramError) {
       process = try Program.spawn(
         program(for: kind), arguments: WorkerMain.arguments(runFolder: folder.path, run: runID),
         input: orders.read.rawValue, output: reports.write.rawValue, error: complaints.rawValue,
-        options: .newSession)
+        options: .newSession, group: group?.descriptor.rawValue)
     } catch {
+      group?.remove()
       throw error.errno
     }
     return WorkerLink(
-      id: worker, process: process, orders: orders.takeWrite(), reports: reports.takeRead())
+      id: worker, process: process, group: group, orders: orders.takeWrite(),
+      reports: reports.takeRead())
   }
 
   private func program(for kind: WorkerKind) -> String {
@@ -71,8 +76,9 @@ struct LocalLauncher: ~Copyable {
     }
   }
 
-  /// Removes the file of complaints when there was none.
+  /// Removes the file of complaints when there was none, and the drive's control group.
   func cleanUp() {
+    groups.remove()
     do throws(Errno) {
       if try complaints.status().sizeBytes == 0 { try Path.remove(folder.workerLog) }
     } catch {

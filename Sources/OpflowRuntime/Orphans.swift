@@ -6,7 +6,8 @@ internal import OpflowSystem
 /// While a coordinator lives, what a killed worker leaves becomes the coordinator's child, which is
 /// the subreaper above its workers: `endAdopted`. When coordinator and workers were killed in the same
 /// instant, the next drive of the run finds what is left by the run's mark in its environment, or by
-/// the session of a worker that the journal names: `end`.
+/// the session of a worker that the journal names: `end`. Where control groups can be killed, it kills
+/// those of the dead drive before.
 ///
 /// Beyond reach are processes of another user, such as sleep in the kernel for good, and those that
 /// shed both the mark and the session; the first two are named where they are seen.
@@ -32,6 +33,9 @@ package enum Orphans {
     run: String, runFolder: String, workers: [WorkerEntry]
   ) -> [Survivor] {
     waitForWorkers(lockPath: runFolder + "/workers.lock")
+    let groups = RunGroups.left(by: run)
+    for group in groups { KillGroup.kill(group) }
+    defer { for group in groups { RunGroups.remove(group) } }
     let bootID = Machine.bootID
     // A pid and a start time mean nothing after a reboot.
     let sessions = workers.filter { $0.bootID == bootID && !bootID.isEmpty }

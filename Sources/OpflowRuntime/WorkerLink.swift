@@ -12,6 +12,8 @@ final class WorkerLink {
 
   let id: WorkerID
   let process: SpawnedProcess
+  /// That it and all below it are in, where there are such.
+  private let group: KillGroup?
   let reports: Descriptor
   private let orders: Descriptor
   var state = State.talking
@@ -30,11 +32,12 @@ final class WorkerLink {
   private(set) var awaitsRoom = false
 
   init(
-    id: WorkerID, process: consuming SpawnedProcess, orders: consuming Descriptor,
-    reports: consuming Descriptor
+    id: WorkerID, process: consuming SpawnedProcess, group: KillGroup?,
+    orders: consuming Descriptor, reports: consuming Descriptor
   ) {
     self.id = id
     self.process = process
+    self.group = group
     self.reports = reports
     self.orders = orders
   }
@@ -42,6 +45,16 @@ final class WorkerLink {
   var ordersRawDescriptor: Int32 { orders.rawValue }
 
   var hasPending: Bool { !pending.isEmpty }
+
+  /// Kills the worker, and all below it where the kernel does that in one stroke. What is left is to
+  /// be ended once the worker is gone.
+  func kill() {
+    group?.kill()
+    process.kill()
+  }
+
+  /// The worker and all that was below it are gone.
+  func removeGroup() { group?.remove() }
 
   /// - Parameter mustNotRepeat: see `SyncSchedule.barrier`.
   func enqueue(_ order: WorkerOrder, mustNotRepeat: Bool) {

@@ -16,13 +16,15 @@ package struct ProgramStart: ~Copyable {
   package var output: Int32
   package var error: Int32
   package var options: Program.Options
+  /// A folder of control groups that is open: the group to start it in, where the kernel lets us.
+  package var group: Int32?
 
   package init(
     file: UnsafePointer<CChar>, searchPath: UnsafePointer<CChar>? = nil,
     arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>,
     environment: UnsafePointer<UnsafeMutablePointer<CChar>?>,
     directory: UnsafePointer<CChar>? = nil, input: Int32, output: Int32, error: Int32,
-    options: Program.Options
+    options: Program.Options, group: Int32? = nil
   ) {
     self.file = file
     self.searchPath = searchPath
@@ -33,6 +35,7 @@ package struct ProgramStart: ~Copyable {
     self.output = output
     self.error = error
     self.options = options
+    self.group = group
   }
 }
 
@@ -73,7 +76,8 @@ package enum Program {
     var program = clinux_program(
       file: start.file, search_path: start.searchPath, arguments: start.arguments,
       environment: start.environment, directory: start.directory, input: start.input,
-      output: start.output, error: start.error, flags: start.options.rawValue)
+      output: start.output, error: start.error, group: start.group ?? -1,
+      flags: start.options.rawValue)
     var spawned = clinux_spawned()
     // SAFETY: the shim reads the strings and arrays that the caller holds for this call.
     if clinux_spawn(&program, &spawned) < 0 {
@@ -88,7 +92,7 @@ package enum Program {
   /// with `additions` (`NAME=VALUE`) in place of variables of the same name.
   package static func spawn(
     _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
-    error: Int32, options: Options
+    error: Int32, options: Options, group: Int32? = nil
   ) throws(ProgramError) -> SpawnedProcess {
     let argumentBlock = StringBlock([path] + arguments)
     var entries = Environment.entries()
@@ -105,7 +109,7 @@ package enum Program {
       ProgramStart(
         file: argumentBlock[0], arguments: argumentBlock.pointers,
         environment: environmentBlock.pointers, input: input, output: output, error: error,
-        options: options))
+        options: options, group: group))
   }
 }
 

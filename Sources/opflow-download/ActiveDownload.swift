@@ -281,13 +281,15 @@ final class ActiveDownload: TransferReceiver {
   private func verify(_ part: PartFile) throws(DownloadFailure) {
     let facts = part.hash.facts
     let record = part.record
-    let isRaw = spec.mismatch(facts) == nil
+    let isProven = spec.hasHash && spec.mismatch(facts) == nil
     let encoding = UnaskedEncoding(record?.encoding ?? "", url: machine?.url ?? "")
     switch encoding {
-    case .undo where !isRaw || !spec.hasHash:
-      phase = .decoding(try DecodedPart(part))
-      return
-    case .unknown where !isRaw || !spec.hasHash:
+    case .undo where !isProven:
+      if try isEncoded(part) {
+        phase = .decoding(try DecodedPart(part))
+        return
+      }
+    case .unknown where !isProven:
       let text = "is encoded as \(record?.encoding ?? ""), which nobody asked for"
       try mismatched(DownloadFailure(.encoding, text))
       return
@@ -298,6 +300,12 @@ final class ActiveDownload: TransferReceiver {
       return
     }
     settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+  }
+
+  /// Whether the bytes begin as what they are said to be does; deflate has no beginning of its own.
+  private func isEncoded(_ part: PartFile) throws(DownloadFailure) -> Bool {
+    if part.record?.encoding == "deflate" { return true }
+    return try part.withPiece(at: 0) { $0.starts(with: [0x1f, 0x8b]) }
   }
 
   private func settle(_ file: FinishedFile, _ facts: FileFacts, _ decoded: DecodedPart? = nil) {
@@ -388,6 +396,12 @@ final class ActiveDownload: TransferReceiver {
 
   private func ended(_ end: BodyEnd) throws(DownloadFailure) {
     if case .broken(let failure) = end, failure.isLocal { throw failure }
+    var end = end
+    if case .broken = end, let part, part.byteCount > 0, part.hash.byteCount == part.byteCount,
+      spec.hasHash, spec.mismatch(part.hash.facts) == nil
+    {
+      end = .proven
+    }
     guard let step = machine?.bodyEnded(end, partBytes: part?.byteCount ?? 0) else { return }
     try perform(step)
   }

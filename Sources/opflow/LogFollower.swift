@@ -4,16 +4,21 @@ import OpflowSystem
 
 /// `opflow logs -f`: shows logs as they grow, until the run ended, or the tasks that were named.
 ///
-/// It looks again ten times a second. Nobody has to tell it anything, so it works for any run on any
-/// file system, and however the run ends.
-struct LogFollower {
+/// It looks again when something in the run's folder changes, at most ten times a second, and every two
+/// seconds in any case: so it works on file systems that do not tell of changes, and however the run
+/// ends.
+struct LogFollower: ~Copyable {
   private let folder: RunFolder
   private let plan: Plan
   private var open: [TaskID]
   private let endsWithTasks: Bool
   private var shown: ShownLogs
 
+  /// Nil where the system has no watch left: then it looks after each pause.
+  private var watch: FolderWatch?
+
   private static let pauseNanoseconds: Int64 = 100_000_000
+  private static let patienceNanoseconds: Int64 = 2_000_000_000
 
   init(_ run: ReadRun, _ tasks: [TaskID], endsWithTasks: Bool) {
     folder = run.folder
@@ -21,6 +26,7 @@ struct LogFollower {
     open = tasks
     self.endsWithTasks = endsWithTasks
     shown = ShownLogs(run, labels: tasks.count > 1 ? .prefixes : .none)
+    watch = try? FolderWatch([run.folder.path, run.folder.logs])
   }
 
   mutating func follow() throws(CommandError) {
@@ -51,11 +57,11 @@ struct LogFollower {
     return isHeld
   }
 
-  private func wait(_ nanoseconds: Int64) throws(CommandError) {
-    var events: [PollEvent] = []
+  private mutating func wait(_ nanoseconds: Int64) throws(CommandError) {
     do throws(Errno) {
-      var poller = try Poller()
-      try poller.wait(timeout: .nanoseconds(nanoseconds), into: &events)
+      var pause = PollSet(slots: 0)
+      _ = try pause.wait(nanoseconds: nanoseconds)
+      try watch?.wait(nanoseconds: Self.patienceNanoseconds)
     } catch {
       throw CommandError(.io, "cannot wait", error)
     }

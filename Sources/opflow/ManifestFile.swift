@@ -30,12 +30,12 @@ struct ManifestFile {
         displayPath = "<stdin>"
         realPath = path
         folder = try Path.workingDirectory()
-        bytes = try Self.readAll(StandardStream.input.duplicate())
+        bytes = try StandardStream.input.duplicate().readAll(atMost: Self.mostBytes)
       } else {
         displayPath = path
         realPath = try Path.real(path)
         folder = Path.parent(of: realPath)
-        bytes = try Self.readAll(File.open(realPath, .readOnly))
+        bytes = try Self.read(realPath)
       }
     } catch {
       let hint =
@@ -47,6 +47,11 @@ struct ManifestFile {
     }
   }
 
+  /// Of a manifest that is larger than any that people write, this much is looked at before the rest
+  /// is read: a value of a gigabyte shall not take one.
+  private static let beginningBytes = 16 << 20
+  private static let largeBytes = 64 << 20
+
   /// Whether the person named what cannot be read, and not the machine failed.
   private static func isMistake(_ error: Errno) -> Bool {
     [
@@ -56,8 +61,17 @@ struct ManifestFile {
   }
 
   /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
-  private static func readAll(_ file: borrowing Descriptor) throws(Errno) -> [UInt8] {
-    try file.readAll(atMost: ManifestCompiler.maximumBytes + 1)
+  private static let mostBytes = ManifestCompiler.maximumBytes + 1
+
+  /// Reads a file, but nothing beyond a beginning that is refused whatever follows.
+  private static func read(_ path: String) throws(Errno) -> [UInt8] {
+    let file = try File.open(path, .readOnly)
+    if try file.status().sizeBytes > largeBytes {
+      let beginning = try file.readAll(atMost: beginningBytes)
+      if ManifestCompiler.refuses(beginning: beginning) { return beginning }
+      try file.seek(to: 0)
+    }
+    return try file.readAll(atMost: mostBytes)
   }
 
   /// Compiles it into a plan.

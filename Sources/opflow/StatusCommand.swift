@@ -11,12 +11,20 @@ enum StatusCommand {
       try ReadRun(folder, keepingDetails: true)
     }
     run.warn(console)
+    var status = run.status
+    for index in run.plan.tasks where status.mayHavePart(TaskID(index)) {
+      let part = run.plan.download(TaskID(index)).partPath
+      // Where it cannot be looked at, nothing is told.
+      if let found = try? Path.linkStatus(part), found.kind == .file, found.sizeBytes > 0 {
+        status.keptBytes[TaskID(index)] = found.sizeBytes
+      }
+    }
     if arguments.json {
       let logs = RunLogs(folder)
-      try Console.write(StatusJSON.text(run.status) { logs.path(of: $0, in: run.plan) })
+      try Console.write(StatusJSON.text(status) { logs.path(of: $0, in: run.plan) })
     } else {
       let view = StatusView(
-        run.status, nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
+        status, nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
         color: console.colorsOutput)
       try Console.write(view.text())
     }

@@ -1,3 +1,4 @@
+import Drill
 import Foundation
 import OpflowCore
 import Testing
@@ -137,26 +138,29 @@ struct BadCase: CustomTestStringConvertible {
 @Suite("A server that misbehaves", .timeLimit(.minutes(5)))
 struct BadServerTests {
   @Test("with a hash, the file is right or absent", arguments: BadCase.all)
-  func withHash(_ badCase: BadCase) throws { try check(badCase, hash: true) }
+  func withHash(_ badCase: BadCase) throws { try badCase.check(hash: true) }
 
   @Test("without a hash, the file is right or absent", arguments: BadCase.all)
-  func withoutHash(_ badCase: BadCase) throws { try check(badCase, hash: false) }
+  func withoutHash(_ badCase: BadCase) throws { try badCase.check(hash: false) }
+}
 
-  private func check(_ badCase: BadCase, hash: Bool) throws {
-    let outcome = hash ? badCase.withHash : badCase.withoutHash
+extension BadCase {
+  /// Tries until success or five failures, and looks at what came of it.
+  func check(hash: Bool) throws {
+    let outcome = hash ? withHash : withoutHash
     if outcome == .undecidable { return }
     let server = try #require(BadServer.shared)
     let seed = hash ? 3 : 4
-    let path = "/\(badCase.name)/\(badCase.size)/\(seed)/\(badCase.file)"
-    let body = Payload.bytes(badCase.size, seed: outcome == .changed ? seed + 1 : seed)
-    var spec = DownloadSpec(sources: [server.url(path)], target: badCase.file)
+    let path = "/\(name)/\(size)/\(seed)/\(file)"
+    let body = Payload.bytes(size, seed: outcome == .changed ? seed + 1 : seed)
+    var spec = DownloadSpec(sources: [server.url(path)], target: file)
     if hash { spec.sha256 = sha(body) }
     let harness = try DownloadHarness(
-      [spec], patienceMilliseconds: badCase.name.hasPrefix("stall") ? 300 : 30_000)
+      [spec], patienceMilliseconds: name.hasPrefix("stall") ? 300 : 30_000)
     let ends = try harness.tries()
 
     // Some only ever get half of it; there is nothing wrong at `to`, ever.
-    let content = harness.content(badCase.file)
+    let content = harness.content(file)
     #expect(content == nil || content == body, "a wrong file")
     let isSuccess = ends.last?.outcome.isSuccess == true
     #expect(isSuccess == (content != nil))
@@ -164,12 +168,12 @@ struct BadServerTests {
     guard isSuccess else { return }
     #expect(ends.last?.report.sizeBytes == Int64(body.count))
     #expect(ends.last?.report.sha256 == sha(body))
-    #expect(harness.content(badCase.file + ".part") == nil)
-    #expect(harness.content(badCase.file + ".part.meta") == nil)
+    #expect(harness.content(file + ".part") == nil)
+    #expect(harness.content(file + ".part.meta") == nil)
 
-    let prefix = badCase.name.hasPrefix("redirect_") ? "/none" : path
+    let prefix = name.hasPrefix("redirect_") ? "/none" : path
     let sent = try server.log(prefix).reduce(0) { $0 + $1.sent }
-    let repeated = hash ? badCase.repeatedWithHash : badCase.repeatedWithout
+    let repeated = hash ? repeatedWithHash : repeatedWithout
     let limit = body.count + body.count * repeated / 1000 + 8192
     #expect(sent <= limit, "bytes were fetched twice: \(sent) of \(body.count)")
   }

@@ -1,3 +1,4 @@
+import Drill
 import Foundation
 import OpflowCore
 import OpflowSystem

@@ -149,9 +149,9 @@ package struct FaultDrill {
     try FileManager.default.createDirectory(
       atPath: folder + "/out", withIntermediateDirectories: true)
     if scene == nil {
-      try write("note", "#!/bin/sh\necho $1 >> attempts\necho $1 > out/$1\necho said $1\n")
-      try FileManager.default.setAttributes(
-        [.posixPermissions: 0o755], ofItemAtPath: folder + "/note")
+      // Read by a shell, never executed: a process that another test starts at this moment may have
+      // it open for writing.
+      try write("note", "echo $1 >> attempts\necho $1 > out/$1\necho said $1\n")
       try write("opflow.yaml", manifest(dies: false))
     }
     scene = next
@@ -174,15 +174,15 @@ package struct FaultDrill {
     return """
       max_parallel: 2
       tasks:
-        plain: { run: ./note plain }
-        loud: { needs: [plain], run: "./note loud; head -c 150000 /dev/zero" }
-        listed: { needs: [plain], run: [./note, listed] }
+        plain: { run: sh note plain }
+        loud: { needs: [plain], run: "sh note loud; head -c 150000 /dev/zero" }
+        listed: { needs: [plain], run: [sh, note, listed] }
         again:
           needs: [loud, listed]
-          run: "\(death)test $OPFLOW_ATTEMPT -gt 1 && ./note again"
+          run: "\(death)test $OPFLOW_ATTEMPT -gt 1 && sh note again"
           retry: { max: 3, delay: 1ms }
         fetched: { download: { url: "file://\(folder)/source", to: out/fetched } }
-        last: { finally: true, run: ./note last }
+        last: { finally: true, run: sh note last }
       """
   }
 

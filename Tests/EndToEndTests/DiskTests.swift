@@ -71,6 +71,37 @@ struct DiskTests {
     for (index, count) in counts where done.contains("task-\(index)") { #expect(count == 1) }
   }
 
+  /// Nothing but the journal grows, so the disk is full in the middle of a line of it.
+  @Test(
+    .enabled(if: DiskTests.canMount, "mounting a file system needs root"),
+    arguments: [20, 64, 68, 76])
+  func `a journal torn by a full disk loses nothing that was proven`(kilobytes: Int) throws {
+    let place = try Workplace()
+    try place.write("m/x", "")
+    try place.shell("mount -t tmpfs -o size=\(kilobytes)k none m")
+    defer { _ = try? place.shell("umount m") }
+    var manifest = "max_parallel: 2\ntasks:\n"
+    for index in 0..<250 { manifest += "  t\(index): { run: 'echo t\(index) >> trace' }\n" }
+    try place.write("opflow.yaml", manifest)
+    let arguments = ["--state-dir", "m/state", "--output", "quiet"]
+    let run = try place.shell("exec $opflow run \(arguments.joined(separator: " "))", status: 74)
+    #expect(run.errors.lowercased().contains("no space left"), "\(run)")
+    place.expectNothingAlive()
+    // A resume without room ends in the same way, and spoils nothing.
+    let again = try place.shell(
+      "exec $opflow run --resume \(arguments.joined(separator: " "))", status: 74)
+    #expect(again.errors.lowercased().contains("no space left"), "\(again)")
+    try place.shell("mount -o remount,size=16m m")
+    let journal = try place.shell("cat m/state/runs/*/journal.log").output
+    let lines = journal.split(separator: "\n").compactMap { JournalLine(String($0)) }
+    let done = Set(lines.filter { $0.event == "success" && $0.isIntact }.map(\.task))
+    try place.shell("exec $opflow run --resume \(arguments.joined(separator: " "))")
+    let counts = Dictionary(place.lines().map { ($0, 1) }, uniquingKeysWith: +)
+    #expect(counts.count == 250)
+    for (task, count) in counts where done.contains(task) { #expect(count == 1, "\(task)") }
+    place.expectNothingAlive()
+  }
+
   @Test func `a task that fills its own disk fails alone`() throws {
     let place = try Workplace(
       """

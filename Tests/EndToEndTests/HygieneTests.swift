@@ -8,7 +8,7 @@ struct HygieneTests {
   /// What a task does before it says that it is there.
   enum Trick: String, CaseIterable, Sendable {
     case forksTwice, leavesTheSession, ignoresSignals, stopsItself, forksHundreds, shedsItsMark,
-      closesItsOutput, changesUser, isSetuid
+      closesItsOutput, changesUser, isSetuid, shedsMarkAndSession
 
     /// Ends with a process that stays for ever, and in the background what is to be found.
     var script: String {
@@ -25,6 +25,8 @@ struct HygieneTests {
       case .closesItsOutput: "exec >&- 2>&- </dev/null; sleep 100000 &"
       case .changesUser: "setpriv --reuid=65534 --clear-groups tail -f /dev/null &"
       case .isSetuid: "./helper -f /dev/null &"
+      case .shedsMarkAndSession:
+        "env -i setsid /bin/sh -c 'exec tail -f /dev/null \"$0\"' \"$OPFLOW_TEST_MARK\" &"
       }
     }
 
@@ -40,9 +42,45 @@ struct HygieneTests {
   static let cases: [(Trick, Ending)] = Trick.allCases.flatMap { trick in
     Ending.allCases.map { (trick, $0) }
   }.filter { isRoot || !$0.0.needsRoot }
+    .filter { $0 != .shedsMarkAndSession || $1 != .deathOfBoth }
+
+  /// Whether a control group can be made here whose processes the kernel kills.
+  static let hasGroups: Bool = {
+    guard let place = try? Workplace() else { return false }
+    let script = """
+      path=$(sed -n 's/^0:://p' /proc/self/cgroup)
+      for root in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+        test -e "$root/cgroup.controllers" || continue
+        group=$root${path%/}/opflow-test-$$
+        mkdir "$group" && test -e "$group/cgroup.kill" && rmdir "$group" && exit 0
+      done
+      exit 1
+      """
+    return (try? place.shell(script, status: nil))?.status == 0
+  }()
+
+  @Test(.enabled(if: hasGroups, "no control group of the second version can be made here"))
+  func `where control groups can be killed, not even mark and session have to be kept`() throws {
+    try endTask(.shedsMarkAndSession, .deathOfBoth)
+  }
+
+  @Test(.enabled(if: hasGroups, "no control group of the second version can be made here"))
+  func `no control group is left of a run`() throws {
+    let place = try Workplace("tasks: { a: { run: cat /proc/self/cgroup } }")
+    try place.opflow("run")
+    let run = try #require(place.runs.first)
+    // It ran in one of its worker's.
+    #expect(try place.log("a").contains("/opflow-\(run)-"))
+    let left = try place.shell("find /sys/fs/cgroup -name 'opflow-\(run)-*'").output
+    #expect(left.isEmpty)
+  }
 
   @Test(arguments: cases)
   func `nothing of a task outlives its end`(trick: Trick, ending: Ending) throws {
+    try endTask(trick, ending)
+  }
+
+  private func endTask(_ trick: Trick, _ ending: Ending) throws {
     let place = try Workplace()
     let main =
       switch ending {
@@ -103,6 +141,8 @@ struct HygieneTests {
       for worker in workers { kill(worker.pid, SIGKILL) }
       #expect(try live.finish().status == -SIGKILL)
       try place.opflow("resume", "--output", "quiet")
+      let run = try #require(place.runs.first)
+      #expect(try place.shell("find /sys/fs/cgroup -name 'opflow-\(run)-*'").output.isEmpty)
     }
   }
 

@@ -120,6 +120,7 @@ struct JobsTests {
     #expect(try live.finish().status == 130)
     #expect(place.exists("out/downloads/north.tar.part"))
     #expect(!place.exists("out/downloads/north.tar"))
+    #expect(try place.opflow("status").output.contains("MiB kept"))
 
     let resumed = try place.opflow("resume", "--output", "line")
     for task in ["north", "south"] {

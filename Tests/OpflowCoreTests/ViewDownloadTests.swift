@@ -287,13 +287,19 @@ import Testing
     let history = try encoder.bytes.withUnsafeBytes {
       try RunHistory.read($0, plan: plan, keepingDetails: true).history
     }
-    let status = RunStatus(
+    var status = RunStatus(
       run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
       isHeld: false)
+    let fetch = try #require(plan.task(named: "fetch"))
+    #expect(status.mayHavePart(fetch))
+    #expect(!status.mayHavePart(plan.task(named: "other") ?? .none))
+    status.keptBytes[fetch] = 3 * Self.mebibyte
+    let json = String(decoding: StatusJSON.text(status) { _ in nil }, as: UTF8.self)
+    #expect(json.contains(#""done_bytes":3145728,"total_bytes":null,"#), "\(json)")
     let text = String(
       decoding: StatusView(status, nowMilliseconds: 2500, showsAll: false, color: false).text(),
       as: UTF8.self)
-    #expect(text.contains("http://example.org/file: answered 404\n"), "\(text)")
+    #expect(text.contains("http://example.org/file: answered 404; 3.0MiB kept\n"), "\(text)")
   }
 
   @Test func `the whole status tells what a finished download found`() throws {

@@ -172,8 +172,11 @@ import Testing
       ViewFixture.plan([(name, [])], downloads: [name: ["http://h/"]]), columns: 50)
     view.start(name)
     view.wait(100)
+    view.tick()
+    #expect(shown(&view, columns: 50)[1] == "\(name)   0.10s")
+    view.wait(100)
     view.download(name, done: 5 << 20, of: 10 << 20, speed: 1 << 20)
-    #expect(shown(&view, columns: 50)[1] == "an/id/that/is/much…   0.10s  50%  5.0MiB/10.0MiB…")
+    #expect(shown(&view, columns: 50)[0] == "an/id/that/is/much…   0.20s  50%  5.0MiB/10.0MiB…")
   }
 
   @Test func `after a resize the frame takes the place of the one that was wrapped`() throws {

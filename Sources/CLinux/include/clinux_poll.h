@@ -44,3 +44,10 @@ int32_t clinux_poll(struct clinux_watched *watched, int32_t count, int64_t timeo
 
 /// eventfd(2), close-on-exec and non-blocking.
 int32_t clinux_event_descriptor(void);
+
+/// inotify_init1(2), close-on-exec and non-blocking.
+int32_t clinux_watch_create(void);
+
+/// From now on `watch` is readable when a file in the folder was made, written to, or closed by one
+/// who could write (inotify_add_watch(2)).
+int32_t clinux_watch_folder(int32_t watch, const char *path);

@@ -33,6 +33,9 @@ struct clinux_program {
   int32_t input;
   int32_t output;
   int32_t error;
+  /// -1, or the folder of the control group to start in (cgroups(7)); where that cannot be, the
+  /// program starts in the caller's.
+  int32_t group;
   uint32_t flags;
 };
 

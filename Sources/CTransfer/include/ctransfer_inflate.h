@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Undoes gzip and deflate (RFC 1952, 1950).
+/// Undoes gzip and deflate (RFC 1952, 1950), the latter also without its header (RFC 1951).
 struct ctransfer_inflate;
 
 enum {

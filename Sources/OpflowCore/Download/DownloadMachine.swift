@@ -34,6 +34,8 @@ package enum BodyEnd: Equatable, Sendable {
   case broken(DownloadFailure)
   /// It went on beyond its end, and was left.
   case overlong
+  /// It broke off, and the hash says that nothing is missing.
+  case proven
   /// Bytes that came again are not those in the part.
   case differs
 }
@@ -328,6 +330,7 @@ package struct DownloadMachine: Sendable {
     if placement != nil { part.bytes = partBytes }
     switch end {
     case .broken(let failure): return fail(failure)
+    case .proven: return .verify
     case .differs: return askAnew()
     case .overlong: return overlong()
     case .complete: return completed()

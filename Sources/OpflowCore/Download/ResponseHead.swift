@@ -98,6 +98,7 @@ package struct Validator: Equatable, Sendable {
 package struct ResponseHeadReader: Sendable {
   private var head = ResponseHead()
   private var lengths: [String] = []
+  private var hasBrokenFraming = false
   private var isComplete = false
 
   package init() {}
@@ -108,7 +109,7 @@ package struct ResponseHeadReader: Sendable {
     var end = line.count
     while end > 0, Self.isBlank(line[end - 1]) { end -= 1 }
     let bytes = line.part(0, end)
-    if bytes.starts(with: "HTTP/".utf8) {
+    if bytes.count >= 5, bytes[4] == UInt8(ascii: "/"), Self.is(bytes.part(0, 4), "http") {
       begin(String(decoding: bytes, as: UTF8.self))
       return nil
     }
@@ -116,9 +117,8 @@ package struct ResponseHeadReader: Sendable {
     if bytes.isEmpty { return finish() }
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     // Most fields are none of ours; only of the others strings are made.
-    guard let name = Self.names.first(where: { Self.is(bytes.part(0, colon), $0) }) else {
-      return nil
-    }
+    let name = Self.names.first { Self.is(bytes.part(0, colon), $0.rawValue) }
+    guard let name else { return nil }
     var start = colon + 1
     while start < end, Self.isBlank(bytes[start]) { start += 1 }
     field(name, String(decoding: bytes.part(start, end), as: UTF8.self))
@@ -145,8 +145,8 @@ package struct ResponseHeadReader: Sendable {
   }
 
   /// Whether the bytes are that name, in whatever case, with whatever blanks around it.
-  private static func `is`(_ bytes: UnsafeRawBufferPointer, _ name: Name) -> Bool {
-    var wanted = name.rawValue.utf8.makeIterator()
+  private static func `is`(_ bytes: UnsafeRawBufferPointer, _ name: String) -> Bool {
+    var wanted = name.utf8.makeIterator()
     for byte in bytes where byte != 32 && byte != 9 {
       let lower = (65...90).contains(byte) ? byte + 32 : byte
       guard wanted.next() == lower else { return false }
@@ -157,6 +157,7 @@ package struct ResponseHeadReader: Sendable {
   private mutating func begin(_ statusLine: String) {
     head = ResponseHead()
     lengths = []
+    hasBrokenFraming = false
     isComplete = false
     let words = statusLine.split(separator: " ", maxSplits: 2)
     let digits = words[0].dropFirst(5).filter { $0 != "." }
@@ -174,11 +175,18 @@ package struct ResponseHeadReader: Sendable {
     case .etag: head.etag = value
     case .lastModified: head.lastModified = value
     case .retryAfter: head.retryAfter = value
-    case .location: head.location = value
+    // Of several the first one counts, as everywhere.
+    case .location: if head.location.isEmpty { head.location = value }
     case .contentEncoding:
       let encoding = value.asciiLowercased
-      head.encoding = encoding == "identity" ? "" : encoding
-    case .transferEncoding: head.isChunked = value.asciiLowercased.contains("chunked")
+      // None of the others is one, though servers say so.
+      head.encoding = ["identity", "none", "binary", "utf-8"].contains(encoding) ? "" : encoding
+    case .transferEncoding:
+      let codings = value.asciiLowercased.split { ", \t;".contains($0) }
+      let count = codings.count { $0 == "chunked" }
+      // Chunks within chunks are undone once, and so would be taken for the file.
+      if count > 1 || count > 0 && head.isChunked { hasBrokenFraming = true }
+      if count > 0 { head.isChunked = true }
     case .contentType:
       head.isMultipart = value.asciiLowercased.hasPrefix("multipart/byteranges")
     }
@@ -187,6 +195,7 @@ package struct ResponseHeadReader: Sendable {
   private mutating func finish() -> ResponseHead? {
     if (100..<200).contains(head.status) { return nil }
     isComplete = true
+    head.hasBrokenLength = hasBrokenFraming
     if let first = lengths.first {
       let length: Int64? = Field.number(first.utf8)
       if let length, length >= 0, lengths.allSatisfy({ $0 == first }) {

@@ -157,7 +157,7 @@ package struct WebAddress: Hashable, Sendable {
     let bytes = Self.trimmed(Array(reference.utf8)[...])
     var target: WebAddress
     if let colon = Self.schemeEnd(bytes), Self.looksLikeScheme(bytes[..<colon]) {
-      target = try WebAddress(reference)
+      target = try WebAddress(Self.withTwoSlashes(bytes, behind: colon))
     } else if bytes.starts(with: "//".utf8) {
       target = try WebAddress(scheme: scheme, authorityAndPath: bytes.dropFirst(2))
     } else {
@@ -167,6 +167,17 @@ package struct WebAddress: Hashable, Sendable {
     }
     if target.userInfo == nil, target.isSameOrigin(as: self) { target.userInfo = userInfo }
     return target
+  }
+
+  /// With one slash or three behind `http:` or `https:`, as some servers write it, a host follows
+  /// all the same: no other reading of it leads anywhere.
+  private static func withTwoSlashes(_ bytes: ArraySlice<UInt8>, behind colon: Int) -> String {
+    let scheme = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased
+    let slashes = bytes[(colon + 1)...].prefix { $0 == UInt8(ascii: "/") }.count
+    guard scheme == "http" || scheme == "https", slashes == 1 || slashes == 3 else {
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    return scheme + "://" + String(decoding: bytes[(colon + 1 + slashes)...], as: UTF8.self)
   }
 
   private func merged(with reference: ArraySlice<UInt8>) -> String {

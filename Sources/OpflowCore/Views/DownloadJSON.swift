@@ -4,13 +4,15 @@ struct DownloadJSON {
   var progress: DownloadProgress?
   /// Of one that has succeeded.
   var report: FetchReport?
+  /// Of one that was cut short, or failed: the size of its part.
+  var keptBytes: Int64?
 
   func write(target: UnsafeRawBufferPointer, into json: inout JSONWriter) {
     json.beginObject()
     json.key("to")
     json.string(target)
     json.key("done_bytes")
-    json.optional(progress?.doneBytes ?? report?.sizeBytes)
+    json.optional(progress?.doneBytes ?? report?.sizeBytes ?? keptBytes)
     json.key("total_bytes")
     json.optional(progress?.totalBytes ?? report?.sizeBytes)
     json.key("resumed_bytes")

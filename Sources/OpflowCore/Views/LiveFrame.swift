@@ -38,7 +38,11 @@ struct LiveFrame {
     // The oldest tasks are the ones to wonder about.
     let tasks = model.running.prefix(shown)
     let names = tasks.map { model.name($0.task) }
-    let widest = max(8, (size.columns - 1) * 2 / 5)
+    // What there is to tell of a download needs more room than a time.
+    let roomForNames =
+      tasks.contains { $0.download != nil }
+      ? (size.columns - 1) * 2 / 5 : size.columns - 3 - Self.elapsedColumns
+    let widest = max(8, roomForNames)
     let nameColumns = min(widest, names.map { TextWidth.of($0) }.max() ?? 0)
     var lines = zip(tasks, names).map { line($0, name: $1, nameColumns) }
     if room > 0, model.running.count > shown {

@@ -8,13 +8,15 @@ package struct RunStatus {
   package let openedMilliseconds: Int64
   /// Of the journal's last line.
   package let lastMilliseconds: Int64
-  let plan: Plan
+  package let plan: Plan
   package let history: RunHistory
   /// What the run is about: `--only` leaves out the rest.
-  let included: TaskSet
+  package let included: TaskSet
   private let isHeld: Bool
   /// How far downloads are, as the process that drives the run tells it.
   package var told: [TaskID: RunningDownloads.Entry] = [:]
+  /// The sizes of the parts that downloads left, by those of `mayHavePart`.
+  package var keptBytes: [TaskID: Int64] = [:]
 
   /// Tasks by the word of `status`.
   package struct Counts: Equatable, Sendable {
@@ -69,6 +71,15 @@ package struct RunStatus {
     case .running, .suspended: return entry.progress
     case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       return nil
+    }
+  }
+
+  /// Whether it is a download that began and did not come to its end, so that what came may be kept.
+  package func mayHavePart(_ task: TaskID) -> Bool {
+    guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
+    switch state(task) {
+    case .waiting, .ready, .failed, .failedAllowed, .cancelled: return true
+    case .running, .suspended, .succeeded, .upToDate, .skipped: return false
     }
   }
 

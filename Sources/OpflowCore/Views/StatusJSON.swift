@@ -71,8 +71,10 @@ package enum StatusJSON {
     json.optional(log)
     if status.plan.kind(task) == .download {
       json.key("download")
-      DownloadJSON(progress: status.progress(task), report: status.report(task))
-        .write(target: status.plan.downloadTarget(task), into: &json)
+      DownloadJSON(
+        progress: status.progress(task), report: status.report(task),
+        keptBytes: status.keptBytes[task]
+      ).write(target: status.plan.downloadTarget(task), into: &json)
     }
     json.endObject()
   }

@@ -100,6 +100,13 @@ package struct StatusView {
   }
 
   private func why(_ task: TaskID, _ state: TaskState) -> String {
+    let words = reason(task, state)
+    guard let kept = status.keptBytes[task] else { return words }
+    let text = "\(DownloadText.size(kept)) kept"
+    return words.isEmpty ? text : "\(words); \(text)"
+  }
+
+  private func reason(_ task: TaskID, _ state: TaskState) -> String {
     let record = status.history[task]
     switch state {
     case .failed, .failedAllowed:

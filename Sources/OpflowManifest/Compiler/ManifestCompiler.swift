@@ -81,6 +81,12 @@ package enum ManifestCompiler {
   /// The largest manifest that is read.
   package static let maximumBytes = 1 << 30
 
+  /// Whether a manifest that begins so is refused whatever follows, and for what stands here: a value
+  /// or nesting without end.
+  package static func refuses(beginning bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { YAMLDocument.isRefused(beginning: $0) }
+  }
+
   /// - Throws: all mistakes of the manifest at once.
   package static func compile(
     _ source: ManifestSource, options: CompileOptions

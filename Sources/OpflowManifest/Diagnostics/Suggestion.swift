@@ -2,7 +2,7 @@
 /// names among a million would take minutes, and nobody reads what comes of it.
 final class Suggestions {
   /// Names that may still be compared.
-  private var left = 2_000_000
+  private var left = 500_000
 
   /// The nearest of `names`, when it is near enough and there were not too many before.
   func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {

@@ -118,10 +118,14 @@ struct MapReader {
         notes: [(document.place(first), "the first `\(name.string)`")]))
   }
 
-  /// Returns the key that was probably meant.
+  /// Returns the key that was probably meant; nil too where there are more mistakes than are shown.
   private func reportUnknown<Key>(
     _ key: Node, _ table: KeyTable<Key>, owner: StaticString
   ) -> Key? {
+    if mistakes.isFull {
+      mistakes.count()
+      return nil
+    }
     let name = document.text(key)
     let names = table.names
     let foreign = ForeignKeys.key(for: name, among: names)

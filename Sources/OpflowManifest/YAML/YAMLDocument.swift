@@ -58,6 +58,21 @@ struct YAMLDocument {
     cyaml_release(&document)
   }
 
+  /// Whether bytes are refused for one of the bounds within which a document is read, which more bytes
+  /// behind them do not change.
+  static func isRefused(beginning source: Text) -> Bool {
+    var document = cyaml_document()
+    defer { cyaml_release(&document) }
+    // SAFETY: reads `source.count` bytes that the caller holds for the call.
+    let status = cyaml_read(
+      source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &document)
+    let bounds = [
+      CYAML_TOO_DEEP, CYAML_TOO_EXPANDED, CYAML_TOO_LONG, CYAML_TOO_MANY_DIRECTIVES,
+      CYAML_LONG_DIRECTIVE,
+    ]
+    return bounds.contains { Int32($0) == status }
+  }
+
   var root: Node { Node(0) }
 
   /// Nodes as they are written, aliases not expanded.

@@ -5,7 +5,8 @@ wrong "once" count the requests of their whole path.
 
 Prints its ports (IPv4, IPv6, and TLS where a certificate was given) on one line, and serves until
 standard input ends. For each line there, the beginning of a path, it prints the requests for such
-paths so far as JSON: path, headers, and how many bytes of body were sent. Nothing here waits for a clock: a stall lasts until the client leaves.
+paths so far as JSON: path, headers, and how many bytes of body were sent. Nothing here waits for a clock but `paced`: a stall lasts until the client
+leaves.
 """
 
 import gzip
@@ -16,12 +17,16 @@ import struct
 import sys
 import threading
 
+import raw_replies
+
 DATE = "Wed, 01 Jan 2020 00:00:00 GMT"
 LATER = "Thu, 02 Jan 2020 00:00:00 GMT"
 lock = threading.Lock()
 log = []
 counts = {}
 ports = {}
+# Waited for by what keeps a pace.
+never = threading.Event()
 
 
 def payload(size, seed):
@@ -47,8 +52,8 @@ class Request:
         self.seed = seed
         self.number = number  # from 1, of this path
         self.body = payload(size, seed)
-        self.sent = 0
         self.entry = None
+        self.pause = 0
 
     # What goes over the wire.
 
@@ -65,6 +70,8 @@ class Request:
             count = self.sock.send(view[:65536])
             self.entry["sent"] += count
             view = view[count:]
+            if self.pause:
+                never.wait(self.pause * count / 65536)
 
     def reset(self):
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -180,6 +187,16 @@ def after_half(function):
 
 @behaviour
 def plain(r):
+    r.good()
+
+
+@behaviour
+def paced(r):
+    """As plain, so many megabytes a second as the file's name begins with."""
+    speed = int(r.line.split(" ")[1].split("/")[4].split("-")[0]) * 1_000_000
+    # What the system holds for the client is as good as sent.
+    r.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
+    r.pause = 65536 / speed
     r.good()
 
 
@@ -764,6 +781,30 @@ redirecting("redirect_other_host", "302 Found",
 redirecting("redirect_loop", "302 Found", lambda r, path: path)
 redirecting("redirect_downgrade", "302 Found",
             lambda r, path: f"http://127.0.0.1:{ports['plain']}" + elsewhere(r, path))
+
+
+def raw(function):
+    def answer(r):
+        r.raw(function(r.body))
+        raise Left
+
+    return answer
+
+
+for name, function in raw_replies.replies.items():
+    behaviours[name] = raw(function)
+
+
+def raw_redirect(name):
+    def answer(r):
+        path = r.line.split(" ")[1]
+        r.raw(raw_replies.redirect(name, path.split("/", 2)[2], f"127.0.0.1:{ports['plain']}"))
+
+    return answer
+
+
+for name in raw_replies.redirects:
+    behaviours["redirect_raw_" + name] = raw_redirect(name)
 
 
 @behaviour

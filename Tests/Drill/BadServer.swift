@@ -1,17 +1,16 @@
 import Foundation
-import OpflowSystem
 
-/// The server of Server/bad_server.py, in a process of its own that ends with this object.
-final class BadServer: Sendable {
+/// The server of DownloadTests/Server/bad_server.py, in a process of its own that ends with this object.
+package final class BadServer: Sendable {
   /// One for all tests: behaviours count by path, and every test has paths of its own.
-  static let shared = try? BadServer()
+  package static let shared = try? BadServer()
 
-  let port: Int
+  package let port: Int
   /// 0 on a machine without IPv6.
-  let portSix: Int
-  let portTLS: Int
+  package let portSix: Int
+  package let portTLS: Int
   /// What the TLS server's certificate is signed with: itself.
-  let certificate: String
+  package let certificate: String
   private let process: Process
   private let input: Foundation.Pipe
   private let output: Foundation.Pipe
@@ -20,7 +19,7 @@ final class BadServer: Sendable {
 
   enum Problem: Error { case noPorts, gone }
 
-  init() throws {
+  package init() throws {
     let folder = NSTemporaryDirectory() + "opflow-server-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     certificate = folder + "/certificate.pem"
@@ -40,8 +39,8 @@ final class BadServer: Sendable {
     let output = Foundation.Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Server/bad_server.py").path
-    process.arguments = ["python3", script, certificate, key]
+      .appendingPathComponent("../DownloadTests/Server/bad_server.py").path
+    process.arguments = ["python3", "-B", script, certificate, key]
     process.standardInput = input
     process.standardOutput = output
     try process.run()
@@ -54,20 +53,20 @@ final class BadServer: Sendable {
     (port, portSix, portTLS) = (plain, six, tls)
   }
 
-  func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+  package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
   /// A request as the server saw it.
-  struct Seen: Decodable {
-    var path: String
-    var headers: [String: String]
+  package struct Seen: Decodable {
+    package var path: String
+    package var headers: [String: String]
     /// Bytes of body.
-    var sent: Int
-    var connection: String
-    var proxied: Bool
+    package var sent: Int
+    package var connection: String
+    package var proxied: Bool
   }
 
   /// Every request so far whose path begins so.
-  func log(_ prefix: String) throws -> [Seen] {
+  package func log(_ prefix: String) throws -> [Seen] {
     try lock.withLock {
       try input.fileHandleForWriting.write(contentsOf: Data((prefix + "\n").utf8))
       return try JSONDecoder().decode([Seen].self, from: Self.line(output))
@@ -86,10 +85,10 @@ final class BadServer: Sendable {
 }
 
 /// The bytes that the server makes of a size and a seed.
-enum Payload {
+package enum Payload {
   private static let base = (0..<65536).map { UInt8(truncatingIfNeeded: $0 * 7 + ($0 >> 8) * 13) }
 
-  static func bytes(_ size: Int, seed: Int) -> [UInt8] {
+  package static func bytes(_ size: Int, seed: Int) -> [UInt8] {
     let pattern = base.map { $0 &+ UInt8(truncatingIfNeeded: seed * 31) }
     var result: [UInt8] = []
     var block = 0

@@ -1,0 +1,40 @@
+internal import OpflowSystem
+
+/// The control groups of a drive: one for each worker and all below it, within one for the drive, so
+/// that the drive counts as one where groups share out a processor. There are none on many machines.
+///
+/// Their names tell the run, so that a resume finds what a dead drive left in them, also what shed
+/// the run's mark and its worker's session.
+struct RunGroups: ~Copyable {
+  private let folder: String?
+  private let own: KillGroup?
+
+  /// Makes that of a drive of `run` by this process.
+  init(run: String) {
+    folder = KillGroup.home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
+    if let folder { own = KillGroup.make(folder) } else { own = nil }
+  }
+
+  func make(_ number: Int32) -> KillGroup? {
+    guard own != nil, let folder else { return nil }
+    return KillGroup.make("\(folder)/\(number)")
+  }
+
+  func remove() { own?.remove() }
+
+  private static func prefix(_ run: String) -> String { "opflow-\(run)-" }
+
+  /// The groups that earlier drives of `run` left.
+  static func left(by run: String) -> [String] {
+    guard let home = KillGroup.home, let names = try? Path.names(in: home) else { return [] }
+    return names.filter { $0.hasPrefix(prefix(run)) }.map { "\(home)/\($0)" }
+  }
+
+  /// Removes a drive's group and those in it, as far as nothing is left in them.
+  static func remove(_ folder: String) {
+    for name in (try? Path.names(in: folder)) ?? [] where Int32(name) != nil {
+      KillGroup.remove("\(folder)/\(name)")
+    }
+    KillGroup.remove(folder)
+  }
+}

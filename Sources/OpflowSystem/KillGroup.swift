@@ -1,0 +1,62 @@
+/// Processes that the kernel ends in one stroke, whatever their session, environment and user: a
+/// control group of the second version (cgroups(7), `cgroup.kill`). There may be none to be had, so
+/// nothing may depend on one.
+package final class KillGroup: Sendable {
+  /// For `ProgramStart.group`.
+  package let descriptor: Descriptor
+  private let path: String
+
+  /// Makes the group at `path`, which is below `home`; nil where that cannot be, or where it would be
+  /// one whose processes cannot be killed.
+  package static func make(_ path: String) -> KillGroup? {
+    do throws(Errno) {
+      try Path.makeDirectory(path, mode: 0o755)
+    } catch {
+      return nil
+    }
+    guard Path.exists(path + "/cgroup.kill"),
+      let folder = try? File.open(path, [.readOnly, .directory])
+    else {
+      remove(path)
+      return nil
+    }
+    return KillGroup(descriptor: folder, path: path)
+  }
+
+  private init(descriptor: consuming Descriptor, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  /// The folder of the group that this process is in; nil where there is no second version.
+  package static var home: String? {
+    guard let bytes = try? File.read("/proc/self/cgroup") else { return nil }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    guard let path = lines.first(where: { $0.hasPrefix("0::/") })?.dropFirst(3) else { return nil }
+    // Beside the first version it has a folder of its own.
+    for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+      let folder = path == "/" ? mount : mount + path
+      if Path.exists(mount + "/cgroup.controllers"), Path.exists(folder + "/cgroup.procs") {
+        return folder
+      }
+    }
+    return nil
+  }
+
+  /// Kills all that is in it.
+  package func kill() { Self.kill(path) }
+
+  /// Kills all that is in the group at `path` and in those below it.
+  package static func kill(_ path: String) {
+    // Who may not, or finds none, has other ways.
+    try? File.open(path + "/cgroup.kill", .writeOnly).writeAll("1")
+  }
+
+  /// Removes it, once nothing is in it any more.
+  package func remove() { Self.remove(path) }
+
+  /// Removes an empty group; one that is not stays.
+  package static func remove(_ path: String) {
+    try? Path.removeDirectory(path)
+  }
+}

@@ -1,0 +1,17 @@
+import Drill
+import Foundation
+import Testing
+
+/// A sample of `scripts/soak download`.
+struct DownloadDrillTests {
+  @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3] as [UInt64])
+  func `a download killed at random moments ends right, and next to nothing comes twice`(
+    seed: UInt64
+  ) throws {
+    var drill = try DownloadDrill(
+      program: Program.path, seed: seed, megabytes: 20, megabytesPerSecond: 10,
+      parent: NSTemporaryDirectory())
+    try drill.run(striking: 4)
+    #expect(drill.strikes > 0)
+  }
+}

@@ -1,0 +1,131 @@
+import OpflowCore
+import OpflowManifest
+import Testing
+
+/// Manifests that would take minutes, or gigabytes, of a reader whose work grows with the square of
+/// what it reads. The time limit only catches that; what is counted is what was said and kept.
+@Suite(.timeLimit(.minutes(2))) struct BoundedWorkTests {
+  private func refused(_ bytes: [UInt8]) throws -> ManifestError {
+    try #require(throws: ManifestError.self) { try compile(bytes: bytes, wantsPlan: false) }
+  }
+
+  private func refused(_ text: String) throws -> ManifestError { try refused(Array(text.utf8)) }
+
+  private func first(_ error: ManifestError) -> String {
+    error.diagnostics.first.map { "\($0.line):\($0.column): \($0.message)" } ?? ""
+  }
+
+  private static func tags(_ lineBreak: String) -> String {
+    (0..<150).map { "%TAG !a\($0)! b\(lineBreak)" }.joined()
+  }
+
+  @Test(arguments: [
+    ("\u{FEFF}" + tags("\n"), "101:1"), (tags("\r"), "1:1291"), (tags("\u{85}"), "1:1291"),
+    (tags("\u{2028}"), "1:1291"), ("a: b\n...\n" + tags("\n"), "103:1"),
+    ("---\n...\n# no\n" + tags("\r\n"), "104:1"),
+  ])
+  func `directives are counted wherever libyaml takes them for such`(
+    _ text: String, _ place: String
+  ) throws {
+    #expect(first(try refused(text)) == "\(place): more than a hundred `%` directives")
+  }
+
+  @Test func `a tag stands for no more than a line`() throws {
+    let prefix = String(repeating: "x", count: 4_000_000)
+    let tags = String(repeating: "!a!b c, ", count: 3000)
+    #expect(
+      first(try refused("%TAG !a! \(prefix)\n---\ntasks: [\(tags)]\n"))
+        == "1:1: a `%` directive of more than a thousand bytes")
+  }
+
+  @Test func `a directive within a document is no directive`() throws {
+    let lines = String(repeating: "      %TAG !a! b\n", count: 300)
+    #expect(try plan("tasks:\n  a:\n    run: |\n\(lines)").taskCount == 1)
+  }
+
+  @Test func `keys that are collections cost no more each than the first`() throws {
+    let text = "tasks: { a: { run: x, " + String(repeating: "{}: 1, ", count: 20_000) + "} }"
+    #expect(try refused(text).errorCount == 20_000)
+  }
+
+  @Test func `expressions of a folded text are found again from the one before`() throws {
+    let text = "tasks:\n  a:\n    run: >\n" + String(repeating: "      ${{ x }}\n", count: 5000)
+    let error = try refused(text)
+    #expect(error.errorCount == 5000)
+    #expect(error.diagnostics.map(\.line) == Array(4..<54))
+    #expect(error.diagnostics.allSatisfy { $0.column == 11 })
+  }
+
+  @Test func `names are looked for among a million as long as somebody reads it`() throws {
+    var text = "tasks:\n"
+    for index in 0..<13_000 { text += "  task\(index): { run: x, needs: tusk\(index) }\n" }
+    let error = try refused(text)
+    #expect(error.errorCount == 13_000)
+    #expect(error.diagnostics.first?.help?.hasPrefix("did you mean `task") == true)
+    #expect(error.diagnostics.last?.help == nil)
+  }
+
+  @Test func `variables that are not there are looked for among a million likewise`() throws {
+    var text = "vars:\n"
+    for index in 0..<13_000 { text += "  v\(index): \"${{ vars.v\(index + 1) }}\"\n" }
+    #expect(try refused(text + "tasks: { a: { run: x } }\n").errorCount == 13_000)
+  }
+
+  @Test func `rings by the thousand are counted`() throws {
+    var text = "tasks:\n"
+    for index in 0..<20_000 { text += "  t\(index): { run: x, needs: t\(index ^ 1) }\n" }
+    let error = try refused(text)
+    #expect(error.errorCount == 10_000)
+    #expect(error.diagnostics.count == 50)
+  }
+
+  @Test func `of a line as long as the manifest only what is shown is kept`() throws {
+    var text = "tasks: { "
+    for index in 0..<20_000 { text += "t\(index): { run: ä, foo: 1 }, " }
+    let error = try refused(text + "}\n")
+    #expect(error.errorCount == 20_000)
+    let characters = Array(text.unicodeScalars)
+    for diagnostic in error.diagnostics {
+      #expect(diagnostic.line == 1)
+      #expect(characters[(diagnostic.column - 1)...].prefix(3).elementsEqual("foo".unicodeScalars))
+      #expect(diagnostic.sourceLine.utf8.count < 1000)
+      let behind = diagnostic.sourceLine.unicodeScalars.dropFirst(diagnostic.sourceColumn)
+      #expect(behind.prefix(3).elementsEqual("foo".unicodeScalars))
+    }
+    let shown = DiagnosticRenderer(isColored: false).render(error)
+    #expect(shown.utf8.count < 50_000)
+  }
+
+  @Test func `of a name of megabytes a mistake quotes the beginning and the end`() throws {
+    let name = String(repeating: "n", count: 4_000_000)
+    let error = try refused("tasks: { a: { run: x, ? \(name)z : 1 } }\n")
+    let message = try #require(error.diagnostics.first).message
+    #expect(message.utf8.count < 1000)
+    #expect(message.hasPrefix("unknown key `nnn"))
+    #expect(message.hasSuffix("nz` in a task"))
+  }
+
+  @Test func `lines of tasks that come in another order than they stand in are right`() throws {
+    // A map that merges maps takes their tasks in the order in which it names them.
+    let comment = "# " + String(repeating: "-", count: 100_000) + "\n"
+    let text = """
+      x-a: &a { one: { run: x } }
+      \(comment)x-b: &b
+        two: { run: x }
+        three: { run: x }
+      tasks:
+        <<: [*b, *a]
+        four: { run: x }
+      """
+    let plan = try plan(text)
+    let lines = plan.tasks.map { "\(plan.nameString(TaskID($0))) \(plan.line[$0])" }
+    #expect(lines == ["four 8", "two 4", "three 5", "one 1"])
+  }
+
+  @Test func `anchors by the hundred thousand are found at once`() throws {
+    var text = ""
+    for index in 0..<20_000 { text += "x-\(index): &a\(index) 1\n" }
+    for index in 0..<20_000 { text += "x-\(index)-b: *a\(index)\n" }
+    #expect(try plan(text + "tasks: { a: { run: x } }\n").taskCount == 1)
+  }
+}
