@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clinux_sync_pool.h"
+#include "notify.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -66,9 +67,7 @@ static void *run(void *argument) {
       job->error = sync_file(job->descriptor);
       pthread_mutex_lock(&pool->lock);
       append(&pool->done, job);
-      uint64_t one = 1;
-      // Cannot fail for good: the counter would have to be full, and then the reader is awake anyway.
-      while (write(pool->notify, &one, sizeof one) < 0 && errno == EINTR) continue;
+      clinux_notify(pool->notify);
     } else if (pool->stopping) {
       break;
     } else {

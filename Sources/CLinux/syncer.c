@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clinux_syncer.h"
+#include "notify.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,12 +28,6 @@ static int sync_data(int descriptor) {
   return result < 0 ? errno : 0;
 }
 
-static void tell(int notify) {
-  uint64_t one = 1;
-  // Cannot fail for good: the counter would have to be full, and then the reader is awake anyway.
-  while (write(notify, &one, sizeof one) < 0 && errno == EINTR) continue;
-}
-
 static void *run(void *argument) {
   struct clinux_syncer *syncer = argument;
   pthread_mutex_lock(&syncer->lock);
@@ -47,7 +42,7 @@ static void *run(void *argument) {
       } else {
         syncer->error = error;
       }
-      tell(syncer->notify);
+      clinux_notify(syncer->notify);
     } else if (syncer->stopping) {
       break;
     } else {

@@ -1,4 +1,5 @@
 package import OpflowCore
+internal import OpflowSystem
 
 extension StateFolder {
   /// How long the tasks of `plan` took in earlier runs of a manifest that are kept here.
@@ -28,10 +29,12 @@ extension StateFolder {
     _ run: RunFolder, ofManifest path: String, atMost limit: Int,
     into earlier: inout EarlierDurations
   ) -> Int {
-    let count = try? run.withJournal { bytes throws(JournalError) -> Int in
-      guard try JournalReader.open(bytes).isRun(ofManifest: path, stateFolder: self.path) else {
-        return 0
-      }
+    guard let open = try? run.readOpen(), open.isRun(ofManifest: path, stateFolder: self.path),
+      let size = try? Path.status(run.journal).sizeBytes
+    else { return 0 }
+    let isReadWhole = size <= Int64(limit)
+    let count = try? run.withJournal(isReadWhole: isReadWhole) {
+      bytes throws(JournalError) -> Int in
       let end = bytes.suffix(limit)
       earlier.read(UnsafeRawBufferPointer(rebasing: end))
       return end.count

@@ -32,10 +32,8 @@ struct LocalLauncher: ~Copyable {
     let process: SpawnedProcess
     let group = groups.make(worker.rawValue)
     do throws(ProgramError) {
-      process = try Program.spawn(
-        program(for: kind), arguments: WorkerMain.arguments(runFolder: folder.path, run: runID),
-        input: orders.read.rawValue, output: reports.write.rawValue, error: complaints.rawValue,
-        options: .newSession, group: group?.descriptor.rawValue)
+      process = try spawn(
+        kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group)
     } catch {
       group?.remove()
       throw error.errno
@@ -43,6 +41,20 @@ struct LocalLauncher: ~Copyable {
     return WorkerLink(
       id: worker, process: process, group: group, orders: orders.takeWrite(),
       reports: reports.takeRead())
+  }
+
+  private func spawn(
+    _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
+  ) throws(ProgramError) -> SpawnedProcess {
+    let arguments = WorkerMain.arguments(runFolder: folder.path, run: runID)
+    if let group, let groupFolder = group.open() {
+      return try Program.spawn(
+        program(for: kind), arguments: arguments, input: input, output: output,
+        error: complaints.rawValue, options: .newSession, group: groupFolder.rawValue)
+    }
+    return try Program.spawn(
+      program(for: kind), arguments: arguments, input: input, output: output,
+      error: complaints.rawValue, options: .newSession)
   }
 
   private func program(for kind: WorkerKind) -> String {

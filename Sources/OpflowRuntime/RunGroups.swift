@@ -20,9 +20,20 @@ struct RunGroups: ~Copyable {
     return KillGroup.make("\(folder)/\(number)")
   }
 
-  func remove() { own?.remove() }
+  /// Removes that of this drive, and the empty ones of any drive that died and was not resumed.
+  func remove() {
+    own?.remove()
+    guard let home = KillGroup.home, let names = try? Path.names(in: home) else { return }
+    for name in names where name.hasPrefix(Self.family) {
+      let driver = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
+      guard let driver, let pid = Int32(driver), ProcessStatus.read(pid) == nil else { continue }
+      Self.remove("\(home)/\(name)")
+    }
+  }
 
-  private static func prefix(_ run: String) -> String { "opflow-\(run)-" }
+  private static let family = "opflow-"
+
+  private static func prefix(_ run: String) -> String { "\(family)\(run)-" }
 
   /// The groups that earlier drives of `run` left.
   static func left(by run: String) -> [String] {

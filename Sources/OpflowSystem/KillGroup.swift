@@ -1,9 +1,7 @@
 /// Processes that the kernel ends in one stroke, whatever their session, environment and user: a
 /// control group of the second version (cgroups(7), `cgroup.kill`). There may be none to be had, so
 /// nothing may depend on one.
-package final class KillGroup: Sendable {
-  /// For `ProgramStart.group`.
-  package let descriptor: Descriptor
+package struct KillGroup: Sendable, Equatable {
   private let path: String
 
   /// Makes the group at `path`, which is below `home`; nil where that cannot be, or where it would be
@@ -14,18 +12,16 @@ package final class KillGroup: Sendable {
     } catch {
       return nil
     }
-    guard Path.exists(path + "/cgroup.kill"),
-      let folder = try? File.open(path, [.readOnly, .directory])
-    else {
+    guard Path.exists(path + "/cgroup.kill") else {
       remove(path)
       return nil
     }
-    return KillGroup(descriptor: folder, path: path)
+    return KillGroup(path: path)
   }
 
-  private init(descriptor: consuming Descriptor, path: String) {
-    self.descriptor = descriptor
-    self.path = path
+  /// Opens it for `ProgramStart.group`; nil where that cannot be.
+  package func open() -> Descriptor? {
+    try? File.open(path, [.readOnly, .directory])
   }
 
   /// The folder of the group that this process is in; nil where there is no second version.

@@ -44,9 +44,8 @@ struct Console {
     let isTerminal = Terminal.isTerminal(Terminal.standardError) && !isDumb
     if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }
     if isGitHubActions { return .group }
-    let isPlain = !(Environment.value("NO_COLOR") ?? "").isEmpty
     let isShared = arguments.json && Terminal.isTerminal(Terminal.standardOutput)
-    return isTerminal && !isPlain && !isShared ? .live : .line
+    return isTerminal && !isShared ? .live : .line
   }
 
   static var isGitHubActions: Bool { !(Environment.value("GITHUB_ACTIONS") ?? "").isEmpty }

@@ -10,7 +10,7 @@ struct PreparedPlan {
   let taskCount: Int
   /// What expressions read of the environment, as the journal keeps it.
   let environment: [String]
-  private let source: Source
+  private var source: Source
 
   private enum Source {
     case compiled([UInt8], hasRunID: Bool)
@@ -58,12 +58,14 @@ struct PreparedPlan {
     }
   }
 
-  /// Makes it the plan of a new run.
-  func place(in folder: RunFolder) throws(RunFolderError) -> Plan {
+  /// Makes it the plan of a new run, and lets go of the bytes of one that was compiled.
+  mutating func place(in folder: RunFolder) throws(RunFolderError) -> Plan {
     switch source {
     case .compiled(let bytes, _):
       try folder.write(plan: bytes)
-      return try folder.openPlan(verifyingChecksum: false)
+      let plan = try folder.openPlan(verifyingChecksum: false)
+      source = .earlier(plan, of: folder)
+      return plan
     case .earlier(let plan, let run):
       try folder.share(plan, of: run)
       return plan

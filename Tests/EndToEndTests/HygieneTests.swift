@@ -75,6 +75,21 @@ struct HygieneTests {
     #expect(left.isEmpty)
   }
 
+  @Test(.enabled(if: hasGroups, "no control group of the second version can be made here"))
+  func `the control group of a run that died goes with the next run that ends`() throws {
+    let place = try Workplace(
+      "tasks: { a: { run: 'echo $OPFLOW_RUN > here; exec tail -f /dev/null' } }")
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    let run = try here.next()
+    live.send(SIGKILL)
+    #expect(try live.finish().status == -SIGKILL)
+    place.expectNothingAlive()
+    try place.write("other.yaml", "tasks: { a: { run: 'true' } }")
+    try place.opflow("run", "other.yaml")
+    #expect(try place.shell("find /sys/fs/cgroup -name 'opflow-\(run)-*'").output.isEmpty)
+  }
+
   @Test(arguments: cases)
   func `nothing of a task outlives its end`(trick: Trick, ending: Ending) throws {
     try endTask(trick, ending)
@@ -163,6 +178,43 @@ struct HygieneTests {
     #expect(try live.finish().status == 143)
     #expect(try place.journal().contains { $0.event == "interrupt" && $0.task == "a" })
     place.expectNothingAlive()
+  }
+
+  /// What is frozen by the first version of control groups does not die before it is thawed.
+  static let freezer = "/sys/fs/cgroup/freezer"
+  static let canFreeze = isRoot && access("\(freezer)/tasks", W_OK) == 0
+
+  @Test(
+    .enabled(if: canFreeze, "this machine has no freezer to make a process that cannot be killed"))
+  func `a worker that cannot be killed is named, and holds up the run for some seconds only`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "echo here > here; exec tail -f /dev/null", stop: { grace: 0s } }
+      """)
+    let group = "\(Self.freezer)/opflow-test-\(place.mark)"
+    let here = try place.gate("here")
+    let live = try place.start("run")
+    _ = try here.next()
+    let worker = try #require(
+      Survivors.find(mark: place.mark).first { $0.command.contains(" worker ") })
+    try place.shell(
+      "mkdir \(group) && echo \(worker.pid) > \(group)/tasks && echo FROZEN > \(group)/freezer.state"
+    )
+    defer {
+      _ = try? place.shell(
+        """
+        echo THAWED > \(group)/freezer.state
+        until rmdir \(group) 2>&1; do :; done
+        """)
+    }
+    live.send(SIGTERM)
+    let run = try live.finish()
+    #expect(run.status == 143, "\(run)")
+    #expect(run.errors.contains("worker \(worker.pid) could not be ended"), "\(run)")
+    #expect(try place.journal().last?.event == "close")
   }
 
   @Test func `the end of a task is noticed while a stranger holds its output`() throws {

@@ -14,10 +14,13 @@ struct TerminalTests {
       """)
   }
 
-  private func begin(_ place: Workplace, columns: Int = 80) throws -> LiveTerminal {
+  private func begin(
+    _ place: Workplace, columns: Int = 80, environment: [String: String] = [:]
+  ) throws -> LiveTerminal {
     let here = try place.gate("here")
     _ = try place.gate("go")
-    let terminal = try place.startAtTerminal("run", "-j", "2", columns: columns)
+    let terminal = try place.startAtTerminal(
+      "run", "-j", "2", columns: columns, environment: environment)
     _ = try here.next(2)
     try terminal.wait { $0.text.last?.hasPrefix("[0/3]") == true }
     return terminal
@@ -107,10 +110,17 @@ struct TerminalTests {
       ])
   }
 
-  @Test(arguments: ["NO_COLOR": "1", "TERM": "dumb"].map { [$0: $1] })
-  func `a terminal for plain text gets lines`(environment: [String: String]) throws {
+  @Test func `no colours is live all the same`() throws {
+    let place = try place()
+    let terminal = try begin(place, environment: ["NO_COLOR": "1"])
+    try place.gate("go").letGo(2)
+    #expect(try terminal.finish() == 0)
+    #expect(!String(decoding: terminal.bytes, as: UTF8.self).contains(#/\x{1b}\[[0-9;]*m/#))
+  }
+
+  @Test func `a terminal for plain text gets lines`() throws {
     let place = try Workplace("tasks: { only: { run: echo said } }")
-    let terminal = try place.startAtTerminal("run", environment: environment)
+    let terminal = try place.startAtTerminal("run", environment: ["TERM": "dumb"])
     #expect(try terminal.finish() == 0)
     #expect(terminal.screen.text.contains("only | said"))
     #expect(!terminal.bytes.contains(27))

@@ -163,7 +163,7 @@ package struct PlanBuilder: ~Copyable {
   package consuming func finish(manifest: ManifestEntry, key: PlanKey) -> Outcome {
     precondition(keeps, "a builder for a check has no plan")
     precondition(needOffsets.count == taskCount + 1, "needs of every task must be ended")
-    let dependents = Graph.reversed(offsets: needOffsets, targets: needTargets)
+    var dependents = Graph.reversed(offsets: needOffsets, targets: needTargets)
     let order: [Int32]
     switch Graph.order(
       needOffsets: needOffsets, needTargets: needTargets,
@@ -174,13 +174,14 @@ package struct PlanBuilder: ~Copyable {
     }
 
     let names = nameTable()
+    let count = taskCount
     var writer = PlanWriter(taking: &arena)
-    tasks.write(to: &writer)
-    writer.add(.needOffsets, needOffsets)
-    writer.add(.needTargets, needTargets)
+    tasks.move(to: &writer)
+    writer.move(.needOffsets, &needOffsets)
+    writer.move(.needTargets, &needTargets)
     writer.add(.needConditions, needConditions)
-    writer.add(.dependentOffsets, dependents.offsets)
-    writer.add(.dependentTargets, dependents.sources)
+    writer.move(.dependentOffsets, &dependents.offsets)
+    writer.move(.dependentTargets, &dependents.sources)
     writer.add(.dependentConditions, dependents.edges.map { needConditions[Int($0)] })
     writer.add(.topologicalOrder, order)
     writer.add(.nameTable, names)
@@ -198,7 +199,7 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.environmentNames, environmentNames)
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
-    return .plan(writer.finish(taskCount: taskCount, key: key))
+    return .plan(writer.finish(taskCount: count, key: key))
   }
 
   /// An open-addressing table from a name's hash to its task, at most half full.

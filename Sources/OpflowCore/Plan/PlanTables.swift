@@ -183,24 +183,25 @@ struct TaskColumns {
     fingerprintParts.append(task.fingerprint.parts)
   }
 
-  func write(to writer: inout PlanWriter) {
-    writer.add(.taskName, name)
-    writer.add(.taskKind, kind)
-    writer.add(.taskFlags, flags)
-    writer.add(.taskPriority, priority)
-    writer.add(.taskAction, action)
-    writer.add(.taskShell, shell)
-    writer.add(.taskDirectory, directory)
-    writer.add(.taskEnvironment, environment)
-    writer.add(.taskPolicy, policy)
-    writer.add(.taskDemand, demand)
-    writer.add(.taskAllowedCodes, allowedCodes)
-    writer.add(.taskDescription, description)
-    writer.add(.taskTags, tags)
-    writer.add(.taskLine, line)
-    writer.add(.taskFile, file)
-    writer.add(.taskFingerprint, fingerprint)
-    writer.add(.taskFingerprintParts, fingerprintParts)
+  /// Moves the columns into the file: with a million tasks they are not to be there twice.
+  mutating func move(to writer: inout PlanWriter) {
+    writer.move(.taskName, &name)
+    writer.move(.taskKind, &kind)
+    writer.move(.taskFlags, &flags)
+    writer.move(.taskPriority, &priority)
+    writer.move(.taskAction, &action)
+    writer.move(.taskShell, &shell)
+    writer.move(.taskDirectory, &directory)
+    writer.move(.taskEnvironment, &environment)
+    writer.move(.taskPolicy, &policy)
+    writer.move(.taskDemand, &demand)
+    writer.move(.taskAllowedCodes, &allowedCodes)
+    writer.move(.taskDescription, &description)
+    writer.move(.taskTags, &tags)
+    writer.move(.taskLine, &line)
+    writer.move(.taskFile, &file)
+    writer.move(.taskFingerprint, &fingerprint)
+    writer.move(.taskFingerprintParts, &fingerprintParts)
   }
 }
 
@@ -227,6 +228,12 @@ struct PlanWriter {
     addEntry(
       section, stride: MemoryLayout<Record>.stride, offset: bytes.count, count: records.count)
     records.withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+
+  /// The same, and lets go of the records.
+  mutating func move<Record: BitwiseCopyable>(_ section: PlanSection, _ records: inout [Record]) {
+    add(section, records)
+    records = []
   }
 
   private mutating func addEntry(_ section: PlanSection, stride: Int, offset: Int, count: Int) {

@@ -55,8 +55,13 @@ package struct EarlierDurations {
   private static func mayBeEnd(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> Bool {
     guard end - start > 12 else { return false }
     let sequenceEnd = bytes.position(of: Field.tab, from: start + 9)
-    let timeEnd = bytes.position(of: Field.tab, from: Swift.min(sequenceEnd + 1, bytes.count))
+    // Milliseconds have 13 digits from 2001 to 2286.
+    var timeEnd = sequenceEnd + 14
     guard timeEnd + 2 < end else { return false }
+    if bytes[timeEnd] != Field.tab {
+      timeEnd = bytes.position(of: Field.tab, from: sequenceEnd + 1)
+      guard timeEnd + 2 < end else { return false }
+    }
     let first = bytes[timeEnd + 1]
     return first == UInt8(ascii: "f")
       || first == UInt8(ascii: "s") && bytes[timeEnd + 2] == UInt8(ascii: "u")
