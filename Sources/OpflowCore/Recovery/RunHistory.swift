@@ -60,7 +60,7 @@ package struct RunHistory: Sendable {
     var history = RunHistory()
     while let line = reader.next() {
       switch line.event {
-      case .transition: history.enter(drive: line.drive, at: line.sequence)
+      case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
       case .open, .resume, .close, .worker: history.applyToRun(line)
       case .unknown: break
       }
