@@ -117,4 +117,24 @@ struct SchedulerDownloadTests {
     #expect(run.close?.exitCode == 0)
     #expect(run.journal.filter { $0.event == .success }.count == 60)
   }
+
+  @Test(
+    "a try waits for as long as the server asks, up to max_delay",
+    arguments: [(0, 100), (50, 100), (7_000, 7_000), (86_400_000, 20_000)] as [(Int64, Int64)])
+  func retryAfter(asked: Int64, waits: Int64) throws {
+    var maker = PlanMaker()
+    maker.addDownload("d")
+    maker.tasks[0].policy = TaskPolicy(
+      retryMax: 1, retryDelayMilliseconds: 100, retryMaxDelayMilliseconds: 20_000,
+      retryJitterPermille: 0)
+    var run = ImaginedRun(try maker.make())
+    run.settle()
+    let worker = try #require(run.running.keys.first)
+    var report = FetchReport()
+    report.waitMilliseconds = asked
+    run.tell(.fetched(worker, TaskID(0), attempt: 1, FetchRecord(report)))
+    run.end(worker, Outcome(status: .unknown, reason: .fetch))
+    #expect(run.journal.last?.delayMilliseconds == waits)
+    #expect(run.scheduler.nextWake == milliseconds(waits))
+  }
 }

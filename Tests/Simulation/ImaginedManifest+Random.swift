@@ -4,6 +4,8 @@ extension ImaginedManifest {
   /// The shape of a graph of needs.
   package enum Shape: CaseIterable, Sendable {
     case loose, chain, fan, layers, dense
+    /// Many downloads, of which workers are handed several ahead.
+    case files
   }
 
   /// A manifest of about `size` tasks.
@@ -32,6 +34,7 @@ extension ImaginedManifest {
         needs = (0..<2).map { _ in (layer - 1) * width + random.below(width) }.filter { $0 < index }
       }
     case .dense: needs = (0..<min(index, 3)).map { _ in random.below(index) }
+    case .files: break
     }
     for need in Set(needs).sorted() {
       task.needs.append((tasks[need].name, Self.condition(&random)))
@@ -39,6 +42,7 @@ extension ImaginedManifest {
       if tasks[need].flags.contains(.finally) { task.flags.insert(.finally) }
     }
     task.givePolicies(&random)
+    if shape == .files { task.becomeFile(&random) }
     tasks.append(task)
   }
 
@@ -101,6 +105,14 @@ extension ImaginedManifest.Task {
       if policy.timeoutMilliseconds == 0 { policy.timeoutMilliseconds = 100 }
     default: behaviour = .succeeds
     }
+  }
+
+  /// A download that most often ends well, so that the next ones follow it.
+  mutating func becomeFile(_ random: inout SplitMix64) {
+    isDownload = true
+    demand = Self.demand(isDownload: true, &random)
+    flags.subtract([.finally, .failWhenInterrupted])
+    if random.chance(80) { behaviour = .succeeds }
   }
 
   private static func demand(isDownload: Bool, _ random: inout SplitMix64) -> [DemandItem] {

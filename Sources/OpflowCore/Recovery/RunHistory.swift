@@ -205,7 +205,9 @@ package struct RunHistory: Sendable {
     }
     records[task.index].apply(
       event, line, fields, culprit: culprit ?? .none, definition: plan.fingerprint(task))
-    if keepsDetails { details.apply(event, task, line, fields) }
+    if keepsDetails {
+      details.apply(event, task, line, fields, isDownload: plan.kind(task) == .download)
+    }
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
