@@ -51,9 +51,11 @@ package struct KillDrill {
       isResume ? ["resume", "--output", "quiet"] + durability : ["run", "--output", "quiet"],
       folder: folder, mark: mark)
     let hurries = isResume && random.chance(20)
+    // Long enough for a slow machine, and often short enough for a fast one.
+    let patience = [50, 400][random.below(2)]
     var sent: Int32 = 0
     while mayKill, sent == 0 {
-      if victim.end(withinMilliseconds: hurries ? random.below(12) : random.below(400)) != nil {
+      if victim.end(withinMilliseconds: random.below(hurries ? 12 : patience)) != nil {
         break
       }
       sent = strikes.strike(victim, &random)

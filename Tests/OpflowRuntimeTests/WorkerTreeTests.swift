@@ -148,7 +148,8 @@ import Testing
   }
 
   @Test func `a suspended task stands still, and so does its time`() throws {
-    let script = "echo $$ > say; while :; do sleep 0.01; done"
+    // A shell that waits: one that is stopped within vfork(2) is not in state T.
+    let script = "tail -f /dev/null & echo $$ > say; wait"
     let worker = try WorkerHarness([
       // Long enough for the order to come before it, on a machine that is busy.
       WorkerTask("a", script) { $0.policy = TaskPolicy(timeoutMilliseconds: 3000) }
@@ -169,7 +170,7 @@ import Testing
 
   @Test func `a suspended task can be stopped`() throws {
     let worker = try WorkerHarness([
-      WorkerTask("a", "trap 'exit 4' TERM; echo $$ > say; while :; do sleep 0.01; done")
+      WorkerTask("a", "trap 'exit 4' TERM; tail -f /dev/null & echo $$ > say; wait")
     ])
     try worker.run("a")
     let pid = try worker.heardPID()
