@@ -64,26 +64,14 @@ struct Drive {
 
   private var heading: ProgressHeading {
     let (plan, logs) = (plan, ShownPath(arguments.view).text(folder.logs))
+    let run = folder.id.description
     var heading = ProgressHeading(
-      run: folder.id.description, initial: initial,
-      resumeCommand: commandLine("resume", [folder.id.description]),
-      logsCommand: commandLine("logs", ["--run", folder.id.description])
+      run: run, initial: initial,
+      resumeCommand: CommandText.about(folder, "resume", [run], arguments.view),
+      logsCommand: CommandText.about(folder, "logs", ["--run", run], arguments.view)
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
     heading.isResumed = isResumed
     return heading
-  }
-
-  /// A command line about this run, as short as it finds the run from where the person is.
-  private func commandLine(_ command: String, _ arguments: [String]) -> String {
-    let view = self.arguments.view
-    var words = ["opflow", command]
-    if let directory = view.directory { words += ["-C", directory] }
-    let state = Path.parent(of: Path.parent(of: folder.path))
-    let here = try? Path.workingDirectory()
-    if here.flatMap({ StateFolder.nearest(to: $0) })?.path != state {
-      words += ["--state-dir", ShownPath(view).text(state)]
-    }
-    return (words + arguments).map { ActionText.quoted($0) }.joined(separator: " ")
   }
 }
 

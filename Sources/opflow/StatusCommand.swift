@@ -24,7 +24,9 @@ enum StatusCommand {
       try Console.write(StatusJSON.text(status) { logs.path(of: $0, in: run.plan) })
     } else {
       let view = StatusView(
-        status, nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
+        status,
+        resumeCommand: CommandText.about(folder, "resume", [status.run], arguments.view),
+        nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
         color: console.colorsOutput)
       try Console.write(view.text())
     }

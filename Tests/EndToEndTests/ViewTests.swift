@@ -174,4 +174,15 @@ struct ViewTests {
     ).output
     #expect(before == after)
   }
+
+  @Test func `a status from elsewhere names a command that finds the run from there`() throws {
+    let place = try Workplace()
+    try place.write("sub/opflow.yaml", "tasks: { bad: { run: exit 1 } }")
+    try place.opflow("run", "sub/opflow.yaml", status: 1)
+    let status = try place.opflow("status", "sub/opflow.yaml").output
+    let line = try #require(status.split(separator: "\n").last)
+    #expect(line.hasPrefix("continue it: opflow resume --state-dir sub/.opflow "))
+    let words = line.dropFirst("continue it: opflow ".count)
+    #expect(try place.shell("$opflow \(words) --dry-run").output.contains("bad"))
+  }
 }

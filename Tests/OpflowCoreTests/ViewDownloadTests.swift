@@ -251,7 +251,10 @@ import Testing
     var status = try status(plan, ended: false)
     status.told = told(plan, attempt: 1)
     let text = String(
-      decoding: StatusView(status, nowMilliseconds: 2500, showsAll: false, color: false).text(),
+      decoding: StatusView(
+        status, resumeCommand: "opflow resume r1", nowMilliseconds: 2500, showsAll: false,
+        color: false
+      ).text(),
       as: UTF8.self)
     let line = "fetch  running  1.5s  54.0MiB of 200.0MiB (27%), 10.0MiB/s, 15s left\n"
     #expect(text.contains(line), "\(text)")
@@ -265,7 +268,10 @@ import Testing
       var status = try status(plan, ended: ended)
       status.told = told(plan, attempt: attempt)
       let text = String(
-        decoding: StatusView(status, nowMilliseconds: 2500, showsAll: false, color: false).text(),
+        decoding: StatusView(
+          status, resumeCommand: "opflow resume r1", nowMilliseconds: 2500, showsAll: false,
+          color: false
+        ).text(),
         as: UTF8.self)
       #expect(!text.contains("54.0MiB"))
     }
@@ -297,7 +303,10 @@ import Testing
     let json = String(decoding: StatusJSON.text(status) { _ in nil }, as: UTF8.self)
     #expect(json.contains(#""done_bytes":3145728,"total_bytes":null,"#), "\(json)")
     let text = String(
-      decoding: StatusView(status, nowMilliseconds: 2500, showsAll: false, color: false).text(),
+      decoding: StatusView(
+        status, resumeCommand: "opflow resume r1", nowMilliseconds: 2500, showsAll: false,
+        color: false
+      ).text(),
       as: UTF8.self)
     #expect(text.contains("http://example.org/file: answered 404; 3.0MiB kept\n"), "\(text)")
   }
@@ -305,7 +314,10 @@ import Testing
   @Test func `the whole status tells what a finished download found`() throws {
     let status = try status(plan(), ended: true)
     let text = String(
-      decoding: StatusView(status, nowMilliseconds: 4000, showsAll: true, color: false).text(),
+      decoding: StatusView(
+        status, resumeCommand: "opflow resume r1", nowMilliseconds: 4000, showsAll: true,
+        color: false
+      ).text(),
       as: UTF8.self)
     #expect(
       text.hasSuffix(

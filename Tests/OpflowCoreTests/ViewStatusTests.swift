@@ -66,7 +66,9 @@ import Testing
   }
 
   private func text(_ status: RunStatus, showsAll: Bool = false) -> String {
-    let view = StatusView(status, nowMilliseconds: 4500, showsAll: showsAll, color: false)
+    let view = StatusView(
+      status, resumeCommand: "opflow resume r1", nowMilliseconds: 4500, showsAll: showsAll,
+      color: false)
     return String(decoding: view.text(), as: UTF8.self)
   }
 

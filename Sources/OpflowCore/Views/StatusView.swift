@@ -4,13 +4,18 @@ package struct StatusView {
   private let nowMilliseconds: Int64
   private let palette: Palette
   private let showsAll: Bool
+  private let resumeCommand: String
 
   /// Tasks that a table shows unless all are asked for.
   private static let maxRows = 50
   private static let maxNeeds = 3
 
-  package init(_ status: RunStatus, nowMilliseconds: Int64, showsAll: Bool, color: Bool) {
+  /// - Parameter resumeCommand: the command line that continues the run.
+  package init(
+    _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool
+  ) {
     self.status = status
+    self.resumeCommand = resumeCommand
     self.nowMilliseconds = nowMilliseconds
     self.showsAll = showsAll
     palette = Palette(isOn: color)
@@ -31,7 +36,7 @@ package struct StatusView {
     if showsAll { writeDownloads(tasks, into: &text) }
     if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
-      text.add("\ncontinue it: opflow resume \(status.run)\n")
+      text.add("\ncontinue it: \(resumeCommand)\n")
     }
     return text.take()
   }

@@ -235,7 +235,9 @@ enum FuzzJournal {
       let status = RunStatus(
         run: "r", plan: plan, history: reading.history,
         included: .all(taskCount: plan.taskCount), isHeld: isHeld)
-      _ = StatusView(status, nowMilliseconds: 1, showsAll: true, color: false).text()
+      _ = StatusView(
+        status, resumeCommand: "opflow resume r1", nowMilliseconds: 1, showsAll: true, color: false
+      ).text()
       _ = StatusJSON.text(status) { _ in nil }
       _ = JournalVerdict(path: "j", recovery: reading.recovery, isHeld: isHeld)
         .text(plan: plan, history: reading.history)

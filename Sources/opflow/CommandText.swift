@@ -1,0 +1,20 @@
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// Command lines about a run, for a person to type.
+enum CommandText {
+  /// As short as it finds the run from where the person is.
+  static func about(
+    _ folder: RunFolder, _ command: String, _ arguments: [String], _ view: ViewArguments
+  ) -> String {
+    var words = ["opflow", command]
+    if let directory = view.directory { words += ["-C", directory] }
+    let state = Path.parent(of: Path.parent(of: folder.path))
+    let here = try? Path.workingDirectory()
+    if here.flatMap({ StateFolder.nearest(to: $0) })?.path != state {
+      words += ["--state-dir", ShownPath(view).text(state)]
+    }
+    return (words + arguments).map { ActionText.quoted($0) }.joined(separator: " ")
+  }
+}
