@@ -6,7 +6,7 @@ import Testing
 func compile(
   _ text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/work/project", wantsPlan: Bool = true
+  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true
 ) throws(ManifestError) -> CompiledManifest {
   try compile(
     bytes: Array(text.utf8), variables: variables, environment: environment, runID: runID,
@@ -16,7 +16,7 @@ func compile(
 func compile(
   bytes: [UInt8], variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/work/project", wantsPlan: Bool = true
+  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true
 ) throws(ManifestError) -> CompiledManifest {
   try ManifestCompiler.compile(
     ManifestSource(
@@ -44,7 +44,7 @@ func mistakes(
 func plan(
   _ text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  folder: String = "/work/project"
+  folder: String = "/data/project"
 ) throws -> Plan {
   let compiled = try compile(
     text, variables: variables, environment: environment, runID: runID, folder: folder)

@@ -75,7 +75,7 @@ struct ExpressionTests {
     #expect(plan.policy(task).retryMax == 2)
     #expect(plan.priority[task.index] == 4)
     #expect(plan.flags(task) == .allowAnyFailure)
-    #expect(try plan.directoryText("a") == "/work/project/dir/x")
+    #expect(try plan.directoryText("a") == "/data/project/dir/x")
     #expect(try plan.environmentTexts("a") == ["A=a2"])
     #expect(try plan.demandTexts("a") == ["cpu=2"])
   }

@@ -5,7 +5,7 @@ import Testing
 /// What makes a task another one for a resume, and a plan another one.
 struct FingerprintTests {
   private func fingerprint(
-    _ task: String, top: String = "", runID: String = "run-1", folder: String = "/work/project"
+    _ task: String, top: String = "", runID: String = "run-1", folder: String = "/data/project"
   ) throws -> Fingerprint {
     let plan = try plan(
       "\(top)\ntasks:\n  b: { run: x }\n  c: { run: x }\n  a: { \(task) }\n", runID: runID,

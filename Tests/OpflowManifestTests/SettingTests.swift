@@ -100,8 +100,8 @@ struct SettingTests {
         a: { run: x }
         b: { run: x, env: { OTHER: "1" } }
       """)
-    #expect(try plan.directoryText("a") == "/work/project/work/a")
-    #expect(try plan.directoryText("b") == "/work/project/work/b")
+    #expect(try plan.directoryText("a") == "/data/project/work/a")
+    #expect(try plan.directoryText("b") == "/data/project/work/b")
     #expect(try plan.environmentTexts("a") == ["ME=a"])
     #expect(try plan.environmentTexts("b") == ["ME=b", "OTHER=1"])
     #expect(plan.policy(try plan.id("b")).timeoutMilliseconds == 5000)
@@ -120,7 +120,7 @@ struct SettingTests {
       """)
     #expect(plan.string(plan.manifest.name) == "release")
     #expect(plan.string(plan.manifest.description) == "build it")
-    #expect(plan.string(plan.manifest.folder) == "/work/project")
+    #expect(plan.string(plan.manifest.folder) == "/data/project")
     #expect(plan.manifest.maxParallel == 3)
     #expect(plan.manifest.maxFailures == 0)
     #expect(

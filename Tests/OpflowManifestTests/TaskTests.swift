@@ -61,8 +61,8 @@ struct TaskTests {
         c: { run: x, dir: /abs/ }
         d: { run: x, dir: "../../../.." }
       """)
-    #expect(try plan.directoryText("a") == "/work/project/src")
-    #expect(try plan.directoryText("b") == "/work/lib/x")
+    #expect(try plan.directoryText("a") == "/data/project/src")
+    #expect(try plan.directoryText("b") == "/data/lib/x")
     #expect(try plan.directoryText("c") == "/abs")
     #expect(try plan.directoryText("d") == "/")
   }

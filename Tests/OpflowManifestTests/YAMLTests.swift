@@ -50,12 +50,12 @@ struct YAMLTests {
         d: *base
       """)
     #expect(try plan.scriptText("a") == "echo base")
-    #expect(try plan.directoryText("a") == "/work/project/own")
+    #expect(try plan.directoryText("a") == "/data/project/own")
     #expect(try plan.environmentTexts("a") == ["A=1", "B=2"])
-    #expect(try plan.directoryText("b") == "/work/project/more")
+    #expect(try plan.directoryText("b") == "/data/project/more")
     #expect(try plan.scriptText("b") == "echo base")
     #expect(try plan.environmentTexts("c") == ["B=3", "A=1"])
-    #expect(try plan.directoryText("d") == "/work/project/src")
+    #expect(try plan.directoryText("d") == "/data/project/src")
   }
 
   @Test func `a merged map may itself merge`() throws {
@@ -65,7 +65,7 @@ struct YAMLTests {
       x-b: &b { <<: *a, dir: b }
       tasks: { t: { <<: *b } }
       """)
-    #expect(try plan.directoryText("t") == "/work/project/b")
+    #expect(try plan.directoryText("t") == "/data/project/b")
     #expect(try plan.scriptText("t") == "from a")
   }
 

@@ -34,7 +34,7 @@ enum FuzzManifest {
   ) throws(ManifestError) -> CompiledManifest {
     try ManifestCompiler.compile(
       ManifestSource(
-        bytes: Array(bytes), displayPath: "m.yaml", path: "/work/m.yaml", folder: "/work",
+        bytes: Array(bytes), displayPath: "m.yaml", path: "/data/m.yaml", folder: "/data",
         defaultName: "m"),
       options: CompileOptions(
         runID: "run", environment: [("HOME", "/home")],
