@@ -24,7 +24,9 @@ final class Victim {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let words = [program] + arguments
-    let variables = ["PATH=\(path)", "OPFLOW_DRILL=\(mark)"]
+    // What a program built with a sanitizer is told counts for it, too.
+    let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { "ASAN_OPTIONS=\($0)" }
+    let variables = ["PATH=\(path)", "OPFLOW_DRILL=\(mark)"] + [sanitizer].compactMap { $0 }
     var argv: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     var envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
     defer { for pointer in argv + envp { free(pointer) } }

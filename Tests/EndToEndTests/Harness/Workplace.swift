@@ -146,6 +146,8 @@ final class Workplace {
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
       "HOME": path, "LANG": "C.UTF-8", "OPFLOW_TEST_MARK": mark, "opflow": Program.path,
     ]
+    // What a program built with a sanitizer is told counts for all that the tests start.
+    all["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
     all.merge(environment) { $1 }
     return Launch(
       program: program, arguments: arguments, environment: all, folder: folder ?? path,
