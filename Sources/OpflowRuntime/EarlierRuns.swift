@@ -11,9 +11,12 @@ extension StateFolder {
     var earlier = EarlierDurations(plan: plan)
     var remaining = EarlierDurations.byteLimit(taskCount: plan.taskCount)
     var journals = 0
-    for run in (try? runs())?.prefix(Self.maxRunsLookedAt) ?? [] {
+    guard let runs = try? runs(ofManifest: path, amongNewest: Self.maxRunsLookedAt) else {
+      return .unknown
+    }
+    for run in runs {
       if earlier.isComplete || remaining <= 0 || journals == Self.maxJournalsRead { break }
-      let count = read(folder(of: run), ofManifest: path, atMost: remaining, into: &earlier)
+      let count = read(run, atMost: remaining, into: &earlier)
       if count > 0 { journals += 1 }
       remaining -= count
     }
@@ -24,14 +27,11 @@ extension StateFolder {
   private static let maxRunsLookedAt = 32
   private static let maxJournalsRead = 4
 
-  /// Returns how many bytes were looked at; none of a run of another manifest.
+  /// Returns how many bytes were looked at.
   private func read(
-    _ run: RunFolder, ofManifest path: String, atMost limit: Int,
-    into earlier: inout EarlierDurations
+    _ run: RunFolder, atMost limit: Int, into earlier: inout EarlierDurations
   ) -> Int {
-    guard let open = try? run.readOpen(), open.isRun(ofManifest: path, stateFolder: self.path),
-      let size = try? Path.status(run.journal).sizeBytes
-    else { return 0 }
+    guard let size = try? Path.status(run.journal).sizeBytes else { return 0 }
     let isReadWhole = size <= Int64(limit)
     let count = try? run.withJournal(isReadWhole: isReadWhole) {
       bytes throws(JournalError) -> Int in

@@ -79,14 +79,24 @@ package struct RunFolder: Equatable, Sendable {
 
   /// Maps the plan. Every reference in it is checked; the checksum too where asked.
   package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
+    let mapped = try mapPlan(isReadWhole: true, verifyingChecksum: verifyingChecksum)
+    do throws(PlanError) {
+      try mapped.validate()
+      return mapped
+    } catch {
+      throw .plan(path: plan, error)
+    }
+  }
+
+  /// The plan with nothing but its header and section table checked, and the checksum where asked.
+  func mapPlan(
+    isReadWhole: Bool = false, verifyingChecksum: Bool = false
+  ) throws(RunFolderError) -> Plan {
     let file = try doing("open", plan) { () throws(Errno) in
-      try MappedFile(plan, isReadWhole: true)
+      try MappedFile(plan, isReadWhole: isReadWhole)
     }
     do throws(PlanError) {
-      let plan = try Plan(
-        bytes: file.bytes, checksum: verifyingChecksum, release: MappedFile.unmap)
-      try plan.validate()
-      return plan
+      return try Plan(bytes: file.bytes, checksum: verifyingChecksum, release: MappedFile.unmap)
     } catch {
       throw .plan(path: plan, error)
     }

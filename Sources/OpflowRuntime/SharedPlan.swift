@@ -7,10 +7,11 @@ extension StateFolder {
   package func plan(
     ofManifest path: String, where isWanted: (Plan) -> Bool
   ) -> (plan: Plan, run: RunFolder)? {
-    for id in (try? runs())?.prefix(Self.maxPlansLookedAt) ?? [] {
-      let run = folder(of: id)
-      guard let open = try? run.readOpen(), open.isRun(ofManifest: path, stateFolder: self.path),
-        let candidate = try? run.mapPlan(), isWanted(candidate), let plan = try? run.openPlan(),
+    guard let runs = try? runs(ofManifest: path, amongNewest: Self.maxPlansLookedAt) else {
+      return nil
+    }
+    for run in runs {
+      guard let candidate = try? run.mapPlan(), isWanted(candidate), let plan = try? run.openPlan(),
         plan.key == candidate.key
       else { continue }
       return (plan, run)
@@ -34,15 +35,5 @@ extension RunFolder {
       // Too many links, another file system below a mount, a folder that was just removed.
     }
     try write(plan: shared.copyOfBytes)
-  }
-
-  /// The plan with nothing but its header and section table checked.
-  func mapPlan() throws(RunFolderError) -> Plan {
-    let file = try doing("open", plan) { () throws(Errno) in try MappedFile(plan) }
-    do throws(PlanError) {
-      return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
-    } catch {
-      throw .plan(path: plan, error)
-    }
   }
 }

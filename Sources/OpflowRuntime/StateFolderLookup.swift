@@ -30,9 +30,18 @@ extension StateFolder {
   /// passed over: nobody knows whose they are.
   package func newestRun(ofManifest path: String) throws(RunFolderError) -> RunFolder? {
     let manifest = path == "-" ? path : Self.real(path)
-    return try runs().lazy.map(folder(of:)).first { run in
+    return try runs(ofManifest: manifest).first { _ in true }
+  }
+
+  /// The runs of the manifest with that real path, newest first, each looked for as it is asked for.
+  ///
+  /// - Parameter limit: so many runs of any manifest are looked at.
+  func runs(
+    ofManifest path: String, amongNewest limit: Int = .max
+  ) throws(RunFolderError) -> some Sequence<RunFolder> {
+    try runs().prefix(limit).lazy.map(folder(of:)).filter { run in
       guard let open = try? run.readOpen() else { return false }
-      return open.isRun(ofManifest: manifest, stateFolder: self.path)
+      return open.isRun(ofManifest: path, stateFolder: self.path)
     }
   }
 

@@ -80,9 +80,6 @@ struct ManifestFile {
   func compile(
     runID: String, set: [String], maxParallel: UInt32?, console: Console, wantsPlan: Bool = true
   ) throws(CommandError) -> CompiledManifest {
-    let source = ManifestSource(
-      bytes: bytes, displayPath: displayPath, path: realPath, folder: folder,
-      defaultName: defaultName)
     let options = CompileOptions(
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
@@ -94,6 +91,13 @@ struct ManifestFile {
     } catch {
       throw CommandError(.manifest, verbatim: renderer.render(error))
     }
+  }
+
+  /// What the compiler reads.
+  var source: ManifestSource {
+    ManifestSource(
+      bytes: bytes, displayPath: displayPath, path: realPath, folder: folder,
+      defaultName: defaultName)
   }
 
   /// The run's name where the manifest gives none.

@@ -76,10 +76,7 @@ struct PreparedPlan {
 extension ManifestFile {
   /// What a plan of it is compiled from, as far as it is known before the manifest is read.
   func inputs(set: [String]) -> PlanInputs {
-    var inputs = PlanInputs(opflowVersion: Version.text, folder: folder)
-    inputs.set = set
-    inputs.files = [(realPath, Hash.planKey(bytes))]
-    return inputs
+    source.inputs(opflowVersion: Version.text, set: set)
   }
 
   /// Whether compiling it would give this very plan.

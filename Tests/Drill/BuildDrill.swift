@@ -118,12 +118,7 @@ package struct BuildDrill {
     proven = proof.successes
   }
 
-  private var journalPath: String? {
-    let runs = disturbed + "/.opflow/runs"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []
-    return names.sorted().map { "\(runs)/\($0)/journal.log" }
-      .last { (FileManager.default.contents(atPath: $0)?.count ?? 0) > 0 }
-  }
+  private var journalPath: String? { JournalProof.newestPath(in: disturbed) }
 
   private func text(_ name: String) -> String {
     let data = FileManager.default.contents(atPath: disturbed + "/" + name) ?? Data()

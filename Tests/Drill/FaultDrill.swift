@@ -203,12 +203,7 @@ package struct FaultDrill {
     return JournalProof([UInt8](data))
   }
 
-  private var journalPath: String? {
-    let runs = folder + "/.opflow/runs"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []
-    return names.sorted().map { "\(runs)/\($0)/journal.log" }
-      .last { (FileManager.default.contents(atPath: $0)?.count ?? 0) > 0 }
-  }
+  private var journalPath: String? { JournalProof.newestPath(in: folder) }
 
   private func text(_ name: String) -> String {
     String(

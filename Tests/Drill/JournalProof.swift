@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a journal proves, read without opflow's own code.
 struct JournalProof {
   /// Tasks whose success stands, and was not taken back by a resume.
@@ -53,5 +55,13 @@ struct JournalProof {
       for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0x82F6_3B78 : crc >> 1 }
     }
     return ~crc
+  }
+
+  /// The journal of the newest run in a folder; a run that died before it wrote a byte has none.
+  static func newestPath(in folder: String) -> String? {
+    let runs = folder + "/.opflow/runs"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []
+    return names.sorted().map { "\(runs)/\($0)/journal.log" }
+      .last { (FileManager.default.contents(atPath: $0)?.count ?? 0) > 0 }
   }
 }

@@ -158,12 +158,7 @@ package struct KillDrill {
   }
 
   /// The run's journal; a run that died before it wrote a byte has none.
-  private var journalPath: String? {
-    let runs = folder + "/.opflow/runs"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []
-    return names.sorted().map { "\(runs)/\($0)/journal.log" }
-      .last { (FileManager.default.contents(atPath: $0)?.count ?? 0) > 0 }
-  }
+  private var journalPath: String? { JournalProof.newestPath(in: folder) }
 
   private func finding(_ text: String) -> DrillFinding {
     let output = FileManager.default.contents(atPath: folder + "/last.out") ?? Data()

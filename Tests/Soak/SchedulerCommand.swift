@@ -24,12 +24,12 @@ struct SchedulerCommand {
       maxParallel: parallel, memoryBytes: 1 << 40, maxFailures: 1, seed: 1)
     options.handsAhead = false
     let before = Self.residentBytes
-    let start = Self.processorMicroseconds
+    let start = Cost.now.cpuMicroseconds
     var game = Game(
       Scheduler(plan: plan, options: options, initial: initial, attempts: attempts))
-    let ready = Self.processorMicroseconds
+    let ready = Cost.now.cpuMicroseconds
     game.play()
-    let end = Self.processorMicroseconds
+    let end = Cost.now.cpuMicroseconds
     let bytes = Self.residentBytes - before
     // Waiting, ready, running, ended.
     let transitions = game.ended * 3
@@ -77,12 +77,6 @@ struct SchedulerCommand {
     guard case .plan(let bytes) = builder.finish(manifest: manifest, key: PlanKey(high: 0, low: 1))
     else { return nil }
     return try? Plan(copying: bytes)
-  }
-
-  private static var processorMicroseconds: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
   }
 
   /// What this process has in memory (proc_pid_statm(5)).

@@ -5,16 +5,16 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "cost.h"
 
 extern char **environ;
 
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
-  struct timespec from, to;
+  struct timespec from;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   const char *input = getenv("CLOCK_INPUT");
@@ -28,12 +28,6 @@ int main(int argc, char **argv) {
     if (posix_spawnp(&pid, argv[2], &actions, NULL, argv + 2, environ) != 0) return 2;
     if (waitpid(pid, &status, 0) != pid || status != 0) return 1;
   }
-  clock_gettime(CLOCK_MONOTONIC, &to);
-  struct rusage use;
-  getrusage(RUSAGE_CHILDREN, &use);
-  printf("%ld %ld %ld\n",
-         (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000L + use.ru_utime.tv_usec +
-             use.ru_stime.tv_usec,
-         (to.tv_sec - from.tv_sec) * 1000000L + (to.tv_nsec - from.tv_nsec) / 1000, use.ru_maxrss);
+  print_cost(RUSAGE_CHILDREN, from);
   return 0;
 }

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "CHash.h"
+#include "cost.h"
 
 static char *number(char *at, uint64_t value) {
   char digits[20];
@@ -80,18 +79,12 @@ static int replay(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  struct timespec from, to;
+  struct timespec from;
   clock_gettime(CLOCK_MONOTONIC, &from);
   int status = 2;
   if (argc == 4 && !strcmp(argv[1], "append")) status = append(atol(argv[2]), argv[3]);
   if (argc == 3 && !strcmp(argv[1], "replay")) status = replay(argv[2]);
   if (status) return status;
-  clock_gettime(CLOCK_MONOTONIC, &to);
-  struct rusage use;
-  getrusage(RUSAGE_SELF, &use);
-  printf("%ld %ld %ld\n",
-         (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000L + use.ru_utime.tv_usec +
-             use.ru_stime.tv_usec,
-         (to.tv_sec - from.tv_sec) * 1000000L + (to.tv_nsec - from.tv_nsec) / 1000, use.ru_maxrss);
+  print_cost(RUSAGE_SELF, from);
   return 0;
 }

@@ -134,11 +134,7 @@ package struct DownloadQueue: Sendable {
   /// Tells what may be told, then begins what may begin.
   private mutating func goOn(into actions: inout [DownloadQueueAction]) {
     while let first = entries.first {
-      if !hasToldStart {
-        if case .waiting = first.phase { break }
-        actions.append(.report(.started(first.task, attempt: first.attempt, pid: pid)))
-        hasToldStart = true
-      }
+      tellStart(into: &actions)
       guard case .ended(let isSuccess) = first.phase else { break }
       actions.append(.tellEnd(first.task))
       entries.removeFirst()
@@ -147,6 +143,14 @@ package struct DownloadQueue: Sendable {
       if !isSuccess { giveBack(from: 0, through: entries.count - 1, into: &actions) }
     }
     beginNext(into: &actions)
+  }
+
+  /// The first task has started, as far as the coordinator is concerned, once it was begun.
+  private mutating func tellStart(into actions: inout [DownloadQueueAction]) {
+    guard !hasToldStart, let first = entries.first else { return }
+    if case .waiting = first.phase { return }
+    actions.append(.report(.started(first.task, attempt: first.attempt, pid: pid)))
+    hasToldStart = true
   }
 
   private mutating func beginNext(into actions: inout [DownloadQueueAction]) {
@@ -159,11 +163,7 @@ package struct DownloadQueue: Sendable {
       case .waiting:
         entries[place].phase = .transferring
         actions.append(.begin(entries[place].task, attempt: entries[place].attempt))
-        if place == 0, !hasToldStart {
-          hasToldStart = true
-          actions.append(
-            .report(.started(entries[0].task, attempt: entries[0].attempt, pid: pid)))
-        }
+        tellStart(into: &actions)
         return
       }
     }

@@ -7,9 +7,7 @@ package enum DurationText {
     switch value {
     case ..<1000: return "0.\(padded(value / 10))s"
     case ..<60_000: return "\(value / 1000).\(value % 1000 / 100)s"
-    case ..<3_600_000: return "\(value / 60_000)m\(padded(value / 1000 % 60))s"
-    case ..<86_400_000: return "\(value / 3_600_000)h\(padded(value / 60_000 % 60))m"
-    default: return "\(value / 86_400_000)d\(padded(value / 3_600_000 % 24))h"
+    default: return text(wholeSeconds: value / 1000)
     }
   }
 

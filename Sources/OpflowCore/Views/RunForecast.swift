@@ -13,7 +13,8 @@ package struct RunForecast {
   private var scheduler: Scheduler
   private var actions: [SchedulerAction] = []
   private var events: [SchedulerEvent] = []
-  private var running = EndQueue()
+  /// The ends to come.
+  private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
 
   package init(
@@ -72,7 +73,7 @@ package struct RunForecast {
 }
 
 /// The end of a task that runs.
-private struct ForecastEnd {
+private struct ForecastEnd: HeapElement {
   var at: Int64
   /// Of two that end at once the one that started first.
   var order: Int
@@ -81,37 +82,4 @@ private struct ForecastEnd {
   var attempt: Int32
 
   func isBefore(_ other: ForecastEnd) -> Bool { (at, order) < (other.at, other.order) }
-}
-
-/// The ends to come, the next one first: a heap.
-private struct EndQueue {
-  private var heap: [ForecastEnd] = []
-
-  mutating func push(_ end: ForecastEnd) {
-    var child = heap.count
-    heap.append(end)
-    while child > 0 {
-      let parent = (child - 1) / 2
-      if !end.isBefore(heap[parent]) { break }
-      heap[child] = heap[parent]
-      child = parent
-    }
-    heap[child] = end
-  }
-
-  mutating func pop() -> ForecastEnd? {
-    guard let last = heap.popLast() else { return nil }
-    guard let first = heap.first else { return last }
-    var parent = 0
-    while true {
-      var child = parent * 2 + 1
-      if child >= heap.count { break }
-      if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
-      if !heap[child].isBefore(last) { break }
-      heap[parent] = heap[child]
-      parent = child
-    }
-    heap[parent] = last
-    return first
-  }
 }

@@ -21,6 +21,16 @@ package struct ManifestSource: Sendable {
     self.folder = folder
     self.defaultName = defaultName
   }
+
+  /// What is known of a plan's inputs before the manifest is read.
+  ///
+  /// - Parameter set: `NAME=VALUE` of each `--set`, in order.
+  package func inputs(opflowVersion: String, set: [String]) -> PlanInputs {
+    var inputs = PlanInputs(opflowVersion: opflowVersion, folder: folder)
+    inputs.set = set
+    inputs.files = [(path, Hash.planKey(bytes))]
+    return inputs
+  }
 }
 
 /// What a plan depends on besides the manifest.
@@ -130,18 +140,12 @@ package enum ManifestCompiler {
       taskCount: counts.tasks, needCount: counts.needs)
   }
 
-  /// What is known of a plan's inputs before the manifest is read.
-  package static func inputs(_ source: ManifestSource, options: CompileOptions) -> PlanInputs {
-    var inputs = PlanInputs(opflowVersion: options.opflowVersion, folder: source.folder)
-    inputs.set = options.variables.map { "\($0.name)=\($0.value)" }
-    inputs.files = [(source.path, Hash.planKey(source.bytes))]
-    return inputs
-  }
-
   private static func planKey(
     _ source: ManifestSource, _ options: CompileOptions, reader: borrowing ManifestReader
   ) -> PlanKey {
-    var inputs = inputs(source, options: options)
+    var inputs = source.inputs(
+      opflowVersion: options.opflowVersion,
+      set: options.variables.map { "\($0.name)=\($0.value)" })
     inputs.environment = reader.scope.environmentRead
     inputs.runID = reader.scope.sawRunID ? options.runID : nil
     return inputs.key

@@ -1,0 +1,47 @@
+import Drill
+import Glibc
+
+/// `NAME PROGRAM COUNT SEED FOLDER`: drills with one seed after the other, until so much was done.
+struct DrillRounds {
+  let program: String
+  let count: Int
+  let seed: UInt64
+  let folder: String
+
+  init?(_ arguments: [String]) {
+    guard arguments.count == 4, let count = Int(arguments[1]), let seed = UInt64(arguments[2])
+    else {
+      return nil
+    }
+    program = arguments[0]
+    self.count = count
+    self.seed = seed
+    folder = arguments[3]
+  }
+
+  /// - Parameters:
+  ///   - replay: what goes before the seed in the command line that tries one again.
+  ///   - drill: one drill with that seed, of which that much is left to do; gives how much it did,
+  ///     and what there is to tell of it.
+  /// - Returns: whether nothing was found.
+  func run(
+    replay: String, _ drill: (UInt64, Int) throws -> (done: Int, text: String)
+  ) -> Bool {
+    var done = 0
+    var life = seed
+    while done < count {
+      do {
+        let round = try drill(life, count - done)
+        done += round.done
+        print("seed \(life): \(round.text); \(done) of \(count)")
+        fflush(nil)
+      } catch {
+        print("seed \(life): \(error)")
+        print("replay: scripts/soak \(replay) --seed \(life)")
+        return false
+      }
+      life += 1
+    }
+    return true
+  }
+}

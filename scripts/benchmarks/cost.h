@@ -1,0 +1,18 @@
+// What a piece of work cost, as every benchmark prints it: CPU time in microseconds (user and
+// system), wall time in microseconds, the largest resident set in KiB.
+#pragma once
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+
+// `who`: RUSAGE_SELF or RUSAGE_CHILDREN (getrusage(2)). `from`: when it began, by CLOCK_MONOTONIC.
+static inline void print_cost(int who, struct timespec from) {
+  struct timespec to;
+  clock_gettime(CLOCK_MONOTONIC, &to);
+  struct rusage use;
+  getrusage(who, &use);
+  printf("%ld %ld %ld\n",
+         (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000L + use.ru_utime.tv_usec +
+             use.ru_stime.tv_usec,
+         (to.tv_sec - from.tv_sec) * 1000000L + (to.tv_nsec - from.tv_nsec) / 1000, use.ru_maxrss);
+}
