@@ -5,11 +5,14 @@ import Testing
 /// Digits that are read eight at a time: every byte at every place.
 @Suite struct DigitTests {
   private func hexadecimal(_ bytes: [UInt8]) -> UInt64? {
-    bytes.withUnsafeBytes { $0.hexadecimal(0, bytes.count) }
+    bytes.withUnsafeBytes { ByteWindow($0)?.hexadecimal(0, digitCount: bytes.count) }
   }
 
   private func decimal(_ bytes: [UInt8]) -> UInt64? {
-    bytes.withUnsafeBytes { $0.eightDigits(at: 0) }
+    bytes.withUnsafeBytes {
+      let eight = $0.eight(at: 0)
+      return eight.digitCount == 8 ? eight.decimal(8) : nil
+    }
   }
 
   @Test func `hexadecimal digits are lower-case letters and decimal digits only`() {

@@ -189,7 +189,7 @@ package struct RunHistory: Sendable {
     if records.isEmpty {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
     }
-    guard let task = names.task(line.task, plan: plan) else {
+    guard let task = names.task(of: line, plan: plan) else {
       if event == .resume { head.seen += 1 }
       gone.insert(line.task)
       return
@@ -199,15 +199,12 @@ package struct RunHistory: Sendable {
     if event == .resume || settled >= Swift.max(1, provenFrom) && settled < head.sequence {
       head.seen += 1
     }
-    let culprit = fields.culprit.isEmpty ? nil : plan.task(escapedName: fields.culprit)
-    if event == .success || event == .failure, !records[task.index].isRunning(fields.attempt) {
+    let isEnd = event == .success || event == .failure
+    if isEnd, !records[task.index].isRunning(fields.attempt) {
       records[task.index].startSequence = lostStart(after: records[task.index])
     }
-    records[task.index].apply(
-      event, line, fields, culprit: culprit ?? .none, definition: plan.fingerprint(task))
-    if keepsDetails {
-      details.apply(event, task, line, fields, isDownload: plan.kind(task) == .download)
-    }
+    records[task.index].apply(event, line, fields, task, plan)
+    if keepsDetails { details.apply(event, task, line, fields, plan) }
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
