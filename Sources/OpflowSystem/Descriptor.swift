@@ -64,7 +64,7 @@ package struct Descriptor: ~Copyable, Sendable {
       }
       let count = bytes.count - start
       if count == 0 { break }
-      room = count >= room ? min(max(bytes.count, 4096), 1 << 26) : max(room - count, 4096)
+      room = count >= room ? min(max(bytes.count, 4096), 1 << 26) : room - count
     }
     return bytes
   }

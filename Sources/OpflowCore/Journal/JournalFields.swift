@@ -85,6 +85,30 @@ struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
+  /// The same for a value of `length` bytes or more, which are passed over without a search for the end
+  /// where they have none.
+  @inline(__always)
+  mutating func text(behind count: Int, atLeast length: Int) -> UnsafeRawBufferPointer {
+    assert(length == 16)
+    let start = position &+ count
+    guard start &+ length < end, bytes.eight(at: start).position(of: Field.tab) == 8,
+      bytes.eight(at: start &+ 8).position(of: Field.tab) == 8
+    else { return text(behind: count) }
+    pass(behind: count &+ length)
+    return bytes.part(start, position &- 1)
+  }
+
+  /// A number of one digit; nil for anything else, and the cursor stays.
+  @inline(__always)
+  mutating func digit(behind count: Int) -> Int64? {
+    let stop = position &+ count &+ 1
+    guard stop <= end else { return nil }
+    let value = bytes[stop &- 1] &- 48
+    guard value < 10, stop == end || bytes[stop] == Field.tab else { return nil }
+    position = stop &+ 1
+    return Int64(value)
+  }
+
   /// The same for a number that is not negative; 0 for anything else, and for one of more than 18
   /// digits.
   @inline(__always)

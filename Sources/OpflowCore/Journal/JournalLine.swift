@@ -131,6 +131,12 @@ package struct JournalLine {
   /// Escaped, as it stands; empty where the line speaks of the run.
   package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
 
+  /// Whether the task's name is another than `task`, which stands for it.
+  @inline(__always)
+  var hasEscapedTask: Bool {
+    bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
+  }
+
   /// The last eight bytes of the task, or all where it has less: what names of one plan mostly differ
   /// in.
   @inline(__always)

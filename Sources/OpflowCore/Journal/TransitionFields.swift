@@ -20,18 +20,26 @@ struct TransitionFields {
 
   static let attemptLimit: Int64 = 1_000_000_000
 
+  /// Nothing said.
   @inline(__always)
-  init(_ line: JournalLine) {
+  init() {}
+
+  init(_ line: JournalLine) { read(line) }
+
+  /// Takes in what a line says; before it nothing was. Apart from `init`, so that a reader of many lines
+  /// has no copies.
+  @inline(__always)
+  mutating func read(_ line: JournalLine) {
     var cursor = FieldCursor(line)
-    readCommon(&cursor)
+    if cursor.begins(with: "n=") { readAttempt(&cursor) }
+    // That is all of a start.
+    if !cursor.isAtEnd { readEnd(&cursor) }
     while !cursor.isAtEnd { cursor = readOther(cursor) }
   }
 
-  /// The fields of a start and of a success, in the order in which an encoder writes them, as far as
-  /// they stand so.
+  /// The fields of a success, in the order in which an encoder writes them, as far as they stand so.
   @inline(__always)
-  private mutating func readCommon(_ cursor: inout FieldCursor) {
-    if cursor.begins(with: "n=") { readAttempt(&cursor) }
+  private mutating func readEnd(_ cursor: inout FieldCursor) {
     if cursor.begins(with: "exit=0\t") {
       status = .exit(0)
       cursor.skip(7)
@@ -46,13 +54,13 @@ struct TransitionFields {
 
   @inline(__always)
   private mutating func readAttempt(_ cursor: inout FieldCursor) {
-    let value = cursor.natural(behind: 2)
+    let value = cursor.digit(behind: 2) ?? cursor.natural(behind: 2)
     attempt = value < Self.attemptLimit ? Int32(truncatingIfNeeded: value) : 0
   }
 
   @inline(__always)
   private mutating func readFingerprint(_ cursor: inout FieldCursor) {
-    let text = FingerprintText(cursor.text(behind: 3))
+    let text = FingerprintText(cursor.text(behind: 3, atLeast: 16))
     if text.isSound { fingerprint = text }
   }
 

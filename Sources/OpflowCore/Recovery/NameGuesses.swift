@@ -11,6 +11,8 @@ struct NameGuesses {
   /// The task that a line speaks of; nil where the plan does not have it.
   @inline(__always)
   mutating func task(of line: JournalLine, plan: Plan) -> TaskID? {
+    // What stands for an odd name may be another task's name.
+    if line.hasEscapedTask { return plan.task(escapedName: line.task) }
     let name = line.task
     let slot = Int(truncatingIfNeeded: (line.taskEnding &* 0x9E37_79B9_7F4A_7C15) >> 56)
     // A task that starts was mostly not spoken of before, one that ends was.
@@ -22,7 +24,7 @@ struct NameGuesses {
       next += 1
       return TaskID(next - 1)
     }
-    guard let task = plan.task(escapedName: name) else { return nil }
+    guard let task = plan.task(named: name) else { return nil }
     recent[slot] = task.rawValue
     next = task.rawValue + 1
     return task
@@ -30,7 +32,6 @@ struct NameGuesses {
 
   @inline(__always)
   private func holds(_ guess: Int32, _ name: UnsafeRawBufferPointer, plan: Plan) -> Bool {
-    // An escaped name is longer than the name, so it never compares equal by mistake.
     guard plan.tasks.contains(Int(guess)) else { return false }
     let ref = plan.name[Int(guess)]
     return Int(ref.length) == name.count && plan.text(ref).equals(name)

@@ -68,10 +68,20 @@ package struct RunHistory: Sendable {
     return history
   }
 
+  @inline(__always)
   package subscript(task: TaskID) -> TaskRecord {
     if records.isEmpty { return TaskRecord() }
     let record = records[task.index]
     return isUnproven(record) ? record.unproven : record
+  }
+
+  /// SEQ of the line that put a task into its terminal state; 0 while it is in none, or where that is
+  /// unproven.
+  @inline(__always)
+  func settleSequence(_ task: TaskID) -> UInt64 {
+    if records.isEmpty { return 0 }
+    let sequence = records[task.index].settleSequence
+    return sequence < provenFrom ? 0 : sequence
   }
 
   /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
@@ -178,7 +188,8 @@ package struct RunHistory: Sendable {
 
   @inline(__always)
   private mutating func apply(_ event: TransitionEvent, _ line: JournalLine, plan: Plan) {
-    let fields = TransitionFields(line)
+    var fields = TransitionFields()
+    fields.read(line)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
       if event == .pause { isPaused = true }
@@ -204,7 +215,7 @@ package struct RunHistory: Sendable {
       records[task.index].startSequence = lostStart(after: records[task.index])
     }
     records[task.index].apply(event, line, fields, task, plan)
-    if keepsDetails { details.apply(event, task, line, fields, plan) }
+    if keepsDetails { details.apply(event, task, line, plan) }
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is

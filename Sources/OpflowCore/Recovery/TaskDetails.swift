@@ -7,8 +7,7 @@ package struct TaskDetails: Sendable {
 
   @inline(__always)
   mutating func apply(
-    _ event: TransitionEvent, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
-    _ plan: Plan
+    _ event: TransitionEvent, _ task: TaskID, _ line: JournalLine, _ plan: Plan
   ) {
     switch event {
     case .start, .resume:
@@ -20,7 +19,8 @@ package struct TaskDetails: Sendable {
         downloads[task] = FetchReport.inFields(of: line)
       }
     case .failure, .retry:
-      complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
+      let what = TransitionFields(line).what
+      complaints[task] = what.isEmpty ? nil : Field.text(what)
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
   }

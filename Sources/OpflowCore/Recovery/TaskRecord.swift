@@ -106,14 +106,16 @@ extension TaskRecord {
       end(.succeeded, line, fields)
       compare(fields.fingerprint, with: task, plan)
     case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume:
-      applyRare(event, line, fields, task, plan)
+      applyRare(event, line, task, plan)
     }
   }
 
+  /// Reads the fields once more: to hand them over would take a copy of them for each line.
+  @inline(never)
   private mutating func applyRare(
-    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
-    _ plan: Plan
+    _ event: TransitionEvent, _ line: JournalLine, _ task: TaskID, _ plan: Plan
   ) {
+    let fields = TransitionFields(line)
     let culprit = plan.task(escapedName: fields.culprit) ?? .none
     switch event {
     // Folded above.
