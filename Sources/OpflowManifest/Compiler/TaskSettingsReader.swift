@@ -24,9 +24,10 @@ extension ManifestReader {
     )
   }
 
-  /// What the task whose turn it is starts from.
-  mutating func settingsForTask() -> TaskSettings {
-    guard let node = defaultsByTask else { return defaults }
+  /// What the task whose turn it is starts from, where `defaults` differ from task to task.
+  ///
+  /// - Parameter node: `defaultsByTask`.
+  mutating func settingsForTask(_ node: Node) -> TaskSettings {
     // Read and reported on before.
     mistakes.mute()
     defer { mistakes.unmute() }
