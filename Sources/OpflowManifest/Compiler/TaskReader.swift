@@ -100,26 +100,36 @@ extension ManifestReader {
     }
     if fields.key(.resources) != nil || defaultsByTask != nil {
       let standard = task.kind == .download ? ResourceEntry.download : ResourceEntry.cpu
-      task.demand = builder.demand(settings.demands.resolved(over: standard))
+      var demands = lists.demands
+      if let node = fields[.resources] { readDemands(node, into: &demands) }
+      task.demand = builder.demand(demands.resolved(over: standard))
     } else {
       task.demand = task.kind == .download ? standardDemand.download : standardDemand.command
     }
     if task.kind == .shell { task.shell = settings.shell.list }
 
+    let needs = readNeeds(fields[.needs], of: index)
+    if options.wantsPlan { task.fingerprint = fingerprint(task.kind, settings, needs: needs) }
+
+    readFiles(fields, in: settings.directory)
+    if let secrets = fields.key(.secrets) { readSecrets(secrets) }
+    if fields.key(.matrix) != nil { scope.matrixNames.removeAll(keepingCapacity: true) }
+  }
+
+  /// The fingerprint of the task whose action was added to the hasher last.
+  private mutating func fingerprint(
+    _ kind: ActionKind, _ settings: TaskSettings, needs: UInt64
+  ) -> Fingerprint {
     hasher.end(.run)
     hasher.add(settings.environmentDigest)
     hasher.end(.env)
     hasher.add(settings.directory.stable)
     hasher.end(.dir)
-    if task.kind == .shell { hasher.add(settings.shell.digest) }
+    if kind == .shell { hasher.add(settings.shell.digest) }
     hasher.end(.shell)
-    hasher.add(readNeeds(fields[.needs], of: index))
+    hasher.add(needs)
     hasher.end(.needs)
-    task.fingerprint = hasher.finish()
-
-    readFiles(fields, in: settings.directory)
-    if let secrets = fields.key(.secrets) { readSecrets(secrets) }
-    scope.matrixNames.removeAll(keepingCapacity: true)
+    return hasher.finish()
   }
 
   /// Neighbours mostly share one policy.
@@ -136,8 +146,9 @@ extension ManifestReader {
   ) -> Bool {
     var hasOwnPolicy = false
     if let node = fields[.env] {
-      settings.environment = readEnvironment(node, over: settings.environment)
-      if options.wantsPlan { settings = withLists(settings) }
+      var environment = options.wantsPlan ? lists.environment : EnvironmentList()
+      readEnvironment(node, into: &environment)
+      if options.wantsPlan { place(environment, in: &settings) }
     }
     if let node = fields[.dir], let directory = readDirectory(node) {
       settings.directory = directory
@@ -156,7 +167,6 @@ extension ManifestReader {
       hasOwnPolicy = true
     }
     if let node = fields[.priority] { readPriority(node, into: &settings) }
-    if let node = fields[.resources] { readDemands(node, into: &settings) }
     if let node = fields[.onInterrupted] { readOnInterrupted(node, into: &settings) }
     return hasOwnPolicy
   }

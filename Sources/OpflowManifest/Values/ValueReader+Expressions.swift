@@ -1,14 +1,17 @@
 // Scalars with their expressions evaluated.
 
 extension ValueReader {
-  func hasExpression(_ node: Node) -> Bool {
-    ExpressionTemplate.hasExpression(document.text(node))
+  func hasExpression(_ node: Node) -> Bool { hasExpression(document.text(node)) }
+
+  @inline(__always)
+  private func hasExpression(_ text: Text) -> Bool {
+    document.hasExpressions && ExpressionTemplate.hasExpression(text)
   }
 
   /// A scalar, null too; nil, reported, when an expression in it is wrong.
   @inline(__always)
   func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
-    if let text = document.scalarText(node), !ExpressionTemplate.hasExpression(text) {
+    if let text = document.scalarText(node), !hasExpression(text) {
       return Scalar(node: node, text: text, stable: text, isTyped: document.isPlain(node))
     }
     return evaluated(node, subject, expected: expected)

@@ -29,6 +29,7 @@ struct YAMLDocument {
     let records: UnsafeBufferPointer<cyaml_record>
     let texts: UnsafeBufferPointer<cyaml_text>
     let textBytes: Text
+    let hasExpressions: Bool
   }
 
   /// Reads the document.
@@ -51,7 +52,8 @@ struct YAMLDocument {
         source: source,
         records: UnsafeBufferPointer(start: document.records, count: document.record_count),
         texts: UnsafeBufferPointer(start: document.texts, count: document.text_count),
-        textBytes: Text(start: document.text_bytes, count: document.text_length)))
+        textBytes: Text(start: document.text_bytes, count: document.text_length),
+        hasExpressions: document.has_expressions != 0))
   }
 
   /// Frees what `init` read. Nothing may be read afterwards.
@@ -67,6 +69,9 @@ struct YAMLDocument {
 
   /// The bytes that the document was read from.
   var source: Text { tables.pointee.source }
+
+  /// Whether any text of it holds a `${{`.
+  var hasExpressions: Bool { tables.pointee.hasExpressions }
 
   private var records: UnsafeBufferPointer<cyaml_record> { tables.pointee.records }
 
