@@ -5,6 +5,7 @@ struct Entries {
   private(set) var keys: [Node] = []
   /// Keys by name, once there are more than a few.
   private var slots = TextSlots()
+  private var packedNames = PackedTexts()
 
   /// As many names are found faster by comparing them one by one.
   private static let listedCount = 8
@@ -23,7 +24,9 @@ struct Entries {
   }
 
   func index(of name: Text) -> Int? {
-    if count > Self.listedCount { return slots.find(name) { self.name($0) }.number }
+    if count > Self.listedCount {
+      return slots.find(name) { packedNames.isSame($0, as: name) }.number
+    }
     return keys.firstIndex { document.text($0).isSame(as: name) }
   }
 
@@ -31,6 +34,7 @@ struct Entries {
   mutating func removeAll() {
     keys.removeAll(keepingCapacity: true)
     slots = TextSlots()
+    packedNames = PackedTexts()
   }
 
   /// Adds a key; the number of the one that has its name, where there is one.
@@ -38,10 +42,14 @@ struct Entries {
     if count < Self.listedCount {
       if let known = index(of: name) { return known }
     } else {
-      if slots.isFull(count) { slots = TextSlots(count: count) { self.name($0) } }
-      let place = slots.find(name) { self.name($0) }
+      if packedNames.isEmpty {
+        for index in 0..<count { packedNames.append(self.name(index)) }
+      }
+      if slots.isFull(count) { slots = TextSlots(count: count) { packedNames.hash($0) } }
+      let place = slots.find(name) { packedNames.isSame($0, as: name) }
       if let known = place.number { return known }
       slots.fill(place, with: count)
+      packedNames.append(name)
     }
     keys.append(key)
     return nil

@@ -109,19 +109,23 @@ struct MapReader {
   // MARK: Keys
 
   /// The text of a key; nil, reported, for a key that is a collection.
+  @inline(__always)
   func keyText(_ key: Node) -> Text? {
-    guard document.kind(key) == .scalar else {
-      let place = document.place(key)
-      let isExpression =
-        document.kind(key) == .mapping
-        && place > 0 && document.source[place - 1] == UInt8(ascii: "{")
-      mistakes.error(
-        place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
-        help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
-      mistakes.settle(place)
-      return nil
-    }
-    return document.text(key)
+    if let text = document.scalarText(key) { return text }
+    reportNoName(key)
+    return nil
+  }
+
+  @inline(never)
+  private func reportNoName(_ key: Node) {
+    let place = document.place(key)
+    let isExpression =
+      document.kind(key) == .mapping
+      && place > 0 && document.source[place - 1] == UInt8(ascii: "{")
+    mistakes.error(
+      place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
+      help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
+    mistakes.settle(place)
   }
 
   func isMerge(_ key: Node, _ name: Text) -> Bool {

@@ -18,12 +18,12 @@ struct TextSlots {
   init() {}
 
   /// With so many texts, and room for more of them.
-  init(count: Int, text: (Int) -> Text) {
+  init(count: Int, hash: (Int) -> UInt64) {
     var size = 16
     while size < (count + 1) * 4 { size *= 2 }
     slots = [UInt32](repeating: 0, count: size)
     for number in 0..<count {
-      let hash = Hash.xxh3(text(number))
+      let hash = hash(number)
       var slot = Int(truncatingIfNeeded: hash) & mask
       while slots[slot] != 0 { slot = (slot + 1) & mask }
       fill(Place(number: nil, slot: slot, mark: mark(hash)), with: number)
@@ -35,16 +35,16 @@ struct TextSlots {
 
   /// Looks among the texts, of which there must be one, or room for one.
   ///
-  /// - Parameter other: gives the text of a number.
+  /// - Parameter isSame: whether the text of that number is the same.
   @inline(__always)
-  func find(_ text: Text, text other: (Int) -> Text) -> Place {
+  func find(_ text: Text, isSame: (Int) -> Bool) -> Place {
     let hash = Hash.xxh3(text)
     let mark = mark(hash)
     var slot = Int(truncatingIfNeeded: hash) & mask
     while slots[slot] != 0 {
       let found = slots[slot]
       let number = (Int(found) & mask) - 1
-      if found & ~UInt32(truncatingIfNeeded: mask) == mark, other(number).isSame(as: text) {
+      if found & ~UInt32(truncatingIfNeeded: mask) == mark, isSame(number) {
         return Place(number: number, slot: slot, mark: mark)
       }
       slot = (slot + 1) & mask

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Texts by content, each with its number in the order of adding.
 struct TextTable {
   private(set) var texts: [Text] = []
@@ -6,13 +8,13 @@ struct TextTable {
   var count: Int { texts.count }
 
   func index(of text: Text) -> Int? {
-    count == 0 ? nil : slots.find(text) { texts[$0] }.number
+    count == 0 ? nil : slots.find(text) { texts[$0].isSame(as: text) }.number
   }
 
   /// The number of `text`, and whether it is a new one.
   mutating func insert(_ text: Text) -> (index: Int, isNew: Bool) {
-    if slots.isFull(count) { slots = TextSlots(count: count) { texts[$0] } }
-    let place = slots.find(text) { texts[$0] }
+    if slots.isFull(count) { slots = TextSlots(count: count) { Hash.xxh3(texts[$0]) } }
+    let place = slots.find(text) { texts[$0].isSame(as: text) }
     if let known = place.number { return (known, false) }
     slots.fill(place, with: count)
     texts.append(text)
