@@ -42,8 +42,10 @@ final class ActiveDownload: TransferReceiver {
     case ended(DownloadEnd)
   }
 
-  /// Bytes of a body that nobody wants, read so that the connection can be used again.
+  /// How much of a body that nobody wants is read, and for how long, so that the connection can be
+  /// used again.
   private static let skippedBytes = 64 * 1024
+  private static let skippedNanoseconds: Int64 = 1_000_000_000
   /// Collected bytes are written at the latest after so long.
   private static let writeNanoseconds: Int64 = 500_000_000
 
@@ -55,6 +57,7 @@ final class ActiveDownload: TransferReceiver {
   private var part: PartFile?
   private var headReader = ResponseHeadReader()
   private var hasAnswered = false
+  private var answeredAt: Int64 = 0
   private var lastActivity: Int64 = 0
   private(set) var report = FetchReport()
   private var kept: FileFacts?
@@ -65,6 +68,8 @@ final class ActiveDownload: TransferReceiver {
   /// The file's byte that comes next.
   private var position: Int64 = 0
   private var skipped = 0
+  /// Nobody but this side sees where the body ends.
+  private var endsItself = false
   /// Why this side ended the transfer.
   private var ending: BodyEnd?
 
@@ -143,7 +148,7 @@ final class ActiveDownload: TransferReceiver {
 
   /// The part stays for another try; a part without a byte is none.
   private func letGo() {
-    try? part?.flush()
+    try? part?.keep()
     if part?.byteCount == 0 { part?.remove() }
     part = nil
   }
@@ -273,6 +278,8 @@ final class ActiveDownload: TransferReceiver {
       if removesPart {
         part.remove()
         self.part = nil
+      } else if let record = machine?.record {
+        part.note(record)
       }
       finish(.failure(defeat))
     }
@@ -356,7 +363,7 @@ final class ActiveDownload: TransferReceiver {
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
-      fileHead = try Self.fileHead(request.address)
+      fileHead = try LocalFile.head(request.address)
       try tools.transfer.begin(
         request, maxBytesPerSecond: spec.maxBytesPerSecond,
         proxy: proxies.proxy(for: request.address.scheme), noProxy: proxies.exceptions,
@@ -376,7 +383,10 @@ final class ActiveDownload: TransferReceiver {
         hasAnswered
         ? tools.patience.betweenBytes + Transfer.pauseNanoseconds(spec.maxBytesPerSecond)
         : tools.patience.beforeAnswer
-      if now - lastActivity > patience {
+      if hasAnswered, placement == nil, now - answeredAt > Self.skippedNanoseconds {
+        tools.transfer.cancel()
+        try ended(.complete)
+      } else if now - lastActivity > patience {
         tools.transfer.cancel()
         let text = "sent nothing for \(patience / 1_000_000_000) seconds"
         try ended(.broken(DownloadFailure(.stalled, text)))
@@ -411,33 +421,22 @@ final class ActiveDownload: TransferReceiver {
     if let fileHead { answer(fileHead) }
   }
 
-  private static func fileHead(
-    _ address: WebAddress
-  ) throws(DownloadFailure) -> ResponseHead? {
-    guard let path = address.filePath else { return nil }
-    do throws(Errno) {
-      let status = try Path.status(path)
-      guard status.kind == .file else { throw .isADirectory }
-      var head = ResponseHead(status: 200)
-      head.contentLength = status.sizeBytes
-      return head
-    } catch {
-      throw DownloadFailure(.request, "\(path) cannot be read: \(error)")
-    }
-  }
-
   func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    lastActivity = Clock.monotonicNanoseconds
+    // A head that comes for ever is no answer.
+    if hasAnswered { lastActivity = Clock.monotonicNanoseconds }
     if let head = headReader.take(bytes) { answer(head) }
     return ending == nil
   }
 
   private func answer(_ head: ResponseHead) {
     hasAnswered = true
+    answeredAt = Clock.monotonicNanoseconds
+    lastActivity = answeredAt
     let nowSeconds = Clock.wallMilliseconds / 1000
     guard let part, let decision = machine?.received(head, nowSeconds: nowSeconds) else { return }
     switch decision {
-    case .skip: break
+    // Where the connection goes anyway, its end is not waited for.
+    case .skip: if head.isLast { ending = .complete }
     case .write(let placement):
       do throws(DownloadFailure) {
         if placement.startsOver {
@@ -449,6 +448,7 @@ final class ActiveDownload: TransferReceiver {
         part.note(placement.record)
         position = placement.offset
         self.placement = placement
+        endsItself = head.isIdentity
       } catch {
         ending = .broken(error)
       }
@@ -483,6 +483,7 @@ final class ActiveDownload: TransferReceiver {
       }
       try part.append(UnsafeRawBufferPointer(rebasing: bytes[known...]))
       position += Int64(bytes.count)
+      if endsItself, position == placement.end, ending == nil { ending = .complete }
     } catch {
       ending = .broken(error)
     }
