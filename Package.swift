@@ -53,7 +53,8 @@ let package = Package(
     .target(
       name: "CTransfer", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
       linkerSettings: [
-        .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z"),
+        .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"),
+        .linkedLibrary("z"),
       ]),
     .executableTarget(
       name: "opflow-download", dependencies: ["OpflowSystem", "OpflowCore", "CTransfer"],
