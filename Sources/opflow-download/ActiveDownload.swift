@@ -44,8 +44,10 @@ final class ActiveDownload: TransferReceiver {
     case ended(DownloadEnd)
   }
 
-  /// Bytes of a body that nobody wants, read so that the connection can be used again.
+  /// How much of a body that nobody wants is read, and for how long, so that the connection can be
+  /// used again.
   private static let skippedBytes = 64 * 1024
+  private static let skippedNanoseconds: Int64 = 1_000_000_000
   /// Collected bytes are written at the latest after so long.
   private static let writeNanoseconds: Int64 = 500_000_000
 
@@ -57,6 +59,7 @@ final class ActiveDownload: TransferReceiver {
   private var part: PartFile?
   private var headReader = ResponseHeadReader()
   private var hasAnswered = false
+  private var answeredAt: Int64 = 0
   private var lastActivity: Int64 = 0
   private(set) var report = FetchReport()
   private var kept: FileFacts?
@@ -164,7 +167,7 @@ final class ActiveDownload: TransferReceiver {
 
   /// The part stays for another try; a part without a byte is none.
   private func letGo() {
-    try? part?.flush()
+    try? part?.keep()
     if part?.byteCount == 0 { part?.remove() }
     part = nil
   }
@@ -294,6 +297,8 @@ final class ActiveDownload: TransferReceiver {
       if removesPart {
         part.remove()
         self.part = nil
+      } else if let record = machine?.record {
+        part.note(record)
       }
       finish(.failure(defeat))
     }
@@ -378,7 +383,7 @@ final class ActiveDownload: TransferReceiver {
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
-      fileHead = try Self.fileHead(request.address)
+      fileHead = try LocalFile.head(request.address)
       try tools.transfer.begin(
         request, maxBytesPerSecond: spec.maxBytesPerSecond,
         proxy: proxies.proxy(for: request.address.scheme), noProxy: proxies.exceptions,
@@ -398,7 +403,10 @@ final class ActiveDownload: TransferReceiver {
         hasAnswered
         ? tools.patience.betweenBytes + Transfer.pauseNanoseconds(spec.maxBytesPerSecond)
         : tools.patience.beforeAnswer
-      if now - lastActivity > patience {
+      if hasAnswered, placement == nil, now - answeredAt > Self.skippedNanoseconds {
+        tools.transfer.cancel()
+        try ended(.complete)
+      } else if now - lastActivity > patience {
         tools.transfer.cancel()
         let text = "sent nothing for \(patience / 1_000_000_000) seconds"
         try ended(.broken(DownloadFailure(.stalled, text)))
@@ -433,33 +441,22 @@ final class ActiveDownload: TransferReceiver {
     if let fileHead { answer(fileHead) }
   }
 
-  private static func fileHead(
-    _ address: WebAddress
-  ) throws(DownloadFailure) -> ResponseHead? {
-    guard let path = address.filePath else { return nil }
-    do throws(Errno) {
-      let status = try Path.status(path)
-      guard status.kind == .file else { throw .isADirectory }
-      var head = ResponseHead(status: 200)
-      head.contentLength = status.sizeBytes
-      return head
-    } catch {
-      throw DownloadFailure(.request, "\(path) cannot be read: \(error)")
-    }
-  }
-
   func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    lastActivity = Clock.monotonicNanoseconds
+    // A head that comes for ever is no answer.
+    if hasAnswered { lastActivity = Clock.monotonicNanoseconds }
     if let head = headReader.take(bytes) { answer(head) }
     return ending == nil
   }
 
   private func answer(_ head: ResponseHead) {
     hasAnswered = true
+    answeredAt = Clock.monotonicNanoseconds
+    lastActivity = answeredAt
     let nowSeconds = Clock.wallMilliseconds / 1000
     guard let part, let decision = machine?.received(head, nowSeconds: nowSeconds) else { return }
     switch decision {
-    case .skip: break
+    // Where the connection goes anyway, its end is not waited for.
+    case .skip: if head.isLast { ending = .complete }
     case .write(let placement):
       do throws(DownloadFailure) {
         if placement.startsOver {

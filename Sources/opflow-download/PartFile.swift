@@ -257,6 +257,12 @@ final class PartFile {
     writtenBytes = byteCount
   }
 
+  /// Writes what has come, and what is known of it, for another try.
+  func keep() throws(DownloadFailure) {
+    try flush()
+    if recordFile == .stale, writtenBytes > 0 { try settleRecord(isWhole: false) }
+  }
+
   /// Writes what has come, and gives the buffer free for reading.
   private func setAside() throws(DownloadFailure) {
     try flush()

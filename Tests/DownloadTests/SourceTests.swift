@@ -285,6 +285,23 @@ struct SourceTests {
     #expect(end.report.waitMilliseconds == 7000)
   }
 
+  /// The worker's patience is longer than the harness's own.
+  @Test(
+    "a body that nobody wants is not waited for",
+    arguments: [
+      ("redirect_no_end", true), ("redirect_not_closed", true), ("refusal_no_end", false),
+    ]
+  )
+  func unwanted(_ behaviour: String, isSuccess: Bool) throws {
+    let server = try #require(BadServer.shared)
+    let harness = try DownloadHarness(
+      [spec([server.url("/\(behaviour)/10/35/x")])], patienceMilliseconds: 600_000)
+    try harness.run()
+    let end = try harness.end()
+    #expect(end.outcome.isSuccess == isSuccess)
+    #expect(isSuccess || end.outcome.reason == .fetchFinal)
+  }
+
   @Test("a long body of a refusal is not read")
   func longRefusal() throws {
     let server = try #require(BadServer.shared)

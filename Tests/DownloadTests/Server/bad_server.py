@@ -616,6 +616,33 @@ def part_error(r):
         r.head("501 Not Implemented", [("Content-Length", 0)])
 
 
+@after_half
+def part_fails(r):
+    """Parts make it fail, whatever else it can."""
+    if r.start is None:
+        r.good()
+    else:
+        r.head("500 Internal Server Error", [("Content-Length", 0)])
+
+
+@after_half
+def part_condition_refused(r):
+    if r.start is None:
+        r.good()
+    else:
+        r.head("412 Precondition Failed", [("Content-Length", 0)])
+
+
+@after_half
+def part_no_version(r):
+    """The rest of another file of that length, without a word on its version."""
+    other = payload(r.size, r.seed + 1)
+    if r.start is None:
+        r.good(etag='"v2"', body=other)
+    else:
+        r.partial(r.start, r.size - 1, r.size, body=other)
+
+
 # --- Files that change -----------------------------------------------------------------------------
 
 
@@ -783,6 +810,27 @@ redirecting("redirect_downgrade", "302 Found",
             lambda r, path: f"http://127.0.0.1:{ports['plain']}" + elsewhere(r, path))
 
 
+@behaviour
+def redirect_no_end(r):
+    """The body of the redirect does not come, and the connection stays."""
+    path = r.line.split(" ")[1]
+    r.head("302 Found", [("Location", elsewhere(r, path)), ("Content-Length", 100)])
+    r.stall()
+
+
+@behaviour
+def redirect_not_closed(r):
+    path = r.line.split(" ")[1]
+    r.head("302 Found", [("Location", elsewhere(r, path)), ("Connection", "close")])
+    r.stall()
+
+
+@behaviour
+def refusal_no_end(r):
+    r.head("403 Forbidden", [("Content-Length", 100)])
+    r.stall()
+
+
 def raw(function):
     def answer(r):
         r.raw(function(r.body))
@@ -809,7 +857,7 @@ for name in raw_replies.redirects:
 
 @behaviour
 def redirect_chain(r):
-    if r.number < 15:
+    if r.number < 45:
         path = r.line.split(" ")[1]
         r.head("302 Found", [("Location", path), ("Content-Length", 0)])
     else:
