@@ -20,7 +20,7 @@ struct SyncPoolTests {
     let pool = try SyncPool(threads: 2)
     let folder = try TemporaryFolder()
     let files = try ["a", "b"].map { name -> Int32 in
-      let file = try File.open(folder.path + "/" + name, [.writeOnly, .create])
+      let file = try File.open(folder(name), [.writeOnly, .create])
       try file.writeAll(Array(name.utf8))
       return file.release()
     }
@@ -32,7 +32,7 @@ struct SyncPoolTests {
     let found = try results(pool, 3)
     #expect(
       found == [
-        tickets.lowerBound: nil, tickets.lowerBound + 1: .invalidArgument,
+        tickets.lowerBound: nil, tickets.lowerBound + 1: .invalid,
         tickets.lowerBound + 2: nil,
       ])
     let next = try pool.sync([files[1]])
