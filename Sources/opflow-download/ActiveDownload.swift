@@ -70,6 +70,8 @@ final class ActiveDownload: TransferReceiver {
   /// The file's byte that comes next.
   private var position: Int64 = 0
   private var skipped = 0
+  /// Nobody but this side sees where the body ends.
+  private var endsItself = false
   /// Why this side ended the transfer.
   private var ending: BodyEnd?
 
@@ -468,6 +470,7 @@ final class ActiveDownload: TransferReceiver {
         part.note(placement.record)
         position = placement.offset
         self.placement = placement
+        endsItself = head.isIdentity
       } catch {
         ending = .broken(error)
       }
@@ -502,6 +505,7 @@ final class ActiveDownload: TransferReceiver {
       }
       try part.append(UnsafeRawBufferPointer(rebasing: bytes[known...]))
       position += Int64(bytes.count)
+      if endsItself, position == placement.end, ending == nil { ending = .complete }
     } catch {
       ending = .broken(error)
     }

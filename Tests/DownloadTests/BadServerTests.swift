@@ -81,8 +81,10 @@ struct BadCase: CustomTestStringConvertible {
       "part_ignored", "part_later", "part_other_total", "part_no_range_field",
       "part_mad_range_field", "part_multipart", "part_refused", "part_refused_no_total",
       "part_earlier_other_bytes", "part_error", "part_fails", "part_condition_refused",
+      "part_refused_lying_total",
     ].map { BadCase.again($0) } + [
-      BadCase.again("part_wrong_length", 2000),
+      BadCase.again("part_wrong_length", 2000), BadCase.again("part_called_whole", 2000),
+      BadCase.again("part_called_whole_and_named", 2000),
       BadCase.again("part_earlier", 10),
       BadCase("part_too_long") { $0.repeatedWithout = 1000 },
       BadCase("part_no_version") {

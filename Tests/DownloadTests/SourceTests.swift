@@ -287,9 +287,10 @@ struct SourceTests {
 
   /// The worker's patience is longer than the harness's own.
   @Test(
-    "a body that nobody wants is not waited for",
+    "an end that nobody needs is not waited for",
     arguments: [
       ("redirect_no_end", true), ("redirect_not_closed", true), ("refusal_no_end", false),
+      ("identity_no_end", true),
     ]
   )
   func unwanted(_ behaviour: String, isSuccess: Bool) throws {

@@ -230,6 +230,40 @@ struct DownloadMachineTests {
     }
   }
 
+  @Test func `the rest that calls itself the whole is not taken for it`() {
+    let rests: [(inout ResponseHead) -> Void] = [
+      {
+        $0.etag = "\"v1\""
+        $0.contentLength = 60
+      },
+      { $0.contentRange = .part(first: 40, last: 99, total: 100) },
+    ]
+    for rest in rests {
+      var machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+      _ = machine.start()
+      let step = skipped(&machine, head(200, rest))
+      #expect(step.flatMap { request($0) } != nil)
+      #expect(step.flatMap { request($0) }?.rangeFrom == nil)
+      #expect(machine.received(head(200, rest), nowSeconds: 0) != .skip)
+    }
+    var changed = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+    _ = changed.start()
+    let other = head(200) {
+      $0.etag = "\"v2\""
+      $0.contentLength = 60
+    }
+    #expect(changed.received(other, nowSeconds: 0) != .skip)
+  }
+
+  @Test func `a part is not the whole because the server says so now`() {
+    for (total, isWhole) in [(nil, true), (40, true), (100, false)] as [(Int64?, Bool)] {
+      var machine = machine(spec(), PartOnDisk(bytes: 40, record: record(total: total)))
+      _ = machine.start()
+      let step = skipped(&machine, head(416) { $0.contentRange = .unsatisfied(total: 40) })
+      #expect((step == .verify) == isWhole)
+    }
+  }
+
   @Test func `a success that nobody knows is a plain one`() {
     for status in [200, 203, 209, 250, 299] {
       var machine = machine(spec())
@@ -248,7 +282,7 @@ struct DownloadMachineTests {
   }
 
   @Test func `a server that cannot serve parts is asked for the whole`() {
-    for status in [400, 412, 501] {
+    for status in [400, 403, 412, 501] {
       var machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
       _ = machine.start()
       let step = skipped(&machine, head(status))

@@ -185,7 +185,7 @@ package struct DownloadMachine: Sendable {
   /// Whether a refusal may be due to the request for a part, and none may come to the whole.
   private mutating func cannotServeParts(_ status: Int) -> Bool {
     switch status {
-    case 400, 405, 406, 412, 417, 431, 501: return true
+    case 400, 403, 405, 406, 412, 417, 431, 501: return true
     case 500, 505..<600:
       // Mostly this passes, and what is in the part is worth another try.
       var record = part.record ?? PartRecord()
@@ -252,7 +252,19 @@ package struct DownloadMachine: Sendable {
     if head.hasBrokenLength, !spec.hasHash {
       return skip(fail(DownloadFailure(.nonsense, "gave a Content-Length that makes no sense")))
     }
+    if looksLikeRest(head) { return skip(askAnew()) }
     return place(head, total: head.contentLength)
+  }
+
+  /// Whether an answer that calls itself the whole may be the rest that was asked for: it names a
+  /// part, or is of the same version and not as long.
+  private func looksLikeRest(_ head: ResponseHead) -> Bool {
+    guard request?.rangeFrom != nil else { return false }
+    if case .part(let first, _, _) = head.contentRange, first > 0 { return true }
+    guard let record = part.record, record.source == spec.sources[source],
+      record.encoding == head.encoding, let known = record.totalBytes, let told = head.contentLength
+    else { return false }
+    return known != told && record.validator.confirms(head.validator)
   }
 
   private mutating func place(_ head: ResponseHead, total: Int64?) -> BodyDecision {
@@ -326,7 +338,9 @@ package struct DownloadMachine: Sendable {
   private mutating func unsatisfied(_ head: ResponseHead) -> DownloadStep {
     var total: Int64?
     if case .unsatisfied(let bytes) = head.contentRange { total = bytes }
+    let known = part.record?.totalBytes
     if part.record?.validator.contradicts(head.validator) != true,
+      known == nil || known == part.bytes,
       total == part.bytes || (total == nil && spec.hasHash)
     {
       if hasProbed { return .verify }

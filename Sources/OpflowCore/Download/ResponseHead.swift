@@ -22,6 +22,9 @@ package struct ResponseHead: Equatable, Sendable {
   package var isChunked = false
   /// The connection serves no further request.
   package var isLast = false
+  /// `Transfer-Encoding: identity`: the length counts all the same, but libcurl waits for the end of
+  /// the connection.
+  package var isIdentity = false
   /// `multipart/byteranges`: several ranges, which nobody asked for.
   package var isMultipart = false
 
@@ -100,6 +103,13 @@ package struct Validator: Equatable, Sendable {
   }
 
   package var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
+
+  /// Whether both name the same version.
+  package func confirms(_ other: Validator) -> Bool {
+    !contradicts(other)
+      && ((!etag.isEmpty && !other.etag.isEmpty)
+        || (!lastModified.isEmpty && !other.lastModified.isEmpty))
+  }
 
   /// Whether the two cannot be of the same version. What only one of them has says nothing.
   package func contradicts(_ other: Validator) -> Bool {
@@ -225,6 +235,7 @@ package struct ResponseHeadReader: Sendable {
       // Chunks within chunks are undone once, and so would be taken for the file.
       if count > 1 || count > 0 && head.isChunked { hasBrokenFraming = true }
       if count > 0 { head.isChunked = true }
+      if codings == ["identity"] { head.isIdentity = true }
       if codings.contains(where: { $0 != "chunked" && $0 != "identity" }) { isCoded = true }
     case .contentType:
       head.isMultipart = value.asciiLowercased.hasPrefix("multipart/byteranges")

@@ -596,6 +596,35 @@ def part_refused_no_total(r):
 
 
 @after_half
+def part_refused_lying_total(r):
+    """Says that the part is all there is, after it had promised more."""
+    if r.start is None:
+        r.good()
+    else:
+        r.head("416 Range Not Satisfiable", r.fields() + [
+            ("Content-Range", f"bytes */{r.start}"), ("Content-Length", 0)])
+
+
+def rest_as_whole(r, fields):
+    if r.start is None:
+        r.good()
+    else:
+        part = r.body[r.start:]
+        r.head("200 OK", fields + [("Content-Length", len(part))])
+        r.send(part)
+
+
+@after_half
+def part_called_whole(r):
+    rest_as_whole(r, r.fields())
+
+
+@after_half
+def part_called_whole_and_named(r):
+    rest_as_whole(r, [("Content-Range", f"bytes {r.start}-{r.size - 1}/{r.size}")])
+
+
+@after_half
 def part_closes_early(r):
     """Parts whose length only the connection's end tells, and which ends too early."""
     if r.start is None or r.number > 3:
@@ -822,6 +851,13 @@ def redirect_no_end(r):
 def redirect_not_closed(r):
     path = r.line.split(" ")[1]
     r.head("302 Found", [("Location", elsewhere(r, path)), ("Connection", "close")])
+    r.stall()
+
+
+@behaviour
+def identity_no_end(r):
+    r.head("200 OK", [("Transfer-Encoding", "identity"), ("Content-Length", r.size)])
+    r.send(r.body)
     r.stall()
 
 
