@@ -10,25 +10,6 @@ enum DownloadEnd {
 /// One try of a download: performs what its machine decides, a little at a time, so that orders are
 /// heard in between.
 final class ActiveDownload: TransferReceiver {
-  /// What the worker has for all its downloads.
-  struct Tools {
-    let transfer: Transfer
-    let settler: Settler
-    let pieces: PieceBuffers
-    let bootID: String
-    /// Permission bits of a file for which the manifest gives none.
-    let standardMode: UInt32
-    let patience: Patience
-    /// The last success of a download from that URL.
-    let lastSuccess: (String) -> FetchReport?
-  }
-
-  /// How long nothing may come.
-  struct Patience {
-    var beforeAnswer: Int64 = 60_000_000_000
-    var betweenBytes: Int64 = 20_000_000_000
-  }
-
   private enum Phase {
     case beginning
     /// What stands at `to` is compared with the hash.
