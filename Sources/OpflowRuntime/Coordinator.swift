@@ -24,6 +24,8 @@ package final class Coordinator {
   var scheduler: Scheduler
   var poller: Poller
   let signals: SignalDescriptor
+  /// `signals` alone.
+  var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncs: SyncSchedule
   let syncer: JournalSyncer?
@@ -80,6 +82,7 @@ package final class Coordinator {
       signals = try SignalDescriptor(Self.watchedSignals())
       poller = try Poller()
       try poller.add(signals.rawValue, token: Token.signals)
+      signalWait.set(0, signals.rawValue)
       switch request.durability {
       case .none: syncer = nil
       case .group, .each: syncer = JournalSyncer(try journal.makeSyncer())
@@ -112,6 +115,7 @@ package final class Coordinator {
       endTurn()
       if closing != nil, !links.contains(where: { $0 != nil }) { break }
       do throws(Errno) {
+        try rest()
         try poller.wait(timeout: timeout(), into: &events)
       } catch {
         throw CoordinatorError("cannot wait for events", error)
@@ -143,6 +147,13 @@ package final class Coordinator {
     } catch {
       fail(error)
     }
+  }
+
+  /// Lets reports gather while all workers have work. Signals end it; what else may come can wait.
+  private func rest() throws(Errno) {
+    let rest = scheduler.restNanoseconds
+    guard rest > 0, unsent.isEmpty else { return }
+    _ = try signalWait.wait(nanoseconds: rest)
   }
 
   static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
