@@ -200,6 +200,7 @@ int32_t ctransfer_step(struct ctransfer *transfer, const int32_t *others, int32_
     finish(transfer, message->data.result);
     return 1;
   }
+  if (count == 0 && milliseconds == 0) return 0;
   struct curl_waitfd extra[CTRANSFER_MOST_OTHERS];
   if (count > CTRANSFER_MOST_OTHERS) return -1;
   for (int32_t index = 0; index < count; index++) {

@@ -10,25 +10,6 @@ enum DownloadEnd {
 /// One try of a download: performs what its machine decides, a little at a time, so that orders are
 /// heard in between.
 final class ActiveDownload: TransferReceiver {
-  /// What the worker has for all its downloads.
-  struct Tools {
-    let transfer: Transfer
-    let settler: Settler
-    let piece: PieceBuffer
-    let bootID: String
-    /// Permission bits of a file for which the manifest gives none.
-    let standardMode: UInt32
-    let patience: Patience
-    /// The last success of a download from that URL.
-    let lastSuccess: (String) -> FetchReport?
-  }
-
-  /// How long nothing may come.
-  struct Patience {
-    var beforeAnswer: Int64 = 60_000_000_000
-    var betweenBytes: Int64 = 20_000_000_000
-  }
-
   private enum Phase {
     case beginning
     /// What stands at `to` is compared with the hash.
@@ -37,7 +18,9 @@ final class ActiveDownload: TransferReceiver {
     case hashing(DownloadStep)
     case transferring
     case decoding(DecodedPart)
-    /// It is right, and being put in place for good.
+    /// It is right; the last of it is to be written.
+    case right(FileFacts)
+    /// It is being put in place for good.
     case settling(FinishedFile, FileFacts, DecodedPart?)
     case ended(DownloadEnd)
   }
@@ -88,6 +71,14 @@ final class ActiveDownload: TransferReceiver {
     return false
   }
 
+  /// It is all there and right, and needs the network no more.
+  var isRight: Bool {
+    switch phase {
+    case .right, .settling: true
+    case .beginning, .checkingTarget, .hashing, .transferring, .decoding, .ended: false
+    }
+  }
+
   /// What is being put in place, while it is.
   var finished: FinishedFile? {
     if case .settling(let file, _, _) = phase { return file }
@@ -110,13 +101,24 @@ final class ActiveDownload: TransferReceiver {
       case .hashing(let next): if try part?.hashNext() != true { try perform(next) }
       case .transferring: return try transfer(others: others, milliseconds: milliseconds)
       case .decoding(let decoded): try goOn(decoded)
-      case .settling, .ended: break
+      case .right, .settling, .ended: break
       }
     } catch {
       tools.transfer.cancel()
       finish(.failure(defeat(error)))
     }
     return 0
+  }
+
+  /// Writes the last of a file that is right, and begins to put it in place. Another download may be
+  /// under way by now.
+  func store() {
+    guard case .right(let facts) = phase, let part else { return }
+    do throws(DownloadFailure) {
+      settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+    } catch {
+      finish(.failure(defeat(error)))
+    }
   }
 
   /// Sees how far the file is that is put in place.
@@ -139,7 +141,7 @@ final class ActiveDownload: TransferReceiver {
     switch phase {
     case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
     case .decoding(let decoded), .settling(_, _, let decoded?): decoded.remove()
-    case .settling, .ended: break
+    case .right, .settling, .ended: break
     }
     noteReport()
     letGo()
@@ -244,7 +246,7 @@ final class ActiveDownload: TransferReceiver {
   // MARK: - The part
 
   private func openPart(_ hash: ContentHash) throws(DownloadFailure) {
-    let part = try PartFile(spec, hash: hash, piece: tools.piece)
+    let part = try PartFile(spec, hash: hash, piece: tools.pieces.take())
     self.part = part
     if !spec.resumes { try part.empty() }
     initialBytes = part.byteCount
@@ -306,7 +308,7 @@ final class ActiveDownload: TransferReceiver {
       try mismatched(failure)
       return
     }
-    settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+    phase = .right(facts)
   }
 
   /// Whether the bytes begin as what they are said to be does; deflate has no beginning of its own.
@@ -324,6 +326,7 @@ final class ActiveDownload: TransferReceiver {
     do throws(DownloadFailure) {
       if try decoded.advance() { return }
       if let failure = spec.mismatch(decoded.facts) { throw failure }
+      part?.release()
       settle(
         try decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
     } catch {
