@@ -64,7 +64,8 @@ package struct Descriptor: ~Copyable, Sendable {
       }
       let count = bytes.count - start
       if count == 0 { break }
-      room = count >= room ? min(max(bytes.count, 4096), 1 << 26) : room - count
+      // No more than is left, which would move all that is there to a larger place.
+      room = count < room ? room - count : min(max(bytes.count, 4096), 1 << 26)
     }
     return bytes
   }
@@ -177,11 +178,10 @@ package struct Pipe: ~Copyable {
   package let write: Descriptor
 
   package init() throws(Errno) {
-    var ends: [Int32] = [-1, -1]
-    // SAFETY: the shim fills two entries.
+    var ends = clinux_pipe_ends(read: -1, write: -1)
     try call { clinux_pipe(&ends) }
-    read = Descriptor(owning: ends[0])
-    write = Descriptor(owning: ends[1])
+    read = Descriptor(owning: ends.read)
+    write = Descriptor(owning: ends.write)
   }
 
   /// The reading end; the other one is closed.

@@ -10,25 +10,6 @@ enum DownloadEnd {
 /// One try of a download: performs what its machine decides, a little at a time, so that orders are
 /// heard in between.
 final class ActiveDownload: TransferReceiver {
-  /// What the worker has for all its downloads.
-  struct Tools {
-    let transfer: Transfer
-    let settler: Settler
-    let piece: PieceBuffer
-    let bootID: String
-    /// Permission bits of a file for which the manifest gives none.
-    let standardMode: UInt32
-    let patience: Patience
-    /// The last success of a download from that URL.
-    let lastSuccess: (String) -> FetchReport?
-  }
-
-  /// How long nothing may come.
-  struct Patience {
-    var beforeAnswer: Int64 = 60_000_000_000
-    var betweenBytes: Int64 = 20_000_000_000
-  }
-
   private enum Phase {
     case beginning
     /// What stands at `to` is compared with the hash.
@@ -37,13 +18,17 @@ final class ActiveDownload: TransferReceiver {
     case hashing(DownloadStep)
     case transferring
     case decoding(DecodedPart)
-    /// It is right, and being put in place for good.
+    /// It is right; the last of it is to be written.
+    case right(FileFacts)
+    /// It is being put in place for good.
     case settling(FinishedFile, FileFacts, DecodedPart?)
     case ended(DownloadEnd)
   }
 
-  /// Bytes of a body that nobody wants, read so that the connection can be used again.
+  /// How much of a body that nobody wants is read, and for how long, so that the connection can be
+  /// used again.
   private static let skippedBytes = 64 * 1024
+  private static let skippedNanoseconds: Int64 = 1_000_000_000
   /// Collected bytes are written at the latest after so long.
   private static let writeNanoseconds: Int64 = 500_000_000
 
@@ -54,7 +39,8 @@ final class ActiveDownload: TransferReceiver {
   private var machine: DownloadMachine?
   private var part: PartFile?
   private var headReader = ResponseHeadReader()
-  private var hasAnswered = false
+  private var head: ResponseHead?
+  private var answeredAt: Int64 = 0
   private var lastActivity: Int64 = 0
   private(set) var report = FetchReport()
   private var kept: FileFacts?
@@ -85,12 +71,21 @@ final class ActiveDownload: TransferReceiver {
     return false
   }
 
+  /// It is all there and right, and needs the network no more.
+  var isRight: Bool {
+    switch phase {
+    case .right, .settling: true
+    case .beginning, .checkingTarget, .hashing, .transferring, .decoding, .ended: false
+    }
+  }
+
   /// What is being put in place, while it is.
   var finished: FinishedFile? {
     if case .settling(let file, _, _) = phase { return file }
     return nil
   }
 
+  private var hasAnswered: Bool { head != nil }
   var doneBytes: Int64 { part?.byteCount ?? 0 }
   var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
 
@@ -106,13 +101,24 @@ final class ActiveDownload: TransferReceiver {
       case .hashing(let next): if try part?.hashNext() != true { try perform(next) }
       case .transferring: return try transfer(others: others, milliseconds: milliseconds)
       case .decoding(let decoded): try goOn(decoded)
-      case .settling, .ended: break
+      case .right, .settling, .ended: break
       }
     } catch {
       tools.transfer.cancel()
       finish(.failure(defeat(error)))
     }
     return 0
+  }
+
+  /// Writes the last of a file that is right, and begins to put it in place. Another download may be
+  /// under way by now.
+  func store() {
+    guard case .right(let facts) = phase, let part else { return }
+    do throws(DownloadFailure) {
+      settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+    } catch {
+      finish(.failure(defeat(error)))
+    }
   }
 
   /// Sees how far the file is that is put in place.
@@ -135,7 +141,7 @@ final class ActiveDownload: TransferReceiver {
     switch phase {
     case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
     case .decoding(let decoded), .settling(_, _, let decoded?): decoded.remove()
-    case .settling, .ended: break
+    case .right, .settling, .ended: break
     }
     noteReport()
     letGo()
@@ -143,7 +149,7 @@ final class ActiveDownload: TransferReceiver {
 
   /// The part stays for another try; a part without a byte is none.
   private func letGo() {
-    try? part?.flush()
+    try? part?.keep()
     if part?.byteCount == 0 { part?.remove() }
     part = nil
   }
@@ -194,6 +200,7 @@ final class ActiveDownload: TransferReceiver {
     if spec.hasHash || last != nil, let check = try TargetCheck(spec, hash: hash, last: last) {
       phase = .checkingTarget(check)
     } else {
+      try TargetCheck.refuseFolder(spec)
       try openPart(hash)
     }
   }
@@ -239,7 +246,7 @@ final class ActiveDownload: TransferReceiver {
   // MARK: - The part
 
   private func openPart(_ hash: ContentHash) throws(DownloadFailure) {
-    let part = try PartFile(spec, hash: hash, piece: tools.piece)
+    let part = try PartFile(spec, hash: hash, piece: tools.pieces.take())
     self.part = part
     if !spec.resumes { try part.empty() }
     initialBytes = part.byteCount
@@ -273,6 +280,8 @@ final class ActiveDownload: TransferReceiver {
       if removesPart {
         part.remove()
         self.part = nil
+      } else if let record = machine?.record {
+        part.note(record)
       }
       finish(.failure(defeat))
     }
@@ -299,7 +308,7 @@ final class ActiveDownload: TransferReceiver {
       try mismatched(failure)
       return
     }
-    settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+    phase = .right(facts)
   }
 
   /// Whether the bytes begin as what they are said to be does; deflate has no beginning of its own.
@@ -317,6 +326,7 @@ final class ActiveDownload: TransferReceiver {
     do throws(DownloadFailure) {
       if try decoded.advance() { return }
       if let failure = spec.mismatch(decoded.facts) { throw failure }
+      part?.release()
       settle(
         try decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
     } catch {
@@ -352,11 +362,11 @@ final class ActiveDownload: TransferReceiver {
     placement = nil
     ending = nil
     skipped = 0
-    hasAnswered = false
+    head = nil
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
-      fileHead = try Self.fileHead(request.address)
+      fileHead = try LocalFile.head(request.address)
       try tools.transfer.begin(
         request, maxBytesPerSecond: spec.maxBytesPerSecond,
         proxy: proxies.proxy(for: request.address.scheme), noProxy: proxies.exceptions,
@@ -376,7 +386,10 @@ final class ActiveDownload: TransferReceiver {
         hasAnswered
         ? tools.patience.betweenBytes + Transfer.pauseNanoseconds(spec.maxBytesPerSecond)
         : tools.patience.beforeAnswer
-      if now - lastActivity > patience {
+      if hasAnswered, placement == nil, now - answeredAt > Self.skippedNanoseconds {
+        tools.transfer.cancel()
+        try ended(.complete)
+      } else if now - lastActivity > patience {
         tools.transfer.cancel()
         let text = "sent nothing for \(patience / 1_000_000_000) seconds"
         try ended(.broken(DownloadFailure(.stalled, text)))
@@ -387,6 +400,10 @@ final class ActiveDownload: TransferReceiver {
         try ended(ending)
       } else if let failure {
         try ended(.broken(failure))
+      } else if head?.isClosedByEnd == true, tools.transfer.wasCut {
+        // Complete is only what was said to be (RFC 9112, 9.8).
+        let text = "the TLS connection ended without a word, and nothing else says that this is all"
+        try ended(.broken(DownloadFailure(.truncated, text)))
       } else {
         try ended(.complete)
       }
@@ -411,33 +428,22 @@ final class ActiveDownload: TransferReceiver {
     if let fileHead { answer(fileHead) }
   }
 
-  private static func fileHead(
-    _ address: WebAddress
-  ) throws(DownloadFailure) -> ResponseHead? {
-    guard let path = address.filePath else { return nil }
-    do throws(Errno) {
-      let status = try Path.status(path)
-      guard status.kind == .file else { throw .isADirectory }
-      var head = ResponseHead(status: 200)
-      head.contentLength = status.sizeBytes
-      return head
-    } catch {
-      throw DownloadFailure(.request, "\(path) cannot be read: \(error)")
-    }
-  }
-
   func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    lastActivity = Clock.monotonicNanoseconds
+    // A head that comes for ever is no answer.
+    if hasAnswered { lastActivity = Clock.monotonicNanoseconds }
     if let head = headReader.take(bytes) { answer(head) }
     return ending == nil
   }
 
   private func answer(_ head: ResponseHead) {
-    hasAnswered = true
+    self.head = head
+    answeredAt = Clock.monotonicNanoseconds
+    lastActivity = answeredAt
     let nowSeconds = Clock.wallMilliseconds / 1000
     guard let part, let decision = machine?.received(head, nowSeconds: nowSeconds) else { return }
     switch decision {
-    case .skip: break
+    // Where the connection goes anyway, its end is not waited for.
+    case .skip: if head.isLast { ending = .complete }
     case .write(let placement):
       do throws(DownloadFailure) {
         if placement.startsOver {
@@ -483,6 +489,9 @@ final class ActiveDownload: TransferReceiver {
       }
       try part.append(UnsafeRawBufferPointer(rebasing: bytes[known...]))
       position += Int64(bytes.count)
+      if head?.isIdentity == true, position == placement.end, ending == nil {
+        ending = .complete
+      }
     } catch {
       ending = .broken(error)
     }

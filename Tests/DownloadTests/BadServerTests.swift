@@ -80,12 +80,19 @@ struct BadCase: CustomTestStringConvertible {
     + [
       "part_ignored", "part_later", "part_other_total", "part_no_range_field",
       "part_mad_range_field", "part_multipart", "part_refused", "part_refused_no_total",
-      "part_earlier_other_bytes",
+      "part_earlier_other_bytes", "part_error", "part_fails", "part_condition_refused",
+      "part_refused_lying_total",
     ].map { BadCase.again($0) } + [
-      BadCase.again("part_wrong_length", 2000),
+      BadCase.again("part_wrong_length", 2000), BadCase.again("part_called_whole", 2000),
+      BadCase.again("part_called_whole_and_named", 2000),
       BadCase.again("part_earlier", 10),
       BadCase("part_too_long") { $0.repeatedWithout = 1000 },
-      BadCase.failing("part_error"),
+      BadCase("part_no_version") {
+        $0.withHash = .changed
+        $0.withoutHash = .changed
+        $0.repeatedWithHash = 2000
+        $0.repeatedWithout = 2000
+      },
     ]
 
   static let changing: [BadCase] =
@@ -128,7 +135,9 @@ struct BadCase: CustomTestStringConvertible {
 
   static let redirects: [BadCase] =
     [300, 301, 302, 303, 307, 308].map { BadCase("redirect_\($0)") }
-    + ["redirect_absolute", "redirect_other_host", "redirect_chain", "redirect_relative"].map {
+    + [
+      "redirect_absolute", "redirect_other_host", "redirect_chain", "redirect_relative",
+    ].map {
       BadCase($0)
     }
 

@@ -6,15 +6,18 @@ extension BadCase {
   /// Replies of Server/raw_replies.py that lead to the file.
   private static let good = [
     "status_alone", "status_blank_behind", "status_long_phrase", "status_odd_phrase", "status_old",
-    "status_two_on_one", "status_small_letters", "field_folded", "field_empty_name", "field_long",
+    "status_two_on_one", "status_small_letters", "status_unknown_success", "field_folded",
+    "field_empty_name", "field_long",
     "fields_many", "field_not_text", "field_cookie", "range_of_whole", "location_of_whole",
     "encoding_none", "encoding_identity", "mixed_line_ends", "length_twice", "length_listed",
     "length_zeros", "length_blank_before_colon", "closed_by_end", "kept_alive_and_closed",
     "chunk_extension", "chunk_capitals", "chunk_zeros", "chunk_blanks", "chunk_line_feed",
     "chunk_long_extension", "chunk_end_trailers", "chunk_end_extension", "chunk_end_zeros",
     "chunk_end_line_feeds", "chunk_end_folded", "chunk_end_junk", "chunked_old", "chunked_capitals",
-    "transfer_identity", "transfer_gzip", "interim_many", "interim_with_length",
-    "gzip_two_members", "gzip_small_letters", "deflate", "deflate_raw", "gzip_not_at_all",
+    "transfer_identity", "transfer_gzip", "transfer_gzip_alone", "interim_many",
+    "interim_with_length",
+    "gzip_two_members", "gzip_small_letters", "gzip_and_identity", "deflate", "deflate_raw",
+    "gzip_not_at_all",
   ]
 
   /// Those that say nothing that could be the file.

@@ -142,6 +142,7 @@ struct SourceTests {
     try Path.makeDirectories(harness.path("deep/er/file"))
     try harness.run()
     #expect(try harness.end().outcome.reason == .fetchFinal)
+    #expect(try server.log("/plain/10/26/").isEmpty)
   }
 
   // MARK: - Ways
@@ -259,6 +260,15 @@ struct SourceTests {
     #expect(down.report.what.contains("from https to http"))
     #expect(try server.log("/plain/10/32/x").isEmpty)
 
+    let cut = try fetch(
+      spec([base + "/cut_without_word/5000/32/x"]), environment: trusted)
+    #expect(cut.1.outcome.reason == .fetch)
+    #expect(cut.1.report.what.contains("ended without a word"))
+    #expect(cut.0.content("deep/er/file") == nil)
+    let closed = try fetch(
+      spec([base + "/old_server/5000/32/x"]), environment: trusted)
+    #expect(closed.0.content("deep/er/file") == Payload.bytes(5000, seed: 32))
+
     let noTLS = try fetch(spec(["https://127.0.0.1:\(server.port)/plain/1/32/x"])).1
     #expect(!noTLS.outcome.isSuccess)
   }
@@ -283,6 +293,24 @@ struct SourceTests {
     let end = try fetch(spec([server.url("/retry_after/10/34/x")])).1
     #expect(end.outcome.reason == .fetch)
     #expect(end.report.waitMilliseconds == 7000)
+  }
+
+  /// The worker's patience is longer than the harness's own.
+  @Test(
+    "an end that nobody needs is not waited for",
+    arguments: [
+      ("redirect_no_end", true), ("redirect_not_closed", true), ("refusal_no_end", false),
+      ("identity_no_end", true),
+    ]
+  )
+  func unwanted(_ behaviour: String, isSuccess: Bool) throws {
+    let server = try #require(BadServer.shared)
+    let harness = try DownloadHarness(
+      [spec([server.url("/\(behaviour)/10/35/x")])], patienceMilliseconds: 600_000)
+    try harness.run()
+    let end = try harness.end()
+    #expect(end.outcome.isSuccess == isSuccess)
+    #expect(isSuccess || end.outcome.reason == .fetchFinal)
   }
 
   @Test("a long body of a refusal is not read")

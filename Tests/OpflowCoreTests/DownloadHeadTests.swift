@@ -49,6 +49,46 @@ struct DownloadHeadTests {
     #expect(read("HTTP/1.0 200 OK\n")?.isClosedByEnd == true)
   }
 
+  @Test func `whose body is compressed on its way have no length either`() {
+    let head = read("HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: gzip\n")
+    #expect(head?.contentLength == nil)
+    #expect(head?.isClosedByEnd == true)
+    let plain = read("HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: identity\n")
+    #expect(plain?.contentLength == 5)
+  }
+
+  @Test func `tell whether the connection serves another request`() {
+    #expect(read("HTTP/1.1 200 OK\n")?.isLast == false)
+    #expect(read("HTTP/1.1 302 Found\nconnection: Upgrade, Close\n")?.isLast == true)
+    #expect(read("HTTP/1.0 200 OK\n")?.isLast == true)
+    #expect(read("HTTP/1.0 200 OK\nConnection: Keep-Alive\n")?.isLast == false)
+    #expect(read("HTTP/1.1 103 Early\nConnection: close\n\nHTTP/2 200\n")?.isLast == false)
+  }
+
+  @Test func `name the encodings that are some`() {
+    for (fields, encoding) in [
+      ("Content-Encoding: identity", ""), ("Content-Encoding: identity, GZip", "gzip"),
+      ("Content-Encoding: deflate\nContent-Encoding: gzip", "deflate, gzip"),
+      ("Content-Encoding: gzip\nContent-Encoding: none", "gzip"),
+    ] {
+      #expect(read("HTTP/1.1 200 OK\n\(fields)\n")?.encoding == encoding)
+    }
+  }
+
+  @Test func `say when the file may change again under the same date`() {
+    let modified = "HTTP/1.1 200 OK\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\n"
+    let second = HTTPDate.seconds("Sun, 06 Nov 1994 08:49:37 GMT") ?? 0
+    // The server's clock counts, and where it has none, this one.
+    let later = read(modified + "Date: Sun, 06 Nov 1994 08:49:38 GMT\n")
+    #expect(later?.hasFreshDate(nowSeconds: 0) == false)
+    let same = read(modified + "Date: Sun, 06 Nov 1994 08:49:37 GMT\n")
+    #expect(same?.hasFreshDate(nowSeconds: second + 100) == true)
+    #expect(read(modified)?.hasFreshDate(nowSeconds: second) == true)
+    #expect(read(modified)?.hasFreshDate(nowSeconds: second + 1) == false)
+    #expect(
+      read("HTTP/1.1 200 OK\nLast-Modified: lately\n")?.hasFreshDate(nowSeconds: 9) == true)
+  }
+
   @Test(arguments: [
     ("bytes 0-0/1", ContentRange.part(first: 0, last: 0, total: 1)),
     ("bytes 5-9/*", .part(first: 5, last: 9, total: nil)),
@@ -67,7 +107,14 @@ struct DownloadHeadTests {
     #expect(Validator(etag: "\"a\"", lastModified: date).forRange == "\"a\"")
     #expect(Validator(etag: "W/\"a\"", lastModified: date).forRange == date)
     #expect(Validator(etag: "W/\"a\"").forRange == nil)
+    var fresh = Validator(lastModified: date)
+    fresh.hasFreshDate = true
+    #expect(fresh.forRange == nil)
+    fresh.etag = "\"a\""
+    #expect(fresh.forRange == "\"a\"")
     #expect(Validator(etag: "\"a\"").contradicts(Validator(etag: "\"b\"")))
+    #expect(Validator(etag: "W/\"a\"").contradicts(Validator(etag: "\"b\"")))
+    #expect(!Validator(etag: "W/\"a\"").contradicts(Validator(etag: "\"a\"")))
     #expect(!Validator(etag: "\"a\"").contradicts(Validator(lastModified: date)))
     #expect(Validator(lastModified: date).contradicts(Validator(lastModified: "x")))
   }
@@ -82,6 +129,8 @@ struct PartRecordTests {
     record.validator = Validator(etag: "\"x\\y\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
     record.totalBytes = 1 << 40
     record.encoding = "gzip"
+    record.validator.hasFreshDate = true
+    record.refusals = 2
     record.bootID = "boot"
     return record
   }

@@ -98,6 +98,23 @@ struct DownloadMachineTests {
     #expect(header(with.start(), "Range") == "bytes=40-")
   }
 
+  @Test func `a date that two versions may bear is no validator`() {
+    for hash in [true, false] {
+      var fresh = record(etag: "", date: "Sun, 06 Nov 1994 08:49:37 GMT")
+      fresh.validator.hasFreshDate = true
+      var machine = machine(spec(hash: hash), PartOnDisk(bytes: 40, record: fresh))
+      let step = machine.start()
+      #expect(header(step, "Range") == (hash ? "bytes=40-" : nil))
+      #expect(header(step, "If-Range") == nil)
+    }
+    var first = machine(spec())
+    _ = first.start()
+    let seconds = HTTPDate.seconds("Sun, 06 Nov 1994 08:49:37 GMT") ?? 0
+    _ = first.received(
+      head(200) { $0.lastModified = "Sun, 06 Nov 1994 08:49:37 GMT" }, nowSeconds: seconds)
+    #expect(first.record?.validator.hasFreshDate == true)
+  }
+
   @Test func `a whole part with a hash needs no request`() {
     var machine = machine(spec(hash: true), PartOnDisk(bytes: 100, record: record()))
     #expect(machine.start() == .verify)
@@ -199,11 +216,109 @@ struct DownloadMachineTests {
     }
   }
 
+  @Test func `an answer that does not say its version needs a hash`() {
+    let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    for (hash, answered, isWritten) in [(false, "", false), (false, date, true), (true, "", true)] {
+      var machine = machine(spec(hash: hash), PartOnDisk(bytes: 40, record: record(date: date)))
+      _ = machine.start()
+      let decision = machine.received(
+        head(206) {
+          $0.lastModified = answered
+          $0.contentRange = .part(first: 40, last: 99, total: 100)
+        }, nowSeconds: 0)
+      #expect((decision != .skip) == isWritten)
+    }
+  }
+
+  @Test func `the rest that calls itself the whole is not taken for it`() {
+    let rests: [(inout ResponseHead) -> Void] = [
+      {
+        $0.etag = "\"v1\""
+        $0.contentLength = 60
+      },
+      { $0.contentRange = .part(first: 40, last: 99, total: 100) },
+    ]
+    for rest in rests {
+      var machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+      _ = machine.start()
+      let step = skipped(&machine, head(200, rest))
+      #expect(step.flatMap { request($0) } != nil)
+      #expect(step.flatMap { request($0) }?.rangeFrom == nil)
+      #expect(machine.received(head(200, rest), nowSeconds: 0) != .skip)
+    }
+    var changed = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+    _ = changed.start()
+    let other = head(200) {
+      $0.etag = "\"v2\""
+      $0.contentLength = 60
+    }
+    #expect(changed.received(other, nowSeconds: 0) != .skip)
+  }
+
+  @Test func `a part is not the whole because the server says so now`() {
+    for (total, isWhole) in [(nil, true), (40, true), (100, false)] as [(Int64?, Bool)] {
+      var machine = machine(spec(), PartOnDisk(bytes: 40, record: record(total: total)))
+      _ = machine.start()
+      let step = skipped(&machine, head(416) { $0.contentRange = .unsatisfied(total: 40) })
+      #expect((step == .verify) == isWhole)
+    }
+  }
+
+  @Test func `a success that nobody knows is a plain one`() {
+    for status in [200, 203, 209, 250, 299] {
+      var machine = machine(spec())
+      _ = machine.start()
+      #expect(machine.received(head(status), nowSeconds: 0) != .skip)
+    }
+  }
+
+  @Test func `a part that nobody asked for or named is the whole where the hash says so`() {
+    for hash in [true, false] {
+      var machine = machine(spec(hash: hash))
+      _ = machine.start()
+      #expect((machine.received(head(206), nowSeconds: 0) != .skip) == hash)
+      #expect(machine.received(head(206) { $0.hasBrokenRange = true }, nowSeconds: 0) == .skip)
+    }
+  }
+
+  @Test func `a server that cannot serve parts is asked for the whole`() {
+    for status in [400, 403, 412, 501] {
+      var machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+      _ = machine.start()
+      let step = skipped(&machine, head(status))
+      #expect(step.flatMap { request($0) } != nil)
+      #expect(step.flatMap { request($0) }?.rangeFrom == nil)
+    }
+    var part = PartOnDisk(bytes: 40, record: record())
+    for expected in [true, true, false] {
+      var machine = machine(spec(), part)
+      _ = machine.start()
+      let step = skipped(&machine, head(500))
+      #expect(step.map { failures($0) } == (expected ? [.status(500)] : []))
+      part.record = machine.record
+    }
+    var machine = machine(spec(), part)
+    _ = machine.start()
+    _ = machine.received(
+      head(206) {
+        $0.etag = "\"v1\""
+        $0.contentRange = .part(first: 40, last: 99, total: 100)
+      }, nowSeconds: 0)
+    #expect(machine.record?.refusals == 0)
+    #expect(
+      failures(machine.bodyEnded(.broken(DownloadFailure(.stalled, "")), partBytes: 60)) == [
+        .stalled
+      ])
+  }
+
   @Test func `an answer that fits is put behind the part`() {
     var machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
     _ = machine.start()
     let decision = machine.received(
-      head(206) { $0.contentRange = .part(first: 30, last: 99, total: 100) }, nowSeconds: 0)
+      head(206) {
+        $0.etag = "\"v1\""
+        $0.contentRange = .part(first: 30, last: 99, total: 100)
+      }, nowSeconds: 0)
     guard case .write(let placement) = decision else {
       Issue.record("it was skipped")
       return

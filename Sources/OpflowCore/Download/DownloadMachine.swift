@@ -50,7 +50,8 @@ package enum BodyEnd: Equatable, Sendable {
 /// where its validators and its length do not contradict the part's record. Where there is no
 /// validator to ask with, only a hash allows to continue at all, and a mismatch then starts over.
 package struct DownloadMachine: Sendable {
-  package static let maxRedirects = 20
+  /// As many as curl(1) follows.
+  package static let maxRedirects = 50
 
   private let spec: DownloadSpec
   private let bootID: String
@@ -63,6 +64,7 @@ package struct DownloadMachine: Sendable {
   private var origin: WebAddress?
   private var request: FetchRequest?
   private var head: ResponseHead?
+  private var answeredAt: Int64 = 0
   private var placement: BodyPlacement?
   /// What follows once the body that is skipped has ended.
   private var pending: DownloadStep?
@@ -177,11 +179,30 @@ package struct DownloadMachine: Sendable {
 
   // MARK: - Answers
 
+  /// Tries in which the server fails at a part, before the whole is asked for.
+  private static let mostRefusals = 3
+
+  /// Whether a refusal may be due to the request for a part, and none may come to the whole.
+  private mutating func cannotServeParts(_ status: Int) -> Bool {
+    switch status {
+    case 400, 403, 405, 406, 412, 417, 431, 501: return true
+    case 500, 505..<600:
+      // Mostly this passes, and what is in the part is worth another try.
+      var record = part.record ?? PartRecord()
+      record.refusals += 1
+      part.record = record
+      return record.refusals >= Self.mostRefusals
+    default: return false
+    }
+  }
+
   /// - Parameter nowSeconds: since the epoch, for dates that the server names.
   package mutating func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
     self.head = head
+    answeredAt = nowSeconds
     switch head.status {
-    case 200, 203: return wholeBody(head)
+    // A success that no specification knows is a plain one (RFC 9110, 15).
+    case 200, 203, 209...225, 227..<300: return wholeBody(head)
     case 206: return partBody(head)
     case 304:
       if known != nil, source == 0, request?.rangeFrom == nil { return skip(.keepTarget) }
@@ -191,6 +212,8 @@ package struct DownloadMachine: Sendable {
     case 416:
       if let request, request.rangeFrom != nil { return skip(unsatisfied(head)) }
       return skip(refused(head, nowSeconds: nowSeconds))
+    case _ where request?.rangeFrom != nil && cannotServeParts(head.status):
+      return skip(askAnew())
     default: return skip(refused(head, nowSeconds: nowSeconds))
     }
   }
@@ -212,18 +235,36 @@ package struct DownloadMachine: Sendable {
     var record = PartRecord()
     record.source = spec.sources[source]
     record.url = url
-    record.validator = head.validator
+    record.validator = validator(of: head)
     record.totalBytes = total
     record.encoding = head.encoding
     record.bootID = bootID
     return record
   }
 
+  private func validator(of head: ResponseHead) -> Validator {
+    var validator = head.validator
+    validator.hasFreshDate = head.hasFreshDate(nowSeconds: answeredAt)
+    return validator
+  }
+
   private mutating func wholeBody(_ head: ResponseHead) -> BodyDecision {
     if head.hasBrokenLength, !spec.hasHash {
       return skip(fail(DownloadFailure(.nonsense, "gave a Content-Length that makes no sense")))
     }
+    if looksLikeRest(head) { return skip(askAnew()) }
     return place(head, total: head.contentLength)
+  }
+
+  /// Whether an answer that calls itself the whole may be the rest that was asked for: it names a
+  /// part, or is of the same version and not as long.
+  private func looksLikeRest(_ head: ResponseHead) -> Bool {
+    guard request?.rangeFrom != nil else { return false }
+    if case .part(let first, _, _) = head.contentRange, first > 0 { return true }
+    guard let record = part.record, record.source == spec.sources[source],
+      record.encoding == head.encoding, let known = record.totalBytes, let told = head.contentLength
+    else { return false }
+    return known != told && record.validator.confirms(head.validator)
   }
 
   private mutating func place(_ head: ResponseHead, total: Int64?) -> BodyDecision {
@@ -245,7 +286,12 @@ package struct DownloadMachine: Sendable {
   private mutating func partBody(_ head: ResponseHead) -> BodyDecision {
     guard case .part(let first, let last, let total) = head.contentRange, !head.isMultipart,
       !head.hasBrokenLength, head.contentLength == nil || head.contentLength == last - first + 1
-    else { return skip(distrusted()) }
+    else {
+      let isNamed = head.contentRange != nil || head.hasBrokenRange || head.isMultipart
+      // It may be the whole under a wrong name, which the hash will tell.
+      if request?.rangeFrom == nil, !isNamed, spec.hasHash { return wholeBody(head) }
+      return skip(distrusted())
+    }
     guard let asked = request?.rangeFrom else {
       // Nobody asked for a part, but this one is the whole.
       if first == 0, total == last + 1 { return place(head, total: total) }
@@ -256,21 +302,31 @@ package struct DownloadMachine: Sendable {
     let fits =
       first <= asked && head.encoding == record.encoding
       && !(isOfSource && record.validator.contradicts(head.validator))
+      && (spec.hasHash || bears(head, record.validator))
       && (total == nil || record.totalBytes == nil || total == record.totalBytes)
       && (total == nil || spec.sizeBytes == nil || !head.encoding.isEmpty
         || total == spec.sizeBytes)
     guard fits, last >= asked else { return skip(distrusted()) }
     if !isOfSource { record = newRecord(head, total: record.totalBytes) }
-    if record.validator.isEmpty { record.validator = head.validator }
+    if record.validator.isEmpty { record.validator = validator(of: head) }
     record.totalBytes = record.totalBytes ?? total
     record.url = url
     record.bootID = bootID
+    record.refusals = 0
     part.record = record
     isSpliced = true
     let placement = BodyPlacement(
       startsOver: false, offset: first, end: last + 1, record: record)
     self.placement = placement
     return .write(placement)
+  }
+
+  /// Whether an answer without a hash behind it says that it is of the version that was asked for.
+  /// The ETag that the whole had must come with each part of it (RFC 9110, 15.3.7): where a server
+  /// leaves it out, it may have overlooked the condition, too.
+  private func bears(_ head: ResponseHead, _ wanted: Validator) -> Bool {
+    wanted.etag.isEmpty || !head.etag.isEmpty
+      || (!wanted.lastModified.isEmpty && wanted.lastModified == head.lastModified)
   }
 
   /// A part that cannot be trusted: the whole, once, and then no more from this source.
@@ -282,7 +338,9 @@ package struct DownloadMachine: Sendable {
   private mutating func unsatisfied(_ head: ResponseHead) -> DownloadStep {
     var total: Int64?
     if case .unsatisfied(let bytes) = head.contentRange { total = bytes }
+    let known = part.record?.totalBytes
     if part.record?.validator.contradicts(head.validator) != true,
+      known == nil || known == part.bytes,
       total == part.bytes || (total == nil && spec.hasHash)
     {
       if hasProbed { return .verify }

@@ -9,8 +9,10 @@
 //   url       where redirects led
 //   etag      the strongest validators that came with the data
 //   date      Last-Modified
+//   fresh     1 where that date may be of two versions
 //   length    of the whole, in bytes; left out where nobody knows
 //   encoding  the content's encoding, where there is one
+//   refusals  how often in a row the server failed when it was asked for the rest
 //   boot      since when the machine is up: what was written before a crash of the machine may be
 //             gone from the part, though its length says otherwise
 
@@ -21,6 +23,7 @@ package struct PartRecord: Equatable, Sendable {
   package var validator = Validator()
   package var totalBytes: Int64?
   package var encoding = ""
+  package var refusals = 0
   package var bootID = ""
 
   package init() {}
@@ -37,11 +40,16 @@ package struct PartRecord: Equatable, Sendable {
     writer.pair("url", url)
     writer.pair("etag", validator.etag)
     writer.pair("date", validator.lastModified)
+    writer.pair("fresh", validator.hasFreshDate ? "1" : "")
     if let totalBytes {
       writer.raw("\tlength=")
       writer.number(totalBytes)
     }
     writer.pair("encoding", encoding)
+    if refusals > 0 {
+      writer.raw("\trefusals=")
+      writer.number(refusals)
+    }
     writer.pair("boot", bootID)
     let checksum = writer.bytes.withUnsafeBytes { Hash.crc32c($0.part(9, $0.count)) }
     var digits: [UInt8] = []
@@ -72,10 +80,16 @@ package struct PartRecord: Equatable, Sendable {
       case "url": url = value
       case "etag": validator.etag = value
       case "date": validator.lastModified = value
+      case "fresh": validator.hasFreshDate = true
       case "length":
         guard let length: Int64 = Field.number(value.utf8), length >= 0 else { return nil }
         totalBytes = length
       case "encoding": encoding = value
+      case "refusals":
+        guard let count: Int = Field.number(value.utf8), (0...1 << 30).contains(count) else {
+          return nil
+        }
+        refusals = count
       case "boot": bootID = value
       default: break
       }

@@ -13,11 +13,18 @@ package struct ResponseHead: Equatable, Sendable {
   package var hasBrokenRange = false
   package var etag = ""
   package var lastModified = ""
+  /// When the server made the answer, by its own clock.
+  package var date = ""
   package var retryAfter = ""
   package var location = ""
   /// In lower case; empty for none and for `identity`.
   package var encoding = ""
   package var isChunked = false
+  /// The connection serves no further request.
+  package var isLast = false
+  /// `Transfer-Encoding: identity`: the length counts all the same, but libcurl waits for the end of
+  /// the connection.
+  package var isIdentity = false
   /// `multipart/byteranges`: several ranges, which nobody asked for.
   package var isMultipart = false
 
@@ -31,6 +38,15 @@ package struct ResponseHead: Equatable, Sendable {
   }
 
   package var validator: Validator { Validator(etag: etag, lastModified: lastModified) }
+
+  /// Whether the file may have changed again within the second that Last-Modified names: then the
+  /// date does not tell the versions apart (RFC 9110, 8.8.2.2).
+  ///
+  /// - Parameter nowSeconds: when the answer came, for a server without a clock.
+  package func hasFreshDate(nowSeconds: Int64) -> Bool {
+    guard let modified = HTTPDate.seconds(lastModified) else { return true }
+    return (HTTPDate.seconds(date) ?? nowSeconds) <= modified
+  }
 }
 
 /// `Content-Range: bytes FIRST-LAST/TOTAL` (RFC 9110, 14.4).
@@ -67,26 +83,41 @@ package struct Validator: Equatable, Sendable {
   /// With its quotes, and `W/` where it is weak.
   package var etag = ""
   package var lastModified = ""
+  /// Two versions may bear that date.
+  package var hasFreshDate = false
 
   package init(etag: String = "", lastModified: String = "") {
     self.etag = etag
     self.lastModified = lastModified
   }
 
+  private var opaqueTag: Substring { etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...] }
+
   private var isStrongETag: Bool { etag.hasPrefix("\"") && etag.count >= 2 }
 
-  /// For If-Range: the strong ETag, or else the date. A weak ETag does not serve there
-  /// (RFC 9110, 13.1.5).
+  /// For If-Range: the strong ETag, or else the date where it is as good. A weak ETag does not serve
+  /// there (RFC 9110, 13.1.5).
   package var forRange: String? {
     if isStrongETag { return etag }
-    return lastModified.isEmpty ? nil : lastModified
+    return lastModified.isEmpty || hasFreshDate ? nil : lastModified
   }
 
   package var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
 
+  /// Whether both name the same version.
+  package func confirms(_ other: Validator) -> Bool {
+    !contradicts(other)
+      && ((!etag.isEmpty && !other.etag.isEmpty)
+        || (!lastModified.isEmpty && !other.lastModified.isEmpty))
+  }
+
   /// Whether the two cannot be of the same version. What only one of them has says nothing.
   package func contradicts(_ other: Validator) -> Bool {
-    if !etag.isEmpty, !other.etag.isEmpty { return etag != other.etag }
+    if !etag.isEmpty, !other.etag.isEmpty {
+      // Servers call the ETag of a file weak while it is fresh, and strong a second later.
+      if isStrongETag, other.isStrongETag { return etag != other.etag }
+      return opaqueTag != other.opaqueTag
+    }
     if !lastModified.isEmpty, !other.lastModified.isEmpty {
       return lastModified != other.lastModified
     }
@@ -99,6 +130,9 @@ package struct ResponseHeadReader: Sendable {
   private var head = ResponseHead()
   private var lengths: [String] = []
   private var hasBrokenFraming = false
+  private var isKeptAlive = false
+  /// The body is compressed on its way: what comes out has another length.
+  private var isCoded = false
   private var isComplete = false
 
   package init() {}
@@ -137,6 +171,8 @@ package struct ResponseHeadReader: Sendable {
     case contentRange = "content-range"
     case etag
     case lastModified = "last-modified"
+    case date
+    case connection
     case retryAfter = "retry-after"
     case location
     case contentEncoding = "content-encoding"
@@ -158,6 +194,8 @@ package struct ResponseHeadReader: Sendable {
     head = ResponseHead()
     lengths = []
     hasBrokenFraming = false
+    isKeptAlive = false
+    isCoded = false
     isComplete = false
     let words = statusLine.split(separator: " ", maxSplits: 2)
     let digits = words[0].dropFirst(5).filter { $0 != "." }
@@ -174,19 +212,31 @@ package struct ResponseHeadReader: Sendable {
       head.hasBrokenRange = head.contentRange == nil
     case .etag: head.etag = value
     case .lastModified: head.lastModified = value
+    case .date: head.date = value
+    case .connection:
+      let options = value.asciiLowercased.split { ", \t".contains($0) }
+      if options.contains("close") { head.isLast = true }
+      if options.contains("keep-alive") { isKeptAlive = true }
     case .retryAfter: head.retryAfter = value
     // Of several the first one counts, as everywhere.
     case .location: if head.location.isEmpty { head.location = value }
     case .contentEncoding:
-      let encoding = value.asciiLowercased
-      // None of the others is one, though servers say so.
-      head.encoding = ["identity", "none", "binary", "utf-8"].contains(encoding) ? "" : encoding
+      // Some are none, though servers say so.
+      let codings = value.asciiLowercased.split { ", \t".contains($0) }
+        .filter { !["identity", "none", "binary", "utf-8"].contains($0) }
+      if head.encoding.isEmpty || codings.isEmpty {
+        head.encoding += codings.joined(separator: ", ")
+      } else {
+        head.encoding += ", " + codings.joined(separator: ", ")
+      }
     case .transferEncoding:
       let codings = value.asciiLowercased.split { ", \t;".contains($0) }
       let count = codings.count { $0 == "chunked" }
       // Chunks within chunks are undone once, and so would be taken for the file.
       if count > 1 || count > 0 && head.isChunked { hasBrokenFraming = true }
       if count > 0 { head.isChunked = true }
+      if codings == ["identity"] { head.isIdentity = true }
+      if codings.contains(where: { $0 != "chunked" && $0 != "identity" }) { isCoded = true }
     case .contentType:
       head.isMultipart = value.asciiLowercased.hasPrefix("multipart/byteranges")
     }
@@ -196,11 +246,12 @@ package struct ResponseHeadReader: Sendable {
     if (100..<200).contains(head.status) { return nil }
     isComplete = true
     head.hasBrokenLength = hasBrokenFraming
+    if head.version < 11, !isKeptAlive { head.isLast = true }
     if let first = lengths.first {
       let length: Int64? = Field.number(first.utf8)
       if let length, length >= 0, lengths.allSatisfy({ $0 == first }) {
-        // Chunks end the body whatever the length says (RFC 9112, 6.3).
-        if !head.isChunked { head.contentLength = length }
+        // Any coding takes the field's meaning from it (RFC 9112, 6.3).
+        if !head.isChunked, !isCoded { head.contentLength = length }
       } else {
         head.hasBrokenLength = true
       }

@@ -418,6 +418,15 @@ def chunked_whole_no_end(r):
 
 
 @behaviour
+def cut_without_word(r):
+    """The connection ends, and TLS does not say that it is to."""
+    r.head("200 OK", version="1.0")
+    r.send(r.body[:r.size // 2])
+    socket.socket(fileno=r.sock.detach()).close()
+    raise Left
+
+
+@behaviour
 def chunked_never_ends(r):
     r.head("200 OK", [("Transfer-Encoding", "chunked")])
     r.chunk(r.body[:r.size // 2])
@@ -596,6 +605,35 @@ def part_refused_no_total(r):
 
 
 @after_half
+def part_refused_lying_total(r):
+    """Says that the part is all there is, after it had promised more."""
+    if r.start is None:
+        r.good()
+    else:
+        r.head("416 Range Not Satisfiable", r.fields() + [
+            ("Content-Range", f"bytes */{r.start}"), ("Content-Length", 0)])
+
+
+def rest_as_whole(r, fields):
+    if r.start is None:
+        r.good()
+    else:
+        part = r.body[r.start:]
+        r.head("200 OK", fields + [("Content-Length", len(part))])
+        r.send(part)
+
+
+@after_half
+def part_called_whole(r):
+    rest_as_whole(r, r.fields())
+
+
+@after_half
+def part_called_whole_and_named(r):
+    rest_as_whole(r, [("Content-Range", f"bytes {r.start}-{r.size - 1}/{r.size}")])
+
+
+@after_half
 def part_closes_early(r):
     """Parts whose length only the connection's end tells, and which ends too early."""
     if r.start is None or r.number > 3:
@@ -614,6 +652,33 @@ def part_error(r):
         r.good()
     else:
         r.head("501 Not Implemented", [("Content-Length", 0)])
+
+
+@after_half
+def part_fails(r):
+    """Parts make it fail, whatever else it can."""
+    if r.start is None:
+        r.good()
+    else:
+        r.head("500 Internal Server Error", [("Content-Length", 0)])
+
+
+@after_half
+def part_condition_refused(r):
+    if r.start is None:
+        r.good()
+    else:
+        r.head("412 Precondition Failed", [("Content-Length", 0)])
+
+
+@after_half
+def part_no_version(r):
+    """The rest of another file of that length, without a word on its version."""
+    other = payload(r.size, r.seed + 1)
+    if r.start is None:
+        r.good(etag='"v2"', body=other)
+    else:
+        r.partial(r.start, r.size - 1, r.size, body=other)
 
 
 # --- Files that change -----------------------------------------------------------------------------
@@ -783,6 +848,34 @@ redirecting("redirect_downgrade", "302 Found",
             lambda r, path: f"http://127.0.0.1:{ports['plain']}" + elsewhere(r, path))
 
 
+@behaviour
+def redirect_no_end(r):
+    """The body of the redirect does not come, and the connection stays."""
+    path = r.line.split(" ")[1]
+    r.head("302 Found", [("Location", elsewhere(r, path)), ("Content-Length", 100)])
+    r.stall()
+
+
+@behaviour
+def redirect_not_closed(r):
+    path = r.line.split(" ")[1]
+    r.head("302 Found", [("Location", elsewhere(r, path)), ("Connection", "close")])
+    r.stall()
+
+
+@behaviour
+def identity_no_end(r):
+    r.head("200 OK", [("Transfer-Encoding", "identity"), ("Content-Length", r.size)])
+    r.send(r.body)
+    r.stall()
+
+
+@behaviour
+def refusal_no_end(r):
+    r.head("403 Forbidden", [("Content-Length", 100)])
+    r.stall()
+
+
 def raw(function):
     def answer(r):
         r.raw(function(r.body))
@@ -809,7 +902,7 @@ for name in raw_replies.redirects:
 
 @behaviour
 def redirect_chain(r):
-    if r.number < 15:
+    if r.number < 45:
         path = r.line.split(" ")[1]
         r.head("302 Found", [("Location", path), ("Content-Length", 0)])
     else:
@@ -862,7 +955,17 @@ def serve(sock, connection):
         pass
     finally:
         reader.close()
+        say_goodbye(sock)
         sock.close()
+
+
+def say_goodbye(sock):
+    """Tells the other side of TLS that nothing more comes."""
+    if isinstance(sock, ssl.SSLSocket) and sock.fileno() >= 0:
+        try:
+            sock.unwrap()
+        except (OSError, ValueError):
+            pass
 
 
 def listen(family, address, wrap=None):

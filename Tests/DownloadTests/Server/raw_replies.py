@@ -67,6 +67,11 @@ def one_byte(body):
 
 
 @reply
+def status_unknown_success(body):
+    return head(length(body), status="HTTP/1.1 299 Some Success") + body
+
+
+@reply
 def nothing(body):
     return b""
 
@@ -228,6 +233,12 @@ def transfer_gzip(body):
     return head("Transfer-Encoding: gzip, chunked") + chunks(gzip.compress(body))
 
 
+@reply
+def transfer_gzip_alone(body):
+    data = gzip.compress(body)
+    return head("Transfer-Encoding: gzip", length(data)) + data
+
+
 # --- Interim answers -------------------------------------------------------------------------------
 
 
@@ -270,6 +281,7 @@ def raw_deflate(body):
 
 encoded("gzip_two_members", "gzip", lambda body: gzip.compress(body[:900]) + gzip.compress(body[900:]))
 encoded("gzip_small_letters", "GZip", gzip.compress)
+encoded("gzip_and_identity", "identity, gzip", gzip.compress)
 encoded("gzip_broken", "gzip", lambda body: gzip.compress(body)[:-12] + b"x" * 12)
 encoded("gzip_cut", "gzip", lambda body: gzip.compress(body)[:-9])
 encoded("gzip_not_at_all", "gzip", lambda body: body)
