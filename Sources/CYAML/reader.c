@@ -40,6 +40,13 @@ size_t reader_byte_offset(reader *reader, size_t index) {
   return byte;
 }
 
+// Looks for a `${{` among bytes that texts are made of. Once for all of them takes less than once for
+// every text.
+static void note_expressions(reader *reader, const uint8_t *bytes, size_t length) {
+  if (reader->document->has_expressions) return;
+  reader->document->has_expressions = cyaml_find_expression(bytes, length) < length;
+}
+
 // libyaml's read handler. A value that goes on and on is refused here, before libyaml collects it.
 static int feed(void *data, unsigned char *buffer, size_t size, size_t *size_read) {
   reader *reader = data;
@@ -56,6 +63,9 @@ static int feed(void *data, unsigned char *buffer, size_t size, size_t *size_rea
     for (size_t index = 0; index < size; index++) all |= from[index];
     reader->ascii_so_far = all < 0x80;
   }
+  // One may begin in the last two bytes of what was fed before.
+  size_t before = reader->fed < 2 ? reader->fed : 2;
+  note_expressions(reader, from - before, size + before);
   reader->fed += size;
   *size_read = size;
   return 1;
@@ -165,6 +175,7 @@ static bool add_text(reader *reader, const uint8_t *text, size_t length) {
     return false;
   }
   memcpy(document->text_bytes + document->text_length, text, length);
+  note_expressions(reader, text, length);
   document->texts[document->text_count++] =
       (cyaml_text){.offset = (uint32_t)document->text_length, .length = (uint32_t)length};
   document->text_length += length;

@@ -105,16 +105,11 @@ package final class Coordinator {
     for warning in request.warnings { progress.warning(warning) }
     append(request.opening, at: wall)
     flushJournal()
-    do throws(Errno) {
-      // What a resume is to find must be there before anything happens that it would look for.
-      if request.durability != .none, journalFailure == nil {
-        try journal.syncNow()
-        syncs.completed(upTo: journal.writtenBytes)
-      }
-    } catch {
-      fail(error)
-    }
+    // Workers are on their way while the disk is: a task starts when they say hello, and by then what
+    // a resume is to find is there.
     tell(.begin)
+    flushJournal()
+    try syncBeginning()
     var events: [PollEvent] = []
     while true {
       endTurn()
@@ -131,6 +126,27 @@ package final class Coordinator {
       giveUpOnImmortals()
     }
     return finish()
+  }
+
+  /// Makes last what a resume looks for, before the first task starts.
+  private func syncBeginning() throws(CoordinatorError) {
+    if request.durability == .none { return }
+    do throws(RunFolderError) {
+      try request.folder.sync()
+    } catch {
+      endWorkersAtOnce()
+      if case .file(let doing, let path, let errno) = error {
+        throw CoordinatorError("cannot \(doing) \(path)", errno)
+      }
+      throw CoordinatorError(error.message, .ioError)
+    }
+    guard journalFailure == nil else { return }
+    do throws(Errno) {
+      try journal.syncNow()
+      syncs.completed(upTo: journal.writtenBytes)
+    } catch {
+      fail(error)
+    }
   }
 
   /// Lets reports gather while all workers have work. Signals end it; what else may come can wait.

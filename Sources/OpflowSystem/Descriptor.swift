@@ -64,7 +64,8 @@ package struct Descriptor: ~Copyable, Sendable {
       }
       let count = bytes.count - start
       if count == 0 { break }
-      room = count >= room ? min(max(bytes.count, 4096), 1 << 26) : max(room - count, 4096)
+      // No more than is left, which would move all that is there to a larger place.
+      room = count < room ? room - count : min(max(bytes.count, 4096), 1 << 26)
     }
     return bytes
   }

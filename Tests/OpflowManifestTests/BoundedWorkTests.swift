@@ -122,6 +122,23 @@ import Testing
     #expect(lines == ["four 8", "two 4", "three 5", "one 1"])
   }
 
+  @Test(arguments: [7, 8, 9, 10, 15, 16, 17, 40, 5000])
+  func `each of many entries is found, and one that stands twice is told once`(
+    _ count: Int
+  ) throws {
+    var text = "tasks:\n  t0: { run: x }\n"
+    for index in 1..<count { text += "  t\(index): { run: x, needs: t\(index - 1) }\n" }
+    text += "  last: { run: x, needs: [t\(count - 1), t3] }\n"
+    let plan = try plan(text)
+    #expect(plan.needTargets.dropFirst(count - 1).elementsEqual([Int32(count) - 1, 3]))
+    #expect(plan.needTargets.prefix(count - 1).elementsEqual((0..<Int32(count - 1))))
+    #expect(
+      mistakes(in: text + "  t3: { run: x }\n  t0: { run: x }\n") == [
+        "\(count + 3):3: the key `t3` stands twice in this map",
+        "\(count + 4):3: the key `t0` stands twice in this map",
+      ])
+  }
+
   @Test func `anchors by the hundred thousand are found at once`() throws {
     var text = ""
     for index in 0..<20_000 { text += "x-\(index): &a\(index) 1\n" }

@@ -30,6 +30,22 @@ struct ExpressionTests {
     #expect(try value(expression, environment: [("CI", "yes"), ("TOP", "inherited")]) == expected)
   }
 
+  /// libyaml gets the bytes 16 KiB at a time.
+  @Test func `the only one of a manifest is seen wherever libyaml takes a breath`() throws {
+    let text = "\ntasks: { a: { run: 'x ${{ task.id }}' } }"
+    for padding in (16384 - 40)...16384 {
+      let comment = "#" + String(repeating: "-", count: padding - 1)
+      #expect(try plan(comment + text).scriptText("a") == "x a", "\(padding)")
+    }
+  }
+
+  @Test(arguments: ["\\x24{{ task.id }}", "$\\\n    {{ task.id }}", "$\\x7b{ task.id }}"])
+  func `the only one of a manifest is seen where only libyaml makes it one`(
+    _ script: String
+  ) throws {
+    #expect(try plan("tasks:\n  a:\n    run: \"\(script)\"\n").scriptText("a") == "a")
+  }
+
   @Test func `everything else of a string reaches the shell untouched`() throws {
     let plan = try plan(
       """

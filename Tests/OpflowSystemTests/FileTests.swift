@@ -25,6 +25,14 @@ import Testing
     try file.close()
   }
 
+  @Test func `a file is read into no more room than it takes`() throws {
+    let bytes = [UInt8](repeating: 7, count: 1 << 20)
+    try File.open(folder("large"), [.writeOnly, .create]).writeAll(bytes)
+    let read = try File.read(folder("large"))
+    #expect(read == bytes)
+    #expect(read.capacity < bytes.count + 8192)
+  }
+
   @Test func `opening what is not there says so`() {
     #expect(throws: Errno.noSuchFile) { _ = try File.read(folder("none")) }
     #expect("\(Errno.noSuchFile)" == "No such file or directory")

@@ -90,6 +90,8 @@ typedef struct {
   cyaml_problem problems[CYAML_MAX_PROBLEMS];
   size_t problem_count;
   int32_t status;
+  /// Whether there is a `${{` in it at all.
+  int32_t has_expressions;
   uint32_t character;
   /// Where reading ended, when it ended early.
   size_t place;

@@ -46,7 +46,7 @@ package struct SchedulerOptions: Sendable {
   static let minRestMicroseconds: Int64 = 200
   /// Downloads that a worker may be handed ahead. They are made durable together, and many at once
   /// take hardly longer than one.
-  static let maxDownloadsAhead = 16
+  static let maxDownloadsAhead = 64
   /// Dependents of a running task looked at before another is handed ahead behind it.
   static let maxDependentsLookedAt = 16
   /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks

@@ -5,7 +5,7 @@ internal import OpflowCore
 extension ManifestReader {
   /// Reads the task's one action, and adds it to the fingerprint.
   mutating func readAction(
-    _ fields: Fields<TaskKey>, key: Node, settings: TaskSettings, into task: inout TaskEntry
+    _ fields: Fields<TaskKey>, key: Node, in directory: Directory, into task: inout TaskEntry
   ) {
     if let run = fields.key(.run), let download = fields.key(.download) {
       let second = document.place(run) < document.place(download) ? download : run
@@ -16,8 +16,8 @@ extension ManifestReader {
     if let node = fields[.run] { readRun(node, into: &task) }
     if let download = fields.key(.download) {
       task.kind = .download
-      if let read = readDownload(Node(download.record + 1), in: settings.directory) {
-        add(read, in: settings.directory, to: &task)
+      if let read = readDownload(Node(download.record + 1), in: directory) {
+        add(read, in: directory, to: &task)
       }
     }
     if fields.key(.run) == nil, fields.key(.download) == nil, !fields.isMeant(.run),

@@ -3,15 +3,14 @@ internal import OpflowCore
 // `env`, at the top level, in `defaults` and in tasks.
 
 extension ManifestReader {
-  /// A map of variables, over those of `base`.
+  /// Reads a map of variables over those of `list`.
   mutating func readEnvironment(
-    _ node: Node, over base: EnvironmentList,
+    _ node: Node, into list: inout EnvironmentList,
     onEach: (NameScope, Text, Text) -> Void = { _, _, _ in }
-  ) -> EnvironmentList {
-    var result = base
+  ) {
     guard document.kind(node) == .mapping else {
       values.wrongType(node, Subject(TaskKey.env), expected: "a map")
-      return base
+      return
     }
     maps.readEntries(node, into: &environmentEntries)
     for index in 0..<environmentEntries.count {
@@ -24,9 +23,8 @@ extension ManifestReader {
       onEach(scope, name, value.text)
       guard options.wantsPlan else { continue }
       let item = EnvironmentItem(name: builder.intern(name), value: builder.intern(value.text))
-      result.set(EnvironmentValue(item: item, digest: Digest.pair(name, value.stable)))
+      list.set(EnvironmentValue(item: item, digest: Digest.pair(name, value.stable)))
     }
-    return result
   }
 
   private mutating func isEnvironmentName(_ name: Text, at key: Node) -> Bool {

@@ -69,6 +69,7 @@ package struct CompileOptions: Sendable {
 package struct CompiledManifest: Sendable {
   /// The plan file (`Plan`); nothing when it was not wanted.
   package var planBytes: [UInt8]
+  /// What the plan is known by; zero when it was not wanted.
   package var planKey: PlanKey
   /// At most 50.
   package var warnings: [Diagnostic]
@@ -126,7 +127,9 @@ package enum ManifestCompiler {
     var reader = ManifestReader(
       document: document, mistakes: mistakes, source: source, options: options)
     reader.read()
-    let key = planKey(source, options, reader: reader)
+    let key =
+      options.wantsPlan
+      ? planKey(source, options, reader: reader) : PlanKey(high: 0, low: 0)
     let environmentRead = reader.scope.environmentRead
     let usesRunID = reader.scope.sawRunID
     let name = reader.name

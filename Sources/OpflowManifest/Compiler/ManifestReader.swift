@@ -26,6 +26,8 @@ struct ManifestReader: ~Copyable {
   var environment = EnvironmentList()
   /// What every task starts from.
   var defaults: TaskSettings
+  /// The lists that its own are merged over.
+  var lists = TaskLists()
   /// Where `defaults` stand, when they speak of `task.id` and so differ from task to task.
   var defaultsByTask: Node?
   /// What `defaults` are read over.
@@ -77,8 +79,7 @@ struct ManifestReader: ~Copyable {
     defaults = TaskSettings(
       shell: ShellWords(list: builder.list(words), digest: standardDigest),
       directory: Directory(
-        path: folderPath, stable: folderPath, ref: builder.intern(folderPath)),
-      environment: EnvironmentList())
+        path: folderPath, stable: folderPath, ref: builder.intern(folderPath)))
     defaultsBase = defaults
   }
 

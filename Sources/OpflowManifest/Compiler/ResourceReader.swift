@@ -59,7 +59,7 @@ extension ManifestReader {
     return amount
   }
 
-  mutating func readDemands(_ node: Node, into settings: inout TaskSettings) {
+  mutating func readDemands(_ node: Node, into demands: inout Demands) {
     guard let entries = mapEntries(node, Subject(TaskKey.resources)) else { return }
     for index in 0..<entries.count {
       let name = entries.name(index)
@@ -72,7 +72,7 @@ extension ManifestReader {
       }
       guard let amount = readAmount(entries.value(index), name, atLeast: 0) else { continue }
       if check(amount, of: resource, name, at: entries.value(index)) {
-        settings.demands.set(resource, amount)
+        demands.set(resource, amount)
       }
     }
   }

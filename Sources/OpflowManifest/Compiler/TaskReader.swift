@@ -20,11 +20,6 @@ extension ManifestReader {
       mistakes.error(
         document.place(node), "`tasks` is empty", help: "declare at least one task")
     }
-    for index in 0..<entries.count {
-      if let mistake = TaskName.mistake(entries.name(index)) {
-        mistakes.error(document.place(entries.keys[index]), mistake, help: TaskName.rule)
-      }
-    }
     tasks = entries
     let nodeCount = document.nodeCount
     builder.reserve(
@@ -42,6 +37,9 @@ extension ManifestReader {
   private mutating func readTask(_ index: Int) {
     let name = tasks.name(index)
     let key = tasks.keys[index]
+    if let mistake = TaskName.mistake(name) {
+      mistakes.error(document.place(key), mistake, help: TaskName.rule)
+    }
     values.scratch.removeAll()
     scope.taskID = name
     var task = TaskEntry(name: builder.append(name), kind: .command)
@@ -49,26 +47,24 @@ extension ManifestReader {
       let line = lines.line(of: document.place(key), in: document.source)
       task.line = UInt32(truncatingIfNeeded: line)
     }
-    let fields = taskFields(index)
-    if fields == nil { _ = readNeeds(nil, of: index) }
-    if let fields { read(fields, key: key, index: index, into: &task) }
+    let node = tasks.value(index)
+    if document.kind(node) == .mapping {
+      var fields = Fields<TaskKey>()
+      maps.readFields(node, tables.task, owner: "a task", into: &fields)
+      read(fields, key: key, index: index, into: &task)
+    } else {
+      reportNoTask(index)
+      _ = readNeeds(nil, of: index)
+    }
+    guard options.wantsPlan else { return }
     _ = builder.add(task)
-    if options.wantsPlan, builder.arenaByteCount > Self.longestArena {
+    if builder.arenaByteCount > Self.longestArena {
       mistakes.error(document.place(key), "the texts of the plan grow beyond 3 GiB")
     }
   }
 
   /// The plan's format refers to texts by 32 bits.
   private static var longestArena: Int { 3 << 30 }
-
-  private mutating func taskFields(_ index: Int) -> Fields<TaskKey>? {
-    let node = tasks.value(index)
-    if document.kind(node) == .mapping {
-      return maps.fields(node, tables.task, owner: "a task")
-    }
-    reportNoTask(index)
-    return nil
-  }
 
   private func reportNoTask(_ index: Int) {
     let node = tasks.value(index)
@@ -85,12 +81,13 @@ extension ManifestReader {
     _ fields: Fields<TaskKey>, key: Node, index: Int, into task: inout TaskEntry
   ) {
     if let matrix = fields.key(.matrix) { readMatrix(matrix) }
-    var settings = settingsForTask()
+    var settings = defaults
+    if let node = defaultsByTask { settings = settingsForTask(node) }
     let hasOwnPolicy = readOwnSettings(fields, into: &settings)
     readFlags(fields, index: index, into: &task)
     if settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
 
-    readAction(fields, key: key, settings: settings, into: &task)
+    readAction(fields, key: key, in: settings.directory, into: &task)
     task.priority = settings.priority
     task.environment = settings.environmentIndex
     task.directory = settings.directory.ref
@@ -103,26 +100,36 @@ extension ManifestReader {
     }
     if fields.key(.resources) != nil || defaultsByTask != nil {
       let standard = task.kind == .download ? ResourceEntry.download : ResourceEntry.cpu
-      task.demand = builder.demand(settings.demands.resolved(over: standard))
+      var demands = lists.demands
+      if let node = fields[.resources] { readDemands(node, into: &demands) }
+      task.demand = builder.demand(demands.resolved(over: standard))
     } else {
       task.demand = task.kind == .download ? standardDemand.download : standardDemand.command
     }
     if task.kind == .shell { task.shell = settings.shell.list }
 
+    let needs = readNeeds(fields[.needs], of: index)
+    if options.wantsPlan { task.fingerprint = fingerprint(task.kind, settings, needs: needs) }
+
+    readFiles(fields, in: settings.directory)
+    if let secrets = fields.key(.secrets) { readSecrets(secrets) }
+    if fields.key(.matrix) != nil { scope.matrixNames.removeAll(keepingCapacity: true) }
+  }
+
+  /// The fingerprint of the task whose action was added to the hasher last.
+  private mutating func fingerprint(
+    _ kind: ActionKind, _ settings: TaskSettings, needs: UInt64
+  ) -> Fingerprint {
     hasher.end(.run)
     hasher.add(settings.environmentDigest)
     hasher.end(.env)
     hasher.add(settings.directory.stable)
     hasher.end(.dir)
-    if task.kind == .shell { hasher.add(settings.shell.digest) }
+    if kind == .shell { hasher.add(settings.shell.digest) }
     hasher.end(.shell)
-    hasher.add(readNeeds(fields[.needs], of: index))
+    hasher.add(needs)
     hasher.end(.needs)
-    task.fingerprint = hasher.finish()
-
-    readFiles(fields, in: settings.directory)
-    if let secrets = fields.key(.secrets) { readSecrets(secrets) }
-    scope.matrixNames.removeAll(keepingCapacity: true)
+    return hasher.finish()
   }
 
   /// Neighbours mostly share one policy.
@@ -139,8 +146,9 @@ extension ManifestReader {
   ) -> Bool {
     var hasOwnPolicy = false
     if let node = fields[.env] {
-      settings.environment = readEnvironment(node, over: settings.environment)
-      if options.wantsPlan { settings = withLists(settings) }
+      var environment = options.wantsPlan ? lists.environment : EnvironmentList()
+      readEnvironment(node, into: &environment)
+      if options.wantsPlan { place(environment, in: &settings) }
     }
     if let node = fields[.dir], let directory = readDirectory(node) {
       settings.directory = directory
@@ -159,7 +167,6 @@ extension ManifestReader {
       hasOwnPolicy = true
     }
     if let node = fields[.priority] { readPriority(node, into: &settings) }
-    if let node = fields[.resources] { readDemands(node, into: &settings) }
     if let node = fields[.onInterrupted] { readOnInterrupted(node, into: &settings) }
     return hasOwnPolicy
   }

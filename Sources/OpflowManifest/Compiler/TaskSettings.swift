@@ -66,18 +66,23 @@ struct Demands {
   }
 }
 
-/// The task keys that `defaults` may set, as values.
+/// The task keys that `defaults` may set, as values. Nothing in it counts references: every task
+/// starts from a copy.
 struct TaskSettings {
   var shell: ShellWords
   var directory: Directory
-  var environment: EnvironmentList
-  /// The list's number in the plan, and its digest.
+  /// The environment's number in the plan, and its digest.
   var environmentIndex: UInt32 = 0
   var environmentDigest: UInt64 = 0
   var policy = TaskPolicy()
   /// Whether `retry` says how often; a download is tried again without being told to.
   var hasRetryMax = false
   var priority: Int16 = 0
-  var demands = Demands()
   var failsWhenInterrupted = false
+}
+
+/// Those of them that are lists, which a task's own are merged over.
+struct TaskLists {
+  var environment = EnvironmentList()
+  var demands = Demands()
 }

@@ -8,15 +8,12 @@ extension ManifestReader {
     scope.sawTaskID = false
     // Where a task's id is spoken of, something must stand for it while there is no task.
     scope.taskID = scope.store.copy("task")
-    defaultsBase.environment = environment
-    defaults = defaultsBase
-    if let node { defaults = readSettings(ofDefaults: node, over: defaultsBase) }
+    defaults = readSettings(ofDefaults: node)
     if scope.sawTaskID { defaultsByTask = node }
     scope.taskID = nil
-    defaults = withLists(defaults)
     standardDemand = (
-      builder.demand(defaults.demands.resolved(over: ResourceEntry.cpu)),
-      builder.demand(defaults.demands.resolved(over: ResourceEntry.download))
+      builder.demand(lists.demands.resolved(over: ResourceEntry.cpu)),
+      builder.demand(lists.demands.resolved(over: ResourceEntry.download))
     )
     standardPolicy = (
       builder.policy(policy(of: defaults, for: .shell)),
@@ -24,22 +21,32 @@ extension ManifestReader {
     )
   }
 
-  /// What the task whose turn it is starts from.
-  mutating func settingsForTask() -> TaskSettings {
-    guard let node = defaultsByTask else { return defaults }
+  /// What the task whose turn it is starts from, where `defaults` differ from task to task.
+  ///
+  /// - Parameter node: `defaultsByTask`.
+  mutating func settingsForTask(_ node: Node) -> TaskSettings {
     // Read and reported on before.
     mistakes.mute()
     defer { mistakes.unmute() }
-    return withLists(readSettings(ofDefaults: node, over: defaultsBase))
+    return readSettings(ofDefaults: node)
+  }
+
+  /// Reads settings, and `lists`, over what opflow itself has.
+  private mutating func readSettings(ofDefaults node: Node?) -> TaskSettings {
+    var settings = defaultsBase
+    var lists = TaskLists(environment: environment)
+    if let node { readSettings(ofDefaults: node, into: &settings, &lists) }
+    place(lists.environment, in: &settings)
+    self.lists = lists
+    return settings
   }
 
   private mutating func readSettings(
-    ofDefaults node: Node, over base: TaskSettings
-  ) -> TaskSettings {
-    var settings = base
+    ofDefaults node: Node, into settings: inout TaskSettings, _ lists: inout TaskLists
+  ) {
     guard document.kind(node) == .mapping else {
       values.wrongType(node, Subject(ManifestKey.defaults), expected: "a map")
-      return settings
+      return
     }
     let fields = maps.fields(node, tables.defaults, owner: "`defaults`")
     if let node = fields[.shell], let shell = readShell(node) { settings.shell = shell }
@@ -49,25 +56,22 @@ extension ManifestReader {
       settings.directory.stable = scope.store.copy(directory.stable)
     }
     if let node = fields[.env] {
-      settings.environment = readEnvironment(node, over: settings.environment)
+      readEnvironment(node, into: &lists.environment)
     }
     if let node = fields[.timeout] { readTimeout(node, into: &settings) }
     if let node = fields[.retry] { readRetry(node, into: &settings) }
     if let node = fields[.stop] { readStop(node, into: &settings) }
     if let node = fields[.priority] { readPriority(node, into: &settings) }
-    if let node = fields[.resources] { readDemands(node, into: &settings) }
+    if let node = fields[.resources] { readDemands(node, into: &lists.demands) }
     if let node = fields[.onInterrupted] { readOnInterrupted(node, into: &settings) }
-    return settings
   }
 
-  /// The settings with their environment in the plan.
-  mutating func withLists(_ settings: TaskSettings) -> TaskSettings {
-    var settings = settings
+  /// Adds an environment to the plan, and lets the settings speak of it.
+  mutating func place(_ environment: EnvironmentList, in settings: inout TaskSettings) {
     environmentItems.removeAll(keepingCapacity: true)
-    for value in settings.environment.values { environmentItems.append(value.item) }
+    for value in environment.values { environmentItems.append(value.item) }
     settings.environmentIndex = builder.environment(environmentItems)
-    settings.environmentDigest = settings.environment.digest
-    return settings
+    settings.environmentDigest = environment.digest
   }
 
   mutating func policy(of settings: TaskSettings, for kind: ActionKind) -> TaskPolicy {

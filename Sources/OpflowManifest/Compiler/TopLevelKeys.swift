@@ -49,9 +49,11 @@ extension ManifestReader {
   mutating func readEnvironment(_ node: Node?) {
     scope.place = .environment
     guard let node else { return }
-    environment = readEnvironment(node, over: EnvironmentList()) { scope, name, value in
+    var list = EnvironmentList()
+    readEnvironment(node, into: &list) { scope, name, value in
       scope.setEnvironment(name, scope.store.copy(value))
     }
+    environment = list
   }
 
   mutating func readTopLevel(_ fields: Fields<ManifestKey>) {

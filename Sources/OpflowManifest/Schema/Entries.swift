@@ -3,8 +3,9 @@
 struct Entries {
   let document: YAMLDocument
   private(set) var keys: [Node] = []
-  /// Names by content, once there are more than a few.
-  private var table: TextTable?
+  /// Keys by name, once there are more than a few.
+  private var slots = TextSlots()
+  private var packedNames = PackedTexts()
 
   /// As many names are found faster by comparing them one by one.
   private static let listedCount = 8
@@ -23,27 +24,32 @@ struct Entries {
   }
 
   func index(of name: Text) -> Int? {
-    if table != nil { return table?.index(of: name) }
+    if count > Self.listedCount {
+      return slots.find(name) { packedNames.isSame($0, as: name) }.number
+    }
     return keys.firstIndex { document.text($0).isSame(as: name) }
   }
 
   /// Forgets all, and keeps its memory.
   mutating func removeAll() {
     keys.removeAll(keepingCapacity: true)
-    table = nil
+    slots = TextSlots()
+    packedNames = PackedTexts()
   }
 
   /// Adds a key; the number of the one that has its name, where there is one.
   mutating func insert(_ key: Node, _ name: Text) -> Int? {
-    if let inserted = table?.insert(name) {
-      if !inserted.isNew { return inserted.index }
-    } else if let known = index(of: name) {
-      return known
-    } else if keys.count == Self.listedCount {
-      var table = TextTable()
-      for key in keys { _ = table.insert(document.text(key)) }
-      _ = table.insert(name)
-      self.table = table
+    if count < Self.listedCount {
+      if let known = index(of: name) { return known }
+    } else {
+      if packedNames.isEmpty {
+        for index in 0..<count { packedNames.append(self.name(index)) }
+      }
+      if slots.isFull(count) { slots = TextSlots(count: count) { packedNames.hash($0) } }
+      let place = slots.find(name) { packedNames.isSame($0, as: name) }
+      if let known = place.number { return known }
+      slots.fill(place, with: count)
+      packedNames.append(name)
     }
     keys.append(key)
     return nil

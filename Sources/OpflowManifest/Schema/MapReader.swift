@@ -18,8 +18,17 @@ struct MapReader {
     ignoring isIgnored: (Text) -> Bool = { _ in false }
   ) -> Fields<Key> {
     var fields = Fields<Key>()
-    var unknown: [Node] = []
-    var merges = 0
+    readFields(node, table, owner: owner, ignoring: isIgnored, into: &fields)
+    return fields
+  }
+
+  /// The same, into `fields`, which must be empty.
+  func readFields<Key>(
+    _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
+    ignoring isIgnored: (Text) -> Bool = { _ in false }, into fields: inout Fields<Key>
+  ) {
+    var hasUnknown = false
+    var hasMerge = false
     var children = document.children(node)
     while let keyNode = children.next(), children.next() != nil {
       guard let name = keyText(keyNode) else { continue }
@@ -30,18 +39,27 @@ struct MapReader {
           fields.set(key, to: keyNode)
         }
       } else if isMerge(keyNode, name) {
-        merges += 1
+        hasMerge = true
       } else if !isIgnored(name) {
-        unknown.append(keyNode)
+        hasUnknown = true
       }
     }
-    for key in unknown {
-      if let meant = reportUnknown(key, table, owner: owner) { fields.noteMeant(meant) }
+    if hasUnknown { reportUnknown(of: node, table, owner: owner, ignoring: isIgnored, &fields) }
+    if hasMerge { mergeFields(of: node, table, owner: owner, ignoring: isIgnored, into: &fields) }
+  }
+
+  /// Reports the keys of a map that are not known, and notes what they were probably meant as.
+  private func reportUnknown<Key>(
+    of node: Node, _ table: KeyTable<Key>, owner: StaticString, ignoring isIgnored: (Text) -> Bool,
+    _ fields: inout Fields<Key>
+  ) {
+    var children = document.children(node)
+    while let key = children.next(), children.next() != nil {
+      guard let name = document.scalarText(key), table.key(name) == nil, !isMerge(key, name),
+        !isIgnored(name), let meant = reportUnknown(key, table, owner: owner)
+      else { continue }
+      fields.noteMeant(meant)
     }
-    if merges > 0 {
-      mergeFields(of: node, table, owner: owner, ignoring: isIgnored, into: &fields)
-    }
-    return fields
   }
 
   private func mergeFields<Key>(
@@ -91,19 +109,23 @@ struct MapReader {
   // MARK: Keys
 
   /// The text of a key; nil, reported, for a key that is a collection.
+  @inline(__always)
   func keyText(_ key: Node) -> Text? {
-    guard document.kind(key) == .scalar else {
-      let place = document.place(key)
-      let isExpression =
-        document.kind(key) == .mapping
-        && place > 0 && document.source[place - 1] == UInt8(ascii: "{")
-      mistakes.error(
-        place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
-        help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
-      mistakes.settle(place)
-      return nil
-    }
-    return document.text(key)
+    if let text = document.scalarText(key) { return text }
+    reportNoName(key)
+    return nil
+  }
+
+  @inline(never)
+  private func reportNoName(_ key: Node) {
+    let place = document.place(key)
+    let isExpression =
+      document.kind(key) == .mapping
+      && place > 0 && document.source[place - 1] == UInt8(ascii: "{")
+    mistakes.error(
+      place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
+      help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
+    mistakes.settle(place)
   }
 
   func isMerge(_ key: Node, _ name: Text) -> Bool {

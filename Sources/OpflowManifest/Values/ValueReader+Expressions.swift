@@ -1,19 +1,30 @@
 // Scalars with their expressions evaluated.
 
 extension ValueReader {
-  func hasExpression(_ node: Node) -> Bool {
-    ExpressionTemplate.hasExpression(document.text(node))
+  func hasExpression(_ node: Node) -> Bool { hasExpression(document.text(node)) }
+
+  @inline(__always)
+  private func hasExpression(_ text: Text) -> Bool {
+    document.hasExpressions && ExpressionTemplate.hasExpression(text)
   }
 
   /// A scalar, null too; nil, reported, when an expression in it is wrong.
+  @inline(__always)
   func possiblyNull(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
-    guard document.kind(node) == .scalar else {
+    if let text = document.scalarText(node), !hasExpression(text) {
+      return Scalar(node: node, text: text, stable: text, isTyped: document.isPlain(node))
+    }
+    return evaluated(node, subject, expected: expected)
+  }
+
+  /// The same for what is no scalar or has expressions, apart from what most values are.
+  @inline(never)
+  private func evaluated(
+    _ node: Node, _ subject: Subject, expected: StaticString
+  ) -> Scalar? {
+    guard let text = document.scalarText(node) else {
       wrongType(node, subject, expected: expected)
       return nil
-    }
-    let text = document.text(node)
-    guard ExpressionTemplate.hasExpression(text) else {
-      return Scalar(node: node, text: text, stable: text, isTyped: document.isPlain(node))
     }
     guard let (value, stable) = expand(text, of: node) else { return nil }
     return Scalar(node: node, text: value, stable: stable, isTyped: true)

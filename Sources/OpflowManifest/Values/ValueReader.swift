@@ -11,16 +11,24 @@ struct ValueReader {
   // MARK: Scalars
 
   /// A scalar of any type but null.
+  @inline(__always)
   func scalar(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let scalar = possiblyNull(node, subject, expected: expected) else { return nil }
-    guard scalar.type == .null else { return scalar }
+    if scalar.isNull {
+      reportNull(scalar, subject, expected: expected)
+      return nil
+    }
+    return scalar
+  }
+
+  @inline(never)
+  private func reportNull(_ scalar: Scalar, _ subject: Subject, expected: StaticString) {
     let isWritten = !scalar.text.isEmpty
     mistakes.error(
-      document.place(node),
+      document.place(scalar.node),
       "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
         + (isWritten ? ", not null" : ""),
       help: isWritten ? "`\(scalar.text.string)` without quotes is no text" : nil)
-    return nil
   }
 
   /// A string. Numbers and other scalars are mistakes: what is written and what is meant may differ.
@@ -48,9 +56,7 @@ struct ValueReader {
 
   /// A boolean without quotes, as it is written; nil, with nothing reported, for anything else.
   func scalarIfBoolean(_ node: Node, _ subject: Subject) -> Scalar? {
-    guard document.isPlain(node), case .boolean = CoreSchema.type(of: document.text(node)) else {
-      return nil
-    }
+    guard document.isPlain(node), CoreSchema.boolean(document.text(node)) != nil else { return nil }
     return possiblyNull(node, subject, expected: "a string")
   }
 

@@ -11,17 +11,32 @@ enum CoreSchema {
   static func type(of text: Text) -> ScalarType {
     guard let first = text.first else { return .null }
     switch first {
-    case UInt8(ascii: "~"): return text.count == 1 ? .null : .string
-    case UInt8(ascii: "n"), UInt8(ascii: "N"):
-      return text == "null" || text == "Null" || text == "NULL" ? .null : .string
-    case UInt8(ascii: "t"), UInt8(ascii: "T"):
-      return text == "true" || text == "True" || text == "TRUE" ? .boolean(true) : .string
-    case UInt8(ascii: "f"), UInt8(ascii: "F"):
-      return text == "false" || text == "False" || text == "FALSE" ? .boolean(false) : .string
+    case UInt8(ascii: "~"), UInt8(ascii: "n"), UInt8(ascii: "N"):
+      return isNull(text) ? .null : .string
+    case UInt8(ascii: "t"), UInt8(ascii: "T"), UInt8(ascii: "f"), UInt8(ascii: "F"):
+      return boolean(text).map { .boolean($0) } ?? .string
     case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), 48...57:
       if isInteger(text) { return .integer }
       return isFloat(text) ? .float : .string
     default: return .string
+    }
+  }
+
+  static func isNull(_ text: Text) -> Bool {
+    switch text.count {
+    case 0: true
+    case 1: text[0] == UInt8(ascii: "~")
+    case 4: text == "null" || text == "Null" || text == "NULL"
+    default: false
+    }
+  }
+
+  /// The value of a boolean; nil when it is none.
+  static func boolean(_ text: Text) -> Bool? {
+    switch text.count {
+    case 4: text == "true" || text == "True" || text == "TRUE" ? true : nil
+    case 5: text == "false" || text == "False" || text == "FALSE" ? false : nil
+    default: nil
     }
   }
 
@@ -30,7 +45,12 @@ enum CoreSchema {
     guard isInteger(text) else { return nil }
     if text.hasPrefix("0o") { return Int64(text.part(2..<text.count).string, radix: 8) }
     if text.hasPrefix("0x") { return Int64(text.part(2..<text.count).string, radix: 16) }
-    return Int64(text.string)
+    let length = signLength(text)
+    // So many digits always fit.
+    guard text.count - length <= 18 else { return Int64(text.string) }
+    var value: Int64 = 0
+    for digit in text[length...] { value = value * 10 + Int64(digit - 48) }
+    return text.first == UInt8(ascii: "-") ? -value : value
   }
 
   /// The value of a finite number, an integer too; nil when it is none.

@@ -10,6 +10,7 @@ extension UnsafeRawBufferPointer {
 
   func part(_ range: Range<Int>) -> Text { Text(rebasing: self[range]) }
 
+  @inline(__always)
   static func == (text: Text, word: StaticString) -> Bool {
     guard text.count == word.utf8CodeUnitCount else { return false }
     // SAFETY: both hold as many bytes, and a literal lives as long as the program.
@@ -21,6 +22,7 @@ extension UnsafeRawBufferPointer {
     count == other.count && cyaml_equal(baseAddress, other.baseAddress, count) != 0
   }
 
+  @inline(__always)
   func hasPrefix(_ word: StaticString) -> Bool {
     guard count >= word.utf8CodeUnitCount else { return false }
     return part(0..<word.utf8CodeUnitCount) == word

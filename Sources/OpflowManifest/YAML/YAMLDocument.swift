@@ -17,16 +17,20 @@ enum NodeKind: Equatable {
 /// What is read of a node is that of the node it stands for, where it is an alias; only its place
 /// is its own.
 ///
-/// A handful of pointers, which every reader of a value has: counting references to an owner of them
-/// took longer than reading.
+/// One pointer, which every reader of a value has: counting references to an owner of the tables took
+/// longer than reading, and so did copying a handful of pointers.
 struct YAMLDocument {
-  /// The bytes that the document was read from.
-  let source: Text
-  // SAFETY: never written after init; `ManifestCompiler` releases them when a compilation is over, which
+  // SAFETY: never written after init; `ManifestCompiler` releases it when a compilation is over, which
   // nothing that reads a document outlives.
-  private let records: UnsafeBufferPointer<cyaml_record>
-  private let texts: UnsafeBufferPointer<cyaml_text>
-  private let textBytes: Text
+  private let tables: UnsafeMutablePointer<Tables>
+
+  private struct Tables {
+    let source: Text
+    let records: UnsafeBufferPointer<cyaml_record>
+    let texts: UnsafeBufferPointer<cyaml_text>
+    let textBytes: Text
+    let hasExpressions: Bool
+  }
 
   /// Reads the document.
   ///
@@ -37,26 +41,39 @@ struct YAMLDocument {
     // SAFETY: reads `source.count` bytes that the caller holds for the call.
     let status = cyaml_read(
       source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &document)
-    self.source = source
-    records = UnsafeBufferPointer(start: document.records, count: document.record_count)
-    texts = UnsafeBufferPointer(start: document.texts, count: document.text_count)
-    textBytes = Text(start: document.text_bytes, count: document.text_length)
     SyntaxMistakes.report(document, of: source, to: mistakes)
     if status != CYAML_OK {
       cyaml_release(&document)
       return nil
     }
+    tables = .allocate(capacity: 1)
+    tables.initialize(
+      to: Tables(
+        source: source,
+        records: UnsafeBufferPointer(start: document.records, count: document.record_count),
+        texts: UnsafeBufferPointer(start: document.texts, count: document.text_count),
+        textBytes: Text(start: document.text_bytes, count: document.text_length),
+        hasExpressions: document.has_expressions != 0))
   }
 
   /// Frees what `init` read. Nothing may be read afterwards.
   func release() {
     var document = cyaml_document()
-    document.records = UnsafeMutablePointer(mutating: records.baseAddress)
-    document.texts = UnsafeMutablePointer(mutating: texts.baseAddress)
+    document.records = UnsafeMutablePointer(mutating: tables.pointee.records.baseAddress)
+    document.texts = UnsafeMutablePointer(mutating: tables.pointee.texts.baseAddress)
     document.text_bytes = UnsafeMutablePointer(
-      mutating: textBytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+      mutating: tables.pointee.textBytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
     cyaml_release(&document)
+    tables.deallocate()
   }
+
+  /// The bytes that the document was read from.
+  var source: Text { tables.pointee.source }
+
+  /// Whether any text of it holds a `${{`.
+  var hasExpressions: Bool { tables.pointee.hasExpressions }
+
+  private var records: UnsafeBufferPointer<cyaml_record> { tables.pointee.records }
 
   /// Whether bytes are refused for one of the bounds within which a document is read, which more bytes
   /// behind them do not change.
@@ -79,11 +96,13 @@ struct YAMLDocument {
   var nodeCount: Int { records.count }
 
   /// The node that an alias stands for; any other node itself.
+  @inline(__always)
   func target(_ node: Node) -> Node {
     let record = records[Int(node.record)]
     return record.kind == UInt32(CYAML_ALIAS) ? Node(record.value) : node
   }
 
+  @inline(__always)
   func kind(_ node: Node) -> NodeKind {
     switch records[Int(target(node).record)].kind {
     case UInt32(CYAML_MAPPING): .mapping
@@ -93,14 +112,22 @@ struct YAMLDocument {
   }
 
   /// The text of a scalar; nothing for a collection.
-  func text(_ node: Node) -> Text {
+  @inline(__always)
+  func text(_ node: Node) -> Text { scalarText(node) ?? Text(start: nil, count: 0) }
+
+  /// The text of a scalar; nil for a collection.
+  @inline(__always)
+  func scalarText(_ node: Node) -> Text? {
     let record = records[Int(target(node).record)]
-    guard record.kind == UInt32(CYAML_SCALAR) else { return Text(start: nil, count: 0) }
-    if record.has(CYAML_OWN_TEXT) {
-      let text = texts[record.value]
-      return textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
-    }
-    return source.part(record.textStart..<(record.textStart + record.value))
+    guard record.kind == UInt32(CYAML_SCALAR) else { return nil }
+    if record.has(CYAML_OWN_TEXT) { return ownText(record.value) }
+    return Text(
+      start: source.baseAddress.map { $0 + record.textStart }, count: record.value)
+  }
+
+  private func ownText(_ index: Int) -> Text {
+    let text = tables.pointee.texts[index]
+    return tables.pointee.textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
   }
 
   /// Where a scalar's text stands in the source; nil when libyaml had to decode it.
@@ -110,6 +137,7 @@ struct YAMLDocument {
   }
 
   /// Whether a scalar's type is what its text says, and not always a string.
+  @inline(__always)
   func isPlain(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind == UInt32(CYAML_SCALAR) && record.has(CYAML_PLAIN)
@@ -122,9 +150,11 @@ struct YAMLDocument {
   }
 
   /// Offset in the source of a node as it is written, an alias too.
+  @inline(__always)
   func place(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
 
   /// The node behind this one and all that it holds.
+  @inline(__always)
   func next(_ node: Node) -> Node {
     let record = records[Int(node.record)]
     switch record.kind {
@@ -134,6 +164,7 @@ struct YAMLDocument {
   }
 
   /// The nodes in a collection: items, or keys and values in turn.
+  @inline(__always)
   func children(_ node: Node) -> Children {
     let target = target(node)
     let record = records[Int(target.record)]
@@ -151,6 +182,7 @@ struct YAMLDocument {
 
     var isEmpty: Bool { position == end }
 
+    @inline(__always)
     mutating func next() -> Node? {
       guard position.record < end.record else { return nil }
       defer { position = document.next(position) }
