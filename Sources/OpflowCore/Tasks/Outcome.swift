@@ -65,9 +65,11 @@ package enum Reason: UInt8, CaseIterable, Sendable {
   }
 
   package init?(text: some Collection<UInt8>) {
-    guard let reason = Reason.allCases.first(where: { $0.text.utf8.elementsEqual(text) }) else {
-      return nil
+    let count = text.count
+    let reason = Reason.allCases.first {
+      $0.text.utf8.count == count && $0.text.utf8.elementsEqual(text)
     }
+    guard let reason else { return nil }
     self = reason
   }
 }
