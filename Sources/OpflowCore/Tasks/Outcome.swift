@@ -36,7 +36,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
   case asked
   case new
 
-  package var text: String {
+  package var text: String { staticText.description }
+
+  private var staticText: StaticString {
     switch self {
     case .none: ""
     case .timeout: "timeout"
@@ -64,12 +66,10 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     }
   }
 
-  package init?(text: some Collection<UInt8>) {
-    let count = text.count
-    let reason = Reason.allCases.first {
-      $0.text.utf8.count == count && $0.text.utf8.elementsEqual(text)
+  package init?(text: UnsafeRawBufferPointer) {
+    guard let reason = Reason.allCases.first(where: { text.equals($0.staticText) }) else {
+      return nil
     }
-    guard let reason else { return nil }
     self = reason
   }
 }
