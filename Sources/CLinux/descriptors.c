@@ -15,7 +15,13 @@ void clinux_error_text(int32_t number, char *buffer, size_t size) {
   if (text != buffer) snprintf(buffer, size, "%s", text);
 }
 
-int32_t clinux_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC); }
+int32_t clinux_pipe(struct clinux_pipe_ends *ends) {
+  int made[2];
+  if (pipe2(made, O_CLOEXEC) < 0) return -1;
+  ends->read = made[0];
+  ends->write = made[1];
+  return 0;
+}
 
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);

@@ -2,6 +2,7 @@
 #include "clinux_sync_pool.h"
 #include "notify.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,11 +10,16 @@
 
 enum { STACK_BYTES = 64 * 1024 };
 
+// Files that are synced one after the other.
 struct job {
   struct job *next;
-  uint64_t ticket;
-  int32_t descriptor;
-  int32_t error;
+  uint64_t first_ticket;
+  int32_t count;
+  int32_t taken;
+  struct {
+    int32_t descriptor;
+    int32_t error;
+  } files[];
 };
 
 struct list {
@@ -57,6 +63,18 @@ static int sync_file(int descriptor) {
   return result < 0 ? errno : 0;
 }
 
+// All that is to be written is under way before the first file is waited for: their blocks go out
+// together, and what files share, such as a block of inodes or a commit of the file system's journal,
+// is written once. What that start of it runs into is for the sync itself to tell.
+static void sync_files(struct job *job) {
+  for (int32_t index = 0; job->count > 1 && index < job->count; index++) {
+    sync_file_range(job->files[index].descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+  }
+  for (int32_t index = 0; index < job->count; index++) {
+    job->files[index].error = sync_file(job->files[index].descriptor);
+  }
+}
+
 static void *run(void *argument) {
   struct clinux_sync_pool *pool = argument;
   pthread_mutex_lock(&pool->lock);
@@ -64,7 +82,7 @@ static void *run(void *argument) {
     struct job *job = take_first(&pool->waiting);
     if (job != NULL) {
       pthread_mutex_unlock(&pool->lock);
-      job->error = sync_file(job->descriptor);
+      sync_files(job);
       pthread_mutex_lock(&pool->lock);
       append(&pool->done, job);
       clinux_notify(pool->notify);
@@ -114,12 +132,13 @@ static int start_thread(struct clinux_sync_pool *pool) {
   return error;
 }
 
-int32_t clinux_sync_pool_submit(struct clinux_sync_pool *pool, int32_t descriptor,
-                                uint64_t ticket) {
-  struct job *job = calloc(1, sizeof *job);
+int32_t clinux_sync_pool_submit(struct clinux_sync_pool *pool, const int32_t *descriptors,
+                                int32_t count, uint64_t first_ticket) {
+  struct job *job = calloc(1, sizeof *job + (size_t)count * sizeof job->files[0]);
   if (job == NULL) return -1;
-  job->descriptor = descriptor;
-  job->ticket = ticket;
+  job->first_ticket = first_ticket;
+  job->count = count;
+  for (int32_t index = 0; index < count; index++) job->files[index].descriptor = descriptors[index];
   int error = 0;
   pthread_mutex_lock(&pool->lock);
   if (pool->idle == 0 && pool->started < pool->most) error = start_thread(pool);
@@ -138,13 +157,15 @@ int32_t clinux_sync_pool_submit(struct clinux_sync_pool *pool, int32_t descripto
 
 int32_t clinux_sync_pool_take(struct clinux_sync_pool *pool, uint64_t *ticket, int32_t *error) {
   pthread_mutex_lock(&pool->lock);
-  struct job *job = take_first(&pool->done);
+  struct job *job = pool->done.first;
+  if (job != NULL) {
+    *ticket = job->first_ticket + (uint64_t)job->taken;
+    *error = job->files[job->taken].error;
+    job->taken++;
+    if (job->taken == job->count) free(take_first(&pool->done));
+  }
   pthread_mutex_unlock(&pool->lock);
-  if (job == NULL) return 0;
-  *ticket = job->ticket;
-  *error = job->error;
-  free(job);
-  return 1;
+  return job != NULL;
 }
 
 void clinux_sync_pool_destroy(struct clinux_sync_pool *pool) {

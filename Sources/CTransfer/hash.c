@@ -8,13 +8,23 @@ struct ctransfer_hash {
   EVP_MD_CTX *copy;
 };
 
+// What EVP_sha256() gives is looked up anew by every hash that begins, which costs as much as hashing a
+// kilobyte. Kept for as long as the process lives, which has one thread that hashes.
+static const EVP_MD *algorithm(int32_t bits) {
+  static EVP_MD *known[2];
+  EVP_MD **place = &known[bits == 512];
+  if (*place == NULL) *place = EVP_MD_fetch(NULL, bits == 512 ? "SHA512" : "SHA256", NULL);
+  return *place;
+}
+
 struct ctransfer_hash *ctransfer_hash_create(int32_t bits) {
   struct ctransfer_hash *hash = calloc(1, sizeof *hash);
   if (hash == NULL) return NULL;
-  hash->algorithm = bits == 512 ? EVP_sha512() : EVP_sha256();
+  hash->algorithm = algorithm(bits);
   hash->context = EVP_MD_CTX_new();
   hash->copy = EVP_MD_CTX_new();
-  if (hash->context == NULL || hash->copy == NULL || ctransfer_hash_reset(hash) < 0) {
+  if (hash->algorithm == NULL || hash->context == NULL || hash->copy == NULL ||
+      ctransfer_hash_reset(hash) < 0) {
     ctransfer_hash_free(hash);
     return NULL;
   }

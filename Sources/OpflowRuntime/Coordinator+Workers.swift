@@ -220,6 +220,17 @@ extension Coordinator {
     }
   }
 
+  /// Kills workers that were given nothing to do yet, and waits for their ends.
+  func endWorkersAtOnce() {
+    for link in links.compactMap({ $0 }) {
+      link.kill()
+      // One that cannot be waited for ends when this process does.
+      _ = try? link.process.wait()
+      link.removeGroup()
+    }
+    launcher.cleanUp()
+  }
+
   /// Kills what did not leave in time.
   func enforceDismissal() {
     guard let deadline = dismissalDeadline, deadline <= Self.now else { return }

@@ -24,6 +24,8 @@ package final class Coordinator {
   var scheduler: Scheduler
   var poller: Poller
   let signals: SignalDescriptor
+  /// `signals` alone.
+  var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncs: SyncSchedule
   let syncer: JournalSyncer?
@@ -80,6 +82,7 @@ package final class Coordinator {
       signals = try SignalDescriptor(Self.watchedSignals())
       poller = try Poller()
       try poller.add(signals.rawValue, token: Token.signals)
+      signalWait.set(0, signals.rawValue)
       switch request.durability {
       case .none: syncer = nil
       case .group, .each: syncer = JournalSyncer(try journal.makeSyncer())
@@ -102,21 +105,17 @@ package final class Coordinator {
     for warning in request.warnings { progress.warning(warning) }
     append(request.opening, at: wall)
     flushJournal()
-    do throws(Errno) {
-      // What a resume is to find must be there before anything happens that it would look for.
-      if request.durability != .none, journalFailure == nil {
-        try journal.syncNow()
-        syncs.completed(upTo: journal.writtenBytes)
-      }
-    } catch {
-      fail(error)
-    }
+    // Workers are on their way while the disk is: a task starts when they say hello, and by then what
+    // a resume is to find is there.
     tell(.begin)
+    flushJournal()
+    try syncBeginning()
     var events: [PollEvent] = []
     while true {
       endTurn()
       if closing != nil, !links.contains(where: { $0 != nil }) { break }
       do throws(Errno) {
+        try rest()
         try poller.wait(timeout: timeout(), into: &events)
       } catch {
         throw CoordinatorError("cannot wait for events", error)
@@ -127,6 +126,34 @@ package final class Coordinator {
       giveUpOnImmortals()
     }
     return finish()
+  }
+
+  /// Makes last what a resume looks for, before the first task starts.
+  private func syncBeginning() throws(CoordinatorError) {
+    if request.durability == .none { return }
+    do throws(RunFolderError) {
+      try request.folder.sync()
+    } catch {
+      endWorkersAtOnce()
+      if case .file(let doing, let path, let errno) = error {
+        throw CoordinatorError("cannot \(doing) \(path)", errno)
+      }
+      throw CoordinatorError(error.message, .ioError)
+    }
+    guard journalFailure == nil else { return }
+    do throws(Errno) {
+      try journal.syncNow()
+      syncs.completed(upTo: journal.writtenBytes)
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Lets reports gather while all workers have work. Signals end it; what else may come can wait.
+  private func rest() throws(Errno) {
+    let rest = scheduler.restNanoseconds
+    guard rest > 0, unsent.isEmpty else { return }
+    _ = try signalWait.wait(nanoseconds: rest)
   }
 
   static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }

@@ -47,14 +47,26 @@ struct LocalLauncher: ~Copyable {
     _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
   ) throws(ProgramError) -> SpawnedProcess {
     let arguments = WorkerMain.arguments(runFolder: folder.path, run: runID)
+    let additions = additions(for: kind)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(
-        program(for: kind), arguments: arguments, input: input, output: output,
-        error: complaints.rawValue, options: .newSession, group: groupFolder.rawValue)
+        program(for: kind), arguments: arguments, additions: additions, input: input,
+        output: output, error: complaints.rawValue, options: .newSession,
+        group: groupFolder.rawValue)
     }
     return try Program.spawn(
-      program(for: kind), arguments: arguments, input: input, output: output,
-      error: complaints.rawValue, options: .newSession)
+      program(for: kind), arguments: arguments, additions: additions, input: input,
+      output: output, error: complaints.rawValue, options: .newSession)
+  }
+
+  /// What a worker finds in its environment beyond this process's own.
+  private func additions(for kind: WorkerKind) -> [String] {
+    switch kind {
+    case .command: []
+    // GnuTLS comes along with libcurl for protocols that no download speaks, and would test itself at
+    // each start. A libcurl that does use it starts it.
+    case .download: ["GNUTLS_NO_IMPLICIT_INIT=1"]
+    }
   }
 
   private func program(for kind: WorkerKind) -> String {

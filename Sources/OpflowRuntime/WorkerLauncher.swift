@@ -87,6 +87,8 @@ final class WorkerLauncher {
     return isDefault
   }
 
+  private static let options: Program.Options = [.newGroup, .diesWithParent, .signalsPrepared]
+
   private func spawn(output: Int32, hasDirectory: Bool) throws(ProgramError) -> SpawnedProcess {
     // SAFETY: the blocks live as long as this object and are not touched during the call.
     try Program.spawn(
@@ -94,7 +96,7 @@ final class WorkerLauncher {
         file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
         environment: environment.pointers, directory: hasDirectory ? folder[0] : nil,
         input: StandardStream.input.rawValue, output: output, error: output,
-        options: [.newGroup, .diesWithParent, .signalsPrepared]))
+        options: Self.options))
   }
 
   private func refusal(
@@ -129,7 +131,7 @@ final class WorkerLauncher {
 }
 
 /// The environment of tasks as execve(2) takes it, kept for as long as successive tasks share one.
-private struct TaskEnvironment {
+private struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
   private let run: String
   private let block = StringBlock()

@@ -179,11 +179,10 @@ package struct Pipe: ~Copyable {
   package let write: Descriptor
 
   package init() throws(Errno) {
-    var ends: [Int32] = [-1, -1]
-    // SAFETY: the shim fills two entries.
+    var ends = clinux_pipe_ends(read: -1, write: -1)
     try call { clinux_pipe(&ends) }
-    read = Descriptor(owning: ends[0])
-    write = Descriptor(owning: ends[1])
+    read = Descriptor(owning: ends.read)
+    write = Descriptor(owning: ends.write)
   }
 
   /// The reading end; the other one is closed.

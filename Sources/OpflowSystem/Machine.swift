@@ -13,19 +13,20 @@ package enum Machine {
   }
 
   /// Processors that this process may use at once: its affinity, cut by its control group's quota;
-  /// at least 1.
-  package static var cores: Int {
+  /// at least 1. As it was when it was first asked for.
+  package static let cores: Int = {
     let affinity = max(1, Int(clinux_affinity_count()))
     guard let quota = ControlGroup.current.processorQuota else { return affinity }
     return max(1, min(affinity, quota))
-  }
+  }()
 
-  /// Memory that this process may use: the machine's, or its control group's limit.
-  package static var memoryBytes: UInt64 {
+  /// Memory that this process may use: the machine's, or its control group's limit. As it was when it
+  /// was first asked for.
+  package static let memoryBytes: UInt64 = {
     let physical = clinux_memory_bytes()
     guard let limit = ControlGroup.current.memoryLimitBytes else { return physical }
     return min(physical, limit)
-  }
+  }()
 
   /// New with each boot (proc(5), /proc/sys/kernel/random/boot_id); empty where nobody tells.
   package static var bootID: String {

@@ -8,7 +8,7 @@ package final class SyncPool {
   private let notification: EventDescriptor
   private var lastTicket: UInt64 = 0
 
-  /// Readable after each sync that ended; call `takeResults` then.
+  /// Readable after each group that ended; call `takeResults` then.
   package var rawDescriptor: Int32 { notification.rawValue }
 
   /// - Parameter threads: how many there are at most; they are started as they are needed.
@@ -23,12 +23,18 @@ package final class SyncPool {
   /// Finishes what was asked, and ends the threads.
   deinit { clinux_sync_pool_destroy(pool) }
 
-  /// Asks for `file` to be synced. It must stay open until `takeResults` gave the ticket back.
-  package func sync(_ file: borrowing Descriptor) throws(Errno) -> UInt64 {
-    lastTicket += 1
-    let (descriptor, ticket) = (file.rawValue, lastTicket)
-    try call { clinux_sync_pool_submit(pool, descriptor, ticket) }
-    return ticket
+  /// Asks for files to be synced, one after the other in one thread: those of a group cost less than
+  /// each alone. They must stay open until `takeResults` gave their tickets back.
+  ///
+  /// - Parameter descriptors: at least one.
+  /// - Returns: the tickets, in the files' order.
+  package func sync(_ descriptors: [Int32]) throws(Errno) -> Range<UInt64> {
+    precondition(!descriptors.isEmpty, "a group of no files")
+    let first = lastTicket + 1
+    // SAFETY: the array lives until the call returns, which copies it.
+    try call { clinux_sync_pool_submit(pool, descriptors, Int32(descriptors.count), first) }
+    lastTicket += UInt64(descriptors.count)
+    return first..<lastTicket + 1
   }
 
   /// Calls `body` with the ticket of each sync that ended since the last call, and with why it failed.

@@ -10,25 +10,6 @@ enum DownloadEnd {
 /// One try of a download: performs what its machine decides, a little at a time, so that orders are
 /// heard in between.
 final class ActiveDownload: TransferReceiver {
-  /// What the worker has for all its downloads.
-  struct Tools {
-    let transfer: Transfer
-    let settler: Settler
-    let piece: PieceBuffer
-    let bootID: String
-    /// Permission bits of a file for which the manifest gives none.
-    let standardMode: UInt32
-    let patience: Patience
-    /// The last success of a download from that URL.
-    let lastSuccess: (String) -> FetchReport?
-  }
-
-  /// How long nothing may come.
-  struct Patience {
-    var beforeAnswer: Int64 = 60_000_000_000
-    var betweenBytes: Int64 = 20_000_000_000
-  }
-
   private enum Phase {
     case beginning
     /// What stands at `to` is compared with the hash.
@@ -37,7 +18,9 @@ final class ActiveDownload: TransferReceiver {
     case hashing(DownloadStep)
     case transferring
     case decoding(DecodedPart)
-    /// It is right, and being put in place for good.
+    /// It is right; the last of it is to be written.
+    case right(FileFacts)
+    /// It is being put in place for good.
     case settling(FinishedFile, FileFacts, DecodedPart?)
     case ended(DownloadEnd)
   }
@@ -56,7 +39,7 @@ final class ActiveDownload: TransferReceiver {
   private var machine: DownloadMachine?
   private var part: PartFile?
   private var headReader = ResponseHeadReader()
-  private var hasAnswered = false
+  private var head: ResponseHead?
   private var answeredAt: Int64 = 0
   private var lastActivity: Int64 = 0
   private(set) var report = FetchReport()
@@ -68,8 +51,6 @@ final class ActiveDownload: TransferReceiver {
   /// The file's byte that comes next.
   private var position: Int64 = 0
   private var skipped = 0
-  /// Nobody but this side sees where the body ends.
-  private var endsItself = false
   /// Why this side ended the transfer.
   private var ending: BodyEnd?
 
@@ -90,12 +71,21 @@ final class ActiveDownload: TransferReceiver {
     return false
   }
 
+  /// It is all there and right, and needs the network no more.
+  var isRight: Bool {
+    switch phase {
+    case .right, .settling: true
+    case .beginning, .checkingTarget, .hashing, .transferring, .decoding, .ended: false
+    }
+  }
+
   /// What is being put in place, while it is.
   var finished: FinishedFile? {
     if case .settling(let file, _, _) = phase { return file }
     return nil
   }
 
+  private var hasAnswered: Bool { head != nil }
   var doneBytes: Int64 { part?.byteCount ?? 0 }
   var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
 
@@ -111,13 +101,24 @@ final class ActiveDownload: TransferReceiver {
       case .hashing(let next): if try part?.hashNext() != true { try perform(next) }
       case .transferring: return try transfer(others: others, milliseconds: milliseconds)
       case .decoding(let decoded): try goOn(decoded)
-      case .settling, .ended: break
+      case .right, .settling, .ended: break
       }
     } catch {
       tools.transfer.cancel()
       finish(.failure(defeat(error)))
     }
     return 0
+  }
+
+  /// Writes the last of a file that is right, and begins to put it in place. Another download may be
+  /// under way by now.
+  func store() {
+    guard case .right(let facts) = phase, let part else { return }
+    do throws(DownloadFailure) {
+      settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+    } catch {
+      finish(.failure(defeat(error)))
+    }
   }
 
   /// Sees how far the file is that is put in place.
@@ -140,7 +141,7 @@ final class ActiveDownload: TransferReceiver {
     switch phase {
     case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
     case .decoding(let decoded), .settling(_, _, let decoded?): decoded.remove()
-    case .settling, .ended: break
+    case .right, .settling, .ended: break
     }
     noteReport()
     letGo()
@@ -199,6 +200,7 @@ final class ActiveDownload: TransferReceiver {
     if spec.hasHash || last != nil, let check = try TargetCheck(spec, hash: hash, last: last) {
       phase = .checkingTarget(check)
     } else {
+      try TargetCheck.refuseFolder(spec)
       try openPart(hash)
     }
   }
@@ -244,7 +246,7 @@ final class ActiveDownload: TransferReceiver {
   // MARK: - The part
 
   private func openPart(_ hash: ContentHash) throws(DownloadFailure) {
-    let part = try PartFile(spec, hash: hash, piece: tools.piece)
+    let part = try PartFile(spec, hash: hash, piece: tools.pieces.take())
     self.part = part
     if !spec.resumes { try part.empty() }
     initialBytes = part.byteCount
@@ -306,7 +308,7 @@ final class ActiveDownload: TransferReceiver {
       try mismatched(failure)
       return
     }
-    settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
+    phase = .right(facts)
   }
 
   /// Whether the bytes begin as what they are said to be does; deflate has no beginning of its own.
@@ -324,6 +326,7 @@ final class ActiveDownload: TransferReceiver {
     do throws(DownloadFailure) {
       if try decoded.advance() { return }
       if let failure = spec.mismatch(decoded.facts) { throw failure }
+      part?.release()
       settle(
         try decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
     } catch {
@@ -359,7 +362,7 @@ final class ActiveDownload: TransferReceiver {
     placement = nil
     ending = nil
     skipped = 0
-    hasAnswered = false
+    head = nil
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
@@ -397,6 +400,10 @@ final class ActiveDownload: TransferReceiver {
         try ended(ending)
       } else if let failure {
         try ended(.broken(failure))
+      } else if head?.isClosedByEnd == true, tools.transfer.wasCut {
+        // Complete is only what was said to be (RFC 9112, 9.8).
+        let text = "the TLS connection ended without a word, and nothing else says that this is all"
+        try ended(.broken(DownloadFailure(.truncated, text)))
       } else {
         try ended(.complete)
       }
@@ -429,7 +436,7 @@ final class ActiveDownload: TransferReceiver {
   }
 
   private func answer(_ head: ResponseHead) {
-    hasAnswered = true
+    self.head = head
     answeredAt = Clock.monotonicNanoseconds
     lastActivity = answeredAt
     let nowSeconds = Clock.wallMilliseconds / 1000
@@ -448,7 +455,6 @@ final class ActiveDownload: TransferReceiver {
         part.note(placement.record)
         position = placement.offset
         self.placement = placement
-        endsItself = head.isIdentity
       } catch {
         ending = .broken(error)
       }
@@ -483,7 +489,9 @@ final class ActiveDownload: TransferReceiver {
       }
       try part.append(UnsafeRawBufferPointer(rebasing: bytes[known...]))
       position += Int64(bytes.count)
-      if endsItself, position == placement.end, ending == nil { ending = .complete }
+      if head?.isIdentity == true, position == placement.end, ending == nil {
+        ending = .complete
+      }
     } catch {
       ending = .broken(error)
     }

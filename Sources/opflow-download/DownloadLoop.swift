@@ -8,9 +8,11 @@ internal import OpflowSystem
 /// has come is written, and the part is kept.
 final class DownloadLoop {
   private static let progressNanoseconds: Int64 = 100_000_000
+  /// Between two looks at what has come while there is other work to do.
+  private static let lookNanoseconds: Int64 = 500_000
 
   /// A task that was begun and whose end was not told.
-  private struct Held {
+  private final class Held {
     let task: TaskID
     let attempt: Int32
     let download: ActiveDownload
@@ -25,6 +27,13 @@ final class DownloadLoop {
     /// The queue knows that it is being put in place.
     var isSettling = false
     var outcome: Outcome?
+
+    init(_ task: TaskID, attempt: Int32, _ download: ActiveDownload, began: Int64) {
+      self.task = task
+      self.attempt = attempt
+      self.download = download
+      self.began = began
+    }
   }
 
   private let plan: Plan
@@ -39,7 +48,13 @@ final class DownloadLoop {
   private var queue: DownloadQueue
   /// In the queue's order. Only the last one may still be transferred.
   private var held: [Held] = []
+  /// The one of them whose last bytes are still to be written; there is none before the last but one.
+  private var right: Held?
+  /// Downloads other than the last may have come to an end.
+  private var hasEnds = false
   private var actions: [DownloadQueueAction] = []
+  /// When it was last seen what has come.
+  private var lookedAt: Int64 = 0
   /// What this process had used when it told of an end last.
   private var usageTold = ProcessID.Usage()
   /// Nobody gives orders any more.
@@ -76,27 +91,47 @@ final class DownloadLoop {
 
   private var now: Int64 { Clock.monotonicNanoseconds }
 
-  /// The place of the download that is worked on; nil while there is none.
-  private var active: Int? {
-    guard let last = held.indices.last, held[last].outcome == nil,
-      held[last].download.finished == nil
-    else { return nil }
+  /// The download that is worked on; nil while there is none.
+  private var active: Held? {
+    guard let last = held.last, last.outcome == nil, !last.download.isRight else {
+      return nil
+    }
     return last
   }
 
   /// Bits for what is there: 1 for orders, 2 for syncs that ended.
   private func waitOrWork() throws(Errno) -> Int32 {
-    if let active, !queue.isSuspended {
-      let download = held[active].download
-      if download.isTransferring {
-        return download.advance(others: watched, milliseconds: waitMilliseconds(held[active]))
-      }
-      _ = download.advance(others: watched, milliseconds: 0)
-      // What it waits for next is waited for together with the rest.
-      if download.isTransferring { return 0 }
-      return try ready(within: 0)
+    guard let active, !queue.isSuspended else {
+      storeRight()
+      tools.settler.endGroup()
+      if tools.settler.hasNews { return 0 }
+      return try ready(within: -1)
     }
-    return try ready(within: -1)
+    let download = active.download
+    if download.isTransferring {
+      let ready = download.advance(others: watched, milliseconds: waitMilliseconds(active))
+      // It has waited for the others too, if it had to wait at all.
+      if download.isTransferring { lookedAt = now }
+      if ready != 0 { return ready }
+    } else {
+      _ = download.advance(others: [], milliseconds: 0)
+      if right != nil {
+        // While the server answers, the one before it is stored.
+        if download.isTransferring { _ = download.advance(others: [], milliseconds: 0) }
+        storeRight()
+      }
+    }
+    let now = now
+    guard now - lookedAt >= Self.lookNanoseconds else { return 0 }
+    lookedAt = now
+    return try ready(within: 0)
+  }
+
+  private func storeRight() {
+    guard let entry = right else { return }
+    right = nil
+    entry.download.store()
+    if entry.download.end != nil { hasEnds = true }
   }
 
   private func ready(within nanoseconds: Int64) throws(Errno) -> Int32 {
@@ -107,34 +142,34 @@ final class DownloadLoop {
   private func waitMilliseconds(_ held: Held) -> Int32 {
     var next = now + Self.progressNanoseconds
     if let timeout = held.timeout { next = min(next, timeout) }
+    if let wake = tools.settler.nextWake { next = min(next, wake) }
     return Int32(clamping: max(1, (next - now) / 1_000_000))
   }
 
   private func passTime(_ now: Int64) {
+    if let wake = tools.settler.nextWake, wake <= now { tools.settler.endGroup() }
     guard let active, !queue.isSuspended else { return }
-    if let timeout = held[active].timeout, timeout <= now {
-      held[active].download.abandon()
+    if let timeout = active.timeout, timeout <= now {
+      active.download.abandon()
       end(active, Outcome(status: .unknown, reason: .timeout))
-    } else if now >= held[active].nextProgress, held[active].download.isTransferring {
+    } else if now >= active.nextProgress, active.download.isTransferring {
       tellProgress(active, now)
     }
   }
 
-  private func tellProgress(_ place: Int, _ now: Int64) {
-    let download = held[place].download
+  private func tellProgress(_ entry: Held, _ now: Int64) {
+    let download = entry.download
     let done = download.doneBytes
-    let isFirstLook = held[place].toldBytes < 0
-    held[place].speed.note(bytes: done, atMilliseconds: now / 1_000_000)
-    held[place].nextProgress = now + Self.progressNanoseconds
+    let isFirstLook = entry.toldBytes < 0
+    entry.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
+    entry.nextProgress = now + Self.progressNanoseconds
     // The first look is what speed is measured from.
-    guard isFirstLook || queue.isFirst(held[place].task), done != held[place].toldBytes else {
-      return
-    }
-    held[place].toldBytes = done
+    guard isFirstLook || queue.isFirst(entry.task), done != entry.toldBytes else { return }
+    entry.toldBytes = done
     if isFirstLook { return }
     let progress = WorkerProgress(
-      task: held[place].task, doneBytes: done, totalBytes: download.totalBytes ?? -1,
-      bytesPerSecond: held[place].speed.bytesPerSecond(atMilliseconds: now / 1_000_000),
+      task: entry.task, doneBytes: done, totalBytes: download.totalBytes ?? -1,
+      bytesPerSecond: entry.speed.bytesPerSecond(atMilliseconds: now / 1_000_000),
       text: WorkerProgress.resumeText(bytes: download.resumedBytes))
     MessageCodec.encode(.progress(progress), into: &output)
   }
@@ -182,7 +217,7 @@ final class DownloadLoop {
       let isToEnd = queue.stop(task, attempt, into: &actions)
       perform()
       if isToEnd, let active {
-        held[active].download.abandon()
+        active.download.abandon()
         end(active, Outcome(status: .unknown, reason: reason))
       }
     case .suspend(let task, let attempt): if queue.suspend(task, attempt) { suspend() }
@@ -197,17 +232,15 @@ final class DownloadLoop {
 
   private func suspend() {
     guard let active else { return }
-    held[active].timeoutLeft = held[active].timeout.map { $0 - now }
-    held[active].timeout = nil
+    active.timeoutLeft = active.timeout.map { $0 - now }
+    active.timeout = nil
   }
 
   private func proceed() {
     guard let active else { return }
-    held[active].timeout = held[active].timeoutLeft.map {
-      now.addingReportingOverflow($0).partialValue
-    }
-    held[active].speed.reset()
-    held[active].download.resumeClock()
+    active.timeout = active.timeoutLeft.map { now.addingReportingOverflow($0).partialValue }
+    active.speed.reset()
+    active.download.resumeClock()
   }
 
   // MARK: - Downloads
@@ -231,10 +264,9 @@ final class DownloadLoop {
 
   private func begin(_ task: TaskID, _ attempt: Int32) {
     let began = now
-    var entry = Held(
-      task: task, attempt: attempt,
-      download: ActiveDownload(
-        plan.download(task), proxies: ProxySettings(plan, task), tools: tools),
+    let entry = Held(
+      task, attempt: attempt,
+      ActiveDownload(plan.download(task), proxies: ProxySettings(plan, task), tools: tools),
       began: began)
     let limit = Int64(clamping: plan.policy(task).timeoutMilliseconds)
     if limit > 0 {
@@ -247,36 +279,40 @@ final class DownloadLoop {
   /// Sees which downloads are over, and brings on those that are being put in place.
   private func noteEnds() {
     if queue.isSuspended { return }
-    if let last = held.indices.last, held[last].download.finished != nil, !held[last].isSettling {
-      held[last].isSettling = true
-      queue.settles(held[last].task, into: &actions)
+    if let last = held.last, last.download.isRight, !last.isSettling {
+      last.isSettling = true
+      right = last
+      queue.settles(last.task, into: &actions)
       perform()
     }
-    if held.contains(where: { $0.download.finished != nil }) {
-      tools.settler.place(held.compactMap(\.download.finished))
+    if tools.settler.hasNews {
+      hasEnds = true
+      tools.settler.place(held.lazy.compactMap(\.download.finished))
       for entry in held { entry.download.noteSettled() }
     }
+    guard hasEnds || held.last?.download.end != nil else { return }
+    hasEnds = false
     // Telling one may take others out.
-    while let place = held.firstIndex(where: { $0.outcome == nil && $0.download.end != nil }) {
-      switch held[place].download.end {
-      case .success: end(place, Outcome(status: .success))
+    while let entry = held.first(where: { $0.outcome == nil && $0.download.end != nil }) {
+      switch entry.download.end {
+      case .success: end(entry, Outcome(status: .success))
       case .failure(let defeat):
         let reason: Reason =
           switch defeat.verdict {
           case .again: .fetch
           case .final: .fetchFinal
           }
-        end(place, Outcome(status: .unknown, reason: reason, errorNumber: defeat.errorNumber))
+        end(entry, Outcome(status: .unknown, reason: reason, errorNumber: defeat.errorNumber))
       case nil: break
       }
     }
   }
 
-  private func end(_ place: Int, _ outcome: Outcome) {
+  private func end(_ entry: Held, _ outcome: Outcome) {
     var outcome = outcome
-    outcome.usage.wallMicroseconds = (now - held[place].began) / 1000
-    held[place].outcome = outcome
-    queue.ended(held[place].task, isSuccess: outcome.isSuccess, into: &actions)
+    outcome.usage.wallMicroseconds = (now - entry.began) / 1000
+    entry.outcome = outcome
+    queue.ended(entry.task, isSuccess: outcome.isSuccess, into: &actions)
     perform()
   }
 

@@ -1,7 +1,7 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Where a worker collects what it has not written: it transfers one file at a time.
+/// Where a worker collects what it has not written of a file.
 final class PieceBuffer {
   /// A piece, which begins at a multiple of itself.
   static let byteCount = 1024 * 1024
@@ -10,6 +10,22 @@ final class PieceBuffer {
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 4096)
 
   deinit { bytes.deallocate() }
+}
+
+/// Buffers for the file that is transferred and for the one before it, whose last bytes are written
+/// while the first of the next are on their way.
+final class PieceBuffers {
+  private var buffers: [PieceBuffer] = []
+
+  /// One that nobody else has.
+  func take() -> PieceBuffer {
+    for index in buffers.indices where isKnownUniquelyReferenced(&buffers[index]) {
+      return buffers[index]
+    }
+    let buffer = PieceBuffer()
+    buffers.append(buffer)
+    return buffer
+  }
 }
 
 /// `to.part` and its record while a try works on them: bytes are hashed as they come, collected, and
@@ -41,9 +57,13 @@ final class PartFile {
   /// The same file past the page cache; nil where that cannot be, or before it was tried.
   private var direct: Descriptor?
   private var mayWriteDirectly = true
-  private let piece: PieceBuffer
+  /// Nil once nothing more is written or read.
+  private var piece: PieceBuffer?
   /// The piece that is being filled, from `pieceStart` on.
-  private var buffer: UnsafeMutableRawBufferPointer { piece.bytes }
+  private var buffer: UnsafeMutableRawBufferPointer {
+    guard let piece else { preconditionFailure("a part was used after its end") }
+    return piece.bytes
+  }
   private var pieceStart: Int64 = 0
   private var filledBytes = 0
   /// What has come is in `buffer` from the piece's start on: not so before the first byte.
@@ -133,15 +153,16 @@ final class PartFile {
       }
       return
     }
+    let temporary = path + ".new"
     do throws(Errno) {
       // Not synced: a record from before a crash of the machine is not relied on.
-      let temporary = path + ".new"
       try? Path.remove(temporary)
       let file = try File.open(temporary, [.writeOnly, .create, .exclusive, .noFollow])
       try file.writeAll(record.encoded())
       try file.close()
       try Path.rename(temporary, to: path)
     } catch {
+      try? Path.remove(temporary)
       throw LocalFailure.of("cannot write \(path)", error)
     }
     recordFile = .current
@@ -296,7 +317,14 @@ final class PartFile {
   /// The part, which is whole and right, to be put in place of the target.
   func finished(mode: UInt32) throws(DownloadFailure) -> FinishedFile {
     try flush(isWhole: true)
+    release()
     return try FinishedFile(shared, path: spec.partPath, target: spec.target, mode: mode)
+  }
+
+  /// Gives up the buffer: nothing more is written or read.
+  func release() {
+    isFilling = false
+    piece = nil
   }
 
   /// Removes both files.

@@ -61,9 +61,7 @@ enum RunCommand {
     }
     let plan = try RunLookup.reading { () throws(RunFolderError) in
       try folder.write(manifest: manifest.bytes)
-      let plan = try prepared.place(in: folder)
-      if arguments.durability != .none { try folder.sync() }
-      return plan
+      return try prepared.place(in: folder)
     }
     var open = OpenEntry(
       run: folder.id.description, planKey: prepared.key.description, opflowVersion: Version.text,

@@ -24,12 +24,13 @@ struct ImaginedRun {
 
   init(
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
-    seed: UInt64 = 1, handsAhead: Bool = false
+    seed: UInt64 = 1, handsAhead: Bool = false, expectedWall: Int64? = nil
   ) {
     self.plan = plan
     var options = SchedulerOptions(
       maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: maxFailures, seed: seed)
     options.handsAhead = handsAhead
+    if let expectedWall { options.expectedWallMicroseconds = expectedWall }
     scheduler = Scheduler(
       plan: plan, options: options,
       initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),

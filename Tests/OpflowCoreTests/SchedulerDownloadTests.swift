@@ -44,12 +44,12 @@ struct SchedulerDownloadTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  /// A run with one worker that does a download and has sixteen more.
+  /// A run with one worker that does a download and has sixty-four more.
   private func handedAhead(maxFailures: Int = 0) throws -> ImaginedRun {
-    var run = ImaginedRun(try plan(60), maxFailures: maxFailures, handsAhead: true)
+    var run = ImaginedRun(try plan(108), maxFailures: maxFailures, handsAhead: true)
     for index in 0..<20 { run.end("d\(index)") }
     #expect(run.running.count == 1)
-    #expect(run.ahead.values.map(\.count) == [16])
+    #expect(run.ahead.values.map(\.count) == [64])
     return run
   }
 
@@ -57,10 +57,10 @@ struct SchedulerDownloadTests {
   func handsAhead() throws {
     var run = try handedAhead()
     run.end("d20", exit: 1)
-    #expect(run.journal.filter { $0.outcome.reason == .revoked }.count == 16)
+    #expect(run.journal.filter { $0.outcome.reason == .revoked }.count == 64)
     run.finish()
     #expect(run.started.allSatisfy { $0.attempt == 1 })
-    #expect(run.journal.filter { $0.event == .success }.count == 59)
+    #expect(run.journal.filter { $0.event == .success }.count == 107)
     var ends = run.journal.filter { $0.event == .success }.map(\.task.rawValue)
     ends.removeAll { $0 == 20 }
     #expect(ends == ends.sorted())
@@ -79,7 +79,7 @@ struct SchedulerDownloadTests {
       run.settle()
     }
     #expect(run.ahead[stuck]?.isEmpty == true)
-    #expect(run.journal.filter { $0.event == .success }.count == 59)
+    #expect(run.journal.filter { $0.event == .success }.count == 107)
     run.end(stuck, Outcome(status: .success))
     #expect(run.close?.exitCode == 0)
   }
@@ -102,7 +102,7 @@ struct SchedulerDownloadTests {
     #expect(run.running[worker] != nil)
     run.finish()
     #expect(run.launched.isEmpty)
-    #expect(run.journal.filter { $0.event == .success }.count == 59)
+    #expect(run.journal.filter { $0.event == .success }.count == 107)
     #expect(!run.journal.contains { $0.outcome.reason == .workerLost })
   }
 
@@ -115,7 +115,7 @@ struct SchedulerDownloadTests {
     run.tell(.workerLost(worker, complaint: "killed"))
     run.finish()
     #expect(run.close?.exitCode == 0)
-    #expect(run.journal.filter { $0.event == .success }.count == 60)
+    #expect(run.journal.filter { $0.event == .success }.count == 108)
   }
 
   @Test(

@@ -321,22 +321,6 @@ struct SchedulerTests {
     #expect(run.state("b") == .succeeded)
   }
 
-  @Test("short tasks are handed ahead, and taken back when the one before fails")
-  func handsAhead() throws {
-    var run = ImaginedRun(
-      try plan { for index in 0..<100 { $0.add("t\(index)") } }, parallel: 1, maxFailures: 0,
-      handsAhead: true)
-    for index in 0..<40 { run.end("t\(index)") }
-    run.settle()
-    #expect(run.ahead.values.map(\.count) == [1])
-    run.end("t40", exit: 1)
-    #expect(run.journal.contains { $0.event == .interrupt && $0.outcome.reason == .revoked })
-    run.finish()
-    #expect(run.order.filter { $0 == "t41" }.count == 2)
-    #expect(run.started.allSatisfy { $0.attempt == 1 })
-    #expect(run.close?.exitCode == 1)
-  }
-
   @Test("suspended tasks go on, and nothing starts meanwhile")
   func suspend() throws {
     var run = ImaginedRun(

@@ -5,8 +5,13 @@
 /// strerror_r(3) in its XSI form: always writes a text that ends with a zero.
 void clinux_error_text(int32_t number, char *buffer, size_t size);
 
+struct clinux_pipe_ends {
+  int32_t read;
+  int32_t write;
+};
+
 /// pipe2(2) with O_CLOEXEC.
-int32_t clinux_pipe(int32_t ends[2]);
+int32_t clinux_pipe(struct clinux_pipe_ends *ends);
 
 /// fcntl(2), F_DUPFD_CLOEXEC: the lowest free descriptor from `lowest` on.
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);

@@ -21,14 +21,8 @@ package struct FieldWriter {
   package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   package mutating func number(_ value: some FixedWidthInteger) {
-    var magnitude = UInt64(value.magnitude)
-    if value < 0 { bytes.append(45) }
-    let start = bytes.count
-    repeat {
-      bytes.append(48 + UInt8(truncatingIfNeeded: magnitude % 10))
-      magnitude /= 10
-    } while magnitude > 0
-    bytes[start...].reverse()
+    // Twenty digits of 64 bits, or a sign and nineteen.
+    bytes.append(addingCapacity: 20) { $0.appendNumber(value) }
   }
 
   package mutating func hexadecimal(_ value: UInt64, digitCount: Int) {

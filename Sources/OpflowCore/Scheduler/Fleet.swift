@@ -42,8 +42,10 @@ struct Fleet {
   /// Why tasks of this kind cannot run at all.
   var complaint: String?
 
-  /// How many tasks each of them may be handed ahead.
+  /// How many tasks each of them may be handed ahead at most.
   let maxAhead: Int
+  /// Of how much work there may be more than one task ahead; nil: of any.
+  let aheadMicroseconds: Int64?
   /// A moving mean of how long its tasks take.
   var meanWallMicroseconds: Int64
   /// It starts with one worker, and gets a further one only when the tasks of those that it has do
@@ -53,9 +55,13 @@ struct Fleet {
   private(set) var slowFrom: Instant?
   private(set) var isSlow = false
 
-  init(limit: Int, maxAhead: Int = 1, growsWhenSlow: Bool = false, expectedWall: Int64) {
+  init(
+    limit: Int, maxAhead: Int, aheadMicroseconds: Int64? = nil, growsWhenSlow: Bool = false,
+    expectedWall: Int64
+  ) {
     self.limit = max(limit, 1)
     self.maxAhead = maxAhead
+    self.aheadMicroseconds = aheadMicroseconds
     self.growsWhenSlow = growsWhenSlow
     meanWallMicroseconds = expectedWall
   }
@@ -64,6 +70,17 @@ struct Fleet {
 
   /// A task that is ready, and has its resources, would not have to wait.
   var couldStartAnother: Bool { !idle.isEmpty || mayGrow && growsWhenSlow }
+
+  /// How many tasks each of them is to have ahead now, while `ready` others wait.
+  func aheadNow(ready: Int) -> Int {
+    guard meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return 0 }
+    guard let work = aheadMicroseconds else { return maxAhead }
+    // Half of what is left stays for whoever is first without work, or they would have to be asked
+    // back in the end.
+    let share = ready / max(2 * alive, 1)
+    let depth = min(Int(work / max(meanWallMicroseconds, 1)), share)
+    return min(max(depth, 1), maxAhead)
+  }
 
   mutating func noteStart(at now: Instant) {
     guard growsWhenSlow, !isSlow, slowFrom == nil else { return }

@@ -6,6 +6,10 @@ struct Ranking {
   let rank: [Int32]
   /// The task at each place.
   let task: [Int32]
+  /// The first place of each grade but the best. Tasks of a grade are as urgent as each other, and
+  /// their paths differ by a sixteenth at most; between grades of one urgency and those of the next
+  /// an empty one stands.
+  private let gradeStarts: [Int32]
 
   /// Lengths of paths have 48 bits of a key, which are nine years of microseconds; longer ones are
   /// alike.
@@ -42,6 +46,40 @@ struct Ranking {
     }
     self.rank = rank
     self.task = order
+    gradeStarts = Self.grades(of: order, by: path)
+  }
+
+  /// Whether the task at place `first` should go before the one at place `second` though that costs
+  /// something: it is more urgent, or its path is longer by more than a sixteenth.
+  func isMuchBetter(_ first: Int32, than second: Int32) -> Bool {
+    first < second && grade(first) + 1 < grade(second)
+  }
+
+  /// How many grades begin at or before a place.
+  private func grade(_ place: Int32) -> Int {
+    var (low, high) = (0, gradeStarts.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if gradeStarts[middle] <= place { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private static func grades(of order: [Int32], by keys: [UInt64]) -> [Int32] {
+    var starts: [Int32] = []
+    var urgency: UInt64?
+    var shortest: UInt64 = 0
+    for (place, task) in order.enumerated() {
+      let key = keys[Int(task)]
+      let length = longestPath - key & longestPath
+      let isLessUrgent = urgency != nil && urgency != key >> 48
+      if urgency != nil, !isLessUrgent, length >= shortest { continue }
+      if urgency != nil { starts.append(Int32(truncatingIfNeeded: place)) }
+      if isLessUrgent { starts.append(Int32(truncatingIfNeeded: place)) }
+      urgency = key >> 48
+      shortest = length - length / 16
+    }
+    return starts
   }
 
   /// The positions of `keys` in their order; equal keys keep the order of the manifest.

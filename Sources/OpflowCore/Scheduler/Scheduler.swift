@@ -37,9 +37,16 @@ package struct SchedulerOptions: Sendable {
   static let maxSilent = 3
   /// Tasks shorter than this are handed ahead: the hop to the coordinator is a part of their time.
   static let shortTaskMicroseconds: Int64 = 20_000
+  /// Commands that a worker may be handed ahead, where they are so short that together they take
+  /// this time at most; where not, one.
+  static let maxCommandsAhead = 8
+  static let commandsAheadMicroseconds: Int64 = 4_000
+  /// Of the coordinator while all workers have work (`restNanoseconds`).
+  static let maxRestMicroseconds: Int64 = 1_000
+  static let minRestMicroseconds: Int64 = 200
   /// Downloads that a worker may be handed ahead. They are made durable together, and many at once
   /// take hardly longer than one.
-  static let maxDownloadsAhead = 16
+  static let maxDownloadsAhead = 64
   /// Dependents of a running task looked at before another is handed ahead behind it.
   static let maxDependentsLookedAt = 16
   /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks
@@ -148,7 +155,10 @@ package struct Scheduler {
       pool.capacity.count > Int(ResourceEntry.download)
       ? pool.capacity[Int(ResourceEntry.download)] : SchedulerOptions.defaultDownloads
     fleets = [
-      Fleet(limit: Int(commandLimit), expectedWall: options.expectedWallMicroseconds),
+      Fleet(
+        limit: Int(commandLimit), maxAhead: SchedulerOptions.maxCommandsAhead,
+        aheadMicroseconds: SchedulerOptions.commandsAheadMicroseconds,
+        expectedWall: options.expectedWallMicroseconds),
       Fleet(
         limit: Int(min(max(downloads, 1), 1 << 10)), maxAhead: SchedulerOptions.maxDownloadsAhead,
         growsWhenSlow: true,

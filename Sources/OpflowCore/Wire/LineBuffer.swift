@@ -9,9 +9,10 @@ package struct LineBuffer {
   }
 
   // Room for four of the longest lines, so that one read takes several messages.
-  private var storage = [UInt8](repeating: 0, count: 4 * MessageCodec.longestLineBytes)
-  private var start = 0
-  private var end = 0
+  @usableFromInline
+  package var storage = [UInt8](repeating: 0, count: 4 * MessageCodec.longestLineBytes)
+  @usableFromInline package var start = 0
+  @usableFromInline package var end = 0
 
   package init() {}
 
@@ -20,15 +21,12 @@ package struct LineBuffer {
 
   /// Lets `read` fill in more bytes and tell how many. There is always room, provided that `next` is
   /// called until it needs more.
+  @inlinable
   @discardableResult
   package mutating func fill<Failure: Error>(
     _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) -> Int {
-    if start > 0 {
-      storage.replaceSubrange(0..<(end - start), with: storage[start..<end])
-      end -= start
-      start = 0
-    }
+    moveToFront()
     let used = end
     let count = try storage.withUnsafeMutableBufferPointer { all throws(Failure) in
       // SAFETY: the free part of storage, for the call only.
@@ -39,7 +37,22 @@ package struct LineBuffer {
     return count
   }
 
+  @usableFromInline
+  package mutating func moveToFront() {
+    if start == 0 { return }
+    let (from, count) = (start, end - start)
+    if count > 0 {
+      storage.withUnsafeMutableBytes { all in
+        // SAFETY: both ranges lie within storage, since `start` and `end` do.
+        all.copyMemory(from: UnsafeRawBufferPointer(rebasing: all[from..<from + count]))
+      }
+    }
+    start = 0
+    end = count
+  }
+
   /// Takes the next line, which `decode` turns into a message.
+  @inlinable
   package mutating func next<Message>(
     _ decode: (UnsafeRawBufferPointer) -> Message?
   ) -> Step<Message> {

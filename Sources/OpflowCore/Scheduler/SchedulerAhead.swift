@@ -1,0 +1,100 @@
+/// Handing ahead: a worker that is busy with short tasks has the next ones already.
+extension Scheduler {
+  /// Hands the next tasks to workers that are busy with short ones, so that a worker need not wait
+  /// for the coordinator between two tasks. Only behind a task of the same demand, whose resources
+  /// the next one takes over, and only where no much better task can become ready by that one's end.
+  mutating func handAhead(from demand: Int, into actions: inout [SchedulerAction]) {
+    guard phase == .main, stopCause == nil, !isHalted, !isKilled, let rank = ready.head(demand)
+    else { return }
+    let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
+    let fleet = fleets[Int(kind.rawValue)]
+    // One more for each of them in turn, so that all have as much before them.
+    for count in 0..<fleet.aheadNow(ready: ready.count) {
+      for worker in aliveWorkers {
+        guard workers[worker.index].kind == kind, workers[worker.index].ahead.count == count else {
+          continue
+        }
+        handAhead(from: demand, to: worker, into: &actions)
+      }
+    }
+  }
+
+  private mutating func handAhead(
+    from demand: Int, to worker: WorkerID, into actions: inout [SchedulerAction]
+  ) {
+    let record = workers[worker.index]
+    guard record.phase == .busy, !record.current.isNone, !record.isStopping,
+      !record.isDiscarded, Int(plan.demand[record.current.index]) == demand,
+      let rank = ready.head(demand)
+    else { return }
+    let task = TaskID(ranking.task[Int(rank)])
+    guard !plan.flags(task).contains(.failWhenInterrupted), workerKind(of: task) == record.kind,
+      !endCouldUnlockBetter(than: rank, endOf: record.current),
+      !record.ahead.contains(where: { endCouldUnlockBetter(than: rank, endOf: $0.task) })
+    else { return }
+    _ = ready.pop(demand)
+    heldByWorkers += 1
+    aheadCount += 1
+    workers[worker.index].ahead.append(HandedAhead(task: task))
+    start(task, on: worker, isAhead: true, into: &actions)
+  }
+
+  private func endCouldUnlockBetter(than rank: Int32, endOf task: TaskID) -> Bool {
+    let dependents = plan.dependents(task)
+    if dependents.count > SchedulerOptions.maxDependentsLookedAt { return true }
+    return dependents.contains { edge in
+      let dependent = Int(plan.dependentTargets[edge])
+      return unmet[dependent] == 1 && ranking.isMuchBetter(ranking.rank[dependent], than: rank)
+    }
+  }
+
+  /// Asks for tasks back that were handed ahead and would now start earlier elsewhere, or that a
+  /// much better one should go before.
+  mutating func takeBackAhead(into actions: inout [SchedulerAction]) {
+    let best = ready.first ?? .max
+    for worker in aliveWorkers {
+      let record = workers[worker.index]
+      guard let last = record.ahead.indices.last, !record.isDiscarded else { continue }
+      let demand = Int(plan.demand[record.ahead[last].task.index])
+      // The last one is the one that would have to wait longest.
+      if fleets[Int(record.kind.rawValue)].couldStartAnother, pool.fits(demand) {
+        revokeAhead(last, of: worker, into: &actions)
+      }
+      for place in record.ahead.indices
+      where ranking.isMuchBetter(best, than: ranking.rank[record.ahead[place].task.index]) {
+        revokeAhead(place, of: worker, into: &actions)
+      }
+    }
+  }
+
+  /// Asks for a task back, once.
+  mutating func revokeAhead(
+    _ place: Int, of worker: WorkerID, into actions: inout [SchedulerAction]
+  ) {
+    guard !workers[worker.index].ahead[place].isRevoking else { return }
+    workers[worker.index].ahead[place].isRevoking = true
+    let task = workers[worker.index].ahead[place].task
+    actions.append(.order(worker, .revoke(task, attempt: attempt[task.index])))
+  }
+
+  /// For how long nobody needs a decision, in nanoseconds; 0 when one may be needed at once.
+  ///
+  /// While tasks are so short that every worker has several before it and nothing else fits beside
+  /// them, what ends frees no place and starts nothing that a worker has not already. The coordinator
+  /// may then sleep, and take all that ended meanwhile in one turn: to wake it for each costs as much
+  /// as all else it does. It wakes long before the first worker has nothing left to do.
+  package var restNanoseconds: Int64 {
+    guard aheadCount > 0, phase == .main, stopCause == nil, !isHalted, !isKilled, !isSuspended,
+      !pool.mayFitMore
+    else { return 0 }
+    var rest = SchedulerOptions.maxRestMicroseconds
+    for worker in aliveWorkers {
+      if workers[worker.index].phase == .idle { continue }
+      var count: Int64 = -1
+      for handed in workers[worker.index].ahead where !handed.isRevoking { count += 1 }
+      let mean = fleets[Int(workers[worker.index].kind.rawValue)].meanWallMicroseconds
+      rest = min(rest, count * mean / 2)
+    }
+    return rest < SchedulerOptions.minRestMicroseconds ? 0 : rest * 1000
+  }
+}
