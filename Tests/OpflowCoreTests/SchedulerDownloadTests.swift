@@ -66,6 +66,31 @@ struct SchedulerDownloadTests {
     #expect(ends == ends.sorted())
   }
 
+  @Test("one short one is enough to hand others ahead")
+  func firstShort() throws {
+    var run = ImaginedRun(try plan(10), handsAhead: true)
+    run.settle()
+    #expect(run.ahead.values.flatMap(\.self).isEmpty)
+    run.end("d0")
+    run.settle()
+    #expect(run.ahead.values.map(\.count) == [8])
+  }
+
+  @Test("those that come one after the other are short, however long each was made to last")
+  func slowDisk() throws {
+    var run = try handedAhead()
+    let worker = try #require(run.running.keys.first)
+    for _ in 0..<40 {
+      run.now = milliseconds(run.now.nanoseconds / 1_000_000 + 2)
+      var outcome = Outcome(status: .success)
+      outcome.usage.wallMicroseconds = 90_000
+      run.end(worker, outcome)
+      run.settle()
+    }
+    #expect(run.running.count == 1)
+    #expect(run.ahead[worker]?.count == 47)
+  }
+
   @Test("what waits behind a long one goes to further workers")
   func behindLong() throws {
     var run = try handedAhead()
