@@ -83,6 +83,16 @@ struct Fleet {
     return min(max(depth, 1), maxAhead)
   }
 
+  /// A further worker was launched. The next one has to wait as long again: where the machine is busy,
+  /// all of them at once would make it slower still.
+  mutating func noteLaunch(at now: Instant) {
+    alive += 1
+    launching += 1
+    guard isSlow else { return }
+    isSlow = false
+    noteStart(at: now)
+  }
+
   mutating func noteStart(at now: Instant) {
     guard growsWhenSlow, !isSlow, slowFrom == nil else { return }
     slowFrom = now.advanced(byMilliseconds: SchedulerOptions.shortTaskMicroseconds / 1000)
