@@ -52,7 +52,10 @@ let package = Package(
       swiftSettings: swiftSettings),
     .target(
       name: "CTransfer", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
-      linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("crypto"), .linkedLibrary("z")]),
+      linkerSettings: [
+        .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"),
+        .linkedLibrary("z"),
+      ]),
     .executableTarget(
       name: "opflow-download", dependencies: ["OpflowSystem", "OpflowCore", "CTransfer"],
       swiftSettings: swiftSettings, linkerSettings: staticRuntime),

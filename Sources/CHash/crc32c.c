@@ -12,44 +12,108 @@ static uint32_t crc_bitwise(uint32_t crc, const unsigned char *p, size_t n) {
   return crc;
 }
 
-#if defined(__x86_64__)
-__attribute__((target("sse4.2")))
-static uint32_t crc_hardware(uint32_t crc, const unsigned char *p, size_t n) {
-  uint64_t wide = crc;
-  for (; n >= 8; n -= 8, p += 8) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    wide = __builtin_ia32_crc32di(wide, word);
-  }
-  crc = (uint32_t)wide;
-  for (; n > 0; n--) crc = __builtin_ia32_crc32qi(crc, *p++);
-  return crc;
+static chash_line line_bitwise(const unsigned char *p, size_t n) {
+  const unsigned char *feed = n ? memchr(p, '\n', n) : NULL;
+  if (feed) n = (size_t)(feed - p);
+  return (chash_line){n, ~crc_bitwise(~0u, p, n)};
 }
 
-static int hardware_available(void) {
-  static int known = -1;
-  if (known < 0) {
-    __builtin_cpu_init();
-    known = __builtin_cpu_supports("sse4.2") ? 1 : 0;
-  }
-  return known;
+// With the processor's instruction, CRC_64 for eight bytes: a chain of them. It is what takes the
+// time, so nothing else is to stand in it, and no branch that depends on the length of a line.
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#define HARDWARE 1
+typedef uint64_t crc_register;
+#define TARGET __attribute__((target("sse4.2")))
+#define CRC_64 __builtin_ia32_crc32di
+#define CRC_8 __builtin_ia32_crc32qi
+
+static int known;
+__attribute__((constructor)) static void look_at_processor(void) {
+  __builtin_cpu_init();
+  known = __builtin_cpu_supports("sse4.2") != 0;
 }
+static int hardware_available(void) { return known; }
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
 #include <arm_acle.h>
-static uint32_t crc_hardware(uint32_t crc, const unsigned char *p, size_t n) {
-  for (; n >= 8; n -= 8, p += 8) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    crc = __crc32cd(crc, word);
-  }
-  for (; n > 0; n--) crc = __crc32cb(crc, *p++);
-  return crc;
-}
+#define HARDWARE 1
+typedef uint32_t crc_register;
+#define TARGET
+#define CRC_64 __crc32cd
+#define CRC_8 __crc32cb
+
 static int hardware_available(void) { return 1; }
+#endif
+
+#ifdef HARDWARE
+#define LOAD(type, p) ({ type loaded; memcpy(&loaded, (p), sizeof loaded); loaded; })
+
+// The first n bytes of a word, less than eight. Zeros before a text leave a register of zero at zero,
+// so it may begin with as many as are missing; of less than four bytes some of the register is left.
+TARGET static inline crc_register crc_part(crc_register chain, uint64_t word, unsigned n) {
+  uint64_t text = (word ^ chain) << (63 - 8 * n) << 1;
+  return CRC_64(0, text) ^ (crc_register)((uint64_t)chain >> 8 * n);
+}
+
+TARGET __attribute__((noinline))
+static uint32_t crc_hardware(uint32_t crc, const unsigned char *p, size_t n) {
+  crc_register chain = crc;
+  if (n < 8) {
+    while (n--) chain = CRC_8((uint32_t)chain, *p++);
+    return (uint32_t)chain;
+  }
+  for (; n >= 8; n -= 8, p += 8) chain = CRC_64(chain, LOAD(uint64_t, p));
+  uint64_t last = LOAD(uint64_t, p + n - 8);
+  return (uint32_t)crc_part(chain, last >> (63 - 8 * n) >> 1, (unsigned)n);
+}
+
+// Where among the first bytes from `p` on a line feed stands; BLOCK where it does not.
+#if defined(__x86_64__)
+#define BLOCK 16u
+TARGET static inline unsigned feed_in_block(const unsigned char *p) {
+  __m128i block = _mm_loadu_si128((const __m128i *)p);
+  unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\n')));
+  return hits ? (unsigned)__builtin_ctz(hits) : BLOCK;
+}
+#else
+#define BLOCK 8u
+static inline unsigned feed_in_block(const unsigned char *p) {
+  const uint64_t ones = 0x0101010101010101u;
+  uint64_t difference = LOAD(uint64_t, p) ^ ones * '\n';
+  uint64_t hits = (difference - ones) & ~difference & ones << 7;
+  return hits ? (unsigned)__builtin_ctzll(hits) / 8 : BLOCK;
+}
+#endif
+
+// The last bytes of all, which no block holds, behind `done` others.
+TARGET __attribute__((noinline))
+static chash_line line_at_end(size_t done, crc_register chain, const unsigned char *p, size_t n) {
+  const unsigned char *feed = n ? memchr(p, '\n', n) : NULL;
+  if (feed) n = (size_t)(feed - p);
+  return (chash_line){done + n, ~crc_hardware((uint32_t)chain, p, n)};
+}
+
+TARGET static chash_line line_hardware(const unsigned char *bytes, size_t n) {
+  crc_register chain = ~0u;
+  size_t done = 0;
+  for (; n - done >= BLOCK; done += BLOCK) {
+    const unsigned char *p = bytes + done;
+    unsigned feed = feed_in_block(p);
+    if (feed < BLOCK) {
+      crc_register more = CRC_64(chain, LOAD(uint64_t, p));
+      if (feed & 8) chain = more;
+      chain = crc_part(chain, LOAD(uint64_t, p + (feed & 8)), feed & 7);
+      return (chash_line){done + feed, ~(uint32_t)chain};
+    }
+    for (unsigned at = 0; at < BLOCK; at += 8) chain = CRC_64(chain, LOAD(uint64_t, p + at));
+  }
+  return line_at_end(done, chain, bytes + done, n - done);
+}
 #else
 static uint32_t crc_hardware(uint32_t crc, const unsigned char *p, size_t n) {
   return crc_bitwise(crc, p, n);
 }
+static chash_line line_hardware(const unsigned char *p, size_t n) { return line_bitwise(p, n); }
 static int hardware_available(void) { return 0; }
 #endif
 
@@ -57,4 +121,8 @@ uint32_t chash_crc32c(uint32_t crc, const void *bytes, size_t length) {
   crc = ~crc;
   crc = hardware_available() ? crc_hardware(crc, bytes, length) : crc_bitwise(crc, bytes, length);
   return ~crc;
+}
+
+chash_line chash_crc32c_line(const void *bytes, size_t length) {
+  return hardware_available() ? line_hardware(bytes, length) : line_bitwise(bytes, length);
 }

@@ -1,9 +1,11 @@
 #include "ctransfer_http.h"
 #include <curl/curl.h>
 #include <locale.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct ctransfer {
   CURLM *multi;
@@ -13,11 +15,18 @@ struct ctransfer {
   char *authorities_file;
   char *authorities_folder;
   struct ctransfer_result result;
+  // The TLS connections in use tell of alerts; one told that nothing more comes.
+  int sees_alerts;
+  int was_closed;
   int running;
   char error[CURL_ERROR_SIZE];
 };
 
+// Where an SSL_CTX keeps the transfer that it belongs to.
+static int transfer_index = -1;
+
 int32_t ctransfer_start(void) {
+  transfer_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
   // Host names in other scripts are converted from the locale's encoding: that of manifests.
   setlocale(LC_CTYPE, "C.UTF-8");
   return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -1;
@@ -33,6 +42,24 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *user) {
   // Anything but the count ends the transfer; the count may be 0.
   return transfer->sink.body(transfer->sink.context, bytes, size * count) == 0 ? size * count
                                                                               : size * count + 1;
+}
+
+static void take_tls_event(const SSL *ssl, int where, int value) {
+  if ((where & SSL_CB_READ_ALERT) != SSL_CB_READ_ALERT) return;
+  if ((value & 0xff) != SSL_AD_CLOSE_NOTIFY) return;
+  struct ctransfer *transfer = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), transfer_index);
+  if (transfer != NULL) transfer->was_closed = 1;
+}
+
+// libcurl takes the end of a TCP connection for the end of what came through TLS over it.
+static CURLcode watch_tls(CURL *easy, void *context, void *user) {
+  (void)easy;
+  struct ctransfer *transfer = user;
+  if (transfer_index >= 0 && SSL_CTX_set_ex_data(context, transfer_index, transfer) == 1) {
+    SSL_CTX_set_info_callback(context, take_tls_event);
+    transfer->sees_alerts = 1;
+  }
+  return CURLE_OK;
 }
 
 struct ctransfer *ctransfer_create(struct ctransfer_sink sink, const char *authorities_file,
@@ -87,6 +114,11 @@ static CURLcode set_options(struct ctransfer *transfer, const struct ctransfer_r
   SET(CURLOPT_WRITEFUNCTION, take_body);
   SET(CURLOPT_WRITEDATA, transfer);
   SET(CURLOPT_HTTPHEADER, transfer->headers);
+  if (code == CURLE_OK) {
+    // Refused where libcurl has its TLS from another library.
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, watch_tls);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, transfer);
+  }
   if (request->user_info != NULL) {
     SET(CURLOPT_USERPWD, request->user_info);
     SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
@@ -120,6 +152,7 @@ int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_reque
   transfer->headers = NULL;
   transfer->error[0] = 0;
   transfer->result = (struct ctransfer_result){0};
+  transfer->was_closed = 0;
   for (size_t index = 0; index < request->header_count; index++) {
     struct curl_slist *longer = curl_slist_append(transfer->headers, request->headers[index]);
     if (longer == NULL) return CURLE_OUT_OF_MEMORY;
@@ -147,6 +180,10 @@ static void finish(struct ctransfer *transfer, CURLcode code) {
   curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
   transfer->result.code = code;
   transfer->result.error_number = (int32_t)number;
+  char *scheme = NULL;
+  curl_easy_getinfo(transfer->easy, CURLINFO_SCHEME, &scheme);
+  int is_tls = scheme != NULL && strcasecmp(scheme, "https") == 0;
+  transfer->result.is_cut = is_tls && transfer->sees_alerts && !transfer->was_closed;
   curl_multi_remove_handle(transfer->multi, transfer->easy);
   transfer->running = 0;
 }

@@ -91,8 +91,8 @@ static cyaml_record *add_record(reader *reader, const yaml_event_t *event) {
     fail(reader, CYAML_TOO_MANY_RECORDS, start);
     return NULL;
   }
-  if (!reader_reserve((void **)&document->records, &reader->record_capacity,
-                      document->record_count + 1, sizeof *document->records)) {
+  if (document->record_count == document->record_capacity &&
+      !records_grow(document, reader->length)) {
     fail(reader, CYAML_OUT_OF_MEMORY, start);
     return NULL;
   }
@@ -426,10 +426,9 @@ int32_t cyaml_read(const uint8_t *bytes, size_t length, cyaml_document *document
 }
 
 void cyaml_release(cyaml_document *document) {
-  free(document->records);
+  records_release(document);
   free(document->texts);
   free(document->text_bytes);
-  document->records = NULL;
   document->texts = NULL;
   document->text_bytes = NULL;
 }

@@ -49,7 +49,7 @@ typedef struct {
   /// Nodes so far, aliases expanded.
   uint64_t nodes;
   uint64_t alias_nodes;
-  size_t record_capacity, text_capacity, text_byte_capacity;
+  size_t text_capacity, text_byte_capacity;
   level levels[CYAML_MAX_DEPTH];
   uint32_t depth;
   anchor_table anchors;
@@ -61,6 +61,11 @@ size_t reader_byte_offset(reader *reader, size_t index);
 
 /// Makes room for one more item in a growing array; false when memory is out.
 bool reader_reserve(void **items, size_t *capacity, size_t needed, size_t item_size);
+
+/// Makes room for more records, at first for those of a manifest of `length` bytes; false when memory
+/// is out. They are a mapping of their own, which grows without being copied.
+bool records_grow(cyaml_document *document, size_t length);
+void records_release(cyaml_document *document);
 
 /// The position of a name's anchor, or `UINT32_MAX`.
 uint32_t anchors_find(const anchor_table *table, const char *name);

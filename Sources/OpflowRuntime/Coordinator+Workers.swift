@@ -107,7 +107,7 @@ extension Coordinator {
       return false
     }
     while case .talking = link.state {
-      switch link.lines.next(MessageCodec.report) {
+      switch link.lines.nextReport() {
       case .message(let report): take(report, from: link)
       case .needsMore: return true
       case .malformed: lose(link, complaint: "it sent a line that is no message")

@@ -109,14 +109,16 @@ package struct RunFolder: Equatable, Sendable {
 
   /// What the journal says of the run as a whole, for which no plan is needed.
   package func readRunHistory() throws(RunFolderError) -> RunHistory {
-    try withJournal { bytes throws(JournalError) in try RunHistory.readRun(bytes) }
+    try withJournal(isReadWhole: true) { bytes throws(JournalError) in
+      try RunHistory.readRun(bytes)
+    }
   }
 
   /// Reads and folds the journal, of a live run too, and changes nothing.
   package func readHistory(
     plan: Plan, keepingDetails: Bool = false
   ) throws(RunFolderError) -> (history: RunHistory, recovery: JournalRecovery) {
-    try withJournal { bytes throws(JournalError) in
+    try withJournal(isReadWhole: true) { bytes throws(JournalError) in
       try RunHistory.read(bytes, plan: plan, keepingDetails: keepingDetails)
     }
   }

@@ -270,7 +270,7 @@ final class WorkerLoop {
       return
     }
     while true {
-      switch input.next(MessageCodec.order) {
+      switch input.nextOrder() {
       case .message(let order):
         guard isAboutThisPlan(order) else {
           refuseOrders("an order speaks of a task that the plan does not have", now)

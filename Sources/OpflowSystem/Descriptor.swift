@@ -59,6 +59,7 @@ package struct Descriptor: ~Copyable, Sendable {
       try bytes.append(addingCapacity: min(room, limit - start)) { span throws(Errno) in
         try span.withUnsafeMutableBufferPointer { buffer, count throws(Errno) in
           let free = UnsafeMutableBufferPointer(rebasing: buffer[count...])
+          Memory.wantsLargePages(UnsafeMutableRawBufferPointer(free))
           count += try read(into: UnsafeMutableRawBufferPointer(free))
         }
       }

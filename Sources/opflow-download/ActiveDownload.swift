@@ -39,7 +39,7 @@ final class ActiveDownload: TransferReceiver {
   private var machine: DownloadMachine?
   private var part: PartFile?
   private var headReader = ResponseHeadReader()
-  private var hasAnswered = false
+  private var head: ResponseHead?
   private var answeredAt: Int64 = 0
   private var lastActivity: Int64 = 0
   private(set) var report = FetchReport()
@@ -51,8 +51,6 @@ final class ActiveDownload: TransferReceiver {
   /// The file's byte that comes next.
   private var position: Int64 = 0
   private var skipped = 0
-  /// Nobody but this side sees where the body ends.
-  private var endsItself = false
   /// Why this side ended the transfer.
   private var ending: BodyEnd?
 
@@ -87,6 +85,7 @@ final class ActiveDownload: TransferReceiver {
     return nil
   }
 
+  private var hasAnswered: Bool { head != nil }
   var doneBytes: Int64 { part?.byteCount ?? 0 }
   var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
 
@@ -201,6 +200,7 @@ final class ActiveDownload: TransferReceiver {
     if spec.hasHash || last != nil, let check = try TargetCheck(spec, hash: hash, last: last) {
       phase = .checkingTarget(check)
     } else {
+      try TargetCheck.refuseFolder(spec)
       try openPart(hash)
     }
   }
@@ -362,7 +362,7 @@ final class ActiveDownload: TransferReceiver {
     placement = nil
     ending = nil
     skipped = 0
-    hasAnswered = false
+    head = nil
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
@@ -400,6 +400,10 @@ final class ActiveDownload: TransferReceiver {
         try ended(ending)
       } else if let failure {
         try ended(.broken(failure))
+      } else if head?.isClosedByEnd == true, tools.transfer.wasCut {
+        // Complete is only what was said to be (RFC 9112, 9.8).
+        let text = "the TLS connection ended without a word, and nothing else says that this is all"
+        try ended(.broken(DownloadFailure(.truncated, text)))
       } else {
         try ended(.complete)
       }
@@ -432,7 +436,7 @@ final class ActiveDownload: TransferReceiver {
   }
 
   private func answer(_ head: ResponseHead) {
-    hasAnswered = true
+    self.head = head
     answeredAt = Clock.monotonicNanoseconds
     lastActivity = answeredAt
     let nowSeconds = Clock.wallMilliseconds / 1000
@@ -451,7 +455,6 @@ final class ActiveDownload: TransferReceiver {
         part.note(placement.record)
         position = placement.offset
         self.placement = placement
-        endsItself = head.isIdentity
       } catch {
         ending = .broken(error)
       }
@@ -486,7 +489,9 @@ final class ActiveDownload: TransferReceiver {
       }
       try part.append(UnsafeRawBufferPointer(rebasing: bytes[known...]))
       position += Int64(bytes.count)
-      if endsItself, position == placement.end, ending == nil { ending = .complete }
+      if head?.isIdentity == true, position == placement.end, ending == nil {
+        ending = .complete
+      }
     } catch {
       ending = .broken(error)
     }

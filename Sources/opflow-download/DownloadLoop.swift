@@ -183,7 +183,7 @@ final class DownloadLoop {
       return
     }
     while true {
-      switch input.next(MessageCodec.order) {
+      switch input.nextOrder() {
       case .message(let order):
         guard isSound(order) else {
           DownloadMain.complain("an order speaks of a task that is no download of the plan")

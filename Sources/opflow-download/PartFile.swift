@@ -153,15 +153,16 @@ final class PartFile {
       }
       return
     }
+    let temporary = path + ".new"
     do throws(Errno) {
       // Not synced: a record from before a crash of the machine is not relied on.
-      let temporary = path + ".new"
       try? Path.remove(temporary)
       let file = try File.open(temporary, [.writeOnly, .create, .exclusive, .noFollow])
       try file.writeAll(record.encoded())
       try file.close()
       try Path.rename(temporary, to: path)
     } catch {
+      try? Path.remove(temporary)
       throw LocalFailure.of("cannot write \(path)", error)
     }
     recordFile = .current

@@ -27,6 +27,13 @@ final class TargetCheck {
     self.file = file
   }
 
+  /// Throws when a folder stands where the file belongs, which only the rename would find out.
+  static func refuseFolder(_ spec: DownloadSpec) throws(DownloadFailure) {
+    if (try? Path.linkStatus(spec.target))?.kind == .directory {
+      throw LocalFailure.of("cannot put a file at \(spec.target)", .isADirectory)
+    }
+  }
+
   /// Hashes the next piece; false once all is hashed.
   func advance() throws(DownloadFailure) -> Bool {
     do throws(Errno) {

@@ -35,6 +35,9 @@ final class Transfer {
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let handle: OpaquePointer
   private let inbox: Inbox
+  /// Whether the last transfer's connection ended in a way that anybody on the way to the server
+  /// could bring about.
+  private(set) var wasCut = false
 
   /// What the callbacks find behind their context.
   private final class Inbox {
@@ -125,6 +128,7 @@ final class Transfer {
       return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready)
     }
     let end = ctransfer_result(handle)
+    wasCut = end.is_cut != 0
     if end.code == 0 { return (.ended(nil), ready) }
     let failure = TransferCode.failure(
       end.code, text: errorText, errorNumber: end.error_number)

@@ -11,11 +11,13 @@ struct PreparedResume {
   let planBytes: [UInt8]
   let history: RunHistory
   let recovery: JournalRecovery
-  let initial: [InitialState]
-  let attempts: [Int32]
   let warnings: [String]
-  /// What earlier runs, this one among them, tell of how long tasks take. Read on demand: a resume
-  /// that finds nothing to run does without.
+  /// How each task enters the scheduler. Made on demand, as all that follows: a resume that finds
+  /// nothing to run does without.
+  var initial: [InitialState] { decision.initialStates(request) }
+  /// By task, what earlier drives used up.
+  var attempts: [Int32] { plan.tasks.map { history[TaskID($0)].attempts } }
+  /// What earlier runs, this one among them, tell of how long tasks take.
   var durations: TaskDurations {
     StateFolder(path: Path.parent(of: Path.parent(of: folder.path)))
       .durations(ofManifest: manifestPath, plan: plan)
@@ -23,6 +25,7 @@ struct PreparedResume {
 
   private let folder: RunFolder
   private let manifestPath: String
+  private let request: ResumeRequest
   private let decision: ResumeDecision
   private let entry: ResumeEntry
 
@@ -69,9 +72,8 @@ struct PreparedResume {
     let skip = Self.anew(arguments.skip, history.skip)
     var request = try Self.request(only: only, skip: skip, rerun: arguments.rerun, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
+    self.request = request
     decision = ResumeDecision(plan: plan, history: history, request: request)
-    initial = decision.initialStates(request)
-    attempts = plan.tasks.map { known.history[TaskID($0)].attempts }
 
     var entry = ResumeEntry(planKey: plan.key.description, opflowVersion: Version.text)
     entry.set = Self.anew(arguments.set, history.set)

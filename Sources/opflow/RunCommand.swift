@@ -112,9 +112,10 @@ enum RunCommand {
     _ manifest: ManifestFile, _ state: StateFolder
   ) throws(CommandError) -> [String] {
     guard let newest = try? state.newestRun(ofManifest: manifest.realPath),
-      let run = try? ReadRun(newest)
+      // Before the journal: a run that ends meanwhile is taken for running, never for interrupted.
+      let isHeld = try? RunFolderLock.isHeld(newest), let history = try? newest.readRunHistory()
     else { return [] }
-    switch run.status.state {
+    switch history.state(isHeld: isHeld) {
     case .running: return ["run \(newest.id) of this manifest is still running"]
     case .interrupted, .cancelled:
       return [

@@ -106,7 +106,7 @@ final class DownloadHarness {
 
   func next() throws -> WorkerReport {
     while true {
-      switch input.next(MessageCodec.report) {
+      switch input.nextReport() {
       case .message(let report): return report
       case .malformed: throw Problem.malformed
       case .needsMore: try read()

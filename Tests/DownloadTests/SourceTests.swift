@@ -142,6 +142,7 @@ struct SourceTests {
     try Path.makeDirectories(harness.path("deep/er/file"))
     try harness.run()
     #expect(try harness.end().outcome.reason == .fetchFinal)
+    #expect(try server.log("/plain/10/26/").isEmpty)
   }
 
   // MARK: - Ways
@@ -258,6 +259,15 @@ struct SourceTests {
     #expect(down.outcome.reason == .fetchFinal)
     #expect(down.report.what.contains("from https to http"))
     #expect(try server.log("/plain/10/32/x").isEmpty)
+
+    let cut = try fetch(
+      spec([base + "/cut_without_word/5000/32/x"]), environment: trusted)
+    #expect(cut.1.outcome.reason == .fetch)
+    #expect(cut.1.report.what.contains("ended without a word"))
+    #expect(cut.0.content("deep/er/file") == nil)
+    let closed = try fetch(
+      spec([base + "/old_server/5000/32/x"]), environment: trusted)
+    #expect(closed.0.content("deep/er/file") == Payload.bytes(5000, seed: 32))
 
     let noTLS = try fetch(spec(["https://127.0.0.1:\(server.port)/plain/1/32/x"])).1
     #expect(!noTLS.outcome.isSuccess)

@@ -191,7 +191,7 @@ import Testing
     while !rest.isEmpty {
       feed(&buffer, rest.prefix(chunkBytes))
       rest = rest.dropFirst(chunkBytes)
-      while case .message(let order) = buffer.next(MessageCodec.order) { read.append(order) }
+      while case .message(let order) = buffer.nextOrder() { read.append(order) }
     }
     #expect(read == expected)
     #expect(buffer.isEmpty)
@@ -200,9 +200,12 @@ import Testing
   @Test func `the longest line passes and one byte more does not`() {
     for (length, passes) in [(999, true), (1000, false)] {
       var buffer = LineBuffer()
-      feed(&buffer, [UInt8](repeating: 120, count: length) + [10])
-      switch buffer.next({ $0.count }) {
-      case .message(let count): #expect(passes && count == length)
+      let start = Array("refused\t1\t1\terrno=2\twhat=".utf8)
+      let text = [UInt8](repeating: 120, count: length - start.count)
+      feed(&buffer, start + text + [10])
+      switch buffer.nextReport() {
+      case .message(.refused(_, _, _, let what)): #expect(passes && what.utf8.count == text.count)
+      case .message: Issue.record("it reads as something else")
       case .malformed: #expect(!passes)
       case .needsMore: Issue.record("a whole line was there")
       }
@@ -212,12 +215,12 @@ import Testing
   @Test func `a line without an end is refused as soon as it is too long`() {
     var buffer = LineBuffer()
     feed(&buffer, [UInt8](repeating: 120, count: 999)[...])
-    guard case .needsMore = buffer.next({ $0.count }) else {
+    guard case .needsMore = buffer.nextOrder() else {
       Issue.record("999 bytes may still become a line")
       return
     }
     feed(&buffer, [120])
-    guard case .malformed = buffer.next({ $0.count }) else {
+    guard case .malformed = buffer.nextOrder() else {
       Issue.record("1,000 bytes without an end")
       return
     }

@@ -62,7 +62,7 @@ import Testing
     #expect(run.journal.contains { $0.outcome.reason == .revoked })
   }
 
-  @Test func `nothing is handed ahead behind a task whose end makes a much better one ready`() throws {
+  @Test func `nothing is handed ahead behind a task whose end makes a better one ready`() throws {
     let run = try run(1) {
       $0.add("c0")
       for index in 1..<40 { $0.add("c\(index)", needs: ["c\(index - 1)"]) }

@@ -154,7 +154,7 @@ final class WorkerHarness {
   /// The next report. The hello is kept aside.
   func next() throws -> WorkerReport {
     while true {
-      switch input.next(MessageCodec.report) {
+      switch input.nextReport() {
       case .message(.hello(let hello)): self.hello = hello
       case .message(let report): return report
       case .malformed: throw Problem.malformedReport

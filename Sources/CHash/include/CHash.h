@@ -5,6 +5,15 @@
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `length` bytes, continuing from `crc` (0 to begin).
 uint32_t chash_crc32c(uint32_t crc, const void *bytes, size_t length);
 
+/// A line: the bytes before its line feed, and their CRC-32C.
+typedef struct {
+  size_t length;
+  uint32_t checksum;
+} chash_line;
+
+/// The first line of `length` bytes, all of them where there is no line feed: one look at each byte.
+chash_line chash_crc32c_line(const void *bytes, size_t length);
+
 /// Whether `length` bytes are the same.
 static inline int32_t chash_equal(const void *a, const void *b, size_t length) {
   return length == 0 || __builtin_memcmp(a, b, length) == 0;

@@ -38,6 +38,8 @@ struct ctransfer_result {
   int32_t code;
   /// errno of the system call that failed, or 0.
   int32_t error_number;
+  /// 1 when a TLS connection ended without the alert that announces it: somebody may have cut it.
+  int32_t is_cut;
 };
 
 /// Once per process, before anything else. Returns 0, or -1.

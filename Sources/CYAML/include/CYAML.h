@@ -85,6 +85,7 @@ typedef struct {
   cyaml_text *texts;
   uint8_t *text_bytes;
   size_t record_count;
+  size_t record_capacity;
   size_t text_count;
   size_t text_length;
   cyaml_problem problems[CYAML_MAX_PROBLEMS];

@@ -20,14 +20,26 @@ extension JournalLine {
     }
     let fields = TransitionFields(self)
     transition.attempt = fields.attempt
-    transition.outcome = fields.outcome
+    transition.outcome.status = fields.status
+    transition.outcome.reason = fields.reason
+    transition.outcome.usage.wallMicroseconds = fields.wallMicroseconds
     transition.allowed = fields.allowed
-    transition.delayMilliseconds = fields.delayMilliseconds
-    transition.fingerprint = fields.fingerprint
+    transition.fingerprint = fields.fingerprint.value
     transition.culprit = plan.task(escapedName: fields.culprit) ?? .none
     transition.changedPart = fields.changedPart
     transition.what = Field.text(fields.what) ?? ""
     transition.fetch = FetchReport.inFields(of: self)
+    for field in self.fields {
+      switch field.keyText {
+      case "errno": transition.outcome.errorNumber = field.small ?? 0
+      case "user": transition.outcome.usage.userMicroseconds = field.natural
+      case "sys": transition.outcome.usage.systemMicroseconds = field.natural
+      case "rss": transition.outcome.usage.peakKibibytes = field.natural
+      case "out": transition.outcome.usage.outputBytes = field.natural
+      case "delay": transition.delayMilliseconds = field.natural
+      default: break
+      }
+    }
     return transition
   }
 
@@ -114,10 +126,6 @@ extension JournalLine {
     for field in fields where field.key.equals("d") { return Swift.max(1, Int(field.natural)) }
     return 1
   }
-}
-
-extension JournalField {
-  fileprivate var keyText: String { String(decoding: key, as: UTF8.self) }
 }
 
 extension Plan {

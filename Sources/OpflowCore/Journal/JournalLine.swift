@@ -7,96 +7,149 @@ package struct JournalLine {
   /// Since the epoch.
   package let milliseconds: Int64
   package let event: JournalEvent
-  /// Escaped, as it stands; empty where the line speaks of the run.
-  package let task: UnsafeRawBufferPointer
-  /// The keys and values, with the tabs between them.
-  let tail: UnsafeRawBufferPointer
+  /// Where the line stands. Behind it stands a line feed, a carriage return or nothing: a byte of no
+  /// key and of no number, so that both are read without a look at where the line ends.
+  let bytes: ByteWindow
+  private let taskStart: Int
+  private let taskEnd: Int
+  let end: Int
 
   /// Beyond every number that a run can reach, so that counting on from a line never overflows.
   static let sequenceLimit: UInt64 = 1 << 62
 
   /// Reads a line, which is given without its line feed; nil when its checksum does not hold or it
   /// has another shape.
-  @inline(__always)
-  package init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count > 9, bytes[8] == Field.tab, let checksum = Self.checksum(bytes),
-      Hash.crc32c(bytes.part(9, bytes.count)) == checksum
+  package init?(_ line: UnsafeRawBufferPointer) {
+    guard let bytes = ByteWindow(line), Self.hasChecksum(bytes, 0),
+      Self.holds(bytes, 0, Hash.crc32c(bytes.part(9, bytes.count)))
     else { return nil }
-    var position = 9
-    guard let sequence = Self.number(bytes, &position), sequence < Self.sequenceLimit,
-      let milliseconds = Self.number(bytes, &position), milliseconds < Self.sequenceLimit
-    else { return nil }
-    let wordEnd = bytes.position(of: Field.tab, from: position)
-    guard wordEnd < bytes.count else { return nil }
-    let taskEnd = bytes.position(of: Field.tab, from: wordEnd + 1)
-    self.sequence = sequence
-    self.milliseconds = Int64(milliseconds)
-    self.task = bytes.part(wordEnd + 1, taskEnd)
-    self.event = JournalEvent(word: bytes.part(position, wordEnd), ofRun: taskEnd == wordEnd + 1)
-    self.tail = bytes.part(Swift.min(taskEnd + 1, bytes.count), bytes.count)
+    var expected = ExpectedNumbers()
+    self.init(intact: bytes, from: 9, to: bytes.count, &expected)
   }
 
-  /// The first eight bytes as a hexadecimal number.
+  /// Reads the line that begins at `start`; nil as above. Sets `end` to where its line feed is, or to
+  /// the end of the bytes. An editor may have put a carriage return at its end, where opflow never
+  /// writes one.
   @inline(__always)
-  private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32? {
-    bytes.hexadecimal(0, 8).map { UInt32(truncatingIfNeeded: $0) }
-  }
-
-  /// At most 19 digits and the tab behind them.
-  @inline(__always)
-  private static func number(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> UInt64? {
-    let start = position
-    var value: UInt64 = 0
-    if let first = bytes.eightDigits(at: position) {
-      value = first
-      position += 8
+  init?(
+    in bytes: ByteWindow, at start: Int, end: inout Int, _ expected: inout ExpectedNumbers
+  ) {
+    let body = start &+ 9
+    guard Self.hasChecksum(bytes, start) else {
+      end = bytes.position(of: Field.lineFeed, from: start, to: bytes.count)
+      return nil
     }
+    let rest = Hash.crc32cOfLine(bytes.part(body, bytes.count))
+    end = body &+ rest.length
+    var stop = end
+    var checksum = rest.checksum
+    // The tab stands before the body, so there is a byte to look at.
+    if bytes[end &- 1] == Field.carriageReturn {
+      stop = end &- 1
+      checksum = Hash.crc32c(bytes.part(body, stop))
+    }
+    guard Self.holds(bytes, start, checksum) else {
+      // What stands for the checksum may have a line feed in it.
+      end = bytes.position(of: Field.lineFeed, from: start, to: end)
+      return nil
+    }
+    self.init(intact: bytes, from: body, to: stop, &expected)
+  }
+
+  /// Whether there is room for a checksum at `start`, and a tab behind it.
+  @inline(__always)
+  private static func hasChecksum(_ bytes: ByteWindow, _ start: Int) -> Bool {
+    start &+ 9 <= bytes.count && bytes[start &+ 8] == Field.tab
+  }
+
+  @inline(__always)
+  private static func holds(_ bytes: ByteWindow, _ start: Int, _ checksum: UInt32) -> Bool {
+    bytes.eight(at: start).bits == EightBytes.hexadecimal(of: checksum).bits
+  }
+
+  /// Takes apart what the checksum covers.
+  @inline(__always)
+  private init?(
+    intact bytes: ByteWindow, from start: Int, to end: Int, _ expected: inout ExpectedNumbers
+  ) {
+    guard let numbers = expected.read(bytes, at: start), numbers.sequence < Self.sequenceLimit,
+      numbers.milliseconds < Self.sequenceLimit
+    else { return nil }
+    sequence = numbers.sequence
+    milliseconds = Int64(bitPattern: numbers.milliseconds)
+    self.bytes = bytes
+    self.end = end
+    // Nearly all lines are one of these two.
+    let wordStart = numbers.end
+    let word = bytes.eight(at: wordStart)
+    if word.begins(with: "success\t") {
+      taskStart = wordStart &+ 8
+      event = .transition(.success)
+    } else if word.begins(with: "start\t") {
+      taskStart = wordStart &+ 6
+      event = .transition(.start)
+    } else {
+      let wordEnd = bytes.position(of: Field.tab, from: wordStart, to: end)
+      guard wordEnd < end else { return nil }
+      taskStart = wordEnd &+ 1
+      // An empty name is that of the run.
+      let ofRun = taskStart == end || bytes[taskStart] == Field.tab
+      event = JournalEvent(word: bytes.part(wordStart, wordEnd), ofRun: ofRun)
+    }
+    taskEnd = bytes.position(of: Field.tab, from: taskStart, to: end)
+  }
+
+  /// At most 19 digits and the tab behind them: their number, and the place behind the tab.
+  @inline(__always)
+  static func number(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
+    let first = bytes.eight(at: start)
+    let count = first.digitCount
+    if count == 8 {
+      let rest = bytes.eight(at: start &+ 8)
+      // Milliseconds have 13 digits from 2001 to 2286.
+      guard rest.digitCount == 5, rest[5] == Field.tab else { return longNumber(bytes, start) }
+      return (first.decimal(8) &* 100_000 &+ rest.decimal(5), start &+ 14)
+    }
+    guard count > 0, first[count] == Field.tab else { return nil }
+    return (first.decimal(count), start &+ count &+ 1)
+  }
+
+  @inline(never)
+  private static func longNumber(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
+    var value: UInt64 = 0
+    var position = start
     while position < bytes.count {
       let byte = bytes[position]
-      if byte == Field.tab {
-        let digits = position - start
-        position += 1
-        return digits > 0 && digits < 20 ? value : nil
-      }
+      if byte == Field.tab { return position &- start < 20 ? (value, position &+ 1) : nil }
       guard byte >= 48, byte <= 57 else { return nil }
       value = value &* 10 &+ UInt64(byte &- 48)
-      position += 1
+      position &+= 1
     }
     return nil
   }
+
+  /// Escaped, as it stands; empty where the line speaks of the run.
+  package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
+
+  /// Whether the task's name is another than `task`, which stands for it.
+  @inline(__always)
+  var hasEscapedTask: Bool {
+    bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
+  }
+
+  /// The last eight bytes of the task, or all where it has less: what names of one plan mostly differ
+  /// in.
+  @inline(__always)
+  var taskEnding: UInt64 {
+    let count = min(taskEnd &- taskStart, 8)
+    // There are more than eight bytes before a task.
+    return bytes.eight(at: taskEnd &- 8).bits >> UInt64((8 &- count) &* 8)
+  }
+
+  /// Where the keys and values begin, with the tabs between them.
+  @inline(__always)
+  var fieldsStart: Int { min(taskEnd &+ 1, end) }
 
   /// What stands behind the task, in the order of the line.
-  package var fields: JournalFields { JournalFields(tail) }
-}
-
-/// The keys and values of a line.
-package struct JournalFields: Sequence, IteratorProtocol {
-  private let bytes: UnsafeRawBufferPointer
-  private var position = 0
-
-  fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-  @inline(__always)
-  package mutating func next() -> JournalField? {
-    while position < bytes.count {
-      let end = bytes.position(of: Field.tab, from: position)
-      let field = bytes.part(position, end)
-      position = end + 1
-      let separator = field.position(of: UInt8(ascii: "="), from: 0)
-      if separator < field.count {
-        return JournalField(
-          key: field.part(0, separator), value: field.part(separator + 1, field.count))
-      }
-    }
-    return nil
-  }
-}
-
-package struct JournalField {
-  package let key: UnsafeRawBufferPointer
-  /// Escaped, as it stands.
-  package let value: UnsafeRawBufferPointer
-
-  /// The value as a person wrote it; bytes that are no UTF-8 become U+FFFD.
-  package var text: String { Field.text(value) ?? "" }
+  package var fields: JournalFields { JournalFields(bytes.part(fieldsStart, end)) }
 }

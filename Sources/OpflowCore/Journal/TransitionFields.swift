@@ -1,4 +1,5 @@
-/// What the keys of a transition's line say, read in one pass and without allocation.
+/// What the keys of a transition's line say that a fold over a journal asks for, read in one pass and
+/// without allocation.
 ///
 /// A key that is missing, or whose value is none, leaves what stands here. The journal is untrusted
 /// input: numbers are bounded so that a reader may count on from them.
@@ -6,99 +7,127 @@ struct TransitionFields {
   /// Of the run; 1 where the line has none.
   var drive = 1
   var attempt: Int32 = 0
-  var outcome = Outcome(status: .unknown)
+  var status: ExitStatus = .unknown
+  var reason: Reason = .none
   var allowed = false
-  var delayMilliseconds: Int64 = 0
-  var fingerprint = Fingerprint(whole: 0, parts: 0)
+  var changedPart: Fingerprint.Part?
+  var wallMicroseconds: Int64 = 0
+  var fingerprint = FingerprintText()
   /// Escaped; empty for none.
   var culprit = UnsafeRawBufferPointer(start: nil, count: 0)
-  var changedPart: Fingerprint.Part?
   /// Escaped.
   var what = UnsafeRawBufferPointer(start: nil, count: 0)
 
   static let attemptLimit: Int64 = 1_000_000_000
 
+  /// Nothing said.
   @inline(__always)
-  init(_ line: JournalLine) {
-    for field in line.fields { read(field) }
+  init() {}
+
+  init(_ line: JournalLine) { read(line) }
+
+  /// Takes in what a line says; before it nothing was. Apart from `init`, so that a reader of many lines
+  /// has no copies.
+  @inline(__always)
+  mutating func read(_ line: JournalLine) {
+    var cursor = FieldCursor(line)
+    if cursor.begins(with: "n=") { readAttempt(&cursor) }
+    // That is all of a start.
+    if !cursor.isAtEnd { readEnd(&cursor) }
+    while !cursor.isAtEnd { cursor = readOther(cursor) }
+  }
+
+  /// The fields of a success, in the order in which an encoder writes them, as far as they stand so.
+  @inline(__always)
+  private mutating func readEnd(_ cursor: inout FieldCursor) {
+    if cursor.begins(with: "exit=0\t") {
+      status = .exit(0)
+      cursor.skip(7)
+    }
+    if cursor.begins(with: "wall=") { wallMicroseconds = cursor.natural(behind: 5) }
+    if cursor.begins(with: "user=") { cursor.pass(behind: 5) }
+    if cursor.begins(with: "sys=") { cursor.pass(behind: 4) }
+    if cursor.begins(with: "rss=") { cursor.pass(behind: 4) }
+    if cursor.begins(with: "out=") { cursor.pass(behind: 4) }
+    if cursor.begins(with: "fp=") { readFingerprint(&cursor) }
   }
 
   @inline(__always)
-  private mutating func read(_ field: JournalField) {
-    let key = field.key
-    switch key.count {
-    case 1:
-      if key.equals("n") {
-        let value = field.natural
-        attempt = value < Self.attemptLimit ? Int32(value) : 0
-      } else if key.equals("d") {
-        drive = Swift.max(1, Int(field.natural))
-      }
-    case 2:
-      if key.equals("fp") {
-        if let value = field.fingerprint { fingerprint = value }
-      } else if key.equals("of") {
-        culprit = field.value
-      }
-    case 3:
-      if key.equals("sys") {
-        outcome.usage.systemMicroseconds = field.natural
-      } else if key.equals("rss") {
-        outcome.usage.peakKibibytes = field.natural
-      } else if key.equals("out") {
-        outcome.usage.outputBytes = field.natural
-      }
-    case 4:
-      if key.equals("exit") {
-        if let code = field.small { outcome.status = .exit(code) }
-      } else if key.equals("wall") {
-        outcome.usage.wallMicroseconds = field.natural
-      } else if key.equals("user") {
-        outcome.usage.userMicroseconds = field.natural
-      } else if key.equals("part") {
-        changedPart = Fingerprint.Part(word: field.value)
-      } else if key.equals("what") {
-        what = field.value
-      }
-    case 5:
-      if key.equals("errno") {
-        outcome.errorNumber = field.small ?? 0
-      } else if key.equals("delay") {
-        delayMilliseconds = field.natural
-      }
-    case 6:
-      if key.equals("reason") {
-        outcome.reason = Reason(text: field.value) ?? .none
-      } else if key.equals("signal"), let signal = field.small {
-        outcome.status = .signal(signal)
-      }
-    case 7: if key.equals("allowed") { allowed = field.value.equals("1") }
-    default: break
+  private mutating func readAttempt(_ cursor: inout FieldCursor) {
+    let value = cursor.digit(behind: 2) ?? cursor.natural(behind: 2)
+    attempt = value < Self.attemptLimit ? Int32(truncatingIfNeeded: value) : 0
+  }
+
+  @inline(__always)
+  private mutating func readFingerprint(_ cursor: inout FieldCursor) {
+    let text = FingerprintText(cursor.text(behind: 3, atLeast: 16))
+    if text.isSound { fingerprint = text }
+  }
+
+  /// Any field, at any place.
+  @inline(never)
+  private mutating func readOther(_ start: FieldCursor) -> FieldCursor {
+    var cursor = start
+    let key = cursor.eight
+    if key.begins(with: "n=") {
+      readAttempt(&cursor)
+    } else if key.begins(with: "d=") {
+      drive = Swift.max(1, Int(cursor.natural(behind: 2)))
+    } else if key.begins(with: "exit=") {
+      if let code = cursor.small(behind: 5) { status = .exit(code) }
+    } else if key.begins(with: "signal=") {
+      if let signal = cursor.small(behind: 7) { status = .signal(signal) }
+    } else if key.begins(with: "reason=") {
+      reason = Reason(text: cursor.text(behind: 7)) ?? .none
+    } else if key.begins(with: "wall=") {
+      wallMicroseconds = cursor.natural(behind: 5)
+    } else if key.begins(with: "allowed=") {
+      allowed = cursor.text(behind: 8).equals("1")
+    } else if key.begins(with: "fp=") {
+      readFingerprint(&cursor)
+    } else if key.begins(with: "part=") {
+      changedPart = Fingerprint.Part(word: cursor.text(behind: 5))
+    } else if key.begins(with: "what=") {
+      what = cursor.text(behind: 5)
+    } else if key.begins(with: "of=") {
+      culprit = cursor.text(behind: 3)
+    } else {
+      // Another key, or none.
+      cursor.pass(behind: 0)
     }
+    return cursor
   }
 }
 
-extension JournalField {
-  /// A number that is not negative; 0 for anything else, and for one of more than 18 digits.
+/// A fingerprint as a line has it: `WHOLE-PARTS`, 16 hexadecimal digits and one to sixteen.
+struct FingerprintText {
+  private let text: UnsafeRawBufferPointer
+
+  /// None.
+  init() { text = UnsafeRawBufferPointer(start: nil, count: 0) }
+
+  init(_ text: UnsafeRawBufferPointer) { self.text = text }
+
+  /// Whether it has the length of one, and the dash. What else it is shows when it is read.
   @inline(__always)
-  var natural: Int64 {
-    guard value.count <= 18 else { return 0 }
-    var number: Int64 = 0
-    for byte in value {
-      guard byte >= 48, byte <= 57 else { return 0 }
-      number = number &* 10 &+ Int64(byte &- 48)
-    }
-    return number
+  var isSound: Bool { text.count > 17 && text.count <= 33 && text[16] == UInt8(ascii: "-") }
+
+  /// Whether that is its whole. Told by the text, of which it takes less to write what it should be than
+  /// to read what it is.
+  @inline(__always)
+  func hasWhole(_ whole: UInt64) -> Bool {
+    text.count > 17
+      && text.eight(at: 0).bits
+        == EightBytes.hexadecimal(of: UInt32(truncatingIfNeeded: whole >> 32)).bits
+      && text.eight(at: 8).bits
+        == EightBytes.hexadecimal(of: UInt32(truncatingIfNeeded: whole)).bits
   }
 
-  var small: Int32? { Field.number(value) }
-
-  /// `WHOLE-PARTS`
-  @inline(__always)
-  var fingerprint: Fingerprint? {
-    guard value.count > 17, value.count <= 33, value[16] == UInt8(ascii: "-"),
-      let whole = value.hexadecimal(0, 16), let parts = value.hexadecimal(17, value.count)
-    else { return nil }
+  /// Zeros where it is none.
+  var value: Fingerprint {
+    guard isSound, let bytes = ByteWindow(text), let whole = bytes.hexadecimal(0, digitCount: 16),
+      let parts = bytes.hexadecimal(17, digitCount: text.count - 17)
+    else { return Fingerprint(whole: 0, parts: 0) }
     return Fingerprint(whole: whole, parts: parts)
   }
 }

@@ -28,4 +28,15 @@ package enum Hash {
     // SAFETY: as above.
     chash_crc32c(0, bytes.baseAddress, bytes.count)
   }
+
+  /// How many bytes stand before the first line feed, or at all where there is none, and their
+  /// CRC-32C.
+  @inline(__always)
+  static func crc32cOfLine(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (length: Int, checksum: UInt32) {
+    // SAFETY: as above.
+    let line = chash_crc32c_line(bytes.baseAddress, bytes.count)
+    return (line.length, line.checksum)
+  }
 }

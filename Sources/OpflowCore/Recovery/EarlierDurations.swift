@@ -38,50 +38,26 @@ package struct EarlierDurations {
   /// anywhere in it: what is no intact line is passed over.
   package mutating func read(_ bytes: UnsafeRawBufferPointer) {
     journal += 1
+    guard let bytes = ByteWindow(bytes) else { return }
+    var expected = ExpectedNumbers()
     var position = 0
     while position < bytes.count {
-      let end = bytes.position(of: Field.lineFeed, from: position)
-      if Self.mayBeEnd(bytes, position, end), let line = JournalLine(bytes.part(position, end)) {
-        apply(line)
-      }
+      var end = position
+      if let line = JournalLine(in: bytes, at: position, end: &end, &expected) { apply(line) }
       position = end + 1
     }
   }
 
   package func durations() -> TaskDurations { TaskDurations(measured: measured, plan: plan) }
 
-  /// A look at the event before the checksum is worth its time: most lines tell no end.
-  @inline(__always)
-  private static func mayBeEnd(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> Bool {
-    guard end - start > 12 else { return false }
-    let sequenceEnd = bytes.position(of: Field.tab, from: start + 9)
-    // Milliseconds have 13 digits from 2001 to 2286.
-    var timeEnd = sequenceEnd + 14
-    guard timeEnd + 2 < end else { return false }
-    if bytes[timeEnd] != Field.tab {
-      timeEnd = bytes.position(of: Field.tab, from: sequenceEnd + 1)
-      guard timeEnd + 2 < end else { return false }
-    }
-    let first = bytes[timeEnd + 1]
-    return first == UInt8(ascii: "f")
-      || first == UInt8(ascii: "s") && bytes[timeEnd + 2] == UInt8(ascii: "u")
-  }
-
   private mutating func apply(_ line: JournalLine) {
     guard case .transition(let event) = line.event, event == .success || event == .failure,
-      let task = names.task(line.task, plan: plan)
+      let task = names.task(of: line, plan: plan)
     else { return }
-    var wall: Int64 = -1
-    var isFailure = event == .failure
-    for field in line.fields {
-      if field.key.equals("wall") {
-        wall = field.natural
-      } else if isFailure, field.key.equals("allowed") {
-        isFailure = !field.value.equals("1")
-      }
-      if wall >= 0, !isFailure { break }
-    }
-    if wall >= 0 { note(task, wall, isFailure: isFailure) }
+    let fields = TransitionFields(line)
+    // A time of zero is not written.
+    guard fields.wallMicroseconds > 0 else { return }
+    note(task, fields.wallMicroseconds, isFailure: event == .failure && !fields.allowed)
   }
 
   private mutating func note(_ task: TaskID, _ wall: Int64, isFailure: Bool) {

@@ -9,10 +9,11 @@
 /// Reading changes nothing: `repair` says what the holder of the run's lock has to do to the file
 /// before it appends. Reading what a repair left gives the same lines.
 package struct JournalReader {
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: ByteWindow
   private var position = 0
   private var lineStart = 0
   private var lineEnd = 0
+  private var expected = ExpectedNumbers()
   /// Everything that the reader found besides lines; complete when `next` has returned nil.
   package private(set) var recovery = JournalRecovery()
 
@@ -21,24 +22,25 @@ package struct JournalReader {
   /// - Throws: when the first line is no intact `open` of a known format. A journal without its
   ///   first line cannot be told from another file, or from another run's journal.
   package init(_ bytes: UnsafeRawBufferPointer) throws(JournalError) {
+    guard let bytes = ByteWindow(bytes) else { throw .empty }
     self.bytes = bytes
     _ = try Self.firstLine(bytes)
   }
 
   /// What the first line says, without a look at the rest.
   package static func open(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> OpenEntry {
+    guard let bytes = ByteWindow(bytes) else { throw .empty }
     guard let open = try firstLine(bytes).open else { throw .firstLine }
     return open
   }
 
-  private static func firstLine(
-    _ bytes: UnsafeRawBufferPointer
-  ) throws(JournalError) -> JournalLine {
-    if bytes.isEmpty { throw .empty }
-    let end = bytes.position(of: Field.lineFeed, from: 0)
-    guard let line = Self.line(bytes.part(0, end)), line.sequence == 1, line.event == .open else {
-      throw .firstLine
-    }
+  private static func firstLine(_ bytes: ByteWindow) throws(JournalError) -> JournalLine {
+    if bytes.count == 0 { throw .empty }
+    var end = 0
+    var expected = ExpectedNumbers()
+    guard let line = JournalLine(in: bytes, at: 0, end: &end, &expected), line.sequence == 1,
+      line.event == .open
+    else { throw .firstLine }
     let format = line.fields.first { $0.key.equals("format") }
     guard let format, format.natural == Int64(OpenEntry.currentFormat) else {
       throw .version(found: format?.text ?? "")
@@ -57,9 +59,10 @@ package struct JournalReader {
   package mutating func next() -> JournalLine? {
     while position < bytes.count {
       let start = position
-      let end = bytes.position(of: Field.lineFeed, from: start)
+      var end = start
+      let read = JournalLine(in: bytes, at: start, end: &end, &expected)
       position = Swift.min(end + 1, bytes.count)
-      guard let line = Self.line(bytes.part(start, end)) else {
+      guard let line = read else {
         recovery.drop(start..<position, end < bytes.count ? .unreadable : .torn)
         continue
       }
@@ -78,13 +81,5 @@ package struct JournalReader {
     }
     recovery.finish(byteCount: bytes.count)
     return nil
-  }
-
-  /// A line as it stands between two line feeds. An editor may have put a CR at its end, where
-  /// opflow never writes one.
-  @inline(__always)
-  private static func line(_ bytes: UnsafeRawBufferPointer) -> JournalLine? {
-    if bytes.last == Field.carriageReturn { return JournalLine(bytes.part(0, bytes.count - 1)) }
-    return JournalLine(bytes)
   }
 }

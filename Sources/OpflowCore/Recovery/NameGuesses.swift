@@ -8,33 +8,32 @@ struct NameGuesses {
   private var recent = [Int32](repeating: 0, count: 256)
   private var next: Int32 = 0
 
+  /// The task that a line speaks of; nil where the plan does not have it.
   @inline(__always)
-  mutating func task(_ escapedName: UnsafeRawBufferPointer, plan: Plan) -> TaskID? {
-    let slot = Self.slot(escapedName)
-    let guess = recent[slot]
-    if Self.holds(guess, escapedName, plan: plan) { return TaskID(guess) }
-    if Self.holds(next, escapedName, plan: plan) {
+  mutating func task(of line: JournalLine, plan: Plan) -> TaskID? {
+    // What stands for an odd name may be another task's name.
+    if line.hasEscapedTask { return plan.task(escapedName: line.task) }
+    let name = line.task
+    let slot = Int(truncatingIfNeeded: (line.taskEnding &* 0x9E37_79B9_7F4A_7C15) >> 56)
+    // A task that starts was mostly not spoken of before, one that ends was.
+    if line.event != .transition(.start), holds(recent[slot], name, plan: plan) {
+      return TaskID(recent[slot])
+    }
+    if holds(next, name, plan: plan) {
       recent[slot] = next
       next += 1
       return TaskID(next - 1)
     }
-    guard let task = plan.task(escapedName: escapedName) else { return nil }
+    guard let task = plan.task(named: name) else { return nil }
     recent[slot] = task.rawValue
     next = task.rawValue + 1
     return task
   }
 
   @inline(__always)
-  private static func holds(_ guess: Int32, _ name: UnsafeRawBufferPointer, plan: Plan) -> Bool {
-    // An escaped name is longer than the name, so it never compares equal by mistake.
-    plan.tasks.contains(Int(guess)) && plan.nameBytes(TaskID(guess)).equals(name)
-  }
-
-  /// Names of one plan mostly differ at their ends.
-  @inline(__always)
-  private static func slot(_ name: UnsafeRawBufferPointer) -> Int {
-    guard name.count >= 8 else { return Int(name.last ?? 0) }
-    let end = name.loadUnaligned(fromByteOffset: name.count - 8, as: UInt64.self)
-    return Int(truncatingIfNeeded: (end &* 0x9E37_79B9_7F4A_7C15) >> 56)
+  private func holds(_ guess: Int32, _ name: UnsafeRawBufferPointer, plan: Plan) -> Bool {
+    guard plan.tasks.contains(Int(guess)) else { return false }
+    let ref = plan.name[Int(guess)]
+    return Int(ref.length) == name.count && plan.text(ref).equals(name)
   }
 }

@@ -61,7 +61,7 @@ extension ResumeDecision {
       let need = TaskID(input.plan.needTargets[edge])
       switch verdicts[need.index] {
       case .outside: continue
-      case .keep: if input.history[need].settleSequence > start { return need }
+      case .keep: if input.history.settleSequence(need) > start { return need }
       case .run, .fail: return need
       }
     }

@@ -68,10 +68,20 @@ package struct RunHistory: Sendable {
     return history
   }
 
+  @inline(__always)
   package subscript(task: TaskID) -> TaskRecord {
     if records.isEmpty { return TaskRecord() }
     let record = records[task.index]
     return isUnproven(record) ? record.unproven : record
+  }
+
+  /// SEQ of the line that put a task into its terminal state; 0 while it is in none, or where that is
+  /// unproven.
+  @inline(__always)
+  func settleSequence(_ task: TaskID) -> UInt64 {
+    if records.isEmpty { return 0 }
+    let sequence = records[task.index].settleSequence
+    return sequence < provenFrom ? 0 : sequence
   }
 
   /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
@@ -178,7 +188,8 @@ package struct RunHistory: Sendable {
 
   @inline(__always)
   private mutating func apply(_ event: TransitionEvent, _ line: JournalLine, plan: Plan) {
-    let fields = TransitionFields(line)
+    var fields = TransitionFields()
+    fields.read(line)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
       if event == .pause { isPaused = true }
@@ -189,7 +200,7 @@ package struct RunHistory: Sendable {
     if records.isEmpty {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
     }
-    guard let task = names.task(line.task, plan: plan) else {
+    guard let task = names.task(of: line, plan: plan) else {
       if event == .resume { head.seen += 1 }
       gone.insert(line.task)
       return
@@ -199,15 +210,12 @@ package struct RunHistory: Sendable {
     if event == .resume || settled >= Swift.max(1, provenFrom) && settled < head.sequence {
       head.seen += 1
     }
-    let culprit = fields.culprit.isEmpty ? nil : plan.task(escapedName: fields.culprit)
-    if event == .success || event == .failure, !records[task.index].isRunning(fields.attempt) {
+    let isEnd = event == .success || event == .failure
+    if isEnd, !records[task.index].isRunning(fields.attempt) {
       records[task.index].startSequence = lostStart(after: records[task.index])
     }
-    records[task.index].apply(
-      event, line, fields, culprit: culprit ?? .none, definition: plan.fingerprint(task))
-    if keepsDetails {
-      details.apply(event, task, line, fields, isDownload: plan.kind(task) == .download)
-    }
+    records[task.index].apply(event, line, fields, task, plan)
+    if keepsDetails { details.apply(event, task, line, plan) }
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is

@@ -5,19 +5,22 @@ package struct TaskDetails: Sendable {
   /// What was the matter with tasks whose last try failed, in words.
   package private(set) var complaints: [TaskID: String] = [:]
 
-  /// - Parameter isDownload: whether the plan has the task as one. Of any other nothing is looked for:
-  ///   a status reads hundreds of thousands of lines.
+  @inline(__always)
   mutating func apply(
-    _ event: TransitionEvent, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
-    isDownload: Bool
+    _ event: TransitionEvent, _ task: TaskID, _ line: JournalLine, _ plan: Plan
   ) {
     switch event {
     case .start, .resume:
       if !downloads.isEmpty { downloads[task] = nil }
       if !complaints.isEmpty { complaints[task] = nil }
-    case .success: if isDownload { downloads[task] = FetchReport.inFields(of: line) }
+    case .success:
+      // A status reads hundreds of thousands of lines, of which most have nothing of a download.
+      if !plan.downloads.isEmpty, plan.kind(task) == .download {
+        downloads[task] = FetchReport.inFields(of: line)
+      }
     case .failure, .retry:
-      complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
+      let what = TransitionFields(line).what
+      complaints[task] = what.isEmpty ? nil : Field.text(what)
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
   }

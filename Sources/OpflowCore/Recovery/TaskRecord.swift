@@ -83,16 +83,16 @@ package struct TaskRecord: Sendable {
 
 extension TaskRecord {
   /// Whether the journal told of this try's start, and of no end since.
+  @inline(__always)
   func isRunning(_ attempt: Int32) -> Bool {
     (state == .running || state == .suspended) && attempts == attempt
   }
 
-  /// Folds a transition of this task, which the plan defines by `definition`. Any order of lines is
-  /// taken: some may be lost.
+  /// Folds a transition of this task of the plan. Any order of lines is taken: some may be lost.
   @inline(__always)
   mutating func apply(
-    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, culprit: TaskID,
-    definition: Fingerprint
+    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
+    _ plan: Plan
   ) {
     switch event {
     case .start:
@@ -104,13 +104,28 @@ extension TaskRecord {
       status = .unknown
     case .success:
       end(.succeeded, line, fields)
-      compare(fields.fingerprint, with: definition)
+      compare(fields.fingerprint, with: task, plan)
+    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume:
+      applyRare(event, line, task, plan)
+    }
+  }
+
+  /// Reads the fields once more: to hand them over would take a copy of them for each line.
+  @inline(never)
+  private mutating func applyRare(
+    _ event: TransitionEvent, _ line: JournalLine, _ task: TaskID, _ plan: Plan
+  ) {
+    let fields = TransitionFields(line)
+    let culprit = plan.task(escapedName: fields.culprit) ?? .none
+    switch event {
+    // Folded above.
+    case .start, .success: break
     case .failure:
       end(fields.allowed ? .failedAllowed : .failed, line, fields)
-      if fields.allowed { compare(fields.fingerprint, with: definition) }
+      if fields.allowed { compare(fields.fingerprint, with: task, plan) }
     case .skip:
       settle(.skipped, line)
-      reason = fields.outcome.reason
+      reason = fields.reason
       self.culprit = culprit
     case .cancel:
       end(.cancelled, line, fields)
@@ -120,7 +135,7 @@ extension TaskRecord {
     case .interrupt:
       end(.waiting, line, fields)
       settleSequence = 0
-      if fields.outcome.reason == .revoked {
+      if fields.reason == .revoked {
         // Handed ahead and taken back: it never ran.
         attempts = Swift.max(0, fields.attempt - 1)
         startedMilliseconds = 0
@@ -132,7 +147,7 @@ extension TaskRecord {
     case .proceed: if state == .suspended { state = .running }
     case .resume:
       leave(for: .waiting)
-      reason = fields.outcome.reason
+      reason = fields.reason
       self.culprit = culprit
       changedPart = fields.changedPart
       if timesResumed < .max { timesResumed += 1 }
@@ -148,6 +163,7 @@ extension TaskRecord {
     return record
   }
 
+  @inline(__always)
   private mutating func leave(for next: TaskState) {
     state = next
     reason = .none
@@ -157,23 +173,32 @@ extension TaskRecord {
     settleSequence = 0
   }
 
-  private mutating func compare(_ fingerprint: Fingerprint, with definition: Fingerprint) {
+  @inline(__always)
+  private mutating func compare(_ text: FingerprintText, with task: TaskID, _ plan: Plan) {
+    if !text.hasWhole(plan.fingerprintWhole[task.index]) {
+      noteChange(from: text.value, to: plan.fingerprint(task))
+    }
+  }
+
+  private mutating func noteChange(from fingerprint: Fingerprint, to definition: Fingerprint) {
     guard fingerprint.whole != definition.whole else { return }
     marks.insert(.changed)
     changedPart = definition.changedPart(from: fingerprint)
   }
 
+  @inline(__always)
   private mutating func end(
     _ next: TaskState, _ line: JournalLine, _ fields: TransitionFields
   ) {
     settle(next, line)
     attempts = Swift.max(attempts, fields.attempt)
-    reason = fields.outcome.reason
-    status = fields.outcome.status
-    wallMicroseconds = fields.outcome.usage.wallMicroseconds
+    reason = fields.reason
+    status = fields.status
+    wallMicroseconds = fields.wallMicroseconds
     endedMilliseconds = line.milliseconds
   }
 
+  @inline(__always)
   private mutating func settle(_ next: TaskState, _ line: JournalLine) {
     leave(for: next)
     settleSequence = line.sequence

@@ -9,19 +9,17 @@ package struct LineBuffer {
   }
 
   // Room for four of the longest lines, so that one read takes several messages.
-  @usableFromInline
-  package var storage = [UInt8](repeating: 0, count: 4 * MessageCodec.longestLineBytes)
-  @usableFromInline package var start = 0
-  @usableFromInline package var end = 0
+  private var storage = [UInt8](repeating: 0, count: 4 * MessageCodec.longestLineBytes)
+  private var start = 0
+  private var end = 0
 
   package init() {}
 
   /// Whether bytes of a line that has not ended are waiting.
   package var isEmpty: Bool { start == end }
 
-  /// Lets `read` fill in more bytes and tell how many. There is always room, provided that `next` is
-  /// called until it needs more.
-  @inlinable
+  /// Lets `read` fill in more bytes and tell how many. There is always room, provided that messages
+  /// are taken until it needs more.
   @discardableResult
   package mutating func fill<Failure: Error>(
     _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -37,8 +35,7 @@ package struct LineBuffer {
     return count
   }
 
-  @usableFromInline
-  package mutating func moveToFront() {
+  private mutating func moveToFront() {
     if start == 0 { return }
     let (from, count) = (start, end - start)
     if count > 0 {
@@ -51,9 +48,15 @@ package struct LineBuffer {
     end = count
   }
 
-  /// Takes the next line, which `decode` turns into a message.
-  @inlinable
-  package mutating func next<Message>(
+  /// The next order.
+  package mutating func nextOrder() -> Step<WorkerOrder> { next(MessageCodec.order) }
+
+  /// The next report.
+  package mutating func nextReport() -> Step<WorkerReport> { next(MessageCodec.report) }
+
+  /// Takes the next line, which `decode` turns into a message. Not for other modules, where it would
+  /// be compiled for any kind of message and slow for each.
+  private mutating func next<Message>(
     _ decode: (UnsafeRawBufferPointer) -> Message?
   ) -> Step<Message> {
     let (from, to) = (start, end)

@@ -38,6 +38,8 @@ final class TextStore {
 
   /// Ends the life of all texts that were made.
   func removeAll() {
+    // Mostly none was.
+    if end == 0 { return }
     while chunks.count > 1 { chunks.removeLast().deallocate() }
     start = 0
     end = 0

@@ -27,6 +27,7 @@ struct YAMLDocument {
   private struct Tables {
     let source: Text
     let records: UnsafeBufferPointer<cyaml_record>
+    let recordCapacity: Int
     let texts: UnsafeBufferPointer<cyaml_text>
     let textBytes: Text
     let hasExpressions: Bool
@@ -51,6 +52,7 @@ struct YAMLDocument {
       to: Tables(
         source: source,
         records: UnsafeBufferPointer(start: document.records, count: document.record_count),
+        recordCapacity: document.record_capacity,
         texts: UnsafeBufferPointer(start: document.texts, count: document.text_count),
         textBytes: Text(start: document.text_bytes, count: document.text_length),
         hasExpressions: document.has_expressions != 0))
@@ -60,6 +62,7 @@ struct YAMLDocument {
   func release() {
     var document = cyaml_document()
     document.records = UnsafeMutablePointer(mutating: tables.pointee.records.baseAddress)
+    document.record_capacity = tables.pointee.recordCapacity
     document.texts = UnsafeMutablePointer(mutating: tables.pointee.texts.baseAddress)
     document.text_bytes = UnsafeMutablePointer(
       mutating: tables.pointee.textBytes.baseAddress?.assumingMemoryBound(to: UInt8.self))

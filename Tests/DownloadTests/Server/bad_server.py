@@ -418,6 +418,15 @@ def chunked_whole_no_end(r):
 
 
 @behaviour
+def cut_without_word(r):
+    """The connection ends, and TLS does not say that it is to."""
+    r.head("200 OK", version="1.0")
+    r.send(r.body[:r.size // 2])
+    socket.socket(fileno=r.sock.detach()).close()
+    raise Left
+
+
+@behaviour
 def chunked_never_ends(r):
     r.head("200 OK", [("Transfer-Encoding", "chunked")])
     r.chunk(r.body[:r.size // 2])
@@ -946,7 +955,17 @@ def serve(sock, connection):
         pass
     finally:
         reader.close()
+        say_goodbye(sock)
         sock.close()
+
+
+def say_goodbye(sock):
+    """Tells the other side of TLS that nothing more comes."""
+    if isinstance(sock, ssl.SSLSocket) and sock.fileno() >= 0:
+        try:
+            sock.unwrap()
+        except (OSError, ValueError):
+            pass
 
 
 def listen(family, address, wrap=None):

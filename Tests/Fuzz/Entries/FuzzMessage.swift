@@ -71,7 +71,7 @@ enum FuzzMessage {
     var buffer = LineBuffer()
     var taken = 0
     while true {
-      switch buffer.next(MessageCodec.report) {
+      switch buffer.nextReport() {
       case .message(let report): stream.reports.append(report)
       case .malformed:
         stream.isMalformed = true

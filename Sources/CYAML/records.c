@@ -1,0 +1,40 @@
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
+#include "reader.h"
+
+enum { LARGE_PAGE = 2 << 20, SMALL_TABLE = 64 << 10, BYTES_PER_RECORD = 4 };
+
+// As many records as most manifests of that length have. What is not used is never touched.
+static size_t first_size(size_t length) {
+  size_t size = length / BYTES_PER_RECORD * sizeof(cyaml_record);
+  return size < SMALL_TABLE ? SMALL_TABLE : (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+}
+
+// The table in a mapping of `wanted` bytes instead of `size`, 0 for none so far.
+static void *mapping(cyaml_document *document, size_t size, size_t wanted) {
+  if (size) return mremap(document->records, size, wanted, MREMAP_MAYMOVE);
+  return mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+bool records_grow(cyaml_document *document, size_t length) {
+  size_t size = document->record_capacity * sizeof(cyaml_record);
+  size_t wanted = size ? size * 2 : first_size(length);
+  void *grown = mapping(document, size, wanted);
+  // Where memory is given by what is asked for, not by what is used, it grows from little.
+  if (grown == MAP_FAILED && size == 0) grown = mapping(document, 0, wanted = SMALL_TABLE);
+  if (grown == MAP_FAILED) return false;
+  // Small pages cost a fault each. Only advice: a kernel that has no large ones goes on with them.
+  if (wanted > LARGE_PAGE) madvise(grown, wanted, MADV_HUGEPAGE);
+  document->records = grown;
+  document->record_capacity = wanted / sizeof(cyaml_record);
+  return true;
+}
+
+void records_release(cyaml_document *document) {
+  // Fails only for what is no mapping.
+  if (document->records) {
+    munmap(document->records, document->record_capacity * sizeof(cyaml_record));
+  }
+  document->records = NULL;
+}

@@ -1,0 +1,137 @@
+import Testing
+
+@testable import OpflowCore
+
+/// Lines as they stand in a journal, read where they lie.
+@Suite struct JournalLineTests {
+  private func sealed(_ text: String, end: String = "\n") -> [UInt8] {
+    let body = Array(text.utf8)
+    var line: [UInt8] = []
+    Hexadecimal.append(
+      UInt64(body.withUnsafeBytes { Hash.crc32c($0) }), digitCount: 8, to: &line)
+    return line + [9] + body + Array(end.utf8)
+  }
+
+  private let open = "1\t5\topen\t\tformat=1"
+
+  /// Reads the second line of a journal that begins with `open`; nil where there is none.
+  private func second<Result>(
+    _ rest: [UInt8], _ body: (JournalLine) -> Result
+  ) throws -> Result? {
+    try (sealed(open) + rest).withUnsafeBytes { bytes in
+      var reader = try JournalReader(bytes)
+      _ = reader.next()
+      return reader.next().map(body)
+    }
+  }
+
+  @Test func `checksum and end of a line are found in one look`() {
+    for count in 0...80 {
+      for end in 0...count {
+        var text = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 | 16) }
+        if end < count { text[end] = 10 }
+        let line = text.withUnsafeBytes { Hash.crc32cOfLine($0) }
+        #expect(line.length == end)
+        #expect(line.checksum == text[..<end].withUnsafeBytes { Hash.crc32c($0) })
+      }
+    }
+    // "123456789", the check value of the catalogue of parametrised CRC algorithms.
+    #expect(Array("123456789".utf8).withUnsafeBytes { Hash.crc32c($0) } == 0xe306_9283)
+  }
+
+  @Test(arguments: [2, 9, 10, 98, 99, 999_998, 9_999_997, 99_999_998, 999_999_999_999])
+  func `numbers are read whatever stood in the line before`(_ first: UInt64) throws {
+    let times: [Int64] = [
+      0, 1, 9_999_999_999_999, 9_999_999_999_999, 1_700_000_000_000, 17, 1 << 61,
+    ]
+    let journal = times.enumerated().reduce(sealed(open)) { journal, next in
+      journal + sealed("\(first + UInt64(next.offset))\t\(next.element)\tstart\ta\tn=1")
+    }
+    try journal.withUnsafeBytes { bytes in
+      var reader = try JournalReader(bytes)
+      _ = reader.next()
+      for (place, time) in times.enumerated() {
+        let line = reader.next()
+        #expect(line?.sequence == first + UInt64(place))
+        #expect(line?.milliseconds == time)
+      }
+      #expect(reader.next() == nil)
+    }
+  }
+
+  @Test(arguments: [
+    "\0\0\0\0\0\0\0\0\t5", "2\t\0\0\0\0\0\0\0\0\0\0\0\0\0", "\t5", "x2\t5", "2",
+  ])
+  func `what is no number is none though its checksum holds`(_ numbers: String) throws {
+    #expect(try second(sealed("\(numbers)\tstart\ta\tn=1")) { $0.sequence } == nil)
+  }
+
+  @Test func `a line of any length is read, the last one too`() throws {
+    for count in 1...70 {
+      let name = String(repeating: "x", count: count)
+      for end in ["\n", "\r\n", ""] {
+        let text = "2\t5\tsuccess\t\(name)\tn=3\texit=0\twall=1234567"
+        let isRead = try second(sealed(text, end: end)) { line in
+          let fields = TransitionFields(line)
+          return line.task.elementsEqual(name.utf8) && fields.attempt == 3
+            && fields.status == .exit(0) && fields.wallMicroseconds == 1_234_567
+        }
+        #expect(isRead == true, "\(count) bytes of a name, then \(Array(end.utf8))")
+      }
+    }
+  }
+
+  @Test func `fields say the same in any order`() throws {
+    let fields = [
+      "n=2", "exit=0", "wall=12345678", "user=7", "sys=8", "rss=9", "out=10", "later=1",
+      "fp=00000000000000ab-1f", "novalue", "d=3",
+    ]
+    for turn in fields.indices {
+      let turned = Array(fields[turn...] + fields[..<turn])
+      for list in [turned, turned.reversed()] {
+        let text = "2\t5\tsuccess\ta\t" + list.joined(separator: "\t")
+        let isSame = try second(sealed(text)) { line in
+          let read = TransitionFields(line)
+          return read.attempt == 2 && read.drive == 3 && read.status == .exit(0)
+            && read.wallMicroseconds == 12_345_678 && read.fingerprint.hasWhole(0xab)
+            && !read.fingerprint.hasWhole(0xac)
+            && read.fingerprint.value == Fingerprint(whole: 0xab, parts: 0x1f)
+        }
+        #expect(isSame == true, "\(list)")
+      }
+    }
+  }
+
+  @Test(arguments: ["n=7\t", "exit=0\twall=5", "wall=5\n", "fp=00000000000000ab-1f", "7"])
+  func `nothing behind a line is read as part of it`(_ noise: String) throws {
+    for text in ["2\t5\tsuccess\ta", "2\t5\tsuccess\ta\tn=1", "2\t5\tsuccess\ta\tn=1\texit=0"] {
+      let isAlone = try second(sealed(text) + Array(noise.utf8)) { line in
+        let fields = TransitionFields(line)
+        return fields.attempt == (text.contains("n=1") ? 1 : 0)
+          && fields.status == (text.contains("exit") ? .exit(0) : .unknown)
+          && fields.wallMicroseconds == 0 && !fields.fingerprint.hasWhole(0xab)
+      }
+      #expect(isAlone == true)
+    }
+  }
+
+  @Test func `a line feed in the place of a checksum ends a damaged line`() throws {
+    let journal = sealed(open) + Array("123\n5678\tx\n".utf8) + sealed("2\t5\tstart\ta\tn=1")
+    try journal.withUnsafeBytes { bytes in
+      var reader = try JournalReader(bytes)
+      while reader.next() != nil {}
+      #expect(reader.recovery.droppedLines == 2)
+      #expect(reader.recovery.lineCount == 2)
+    }
+  }
+
+  @Test func `a name that stands for another is not taken for it`() throws {
+    // The first name is written as the second one is called.
+    let plan = try TestPlan.make(names: [#"a\b"#, #"a\\b"#])
+    var journal = JournalText(plan)
+    try journal.run(#"a\b"#)
+    let history = try RunHistory.read(journal.bytes, plan)
+    #expect(history[TaskID(0)].state == .succeeded)
+    #expect(history[TaskID(1)].state == .waiting)
+  }
+}
