@@ -293,9 +293,9 @@ final class ActiveDownload: TransferReceiver {
     let isProven = spec.hasHash && spec.mismatch(facts) == nil
     let encoding = UnaskedEncoding(record?.encoding ?? "", url: machine?.url ?? "")
     switch encoding {
-    case .undo where !isProven:
-      if try isEncoded(part) {
-        phase = .decoding(try DecodedPart(part))
+    case .undo(let layers, let beginsAsGzip) where !isProven:
+      if beginsAsGzip ? try isGzip(part) : true {
+        phase = .decoding(try DecodedPart(part, layers: layers))
         return
       }
     case .unknown where !isProven:
@@ -311,10 +311,9 @@ final class ActiveDownload: TransferReceiver {
     phase = .right(facts)
   }
 
-  /// Whether the bytes begin as what they are said to be does; deflate has no beginning of its own.
-  private func isEncoded(_ part: PartFile) throws(DownloadFailure) -> Bool {
-    if part.record?.encoding == "deflate" { return true }
-    return try part.withPiece(at: 0) { $0.starts(with: [0x1f, 0x8b]) }
+  /// Whether the bytes begin as gzip does: some only are said to be it.
+  private func isGzip(_ part: PartFile) throws(DownloadFailure) -> Bool {
+    try part.withPiece(at: 0) { $0.starts(with: [0x1f, 0x8b]) }
   }
 
   private func settle(_ file: FinishedFile, _ facts: FileFacts, _ decoded: DecodedPart? = nil) {

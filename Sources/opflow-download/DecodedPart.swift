@@ -8,35 +8,46 @@ final class DecodedPart {
   private let path: String
   private let file: SharedFile
   private let hash: ContentHash
-  // SAFETY: created in init, freed in deinit, used by this object alone.
-  private let inflater: OpaquePointer
-  private var output: UnsafeMutableRawBufferPointer
+  /// The outermost coding first.
+  private let layers: [Layer]
   private var position: Int64 = 0
-  private var isAtEnd = false
 
-  private static let pieceBytes = 256 * 1024
+  /// One coding, and what comes out of it.
+  private final class Layer {
+    static let pieceBytes = 256 * 1024
 
-  init(_ part: PartFile) throws(DownloadFailure) {
+    // SAFETY: created in init, freed in deinit, used by this object alone.
+    let inflater: OpaquePointer
+    let output = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 64)
+    var isAtEnd = false
+
+    init?() {
+      guard let inflater = ctransfer_inflate_create() else { return nil }
+      self.inflater = inflater
+    }
+
+    deinit {
+      ctransfer_inflate_free(inflater)
+      output.deallocate()
+    }
+  }
+
+  /// - Parameter layers: how many codings there are, one within the other.
+  init(_ part: PartFile, layers count: Int) throws(DownloadFailure) {
     path = part.spec.partPath + ".decoded"
-    guard let hash = ContentHash(for: part.spec), let inflater = ctransfer_inflate_create() else {
+    let layers = (0..<count).compactMap { _ in Layer() }
+    guard let hash = ContentHash(for: part.spec), layers.count == count else {
       throw LocalFailure.of("cannot decode", .noMemory)
     }
     self.part = part
     self.hash = hash
-    self.inflater = inflater
-    output = .allocate(byteCount: Self.pieceBytes, alignment: 64)
+    self.layers = layers
     do throws(Errno) {
       try? Path.remove(path)
       file = SharedFile(try File.open(path, [.readWrite, .create, .exclusive, .noFollow]))
     } catch {
-      // Everything else is set, so deinit frees it.
       throw LocalFailure.of("cannot write \(path)", error)
     }
-  }
-
-  deinit {
-    ctransfer_inflate_free(inflater)
-    output.deallocate()
   }
 
   var facts: FileFacts { hash.facts }
@@ -46,29 +57,38 @@ final class DecodedPart {
     let isMore = try part.withPiece(at: position) { piece throws(DownloadFailure) in
       if piece.isEmpty { return false }
       position += Int64(piece.count)
-      try decode(piece)
+      try decode(piece, layers[...])
       return true
     }
-    if !isMore, !isAtEnd {
+    if !isMore, !layers.allSatisfy(\.isAtEnd) {
       throw DownloadFailure(.truncated, "the encoded content ends too early")
     }
     return isMore
   }
 
-  private func decode(_ piece: UnsafeRawBufferPointer) throws(DownloadFailure) {
+  private func decode(
+    _ piece: UnsafeRawBufferPointer, _ layers: ArraySlice<Layer>
+  ) throws(DownloadFailure) {
+    guard let layer = layers.first else {
+      try write(piece)
+      return
+    }
+    let output = layer.output
     var rest = piece
     while true {
       var taken = 0
       var given = 0
       // SAFETY: reads at most `count` bytes of the piece, writes at most `pieceBytes`.
       let state = ctransfer_inflate_step(
-        inflater, rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count, &taken,
+        layer.inflater, rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count, &taken,
         output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count, &given)
       guard state >= 0 else {
         throw DownloadFailure(.encoding, "the encoded content is broken")
       }
-      isAtEnd = state == 1
-      try write(UnsafeRawBufferPointer(rebasing: output[..<given]))
+      layer.isAtEnd = state == 1
+      if given > 0 {
+        try decode(UnsafeRawBufferPointer(rebasing: output[..<given]), layers.dropFirst())
+      }
       rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
       if rest.isEmpty, given < output.count { return }
     }

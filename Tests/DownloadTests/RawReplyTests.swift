@@ -16,7 +16,8 @@ extension BadCase {
     "chunk_end_line_feeds", "chunk_end_folded", "chunk_end_junk", "chunked_old", "chunked_capitals",
     "transfer_identity", "transfer_gzip", "transfer_gzip_alone", "interim_many",
     "interim_with_length",
-    "gzip_two_members", "gzip_small_letters", "gzip_and_identity", "deflate", "deflate_raw",
+    "gzip_two_members", "gzip_small_letters", "gzip_and_identity", "encoding_twice",
+    "encoding_thrice", "deflate", "deflate_raw",
     "gzip_not_at_all",
   ]
 
@@ -29,7 +30,7 @@ extension BadCase {
     "length_hexadecimal", "length_words", "length_empty", "length_folded", "chunk_prefix",
     "chunk_negative", "chunk_words", "chunk_overflow", "chunk_too_short", "chunk_empty_size",
     "chunked_twice", "chunked_not_at_all", "transfer_unknown", "interim_only", "switching",
-    "gzip_broken", "gzip_cut", "gzip_junk_behind", "deflate_broken", "encoding_twice",
+    "gzip_broken", "gzip_cut", "gzip_junk_behind", "deflate_broken", "encoding_twice_cut",
   ]
 
   /// The file comes, and only a hash can say that it is all of it: lengths that contradict each

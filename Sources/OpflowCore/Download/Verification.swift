@@ -33,18 +33,44 @@ package enum UnaskedEncoding: Equatable, Sendable {
   /// The bytes are the file: servers are known to call an archive that is compressed by itself
   /// an encoded one.
   case isTheFile
-  case undo
+  /// So many codings are to be undone, one within the other. Deflate has no beginning of its own.
+  case undo(layers: Int, beginsAsGzip: Bool)
   case unknown
 
-  /// - Parameter url: where the body came from.
+  /// Beyond that somebody wants to keep us busy; libcurl bears as many.
+  private static let mostLayers = 5
+
+  /// Names of files that are compressed by themselves, and what servers call that.
+  private static let compressed: [(codings: [String], suffixes: [String])] = [
+    (["gzip", "x-gzip", "deflate"], [".gz", ".tgz", ".svgz", ".emz", ".z"]),
+    (["compress", "x-compress"], [".z", ".taz"]),
+    (["bzip2", "x-bzip2"], [".bz2", ".tbz", ".tbz2"]), (["xz", "x-xz"], [".xz", ".txz"]),
+    (["br"], [".br"]), (["zstd"], [".zst", ".tzst"]),
+  ]
+
+  /// - Parameters:
+  ///   - encoding: the codings in the order in which they were applied, divided by commas.
+  ///   - url: where the body came from.
   package init(_ encoding: String, url: String) {
-    switch encoding {
-    case "": self = .isTheFile
-    case "gzip", "x-gzip", "deflate":
-      let name = (try? WebAddress(url))?.lastPathPart ?? ""
-      let compressed = [".gz", ".tgz", ".svgz", ".emz", ".z"]
-      self = compressed.contains { name.lowercased().hasSuffix($0) } ? .isTheFile : .undo
-    default: self = .unknown
+    let codings = encoding.split { ", ".contains($0) }.map(String.init)
+    guard let outermost = codings.last else {
+      self = .isTheFile
+      return
+    }
+    let name = ((try? WebAddress(url))?.lastPathPart ?? "").lowercased()
+    let isCompressed = Self.compressed.contains { kind in
+      codings.contains { kind.codings.contains($0) }
+        && kind.suffixes.contains(where: name.hasSuffix)
+    }
+    if isCompressed {
+      // Of several codings nobody knows which ones are the file's own.
+      self = codings.count == 1 ? .isTheFile : .unknown
+    } else if codings.count <= Self.mostLayers,
+      codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0) })
+    {
+      self = .undo(layers: codings.count, beginsAsGzip: outermost != "deflate")
+    } else {
+      self = .unknown
     }
   }
 }

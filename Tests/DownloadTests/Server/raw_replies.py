@@ -290,6 +290,9 @@ encoded("deflate", "deflate", zlib.compress)
 encoded("deflate_raw", "deflate", raw_deflate)
 encoded("deflate_broken", "deflate", lambda body: zlib.compress(body)[:-4] + b"abcd")
 encoded("encoding_twice", "deflate, gzip", lambda body: gzip.compress(zlib.compress(body)))
+encoded("encoding_thrice", "gzip, gzip, deflate",
+        lambda body: zlib.compress(gzip.compress(gzip.compress(body))))
+encoded("encoding_twice_cut", "deflate, gzip", lambda body: gzip.compress(zlib.compress(body)[:-9]))
 encoded("encoding_unknown", "rot13", lambda body: body)
 
 
