@@ -11,6 +11,9 @@ final class Settler {
   private static let threads: Int32 = 8
   private static let smallBytes: Int64 = 1024 * 1024
   private static let mostInGroup = 16
+  /// How many of a group a thread syncs: each of them waits for the disk, and on a busy machine for a
+  /// processor, which had better not add up.
+  private static let mostInThread = 4
   /// How long the first one of a group waits for others.
   private static let patienceNanoseconds: Int64 = 5_000_000
 
@@ -91,11 +94,13 @@ final class Settler {
   /// Nothing more is to be waited for.
   func endGroup() {
     if group.isEmpty { return }
-    submit(group)
+    for start in stride(from: 0, to: group.count, by: Self.mostInThread) {
+      submit(group[start..<min(start + Self.mostInThread, group.count)])
+    }
     group.removeAll(keepingCapacity: true)
   }
 
-  private func submit(_ files: [FinishedFile]) {
+  private func submit(_ files: ArraySlice<FinishedFile>) {
     do throws(Errno) {
       let tickets = try pool.sync(files.map { $0.file.descriptor.rawValue })
       let began = Clock.monotonicNanoseconds

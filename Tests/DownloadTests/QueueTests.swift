@@ -69,4 +69,21 @@ struct QueueTests {
     // Nothing is left of a download that has not a byte.
     #expect(try Path.names(in: harness.folder + "/work") == ["0"])
   }
+
+  @Test("gives back what follows a file that cannot be stored, though it was begun already")
+  func cannotBeStored() throws {
+    let server = try #require(BadServer.shared)
+    let harness = try harness((0..<3).map { server.url("/plain/10/43/\($0)") })
+    // The record of an earlier part is to be removed, and a folder cannot be.
+    try Path.makeDirectories(harness.path("0.part.meta"))
+    try harness.orders([
+      .run(TaskID(0), attempt: 1), .follow(TaskID(1), attempt: 1), .follow(TaskID(2), attempt: 1),
+    ])
+    #expect(
+      try words(harness, until: 3) == [
+        "started 0", "fetched 0", "failed 0", "revoked 1", "revoked 2",
+      ])
+    #expect(harness.content("0") == nil)
+    #expect(harness.content("1") == nil)
+  }
 }

@@ -24,12 +24,14 @@ struct SchedulerDownloadTests {
     run.now = milliseconds(15)
     run.end("d0")
     #expect(run.scheduler.nextWake == milliseconds(35))
-    run.now = milliseconds(35)
-    run.tell(.timer)
-    #expect(run.launched.count == 3)
-    #expect(run.scheduler.nextWake == milliseconds(10_035))
-    run.settle()
-    #expect(run.running.count == 4)
+    for (time, count) in [(35, 2), (55, 3), (75, 4)] as [(Int64, Int)] {
+      run.now = milliseconds(time)
+      run.tell(.timer)
+      #expect(run.launched.count == 1)
+      run.settle()
+      #expect(run.running.count == count)
+    }
+    #expect(run.scheduler.nextWake == milliseconds(95))
     run.finish()
     #expect(run.close?.exitCode == 0)
     #expect(run.started.count == 6)
@@ -64,6 +66,31 @@ struct SchedulerDownloadTests {
     var ends = run.journal.filter { $0.event == .success }.map(\.task.rawValue)
     ends.removeAll { $0 == 20 }
     #expect(ends == ends.sorted())
+  }
+
+  @Test("one short one is enough to hand others ahead")
+  func firstShort() throws {
+    var run = ImaginedRun(try plan(10), handsAhead: true)
+    run.settle()
+    #expect(run.ahead.values.flatMap(\.self).isEmpty)
+    run.end("d0")
+    run.settle()
+    #expect(run.ahead.values.map(\.count) == [8])
+  }
+
+  @Test("those that come one after the other are short, however long each was made to last")
+  func slowDisk() throws {
+    var run = try handedAhead()
+    let worker = try #require(run.running.keys.first)
+    for _ in 0..<40 {
+      run.now = milliseconds(run.now.nanoseconds / 1_000_000 + 2)
+      var outcome = Outcome(status: .success)
+      outcome.usage.wallMicroseconds = 90_000
+      run.end(worker, outcome)
+      run.settle()
+    }
+    #expect(run.running.count == 1)
+    #expect(run.ahead[worker]?.count == 47)
   }
 
   @Test("what waits behind a long one goes to further workers")

@@ -66,6 +66,7 @@ extension FetchReport {
 
   /// As many whole characters as fit, escapes counted.
   private static func cut(_ text: String, to limit: Int) -> String {
+    if 2 * text.utf8.count <= limit { return text }
     var room = limit
     return String(
       text.prefix { character in

@@ -1,38 +1,46 @@
 /// Dates of HTTP (RFC 9110, 5.6.7), in all three forms that a recipient must read.
 package enum HTTPDate {
-  private static let months = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-  ]
+  private static let months = Array("janfebmaraprmayjunjulaugsepoctnovdec".utf8)
 
   /// Seconds since the epoch; nil for anything that is no date.
   ///
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`
+  ///
+  /// Byte by byte: most answers bring two of them.
   package static func seconds(_ text: String) -> Int64? {
-    var words = text.asciiLowercased.split { " ,-".contains($0) }
+    let words = Array(text.utf8).split { $0 == 32 || $0 == 44 || $0 == 45 }
     guard words.count >= 5 else { return nil }
-    words.removeFirst()
     let day: Int?
     let month: Int?
     let year: Int?
-    let clock: Substring
-    if let number = Int(words[0]) {
-      (day, month, year, clock) = (
-        number, months.firstIndex(of: String(words[1])), Int(words[2]), words[3]
-      )
+    let clock: ArraySlice<UInt8>
+    if let number: Int = Field.number(words[1]) {
+      (day, month, year, clock) = (number, Self.month(words[2]), Field.number(words[3]), words[4])
     } else {
       (day, month, year, clock) = (
-        Int(words[1]), months.firstIndex(of: String(words[0])), Int(words[3]), words[2]
+        Field.number(words[2]), Self.month(words[1]), Field.number(words[4]), words[3]
       )
     }
-    let parts = clock.split(separator: ":").map { Int($0) }
-    guard let day, let month, var year, parts.count == 3, let hour = parts[0],
-      let minute = parts[1], let second = parts[2], (1...31).contains(day), (0...23).contains(hour),
+    let parts = clock.split(separator: 58)
+    guard parts.count == 3, let day, let month, var year, let hour: Int = Field.number(parts[0]),
+      let minute: Int = Field.number(parts[1]), let second: Int = Field.number(parts[2]),
+      (1...31).contains(day), (0...23).contains(hour),
       (0...59).contains(minute), (0...60).contains(second), (0...9999).contains(year)
     else { return nil }
     // Two digits: the last century, but for years that would lie more than fifty years back.
     if year < 100 { year += year < 70 ? 2000 : 1900 }
-    return daysSinceEpoch(year: year, month: month + 1, day: day) * 86_400
+    return daysSinceEpoch(year: year, month: month, day: day) * 86_400
       + Int64(hour * 3600 + minute * 60 + second)
+  }
+
+  /// From 1 on.
+  private static func month(_ word: ArraySlice<UInt8>) -> Int? {
+    guard word.count == 3 else { return nil }
+    for month in 0..<12 {
+      let name = months[(3 * month)..<(3 * month + 3)]
+      if zip(name, word).allSatisfy({ $0 == $1 | 0x20 }) { return month + 1 }
+    }
+    return nil
   }
 
   /// Of the Gregorian calendar, with years that begin in March so that a leap day comes last.

@@ -144,7 +144,7 @@ package struct ResponseHeadReader: Sendable {
     while end > 0, Self.isBlank(line[end - 1]) { end -= 1 }
     let bytes = line.part(0, end)
     if bytes.count >= 5, bytes[4] == UInt8(ascii: "/"), Self.is(bytes.part(0, 4), "http") {
-      begin(String(decoding: bytes, as: UTF8.self))
+      begin(bytes)
       return nil
     }
     if isComplete { return nil }
@@ -190,23 +190,28 @@ package struct ResponseHeadReader: Sendable {
     return wanted.next() == nil
   }
 
-  private mutating func begin(_ statusLine: String) {
+  private mutating func begin(_ statusLine: UnsafeRawBufferPointer) {
     head = ResponseHead()
     lengths = []
     hasBrokenFraming = false
     isKeptAlive = false
     isCoded = false
     isComplete = false
-    let words = statusLine.split(separator: " ", maxSplits: 2)
-    let digits = words[0].dropFirst(5).filter { $0 != "." }
-    head.version = (Int(digits) ?? 11) * (digits.count == 1 ? 10 : 1)
-    if words.count > 1 { head.status = Int(words[1]) ?? 0 }
-    if words.count > 2 { head.phrase = String(words[2]) }
+    let words = statusLine.split(separator: 32, maxSplits: 2)
+    let digits = words[0].dropFirst(5).filter { $0 != UInt8(ascii: ".") }
+    head.version = (Field.number(digits) ?? 11) * (digits.count == 1 ? 10 : 1)
+    if words.count > 1 { head.status = Field.number(words[1]) ?? 0 }
+    if words.count > 2 { head.phrase = String(decoding: words[2], as: UTF8.self) }
   }
 
   private mutating func field(_ name: Name, _ value: String) {
     switch name {
-    case .contentLength: lengths += value.split(separator: ",").map { $0.filter { $0 != " " } }
+    case .contentLength:
+      if value.utf8.contains(where: { $0 == 32 || $0 == 44 }) {
+        lengths += value.split(separator: ",").map { $0.filter { $0 != " " } }
+      } else if !value.isEmpty {
+        lengths.append(value)
+      }
     case .contentRange:
       head.contentRange = ContentRange(value)
       head.hasBrokenRange = head.contentRange == nil

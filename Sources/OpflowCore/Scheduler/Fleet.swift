@@ -46,8 +46,9 @@ struct Fleet {
   let maxAhead: Int
   /// Of how much work there may be more than one task ahead; nil: of any.
   let aheadMicroseconds: Int64?
-  /// A moving mean of how long its tasks take.
-  var meanWallMicroseconds: Int64
+  /// A moving mean of how long a worker is busy with each of its tasks.
+  private(set) var meanWallMicroseconds: Int64
+  private var lastEnd: Instant?
   /// It starts with one worker, and gets a further one only when the tasks of those that it has do
   /// not end: to start a worker takes longer than many a small download.
   let growsWhenSlow: Bool
@@ -82,17 +83,40 @@ struct Fleet {
     return min(max(depth, 1), maxAhead)
   }
 
+  /// A further worker was launched. The next one has to wait as long again: where the machine is busy,
+  /// all of them at once would make it slower still.
+  mutating func noteLaunch(at now: Instant) {
+    alive += 1
+    launching += 1
+    guard isSlow else { return }
+    isSlow = false
+    noteStart(at: now)
+  }
+
   mutating func noteStart(at now: Instant) {
     guard growsWhenSlow, !isSlow, slowFrom == nil else { return }
     slowFrom = now.advanced(byMilliseconds: SchedulerOptions.shortTaskMicroseconds / 1000)
   }
 
   mutating func noteEnd(wallMicroseconds wall: Int64, at now: Instant) {
-    meanWallMicroseconds += (wall - meanWallMicroseconds) / 8
+    meanWallMicroseconds += (share(of: wall, at: now) - meanWallMicroseconds) / 8
     slowFrom = nil
     isSlow = false
     // The one whose task ended counts as busy still.
     if alive > idle.count + launching + 1 { noteStart(at: now) }
+  }
+
+  /// A download worker is at several at once: that its disk is slow to make one of them last says
+  /// little of how many it does in a second.
+  private mutating func share(of wall: Int64, at now: Instant) -> Int64 {
+    guard growsWhenSlow else { return wall }
+    defer { lastEnd = now }
+    // The first one says more than what was assumed of all.
+    guard let lastEnd else {
+      meanWallMicroseconds = min(meanWallMicroseconds, wall)
+      return meanWallMicroseconds
+    }
+    return min(wall, (now.nanoseconds - lastEnd.nanoseconds) / 1000 * Int64(max(alive, 1)))
   }
 
   mutating func noteTime(_ now: Instant) {

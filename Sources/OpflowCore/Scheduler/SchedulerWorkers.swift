@@ -14,8 +14,7 @@ extension Scheduler {
     record.deadline = now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds)
     workers.append(record)
     aliveWorkers.append(worker)
-    fleets[fleet].alive += 1
-    fleets[fleet].launching += 1
+    fleets[fleet].noteLaunch(at: now)
     actions.append(.launch(worker, kind))
     return worker
   }
