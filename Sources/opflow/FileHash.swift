@@ -10,7 +10,7 @@ enum FileHash {
   static func planKey(_ path: String) throws(Errno) -> PlanKey {
     let file = try File.open(path, .readOnly)
     var piece = [UInt8](repeating: 0, count: pieceBytes)
-    var hash = PieceHash()
+    guard var hash = PieceHash() else { throw .noMemory }
     while true {
       let count = try piece.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
         try file.read(into: UnsafeMutableRawBufferPointer(room))

@@ -45,8 +45,9 @@ package enum Hash {
 package struct PieceHash: ~Copyable {
   private let pieces: OpaquePointer
 
-  package init() {
-    guard let pieces = chash_pieces_begin() else { fatalError("no memory for a hash") }
+  /// Nil where there is no memory for it.
+  package init?() {
+    guard let pieces = chash_pieces_begin() else { return nil }
     self.pieces = pieces
   }
 
