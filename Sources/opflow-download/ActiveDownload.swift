@@ -342,7 +342,7 @@ final class ActiveDownload: TransferReceiver {
 
   private func succeed(_ facts: FileFacts, _ record: PartRecord?) {
     note(facts)
-    if let record { report.validator = record.validator }
+    if let record { report.validator = record.validator.forLater }
     report.url = machine?.url ?? ""
     report.resumedBytes = resumedBytes
     finish(.success)

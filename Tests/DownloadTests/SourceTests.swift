@@ -120,6 +120,19 @@ struct SourceTests {
     #expect(harness.content("deep/er/file") == Payload.bytes(3000, seed: 25))
   }
 
+  @Test("a date that was younger than a second is nothing to ask with")
+  func justModified() throws {
+    let server = try #require(BadServer.shared)
+    let harness = try DownloadHarness([spec([server.url("/just_modified/3000/25/fresh")])])
+    try harness.run()
+    try journal(try harness.end().report, of: harness)
+    try harness.leave()
+    try harness.launch()
+    try harness.run()
+    #expect(try harness.end().outcome.isSuccess)
+    #expect(try server.log("/just_modified/3000/25/").map(\.sent) == [3000, 3000])
+  }
+
   /// Journals a success as the coordinator does, in the run's own folder.
   private func journal(_ report: FetchReport, of harness: DownloadHarness) throws {
     var encoder = JournalEncoder()

@@ -110,6 +110,8 @@ struct DownloadHeadTests {
     var fresh = Validator(lastModified: date)
     fresh.hasFreshDate = true
     #expect(fresh.forRange == nil)
+    #expect(fresh.forLater.isEmpty)
+    #expect(Validator(lastModified: date).forLater.lastModified == date)
     fresh.etag = "\"a\""
     #expect(fresh.forRange == "\"a\"")
     #expect(Validator(etag: "\"a\"").contradicts(Validator(etag: "\"b\"")))

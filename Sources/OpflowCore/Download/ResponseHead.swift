@@ -104,6 +104,12 @@ package struct Validator: Equatable, Sendable {
 
   package var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
 
+  /// What a later run may ask with whether the file has changed: a date that is too fresh would say
+  /// no of a change within its second.
+  package var forLater: Validator {
+    Validator(etag: etag, lastModified: hasFreshDate ? "" : lastModified)
+  }
+
   /// Whether both name the same version.
   package func confirms(_ other: Validator) -> Bool {
     !contradicts(other)

@@ -202,6 +202,16 @@ def paced(r):
 
 
 @behaviour
+def just_modified(r):
+    """Nothing but a date, which is that of the answer."""
+    if r.headers.get("if-modified-since"):
+        r.head("304 Not Modified")
+    else:
+        r.head("200 OK", [("Date", DATE), ("Last-Modified", DATE), ("Content-Length", r.size)])
+        r.send(r.body)
+
+
+@behaviour
 def no_ranges(r):
     r.head("200 OK", [("Content-Length", r.size)])
     r.send(r.body)
