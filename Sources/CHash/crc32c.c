@@ -67,21 +67,21 @@ static uint32_t crc_hardware(uint32_t crc, const unsigned char *p, size_t n) {
   return (uint32_t)crc_part(chain, last >> (63 - 8 * n) >> 1, (unsigned)n);
 }
 
-// Where among the first bytes from `p` on a line feed stands; BLOCK where it does not.
+// Bits that are set for the line feeds among BLOCK bytes, BITS for each byte; sure for the first.
 #if defined(__x86_64__)
 #define BLOCK 16u
-TARGET static inline unsigned feed_in_block(const unsigned char *p) {
+#define BITS 1u
+TARGET static inline uint64_t feeds(const unsigned char *p) {
   __m128i block = _mm_loadu_si128((const __m128i *)p);
-  unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\n')));
-  return hits ? (unsigned)__builtin_ctz(hits) : BLOCK;
+  return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\n')));
 }
 #else
 #define BLOCK 8u
-static inline unsigned feed_in_block(const unsigned char *p) {
+#define BITS 8u
+static inline uint64_t feeds(const unsigned char *p) {
   const uint64_t ones = 0x0101010101010101u;
   uint64_t difference = LOAD(uint64_t, p) ^ ones * '\n';
-  uint64_t hits = (difference - ones) & ~difference & ones << 7;
-  return hits ? (unsigned)__builtin_ctzll(hits) / 8 : BLOCK;
+  return (difference - ones) & ~difference & ones << 7;
 }
 #endif
 
@@ -95,19 +95,23 @@ static chash_line line_at_end(size_t done, crc_register chain, const unsigned ch
 
 TARGET static chash_line line_hardware(const unsigned char *bytes, size_t n) {
   crc_register chain = ~0u;
-  size_t done = 0;
-  for (; n - done >= BLOCK; done += BLOCK) {
-    const unsigned char *p = bytes + done;
-    unsigned feed = feed_in_block(p);
-    if (feed < BLOCK) {
+  if (n < BLOCK) return line_at_end(0, chain, bytes, n);
+  const unsigned char *p = bytes;
+  for (const unsigned char *last = bytes + n - BLOCK; p <= last; p += BLOCK) {
+    uint64_t hits = feeds(p);
+    // What the search has in its registers takes longer to get out of them than to load once more.
+    __asm__("" : "+r"(p));
+    if (hits) {
+      unsigned feed = (unsigned)__builtin_ctzll(hits) / BITS;
       crc_register more = CRC_64(chain, LOAD(uint64_t, p));
       if (feed & 8) chain = more;
       chain = crc_part(chain, LOAD(uint64_t, p + (feed & 8)), feed & 7);
-      return (chash_line){done + feed, ~(uint32_t)chain};
+      return (chash_line){(size_t)(p - bytes) + feed, ~(uint32_t)chain};
     }
     for (unsigned at = 0; at < BLOCK; at += 8) chain = CRC_64(chain, LOAD(uint64_t, p + at));
   }
-  return line_at_end(done, chain, bytes + done, n - done);
+  size_t done = (size_t)(p - bytes);
+  return line_at_end(done, chain, p, n - done);
 }
 #else
 static uint32_t crc_hardware(uint32_t crc, const unsigned char *p, size_t n) {

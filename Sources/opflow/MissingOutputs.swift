@@ -7,6 +7,7 @@ enum MissingOutputs {
   /// that could be reused are looked for, one system call each.
   static func find(_ plan: Plan, _ history: RunHistory) -> TaskSet? {
     var missing: TaskSet?
+    if !plan.hasDownloads { return nil }
     for index in plan.tasks {
       let task = TaskID(index)
       guard plan.kind(task) == .download, history[task].state.isTerminal else { continue }

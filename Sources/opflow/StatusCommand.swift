@@ -12,7 +12,8 @@ enum StatusCommand {
     }
     run.warn(console)
     var status = run.status
-    for index in run.plan.tasks where status.mayHavePart(TaskID(index)) {
+    let downloads = run.plan.hasDownloads ? run.plan.tasks : 0..<0
+    for index in downloads where status.mayHavePart(TaskID(index)) {
       let part = run.plan.download(TaskID(index)).partPath
       // Where it cannot be looked at, nothing is told.
       if let found = try? Path.linkStatus(part), found.kind == .file, found.sizeBytes > 0 {

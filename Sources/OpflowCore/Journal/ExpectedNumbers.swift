@@ -49,16 +49,21 @@ struct ExpectedNumbers {
     return (number, milliseconds, end)
   }
 
-  /// One more: a digit more, or another text where a nine was the last.
+  /// One more: nines at the end become zeros, and the digit before them one more.
   @inline(__always)
   private mutating func countOn() {
     sequence &+= 1
-    let last = UInt64((sequenceWidth &- 2) &* 8)
-    if (sequenceText &>> last) & 0xFF == UInt64(UInt8(ascii: "9")) {
-      expect(sequence)
-    } else {
-      sequenceText &+= 1 &<< last
+    var place = sequenceWidth &- 2
+    while place >= 0 {
+      let shift = UInt64(place &* 8)
+      if (sequenceText &>> shift) & 0xFF != UInt64(UInt8(ascii: "9")) {
+        sequenceText &+= 1 &<< shift
+        return
+      }
+      sequenceText &-= 9 &<< shift
+      place &-= 1
     }
+    expect(sequence)
   }
 
   @inline(never)

@@ -85,16 +85,14 @@ struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
-  /// The same for a value of `length` bytes or more, which are passed over without a search for the end
-  /// where they have none.
+  /// The same for a value that mostly has more than sixteen bytes.
   @inline(__always)
-  mutating func text(behind count: Int, atLeast length: Int) -> UnsafeRawBufferPointer {
-    assert(length == 16)
+  mutating func longText(behind count: Int) -> UnsafeRawBufferPointer {
     let start = position &+ count
-    guard start &+ length < end, bytes.eight(at: start).position(of: Field.tab) == 8,
+    guard start &+ 16 < end, bytes.eight(at: start).position(of: Field.tab) == 8,
       bytes.eight(at: start &+ 8).position(of: Field.tab) == 8
     else { return text(behind: count) }
-    pass(behind: count &+ length)
+    pass(behind: count &+ 16)
     return bytes.part(start, position &- 1)
   }
 

@@ -134,7 +134,10 @@ package struct JournalLine {
   /// Whether the task's name is another than `task`, which stands for it.
   @inline(__always)
   var hasEscapedTask: Bool {
-    bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
+    if taskEnd &- taskStart <= 8 {
+      return EightBytes(taskEnding).position(of: Field.backslash) < 8
+    }
+    return bytes.position(of: Field.backslash, from: taskStart, to: taskEnd) < taskEnd
   }
 
   /// The last eight bytes of the task, or all where it has less: what names of one plan mostly differ

@@ -60,7 +60,7 @@ struct TransitionFields {
 
   @inline(__always)
   private mutating func readFingerprint(_ cursor: inout FieldCursor) {
-    let text = FingerprintText(cursor.text(behind: 3, atLeast: 16))
+    let text = FingerprintText(cursor.longText(behind: 3))
     if text.isSound { fingerprint = text }
   }
 

@@ -1,10 +1,14 @@
 extension Plan {
   package var tasks: Range<Int> { 0..<taskCount }
 
+  @inline(__always)
   package func kind(_ task: TaskID) -> ActionKind {
     ActionKind(rawValue: kindByte[task.index]) ?? .command
   }
+  @inline(__always)
   package func flags(_ task: TaskID) -> TaskFlags { TaskFlags(rawValue: flagBits[task.index]) }
+
+  package var hasDownloads: Bool { !downloads.isEmpty }
 
   /// The script of a `shell` action.
   package func script(_ task: TaskID) -> UnsafeRawBufferPointer { text(action[task.index]) }
@@ -48,6 +52,7 @@ extension Plan {
     Fingerprint(whole: fingerprintWhole[task.index], parts: fingerprintParts[task.index])
   }
 
+  @inline(__always)
   package func needs(_ task: TaskID) -> Range<Int> {
     Int(needOffsets[task.index])..<Int(needOffsets[task.index + 1])
   }
@@ -76,12 +81,14 @@ extension Plan {
     codeItems[Int(codeOffsets[Int(index)])..<Int(codeOffsets[Int(index) + 1])]
   }
 
+  @inline(__always)
   package func text(_ ref: TextRef) -> UnsafeRawBufferPointer {
     arena.raw(offset: Int(ref.offset), length: Int(ref.length))
   }
   package func string(_ ref: TextRef) -> String { String(decoding: text(ref), as: UTF8.self) }
 
   /// A task's id as a person wrote it.
+  @inline(__always)
   package func nameBytes(_ task: TaskID) -> UnsafeRawBufferPointer { text(name[task.index]) }
   package func nameString(_ task: TaskID) -> String { string(name[task.index]) }
 

@@ -179,18 +179,35 @@ extension Plan {
     guard used == taskCount else { throw .reference(.nameTable) }
     var budget = (taskCount + 64) * Self.longestSearch
     let mask = nameTable.count - 1
-    for index in tasks {
-      let bytes = nameBytes(TaskID(index))
-      var slot = Int(truncatingIfNeeded: Hash.xxh3(bytes)) & mask
-      while nameTable[slot] != Int32(truncatingIfNeeded: index) {
-        // A free slot, or an earlier task of the same name, ends the search too soon.
-        let other = nameTable[slot]
-        guard other >= 0, budget > 0, !nameBytes(TaskID(other)).equals(bytes) else {
-          throw .reference(.nameTable)
-        }
-        budget -= 1
-        slot = (slot + 1) & mask
+    // Where each search begins is looked at for many names together, since the table lies far away: the
+    // processor then waits for all of them at once.
+    var begins = [(slot: Int, task: Int32)](repeating: (0, 0), count: 64)
+    for first in stride(from: 0, to: taskCount, by: begins.count) {
+      let some = first..<min(first + begins.count, taskCount)
+      for index in some {
+        let slot = Int(truncatingIfNeeded: Hash.xxh3(nameBytes(TaskID(index)))) & mask
+        begins[index - first] = (slot, nameTable[slot])
       }
+      for index in some where begins[index - first].task != Int32(truncatingIfNeeded: index) {
+        try validateSearch(for: index, from: begins[index - first].slot, budget: &budget)
+      }
+    }
+  }
+
+  private func validateSearch(
+    for index: Int, from start: Int, budget: inout Int
+  ) throws(PlanError) {
+    let bytes = nameBytes(TaskID(index))
+    let mask = nameTable.count - 1
+    var slot = start
+    while nameTable[slot] != Int32(truncatingIfNeeded: index) {
+      // A free slot, or an earlier task of the same name, ends the search too soon.
+      let other = nameTable[slot]
+      guard other >= 0, budget > 0, !nameBytes(TaskID(other)).equals(bytes) else {
+        throw .reference(.nameTable)
+      }
+      budget -= 1
+      slot = (slot + 1) & mask
     }
   }
 }

@@ -75,6 +75,14 @@ package struct RunHistory: Sendable {
     return isUnproven(record) ? record.unproven : record
   }
 
+  /// The state of a task's record, without the rest of it.
+  @inline(__always)
+  func state(_ task: TaskID) -> TaskState {
+    if records.isEmpty { return .waiting }
+    let sequence = records[task.index].settleSequence
+    return sequence > 0 && sequence < provenFrom ? .waiting : records[task.index].state
+  }
+
   /// SEQ of the line that put a task into its terminal state; 0 while it is in none, or where that is
   /// unproven.
   @inline(__always)

@@ -15,7 +15,7 @@ package struct TaskDetails: Sendable {
       if !complaints.isEmpty { complaints[task] = nil }
     case .success:
       // A status reads hundreds of thousands of lines, of which most have nothing of a download.
-      if !plan.downloads.isEmpty, plan.kind(task) == .download {
+      if plan.hasDownloads, plan.kind(task) == .download {
         downloads[task] = FetchReport.inFields(of: line)
       }
     case .failure, .retry:

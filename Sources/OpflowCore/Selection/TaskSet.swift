@@ -12,7 +12,11 @@ package struct TaskSet: Equatable, Sendable {
   /// All tasks of a plan.
   package static func all(taskCount: Int) -> TaskSet {
     var set = TaskSet(taskCount: taskCount)
-    for index in 0..<taskCount { set.insert(TaskID(index)) }
+    for word in set.words.indices {
+      let left = taskCount - word * 64
+      set.words[word] = left >= 64 ? .max : 1 << UInt64(left) - 1
+    }
+    set.count = taskCount
     return set
   }
 

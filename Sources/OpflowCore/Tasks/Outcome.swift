@@ -36,7 +36,9 @@ package enum Reason: UInt8, CaseIterable, Sendable {
   case asked
   case new
 
-  package var text: String {
+  package var text: String { staticText.description }
+
+  private var staticText: StaticString {
     switch self {
     case .none: ""
     case .timeout: "timeout"
@@ -64,8 +66,8 @@ package enum Reason: UInt8, CaseIterable, Sendable {
     }
   }
 
-  package init?(text: some Collection<UInt8>) {
-    guard let reason = Reason.allCases.first(where: { $0.text.utf8.elementsEqual(text) }) else {
+  package init?(text: UnsafeRawBufferPointer) {
+    guard let reason = Reason.allCases.first(where: { text.equals($0.staticText) }) else {
       return nil
     }
     self = reason

@@ -47,7 +47,7 @@ package struct RunStatus {
     lastMilliseconds = history.lastMilliseconds
     var counts = Counts()
     for index in plan.tasks where included.contains(TaskID(index)) {
-      switch Self.state(history[TaskID(index)], isHeld: isHeld) {
+      switch Self.state(history.state(TaskID(index)), isHeld: isHeld) {
       case .waiting, .ready: counts.pending += 1
       case .running, .suspended: counts.running += 1
       case .succeeded: counts.succeeded += 1
@@ -62,7 +62,7 @@ package struct RunStatus {
 
   package var name: String { plan.string(plan.manifest.name) }
 
-  func state(_ task: TaskID) -> TaskState { Self.state(history[task], isHeld: isHeld) }
+  func state(_ task: TaskID) -> TaskState { Self.state(history.state(task), isHeld: isHeld) }
 
   /// How far a running download is; nil where that is not known.
   func progress(_ task: TaskID) -> DownloadProgress? {
@@ -89,11 +89,12 @@ package struct RunStatus {
   }
 
   /// Nothing runs in a run that nobody drives: what its journal leaves running waits for a resume.
-  private static func state(_ record: TaskRecord, isHeld: Bool) -> TaskState {
-    switch record.state {
-    case .running, .suspended: isHeld ? record.state : .waiting
+  @inline(__always)
+  private static func state(_ recorded: TaskState, isHeld: Bool) -> TaskState {
+    switch recorded {
+    case .running, .suspended: isHeld ? recorded : .waiting
     case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
-      record.state
+      recorded
     }
   }
 

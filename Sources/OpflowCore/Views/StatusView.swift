@@ -62,6 +62,8 @@ package struct StatusView {
   /// All tasks in the order of the manifest where they are few; of many what runs, what failed and
   /// what was cut short, then what waits, then the rest.
   private func shownTasks() -> (tasks: [TaskID], rest: Int) {
+    // A copy for all tasks, not one for each.
+    let status = status
     let plan = status.plan
     if showsAll || status.counts.total <= Self.maxRows {
       return (plan.tasks.map { TaskID($0) }.filter { status.included.contains($0) }, 0)

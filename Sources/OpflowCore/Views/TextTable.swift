@@ -2,7 +2,9 @@
 /// but its title is left out.
 struct TextTable {
   private let titles: [String]
-  private var rows: [[String]] = []
+  // The cells of all rows one after the other: a million rows of strings would take ten times that.
+  private var bytes: [UInt8] = []
+  private var ends: [Int] = []
   private var widths: [Int]
   private let rightAligned: Set<Int>
 
@@ -16,8 +18,9 @@ struct TextTable {
   mutating func add(_ row: [String]) {
     for (column, cell) in row.enumerated() {
       widths[column] = max(widths[column], TextWidth.of(cell))
+      bytes.append(contentsOf: cell.utf8)
+      ends.append(bytes.count)
     }
-    rows.append(row)
   }
 
   /// `paint` colours a cell, given its column and its text, once its width is settled.
@@ -27,7 +30,15 @@ struct TextTable {
   ) {
     let columns = titles.indices.filter { widths[$0] > 0 }
     write(titles, columns, into: &text) { palette.dim($1) }
-    for row in rows { write(row, columns, into: &text, paint: paint) }
+    for start in stride(from: 0, to: ends.count, by: titles.count) {
+      let row = titles.indices.map { cell(start + $0) }
+      write(row, columns, into: &text, paint: paint)
+    }
+  }
+
+  private func cell(_ index: Int) -> String {
+    let start = index == 0 ? 0 : ends[index - 1]
+    return String(decoding: bytes[start..<ends[index]], as: UTF8.self)
   }
 
   private func write(

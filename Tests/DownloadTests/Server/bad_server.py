@@ -11,6 +11,7 @@ leaves.
 
 import gzip
 import json
+import random
 import socket
 import ssl
 import struct
@@ -469,6 +470,55 @@ def stall_in_body(r):
     r.head("200 OK", r.fields() + [("Content-Length", r.size)])
     r.send(r.body[:r.size // 2])
     r.stall()
+
+
+def part_from(r, first, last, fields=()):
+    """What it says of a part is true, but the part need not be what was asked for."""
+    if r.start is None or not first <= last < r.size:
+        r.good()
+    else:
+        r.partial(first, last, r.size, list(fields))
+
+
+def cut_chunks(r, length):
+    start = r.start or 0
+    fields = r.fields() + [("Transfer-Encoding", "chunked")]
+    if r.start is None:
+        r.head("200 OK", fields)
+    else:
+        r.head("206 Partial Content",
+               fields + [("Content-Range", f"bytes {start}-{r.size - 1}/{r.size}")])
+    r.chunk(r.body[start:start + max(1, length)])
+    raise Left
+
+
+# Each takes a number of bytes to do something with.
+moods = [
+    lambda r, count: r.good(limit=count),
+    lambda r, count: r.good(limit=count, honours_if_range=False),
+    cut_chunks,
+    lambda r, count: r.reset(),
+    lambda r, count: r.head("503 Busy", [("Content-Length", 0)]),
+    lambda r, count: r.head("500 Upset", [("Content-Length", 0)]),
+    lambda r, count: no_ranges(r),
+    lambda r, count: part_from(r, (r.start or 0) + 1 + count // 9, r.size - 1, r.fields()),
+    lambda r, count: part_from(r, max(0, (r.start or 0) - count), r.size - 1, r.fields()),
+    lambda r, count: part_from(r, r.start or 0, (r.start or 0) + count // 3, r.fields()),
+    lambda r, count: part_from(r, r.start or 0, r.size - 1),
+    lambda r, count: r.raw(b"HTTP/1.1 103 Early Hints\r\nETag: \"x\"\r\n\r\n") or r.good(),
+]
+
+
+@behaviour
+def moody(r):
+    """Misbehaves in another way at each request, as the seed has it; from the fifth on all is well."""
+    draw = random.Random(r.seed * 100 + r.number)
+    mood = draw.choice(moods)
+    count = draw.randrange(r.size)
+    if r.number < 5:
+        mood(r, count)
+    else:
+        r.good()
 
 
 # --- Parts -----------------------------------------------------------------------------------------
