@@ -11,3 +11,28 @@ uint64_t chash_xxh3_128(const void *bytes, size_t length, uint64_t *high) {
   *high = hash.high64;
   return hash.low64;
 }
+
+// The library gives out its state aligned as its vectors want it.
+static XXH3_state_t *state(const chash_pieces *pieces) { return (XXH3_state_t *)pieces; }
+
+chash_pieces *chash_pieces_begin(void) {
+  XXH3_state_t *new = XXH3_createState();
+  if (new && XXH3_128bits_reset(new) != XXH_OK) {
+    XXH3_freeState(new);
+    new = NULL;
+  }
+  return (chash_pieces *)new;
+}
+
+void chash_pieces_add(chash_pieces *pieces, const void *bytes, size_t length) {
+  // Fails for no bytes at NULL only, which add nothing.
+  (void)XXH3_128bits_update(state(pieces), bytes, length);
+}
+
+uint64_t chash_pieces_result(const chash_pieces *pieces, uint64_t *high) {
+  XXH128_hash_t hash = XXH3_128bits_digest(state(pieces));
+  *high = hash.high64;
+  return hash.low64;
+}
+
+void chash_pieces_end(chash_pieces *pieces) { XXH3_freeState(state(pieces)); }

@@ -24,7 +24,7 @@ struct PreparedPlan {
   ) throws(CommandError) {
     let inputs = manifest.inputs(set: arguments.set)
     let earlier = state.plan(ofManifest: manifest.realPath) { plan in
-      manifest.gives(plan, inputs, runID: runID)
+      plan.isCurrent(inputs, runID: runID)
     }
     if let (plan, run) = earlier, !plan.mayWarn(SchedulerOptions(arguments, plan)) {
       key = plan.key
@@ -78,11 +78,13 @@ extension ManifestFile {
   func inputs(set: [String]) -> PlanInputs {
     source.inputs(opflowVersion: Version.text, set: set)
   }
+}
 
-  /// Whether compiling it would give this very plan.
-  func gives(_ plan: Plan, _ inputs: PlanInputs, runID: String) -> Bool {
-    plan.isCurrent(
-      inputs, runID: runID, hash: { path in (try? File.read(path)).map { Hash.planKey($0) } },
+extension Plan {
+  /// Whether compiling what `inputs` name would give this very plan.
+  func isCurrent(_ inputs: PlanInputs, runID: String) -> Bool {
+    isCurrent(
+      inputs, runID: runID, hash: { path in try? FileHash.planKey(path) },
       variable: Environment.value)
   }
 }

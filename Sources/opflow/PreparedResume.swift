@@ -37,8 +37,6 @@ struct PreparedResume {
     let open = try RunLookup.reading { () throws(RunFolderError) in try folder.readOpen() }
     self.folder = folder
     manifestPath = open.manifestPath
-    let manifest: ManifestFile
-    if let given { manifest = given } else { manifest = try ManifestFile(of: open, folder) }
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
     // it was at the start, which gives the names.
     let last = try? folder.openPlan()
@@ -46,11 +44,13 @@ struct PreparedResume {
     if let last { read = try Self.read(folder, last) }
     let set = Self.anew(arguments.set, read?.history.set ?? open.set)
     let environment: [String]
-    if let last, manifest.gives(last, manifest.inputs(set: set), runID: open.run),
-      !last.mayWarn(SchedulerOptions(arguments, last))
+    if let last, let inputs = given?.inputs(set: set) ?? PlanInputs(of: open, folder, set: set),
+      last.isCurrent(inputs, runID: open.run), !last.mayWarn(SchedulerOptions(arguments, last))
     {
       (plan, planBytes, environment) = (last, [], last.environmentEntries)
     } else {
+      let manifest: ManifestFile
+      if let given { manifest = given } else { manifest = try ManifestFile(of: open, folder) }
       let compiled = try manifest.compile(
         runID: open.run, set: set, maxParallel: arguments.maxParallel, console: console)
       console.show(compiled.warnings)
@@ -171,5 +171,21 @@ extension ManifestFile {
     } catch {
       throw CommandError(.io, "cannot read \(run.manifest)", error)
     }
+  }
+}
+
+extension PlanInputs {
+  /// Those of `ManifestFile(of:_:)`, whose bytes are not kept: a large manifest that did not change is
+  /// only hashed. Nil where it cannot be read, which is to be told when it must be.
+  fileprivate init?(of open: OpenEntry, _ run: RunFolder, set: [String]) {
+    let isThere =
+      open.manifestPath != ManifestFile.standardInput && Path.exists(open.manifestPath)
+    guard let path = isThere ? try? Path.real(open.manifestPath) : open.manifestPath,
+      let hash = try? FileHash.planKey(isThere ? path : run.manifest)
+    else { return nil }
+    self.init(
+      opflowVersion: Version.text, folder: isThere ? Path.parent(of: path) : open.folder)
+    self.set = set
+    files = [(path, hash)]
   }
 }

@@ -24,3 +24,10 @@ uint64_t chash_xxh3_64(const void *bytes, size_t length);
 
 /// XXH3 with 128 bits, seed 0: the low half is returned, the high half stored.
 uint64_t chash_xxh3_128(const void *bytes, size_t length, uint64_t *high);
+
+/// The same over pieces: begun, added to, and ended. Begins with NULL where there is no memory.
+typedef struct chash_pieces chash_pieces;
+chash_pieces *chash_pieces_begin(void);
+void chash_pieces_add(chash_pieces *pieces, const void *bytes, size_t length);
+uint64_t chash_pieces_result(const chash_pieces *pieces, uint64_t *high);
+void chash_pieces_end(chash_pieces *pieces);

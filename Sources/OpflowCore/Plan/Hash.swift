@@ -40,3 +40,28 @@ package enum Hash {
     return (line.length, line.checksum)
   }
 }
+
+/// `Hash.planKey` of bytes that come in pieces.
+package struct PieceHash: ~Copyable {
+  private let pieces: OpaquePointer
+
+  /// Nil where there is no memory for it.
+  package init?() {
+    guard let pieces = chash_pieces_begin() else { return nil }
+    self.pieces = pieces
+  }
+
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    // SAFETY: reads `count` bytes from a buffer that the caller holds for the call.
+    chash_pieces_add(pieces, bytes.baseAddress, bytes.count)
+  }
+
+  /// Of all that was added.
+  package var planKey: PlanKey {
+    var high: UInt64 = 0
+    let low = chash_pieces_result(pieces, &high)
+    return PlanKey(high: high, low: low)
+  }
+
+  deinit { chash_pieces_end(pieces) }
+}

@@ -139,8 +139,12 @@ package struct ResumeDecision: Sendable {
   }
 
   private mutating func decideFinally(_ input: Input, firstStarted: TaskID?) {
-    let tasks = input.plan.topologicalOrder.lazy.map { TaskID($0) }.filter {
-      input.plan.flags($0).contains(.finally) && input.request.selects($0)
+    var tasks: [TaskID] = []
+    for index in input.plan.topologicalOrder {
+      let task = TaskID(index)
+      if input.plan.flags(task).contains(.finally), input.request.selects(task) {
+        tasks.append(task)
+      }
     }
     owesFinally = input.history.hasStarts && tasks.contains { isOwed($0, input) }
     startsAnything = firstStarted != nil || owesFinally

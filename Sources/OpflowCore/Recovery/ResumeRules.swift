@@ -17,6 +17,7 @@ extension ResumeDecision {
   }
 
   /// What `on_interrupted` says; nil where the task was not cut short.
+  @inline(__always)
   private func interruption(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict? {
     let fails =
       input.plan.flags(task).contains(.failWhenInterrupted) && !willSkipByWish(task, input)
@@ -28,6 +29,7 @@ extension ResumeDecision {
     return nil
   }
 
+  @inline(__always)
   private func settled(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Choice {
     if record.isChanged {
       var choice = Choice.run(.changed)
@@ -56,6 +58,7 @@ extension ResumeDecision {
   }
 
   /// The first need that is not kept, or that settled only after the task had started.
+  @inline(__always)
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {
       let need = TaskID(input.plan.needTargets[edge])
