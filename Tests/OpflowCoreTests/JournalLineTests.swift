@@ -59,8 +59,25 @@ import Testing
     }
   }
 
+  @Test func `a number that comes too soon is the one that it is`() throws {
+    for first in [2, 8, 9, 18, 19, 28, 98, 99, 108, 109, 198, 199, 998, 999, 1098, 1099] as [UInt64]
+    {
+      for step in [1, 2, 3, 9, 10, 11, 90] as [UInt64] {
+        let journal = [first, first + 1, first + 1 + step].reduce(sealed(open)) {
+          $0 + sealed("\($1)\t5\tstart\ta\tn=1")
+        }
+        try journal.withUnsafeBytes { bytes in
+          var reader = try JournalReader(bytes)
+          while reader.next() != nil {}
+          #expect(reader.recovery.lastSequence == first + 1 + step)
+          #expect(reader.recovery.lineCount == 4)
+        }
+      }
+    }
+  }
+
   @Test(arguments: [
-    "\0\0\0\0\0\0\0\0\t5", "2\t\0\0\0\0\0\0\0\0\0\0\0\0\0", "\t5", "x2\t5", "2",
+    "\0\0\0\0\0\0\0\0\t5", "2\t\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "\t5", "x2\t5", "2",
   ])
   func `what is no number is none though its checksum holds`(_ numbers: String) throws {
     #expect(try second(sealed("\(numbers)\tstart\ta\tn=1")) { $0.sequence } == nil)
@@ -104,12 +121,13 @@ import Testing
 
   @Test(arguments: ["n=7\t", "exit=0\twall=5", "wall=5\n", "fp=00000000000000ab-1f", "7"])
   func `nothing behind a line is read as part of it`(_ noise: String) throws {
-    for text in ["2\t5\tsuccess\ta", "2\t5\tsuccess\ta\tn=1", "2\t5\tsuccess\ta\tn=1\texit=0"] {
-      let isAlone = try second(sealed(text) + Array(noise.utf8)) { line in
-        let fields = TransitionFields(line)
-        return fields.attempt == (text.contains("n=1") ? 1 : 0)
-          && fields.status == (text.contains("exit") ? .exit(0) : .unknown)
-          && fields.wallMicroseconds == 0 && !fields.fingerprint.hasWhole(0xab)
+    for fields in ["", "\tn=1", "\tn=1\texit=0", "\tn=1\twall=4", "\tn=1\twall=4\tuser=2"] {
+      let isAlone = try second(sealed("2\t5\tsuccess\ta" + fields) + Array(noise.utf8)) { line in
+        let read = TransitionFields(line)
+        return read.attempt == (fields.contains("n=1") ? 1 : 0)
+          && read.status == (fields.contains("exit") ? .exit(0) : .unknown)
+          && read.wallMicroseconds == (fields.contains("wall") ? 4 : 0)
+          && !read.fingerprint.hasWhole(0xab)
       }
       #expect(isAlone == true)
     }

@@ -6,9 +6,33 @@ package enum HTTPDate {
   ///
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`
   ///
-  /// Byte by byte: most answers bring two of them.
+  /// Most answers bring two of them, so the form that all servers use is read where it stands.
   package static func seconds(_ text: String) -> Int64? {
-    let words = Array(text.utf8).split { $0 == 32 || $0 == 44 || $0 == 45 }
+    if let common = text.utf8.withContiguousStorageIfAvailable(common), let common { return common }
+    return anyForm(Array(text.utf8))
+  }
+
+  /// The first of the forms, if it is that to the byte.
+  private static func common(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard bytes.count == 29, bytes[3] == 44, bytes[4] == 32, bytes[7] == 32, bytes[11] == 32,
+      bytes[16] == 32, bytes[19] == 58, bytes[22] == 58, bytes[25] == 32,
+      let month = month(bytes[8], bytes[9], bytes[10])
+    else { return nil }
+    func number(_ place: Int, _ count: Int) -> Int {
+      var value = 0
+      for byte in bytes[place..<place + count] {
+        guard byte >= 48, byte <= 57 else { return -1 }
+        value = value * 10 + Int(byte - 48)
+      }
+      return value
+    }
+    return seconds(
+      year: number(12, 4), month: month, day: number(5, 2), hour: number(17, 2),
+      minute: number(20, 2), second: number(23, 2))
+  }
+
+  private static func anyForm(_ bytes: [UInt8]) -> Int64? {
+    let words = bytes.split { $0 == 32 || $0 == 44 || $0 == 45 }
     guard words.count >= 5 else { return nil }
     let day: Int?
     let month: Int?
@@ -22,25 +46,44 @@ package enum HTTPDate {
       )
     }
     let parts = clock.split(separator: 58)
-    guard parts.count == 3, let day, let month, var year, let hour: Int = Field.number(parts[0]),
-      let minute: Int = Field.number(parts[1]), let second: Int = Field.number(parts[2]),
-      (1...31).contains(day), (0...23).contains(hour),
-      (0...59).contains(minute), (0...60).contains(second), (0...9999).contains(year)
+    guard parts.count == 3, let day, let month, let year, let hour: Int = Field.number(parts[0]),
+      let minute: Int = Field.number(parts[1]), let second: Int = Field.number(parts[2])
+    else { return nil }
+    return seconds(
+      year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  private static func seconds(
+    year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int
+  ) -> Int64? {
+    guard (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute),
+      (0...60).contains(second), (0...9999).contains(year)
     else { return nil }
     // Two digits: the last century, but for years that would lie more than fifty years back.
-    if year < 100 { year += year < 70 ? 2000 : 1900 }
-    return daysSinceEpoch(year: year, month: month, day: day) * 86_400
+    let fullYear = year < 70 ? year + 2000 : year < 100 ? year + 1900 : year
+    return daysSinceEpoch(year: fullYear, month: month, day: day) * 86_400
       + Int64(hour * 3600 + minute * 60 + second)
   }
 
-  /// From 1 on.
   private static func month(_ word: ArraySlice<UInt8>) -> Int? {
-    guard word.count == 3 else { return nil }
+    guard word.count == 3, let first = word.first, let last = word.last else { return nil }
+    return month(first, word[word.startIndex + 1], last)
+  }
+
+  /// From 1 on.
+  private static func month(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> Int? {
+    let name = Self.name(first | 0x20, second | 0x20, third | 0x20)
     for month in 0..<12 {
-      let name = months[(3 * month)..<(3 * month + 3)]
-      if zip(name, word).allSatisfy({ $0 == $1 | 0x20 }) { return month + 1 }
+      let place = 3 * month
+      if name == Self.name(months[place], months[place + 1], months[place + 2]) {
+        return month + 1
+      }
     }
     return nil
+  }
+
+  private static func name(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> UInt32 {
+    UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third)
   }
 
   /// Of the Gregorian calendar, with years that begin in March so that a leap day comes last.

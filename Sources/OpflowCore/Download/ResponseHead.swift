@@ -157,8 +157,7 @@ package struct ResponseHeadReader: Sendable {
     if bytes.isEmpty { return finish() }
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     // Most fields are none of ours; only of the others strings are made.
-    let name = Self.names.first { Self.is(bytes.part(0, colon), $0.rawValue) }
-    guard let name else { return nil }
+    guard let name = Self.name(bytes.part(0, colon)) else { return nil }
     var start = colon + 1
     while start < end, Self.isBlank(bytes[start]) { start += 1 }
     field(name, String(decoding: bytes.part(start, end), as: UTF8.self))
@@ -169,31 +168,40 @@ package struct ResponseHeadReader: Sendable {
     byte == 32 || byte == 9 || byte == 10 || byte == 13
   }
 
-  private static let names: [Name] = Name.allCases
+  /// Fields that matter.
+  private enum Name {
+    case contentLength, contentRange, etag, lastModified, date, connection, retryAfter, location
+    case contentEncoding, transferEncoding, contentType
+  }
 
-  /// Fields that matter; their raw values are their names in lower case.
-  private enum Name: String, CaseIterable {
-    case contentLength = "content-length"
-    case contentRange = "content-range"
-    case etag
-    case lastModified = "last-modified"
-    case date
-    case connection
-    case retryAfter = "retry-after"
-    case location
-    case contentEncoding = "content-encoding"
-    case transferEncoding = "transfer-encoding"
-    case contentType = "content-type"
+  /// In lower case.
+  private static let names: [(name: Name, text: StaticString)] = [
+    (.contentLength, "content-length"), (.contentRange, "content-range"), (.etag, "etag"),
+    (.lastModified, "last-modified"), (.date, "date"), (.connection, "connection"),
+    (.retryAfter, "retry-after"), (.location, "location"),
+    (.contentEncoding, "content-encoding"), (.transferEncoding, "transfer-encoding"),
+    (.contentType, "content-type"),
+  ]
+
+  private static func name(_ bytes: UnsafeRawBufferPointer) -> Name? {
+    let length = bytes.count { $0 != 32 && $0 != 9 }
+    for (name, text) in names where text.utf8CodeUnitCount == length {
+      if Self.is(bytes, text) { return name }
+    }
+    return nil
   }
 
   /// Whether the bytes are that name, in whatever case, with whatever blanks around it.
-  private static func `is`(_ bytes: UnsafeRawBufferPointer, _ name: String) -> Bool {
-    var wanted = name.utf8.makeIterator()
-    for byte in bytes where byte != 32 && byte != 9 {
-      let lower = (65...90).contains(byte) ? byte + 32 : byte
-      guard wanted.next() == lower else { return false }
+  private static func `is`(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+    name.withUTF8Buffer { wanted in
+      var place = 0
+      for byte in bytes where byte != 32 && byte != 9 {
+        let lower = (65...90).contains(byte) ? byte + 32 : byte
+        guard place < wanted.count, wanted[place] == lower else { return false }
+        place += 1
+      }
+      return place == wanted.count
     }
-    return wanted.next() == nil
   }
 
   private mutating func begin(_ statusLine: UnsafeRawBufferPointer) {
