@@ -8,35 +8,44 @@ extension Scheduler {
     else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
     let fleet = fleets[Int(kind.rawValue)]
+    let depth = fleet.aheadNow(ready: ready.count)
+    var least = depth
+    for worker in aliveWorkers where workers[worker.index].kind == kind {
+      least = min(least, workers[worker.index].ahead.count)
+    }
     // One more for each of them in turn, so that all have as much before them.
-    for count in 0..<fleet.aheadNow(ready: ready.count) {
-      for worker in aliveWorkers {
-        guard workers[worker.index].kind == kind, workers[worker.index].ahead.count == count else {
-          continue
-        }
-        handAhead(from: demand, to: worker, into: &actions)
+    for count in least..<depth {
+      for worker in aliveWorkers
+      where workers[worker.index].kind == kind && workers[worker.index].ahead.count == count {
+        handAhead(from: demand, to: worker.index, into: &actions)
       }
     }
   }
 
   private mutating func handAhead(
-    from demand: Int, to worker: WorkerID, into actions: inout [SchedulerAction]
+    from demand: Int, to worker: Int, into actions: inout [SchedulerAction]
   ) {
-    let record = workers[worker.index]
-    guard record.phase == .busy, !record.current.isNone, !record.isStopping,
-      !record.isDiscarded, Int(plan.demand[record.current.index]) == demand,
+    // Field by field: a copy of the record would count references for every task.
+    let current = workers[worker].current
+    guard workers[worker].phase == .busy, !current.isNone, !workers[worker].isStopping,
+      !workers[worker].isDiscarded, Int(plan.demand[current.index]) == demand,
       let rank = ready.head(demand)
     else { return }
     let task = TaskID(ranking.task[Int(rank)])
-    guard !plan.flags(task).contains(.failWhenInterrupted), workerKind(of: task) == record.kind,
-      !endCouldUnlockBetter(than: rank, endOf: record.current),
-      !record.ahead.contains(where: { endCouldUnlockBetter(than: rank, endOf: $0.task) })
+    guard !plan.flags(task).contains(.failWhenInterrupted),
+      workerKind(of: task) == workers[worker].kind,
+      !endCouldUnlockBetter(than: rank, endOf: current)
     else { return }
+    for place in workers[worker].ahead.indices
+    where endCouldUnlockBetter(than: rank, endOf: workers[worker].ahead[place].task) {
+      return
+    }
     _ = ready.pop(demand)
     heldByWorkers += 1
     aheadCount += 1
-    workers[worker.index].ahead.append(HandedAhead(task: task))
-    start(task, on: worker, isAhead: true, into: &actions)
+    workers[worker].ahead.append(HandedAhead(task: task))
+    start(
+      task, on: WorkerID(Int32(truncatingIfNeeded: worker)), isAhead: true, into: &actions)
   }
 
   private func endCouldUnlockBetter(than rank: Int32, endOf task: TaskID) -> Bool {
@@ -53,16 +62,21 @@ extension Scheduler {
   mutating func takeBackAhead(into actions: inout [SchedulerAction]) {
     let best = ready.first ?? .max
     for worker in aliveWorkers {
-      let record = workers[worker.index]
-      guard let last = record.ahead.indices.last, !record.isDiscarded else { continue }
-      let demand = Int(plan.demand[record.ahead[last].task.index])
+      let index = worker.index
+      guard let last = workers[index].ahead.indices.last, !workers[index].isDiscarded else {
+        continue
+      }
       // The last one is the one that would have to wait longest.
-      if fleets[Int(record.kind.rawValue)].couldStartAnother, pool.fits(demand) {
+      if fleets[Int(workers[index].kind.rawValue)].couldStartAnother,
+        pool.fits(Int(plan.demand[workers[index].ahead[last].task.index]))
+      {
         revokeAhead(last, of: worker, into: &actions)
       }
-      for place in record.ahead.indices
-      where ranking.isMuchBetter(best, than: ranking.rank[record.ahead[place].task.index]) {
-        revokeAhead(place, of: worker, into: &actions)
+      for place in workers[index].ahead.indices {
+        let rank = ranking.rank[workers[index].ahead[place].task.index]
+        if ranking.isMuchBetter(best, than: rank) {
+          revokeAhead(place, of: worker, into: &actions)
+        }
       }
     }
   }
