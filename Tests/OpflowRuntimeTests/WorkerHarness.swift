@@ -133,9 +133,10 @@ final class WorkerHarness {
 
   // MARK: Orders
 
-  func order(_ order: WorkerOrder) throws {
+  /// Orders that come together are read together: none is too late for another.
+  func order(_ orders: WorkerOrder...) throws {
     var writer = FieldWriter()
-    MessageCodec.encode(order, into: &writer)
+    for order in orders { MessageCodec.encode(order, into: &writer) }
     try send(String(decoding: writer.bytes, as: UTF8.self))
   }
 

@@ -15,8 +15,8 @@ import Testing
   @Test(arguments: ["exit 1", "kill -9 $$"])
   func `a task handed ahead is given back after any other end`(script: String) throws {
     let worker = try WorkerHarness([WorkerTask("a", script), WorkerTask("b", "true")])
-    try worker.run("a")
-    try worker.run("b", attempt: 3)
+    try worker.order(
+      .run(worker.id("a"), attempt: 1), .run(worker.id("b"), attempt: 3))
     #expect(try !worker.ended("a").isSuccess)
     #expect(try worker.next() == .revoked(worker.id("b"), attempt: 3))
     #expect(try worker.finish("b").isSuccess)

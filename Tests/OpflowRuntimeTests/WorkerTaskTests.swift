@@ -166,8 +166,8 @@ import Testing
       WorkerTask("a", "yes | head -c 10000000; exec sleep 1000"), WorkerTask("b", "echo"),
     ])
     try Path.makeDirectory(worker.folder + "/logs/a.log")
-    try worker.run("a")
-    try worker.run("b")
+    try worker.order(
+      .run(worker.id("a"), attempt: 1), .run(worker.id("b"), attempt: 1))
     let outcome = try worker.ended("a")
     #expect(outcome.reason == .output && outcome.errorNumber == Errno.isADirectory.rawValue)
     #expect(outcome.status == .signal(15))
