@@ -14,7 +14,8 @@ struct DrillManifest {
 
   var count: Int { needs.count }
 
-  /// Every start leaves a line in `attempts`, in one write. A task that is killed is tried again.
+  /// Every start leaves a line in `attempts`, in one write. A task that is killed is tried again, and
+  /// so is one of which a part is killed: there is no pipe, of which only the last part would tell.
   var text: String {
     var text = "max_parallel: 4\ndefaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
     for (index, list) in needs.enumerated() {
@@ -23,8 +24,9 @@ struct DrillManifest {
       text += "  t\(index):\n    needs: [\(names.joined(separator: ", "))]\n    run: |\n"
       text += "      echo t\(index) >> attempts\n"
       if lasts[index] { text += "      sleep 0.03\n" }
-      let sources = inputs.isEmpty ? "" : "cat \(inputs); "
-      text += "      { echo t\(index); \(sources)} | cksum > out/t\(index).new\n"
+      text += "      echo t\(index) > out/t\(index).all\n"
+      if !inputs.isEmpty { text += "      cat \(inputs) >> out/t\(index).all\n" }
+      text += "      cksum < out/t\(index).all > out/t\(index).new\n"
       text += "      mv out/t\(index).new out/t\(index)\n"
     }
     return text
