@@ -210,6 +210,17 @@ struct FetchReportTests {
     #expect(read.report.validator.etag == "")
   }
 
+  @Test(arguments: [("ab12", true), ("AB", false), ("xy", false), ("", true)])
+  func `has digests of digits alone`(digest: String, isOne: Bool) {
+    for (key, most) in [("sha256", 64), ("sha512", 128)] {
+      let longer = String(repeating: "0", count: most + 1)
+      for (text, passes) in [(digest, isOne), (longer, false), (String(longer.dropLast()), true)] {
+        let line = Array("fetched\t1\t1\t\(key)=\(text)".utf8)
+        #expect((line.withUnsafeBytes { MessageCodec.report($0) } != nil) == passes)
+      }
+    }
+  }
+
   @Test func `of a success is found in a journal by its source`() throws {
     var maker = PlanMaker()
     maker.add("fetch")

@@ -75,6 +75,12 @@ extension FetchReport {
       })
   }
 
+  /// A digest has no more digits, or a line with it might be longer than the other side takes.
+  private static func isDigest(_ text: String, digitCount: Int) -> Bool {
+    text.utf8.count <= digitCount
+      && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+  }
+
   /// The report in the fields of a journal's line; nil when they hold none.
   static func inFields(of line: JournalLine) -> FetchRecord? {
     var report = FetchReport()
@@ -99,8 +105,12 @@ extension FetchReport {
     case "gained": return natural().map { gainedBytes = $0 } != nil
     case "after": return natural().map { waitMilliseconds = $0 } != nil
     case "kept": isKept = text == "1"
-    case "sha256": sha256 = text
-    case "sha512": sha512 = text
+    case "sha256":
+      guard Self.isDigest(text, digitCount: 64) else { return false }
+      sha256 = text
+    case "sha512":
+      guard Self.isDigest(text, digitCount: 128) else { return false }
+      sha512 = text
     case "source": return Hexadecimal.value(value).map { source = $0 } != nil
     case "etag": validator.etag = text
     case "date": validator.lastModified = text
