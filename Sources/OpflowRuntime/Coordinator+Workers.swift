@@ -18,9 +18,7 @@ extension Coordinator {
         // From the start, since its end must be seen even when there is no room to ask for it.
         try poller.add(link.process.descriptor.rawValue, token: Token.process(worker))
       } catch {
-        link.kill()
-        _ = try link.process.wait()
-        link.removeGroup()
+        try link.endAtOnce()
         throw error
       }
       links[worker.index] = link
@@ -222,12 +220,8 @@ extension Coordinator {
 
   /// Kills workers that were given nothing to do yet, and waits for their ends.
   func endWorkersAtOnce() {
-    for link in links.compactMap({ $0 }) {
-      link.kill()
-      // One that cannot be waited for ends when this process does.
-      _ = try? link.process.wait()
-      link.removeGroup()
-    }
+    // One that cannot be waited for ends when this process does.
+    for link in links.compactMap({ $0 }) { try? link.endAtOnce() }
     launcher.cleanUp()
   }
 

@@ -53,6 +53,13 @@ final class WorkerLink {
     process.kill()
   }
 
+  /// Kills a worker that was given nothing to do yet, and waits for its end.
+  func endAtOnce() throws(Errno) {
+    kill()
+    defer { removeGroup() }
+    _ = try process.wait()
+  }
+
   /// The worker and all that was below it are gone.
   func removeGroup() { group?.remove() }
 

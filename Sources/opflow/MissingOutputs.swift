@@ -7,10 +7,7 @@ enum MissingOutputs {
   /// that could be reused are looked for, one system call each.
   static func find(_ plan: Plan, _ history: RunHistory) -> TaskSet? {
     var missing: TaskSet?
-    if !plan.hasDownloads { return nil }
-    for index in plan.tasks {
-      let task = TaskID(index)
-      guard plan.kind(task) == .download, history[task].state.isTerminal else { continue }
+    for task in plan.downloadTasks where history[task].state.isTerminal {
       let target = String(decoding: plan.downloadTarget(task), as: UTF8.self)
       if isMissing(target) {
         missing = missing ?? TaskSet(taskCount: plan.taskCount)

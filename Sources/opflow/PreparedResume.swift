@@ -158,9 +158,14 @@ struct PreparedResume {
 }
 
 extension ManifestFile {
+  /// Whether a run's manifest still stands where it was read from.
+  fileprivate static func isInPlace(_ open: OpenEntry) -> Bool {
+    open.manifestPath != standardInput && Path.exists(open.manifestPath)
+  }
+
   /// The manifest of a run: where it was, else the copy in the run's folder.
   init(of open: OpenEntry, _ run: RunFolder) throws(CommandError) {
-    if open.manifestPath != Self.standardInput, Path.exists(open.manifestPath) {
+    if Self.isInPlace(open) {
       try self.init(open.manifestPath)
       return
     }
@@ -178,8 +183,7 @@ extension PlanInputs {
   /// Those of `ManifestFile(of:_:)`, whose bytes are not kept: a large manifest that did not change is
   /// only hashed. Nil where it cannot be read, which is to be told when it must be.
   fileprivate init?(of open: OpenEntry, _ run: RunFolder, set: [String]) {
-    let isThere =
-      open.manifestPath != ManifestFile.standardInput && Path.exists(open.manifestPath)
+    let isThere = ManifestFile.isInPlace(open)
     guard let path = isThere ? try? Path.real(open.manifestPath) : open.manifestPath,
       let hash = try? FileHash.planKey(isThere ? path : run.manifest)
     else { return nil }

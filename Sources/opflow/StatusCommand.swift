@@ -12,12 +12,11 @@ enum StatusCommand {
     }
     run.warn(console)
     var status = run.status
-    let downloads = run.plan.hasDownloads ? run.plan.tasks : 0..<0
-    for index in downloads where status.mayHavePart(TaskID(index)) {
-      let part = run.plan.download(TaskID(index)).partPath
+    for task in run.plan.downloadTasks where status.mayHavePart(task) {
+      let part = run.plan.download(task).partPath
       // Where it cannot be looked at, nothing is told.
       if let found = try? Path.linkStatus(part), found.kind == .file, found.sizeBytes > 0 {
-        status.keptBytes[TaskID(index)] = found.sizeBytes
+        status.keptBytes[task] = found.sizeBytes
       }
     }
     if arguments.json {

@@ -10,6 +10,12 @@ extension Plan {
 
   package var hasDownloads: Bool { !downloads.isEmpty }
 
+  /// The tasks that are downloads, in their order; most plans have none, and are not searched.
+  package var downloadTasks: [TaskID] {
+    guard hasDownloads else { return [] }
+    return tasks.lazy.map { TaskID($0) }.filter { kind($0) == .download }
+  }
+
   /// The script of a `shell` action.
   package func script(_ task: TaskID) -> UnsafeRawBufferPointer { text(action[task.index]) }
   /// The words of a `command` action.

@@ -4,8 +4,7 @@ extension Scheduler {
   /// for the coordinator between two tasks. Only behind a task of the same demand, whose resources
   /// the next one takes over, and only where no much better task can become ready by that one's end.
   mutating func handAhead(from demand: Int, into actions: inout [SchedulerAction]) {
-    guard phase == .main, stopCause == nil, !isHalted, !isKilled, let rank = ready.head(demand)
-    else { return }
+    guard mayHandAhead, let rank = ready.head(demand) else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
     let fleet = fleets[Int(kind.rawValue)]
     let depth = fleet.aheadNow(ready: ready.count)
@@ -20,6 +19,11 @@ extension Scheduler {
         handAhead(from: demand, to: worker.index, into: &actions)
       }
     }
+  }
+
+  /// Whether the run goes its ordinary way, in which the next task follows from what is ready alone.
+  private var mayHandAhead: Bool {
+    phase == .main && stopCause == nil && !isHalted && !isKilled
   }
 
   private mutating func handAhead(
@@ -98,9 +102,7 @@ extension Scheduler {
   /// may then sleep, and take all that ended meanwhile in one turn: to wake it for each costs as much
   /// as all else it does. It wakes long before the first worker has nothing left to do.
   package var restNanoseconds: Int64 {
-    guard aheadCount > 0, phase == .main, stopCause == nil, !isHalted, !isKilled, !isSuspended,
-      !pool.mayFitMore
-    else { return 0 }
+    guard aheadCount > 0, mayHandAhead, !isSuspended, !pool.mayFitMore else { return 0 }
     var rest = SchedulerOptions.maxRestMicroseconds
     for worker in aliveWorkers {
       if workers[worker.index].phase == .idle { continue }

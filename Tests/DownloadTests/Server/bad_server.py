@@ -647,31 +647,29 @@ def part_star_total(r):
         r.partial(r.start, r.size - 1, "*", r.fields())
 
 
-@after_half
-def part_refused(r):
+def whole_alone(r, status, fields=()):
+    """Serves the whole, and answers with a status and no body where a part is asked for."""
     if r.start is None:
         r.good()
     else:
-        r.head("416 Range Not Satisfiable", [
-            ("Content-Range", f"bytes */{r.size}"), ("Content-Length", 0)])
+        r.head(status, [*fields, ("Content-Length", 0)])
+
+
+@after_half
+def part_refused(r):
+    whole_alone(r, "416 Range Not Satisfiable", [("Content-Range", f"bytes */{r.size}")])
 
 
 @after_half
 def part_refused_no_total(r):
-    if r.start is None:
-        r.good()
-    else:
-        r.head("416 Range Not Satisfiable", [("Content-Length", 0)])
+    whole_alone(r, "416 Range Not Satisfiable")
 
 
 @after_half
 def part_refused_lying_total(r):
     """Says that the part is all there is, after it had promised more."""
-    if r.start is None:
-        r.good()
-    else:
-        r.head("416 Range Not Satisfiable", r.fields() + [
-            ("Content-Range", f"bytes */{r.start}"), ("Content-Length", 0)])
+    whole_alone(r, "416 Range Not Satisfiable", r.fields() + [
+        ("Content-Range", f"bytes */{r.start}")])
 
 
 def rest_as_whole(r, fields):
@@ -708,27 +706,18 @@ def part_closes_early(r):
 @after_half
 def part_error(r):
     """No parts today."""
-    if r.start is None:
-        r.good()
-    else:
-        r.head("501 Not Implemented", [("Content-Length", 0)])
+    whole_alone(r, "501 Not Implemented")
 
 
 @after_half
 def part_fails(r):
     """Parts make it fail, whatever else it can."""
-    if r.start is None:
-        r.good()
-    else:
-        r.head("500 Internal Server Error", [("Content-Length", 0)])
+    whole_alone(r, "500 Internal Server Error")
 
 
 @after_half
 def part_condition_refused(r):
-    if r.start is None:
-        r.good()
-    else:
-        r.head("412 Precondition Failed", [("Content-Length", 0)])
+    whole_alone(r, "412 Precondition Failed")
 
 
 @after_half
