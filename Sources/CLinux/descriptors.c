@@ -23,6 +23,10 @@ int32_t clinux_pipe(struct clinux_pipe_ends *ends) {
   return 0;
 }
 
+int32_t clinux_begin_writing(int32_t descriptor) {
+  return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
 }

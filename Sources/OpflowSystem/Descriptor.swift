@@ -127,6 +127,12 @@ package struct Descriptor: ~Copyable, Sendable {
     return Int64(try call { lseek(descriptor, 0, SEEK_END) })
   }
 
+  /// Has what was written of a file go to the disk, without waiting for it (sync_file_range(2)). What
+  /// that runs into is for a sync to tell.
+  package borrowing func beginWriting() {
+    _ = clinux_begin_writing(rawValue)
+  }
+
   package borrowing func sync() throws(Errno) {
     let descriptor = rawValue
     try call { fsync(descriptor) }

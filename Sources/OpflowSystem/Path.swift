@@ -79,6 +79,15 @@ package enum Path {
     try call { unlink(path) }
   }
 
+  /// Removes a file, where there is one of that name.
+  package static func removeIfThere(_ path: String) throws(Errno) {
+    do throws(Errno) {
+      try remove(path)
+    } catch {
+      if error != .noSuchFile { throw error }
+    }
+  }
+
   package static func removeDirectory(_ path: String) throws(Errno) {
     try call { rmdir(path) }
   }

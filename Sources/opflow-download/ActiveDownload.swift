@@ -18,9 +18,7 @@ final class ActiveDownload: TransferReceiver {
     case hashing(DownloadStep)
     case transferring
     case decoding(DecodedPart)
-    /// It is right; the last of it is to be written.
-    case right(FileFacts)
-    /// It is being put in place for good.
+    /// It is right, and being put in place for good.
     case settling(FinishedFile, FileFacts, DecodedPart?)
     case ended(DownloadEnd)
   }
@@ -73,10 +71,8 @@ final class ActiveDownload: TransferReceiver {
 
   /// It is all there and right, and needs the network no more.
   var isRight: Bool {
-    switch phase {
-    case .right, .settling: true
-    case .beginning, .checkingTarget, .hashing, .transferring, .decoding, .ended: false
-    }
+    if case .settling = phase { return true }
+    return false
   }
 
   /// What is being put in place, while it is.
@@ -101,7 +97,7 @@ final class ActiveDownload: TransferReceiver {
       case .hashing(let next): if try part?.hashNext() != true { try perform(next) }
       case .transferring: return try transfer(others: others, milliseconds: milliseconds)
       case .decoding(let decoded): try goOn(decoded)
-      case .right, .settling, .ended: break
+      case .settling, .ended: break
       }
     } catch {
       tools.transfer.cancel()
@@ -110,22 +106,11 @@ final class ActiveDownload: TransferReceiver {
     return 0
   }
 
-  /// Writes the last of a file that is right, and begins to put it in place. Another download may be
-  /// under way by now.
-  func store() {
-    guard case .right(let facts) = phase, let part else { return }
-    do throws(DownloadFailure) {
-      settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
-    } catch {
-      finish(.failure(defeat(error)))
-    }
-  }
-
-  /// Sees how far the file is that is put in place.
-  func noteSettled() {
-    guard case .settling(let file, let facts, let decoded) = phase else { return }
-    switch file.state {
-    case .syncing, .synced, .placed: break
+  /// Sees how far the file is that is put in place. False while it still is.
+  func noteSettled() -> Bool {
+    guard case .settling(let file, let facts, let decoded) = phase else { return end != nil }
+    switch file.stage {
+    case .storing, .stored, .placing: return false
     case .failed(let failure):
       decoded?.remove()
       finish(.failure(defeat(failure)))
@@ -134,6 +119,7 @@ final class ActiveDownload: TransferReceiver {
       if decoded == nil { part?.removeRecord() } else { part?.remove() }
       succeed(facts, record)
     }
+    return true
   }
 
   /// Writes what is collected and lets go: the try is over for a reason of the run's own.
@@ -141,7 +127,7 @@ final class ActiveDownload: TransferReceiver {
     switch phase {
     case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
     case .decoding(let decoded), .settling(_, _, let decoded?): decoded.remove()
-    case .right, .settling, .ended: break
+    case .settling, .ended: break
     }
     noteReport()
     letGo()
@@ -308,7 +294,7 @@ final class ActiveDownload: TransferReceiver {
       try mismatched(failure)
       return
     }
-    phase = .right(facts)
+    settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
   }
 
   /// Whether the bytes begin as gzip does: some only are said to be it.
@@ -327,7 +313,7 @@ final class ActiveDownload: TransferReceiver {
       if let failure = spec.mismatch(decoded.facts) { throw failure }
       part?.release()
       settle(
-        try decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
+        decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
     } catch {
       decoded.remove()
       if error.isLocal { throw error }

@@ -107,8 +107,9 @@ final class DecodedPart {
   }
 
   /// The decoded file, to be put in place of the target.
-  func finished(mode: UInt32) throws(DownloadFailure) -> FinishedFile {
-    try FinishedFile(file, path: path, target: part.spec.target, mode: mode)
+  func finished(mode: UInt32) -> FinishedFile {
+    FinishedFile(
+      file, path: path, sizeBytes: hash.byteCount, target: part.spec.target, mode: mode)
   }
 
   func remove() { try? Path.remove(path) }

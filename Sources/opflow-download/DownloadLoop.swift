@@ -48,8 +48,6 @@ final class DownloadLoop {
   private var queue: DownloadQueue
   /// In the queue's order. Only the last one may still be transferred.
   private var held: [Held] = []
-  /// The one of them whose last bytes are still to be written; there is none before the last but one.
-  private var right: Held?
   /// Downloads other than the last may have come to an end.
   private var hasEnds = false
   private var actions: [DownloadQueueAction] = []
@@ -102,8 +100,7 @@ final class DownloadLoop {
   /// Bits for what is there: 1 for orders, 2 for syncs that ended.
   private func waitOrWork() throws(Errno) -> Int32 {
     guard let active, !queue.isSuspended else {
-      storeRight()
-      tools.settler.endGroup()
+      tools.settler.endGroup(isIdle: true)
       if tools.settler.hasNews { return 0 }
       return try ready(within: -1)
     }
@@ -115,23 +112,11 @@ final class DownloadLoop {
       if ready != 0 { return ready }
     } else {
       _ = download.advance(others: [], milliseconds: 0)
-      if right != nil {
-        // While the server answers, the one before it is stored.
-        if download.isTransferring { _ = download.advance(others: [], milliseconds: 0) }
-        storeRight()
-      }
     }
     let now = now
     guard now - lookedAt >= Self.lookNanoseconds else { return 0 }
     lookedAt = now
     return try ready(within: 0)
-  }
-
-  private func storeRight() {
-    guard let entry = right else { return }
-    right = nil
-    entry.download.store()
-    if entry.download.end != nil { hasEnds = true }
   }
 
   private func ready(within nanoseconds: Int64) throws(Errno) -> Int32 {
@@ -147,7 +132,7 @@ final class DownloadLoop {
   }
 
   private func passTime(_ now: Int64) {
-    if let wake = tools.settler.nextWake, wake <= now { tools.settler.endGroup() }
+    if let wake = tools.settler.nextWake, wake <= now { tools.settler.endGroup(isIdle: false) }
     guard let active, !queue.isSuspended else { return }
     if let timeout = active.timeout, timeout <= now {
       active.download.abandon()
@@ -281,14 +266,17 @@ final class DownloadLoop {
     if queue.isSuspended { return }
     if let last = held.last, last.download.isRight, !last.isSettling {
       last.isSettling = true
-      right = last
       queue.settles(last.task, into: &actions)
       perform()
     }
     if tools.settler.hasNews {
       hasEnds = true
-      tools.settler.place(held.lazy.compactMap(\.download.finished))
-      for entry in held { entry.download.noteSettled() }
+      let isIdle = active == nil
+      while tools.settler.hasNews {
+        tools.settler.place(held.lazy.compactMap(\.download.finished), isIdle: isIdle)
+      }
+      // In the order in which they are put in place.
+      for entry in held { if !entry.download.noteSettled() { break } }
     }
     guard hasEnds || held.last?.download.end != nil else { return }
     hasEnds = false

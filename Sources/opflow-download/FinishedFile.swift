@@ -2,73 +2,143 @@ internal import OpflowCore
 internal import OpflowSystem
 
 /// An open file that several have; closed, and its lock given up, when the last of them goes.
-final class SharedFile {
+final class SharedFile: Sendable {
   let descriptor: Descriptor
   init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 }
 
-/// A file that is whole and verified, on its way to its place: it is synced, renamed, and then its
-/// folder is synced, so that what stands there is right whatever happens to the machine.
-final class FinishedFile {
-  enum State {
-    case syncing
+/// A file that is whole and verified, on its way to its place: it is written to its end, synced,
+/// renamed, and then its folder is synced, so that what stands there is right whatever happens to the
+/// machine.
+///
+/// SAFETY: `stage` is for the settler's thread alone. All else that changes belongs to who does the
+/// file's next step, which nobody begins before the step before it is known to be done.
+final class FinishedFile: @unchecked Sendable {
+  /// What becomes of it.
+  enum Stage {
+    /// It is being written and synced.
+    case storing
     /// It may be renamed when its turn comes.
-    case synced
-    /// It stands where it belongs, and its folder is being synced.
-    case placed
+    case stored
+    /// It is being renamed.
+    case placing
     case done
     case failed(DownloadFailure)
   }
 
+  /// All of a small file, which nothing of was written yet.
+  struct Content {
+    let bytes: [UInt8]
+    /// What may still be there of an earlier part, and must not be once these bytes are: nil for nothing.
+    let recordPath: String?
+  }
+
+  /// So much is better copied than written before the next request is sent.
+  static let mostContentBytes = 64 * 1024
   private static let executeBits: UInt32 = 0o111
 
   let file: SharedFile
   let sizeBytes: Int64
-  let device: UInt64
+  private var content: Content?
   private let path: String
-  let target: String
+  private let target: String
   private let mode: UInt32
-  var state = State.syncing
+  private var failure: DownloadFailure?
+  private var isPlaced = false
+  var stage = Stage.storing
 
   /// - Parameters:
   ///   - path: where it is now.
+  ///   - content: what is to be written first; nil when all is.
   ///   - mode: the permission bits that it is to have.
   init(
-    _ file: SharedFile, path: String, target: String, mode: UInt32
-  ) throws(DownloadFailure) {
+    _ file: SharedFile, path: String, sizeBytes: Int64, content: Content? = nil, target: String,
+    mode: UInt32
+  ) {
     self.file = file
     self.path = path
+    self.sizeBytes = sizeBytes
+    self.content = content
     self.target = target
     self.mode = mode
-    do throws(Errno) {
-      // Not to be executed under a name that nobody asked for.
-      try file.descriptor.setMode(mode & ~Self.executeBits)
-      let status = try file.descriptor.status()
-      sizeBytes = status.sizeBytes
-      device = status.identity.device
-    } catch {
-      throw LocalFailure.of("cannot put \(target) in place", error)
+  }
+
+  /// Says what became of it, once a step was done.
+  func noteStep() {
+    if let failure {
+      stage = .failed(failure)
+    } else {
+      stage = isPlaced ? .done : .stored
     }
   }
 
-  var folder: String { Path.parent(of: target) }
+  // MARK: - Steps
 
-  func fail(_ error: Errno) {
-    state = .failed(LocalFailure.of("cannot put \(target) in place", error))
+  /// Writes and syncs files. All that is to be written is under way before the first file is waited for:
+  /// their blocks go out together, and what files share, such as a block of inodes or a commit of the
+  /// file system's journal, is written once.
+  static func store(_ files: [FinishedFile]) {
+    for file in files { file.write() }
+    if files.count > 1 {
+      for file in files where file.failure == nil { file.file.descriptor.beginWriting() }
+    }
+    for file in files where file.failure == nil {
+      file.attempt { () throws(Errno) in try file.file.descriptor.sync() }
+    }
   }
 
-  /// Renames it, once it is synced.
-  func place() {
-    do throws(Errno) {
+  /// Renames files that are stored, in their order and none past one that cannot be, and syncs their
+  /// folders.
+  static func place(_ files: [FinishedFile]) {
+    var folders: [String: [FinishedFile]] = [:]
+    for file in files {
+      file.rename()
+      if file.failure != nil { break }
+      file.isPlaced = true
+      folders[Path.parent(of: file.target), default: []].append(file)
+    }
+    for (folder, files) in folders {
+      do throws(Errno) {
+        try Path.syncFolder(folder)
+      } catch {
+        for file in files { file.fail(error) }
+      }
+    }
+  }
+
+  private func write() {
+    if let content {
+      self.content = nil
+      do throws(Errno) {
+        if let path = content.recordPath { try Path.removeIfThere(path) }
+        try content.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
+          try file.descriptor.writeAll(UnsafeRawBufferPointer(bytes), at: 0)
+        }
+      } catch {
+        failure = LocalFailure.of("cannot write \(path)", error)
+        return
+      }
+    }
+    // Not to be executed under a name that nobody asked for.
+    attempt { () throws(Errno) in try file.descriptor.setMode(mode & ~Self.executeBits) }
+  }
+
+  private func rename() {
+    attempt { () throws(Errno) in
       try Path.rename(path, to: target)
       if mode & Self.executeBits != 0 {
         try file.descriptor.setMode(mode)
         try file.descriptor.sync()
       }
-      state = .placed
-    } catch {
-      fail(error)
     }
+  }
+
+  private func attempt(_ step: () throws(Errno) -> Void) {
+    do throws(Errno) { try step() } catch { fail(error) }
+  }
+
+  private func fail(_ error: Errno) {
+    failure = LocalFailure.of("cannot put \(target) in place", error)
   }
 }
 

@@ -316,9 +316,23 @@ final class PartFile {
 
   /// The part, which is whole and right, to be put in place of the target.
   func finished(mode: UInt32) throws(DownloadFailure) -> FinishedFile {
-    try flush(isWhole: true)
+    let content = takeSmallContent()
+    if content == nil { try flush(isWhole: true) }
     release()
-    return try FinishedFile(shared, path: spec.partPath, target: spec.target, mode: mode)
+    return FinishedFile(
+      shared, path: spec.partPath, sizeBytes: writtenBytes, content: content, target: spec.target,
+      mode: mode)
+  }
+
+  /// All of a small file of which nothing was written, for whoever puts it in place to write.
+  private func takeSmallContent() -> FinishedFile.Content? {
+    guard writtenBytes == 0, byteCount <= FinishedFile.mostContentBytes else { return nil }
+    let content = FinishedFile.Content(
+      bytes: isFilling ? Array(buffer[..<filledBytes]) : [],
+      recordPath: recordFile == .absent ? nil : spec.recordPath)
+    writtenBytes = byteCount
+    recordFile = .absent
+    return content
   }
 
   /// Gives up the buffer: nothing more is written or read.
@@ -341,11 +355,7 @@ final class PartFile {
 
   private func removeRecordFile() throws(Errno) {
     if recordFile == .absent { return }
-    do throws(Errno) {
-      try Path.remove(spec.recordPath)
-    } catch {
-      if error != .noSuchFile { throw error }
-    }
+    try Path.removeIfThere(spec.recordPath)
     recordFile = .absent
   }
 }

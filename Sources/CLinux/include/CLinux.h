@@ -10,5 +10,5 @@
 #include "clinux_processes.h"
 #include "clinux_signals.h"
 #include "clinux_spawn.h"
-#include "clinux_sync_pool.h"
+#include "clinux_thread_pool.h"
 #include "clinux_syncer.h"

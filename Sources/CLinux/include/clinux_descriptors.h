@@ -16,6 +16,9 @@ int32_t clinux_pipe(struct clinux_pipe_ends *ends);
 /// fcntl(2), F_DUPFD_CLOEXEC: the lowest free descriptor from `lowest` on.
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);
 
+/// sync_file_range(2), SYNC_FILE_RANGE_WRITE: begins to write all that is to be written of a file.
+int32_t clinux_begin_writing(int32_t descriptor);
+
 /// Opens the file of `descriptor` once more, for writing and with O_DIRECT.
 int32_t clinux_reopen_direct(int32_t descriptor);
 
