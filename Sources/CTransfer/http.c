@@ -141,18 +141,15 @@ static char *decoded_user_info(CURL *easy, const char *user_info) {
   return copy;
 }
 
-int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_request *request) {
-  // A new handle each time, not one that was reset: libcurl 7.88 refuses CURLOPT_BUFFERSIZE to a
-  // handle whose last transfer found no connection. What is worth keeping lives in the multi handle.
+// A new handle, not one that was reset: libcurl 7.88 refuses CURLOPT_BUFFERSIZE to a handle whose last
+// transfer found no connection. What is worth keeping lives in the multi handle.
+static CURLcode make_handle(struct ctransfer *transfer, const struct ctransfer_request *request) {
   CURL *easy = curl_easy_init();
   if (easy == NULL) return CURLE_OUT_OF_MEMORY;
   curl_easy_cleanup(transfer->easy);
   transfer->easy = easy;
   curl_slist_free_all(transfer->headers);
   transfer->headers = NULL;
-  transfer->error[0] = 0;
-  transfer->result = (struct ctransfer_result){0};
-  transfer->was_closed = 0;
   for (size_t index = 0; index < request->header_count; index++) {
     struct curl_slist *longer = curl_slist_append(transfer->headers, request->headers[index]);
     if (longer == NULL) return CURLE_OUT_OF_MEMORY;
@@ -167,6 +164,16 @@ int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_reque
   }
   CURLcode code = set_options(transfer, &decoded);
   free(user_info);
+  return code;
+}
+
+int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_request *request) {
+  transfer->error[0] = 0;
+  transfer->result = (struct ctransfer_result){0};
+  transfer->was_closed = 0;
+  CURLcode code = request->is_as_before
+                      ? curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url)
+                      : make_handle(transfer, request);
   if (code != CURLE_OK) return code;
   if (curl_multi_add_handle(transfer->multi, transfer->easy) != CURLM_OK) {
     return CURLE_FAILED_INIT;

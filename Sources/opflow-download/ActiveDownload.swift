@@ -38,6 +38,7 @@ final class ActiveDownload: TransferReceiver {
   private var part: PartFile?
   private var headReader = ResponseHeadReader()
   private var head: ResponseHead?
+  private var hasAnswered = false
   private var answeredAt: Int64 = 0
   private var lastActivity: Int64 = 0
   private(set) var report = FetchReport()
@@ -81,7 +82,6 @@ final class ActiveDownload: TransferReceiver {
     return nil
   }
 
-  private var hasAnswered: Bool { head != nil }
   var doneBytes: Int64 { part?.byteCount ?? 0 }
   var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
 
@@ -236,12 +236,11 @@ final class ActiveDownload: TransferReceiver {
     self.part = part
     if !spec.resumes { try part.empty() }
     initialBytes = part.byteCount
-    var machine = DownloadMachine(
+    let machine = DownloadMachine(
       spec: spec, part: PartOnDisk(bytes: part.byteCount, record: part.record),
       known: knownValidator.isEmpty ? nil : knownValidator, bootID: tools.bootID)
-    let step = machine.start()
     self.machine = machine
-    try perform(step)
+    try perform(machine.start())
   }
 
   private func perform(_ step: DownloadStep) throws(DownloadFailure) {
@@ -348,6 +347,7 @@ final class ActiveDownload: TransferReceiver {
     ending = nil
     skipped = 0
     head = nil
+    hasAnswered = false
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
@@ -422,6 +422,7 @@ final class ActiveDownload: TransferReceiver {
 
   private func answer(_ head: ResponseHead) {
     self.head = head
+    hasAnswered = true
     answeredAt = Clock.monotonicNanoseconds
     lastActivity = answeredAt
     let nowSeconds = Clock.wallMilliseconds / 1000

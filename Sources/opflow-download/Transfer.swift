@@ -41,8 +41,28 @@ final class Transfer {
 
   /// What the callbacks find behind their context.
   private final class Inbox {
-    weak var receiver: (any TransferReceiver)?
+    /// While there is a transfer.
+    var receiver: (any TransferReceiver)?
   }
+
+  /// What a handle of libcurl was set to, beside the address. One that is used again for the same
+  /// origin with all of it the same needs to be told the address only.
+  private struct Settings: Equatable {
+    let origin: WebAddress
+    let lines: [String]
+    let maxBytesPerSecond: Int64
+    let proxy: String?
+    let noProxy: String?
+
+    static func == (one: Settings, other: Settings) -> Bool {
+      one.origin.isSameOrigin(as: other.origin) && one.origin.userInfo == other.origin.userInfo
+        && one.lines == other.lines && one.maxBytesPerSecond == other.maxBytesPerSecond
+        && one.proxy == other.proxy && one.noProxy == other.noProxy
+    }
+  }
+
+  /// Those of the last transfer; nil where its handle had better not be used again.
+  private var settings: Settings?
 
   /// Nil when libcurl has no memory. Certificates are trusted as curl(1) does it: those of the system,
   /// or what the environment names in their place.
@@ -73,20 +93,18 @@ final class Transfer {
     context.map { Unmanaged<Inbox>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Begins a transfer; the receiver must live until it ends.
+  /// Begins a transfer.
   func begin(
     _ request: FetchRequest, maxBytesPerSecond: Int64, proxy: String?, noProxy: String?,
     receiver: any TransferReceiver
   ) throws(DownloadFailure) {
     inbox.receiver = receiver
-    var lines = request.headers.map { header in
-      // libcurl leaves a field without a value out, unless it is written so.
-      header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
-    }
-    let names = Set(request.headers.map { $0.name.lowercased() })
-    // Bytes are counted and hashed as the file has them.
-    if !names.contains("accept-encoding") { lines.append("Accept-Encoding: identity") }
-    if !names.contains("user-agent") { lines.append("User-Agent: opflow") }
+    let settings = Settings(
+      origin: request.address, lines: Self.lines(request.headers),
+      maxBytesPerSecond: maxBytesPerSecond, proxy: proxy, noProxy: noProxy)
+    let isAsBefore = settings == self.settings
+    let lines = isAsBefore ? [] : settings.lines
+    self.settings = nil
     let block = StringBlock(lines)
     let code = withExtendedLifetime(block) {
       Self.withOptional(request.address.userInfo) { userInfo in
@@ -98,7 +116,7 @@ final class Transfer {
                 proxy: proxy, no_proxy: noProxy, max_speed: maxBytesPerSecond,
                 connect_milliseconds: Self.connectMilliseconds,
                 receive_bytes: Int32(clamping: Self.receiveBytes(maxBytesPerSecond)),
-                is_file: request.address.scheme == .file ? 1 : 0)
+                is_file: request.address.scheme == .file ? 1 : 0, is_as_before: isAsBefore ? 1 : 0)
               // SAFETY: every string lives until the call returns; libcurl copies them.
               return ctransfer_begin(handle, &request)
             }
@@ -107,6 +125,19 @@ final class Transfer {
       }
     }
     if code != 0 { throw TransferCode.failure(code, text: errorText, errorNumber: 0) }
+    self.settings = settings
+  }
+
+  private static func lines(_ headers: [DownloadHeader]) -> [String] {
+    var lines = headers.map { header in
+      // libcurl leaves a field without a value out, unless it is written so.
+      header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+    }
+    let names = headers.map { $0.name.lowercased() }
+    // Bytes are counted and hashed as the file has them.
+    if !names.contains("accept-encoding") { lines.append("Accept-Encoding: identity") }
+    if !names.contains("user-agent") { lines.append("User-Agent: opflow") }
+    return lines
   }
 
   private static func withOptional<Result>(
@@ -127,15 +158,21 @@ final class Transfer {
       cancel()
       return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready)
     }
+    inbox.receiver = nil
     let end = ctransfer_result(handle)
     wasCut = end.is_cut != 0
     if end.code == 0 { return (.ended(nil), ready) }
+    settings = nil
     let failure = TransferCode.failure(
       end.code, text: errorText, errorNumber: end.error_number)
     return (.ended(failure), ready)
   }
 
-  func cancel() { ctransfer_cancel(handle) }
+  func cancel() {
+    ctransfer_cancel(handle)
+    inbox.receiver = nil
+    settings = nil
+  }
 
   private var errorText: String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in

@@ -49,7 +49,7 @@ package enum BodyEnd: Equatable, Sendable {
 /// Bytes of two versions of a file never end up in one part: an answer continues the part only
 /// where its validators and its length do not contradict the part's record. Where there is no
 /// validator to ask with, only a hash allows to continue at all, and a mismatch then starts over.
-package struct DownloadMachine: Sendable {
+package final class DownloadMachine {
   /// As many as curl(1) follows.
   package static let maxRedirects = 50
 
@@ -98,7 +98,7 @@ package struct DownloadMachine: Sendable {
   /// Bytes that are in the part beyond those that the try found there.
   package var gainedBytes: Int64 { max(0, part.bytes - bytesBefore) }
 
-  package mutating func start() -> DownloadStep {
+  package func start() -> DownloadStep {
     for header in spec.headers {
       guard let mistake = header.mistake else { continue }
       let failure = SourceFailure(url: "", failure: DownloadFailure(.request, mistake))
@@ -109,7 +109,7 @@ package struct DownloadMachine: Sendable {
 
   // MARK: - Asking
 
-  private mutating func askSource() -> DownloadStep {
+  private func askSource() -> DownloadStep {
     let text = spec.sources[source]
     do throws(WebAddress.Mistake) {
       let address = try WebAddress(text)
@@ -123,7 +123,7 @@ package struct DownloadMachine: Sendable {
     }
   }
 
-  private mutating func ask(_ address: WebAddress) -> DownloadStep {
+  private func ask(_ address: WebAddress) -> DownloadStep {
     if isComplete, spec.hasHash, !refusesRanges { return .verify }
     var request = FetchRequest(address: address)
     let mayKnow = origin.map { $0.isSameOrigin(as: address) } ?? false
@@ -152,7 +152,7 @@ package struct DownloadMachine: Sendable {
   }
 
   /// The whole again, from this source.
-  private mutating func askAnew() -> DownloadStep {
+  private func askAnew() -> DownloadStep {
     refusesRanges = true
     guard let request else { return askSource() }
     return ask(request.address)
@@ -183,7 +183,7 @@ package struct DownloadMachine: Sendable {
   private static let mostRefusals = 3
 
   /// Whether a refusal may be due to the request for a part, and none may come to the whole.
-  private mutating func cannotServeParts(_ status: Int) -> Bool {
+  private func cannotServeParts(_ status: Int) -> Bool {
     switch status {
     case 400, 403, 405, 406, 412, 417, 431, 501: return true
     case 500, 505..<600:
@@ -197,7 +197,7 @@ package struct DownloadMachine: Sendable {
   }
 
   /// - Parameter nowSeconds: since the epoch, for dates that the server names.
-  package mutating func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
+  package func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
     self.head = head
     answeredAt = nowSeconds
     switch head.status {
@@ -218,12 +218,12 @@ package struct DownloadMachine: Sendable {
     }
   }
 
-  private mutating func skip(_ step: DownloadStep) -> BodyDecision {
+  private func skip(_ step: DownloadStep) -> BodyDecision {
     pending = step
     return .skip
   }
 
-  private mutating func refused(_ head: ResponseHead, nowSeconds: Int64) -> DownloadStep {
+  private func refused(_ head: ResponseHead, nowSeconds: Int64) -> DownloadStep {
     let wait = RetryAfter.milliseconds(head.retryAfter, nowSeconds: nowSeconds)
     let phrase = head.phrase.isEmpty ? "" : " \(head.phrase)"
     return fail(
@@ -248,7 +248,7 @@ package struct DownloadMachine: Sendable {
     return validator
   }
 
-  private mutating func wholeBody(_ head: ResponseHead) -> BodyDecision {
+  private func wholeBody(_ head: ResponseHead) -> BodyDecision {
     if head.hasBrokenLength, !spec.hasHash {
       return skip(fail(DownloadFailure(.nonsense, "gave a Content-Length that makes no sense")))
     }
@@ -267,7 +267,7 @@ package struct DownloadMachine: Sendable {
     return known != told && record.validator.confirms(head.validator)
   }
 
-  private mutating func place(_ head: ResponseHead, total: Int64?) -> BodyDecision {
+  private func place(_ head: ResponseHead, total: Int64?) -> BodyDecision {
     let isPlain = head.encoding.isEmpty
     if isPlain, let size = spec.sizeBytes, let total, total != size {
       return skip(
@@ -283,7 +283,7 @@ package struct DownloadMachine: Sendable {
     return .write(placement)
   }
 
-  private mutating func partBody(_ head: ResponseHead) -> BodyDecision {
+  private func partBody(_ head: ResponseHead) -> BodyDecision {
     guard case .part(let first, let last, let total) = head.contentRange, !head.isMultipart,
       !head.hasBrokenLength, head.contentLength == nil || head.contentLength == last - first + 1
     else {
@@ -330,12 +330,12 @@ package struct DownloadMachine: Sendable {
   }
 
   /// A part that cannot be trusted: the whole, once, and then no more from this source.
-  private mutating func distrusted() -> DownloadStep {
+  private func distrusted() -> DownloadStep {
     if request?.rangeFrom != nil { return askAnew() }
     return fail(DownloadFailure(.nonsense, "answered with a part that nobody asked for"))
   }
 
-  private mutating func unsatisfied(_ head: ResponseHead) -> DownloadStep {
+  private func unsatisfied(_ head: ResponseHead) -> DownloadStep {
     var total: Int64?
     if case .unsatisfied(let bytes) = head.contentRange { total = bytes }
     let known = part.record?.totalBytes
@@ -350,7 +350,7 @@ package struct DownloadMachine: Sendable {
     return askAnew()
   }
 
-  private mutating func redirect(to location: String) -> DownloadStep {
+  private func redirect(to location: String) -> DownloadStep {
     guard let request else { return askSource() }
     redirects += 1
     if redirects > Self.maxRedirects {
@@ -380,7 +380,7 @@ package struct DownloadMachine: Sendable {
   // MARK: - Ends
 
   /// - Parameter partBytes: how long the part is now.
-  package mutating func bodyEnded(_ end: BodyEnd, partBytes: Int64) -> DownloadStep {
+  package func bodyEnded(_ end: BodyEnd, partBytes: Int64) -> DownloadStep {
     if let step = pending {
       pending = nil
       return step
@@ -395,7 +395,7 @@ package struct DownloadMachine: Sendable {
     }
   }
 
-  private mutating func overlong() -> DownloadStep {
+  private func overlong() -> DownloadStep {
     if request?.rangeFrom != nil { return spec.hasHash && isComplete ? .verify : askAnew() }
     isPartWorthless = true
     return fail(
@@ -403,7 +403,7 @@ package struct DownloadMachine: Sendable {
         .wrongSize, "is longer than the \(spec.sizeBytes ?? part.bytes) bytes that it should be"))
   }
 
-  private mutating func completed() -> DownloadStep {
+  private func completed() -> DownloadStep {
     guard let placement, let head else {
       return fail(DownloadFailure(.nonsense, "ended before it answered"))
     }
@@ -423,7 +423,7 @@ package struct DownloadMachine: Sendable {
     DownloadFailure(.truncated, "ended after \(part.bytes) of \(end) bytes")
   }
 
-  private mutating func continued() -> DownloadStep {
+  private func continued() -> DownloadStep {
     guard let request, part.bytes > (request.rangeFrom ?? 0) else {
       return fail(DownloadFailure(.nonsense, "answered with a part that holds nothing new"))
     }
@@ -431,7 +431,7 @@ package struct DownloadMachine: Sendable {
   }
 
   /// The part is complete, and wrong.
-  package mutating func mismatched(_ failure: DownloadFailure) -> DownloadStep {
+  package func mismatched(_ failure: DownloadFailure) -> DownloadStep {
     if head?.isClosedByEnd == true, !hasProbed, !refusesRanges, part.record?.totalBytes == nil,
       spec.hasHash, let request, request.address.scheme != .file
     {
@@ -449,7 +449,7 @@ package struct DownloadMachine: Sendable {
   }
 
   /// The end of this source for this try.
-  package mutating func fail(_ failure: DownloadFailure) -> DownloadStep {
+  package func fail(_ failure: DownloadFailure) -> DownloadStep {
     // Without the credentials that may be in it.
     let url = (try? WebAddress(currentSource))?.text ?? currentSource
     failures.append(SourceFailure(url: url, failure: failure))

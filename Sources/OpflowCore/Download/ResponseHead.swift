@@ -160,7 +160,7 @@ package struct ResponseHeadReader: Sendable {
     guard let name = Self.name(bytes.part(0, colon)) else { return nil }
     var start = colon + 1
     while start < end, Self.isBlank(bytes[start]) { start += 1 }
-    field(name, String(decoding: bytes.part(start, end), as: UTF8.self))
+    field(name, bytes.part(start, end))
     return nil
   }
 
@@ -218,30 +218,30 @@ package struct ResponseHeadReader: Sendable {
     if words.count > 2 { head.phrase = String(decoding: words[2], as: UTF8.self) }
   }
 
-  private mutating func field(_ name: Name, _ value: String) {
+  private mutating func field(_ name: Name, _ value: UnsafeRawBufferPointer) {
+    var text: String { String(decoding: value, as: UTF8.self) }
     switch name {
     case .contentLength:
-      if value.utf8.contains(where: { $0 == 32 || $0 == 44 }) {
-        lengths += value.split(separator: ",").map { $0.filter { $0 != " " } }
-      } else if !value.isEmpty {
-        lengths.append(value)
+      for length in value.split(whereSeparator: { $0 == UInt8(ascii: ",") }) {
+        lengths.append(String(decoding: length.filter { $0 != 32 }, as: UTF8.self))
       }
     case .contentRange:
-      head.contentRange = ContentRange(value)
+      head.contentRange = ContentRange(text)
       head.hasBrokenRange = head.contentRange == nil
-    case .etag: head.etag = value
-    case .lastModified: head.lastModified = value
-    case .date: head.date = value
+    case .etag: head.etag = text
+    case .lastModified: head.lastModified = text
+    case .date: head.date = text
     case .connection:
-      let options = value.asciiLowercased.split { ", \t".contains($0) }
-      if options.contains("close") { head.isLast = true }
-      if options.contains("keep-alive") { isKeptAlive = true }
-    case .retryAfter: head.retryAfter = value
+      for option in Self.words(value) {
+        if Self.is(option, "close") { head.isLast = true }
+        if Self.is(option, "keep-alive") { isKeptAlive = true }
+      }
+    case .retryAfter: head.retryAfter = text
     // Of several the first one counts, as everywhere.
-    case .location: if head.location.isEmpty { head.location = value }
+    case .location: if head.location.isEmpty { head.location = text }
     case .contentEncoding:
       // Some are none, though servers say so.
-      let codings = value.asciiLowercased.split { ", \t".contains($0) }
+      let codings = Self.words(value).map { String(decoding: $0, as: UTF8.self).asciiLowercased }
         .filter { !["identity", "none", "binary", "utf-8"].contains($0) }
       if head.encoding.isEmpty || codings.isEmpty {
         head.encoding += codings.joined(separator: ", ")
@@ -249,7 +249,9 @@ package struct ResponseHeadReader: Sendable {
         head.encoding += ", " + codings.joined(separator: ", ")
       }
     case .transferEncoding:
-      let codings = value.asciiLowercased.split { ", \t;".contains($0) }
+      let codings = Self.words(value, and: UInt8(ascii: ";")).map {
+        String(decoding: $0, as: UTF8.self).asciiLowercased
+      }
       let count = codings.count { $0 == "chunked" }
       // Chunks within chunks are undone once, and so would be taken for the file.
       if count > 1 || count > 0 && head.isChunked { hasBrokenFraming = true }
@@ -257,8 +259,19 @@ package struct ResponseHeadReader: Sendable {
       if codings == ["identity"] { head.isIdentity = true }
       if codings.contains(where: { $0 != "chunked" && $0 != "identity" }) { isCoded = true }
     case .contentType:
-      head.isMultipart = value.asciiLowercased.hasPrefix("multipart/byteranges")
+      let name: StaticString = "multipart/byteranges"
+      head.isMultipart =
+        value.count >= name.utf8CodeUnitCount
+        && Self.is(value.part(0, name.utf8CodeUnitCount), name)
     }
+  }
+
+  /// What stands between commas, blanks and, where it is given, another separator.
+  private static func words(
+    _ value: UnsafeRawBufferPointer, and separator: UInt8 = UInt8(ascii: ",")
+  ) -> [UnsafeRawBufferPointer] {
+    value.split { $0 == UInt8(ascii: ",") || $0 == separator || isBlank($0) }
+      .map(UnsafeRawBufferPointer.init(rebasing:))
   }
 
   private mutating func finish() -> ResponseHead? {
@@ -277,8 +290,4 @@ package struct ResponseHeadReader: Sendable {
     }
     return head
   }
-}
-
-extension StringProtocol {
-  fileprivate var asciiLowercased: String { String(self).asciiLowercased }
 }

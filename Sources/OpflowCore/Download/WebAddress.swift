@@ -43,10 +43,14 @@ package struct WebAddress: Hashable, Sendable {
   package let port: Int?
   /// From the first slash on; what no URL may hold is percent-encoded.
   package let pathAndQuery: String
+  /// What to ask for: without the credentials, which go their own way, and without a fragment.
+  package let text: String
 
   private init(
     scheme: Scheme, userInfo: String?, host: String, port: Int?, pathAndQuery: String
   ) {
+    let shownPort = port.map { ":\($0)" } ?? ""
+    text = "\(scheme.rawValue)://\(host)\(shownPort)\(pathAndQuery)"
     self.scheme = scheme
     self.userInfo = userInfo
     self.host = host
@@ -81,7 +85,7 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   private init(scheme: Scheme, authorityAndPath bytes: ArraySlice<UInt8>) throws(Mistake) {
-    let end = bytes.firstIndex { "/?#\\".utf8.contains($0) } ?? bytes.endIndex
+    let end = bytes.firstIndex { Self.endsAuthority($0) || $0 == UInt8(ascii: "\\") } ?? bytes.endIndex
     var authority = bytes[..<end]
     var userInfo: String?
     if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
@@ -114,12 +118,6 @@ package struct WebAddress: Hashable, Sendable {
     self.init(
       scheme: scheme, userInfo: userInfo, host: host, port: port,
       pathAndQuery: Self.encoded(bytes[end...]))
-  }
-
-  /// What to ask for: without the credentials, which go their own way, and without a fragment.
-  package var text: String {
-    let port = port.map { ":\($0)" } ?? ""
-    return "\(scheme.rawValue)://\(host)\(port)\(pathAndQuery)"
   }
 
   /// Scheme, host and port are the same: what was meant for one is meant for the other.
@@ -223,10 +221,15 @@ package struct WebAddress: Hashable, Sendable {
 
   /// Where the first colon stands, if nothing before it ends a scheme.
   private static func schemeEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
-    guard let end = bytes.firstIndex(where: { ":/?#".utf8.contains($0) }), end > bytes.startIndex,
-      bytes[end] == UInt8(ascii: ":")
+    let colon = UInt8(ascii: ":")
+    guard let end = bytes.firstIndex(where: { $0 == colon || endsAuthority($0) }),
+      end > bytes.startIndex, bytes[end] == colon
     else { return nil }
     return end
+  }
+
+  private static func endsAuthority(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
   }
 
   private static func looksLikeScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -250,21 +253,35 @@ package struct WebAddress: Hashable, Sendable {
   /// Path and query with a slash in front, without the fragment, and with what no URL may hold (blanks,
   /// controls, quotes, bytes beyond ASCII, a percent sign that encodes nothing) as %XX.
   private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
-    let bytes = Array(bytes.prefix { $0 != UInt8(ascii: "#") })
+    let bytes = bytes.prefix { $0 != UInt8(ascii: "#") }
+    if bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ isPlain($0) }) {
+      return String(decoding: bytes, as: UTF8.self)
+    }
     var result: [UInt8] = bytes.first == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")]
-    let upper = Array("0123456789ABCDEF".utf8)
-    for (index, byte) in bytes.enumerated() {
-      let isStray =
-        byte == UInt8(ascii: "%")
-        && !(index + 2 < bytes.count && isHexadecimal(bytes[index + 1])
-          && isHexadecimal(bytes[index + 2]))
-      if byte <= 32 || byte >= 127 || "\"<>\\^`{|}".utf8.contains(byte) || isStray {
-        result += [UInt8(ascii: "%"), upper[Int(byte >> 4)], upper[Int(byte & 15)]]
+    for (index, byte) in zip(bytes.indices, bytes) {
+      let isEscape =
+        byte == UInt8(ascii: "%") && index + 2 < bytes.endIndex && isHexadecimal(bytes[index + 1])
+        && isHexadecimal(bytes[index + 2])
+      if !isPlain(byte), !isEscape {
+        result += [UInt8(ascii: "%"), upperDigits[Int(byte >> 4)], upperDigits[Int(byte & 15)]]
       } else {
         result.append(byte)
       }
     }
     return String(decoding: result, as: UTF8.self)
+  }
+
+  private static let upperDigits = Array("0123456789ABCDEF".utf8)
+
+  /// Whether it means itself in a path or a query, a percent sign left out.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0...32, 127..., UInt8(ascii: "%"), UInt8(ascii: "\""), UInt8(ascii: "<"),
+      UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"), UInt8(ascii: "`"),
+      UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+      false
+    default: true
+    }
   }
 
   private static func isHexadecimal(_ byte: UInt8) -> Bool {

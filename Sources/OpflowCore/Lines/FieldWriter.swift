@@ -31,14 +31,23 @@ package struct FieldWriter {
 
   /// Text of any bytes, escaped.
   package mutating func escaped(_ text: some Sequence<UInt8>) {
-    for byte in text {
-      if let letter = Field.escapeLetter(byte) {
-        bytes.append(Field.backslash)
-        bytes.append(letter)
-      } else {
-        bytes.append(byte)
-      }
+    let isDone: Void? = text.withContiguousStorageIfAvailable {
+      escape(UnsafeRawBufferPointer($0))
     }
+    if isDone == nil { Array(text).withUnsafeBytes { escape($0) } }
+  }
+
+  /// Most text needs no escape and is copied at once.
+  private mutating func escape(_ text: UnsafeRawBufferPointer) {
+    var start = 0
+    for place in text.indices {
+      guard let letter = Field.escapeLetter(text[place]) else { continue }
+      bytes.append(contentsOf: text.part(start, place))
+      bytes.append(Field.backslash)
+      bytes.append(letter)
+      start = place + 1
+    }
+    bytes.append(contentsOf: text.part(start, text.count))
   }
 
   package mutating func escaped(_ text: String) { escaped(text.utf8) }
@@ -96,7 +105,10 @@ package enum Field {
 
   /// The text of an escaped field; bytes that are no UTF-8 become U+FFFD.
   package static func text(_ field: some Sequence<UInt8>) -> String? {
-    unescaped(field).map { String(decoding: $0, as: UTF8.self) }
+    let plain = field.withContiguousStorageIfAvailable { bytes in
+      bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+    return (plain ?? nil) ?? unescaped(field).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// A decimal number, with a minus sign where it is negative; nil for anything else.
