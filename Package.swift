@@ -14,9 +14,14 @@ let staticExecutable: [LinkerSetting] = [
   .unsafeFlags(["-static-executable"], .when(configuration: .release))
 ]
 
-// libcurl is a shared library, so only Swift's own libraries can be linked statically.
+// libcurl is a shared library, so only the runtime libraries of Swift, C++ and the compiler can be linked
+// statically.
 let staticRuntime: [LinkerSetting] = [
-  .unsafeFlags(["-static-stdlib"], .when(configuration: .release))
+  .unsafeFlags(
+    [
+      "-static-stdlib", "-Xclang-linker", "-static-libgcc",
+      "-L\(Context.packageDirectory)/Sources/CTransfer/link",
+    ], .when(configuration: .release))
 ]
 
 // The fuzzer itself links only with libFuzzer, for which scripts/soak builds everything anew.
@@ -51,7 +56,7 @@ let package = Package(
       name: "OpflowRuntime", dependencies: ["OpflowSystem", "OpflowCore"],
       swiftSettings: swiftSettings),
     .target(
-      name: "CTransfer", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
+      name: "CTransfer", exclude: ["link"], cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
       linkerSettings: [
         .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"),
         .linkedLibrary("z"),

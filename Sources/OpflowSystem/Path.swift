@@ -36,6 +36,16 @@ package enum Path {
     return FileStatus(status)
   }
 
+  /// Whether nothing is there, not even a link. False where that cannot be found out.
+  package static func isMissing(_ path: String) -> Bool {
+    do throws(Errno) {
+      _ = try linkStatus(path)
+      return false
+    } catch {
+      return error == .noSuchFile
+    }
+  }
+
   package static func exists(_ path: String) -> Bool {
     (try? status(path)) != nil
   }

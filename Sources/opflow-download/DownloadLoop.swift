@@ -78,6 +78,7 @@ final class DownloadLoop {
     try send()
     while !isAlone, !queue.isDone {
       let ready = try waitOrWork()
+      noteSettling()
       if ready & 1 != 0 { try readOrders() }
       if ready & 2 != 0 { try tools.settler.takeResults() }
       passTime(now)
@@ -261,14 +262,17 @@ final class DownloadLoop {
     held.append(entry)
   }
 
+  /// Sees that a download is being put in place. Before any order is read: it cannot be given back.
+  private func noteSettling() {
+    guard let last = held.last, last.download.isRight, !last.isSettling else { return }
+    last.isSettling = true
+    queue.settles(last.task, into: &actions)
+    perform()
+  }
+
   /// Sees which downloads are over, and brings on those that are being put in place.
   private func noteEnds() {
     if queue.isSuspended { return }
-    if let last = held.last, last.download.isRight, !last.isSettling {
-      last.isSettling = true
-      queue.settles(last.task, into: &actions)
-      perform()
-    }
     if tools.settler.hasNews {
       hasEnds = true
       let isIdle = active == nil

@@ -1,12 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// An open file that several have; closed, and its lock given up, when the last of them goes.
-final class SharedFile: Sendable {
-  let descriptor: Descriptor
-  init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
-}
-
 /// A file that is whole and verified, on its way to its place: it is written to its end, synced,
 /// renamed, and then its folder is synced, so that what stands there is right whatever happens to the
 /// machine.
@@ -26,19 +20,20 @@ final class FinishedFile: @unchecked Sendable {
     case failed(DownloadFailure)
   }
 
-  /// All of a small file, which nothing of was written yet.
+  /// All of a small file of which nothing was written yet.
   struct Content {
     let bytes: [UInt8]
-    /// What may still be there of an earlier part, and must not be once these bytes are: nil for nothing.
-    let recordPath: String?
+    /// What may still be there of an earlier part, and must not be once these bytes are.
+    let recordPath: String
   }
 
   /// So much is better copied than written before the next request is sent.
   static let mostContentBytes = 64 * 1024
   private static let executeBits: UInt32 = 0o111
 
-  let file: SharedFile
   let sizeBytes: Int64
+  /// Nil until the content of a file that is still to be made is written.
+  private var file: SharedFile?
   private var content: Content?
   private let path: String
   private let target: String
@@ -48,11 +43,12 @@ final class FinishedFile: @unchecked Sendable {
   var stage = Stage.storing
 
   /// - Parameters:
+  ///   - file: nil where it is still to be made.
   ///   - path: where it is now.
   ///   - content: what is to be written first; nil when all is.
   ///   - mode: the permission bits that it is to have.
   init(
-    _ file: SharedFile, path: String, sizeBytes: Int64, content: Content? = nil, target: String,
+    _ file: SharedFile?, path: String, sizeBytes: Int64, content: Content? = nil, target: String,
     mode: UInt32
   ) {
     self.file = file
@@ -80,11 +76,9 @@ final class FinishedFile: @unchecked Sendable {
   static func store(_ files: [FinishedFile]) {
     for file in files { file.write() }
     if files.count > 1 {
-      for file in files where file.failure == nil { file.file.descriptor.beginWriting() }
+      for file in files where file.failure == nil { file.file?.descriptor.beginWriting() }
     }
-    for file in files where file.failure == nil {
-      file.attempt { () throws(Errno) in try file.file.descriptor.sync() }
-    }
+    for file in files where file.failure == nil { file.sync() }
   }
 
   /// Renames files that are stored, in their order and none past one that cannot be, and syncs their
@@ -107,28 +101,49 @@ final class FinishedFile: @unchecked Sendable {
   }
 
   private func write() {
-    if let content {
-      self.content = nil
-      do throws(Errno) {
-        if let path = content.recordPath { try Path.removeIfThere(path) }
-        try content.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
-          try file.descriptor.writeAll(UnsafeRawBufferPointer(bytes), at: 0)
-        }
-      } catch {
-        failure = LocalFailure.of("cannot write \(path)", error)
-        return
+    do throws(DownloadFailure) {
+      if let content {
+        self.content = nil
+        try write(content)
       }
+    } catch {
+      failure = error
+      return
     }
     // Not to be executed under a name that nobody asked for.
-    attempt { () throws(Errno) in try file.descriptor.setMode(mode & ~Self.executeBits) }
+    attempt { () throws(Errno) in try file?.descriptor.setMode(mode & ~Self.executeBits) }
+  }
+
+  private func write(_ content: Content) throws(DownloadFailure) {
+    let file: SharedFile
+    var sizeBytes: Int64 = 0
+    if let open = self.file {
+      file = open
+    } else {
+      (file, sizeBytes) = try SharedFile.part(path, of: target)
+      self.file = file
+    }
+    do throws(Errno) {
+      try Path.removeIfThere(content.recordPath)
+      if sizeBytes > 0 { try file.descriptor.truncate(to: 0) }
+      try content.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
+        try file.descriptor.writeAll(UnsafeRawBufferPointer(bytes), at: 0)
+      }
+    } catch {
+      throw LocalFailure.of("cannot write \(path)", error)
+    }
+  }
+
+  private func sync() {
+    attempt { () throws(Errno) in try file?.descriptor.sync() }
   }
 
   private func rename() {
     attempt { () throws(Errno) in
       try Path.rename(path, to: target)
       if mode & Self.executeBits != 0 {
-        try file.descriptor.setMode(mode)
-        try file.descriptor.sync()
+        try file?.descriptor.setMode(mode)
+        try file?.descriptor.sync()
       }
     }
   }

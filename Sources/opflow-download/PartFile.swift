@@ -52,8 +52,8 @@ final class PartFile {
 
   let spec: DownloadSpec
   let hash: ContentHash
-  private let shared: SharedFile
-  private var file: Descriptor { _read { yield shared.descriptor } }
+  /// Nil while the file is missing.
+  private var shared: SharedFile?
   /// The same file past the page cache; nil where that cannot be, or before it was tried.
   private var direct: Descriptor?
   private var mayWriteDirectly = true
@@ -69,50 +69,43 @@ final class PartFile {
   /// What has come is in `buffer` from the piece's start on: not so before the first byte.
   private var isFilling = false
   /// How long the file is.
-  private(set) var writtenBytes: Int64
+  private(set) var writtenBytes: Int64 = 0
   private var writtenAt: Int64 = 0
   private(set) var record: PartRecord?
   private var recordFile = RecordFile.unknown
 
-  /// Opens the part, makes it where it is missing, and reads its record. `file` belongs to this
-  /// process alone from then on: another one that downloads to the same place is told so.
+  /// Opens the part where there is one, and reads its record. One that is missing is made when there
+  /// is something to write.
   init(_ spec: DownloadSpec, hash: ContentHash, piece: PieceBuffer) throws(DownloadFailure) {
     self.spec = spec
     self.hash = hash
     self.piece = piece
-    let path = spec.partPath
-    do throws(Errno) {
-      (shared, writtenBytes) = try Self.open(path)
-    } catch .wouldBlock {
-      throw DownloadFailure(.busy, "another process is downloading to \(spec.target)")
-    } catch .tooManyLinks {
-      throw DownloadFailure(
-        .local(Errno.tooManyLinks.rawValue), "\(path) is a symbolic link, and is not followed")
-    } catch {
-      throw LocalFailure.of("cannot open \(path)", error)
-    }
+    if Path.isMissing(spec.partPath) { return }
+    let (file, bytes) = try SharedFile.part(spec.partPath, of: spec.target)
+    shared = file
+    writtenBytes = bytes
     if writtenBytes > 0 {
       record = Self.readRecord(spec.recordPath)
       if record != nil { recordFile = .current }
     }
   }
 
-  /// The file, and how long it is.
-  private static func open(_ path: String) throws(Errno) -> (SharedFile, Int64) {
-    // Again when the file was put in place, or removed, by its holder between open and lock.
-    while true {
-      let file = try File.open(path, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o600)
-      guard try file.tryLock() else { throw .wouldBlock }
-      let status = try file.status()
-      guard status.kind == .file else { throw .notSupported }
-      do throws(Errno) {
-        if try status.identity == Path.linkStatus(path).identity {
-          if status.mode != 0o600 { try file.setMode(0o600) }
-          return (SharedFile(file), status.sizeBytes)
-        }
-      } catch {
-        guard error == .noSuchFile else { throw error }
-      }
+  /// The file, which nobody else writes.
+  private func open() throws(DownloadFailure) -> SharedFile {
+    if let shared { return shared }
+    let (file, bytes) = try SharedFile.part(spec.partPath, of: spec.target)
+    shared = file
+    // It was missing when this try began, and another process has left it since.
+    if bytes > 0 { try truncate(file) }
+    return file
+  }
+
+  private func truncate(_ file: SharedFile) throws(DownloadFailure) {
+    do throws(Errno) {
+      try removeRecordFile()
+      try file.descriptor.truncate(to: 0)
+    } catch {
+      throw LocalFailure.of("cannot empty \(spec.partPath)", error)
     }
   }
 
@@ -174,12 +167,7 @@ final class PartFile {
     record = nil
     hash.reset()
     if writtenBytes == 0 { return }
-    do throws(Errno) {
-      try removeRecordFile()
-      try file.truncate(to: 0)
-    } catch {
-      throw LocalFailure.of("cannot empty \(spec.partPath)", error)
-    }
+    try truncate(try open())
     writtenBytes = 0
   }
 
@@ -216,22 +204,23 @@ final class PartFile {
   /// Writes a piece that is whole, and begins the next.
   private func writePiece() throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
+    let file = try open()
     try settleRecord(isWhole: false)
-    if !writeDirectly() { try flush() }
+    if !writeDirectly(file) { try flush() }
     pieceStart += Int64(buffer.count)
     writtenBytes = pieceStart
     filledBytes = 0
   }
 
   /// False when it could not be, which is then never tried again.
-  private func writeDirectly() -> Bool {
+  private func writeDirectly(_ file: SharedFile) -> Bool {
     if !mayWriteDirectly { return false }
     do throws(Errno) {
       let descriptor: Descriptor
       if let open = direct.take() {
         descriptor = open
       } else {
-        descriptor = try File.reopenDirect(file)
+        descriptor = try File.reopenDirect(file.descriptor)
       }
       try descriptor.writeAll(UnsafeRawBufferPointer(buffer), at: pieceStart)
       direct = consume descriptor
@@ -247,10 +236,11 @@ final class PartFile {
   func flush(isWhole: Bool = false) throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     guard byteCount > writtenBytes else { return }
+    let file = try open()
     try settleRecord(isWhole: isWhole)
     let from = Int(writtenBytes - pieceStart)
     do throws(Errno) {
-      try file.writeAll(
+      try file.descriptor.writeAll(
         UnsafeRawBufferPointer(rebasing: buffer[from..<filledBytes]), at: writtenBytes)
     } catch {
       throw LocalFailure.of("cannot write \(spec.partPath)", error)
@@ -288,8 +278,9 @@ final class PartFile {
   private func read(
     into room: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(DownloadFailure) -> Int {
+    let file = try open()
     do throws(Errno) {
-      return try file.read(into: room, at: offset)
+      return try file.descriptor.read(into: room, at: offset)
     } catch {
       throw LocalFailure.of("cannot read \(spec.partPath)", error)
     }
@@ -328,8 +319,7 @@ final class PartFile {
   private func takeSmallContent() -> FinishedFile.Content? {
     guard writtenBytes == 0, byteCount <= FinishedFile.mostContentBytes else { return nil }
     let content = FinishedFile.Content(
-      bytes: isFilling ? Array(buffer[..<filledBytes]) : [],
-      recordPath: recordFile == .absent ? nil : spec.recordPath)
+      bytes: isFilling ? Array(buffer[..<filledBytes]) : [], recordPath: spec.recordPath)
     writtenBytes = byteCount
     recordFile = .absent
     return content
@@ -344,7 +334,8 @@ final class PartFile {
   /// Removes both files.
   func remove() {
     removeRecord()
-    try? Path.remove(spec.partPath)
+    // A part that this process did not open is another one's.
+    if shared != nil { try? Path.remove(spec.partPath) }
   }
 
   func removeRecord() {
@@ -354,7 +345,7 @@ final class PartFile {
   }
 
   private func removeRecordFile() throws(Errno) {
-    if recordFile == .absent { return }
+    if recordFile == .absent || shared == nil { return }
     try Path.removeIfThere(spec.recordPath)
     recordFile = .absent
   }

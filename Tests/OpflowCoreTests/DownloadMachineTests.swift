@@ -60,7 +60,7 @@ struct DownloadMachineTests {
   // MARK: - What is asked
 
   @Test func `a new file is asked for whole`() {
-    var machine = machine(spec())
+    let machine = machine(spec())
     let step = machine.start()
     #expect(request(step)?.rangeFrom == nil)
     #expect(header(step, "Range") == nil)
@@ -71,7 +71,7 @@ struct DownloadMachineTests {
     for (record, condition) in [
       (record(date: date), "\"v1\""), (record(etag: "W/\"v1\"", date: date), date),
     ] {
-      var machine = machine(spec(), PartOnDisk(bytes: 40, record: record))
+      let machine = machine(spec(), PartOnDisk(bytes: 40, record: record))
       let step = machine.start()
       #expect(header(step, "Range") == "bytes=40-")
       #expect(header(step, "If-Range") == condition)
@@ -80,21 +80,21 @@ struct DownloadMachineTests {
 
   @Test func `without a validator only a hash allows to continue`() {
     let weak = record(etag: "W/\"v1\"")
-    var without = machine(spec(), PartOnDisk(bytes: 40, record: weak))
+    let without = machine(spec(), PartOnDisk(bytes: 40, record: weak))
     #expect(header(without.start(), "Range") == nil)
-    var with = machine(spec(hash: true), PartOnDisk(bytes: 40, record: weak))
+    let with = machine(spec(hash: true), PartOnDisk(bytes: 40, record: weak))
     let step = with.start()
     #expect(header(step, "Range") == "bytes=40-")
     #expect(header(step, "If-Range") == nil)
-    var unknown = machine(spec(hash: true), PartOnDisk(bytes: 40))
+    let unknown = machine(spec(hash: true), PartOnDisk(bytes: 40))
     #expect(header(unknown.start(), "Range") == "bytes=40-")
   }
 
   @Test func `a part from before a restart of the machine needs a hash`() {
     let old = record(boot: "boot-0")
-    var without = machine(spec(), PartOnDisk(bytes: 40, record: old))
+    let without = machine(spec(), PartOnDisk(bytes: 40, record: old))
     #expect(header(without.start(), "Range") == nil)
-    var with = machine(spec(hash: true), PartOnDisk(bytes: 40, record: old))
+    let with = machine(spec(hash: true), PartOnDisk(bytes: 40, record: old))
     #expect(header(with.start(), "Range") == "bytes=40-")
   }
 
@@ -102,12 +102,12 @@ struct DownloadMachineTests {
     for hash in [true, false] {
       var fresh = record(etag: "", date: "Sun, 06 Nov 1994 08:49:37 GMT")
       fresh.validator.hasFreshDate = true
-      var machine = machine(spec(hash: hash), PartOnDisk(bytes: 40, record: fresh))
+      let machine = machine(spec(hash: hash), PartOnDisk(bytes: 40, record: fresh))
       let step = machine.start()
       #expect(header(step, "Range") == (hash ? "bytes=40-" : nil))
       #expect(header(step, "If-Range") == nil)
     }
-    var first = machine(spec())
+    let first = machine(spec())
     _ = first.start()
     let seconds = HTTPDate.seconds("Sun, 06 Nov 1994 08:49:37 GMT") ?? 0
     _ = first.received(
@@ -116,12 +116,12 @@ struct DownloadMachineTests {
   }
 
   @Test func `a whole part with a hash needs no request`() {
-    var machine = machine(spec(hash: true), PartOnDisk(bytes: 100, record: record()))
+    let machine = machine(spec(hash: true), PartOnDisk(bytes: 100, record: record()))
     #expect(machine.start() == .verify)
   }
 
   @Test func `a part that is too long is not continued`() {
-    var machine = machine(spec(hash: true), PartOnDisk(bytes: 101, record: record()))
+    let machine = machine(spec(hash: true), PartOnDisk(bytes: 101, record: record()))
     #expect(header(machine.start(), "Range") == nil)
   }
 
@@ -138,12 +138,12 @@ struct DownloadMachineTests {
     for name in ["Range", "if-none-match", "Content-Length", "a b", ""] {
       var spec = spec(mirrors: ["http://m/x"])
       spec.headers = [DownloadHeader(name: name, value: "1")]
-      var machine = machine(spec)
+      let machine = machine(spec)
       #expect(failures(machine.start()) == [.request])
     }
     var spec = spec()
     spec.headers = [DownloadHeader(name: "X", value: "a\r\nHost: other")]
-    var machine = machine(spec)
+    let machine = machine(spec)
     #expect(failures(machine.start()) == [.request])
   }
 
@@ -219,7 +219,7 @@ struct DownloadMachineTests {
   @Test func `an answer that does not say its version needs a hash`() {
     let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     for (hash, answered, isWritten) in [(false, "", false), (false, date, true), (true, "", true)] {
-      var machine = machine(spec(hash: hash), PartOnDisk(bytes: 40, record: record(date: date)))
+      let machine = machine(spec(hash: hash), PartOnDisk(bytes: 40, record: record(date: date)))
       _ = machine.start()
       let decision = machine.received(
         head(206) {
@@ -246,7 +246,7 @@ struct DownloadMachineTests {
       #expect(step.flatMap { request($0) }?.rangeFrom == nil)
       #expect(machine.received(head(200, rest), nowSeconds: 0) != .skip)
     }
-    var changed = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+    let changed = machine(spec(), PartOnDisk(bytes: 40, record: record()))
     _ = changed.start()
     let other = head(200) {
       $0.etag = "\"v2\""
@@ -266,7 +266,7 @@ struct DownloadMachineTests {
 
   @Test func `a success that nobody knows is a plain one`() {
     for status in [200, 203, 209, 250, 299] {
-      var machine = machine(spec())
+      let machine = machine(spec())
       _ = machine.start()
       #expect(machine.received(head(status), nowSeconds: 0) != .skip)
     }
@@ -274,7 +274,7 @@ struct DownloadMachineTests {
 
   @Test func `a part that nobody asked for or named is the whole where the hash says so`() {
     for hash in [true, false] {
-      var machine = machine(spec(hash: hash))
+      let machine = machine(spec(hash: hash))
       _ = machine.start()
       #expect((machine.received(head(206), nowSeconds: 0) != .skip) == hash)
       #expect(machine.received(head(206) { $0.hasBrokenRange = true }, nowSeconds: 0) == .skip)
@@ -297,7 +297,7 @@ struct DownloadMachineTests {
       #expect(step.map { failures($0) } == (expected ? [.status(500)] : []))
       part.record = machine.record
     }
-    var machine = machine(spec(), part)
+    let machine = machine(spec(), part)
     _ = machine.start()
     _ = machine.received(
       head(206) {
@@ -312,7 +312,7 @@ struct DownloadMachineTests {
   }
 
   @Test func `an answer that fits is put behind the part`() {
-    var machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
+    let machine = machine(spec(), PartOnDisk(bytes: 40, record: record()))
     _ = machine.start()
     let decision = machine.received(
       head(206) {
@@ -332,7 +332,7 @@ struct DownloadMachineTests {
 
   @Test func `a spliced file that is wrong is fetched anew, a whole one that is wrong is not`() {
     let wrong = DownloadFailure(.wrongHash, "wrong")
-    var machine = machine(spec(hash: true), PartOnDisk(bytes: 100, record: record()))
+    let machine = machine(spec(hash: true), PartOnDisk(bytes: 100, record: record()))
     _ = machine.start()
     let anew = machine.mismatched(wrong)
     #expect(request(anew)?.dropsPart == true)
@@ -360,7 +360,7 @@ struct DownloadMachineTests {
 
   @Test func `what only its source can continue is tried there again first`() {
     for hash in [true, false] {
-      var machine = machine(spec(hash: hash, mirrors: ["http://m/x"]))
+      let machine = machine(spec(hash: hash, mirrors: ["http://m/x"]))
       _ = machine.start()
       _ = machine.received(
         head(200) {
@@ -378,7 +378,7 @@ struct DownloadMachineTests {
   }
 
   @Test func `a full disk is no reason to ask a mirror`() {
-    var machine = machine(spec(mirrors: ["http://m/x"]))
+    let machine = machine(spec(mirrors: ["http://m/x"]))
     _ = machine.start()
     #expect(failures(machine.fail(DownloadFailure(.local(28), "full"))) == [.local(28)])
   }

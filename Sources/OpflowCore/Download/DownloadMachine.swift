@@ -344,7 +344,8 @@ package final class DownloadMachine {
       total == part.bytes || (total == nil && spec.hasHash)
     {
       if hasProbed { return .verify }
-      part.record?.totalBytes = part.bytes
+      let bytes = part.bytes
+      part.record?.totalBytes = bytes
       return .verify
     }
     return askAnew()
