@@ -72,4 +72,70 @@ struct PlacementTests {
     #expect(end.report.what.contains("could not be resolved"))
     #expect(try Path.names(in: harness.folder + "/work") == [])
   }
+
+  /// A download whose server answers when `meanwhile` has been done.
+  private func gated(
+    _ size: Int, _ name: String, _ meanwhile: (DownloadHarness) throws -> Void
+  ) throws -> DownloadHarness {
+    let server = try #require(BadServer.shared)
+    var spec = DownloadSpec(sources: [server.url("/gated/\(size)/57/\(name)")], target: "file")
+    let gate = NSTemporaryDirectory() + "opflow-gate-" + UUID().uuidString
+    guard mkfifo(gate, 0o600) == 0 else { throw Errno(rawValue: errno) }
+    defer { unlink(gate) }
+    spec.headers = [DownloadHeader(name: "X-Gate", value: gate)]
+    let harness = try DownloadHarness([spec])
+    try harness.run()
+    // Waits until the server, which has the request, reads from the other end.
+    let opened = try File.open(gate, .writeOnly)
+    try meanwhile(harness)
+    try opened.close()
+    return harness
+  }
+
+  @Test("nothing stands there before there is something to write", arguments: [10, 300_000])
+  func madeLate(_ size: Int) throws {
+    let harness = try gated(size, "late") {
+      #expect($0.content("file.part") == nil)
+      #expect($0.content("file") == nil)
+    }
+    #expect(try harness.end().outcome.isSuccess)
+    #expect(harness.content("file") == Payload.bytes(size, seed: 57))
+    #expect(harness.content("file.part") == nil)
+  }
+
+  @Test("what somebody left at its part meanwhile is not part of it", arguments: [10, 300_000])
+  func leftMeanwhile(_ size: Int) throws {
+    let harness = try gated(size, "left") {
+      let part = try File.open($0.path("file.part"), [.writeOnly, .create], mode: 0o600)
+      try part.writeAll([UInt8](repeating: 7, count: 500_000))
+      try Data("rubbish".utf8).write(to: URL(fileURLWithPath: $0.path("file.part.meta")))
+    }
+    #expect(try harness.end().outcome.isSuccess)
+    #expect(harness.content("file") == Payload.bytes(size, seed: 57))
+    #expect(harness.content("file.part") == nil)
+    #expect(harness.content("file.part.meta") == nil)
+  }
+
+  @Test("a part that another process has begun meanwhile is left to it", arguments: [10, 300_000])
+  func takenMeanwhile(_ size: Int) throws {
+    var holder: SharedLock?
+    let harness = try gated(size, "taken") {
+      let part = try File.open($0.path("file.part"), [.readWrite, .create], mode: 0o600)
+      #expect(try part.tryLock())
+      try part.writeAll("theirs")
+      holder = SharedLock(part)
+    }
+    let end = try harness.end()
+    #expect(end.outcome.reason == .fetch)
+    #expect(end.report.what.contains("another process"))
+    #expect(harness.content("file.part") == Array("theirs".utf8))
+    #expect(harness.content("file") == nil)
+    withExtendedLifetime(holder) {}
+  }
+
+  /// Keeps a lock for as long as it lives.
+  private final class SharedLock {
+    let file: Descriptor
+    init(_ file: consuming Descriptor) { self.file = file }
+  }
 }

@@ -202,6 +202,14 @@ def paced(r):
 
 
 @behaviour
+def gated(r):
+    """As plain, once somebody has opened the FIFO of X-Gate for writing and closed it."""
+    with open(r.headers["x-gate"]) as gate:
+        gate.read()
+    r.good()
+
+
+@behaviour
 def just_modified(r):
     """Nothing but a date, which is that of the answer."""
     if r.headers.get("if-modified-since"):
