@@ -126,8 +126,11 @@ final class ActiveDownload: TransferReceiver {
   func abandon() {
     switch phase {
     case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
-    case .decoding(let decoded), .settling(_, _, let decoded?): decoded.remove()
-    case .settling, .ended: break
+    case .decoding(let decoded): decoded.remove()
+    case .settling(let file, _, let decoded):
+      tools.settler.withdraw(file)
+      decoded?.remove()
+    case .ended: break
     }
     noteReport()
     letGo()

@@ -40,6 +40,9 @@ final class Settler {
     if group.count == Self.mostInGroup { endGroup(isIdle: false) }
   }
 
+  /// Nobody wants the file any more. One that a thread has already stays a part.
+  func withdraw(_ file: FinishedFile) { group.removeAll { $0 === file } }
+
   /// When `endGroup` is to be called at the latest; nil while nothing waits for that.
   var nextWake: Int64? { group.isEmpty ? nil : groupDue }
 
