@@ -85,7 +85,8 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   private init(scheme: Scheme, authorityAndPath bytes: ArraySlice<UInt8>) throws(Mistake) {
-    let end = bytes.firstIndex { Self.endsAuthority($0) || $0 == UInt8(ascii: "\\") } ?? bytes.endIndex
+    let end =
+      bytes.firstIndex { Self.endsAuthority($0) || $0 == UInt8(ascii: "\\") } ?? bytes.endIndex
     var authority = bytes[..<end]
     var userInfo: String?
     if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
