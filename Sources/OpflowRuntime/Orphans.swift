@@ -52,6 +52,7 @@ package enum Orphans {
   /// Ends every descendant of this process that is not one of `workers` or below one: what a worker
   /// that was killed left behind. Reaps what it ends, and no worker. Returns what could not be ended.
   package static func endAdopted(sparing workers: Set<Int32>) -> [Survivor] {
+    if workers.isEmpty, !hasChildren() { return [] }
     let own = ProcessID.own
     return endAll(
       find: {
@@ -61,6 +62,18 @@ package enum Orphans {
         return children
       },
       isPrey: { $0.parent == own && !workers.contains($0.pid) })
+  }
+
+  /// Whether this process has any child that lives; those that have ended are reaped. A process whose
+  /// parent ends becomes a child in the same moment, so without children nothing is left.
+  private static func hasChildren() -> Bool {
+    while true {
+      do throws(Errno) {
+        guard try EndedProcess.reap(.any, block: false) != nil else { return true }
+      } catch {
+        return error != .noChild
+      }
+    }
   }
 
   // MARK: Who it is

@@ -101,4 +101,21 @@ import Testing
       #expect(alive.isAlive(spared))
     }
   }
+
+  @Test func `what the last worker leaves is ended, and then nothing is left to look for`() async throws {
+    await #expect(processExitsWith: .success) {
+      try ProcessTree.becomeSubreaper()
+      #expect(Orphans.endAdopted(sparing: []) == [])
+      let script = "(setsid sh -c 'echo $$ > say; exec sleep 1000' &); wait; sleep 1000"
+      let dead = try WorkerHarness([WorkerTask("a", script)])
+      try dead.run("a")
+      let orphan = try dead.heardPID()
+      try dead.signal(.kill)
+      #expect(try dead.wait() == .signal(9))
+      #expect(Orphans.endAdopted(sparing: []) == [])
+      #expect(!dead.isAlive(orphan))
+      #expect(ProcessTree.children(of: ProcessID.own) == [])
+      #expect(Orphans.endAdopted(sparing: []) == [])
+    }
+  }
 }
