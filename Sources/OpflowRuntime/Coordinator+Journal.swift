@@ -50,11 +50,20 @@ extension Coordinator {
     }
   }
 
+  /// The thread that syncs is started when there is something to sync for the first time: a short run
+  /// needs none.
   func requestSync() {
-    guard journalFailure == nil, let syncer, let place = syncs.takeRequest(at: Self.now) else {
-      return
+    guard journalFailure == nil, let place = syncs.takeRequest(at: Self.now) else { return }
+    do throws(Errno) {
+      if syncer == nil {
+        let new = JournalSyncer(try journal.makeSyncer())
+        try poller.add(new.thread.rawDescriptor, token: Token.syncer)
+        syncer = new
+      }
+      syncer?.thread.request(place)
+    } catch {
+      fail(error)
     }
-    syncer.thread.request(place)
   }
 
   func takeSync() {

@@ -28,7 +28,7 @@ package final class Coordinator {
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncs: SyncSchedule
-  let syncer: JournalSyncer?
+  var syncer: JournalSyncer?
   var launcher: LocalLauncher
   /// By worker number; nil once it is reaped.
   var links: [WorkerLink?] = []
@@ -49,6 +49,8 @@ package final class Coordinator {
   var dismissalDeadline: Instant?
   /// How the drive ended, once the scheduler said so.
   var closing: CloseEntry?
+  /// Known when all is done that need not wait for the workers to leave.
+  private var exitCode: Int32?
   var stopsAsked = 0
 
   /// Drives the run to its end and returns the exit code (cli.md, "Exit codes").
@@ -83,11 +85,6 @@ package final class Coordinator {
       poller = try Poller()
       try poller.add(signals.rawValue, token: Token.signals)
       signalWait.set(0, signals.rawValue)
-      switch request.durability {
-      case .none: syncer = nil
-      case .group, .each: syncer = JournalSyncer(try journal.makeSyncer())
-      }
-      if let syncer { try poller.add(syncer.thread.rawDescriptor, token: Token.syncer) }
       launcher = try LocalLauncher(folder: request.folder, runID: request.runID)
     } catch {
       throw CoordinatorError("cannot set up the run", error)
@@ -113,7 +110,13 @@ package final class Coordinator {
     var events: [PollEvent] = []
     while true {
       endTurn()
-      if closing != nil, !links.contains(where: { $0 != nil }) { break }
+      if let entry = closing {
+        if exitCode == nil {
+          conclude(entry)
+          continue
+        }
+        if !links.contains(where: { $0 != nil }) { break }
+      }
       do throws(Errno) {
         try rest()
         try poller.wait(timeout: timeout(), into: &events)
@@ -217,20 +220,34 @@ package final class Coordinator {
     progress.flush(at: Self.now)
   }
 
-  private func finish() -> Int32 {
-    flushJournal()
+  /// Does all that need not wait for the workers, which were told to leave: no line follows the last
+  /// one any more.
+  private func conclude(_ entry: CloseEntry) {
     if request.durability != .none, journalFailure == nil {
-      do throws(Errno) { try journal.syncNow() } catch { fail(error) }
+      do throws(Errno) {
+        try journal.syncNow()
+        syncs.completed(upTo: journal.writtenBytes)
+      } catch {
+        fail(error)
+      }
     }
-    launcher.cleanUp()
-    downloads.remove()
-    var entry = closing ?? CloseEntry(state: .interrupted, exitCode: 70)
+    var entry = entry
     if let failure = journalFailure {
       entry = CloseEntry(state: .interrupted, exitCode: 74)
       progress.warning("the journal cannot be written: \(failure)")
     }
-    progress.end(entry, atMilliseconds: Clock.wallMilliseconds)
-    return entry.exitCode
+    exitCode = entry.exitCode
+    progress.close(entry, atMilliseconds: Clock.wallMilliseconds)
+    downloads.remove()
+    RunGroups.removeAbandoned()
+  }
+
+  private func finish() -> Int32 {
+    // Before the file that it syncs is closed.
+    syncer = nil
+    launcher.cleanUp()
+    progress.end()
+    return exitCode ?? 70
   }
 
   /// What a poll event is about.

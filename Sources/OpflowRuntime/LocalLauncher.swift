@@ -5,7 +5,8 @@ internal import OpflowSystem
 struct LocalLauncher: ~Copyable {
   private let folder: RunFolder
   private let runID: String
-  private let bootID: String
+  /// Asked for when a worker is on its way.
+  private lazy var bootID = Machine.bootID
   /// Where workers complain; one file for all of them.
   private let complaints: Descriptor
   /// Where it ended when each worker was started.
@@ -17,7 +18,6 @@ struct LocalLauncher: ~Copyable {
   init(folder: RunFolder, runID: String) throws(Errno) {
     self.folder = folder
     self.runID = runID
-    bootID = Machine.bootID
     groups = RunGroups(run: runID)
     complaints = try File.open(
       folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
@@ -80,7 +80,7 @@ struct LocalLauncher: ~Copyable {
     }
   }
 
-  func entry(for pid: Int32) -> WorkerEntry {
+  mutating func entry(for pid: Int32) -> WorkerEntry {
     WorkerEntry(
       pid: pid, startTime: ProcessStatus.read(pid)?.startTime ?? 0, bootID: bootID,
       autogroup: ProcessStatus.autogroup(of: pid) ?? 0)

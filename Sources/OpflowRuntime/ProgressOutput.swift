@@ -8,6 +8,8 @@ struct ProgressOutput {
   private var isErrorOpen = true
   private var isOutputOpen = true
   private var nextTick: Instant?
+  /// The closing words are there, and wait for `end`.
+  private var isClosed = false
 
   init(view: ProgressView) { self.view = view }
 
@@ -48,6 +50,7 @@ struct ProgressOutput {
 
   /// Draws anew where that is due, and writes all that has come together.
   mutating func flush(at now: Instant) {
+    if isClosed { return }
     if let interval = view.tickMilliseconds {
       view.setVisible(Terminal.isForeground(Terminal.standardError))
       if let due = nextTick, due <= now { view.tick(nowMilliseconds: Clock.wallMilliseconds) }
@@ -58,10 +61,14 @@ struct ProgressOutput {
     write()
   }
 
-  mutating func end(_ close: CloseEntry, atMilliseconds wall: Int64) {
+  /// Lays out the closing words, which `end` writes.
+  mutating func close(_ close: CloseEntry, atMilliseconds wall: Int64) {
     view.end(close, atMilliseconds: wall)
-    write()
+    isClosed = true
+    nextTick = nil
   }
+
+  mutating func end() { write() }
 
   private mutating func write() {
     isErrorOpen = Self.write(

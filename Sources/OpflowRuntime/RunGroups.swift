@@ -20,14 +20,16 @@ struct RunGroups: ~Copyable {
     return KillGroup.make("\(folder)/\(number)")
   }
 
-  /// Removes that of this drive, and the empty ones of any drive that died and was not resumed.
-  func remove() {
-    own?.remove()
+  /// Removes that of this drive.
+  func remove() { own?.remove() }
+
+  /// Removes the empty ones of any drive that died and was not resumed.
+  static func removeAbandoned() {
     guard let home = KillGroup.home, let names = try? Path.names(in: home) else { return }
-    for name in names where name.hasPrefix(Self.family) {
+    for name in names where name.hasPrefix(family) {
       let driver = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
       guard let driver, let pid = Int32(driver), ProcessStatus.read(pid) == nil else { continue }
-      Self.remove("\(home)/\(name)")
+      remove("\(home)/\(name)")
     }
   }
 
