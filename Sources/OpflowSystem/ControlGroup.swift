@@ -2,16 +2,17 @@
 ///
 /// A limit anywhere above counts too, so each folder from the group's own up to the root is read and
 /// the tightest limit taken.
-struct ControlGroup {
+struct ControlGroup: Sendable {
   /// Folders of the second version's group and those above it.
   private let unified: [String]
   private let processorFolders: [String]
   private let memoryFolders: [String]
 
-  static var current: ControlGroup {
+  /// That of this process, as it was when it was first asked for.
+  static let current: ControlGroup = {
     let groups = (try? File.read("/proc/self/cgroup")) ?? []
     return ControlGroup(groups: String(decoding: groups, as: UTF8.self), root: "/sys/fs/cgroup")
-  }
+  }()
 
   /// `groups` is the text of /proc/PID/cgroup: `NUMBER:CONTROLLERS:PATH` each line.
   init(groups: String, root: String) {

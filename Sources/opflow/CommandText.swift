@@ -15,6 +15,11 @@ enum CommandText {
     if here.flatMap({ StateFolder.nearest(to: $0) })?.path != state {
       words += ["--state-dir", ShownPath(view).text(state)]
     }
-    return (words + arguments).map { ActionText.quoted($0) }.joined(separator: " ")
+    var text = ""
+    for word in words + arguments {
+      if !text.isEmpty { text += " " }
+      text += ActionText.quoted(word)
+    }
+    return text
   }
 }

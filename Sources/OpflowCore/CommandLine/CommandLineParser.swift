@@ -21,7 +21,7 @@ package enum CommandLineParser {
     case "-V", "--version": return .version
     default: break
     }
-    guard let command = CommandName(rawValue: first) else { throw unknown(first) }
+    guard let command = CommandName(named: first) else { throw unknown(first) }
     guard command.isSupported else {
       throw UsageError("\(first): not supported yet", command: command)
     }
@@ -116,7 +116,7 @@ private struct ArgumentBuilder {
       return .runs(view)
     case .help:
       guard let name = try single(positionals) else { return .help(nil) }
-      guard let topic = CommandName(rawValue: name) else {
+      guard let topic = CommandName(named: name) else {
         throw UsageError("help: no help on `\(CleanText.string(name))`")
       }
       guard topic.isSupported else { throw UsageError("\(name): not supported yet") }

@@ -6,6 +6,13 @@ package enum CommandName: String, CaseIterable, Sendable {
   case graph, report, journal, clean
   case `init`, schema, completion, version, help
 
+  /// The command of that name. Looks through the names: the standard library would first make a table
+  /// of them, for the one word that a program is given.
+  init?(named word: String) {
+    guard let name = Self.allCases.first(where: { $0.rawValue == word }) else { return nil }
+    self = name
+  }
+
   /// Whether this version has it; others are known words that later versions answer.
   package var isSupported: Bool {
     switch self {

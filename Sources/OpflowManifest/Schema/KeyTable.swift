@@ -1,11 +1,31 @@
-/// The keys that a map of the manifest may have.
+/// The keys that a map of the manifest may have, numbered from zero.
 protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
   /// As it is written.
   var name: StaticString { get }
 }
 
 /// Finds a key by its text.
-final class KeyTable<Key: SchemaKey> {
+///
+/// The table behind it is of no type of its own for each kind of key, since types that are made at run
+/// time take longer to make than to fill.
+struct KeyTable<Key: SchemaKey> {
+  private let words = WordTable()
+
+  init() {
+    var number = 0
+    while let key = Key(rawValue: number) {
+      words.append(key.name)
+      number += 1
+    }
+  }
+
+  func key(_ text: Text) -> Key? { words.number(of: text).flatMap { Key(rawValue: $0) } }
+
+  var names: [Text] { words.texts }
+}
+
+/// The numbers of up to sixty-three names of at most sixteen bytes.
+private final class WordTable {
   /// A name of at most sixteen bytes, comparable at once.
   private struct Word: Equatable {
     var low: UInt64 = 0
@@ -29,27 +49,28 @@ final class KeyTable<Key: SchemaKey> {
     }
   }
 
-  private let words: [Word]
-  private let keys: [Key]
-  /// By hash, with room to spare: a key's number, or -1 for none.
+  private var words: [Word] = []
+  private(set) var texts: [Text] = []
+  /// By hash, with room to spare: a name's number, or -1 for none.
   private var slots = InlineArray<64, Int8>(repeating: -1)
 
-  init() {
-    keys = Array(Key.allCases)
-    words = keys.map { Word(Self.text(of: $0.name)) }
-    for index in keys.indices {
-      var slot = Self.slot(words[index])
-      while slots[slot] >= 0 { slot = (slot + 1) & 63 }
-      slots[slot] = Int8(index)
-    }
+  func append(_ name: StaticString) {
+    // SAFETY: a literal's bytes live as long as the program.
+    let text = Text(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    let word = Word(text)
+    var slot = Self.slot(word)
+    while slots[slot] >= 0 { slot = (slot + 1) & 63 }
+    slots[slot] = Int8(words.count)
+    words.append(word)
+    texts.append(text)
   }
 
-  func key(_ text: Text) -> Key? {
+  func number(of text: Text) -> Int? {
     guard text.count <= 16 else { return nil }
     let word = Word(text)
     var slot = Self.slot(word)
     while slots[slot] >= 0 {
-      if words[Int(slots[slot])] == word { return keys[Int(slots[slot])] }
+      if words[Int(slots[slot])] == word { return Int(slots[slot]) }
       slot = (slot + 1) & 63
     }
     return nil
@@ -57,12 +78,5 @@ final class KeyTable<Key: SchemaKey> {
 
   private static func slot(_ word: Word) -> Int {
     Int(((word.low ^ word.high) &* 0x9E37_79B9_7F4A_7C15) >> 58)
-  }
-
-  var names: [Text] { keys.map { Self.text(of: $0.name) } }
-
-  private static func text(of name: StaticString) -> Text {
-    // SAFETY: a literal's bytes live as long as the program.
-    Text(start: name.utf8Start, count: name.utf8CodeUnitCount)
   }
 }

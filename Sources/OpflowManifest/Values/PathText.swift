@@ -33,9 +33,12 @@ enum PathText {
   }
 
   private static func appendParts(of path: Text, to parts: inout [Text]) {
-    for slice in path.split(separator: UInt8(ascii: "/")) {
-      let part = Text(rebasing: slice)
-      if part == "." { continue }
+    var start = 0
+    while start < path.count {
+      let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.count
+      let part = Text(rebasing: path[start..<end])
+      start = end + 1
+      if part.isEmpty || part == "." { continue }
       if part == ".." {
         _ = parts.popLast()
       } else {
