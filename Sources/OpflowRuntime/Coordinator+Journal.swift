@@ -2,7 +2,7 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension Coordinator {
-  /// Journals a transition and shows it.
+  /// Journals a transition and shows it. A start is shown when its order is given, or later.
   func record(_ transition: Transition, at wall: Int64) {
     if journalFailure == nil { journal.append(transition, at: wall, plan: plan) }
     let task = transition.task
@@ -12,7 +12,25 @@ extension Coordinator {
       outputs.end(transition, progress.outputWish) { progress.output($0, $1) }
     }
     downloads.running.apply(transition, plan: plan)
+    if transition.event == .start { return }
+    if transition.event == .interrupt, !handedAhead.isEmpty,
+      handedAhead.removeValue(forKey: task) != nil
+    {
+      // It comes back from a worker that never began with it.
+      return
+    }
+    showBegun(task)
     progress.transition(transition, atMilliseconds: wall)
+  }
+
+  /// A worker has begun with a task: shows its start, if it was handed ahead.
+  func showBegun(_ task: TaskID) {
+    guard !handedAhead.isEmpty, let attempt = handedAhead.removeValue(forKey: task) else { return }
+    showStart(task, attempt: attempt, at: Clock.wallMilliseconds)
+  }
+
+  func showStart(_ task: TaskID, attempt: Int32, at wall: Int64) {
+    progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
   }
 
   func append(_ entries: [JournalEntry], at wall: Int64) {

@@ -38,6 +38,15 @@ extension Coordinator {
 
   // MARK: - Talking
 
+  /// Shows what an order starts; of what is handed ahead, the worker will say when it begins.
+  func show(_ order: WorkerOrder, at wall: Int64) {
+    switch order {
+    case .run(let task, let attempt): showStart(task, attempt: attempt, at: wall)
+    case .follow(let task, let attempt): handedAhead[task] = attempt
+    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .bye: break
+    }
+  }
+
   func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
     guard let link = links[worker.index] else { return }
     var mustNotRepeat = false
@@ -117,7 +126,9 @@ extension Coordinator {
   private func take(_ report: WorkerReport, from link: WorkerLink) {
     switch report {
     case .hello(let hello): greet(hello, from: link)
-    case .started(let task, let attempt, _): tell(.started(link.id, task, attempt: attempt))
+    case .started(let task, let attempt, _):
+      tell(.started(link.id, task, attempt: attempt))
+      showBegun(task)
     case .fetched(let task, let attempt, let record):
       tell(.fetched(link.id, task, attempt: attempt, record))
     case .ended(let task, let attempt, let outcome):

@@ -41,6 +41,8 @@ package final class Coordinator {
   var downloads: DownloadNotes
 
   var actions: [SchedulerAction] = []
+  /// Tries of tasks that workers were handed ahead and have not begun with, by task.
+  var handedAhead: [TaskID: Int32] = [:]
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
@@ -197,7 +199,9 @@ package final class Coordinator {
       switch action {
       case .journal(let transition): record(transition, at: wall)
       case .launch(let worker, let kind): launch(worker, kind, at: wall)
-      case .order(let worker, let order): enqueue(order, for: worker)
+      case .order(let worker, let order):
+        enqueue(order, for: worker)
+        show(order, at: wall)
       case .discard(let worker):
         // The scheduler knows why. One whose launch failed is told of as that.
         if let link = links[worker.index] { lose(link, complaint: "") }
@@ -215,7 +219,10 @@ package final class Coordinator {
     flushJournal()
     requestSync()
     sendPending()
-    outputs.follow(progress.outputWish, at: Self.now) { progress.output($0, $1) }
+    outputs.follow(progress.outputWish, at: Self.now) { task, bytes in
+      showBegun(task)
+      progress.output(task, bytes)
+    }
     downloads.write(at: Self.now)
     progress.flush(at: Self.now)
   }

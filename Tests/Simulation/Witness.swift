@@ -269,7 +269,6 @@ struct Witness {
     guard starts.count == 1, launches.isEmpty, let start = starts.first, !holdsBack else {
       return
     }
-    if case .workerReady = event { return }
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
       if scheduler.state(other) == .ready, plan.kind(other) == plan.kind(start),

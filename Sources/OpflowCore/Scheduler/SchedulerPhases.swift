@@ -134,7 +134,9 @@ extension Scheduler {
     if !isSuspended {
       while let task = timers.popDue(at: now) { becomeReady(task) }
     }
-    for index in fleets.indices { fleets[index].noteTime(now) }
+    for index in fleets.indices where fleets[index].noteTime(now) {
+      takeBackAll(ofFleet: index, into: &actions)
+    }
     for worker in aliveWorkers {
       guard let deadline = workers[worker.index].deadline, deadline <= now else { continue }
       let complaint =

@@ -48,9 +48,9 @@ extension Scheduler {
     aheadCount -= 1
   }
 
-  mutating func welcome(
-    _ worker: WorkerID, at now: Instant, into actions: inout [SchedulerAction]
-  ) {
+  /// A worker is there. It gets the best of what is ready by now, which need not be the task that it
+  /// was launched for.
+  mutating func welcome(_ worker: WorkerID) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching,
       !workers[worker.index].isDiscarded
     else { return }
@@ -59,14 +59,9 @@ extension Scheduler {
     fleets[fleet].launching -= 1
     workers[worker.index].deadline = nil
     let task = workers[worker.index].current
-    if task.isNone {
-      workers[worker.index].phase = .idle
-      fleets[fleet].idle.append(worker)
-    } else {
-      workers[worker.index].phase = .busy
-      fleets[fleet].noteStart(at: now)
-      start(task, on: worker, into: &actions)
-    }
+    workers[worker.index].current = .none
+    becomeIdle(worker)
+    giveBackAssigned(task)
   }
 
   /// Frees a worker from the task that ended. The next one handed ahead follows: the worker starts
