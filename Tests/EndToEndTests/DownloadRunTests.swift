@@ -48,6 +48,30 @@ struct DownloadRunTests {
     #expect(said.count >= 3, "\(run)")
   }
 
+  @Test func `of downloads from a slow server each is said to start once, when it does`() throws {
+    let place = try Workplace()
+    let server = try place.startShell(
+      "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 20000000")
+    try server.waitForOutput("\n")
+    let address = server.outputText.split(separator: " ").last.map { $0.dropLast() } ?? ""
+    let tasks = (0..<6).map {
+      "  d\($0): { download: { url: \"\(address)/north.tar\", to: copy\($0) } }\n"
+    }
+    try place.write("opflow.yaml", "tasks:\n" + tasks.joined())
+    let run = try place.opflow("run", "--output", "line", "--json")
+    for index in 0..<6 {
+      #expect(run.errorLines.filter { $0.hasSuffix("d\(index) started") }.count == 1, "\(run)")
+    }
+    let first = try #require(run.errorLines.firstIndex { $0.contains("succeeded in") })
+    // At most four are at work at once.
+    #expect(run.errorLines[..<first].filter { $0.hasSuffix(" started") }.count <= 4, "\(run)")
+    #expect(!run.output.contains(#""reason":"revoked""#))
+    let events = run.output.split(separator: "\n")
+    #expect(events.filter { $0.contains(#""event":"start""#) }.count == 6)
+    // The journal tells of those that were handed ahead and came back.
+    #expect(try place.text(place.journalName).contains("reason=revoked"))
+  }
+
   @Test func `the status of a live run tells how far a download is`() throws {
     let place = try Workplace()
     let server = try place.startShell(

@@ -69,13 +69,22 @@ struct ImaginedRun {
       } else if !launched.isEmpty {
         let worker = launched.removeFirst()
         tell(.workerReady(worker))
-      } else if let (worker, orders) = inbox.first(where: { !$0.value.isEmpty }) {
-        inbox[worker] = Array(orders.dropFirst())
-        obey(worker, orders[0])
-      } else {
+      } else if !obeyNext() {
         return
       }
     }
+  }
+
+  /// Lets every worker that is there take up its orders.
+  mutating func obeyAll() {
+    while obeyNext() {}
+  }
+
+  private mutating func obeyNext() -> Bool {
+    guard let (worker, orders) = inbox.first(where: { !$0.value.isEmpty }) else { return false }
+    inbox[worker] = Array(orders.dropFirst())
+    obey(worker, orders[0])
+    return true
   }
 
   /// Nothing is left of a worker that was killed.

@@ -68,14 +68,66 @@ struct SchedulerDownloadTests {
     #expect(ends == ends.sorted())
   }
 
-  @Test("one short one is enough to hand others ahead")
-  func firstShort() throws {
-    var run = ImaginedRun(try plan(10), handsAhead: true)
+  @Test("they are handed ahead before any has ended")
+  func fromTheStart() throws {
+    var run = ImaginedRun(try plan(100), handsAhead: true)
     run.settle()
+    #expect(run.running.count == 1)
+    #expect(run.ahead.values.map(\.count) == [64])
+  }
+
+  @Test("what a slow server was handed comes back, and starts in its order on up to four workers")
+  func slowServer() throws {
+    var maker = PlanMaker()
+    for index in 0..<100 { maker.addDownload("d\(index)") }
+    maker.tasks[70].priority = 4
+    var run = ImaginedRun(try maker.make(), handsAhead: true)
+    // Which comes first, the most urgent one.
+    #expect(run.runningNames == ["d70"])
+    var expected = ["d70", "d0", "d1", "d2"]
+    for (time, count) in [(20, 2), (40, 3), (60, 4)] as [(Int64, Int)] {
+      run.now = milliseconds(time)
+      run.tell(.timer)
+      // A worker that is there gives back before a new one says hello.
+      run.obeyAll()
+      #expect(run.runningNames == expected.prefix(count).sorted())
+      #expect(run.ahead.values.flatMap(\.self).isEmpty)
+    }
+    #expect(run.journal.filter { $0.outcome.reason == .revoked }.count == 64)
+    run.now = milliseconds(90)
+    var outcome = Outcome(status: .success)
+    outcome.usage.wallMicroseconds = 80_000
+    let worker = try #require(run.running.first { $0.value.0 == TaskID(0) }?.key)
+    run.end(worker, outcome)
+    expected[1] = "d3"
+    #expect(run.runningNames == expected.sorted())
     #expect(run.ahead.values.flatMap(\.self).isEmpty)
-    run.end("d0")
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+    #expect(run.journal.filter { $0.event == .success }.count == 100)
+    #expect(run.started.allSatisfy { $0.attempt == 1 })
+  }
+
+  @Test("a server that was slow and is quick again is given several at once again")
+  func quickAgain() throws {
+    var run = ImaginedRun(try plan(100), handsAhead: true)
     run.settle()
-    #expect(run.ahead.values.map(\.count) == [8])
+    run.now = milliseconds(20)
+    run.tell(.timer)
+    run.settle()
+    var ends = 0
+    while run.ahead.values.allSatisfy(\.isEmpty), ends < 50 {
+      run.now = milliseconds(21 + Int64(ends))
+      let worker = try #require(run.running.keys.min { $0.rawValue < $1.rawValue })
+      var outcome = Outcome(status: .success)
+      outcome.usage.wallMicroseconds = ends == 0 ? 21_000 : 500
+      run.end(worker, outcome)
+      run.settle()
+      ends += 1
+    }
+    #expect((2..<20).contains(ends))
+    run.finish()
+    #expect(run.close?.exitCode == 0)
   }
 
   @Test("those that come one after the other are short, however long each was made to last")

@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `what the last worker leaves is ended, and then nothing is left to look for`() async throws {
+  @Test func `what the last worker leaves is ended, and then nothing is left`() async throws {
     await #expect(processExitsWith: .success) {
       try ProcessTree.becomeSubreaper()
       #expect(Orphans.endAdopted(sparing: []) == [])

@@ -113,15 +113,23 @@ struct Fleet {
     defer { lastEnd = now }
     // The first one says more than what was assumed of all.
     guard let lastEnd else {
-      meanWallMicroseconds = min(meanWallMicroseconds, wall)
+      meanWallMicroseconds = min(wall, Self.longMicroseconds)
       return meanWallMicroseconds
     }
     return min(wall, (now.nanoseconds - lastEnd.nanoseconds) / 1000 * Int64(max(alive, 1)))
   }
 
-  mutating func noteTime(_ now: Instant) {
-    guard let due = slowFrom, due <= now else { return }
+  /// Returns whether it has just become slow. Its tasks are then not taken for short any more, until
+  /// some show that they are.
+  mutating func noteTime(_ now: Instant) -> Bool {
+    guard let due = slowFrom, due <= now else { return false }
     slowFrom = nil
     isSlow = true
+    meanWallMicroseconds = max(meanWallMicroseconds, Self.longMicroseconds)
+    return true
   }
+
+  /// What tasks of a fleet that grows when it is slow are taken to last at most, so that a few short
+  /// ones change that.
+  private static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
 }

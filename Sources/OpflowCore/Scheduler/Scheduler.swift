@@ -47,6 +47,9 @@ package struct SchedulerOptions: Sendable {
   /// Downloads that a worker may be handed ahead. They are made durable together, and many at once
   /// take hardly longer than one.
   static let maxDownloadsAhead = 64
+  /// How long a download is taken to last before any has ended, so that several are handed over at
+  /// once. That a server is slow shows soon enough.
+  static let expectedDownloadMicroseconds: Int64 = 100
   /// Dependents of a running task looked at before another is handed ahead behind it.
   static let maxDependentsLookedAt = 16
   /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks
@@ -163,7 +166,7 @@ package struct Scheduler {
         limit: Int(min(max(downloads, 1), 1 << 10)), maxAhead: SchedulerOptions.maxDownloadsAhead,
         growsWhenSlow: true,
         expectedWall: min(
-          options.expectedWallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 2)),
+          options.expectedWallMicroseconds, SchedulerOptions.expectedDownloadMicroseconds)),
     ]
     for index in 0..<count { enter(TaskID(index), as: initial[index]) }
   }
@@ -199,7 +202,7 @@ package struct Scheduler {
     case .begin:
       begin(into: &actions)
     case .workerReady(let worker):
-      welcome(worker, at: now, into: &actions)
+      welcome(worker)
     case .workerLost(let worker, let complaint):
       lose(worker, complaint: complaint, into: &actions)
     case .launchFailed(let worker, let complaint):

@@ -85,6 +85,20 @@ extension Scheduler {
     }
   }
 
+  /// Asks for all back that workers of a fleet were handed which turns out to be slow: it is to start
+  /// in its order, on whichever worker is free first.
+  mutating func takeBackAll(ofFleet fleet: Int, into actions: inout [SchedulerAction]) {
+    for worker in aliveWorkers {
+      let index = worker.index
+      guard Int(workers[index].kind.rawValue) == fleet, !workers[index].isDiscarded else {
+        continue
+      }
+      for place in workers[index].ahead.indices {
+        revokeAhead(place, of: worker, into: &actions)
+      }
+    }
+  }
+
   /// Asks for a task back, once.
   mutating func revokeAhead(
     _ place: Int, of worker: WorkerID, into actions: inout [SchedulerAction]
