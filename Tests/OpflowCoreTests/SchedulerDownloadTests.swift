@@ -68,24 +68,31 @@ struct SchedulerDownloadTests {
     #expect(ends == ends.sorted())
   }
 
-  @Test("they are handed ahead before any has ended")
-  func fromTheStart() throws {
+  @Test("one short one is enough to hand others ahead")
+  func firstShort() throws {
     var run = ImaginedRun(try plan(100), handsAhead: true)
+    run.settle()
+    #expect(run.ahead.values.flatMap(\.self).isEmpty)
+    run.end("d0")
     run.settle()
     #expect(run.running.count == 1)
     #expect(run.ahead.values.map(\.count) == [64])
   }
 
-  @Test("what a slow server was handed comes back, and starts in its order on up to four workers")
-  func slowServer() throws {
+  @Test("what a server was handed that turns slow comes back, and starts in its order on up to four")
+  func turnsSlow() throws {
     var maker = PlanMaker()
     for index in 0..<100 { maker.addDownload("d\(index)") }
     maker.tasks[70].priority = 4
     var run = ImaginedRun(try maker.make(), handsAhead: true)
-    // Which comes first, the most urgent one.
+    // The most urgent one comes first.
     #expect(run.runningNames == ["d70"])
-    var expected = ["d70", "d0", "d1", "d2"]
-    for (time, count) in [(20, 2), (40, 3), (60, 4)] as [(Int64, Int)] {
+    run.now = milliseconds(1)
+    run.end("d70")
+    run.settle()
+    #expect(run.ahead.values.map(\.count) == [64])
+    var expected = ["d0", "d1", "d2", "d3"]
+    for (time, count) in [(21, 2), (41, 3), (61, 4)] as [(Int64, Int)] {
       run.now = milliseconds(time)
       run.tell(.timer)
       // A worker that is there gives back before a new one says hello.
@@ -97,9 +104,9 @@ struct SchedulerDownloadTests {
     run.now = milliseconds(90)
     var outcome = Outcome(status: .success)
     outcome.usage.wallMicroseconds = 80_000
-    let worker = try #require(run.running.first { $0.value.0 == TaskID(0) }?.key)
+    let worker = try #require(run.running.first { $0.value.0 == TaskID(1) }?.key)
     run.end(worker, outcome)
-    expected[1] = "d3"
+    expected[1] = "d4"
     #expect(run.runningNames == expected.sorted())
     #expect(run.ahead.values.flatMap(\.self).isEmpty)
     run.finish()

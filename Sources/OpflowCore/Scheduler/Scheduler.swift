@@ -47,9 +47,6 @@ package struct SchedulerOptions: Sendable {
   /// Downloads that a worker may be handed ahead. They are made durable together, and many at once
   /// take hardly longer than one.
   static let maxDownloadsAhead = 64
-  /// How long a download is taken to last before any has ended, so that several are handed over at
-  /// once. That a server is slow shows soon enough.
-  static let expectedDownloadMicroseconds: Int64 = 100
   /// Dependents of a running task looked at before another is handed ahead behind it.
   static let maxDependentsLookedAt = 16
   /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks
@@ -166,7 +163,7 @@ package struct Scheduler {
         limit: Int(min(max(downloads, 1), 1 << 10)), maxAhead: SchedulerOptions.maxDownloadsAhead,
         growsWhenSlow: true,
         expectedWall: min(
-          options.expectedWallMicroseconds, SchedulerOptions.expectedDownloadMicroseconds)),
+          options.expectedWallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 2)),
     ]
     for index in 0..<count { enter(TaskID(index), as: initial[index]) }
   }
