@@ -90,10 +90,12 @@ struct PreparedResume {
     [.resume(entry)] + decision.transitions.map { .transition($0) }
   }
 
-  /// The exit code of a run that is closed and in which nothing would change; nil for others.
+  /// The exit code of a run that came to its end and in which nothing would change; nil for others. One
+  /// that was stopped when all was done but its end has that before it.
   var nothingToDo: Int32? {
-    guard let close = history.close, !decision.startsAnything, decision.failCount == 0,
-      decision.transitions.isEmpty, decision.runCount == 0
+    guard let close = history.close, close.state == .succeeded || close.state == .failed,
+      !decision.startsAnything, decision.failCount == 0, decision.transitions.isEmpty,
+      decision.runCount == 0
     else { return nil }
     return close.exitCode
   }

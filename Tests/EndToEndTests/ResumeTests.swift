@@ -41,6 +41,25 @@ struct ResumeTests {
     #expect(place.lines().isEmpty)
   }
 
+  @Test func `a run that was stopped when all was done is brought to its end`() throws {
+    let place = try failed()
+    try place.opflow("resume")
+    // As if the signal had come just after the last task.
+    var lines = try place.text(place.journalName).split(separator: "\n").map(String.init)
+    let close = try #require(lines.popLast().flatMap { JournalLine($0) })
+    #expect(close.event == "close")
+    let rest =
+      "\(close.sequence)\t\(close.milliseconds)\tclose\t\td=2\tstate=interrupted\tcode=130\tsignal=2"
+    let sum = String(CRC32C.checksum(Array(rest.utf8)), radix: 16)
+    lines.append(String(repeating: "0", count: 8 - sum.count) + sum + "\t" + rest)
+    try place.write(place.journalName, lines.joined(separator: "\n") + "\n")
+    #expect(try place.status().state == "interrupted")
+    try place.write("trace", "")
+    try place.opflow("resume")
+    #expect(place.lines().isEmpty)
+    #expect(try place.status().state == "succeeded")
+  }
+
   @Test func `run --resume is one command that can be repeated`() throws {
     let place = try Workplace(
       """

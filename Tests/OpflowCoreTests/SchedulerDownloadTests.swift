@@ -79,7 +79,7 @@ struct SchedulerDownloadTests {
     #expect(run.ahead.values.map(\.count) == [64])
   }
 
-  @Test("what a server was handed that turns slow comes back, and starts in its order on up to four")
+  @Test("what a server was handed that turns slow comes back, and starts in its order")
   func turnsSlow() throws {
     var maker = PlanMaker()
     for index in 0..<100 { maker.addDownload("d\(index)") }
