@@ -38,7 +38,6 @@ final class ActiveDownload: TransferReceiver {
   private var part: PartFile?
   private var headReader = ResponseHeadReader()
   private var head: ResponseHead?
-  private var hasAnswered = false
   private var answeredAt: Int64 = 0
   private var lastActivity: Int64 = 0
   private(set) var report = FetchReport()
@@ -82,6 +81,7 @@ final class ActiveDownload: TransferReceiver {
     return nil
   }
 
+  private var hasAnswered: Bool { head != nil }
   var doneBytes: Int64 { part?.byteCount ?? 0 }
   var totalBytes: Int64? { machine?.totalBytes ?? spec.sizeBytes }
 
@@ -235,7 +235,7 @@ final class ActiveDownload: TransferReceiver {
   // MARK: - The part
 
   private func openPart(_ hash: ContentHash) throws(DownloadFailure) {
-    let part = try PartFile(spec, hash: hash, piece: tools.pieces.take())
+    let part = try PartFile(spec, hash: hash, piece: tools.buffer.take())
     self.part = part
     if !spec.resumes { try part.empty() }
     initialBytes = part.byteCount
@@ -350,7 +350,6 @@ final class ActiveDownload: TransferReceiver {
     ending = nil
     skipped = 0
     head = nil
-    hasAnswered = false
     resumeClock()
     phase = .transferring
     do throws(DownloadFailure) {
@@ -425,7 +424,6 @@ final class ActiveDownload: TransferReceiver {
 
   private func answer(_ head: ResponseHead) {
     self.head = head
-    hasAnswered = true
     answeredAt = Clock.monotonicNanoseconds
     lastActivity = answeredAt
     let nowSeconds = Clock.wallMilliseconds / 1000

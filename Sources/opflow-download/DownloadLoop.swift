@@ -98,7 +98,7 @@ final class DownloadLoop {
     return last
   }
 
-  /// Bits for what is there: 1 for orders, 2 for syncs that ended.
+  /// Bits for what is there: 1 for orders, 2 for files that have come further.
   private func waitOrWork() throws(Errno) -> Int32 {
     guard let active, !queue.isSuspended else {
       tools.settler.endGroup(isIdle: true)

@@ -66,7 +66,7 @@ enum DownloadMain {
     let settler = try attempt("cannot set up syncing") { () throws(Errno) in try Settler() }
     let journals = JournalSearch(runFolder: runFolder)
     let tools = ActiveDownload.Tools(
-      transfer: transfer, settler: settler, pieces: PieceBuffers(), bootID: Machine.bootID,
+      transfer: transfer, settler: settler, buffer: SpareBuffer(), bootID: Machine.bootID,
       standardMode: standardMode, patience: patience,
       lastSuccess: journals.lastSuccess)
     let hello = WorkerHello(

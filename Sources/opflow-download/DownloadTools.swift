@@ -5,7 +5,7 @@ extension ActiveDownload {
   struct Tools {
     let transfer: Transfer
     let settler: Settler
-    let pieces: PieceBuffers
+    let buffer: SpareBuffer
     let bootID: String
     /// Permission bits of a file for which the manifest gives none.
     let standardMode: UInt32

@@ -12,18 +12,13 @@ final class PieceBuffer {
   deinit { bytes.deallocate() }
 }
 
-/// Buffers for the file that is transferred and for the one before it, whose last bytes are written
-/// while the first of the next are on their way.
-final class PieceBuffers {
-  private var buffers: [PieceBuffer] = []
+/// The buffer of the part that is worked on, which serves one after the other.
+final class SpareBuffer {
+  private var buffer = PieceBuffer()
 
   /// One that nobody else has.
   func take() -> PieceBuffer {
-    for index in buffers.indices where isKnownUniquelyReferenced(&buffers[index]) {
-      return buffers[index]
-    }
-    let buffer = PieceBuffer()
-    buffers.append(buffer)
+    if !isKnownUniquelyReferenced(&buffer) { buffer = PieceBuffer() }
     return buffer
   }
 }

@@ -344,6 +344,7 @@ package final class DownloadMachine {
       total == part.bytes || (total == nil && spec.hasHash)
     {
       if hasProbed { return .verify }
+      // Not within the assignment, which has the part to itself.
       let bytes = part.bytes
       part.record?.totalBytes = bytes
       return .verify

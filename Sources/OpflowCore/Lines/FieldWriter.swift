@@ -108,7 +108,8 @@ package enum Field {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)
     }
-    return (plain ?? nil) ?? unescaped(field).map { String(decoding: $0, as: UTF8.self) }
+    if let text = plain ?? nil { return text }
+    return unescaped(field).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// A decimal number, with a minus sign where it is negative; nil for anything else.

@@ -131,5 +131,5 @@ struct Fleet {
 
   /// What tasks of a fleet that grows when it is slow are taken to last at most, so that a few short
   /// ones change that.
-  private static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
+  static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
 }

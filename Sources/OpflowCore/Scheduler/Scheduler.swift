@@ -162,8 +162,7 @@ package struct Scheduler {
       Fleet(
         limit: Int(min(max(downloads, 1), 1 << 10)), maxAhead: SchedulerOptions.maxDownloadsAhead,
         growsWhenSlow: true,
-        expectedWall: min(
-          options.expectedWallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 2)),
+        expectedWall: min(options.expectedWallMicroseconds, Fleet.longMicroseconds)),
     ]
     for index in 0..<count { enter(TaskID(index), as: initial[index]) }
   }

@@ -88,14 +88,16 @@ extension Scheduler {
   /// Asks for all back that workers of a fleet were handed which turns out to be slow: it is to start
   /// in its order, on whichever worker is free first.
   mutating func takeBackAll(ofFleet fleet: Int, into actions: inout [SchedulerAction]) {
-    for worker in aliveWorkers {
-      let index = worker.index
-      guard Int(workers[index].kind.rawValue) == fleet, !workers[index].isDiscarded else {
-        continue
-      }
-      for place in workers[index].ahead.indices {
-        revokeAhead(place, of: worker, into: &actions)
-      }
+    for worker in aliveWorkers where Int(workers[worker.index].kind.rawValue) == fleet {
+      takeBackAll(of: worker, into: &actions)
+    }
+  }
+
+  /// Asks for all back that a worker was handed; what one has that is to end comes back without.
+  mutating func takeBackAll(of worker: WorkerID, into actions: inout [SchedulerAction]) {
+    if workers[worker.index].isDiscarded { return }
+    for place in workers[worker.index].ahead.indices {
+      revokeAhead(place, of: worker, into: &actions)
     }
   }
 

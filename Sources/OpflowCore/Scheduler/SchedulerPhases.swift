@@ -45,8 +45,7 @@ extension Scheduler {
         workers[worker.index].current = .none
         giveBackAssigned(record.current)
       }
-      if record.isDiscarded { continue }
-      for place in record.ahead.indices { revokeAhead(place, of: worker, into: &actions) }
+      takeBackAll(of: worker, into: &actions)
     }
   }
 
