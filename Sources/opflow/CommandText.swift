@@ -15,6 +15,8 @@ enum CommandText {
     if here.flatMap({ StateFolder.nearest(to: $0) })?.path != state {
       words += ["--state-dir", ShownPath(view).text(state)]
     }
+    // By hand: the types of `joined` are made at run time when it is first called, which with those of
+    // `split` on the way of a manifest takes nearly a tenth of a run of one task.
     var text = ""
     for word in words + arguments {
       if !text.isEmpty { text += " " }

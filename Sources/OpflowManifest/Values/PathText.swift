@@ -33,6 +33,7 @@ enum PathText {
   }
 
   private static func appendParts(of path: Text, to parts: inout [Text]) {
+    // Not by `split`, whose types are made at run time when it is first called.
     var start = 0
     while start < path.count {
       let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.count
