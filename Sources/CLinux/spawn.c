@@ -48,8 +48,20 @@ static int place_descriptors(const struct clinux_program *program) {
   return clinux_close_from(3);
 }
 
+// Whether an error says that there is no such program in a folder, so that the next one is its turn.
+static int is_absent(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
+}
+
 // execvp(3) with the path and environment of the child, and without its fall-back to a shell.
+//
+// An exec that fails costs several times a look, and a path can have many folders before the right
+// one. So each folder is looked at before it is tried, in its turn every time, since a program may
+// have come to stand in an earlier folder. Where the last program was found, the look is spared: most
+// lie in one folder.
 static int execute(const struct clinux_program *program) {
+  // Written by children, in our memory. Whatever it is, the result is the same.
+  static _Atomic int found = -1;
   if (program->search_path == NULL || strchr(program->file, '/') != NULL) {
     execve(program->file, program->arguments, program->environment);
     return errno;
@@ -58,18 +70,22 @@ static int execute(const struct clinux_program *program) {
   char path[PATH_MAX];
   size_t length = strlen(program->file);
   int result = ENOENT;
-  for (const char *folder = program->search_path;;) {
+  const char *folder = program->search_path;
+  for (int place = 0;; place++) {
     const char *end = strchrnul(folder, ':');
     size_t prefix = (size_t)(end - folder);
     if (prefix + length + 2 <= sizeof path) {
       memcpy(path, folder, prefix);
       if (prefix > 0) path[prefix++] = '/';
       memcpy(path + prefix, program->file, length + 1);
-      execve(path, program->arguments, program->environment);
-      if (errno == EACCES) {
-        result = EACCES;
-      } else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG) {
-        return errno;
+      if (place == found || access(path, F_OK) == 0 || !is_absent(errno)) {
+        found = place;
+        execve(path, program->arguments, program->environment);
+        if (errno == EACCES) {
+          result = EACCES;
+        } else if (!is_absent(errno)) {
+          return errno;
+        }
       }
     }
     if (*end == 0) return result;

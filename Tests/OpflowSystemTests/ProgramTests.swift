@@ -99,6 +99,37 @@ import Testing
     #expect(try readOutput(pipe) == Array("found in \(Path.real(folder("sub")))\n".utf8))
   }
 
+  @Test func `a program that comes to stand in an earlier folder is taken from then on`() throws {
+    let folder = try TemporaryFolder()
+    let places = (0..<4).map { "place-\($0)" }
+    let searchPath = places.map { folder($0) }.joined(separator: ":")
+    for place in places { try Path.makeDirectories(folder(place)) }
+    func put(_ place: String, mode: UInt32 = 0o700) throws {
+      try File.open(folder("\(place)/tool"), [.writeOnly, .create], mode: mode)
+        .writeAll("#!/bin/sh\necho \(place)\n")
+    }
+    func found() throws -> String {
+      let pipe = try Pipe()
+      let process = try start(
+        ["tool"], searchPath: searchPath, directory: "/", output: pipe.write.rawValue)
+      #expect(try process.wait().status == .exit(0))
+      return String(decoding: try readOutput(pipe), as: UTF8.self)
+    }
+    try put("place-2")
+    #expect(try found() == "place-2\n")
+    #expect(try found() == "place-2\n")
+    // Behind it: no change. Before it, but not to be executed: the next one serves.
+    try put("place-3")
+    try put("place-1", mode: 0o600)
+    #expect(try found() == "place-2\n")
+    try put("place-0")
+    #expect(try found() == "place-0\n")
+    try Path.remove(folder("place-0/tool"))
+    #expect(try found() == "place-2\n")
+    try Path.remove(folder("place-2/tool"))
+    #expect(try found() == "place-3\n")
+  }
+
   @Test func `a missing folder and a forbidden program are told apart`() throws {
     let folder = try TemporaryFolder()
     try File.open(folder("tool"), [.writeOnly, .create], mode: 0o600).close()
