@@ -59,6 +59,37 @@ bench_dispatch() {
   race dispatch "$count" 'cpu wall' opflow ninja make xargs parallel limit
 }
 
+# The same where the program lies in the last of sixteen folders of the PATH.
+bench_path() {
+  local count number folders=
+  count=$(sized 10000)
+  for number in {1..15}; do
+    mkdir -p "folder-$number"
+    folders+=$place/folder-$number:
+  done
+  folders+=$(dirname "$(command -v true)")
+  manifest "$count" "$chains" true
+  path_run() { rm -rf state; PATH=$folders measure 1 "$opflow" run -j 2 -q --state-dir state; }
+  path_ninja_run() {
+    rm -f .ninja_log .ninja_deps
+    PATH=$folders measure 1 "$ninja" -j 2 --quiet
+  }
+  path_limit_run() { PATH=$folders measure 1 "$place/spawn" "$count" true; }
+  local ninja
+  ninja=$(command -v ninja || true)
+  goal['dispatch, PATH of sixteen folders/cpu/ninja']=0.82
+  race 'dispatch, PATH of sixteen folders' "$count" 'cpu wall' path path_ninja path_limit
+}
+
+# A run so short that its beginning and its end show.
+bench_thousand() {
+  local count
+  count=$(sized 1000)
+  manifest "$count" "$chains" true
+  goal['dispatch of a thousand/cpu/ninja']=0.88
+  race 'dispatch of a thousand' "$count" 'cpu wall' opflow ninja
+}
+
 bench_shell() {
   local count
   count=$(sized 10000)
