@@ -55,6 +55,20 @@ import Testing
     #expect(run.makespan == durations[TaskID(0)] * 20)
   }
 
+  @Test func `downloads that are independent are foretold side by side`() throws {
+    var maker = PlanMaker()
+    for name in ["a", "b", "c", "d"] { maker.addDownload(name) }
+    let plan = try maker.make()
+    let unknown = forecast(plan, parallel: 2)
+    #expect(unknown.starts.count == 4)
+    #expect(unknown.makespan == 1)
+    // A further worker starts when no download has ended for 20 ms.
+    let second = TaskDurations(measured: [1_000_000, 1_000_000, 1_000_000, 1_000_000], plan: plan)
+    #expect(forecast(plan, parallel: 2, second).makespan == 1_060_000)
+    let quick = TaskDurations(measured: [5_000, 5_000, 5_000, 5_000], plan: plan)
+    #expect(forecast(plan, parallel: 2, quick).makespan == 20_000)
+  }
+
   @Test func `the critical path passes over tasks that do not run`() throws {
     var maker = PlanMaker()
     maker.add("a")
