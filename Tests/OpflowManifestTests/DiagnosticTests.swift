@@ -96,7 +96,7 @@ struct DiagnosticTests {
   @Test(arguments: [
     ("depends_on", "the key is `needs` here"), ("cmds", "the key is `run` here"),
     ("working-directory", "the key is `dir` here"),
-    ("timeout_minutes", "the key is `timeout` here"),
+    ("timeout_minutes", "the key is `timeout` here, with a unit: `timeout: 10m`"),
     ("continue-on-error", "the key is `allow_failure` here"), ("nedes", "did you mean `needs`?"),
     ("on_success", "let another task need this one: `needs: [{ task: ID, on: failure }]`"),
   ])

@@ -60,7 +60,9 @@ extension ManifestReader {
 
   mutating func readDownload(_ node: Node, in directory: Directory) -> Download? {
     guard document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(TaskKey.download), expected: "a map")
+      values.wrongType(
+        node, Subject(TaskKey.download), expected: "a map",
+        help: "write { url: https://…, to: FILE }")
       return nil
     }
     let fields = maps.fields(node, tables.download, owner: "`download`")
@@ -68,6 +70,7 @@ extension ManifestReader {
     readURLs(fields, of: node, into: &download)
     if let to = fields[.to] {
       download.to = values.filledString(to, Subject(DownloadKey.to))
+      if let path = download.to { warnOfShellText(path, to, Subject(DownloadKey.to)) }
       if let path = download.to { noteWritten(path, in: directory) }
     } else if !fields.isMeant(.to) {
       reportMissing(.to, of: node)

@@ -9,7 +9,8 @@ extension ManifestReader {
     onEach: (NameScope, Text, Text) -> Void = { _, _, _ in }
   ) {
     guard document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(TaskKey.env), expected: "a map")
+      values.wrongType(
+        node, Subject(TaskKey.env), expected: "a map", help: values.mapHelp(node))
       return
     }
     maps.readEntries(node, into: &environmentEntries)
@@ -20,6 +21,7 @@ extension ManifestReader {
           environmentEntries.value(index), .entry("env", name),
           expected: "a string, a number or a boolean")
       else { continue }
+      warnOfShellText(value, environmentEntries.value(index), .entry("env", name))
       onEach(scope, name, value.text)
       guard options.wantsPlan else { continue }
       let item = EnvironmentItem(name: builder.intern(name), value: builder.intern(value.text))

@@ -88,7 +88,7 @@ struct ManifestReader: ~Copyable {
       reportNoMap()
       return
     }
-    let fields = maps.fields(document.root, tables.manifest, owner: "the manifest") {
+    let fields = maps.fields(document.root, tables.manifest, owner: ManifestKey.owner) {
       $0.hasPrefix("x-")
     }
     readVersion(fields)

@@ -31,7 +31,7 @@ extension ManifestReader {
     if let node = fields[.on],
       let read = values.word(
         node, Subject(NeedKey.on), known: "success, failure or finished",
-        parse: NeedCondition.init(text:))
+        help: NeedCondition.help(for:), parse: NeedCondition.init(text:))
     {
       condition = read
     }
@@ -51,10 +51,15 @@ extension ManifestReader {
     guard
       let scalar = values.scalar(node, .item(TaskKey.needs.name), expected: "the id of a task")
     else { return 0 }
+    if scalar.text.isEmpty {
+      mistakes.error(document.place(node), "an item of `needs` \(values.emptiness(node))")
+      return 0
+    }
     guard let target = tasks.index(of: scalar.text) else {
       mistakes.error(
         document.place(node), "unknown task `\(scalar.text.string)`",
-        help: scope.suggestions.help(for: scalar.text, among: tasks.names))
+        help: severalHelp(scalar.text)
+          ?? scope.suggestions.help(for: scalar.text, among: tasks.names))
       return 0
     }
     if target == index {
@@ -69,6 +74,16 @@ extension ManifestReader {
     needs.add(target, on: condition, place: document.place(node))
     guard options.wantsPlan else { return 0 }
     return Digest.combine(Hash.xxh3(scalar.text), UInt64(condition.rawValue))
+  }
+
+  /// Several ids in one text, as make has them.
+  private func severalHelp(_ text: Text) -> String? {
+    guard text.count <= 200,
+      text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") })
+    else { return nil }
+    let ids = text.split { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }
+      .map { Text(rebasing: $0).string }
+    return ids.isEmpty ? nil : "several ids are a list: [\(ids.joined(separator: ", "))]"
   }
 
   /// A task of the main part cannot wait for one that runs after all others.

@@ -66,8 +66,7 @@ extension ManifestReader {
       guard let resource = resources.index(of: name) else {
         mistakes.error(
           document.place(entries.keys[index]), "unknown resource `\(name.string)`",
-          help: scope.suggestions.help(for: name, among: resources.names.texts)
-            ?? "declare its capacity under top-level `resources`")
+          help: undeclaredHelp(name, entries.value(index)))
         continue
       }
       guard let amount = readAmount(entries.value(index), name, atLeast: 0) else { continue }
@@ -75,6 +74,17 @@ extension ManifestReader {
         demands.set(resource, amount)
       }
     }
+  }
+
+  private func undeclaredHelp(_ name: Text, _ node: Node) -> String {
+    let amount = document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
+    let declare =
+      "declare its capacity at the top of the manifest: `resources: { \(name.string): \(amount) }`"
+    // `cpu` is near to every short name.
+    guard name.count > 3,
+      let nearest = scope.suggestions.nearest(to: name, among: resources.names.texts)
+    else { return declare }
+    return "did you mean `\(nearest.string)`? Else \(declare)"
   }
 
   /// Whether a demand can ever be met.

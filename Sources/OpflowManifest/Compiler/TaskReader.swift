@@ -12,7 +12,9 @@ extension ManifestReader {
       return
     }
     guard document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(ManifestKey.tasks), expected: "a map from ids to tasks")
+      values.wrongType(
+        node, Subject(ManifestKey.tasks), expected: "a map from ids to tasks",
+        help: listedTaskHelp(node))
       return
     }
     let entries = maps.entries(node)
@@ -50,7 +52,7 @@ extension ManifestReader {
     let node = tasks.value(index)
     if document.kind(node) == .mapping {
       var fields = Fields<TaskKey>()
-      maps.readFields(node, tables.task, owner: "a task", into: &fields)
+      maps.readFields(node, tables.task, owner: TaskKey.owner, into: &fields)
       read(fields, key: key, index: index, into: &task)
     } else {
       reportNoTask(index)
@@ -74,7 +76,26 @@ extension ManifestReader {
       document.place(found == "empty" ? tasks.keys[index] : node),
       found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
       help: values.quotingHelp(node)
-        ?? (found == "a string" ? "write \(name): { run: … }" : "give it `run` or `download`"))
+        ?? (found == "a string" || found == "a list"
+          ? "write \(name): { run: … }" : "give it `run` or `download`"))
+  }
+
+  /// For tasks as a list of maps with a `name`, as playbooks and workflows have them.
+  private func listedTaskHelp(_ node: Node) -> String? {
+    guard document.kind(node) == .sequence else { return nil }
+    var children = document.children(node)
+    var id = "build"
+    if let first = children.next(), document.kind(first) == .mapping {
+      var entries = document.children(first)
+      while let key = entries.next(), let value = entries.next() {
+        guard let name = document.scalarText(key), name == "name" || name == "id",
+          let text = document.scalarText(value), TaskName.mistake(text) == nil
+        else { continue }
+        id = text.string
+        break
+      }
+    }
+    return "each task stands under its id: `tasks: { \(id): { run: … } }`"
   }
 
   private mutating func read(
@@ -185,11 +206,24 @@ extension ManifestReader {
     if let node = fields[.desc], let text = values.string(node, Subject(TaskKey.desc)) {
       task.description = builder.append(text.text)
     }
-    if let node = fields[.tags],
-      let tags = values.strings(node, TaskKey.tags, expected: "a list of strings")
-    {
+    if let node = fields[.tags], let tags = readTags(node) {
       task.tags = builder.list(tags.map { builder.intern($0.text) })
     }
+  }
+
+  /// A list, or one tag.
+  private mutating func readTags(_ node: Node) -> [Scalar]? {
+    guard document.kind(node) == .scalar, values.describe(node) != "empty" else {
+      return values.strings(node, TaskKey.tags, expected: "a list of strings")
+    }
+    guard let tag = values.filledString(node, Subject(TaskKey.tags)) else { return nil }
+    if tag.text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }) {
+      mistakes.error(
+        document.place(node), "`tags` is one tag here, and a tag holds no blank and no comma",
+        help: "several tags are a list: [fast, slow]")
+      return nil
+    }
+    return [tag]
   }
 
   /// `if`: nil when it cannot be read.
@@ -226,8 +260,10 @@ extension ManifestReader {
         task.allowedCodes = builder.codes(codes)
       }
     case .scalar:
+      let isCode = CoreSchema.integer(document.text(node)) != nil
       if values.boolean(
-        node, subject, expected: "true, false or a list of exit codes") == true
+        node, subject, expected: "true, false or a list of exit codes",
+        help: isCode ? values.listHelp(node) : nil) == true
       {
         task.flags.insert(.allowAnyFailure)
       }

@@ -124,7 +124,8 @@ extension ManifestReader {
     }
     if first.text.isEmpty {
       mistakes.error(
-        document.place(first.node), "the first word of \(subject.description) is empty")
+        document.place(first.node),
+        "the first word of \(subject.description) \(values.emptiness(first.node))")
       return nil
     }
     if !values.hasExpression(first.node), first.text.contains(where: ASCII.isBlank) {
@@ -139,6 +140,7 @@ extension ManifestReader {
 
   mutating func readDirectory(_ node: Node) -> Directory? {
     guard let scalar = values.filledString(node, Subject(TaskKey.dir)) else { return nil }
+    warnOfShellText(scalar, node, Subject(TaskKey.dir))
     return directory(scalar)
   }
 

@@ -9,7 +9,8 @@ extension ManifestReader {
       version != 1
     else { return }
     mistakes.error(
-      document.place(node), "this opflow reads version 1 of the format, not \(version)")
+      document.place(node), "this opflow reads version 1 of the format, not \(version)",
+      help: "it is the version of the manifest's format; leave it out, or write `version: 1`")
   }
 
   /// `vars`, and `--set` over them. A value sees the ones above it.
@@ -97,7 +98,7 @@ extension ManifestReader {
   /// The entries of a value that must be a map.
   mutating func mapEntries(_ node: Node, _ subject: Subject) -> Entries? {
     guard document.kind(node) == .mapping else {
-      values.wrongType(node, subject, expected: "a map")
+      values.wrongType(node, subject, expected: "a map", help: values.mapHelp(node))
       return nil
     }
     return maps.entries(node)

@@ -96,6 +96,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     case .name:
       let offset = lexer.range.lowerBound
       lexer.advance()
+      if lexer.token == .open { throw ForeignExpression.call(of: text, at: offset) }
       return text == "true" || text == "false" ? text : names.value(of: text, at: offset)
     case .number:
       lexer.advance()
@@ -146,7 +147,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     case UInt8(ascii: "="): help = "compare with `==`"
     case UInt8(ascii: "&"): help = "write `&&`"
     case UInt8(ascii: "|"): help = "write `||`"
-    default: break
+    default: help = ForeignExpression.help(at: lexer)
     }
     return ExpressionMistake(
       offset: lexer.range.lowerBound,

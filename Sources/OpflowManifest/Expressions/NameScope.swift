@@ -144,7 +144,9 @@ struct ScopedNames: ExpressionNames {
         .map { "did you mean `matrix.\($0.string)`?" }
         ?? "the task's `matrix` has no such name"
     } else if name.contains(UInt8(ascii: ".")) {
-      help = "an expression knows `vars.NAME`, `env.NAME`, `matrix.NAME`, `task.id` and `run.id`"
+      help =
+        ForeignExpression.help(for: name)
+        ?? "an expression knows `vars.NAME`, `env.NAME`, `task.id` and `run.id`"
     } else if scope.variables.index(of: name) != nil {
       help = "did you mean `vars.\(name.string)`?"
     } else {

@@ -68,6 +68,50 @@ enum ForeignKeys {
     return nil
   }
 
+  /// What has no key here, and what to do instead. The first ones are about a key that there is.
+  private static let advices: [(foreign: StaticString, owner: StaticString, help: StaticString)] = [
+    ("timeout-minutes", TaskKey.owner, "the key is `timeout` here, with a unit: `timeout: 10m`"),
+    ("timeout_minutes", TaskKey.owner, "the key is `timeout` here, with a unit: `timeout: 10m`"),
+    ("timeout_seconds", TaskKey.owner, "the key is `timeout` here: `timeout: 90s`"),
+    ("uses", TaskKey.owner, "there are no actions here: write their commands under `run`"),
+    ("with", TaskKey.owner, "there are no actions here; a command reads `env` and `vars`"),
+    ("runs-on", TaskKey.owner, "tasks run on this machine; leave it out"),
+    ("runs_on", TaskKey.owner, "tasks run on this machine; leave it out"),
+    ("image", TaskKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("container", TaskKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("stage", TaskKey.owner, "what comes after what follows from `needs`"),
+    ("parallel", TaskKey.owner, "tasks run at once as far as `needs` and `max_parallel` let them"),
+    ("before_script", TaskKey.owner, "put it at the beginning of `run`"),
+    ("silent", TaskKey.owner, "`opflow run --output quiet` shows failures only"),
+    ("status", TaskKey.owner, "nothing is up to date by a check; let `run` find out"),
+    ("preconditions", TaskKey.owner, "make it a task that this one needs"),
+    ("on", TaskKey.owner, "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
+    ("restart", TaskKey.owner, "`retry` runs a task again when it fails"),
+    ("volumes", TaskKey.owner, "tasks run on this machine, in `dir`"),
+    ("on", ManifestKey.owner, "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
+    ("services", ManifestKey.owner, "services are not supported yet; tasks stand under `tasks`"),
+    (
+      "stages", ManifestKey.owner, "tasks stand under `tasks`, and their order follows from `needs`"
+    ),
+    ("image", ManifestKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("before_script", ManifestKey.owner, "make it a task that the others need"),
+    ("after_script", ManifestKey.owner, "make it a task with `finally: true`"),
+    ("shell", ManifestKey.owner, "it stands under `defaults`: `defaults: { shell: bash }`"),
+    ("timeout", ManifestKey.owner, "it stands under `defaults`: `defaults: { timeout: 10m }`"),
+    ("retry", ManifestKey.owner, "it stands under `defaults`: `defaults: { retry: 2 }`"),
+    ("dir", ManifestKey.owner, "it stands under `defaults`: `defaults: { dir: src }`"),
+    ("run", ManifestKey.owner, "it stands in a task: `tasks: { main: { run: … } }`"),
+    ("dotenv", ManifestKey.owner, "files of variables are not supported yet; see `env`"),
+    ("dotenv", TaskKey.owner, "files of variables are not supported yet; see `env`"),
+    ("env_file", TaskKey.owner, "files of variables are not supported yet; see `env`"),
+  ]
+
+  /// What to do instead of a key that other tools have; nil for one that needs no such word.
+  static func advice(for text: Text, owner: StaticString) -> String? {
+    advices.first { text == $0.foreign && $0.owner.description == owner.description }?
+      .help.description
+  }
+
   static func help(for text: Text, key: Text) -> String {
     // What runs on a failure is a task of its own here.
     if text == "on_failure" || text == "on_success" || text == "on_error" {

@@ -2,6 +2,13 @@
 protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
   /// As it is written.
   var name: StaticString { get }
+  /// Whether this version does what it says. What is not supported is read, refused, and never
+  /// offered.
+  var isSupported: Bool { get }
+}
+
+extension SchemaKey {
+  var isSupported: Bool { true }
 }
 
 /// Finds a key by its text.
@@ -22,6 +29,12 @@ struct KeyTable<Key: SchemaKey> {
   func key(_ text: Text) -> Key? { words.number(of: text).flatMap { Key(rawValue: $0) } }
 
   var names: [Text] { words.texts }
+
+  /// Those that this version does something with.
+  var offeredNames: [Text] {
+    words.texts.enumerated().filter { Key(rawValue: $0.offset)?.isSupported == true }
+      .map(\.element)
+  }
 }
 
 /// The numbers of up to sixty-three names of at most sixteen bytes.

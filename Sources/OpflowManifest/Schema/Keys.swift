@@ -1,6 +1,9 @@
 // The keys of every map in a manifest with a fixed set of them.
 
 enum ManifestKey: Int, SchemaKey {
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "the manifest"
+
   case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
   case tasks
 
@@ -19,9 +22,14 @@ enum ManifestKey: Int, SchemaKey {
     case .tasks: "tasks"
     }
   }
+
+  var isSupported: Bool { self != .include }
 }
 
 enum TaskKey: Int, SchemaKey {
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "a task"
+
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
 
@@ -48,6 +56,15 @@ enum TaskKey: Int, SchemaKey {
     case .secrets: "secrets"
     case .desc: "desc"
     case .tags: "tags"
+    }
+  }
+
+  var isSupported: Bool {
+    switch self {
+    case .matrix, .inputs, .outputs, .secrets: false
+    case .run, .download, .needs, .priority, .env, .dir, .shell, .timeout, .retry, .stop,
+      .allowFailure, .resources, .condition, .finally, .onInterrupted, .desc, .tags:
+      true
     }
   }
 }

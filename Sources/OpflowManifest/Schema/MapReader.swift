@@ -149,15 +149,35 @@ struct MapReader {
       return nil
     }
     let name = document.text(key)
-    let names = table.names
-    let foreign = ForeignKeys.key(for: name, among: names)
-    let nearest = foreign ?? Suggestion.nearest(to: name, among: names)
+    if LaterKeys.contains(name, owner: owner) {
+      mistakes.error(document.place(key), "`\(name.string)` is not supported yet")
+      return nil
+    }
+    let names = table.offeredNames
+    let foreign = ForeignKeys.key(for: name, among: table.names)
+    if let foreign, table.key(foreign)?.isSupported == false {
+      mistakes.error(
+        document.place(key), "unknown key `\(name.string)` in \(owner)",
+        help: "what other tools call so is not supported yet")
+      return nil
+    }
+    let advice = ForeignKeys.advice(for: name, owner: owner)
+    let nearest = foreign ?? (advice == nil ? Suggestion.nearest(to: name, among: names) : nil)
     mistakes.error(
       document.place(key), "unknown key `\(name.string)` in \(owner)",
-      help: foreign.map { ForeignKeys.help(for: name, key: $0) }
+      help: advice ?? foreign.map { ForeignKeys.help(for: name, key: $0) }
         ?? nearest.map { Suggestion.text($0) }
+        ?? misplacedTask(key, name, owner: owner)
         ?? "known keys: \(names.map(\.string).joined(separator: ", "))")
     return nearest.flatMap { table.key($0) }
+  }
+
+  /// A map at the top that is most likely a task, as GitLab CI has them there.
+  private func misplacedTask(_ key: Node, _ name: Text, owner: StaticString) -> String? {
+    guard owner.description == ManifestKey.owner.description, TaskName.mistake(name) == nil,
+      document.kind(Node(key.record + 1)) == .mapping
+    else { return nil }
+    return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }
 
   /// The maps that the merge keys of a map name, nearest first.

@@ -14,21 +14,36 @@ struct ValueReader {
   @inline(__always)
   func scalar(_ node: Node, _ subject: Subject, expected: StaticString) -> Scalar? {
     guard let scalar = possiblyNull(node, subject, expected: expected) else { return nil }
-    if scalar.isNull {
-      reportNull(scalar, subject, expected: expected)
-      return nil
-    }
+    if scalar.isNull { return null(scalar, subject, expected: expected) }
     return scalar
   }
 
+  /// What an expression gives is a text, also when there is nothing in it. Anything else that looks
+  /// like null is null.
   @inline(never)
-  private func reportNull(_ scalar: Scalar, _ subject: Subject, expected: StaticString) {
+  private func null(_ scalar: Scalar, _ subject: Subject, expected: StaticString) -> Scalar? {
+    if hasExpression(scalar.node) {
+      return Scalar(node: scalar.node, text: scalar.text, stable: scalar.stable, isTyped: false)
+    }
     let isWritten = !scalar.text.isEmpty
     mistakes.error(
       document.place(scalar.node),
       "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
         + (isWritten ? ", not null" : ""),
       help: isWritten ? "`\(scalar.text.string)` without quotes is no text" : nil)
+    return nil
+  }
+
+  /// The end of a mistake about a value that is empty: what came out so.
+  func emptiness(_ node: Node) -> String {
+    guard hasExpression(node) else { return "is empty" }
+    return "came out empty from `\(Self.excerpt(document.text(node)))`"
+  }
+
+  private static func excerpt(_ text: Text) -> String {
+    let line = text.firstIndex(of: 10) ?? text.count
+    let end = min(line, 80)
+    return text.part(0..<end).string + (end < text.count ? "…" : "")
   }
 
   /// A string. Numbers and other scalars are mistakes: what is written and what is meant may differ.
@@ -48,7 +63,7 @@ struct ValueReader {
   func filledString(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let scalar = string(node, subject) else { return nil }
     if scalar.text.trimmed.isEmpty {
-      mistakes.error(document.place(node), "\(subject.description) is empty")
+      mistakes.error(document.place(node), "\(subject.description) \(emptiness(node))")
       return nil
     }
     return scalar
@@ -61,15 +76,18 @@ struct ValueReader {
   }
 
   func boolean(
-    _ node: Node, _ subject: Subject, expected: StaticString = "true or false"
+    _ node: Node, _ subject: Subject, expected: StaticString = "true or false",
+    help: @autoclosure () -> String? = nil
   ) -> Bool? {
     guard let scalar = scalar(node, subject, expected: expected) else { return nil }
     if case .boolean(let value) = scalar.type { return value }
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(scalar.text.string.lowercased())
+    let isQuoted = !scalar.isTyped && CoreSchema.boolean(scalar.text) != nil
     mistakes.error(
       document.place(node),
       "\(subject.description) must be \(expected), not \(describe(scalar))",
-      help: isWord ? "YAML 1.2 knows `true` and `false` only" : nil)
+      help: isQuoted
+        ? "write it without quotes" : isWord ? "YAML 1.2 knows `true` and `false` only" : help())
     return nil
   }
 
@@ -143,12 +161,14 @@ struct ValueReader {
 
   /// One of a few words.
   func word<Value>(
-    _ node: Node, _ subject: Subject, known: StaticString, parse: (Text) -> Value?
+    _ node: Node, _ subject: Subject, known: StaticString, help: (Text) -> String? = { _ in nil },
+    parse: (Text) -> Value?
   ) -> Value? {
     guard let scalar = scalar(node, subject, expected: known) else { return nil }
     if let value = parse(scalar.text) { return value }
     mistakes.error(
-      document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))")
+      document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))",
+      help: help(scalar.text))
     return nil
   }
 
@@ -157,7 +177,7 @@ struct ValueReader {
   /// The items of a list; a value that is none is reported as not being `expected`.
   func items(_ node: Node, _ subject: Subject, expected: StaticString) -> YAMLDocument.Children? {
     guard document.kind(node) == .sequence else {
-      wrongType(node, subject, expected: expected)
+      wrongType(node, subject, expected: expected, help: listHelp(node))
       return nil
     }
     return document.children(node)
@@ -186,10 +206,33 @@ struct ValueReader {
 
   // MARK: Mistakes
 
-  func wrongType(_ node: Node, _ subject: Subject, expected: StaticString) {
+  func wrongType(
+    _ node: Node, _ subject: Subject, expected: StaticString,
+    help: @autoclosure () -> String? = nil
+  ) {
     mistakes.error(
       document.place(node), "\(subject.description) must be \(expected), not \(describe(node))",
-      help: quotingHelp(node))
+      help: quotingHelp(node) ?? help())
+  }
+
+  /// How a single value is written as a list.
+  func listHelp(_ node: Node) -> String? {
+    guard let text = document.scalarText(node), !text.isEmpty, text.count <= 80, !text.contains(10)
+    else { return nil }
+    return document.isPlain(node)
+      ? "write a list: [\(text.string)]" : "write a list: [\"\(text.string)\"]"
+  }
+
+  /// How a list of variables is written as a map: docker compose has `- NAME=VALUE`, Kubernetes
+  /// `- name: NAME`.
+  func mapHelp(_ node: Node) -> String? {
+    guard document.kind(node) == .sequence else { return nil }
+    var children = document.children(node)
+    guard let first = children.next(), let text = document.scalarText(first),
+      let equals = text.firstIndex(of: UInt8(ascii: "=")), equals > 0, text.count <= 80
+    else { return "write a map: { NAME: value }" }
+    let value = text.part((equals + 1)..<text.count).string
+    return "write a map: { \(text.part(0..<equals).string): \"\(value)\" }"
   }
 
   /// What a node is, for a mistake about its type.
@@ -204,6 +247,9 @@ struct ValueReader {
   }
 
   private func describe(_ scalar: Scalar) -> String {
+    if scalar.text.isEmpty, hasExpression(scalar.node) {
+      return "empty, as `\(Self.excerpt(document.text(scalar.node)))` came out"
+    }
     if scalar.text.count > 80 || scalar.text.contains(10) { return Self.word(scalar.type) }
     return scalar.isTyped ? "`\(scalar.text.string)`" : "\"\(scalar.text.string)\""
   }

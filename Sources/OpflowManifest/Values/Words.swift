@@ -50,4 +50,26 @@ extension NeedCondition {
       return nil
     }
   }
+
+  /// The word that is meant by one of other tools.
+  static func help(for text: Text) -> String? {
+    let meant: [(words: [StaticString], help: StaticString)] = [
+      (
+        ["always", "any", "all", "completed", "complete", "done", "end", "ended", "exited"],
+        "`finished` is met by any end"
+      ),
+      (
+        ["failed", "fail", "fails", "error", "errored", "failing"],
+        "`failure` is met by a failure that is not allowed"
+      ),
+      (
+        [
+          "succeeded", "ok", "passed", "successful", "on_success",
+          "service_completed_successfully",
+        ], "`success` is the default"
+      ),
+      (["ran"], "`ran` is not supported yet"),
+    ]
+    return meant.first { $0.words.contains { text == $0 } }?.help.description
+  }
 }

@@ -26,7 +26,7 @@ struct SyntaxError {
   }
 
   func report(to mistakes: Mistakes) {
-    let found = tab ?? expressionTakenForMap ?? explanation
+    let found = tab ?? expressionTakenForMap ?? quoteWithin ?? explanation
     mistakes.add(
       Mistakes.Mistake(
         severity: .error, place: found.place, message: found.message, help: found.help,
@@ -157,6 +157,21 @@ struct SyntaxError {
     return Explanation(
       message: "a tab is used as indentation", help: "YAML takes spaces only; indent with two",
       place: start)
+  }
+
+  /// A quote that was meant as a character of the value, and ended it: `'echo it's'`.
+  private var quoteWithin: Explanation? {
+    guard place > 1, place < source.count, problem.hasPrefix("did not find expected"),
+      source[place - 1] == 39 || source[place - 1] == UInt8(ascii: "\""),
+      !ASCII.isBlank(source[place]), !",]}:#".utf8.contains(source[place]),
+      // It closes a value: a quote that begins one has a blank or a bracket before it.
+      !" \t[{,\n".utf8.contains(source[place - 2])
+    else { return nil }
+    return at(
+      "nothing may follow the closing quote",
+      help: source[place - 1] == 39
+        ? "a `'` within '…' is written twice, or the value put in \"…\" or below a `|`"
+        : "a `\"` within \"…\" is written `\\\"`, or the value put in '…' or below a `|`")
   }
 
   /// `${{` just before an error of brackets.

@@ -27,8 +27,8 @@ struct BadTaskValueTests {
       "on_interrupted that is unknown", task: "run: x\non_interrupted: ignore",
       "4:21: `on_interrupted` must be rerun or fail, not `ignore`"),
     BadManifest(
-      "tags that are a text", task: "run: x\ntags: slow",
-      "4:11: `tags` must be a list of strings, not a string"),
+      "several tags in a text", task: "run: x\ntags: slow, ui",
+      "4:11: `tags` is one tag here, and a tag holds no blank and no comma"),
     BadManifest(
       "a tag that is a number", task: "run: x\ntags: [a, 1]",
       "4:15: an item of `tags` must be a string, not a number"),

@@ -1,0 +1,85 @@
+import OpflowCore
+import OpflowManifest
+import Testing
+
+/// Expressions that come out empty, or as a word that without quotes is null.
+struct EmptyValueTests {
+  @Test(arguments: [
+    "${{ env.NOPE }}", "${{ env.T }}", "${{ vars.e }}", "${{ '' }}", "${{ env.NOPE || '' }}",
+  ])
+  func `is the empty text where a text stands`(expression: String) throws {
+    let text = """
+      vars: { e: "", v: "\(expression.contains("vars") ? "${{ vars.e }}" : expression)" }
+      env: { T: "\(expression)" }
+      defaults: { env: { D: "\(expression)" } }
+      tasks:
+        a: { run: [echo, "\(expression)", "x${{ vars.v }}"], env: { A: "\(expression)" } }
+      """
+    let plan = try plan(text)
+    #expect(try plan.wordTexts("a") == ["echo", "", "x"])
+    #expect(Set(try plan.environmentTexts("a")) == ["T=", "D=", "A="])
+  }
+
+  @Test func `a variable may be set to nothing`() throws {
+    let text =
+      "vars: { v: x }\ntasks: { a: { run: [echo, \"${{ vars.v }}\"], env: { A: \"${{ vars.v }}\" } } }"
+    let plan = try plan(text, variables: [("v", "")])
+    #expect(try plan.wordTexts("a") == ["echo", ""])
+    #expect(try plan.environmentTexts("a") == ["A="])
+  }
+
+  @Test(arguments: ["~", "null", "NULL"])
+  func `a text that looks like null is a text`(value: String) throws {
+    let text = "vars: { v: x }\ntasks: { a: { run: x, env: { A: \"${{ vars.v }}\" } } }"
+    #expect(try plan(text, variables: [("v", value)]).environmentTexts("a") == ["A=\(value)"])
+  }
+
+  @Test(
+    arguments: [
+      ("run: x\ndir: '${{ env.N }}'", "4:10: `dir` came out empty from `${{ env.N }}`"),
+      (
+        "run: ['${{ env.N }}', a]",
+        "3:11: the first word of `run` came out empty from `${{ env.N }}`"
+      ),
+      (
+        "run: '${{ env.N }}${{ env.M }}'",
+        "3:10: `run` came out empty from `${{ env.N }}${{ env.M }}`"
+      ),
+      (
+        "run: x\ntimeout: '${{ env.N }}'",
+        "4:14: `timeout` must be a duration, not empty, as `${{ env.N }}` came out"
+      ),
+      (
+        "run: x\nfinally: ${{ env.N }}",
+        "4:14: `finally` must be true or false, not empty, as `${{ env.N }}` came out"
+      ),
+      (
+        "run: x\nretry: ${{ env.N }}",
+        "4:12: `retry` must be a whole number or a map, not empty, as `${{ env.N }}` came out"
+      ),
+      (
+        "run: x\nresources: { memory: '${{ env.N }}' }",
+        "4:26: `resources.memory` must be a size, not empty, as `${{ env.N }}` came out"
+      ),
+      (
+        "run: x\nneeds: '${{ env.N }}'",
+        "4:12: an item of `needs` came out empty from `${{ env.N }}`"
+      ),
+      (
+        "run: x\ntags: ['${{ env.N }}']",
+        "4:12: an item of `tags` came out empty from `${{ env.N }}`"
+      ),
+    ])
+  func `where something must stand the mistake says what came out empty`(
+    task: String, mistake: String
+  ) {
+    let lines = task.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
+    #expect(mistakes(in: "tasks:\n  a:\n\(lines)") == [mistake])
+  }
+
+  @Test func `null that is written is no text`() {
+    #expect(
+      mistakes(in: "tasks: { a: { run: x, env: { A: ~ } } }")
+        == ["1:33: `env.A` must be a string, a number or a boolean, not null"])
+  }
+}

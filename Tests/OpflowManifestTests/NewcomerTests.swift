@@ -1,0 +1,214 @@
+import OpflowCore
+import OpflowManifest
+import Testing
+
+/// What people write first who know other tools, and what they are told.
+struct NewcomerTests {
+  /// A task's keys, and the help of the first mistake.
+  @Test(
+    arguments: [
+      (
+        "run: x, resources: { gpu: 1 }",
+        "declare its capacity at the top of the manifest: `resources: { gpu: 1 }`"
+      ),
+      (
+        "run: x, resources: { memroy: 1GiB }",
+        "did you mean `memory`? Else declare its capacity at the top of the manifest:"
+          + " `resources: { memroy: 1GiB }`"
+      ),
+      ("run: x, env: [A=1]", "write a map: { A: \"1\" }"),
+      ("run: x, env: [{ name: A, value: 1 }]", "write a map: { NAME: value }"),
+      ("run: x, if: $CI", "a variable of the environment is `env.CI`"),
+      ("run: x, if: \"${CI}\"", "a variable of the environment is `env.CI`"),
+      (
+        "run: x, if: env.A == 'b' && $CI_JOB != ''", "a variable of the environment is `env.CI_JOB`"
+      ),
+      ("run: x, if: \"env.CI = 'a'\"", "compare with `==`"),
+      (
+        "run: x, if: always()",
+        "`finally: true` runs a task after all others, whatever became of them;"
+          + " `needs: [{ task: ID, on: finished }]` after any end of one"
+      ),
+      (
+        "run: x, if: \"${{ failure() }}\"",
+        "`needs: [{ task: ID, on: failure }]` runs a task after a failure of another"
+      ),
+      ("run: x, if: success()", "a task runs after the success of what it needs; leave it out"),
+      (
+        "run: x, if: \"startsWith(env.A, 'b')\"",
+        "compare texts with `==` and `!=`; anything else is for `run` to find out"
+      ),
+      (
+        "run: x, if: \"[ -f x ]\"",
+        "an expression is no command; let `run` find out what only a command can tell"
+      ),
+      (
+        "run: \"x ${{ github.sha }}\"",
+        "GitHub Actions tells it in the environment: `env.GITHUB_SHA`"
+      ),
+      (
+        "run: \"x ${{ secrets.TOKEN }}\"",
+        "a task inherits the environment: let its command read `$TOKEN`"
+      ),
+      (
+        "run: \"x ${{ runner.os }}\"",
+        "GitHub Actions tells it in the environment: `env.RUNNER_OS`"
+      ),
+      (
+        "run: \"x ${{ foo.bar }}\"",
+        "an expression knows `vars.NAME`, `env.NAME`, `task.id` and `run.id`"
+      ),
+      ("run: x, allow_failure: \"true\"", "write it without quotes"),
+      ("run: x, finally: 'false'", "write it without quotes"),
+      ("run: x, allow_failure: 75", "write a list: [75]"),
+      ("run: x, retry: { exit_codes: 75 }", "write a list: [75]"),
+      ("run: x, tags: 'a, b'", "several tags are a list: [fast, slow]"),
+      ("run: x, needs: [{ task: b, on: always }]", "`finished` is met by any end"),
+      (
+        "run: x, needs: [{ task: b, on: failed }]",
+        "`failure` is met by a failure that is not allowed"
+      ),
+      ("run: x, needs: b c", "several ids are a list: [b, c]"),
+      ("run: x, needs: 'b, c'", "several ids are a list: [b, c]"),
+      ("run: x, timeout-minutes: 5", "the key is `timeout` here, with a unit: `timeout: 10m`"),
+      ("run: x, runs-on: ubuntu", "tasks run on this machine; leave it out"),
+      ("uses: actions/checkout@v4", "there are no actions here: write their commands under `run`"),
+      ("run: x, image: alpine", "tasks run on this machine; a container is `run: docker run …`"),
+      ("run: x, stage: build", "what comes after what follows from `needs`"),
+      ("run: x, artifacts: [a]", "what other tools call so is not supported yet"),
+      ("run: x, sources: [a]", "what other tools call so is not supported yet"),
+      ("run: x, strategy: { a: [1] }", "what other tools call so is not supported yet"),
+      ("download: https://example.org/a", "write { url: https://…, to: FILE }"),
+    ])
+  func `a task with what another tool has`(keys: String, help: String) throws {
+    let error = try #require(throws: ManifestError.self) {
+      try compile("tasks: { a: { \(keys) }, b: { run: x }, c: { run: x } }")
+    }
+    #expect(error.diagnostics.contains { $0.help == help }, "\(error.diagnostics)")
+    #expect(error.diagnostics.allSatisfy { $0.line > 0 && $0.column > 0 })
+  }
+
+  @Test(
+    arguments: [
+      (
+        "tasks:\n  - name: build\n    run: make\n",
+        "each task stands under its id: `tasks: { build: { run: … } }`"
+      ),
+      (
+        "tasks: [make, test]",
+        "each task stands under its id: `tasks: { build: { run: … } }`"
+      ),
+      (
+        "build:\n  script: make\n",
+        "a task stands under `tasks`: `tasks: { build: { run: … } }`"
+      ),
+      ("tasks: { a: [make, make test] }", "write a: { run: … }"),
+      (
+        "version: 3\ntasks: { a: { run: x } }",
+        "it is the version of the manifest's format; leave it out, or write `version: 1`"
+      ),
+      (
+        "on: push\ntasks: { a: { run: x } }",
+        "what starts a run is whoever calls `opflow run`: cron, CI, a hook"
+      ),
+      (
+        "shell: bash\ntasks: { a: { run: x } }",
+        "it stands under `defaults`: `defaults: { shell: bash }`"
+      ),
+      ("vars: [A=1]\ntasks: { a: { run: x } }", "write a map: { A: \"1\" }"),
+    ])
+  func `a manifest with what another tool has`(text: String, help: String) throws {
+    let error = try #require(throws: ManifestError.self) { try compile(text) }
+    #expect(error.diagnostics.first?.help == help)
+    #expect(error.diagnostics.allSatisfy { $0.line > 0 && $0.column > 0 })
+  }
+
+  @Test(arguments: [
+    ("tasks:\n  a: { run: 'echo it's' }\n", "2:22"),
+    ("tasks:\n  a:\n    run: 'echo it's'\n", "3:19"),
+    ("tasks:\n  a: [ 'it's' ]\n", "2:12"),
+  ])
+  func `a quote within quotes is told as such`(text: String, place: String) throws {
+    let error = try #require(throws: ManifestError.self) { try compile(text) }
+    let first = try #require(error.diagnostics.first)
+    #expect("\(first.line):\(first.column)" == place)
+    #expect(first.message == "nothing may follow the closing quote")
+    #expect(first.help?.hasPrefix("a `'` within '…' is written twice") == true)
+  }
+
+  @Test func `a single tag needs no list`() throws {
+    let plan = try plan("tasks: { a: { run: x, tags: fast } }")
+    #expect(plan.list(plan.tags[try plan.id("a").index]).map { plan.string($0) } == ["fast"])
+  }
+
+  @Test(
+    arguments: [
+      ("env: { PATH: \"$HOME/bin:$PATH\" }", "`env.PATH` holds `$HOME`", "write `${{ env.HOME }}`"),
+      ("env: { A: \"x${FOO_1}y\" }", "`env.A` holds `${FOO_1}`", "write `${{ env.FOO_1 }}`"),
+      ("env: { A: ~/x }", "`env.A` holds `~`", "write `${{ env.HOME }}`"),
+      ("dir: ~/src", "`dir` holds `~`", "write `${{ env.HOME }}`"),
+      ("dir: $WORK/src", "`dir` holds `$WORK`", "write `${{ env.WORK }}`"),
+    ])
+  func `what only a shell would expand is warned of`(
+    key: String, message: String, help: String
+  ) throws {
+    for text in [
+      "tasks: { a: { run: x, \(key) } }", "defaults: { \(key) }\ntasks: { a: { run: x } }",
+    ] {
+      let warnings = try compile(text).warnings
+      #expect(warnings.map(\.message) == ["\(message), and nothing expands it here"])
+      #expect(warnings.map(\.help) == [help])
+    }
+  }
+
+  @Test(arguments: [
+    "env: { A: 'pa$s' }", "env: { A: 'costs 5$' }", "env: { A: '$1' }", "env: { A: a~b }",
+    "env: { A: '${{ env.HOME }}/x' }", "env: { A: '$' }", "env: { A: '${' }",
+    "env: { A: '$AB' }, if: 'true'",
+    "dir: src",
+  ])
+  func `what is no variable of a shell is not`(keys: String) throws {
+    let count = keys.contains("$AB") ? 1 : 0
+    #expect(try compile("tasks: { a: { run: x, \(keys) } }").warnings.count == count)
+  }
+
+  @Test(
+    arguments: [
+      "service: true", "cache: true", "approve: ok", "manual: true", "interactive: true",
+      "memory_limit: 1GiB", "local: true", "control: true", "jobserver: true", "clean: true",
+      "matrix: { a: [1] }", "inputs: [a]", "outputs: [a]", "secrets: [A]",
+    ])
+  func `a key of a later version is refused as such`(key: String) {
+    let name = key.prefix { $0 != ":" }
+    #expect(
+      mistakes(in: "tasks: { a: { run: x, \(key) } }") == ["1:23: `\(name)` is not supported yet"])
+  }
+
+  @Test(arguments: [
+    "include: [a]", "secrets: {}", "env_file: [a]", "if_running: wait", "keep_runs: 5",
+  ])
+  func `and at the top`(key: String) {
+    let name = key.prefix { $0 != ":" }
+    #expect(
+      mistakes(in: "\(key)\ntasks: { a: { run: x } }") == ["1:1: `\(name)` is not supported yet"])
+  }
+
+  @Test func `what is not supported yet is never offered`() throws {
+    for text in [
+      "frobnicate: 1\ntasks: { a: { run: x } }", "tasks: { a: { run: x, frobnicate: 1 } }",
+    ] {
+      let error = try #require(throws: ManifestError.self) { try compile(text) }
+      let help = try #require(error.diagnostics.first?.help)
+      #expect(help.hasPrefix("known keys: "))
+      for key in ["include", "matrix", "inputs", "outputs", "secrets", "service"] {
+        #expect(!help.contains(key))
+      }
+    }
+    for key in ["matrx", "input", "outputz", "secrest", "includ"] {
+      for text in ["\(key): 1\ntasks: { a: { run: x } }", "tasks: { a: { run: x, \(key): 1 } }"] {
+        let error = try #require(throws: ManifestError.self) { try compile(text) }
+        #expect(error.diagnostics.first?.help?.hasPrefix("did you mean") != true, "\(text)")
+      }
+    }
+  }
+}
