@@ -6,11 +6,10 @@ import OpflowSystem
 enum LogsCommand {
   static func perform(_ arguments: LogsArguments) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
-    let folder = try RunLookup.run(arguments.run, arguments.view)
-    let run = try RunLookup.reading { () throws(RunFolderError) in try ReadRun(folder) }
-    let tasks = try tasks(arguments.tasks, run.plan)
+    let (run, words) = try find(arguments)
+    let tasks = try tasks(words, run.plan)
     if arguments.follows, run.isHeld {
-      var follower = LogFollower(run, tasks, endsWithTasks: !arguments.tasks.isEmpty)
+      var follower = LogFollower(run, tasks, endsWithTasks: !words.isEmpty)
       try follower.follow()
     } else {
       var shown = ShownLogs(run, labels: tasks.count > 1 ? .headers : .none)
@@ -22,6 +21,37 @@ enum LogsCommand {
     return ExitCode.success.rawValue
   }
 
+  /// The run, and the words that name tasks of it. A word that is no task may name the run, as that
+  /// of `status`.
+  private static func find(
+    _ arguments: LogsArguments
+  ) throws(CommandError) -> (run: ReadRun, words: [String]) {
+    if arguments.run != nil || arguments.tasks.isEmpty {
+      return (try read(RunLookup.run(arguments.run, arguments.view)), arguments.tasks)
+    }
+    let newest: ReadRun?
+    var complaint: CommandError?
+    do throws(CommandError) {
+      newest = try read(RunLookup.run(nil, arguments.view))
+    } catch {
+      (newest, complaint) = (nil, error)
+    }
+    for (index, word) in arguments.tasks.enumerated() {
+      if let newest, (try? Selector.tasks([word], of: newest.plan)) != nil { continue }
+      if let folder = try RunLookup.namedRun(word, arguments.view) {
+        var others = arguments.tasks
+        others.remove(at: index)
+        return (try read(folder), others)
+      }
+    }
+    guard let newest else { throw complaint ?? CommandError(.internal, "no run was looked for") }
+    return (newest, arguments.tasks)
+  }
+
+  private static func read(_ folder: RunFolder) throws(CommandError) -> ReadRun {
+    try RunLookup.reading { () throws(RunFolderError) in try ReadRun(folder) }
+  }
+
   private static func tasks(
     _ selectors: [String], _ plan: Plan
   ) throws(CommandError) -> [TaskID] {
@@ -31,7 +61,9 @@ enum LogsCommand {
       let set = try Selector.tasks(selectors, of: plan)
       return all.filter { set.contains($0) }
     } catch {
-      throw CommandError(.usage, error.message(of: "logs"))
+      throw CommandError(
+        .usage, error.message(of: "logs") + (error.nearest == nil ? ", and no run is named so" : "")
+      )
     }
   }
 }

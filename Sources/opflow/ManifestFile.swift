@@ -22,9 +22,27 @@ struct ManifestFile {
     self.folder = folder
   }
 
+  /// Reads the manifest that a command line names; without a name the one that is here or in the
+  /// nearest folder above, which is said.
+  ///
+  /// - Parameter tasks: what the command line names beside it. Where there is no manifest they may have
+  ///   been meant as one.
+  init(_ word: String?, naming tasks: [String] = []) throws(CommandError) {
+    guard let word else {
+      guard let found = try ManifestLookup.nearest() else {
+        throw ManifestLookup.nothing(naming: tasks)
+      }
+      if found != Self.defaultName {
+        Console.complain("opflow: using \(CleanText.string(found))\n")
+      }
+      try self.init(at: found)
+      return
+    }
+    try self.init(at: word.hasSuffix("/") ? word + Self.defaultName : word)
+  }
+
   /// Reads the file at `path`, or standard input.
-  init(_ path: String?) throws(CommandError) {
-    let path = path ?? Self.defaultName
+  init(at path: String) throws(CommandError) {
     do throws(Errno) {
       if path == Self.standardInput {
         displayPath = "<stdin>"
@@ -38,12 +56,9 @@ struct ManifestFile {
         bytes = try Self.read(realPath)
       }
     } catch {
-      let hint =
-        error == .noSuchFile && path == Self.defaultName
-        ? "; name a manifest, or see `opflow help run`" : ""
       throw CommandError(
         Self.isMistake(error) ? .usage : .io,
-        "cannot read \(CleanText.string(path)): \(error)\(hint)")
+        "cannot read \(CleanText.string(path)): \(error)\(ManifestLookup.hint(path, error))")
     }
   }
 

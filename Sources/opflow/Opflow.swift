@@ -24,6 +24,7 @@ enum Opflow {
 
   private static func perform(_ invocation: Invocation) throws(CommandError) -> Int32 {
     switch invocation {
+    case .overview(let arguments): return try OverviewCommand.perform(arguments)
     case .version: try Console.write("opflow \(Version.text)\n")
     case .help(let topic): try Console.write(HelpText.text(topic))
     case .check(let arguments): return try CheckCommand.perform(arguments)

@@ -70,7 +70,8 @@ struct PreparedResume {
 
     let only = Self.anew(arguments.only, history.only)
     let skip = Self.anew(arguments.skip, history.skip)
-    var request = try Self.request(only: only, skip: skip, rerun: arguments.rerun, plan)
+    var request = try Self.request(
+      tasks: history.tasks, only: only, skip: skip, rerun: arguments.rerun, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
     self.request = request
     decision = ResumeDecision(plan: plan, history: history, request: request)
@@ -126,12 +127,12 @@ struct PreparedResume {
   }
 
   private static func request(
-    only: [String], skip: [String], rerun: [String], _ plan: Plan
+    tasks: [String], only: [String], skip: [String], rerun: [String], _ plan: Plan
   ) throws(CommandError) -> ResumeRequest {
     do throws(UsageError) {
       var request = ResumeRequest()
-      let selection = try Selection(only: only, skip: skip, of: plan)
-      if !only.isEmpty { request.selected = selection.included }
+      let selection = try Selection(tasks: tasks, only: only, skip: skip, of: plan)
+      if !only.isEmpty || !tasks.isEmpty { request.selected = selection.included }
       if !skip.isEmpty { request.skip = selection.skipped }
       if !rerun.isEmpty { request.rerun = try Selection.tasks("--rerun", rerun, plan) }
       return request
@@ -168,7 +169,7 @@ extension ManifestFile {
   /// The manifest of a run: where it was, else the copy in the run's folder.
   init(of open: OpenEntry, _ run: RunFolder) throws(CommandError) {
     if Self.isInPlace(open) {
-      try self.init(open.manifestPath)
+      try self.init(at: open.manifestPath)
       return
     }
     do throws(Errno) {

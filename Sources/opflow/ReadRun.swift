@@ -27,9 +27,10 @@ struct ReadRun {
     return status
   }
 
-  /// What `--only` of the run left in. When an edit of the manifest took away what it names, all.
+  /// What the run is about. When an edit of the manifest took away what it names, all.
   private var included: TaskSet {
-    let selection = try? Selection(only: history.only, skip: history.skip, of: plan)
+    let selection = try? Selection(
+      tasks: history.tasks, only: history.only, skip: history.skip, of: plan)
     return selection?.included ?? .all(taskCount: plan.taskCount)
   }
 

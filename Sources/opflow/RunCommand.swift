@@ -7,7 +7,7 @@ import OpflowSystem
 enum RunCommand {
   static func perform(_ arguments: RunArguments) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
-    let manifest = try ManifestFile(arguments.target)
+    let manifest = try ManifestFile(arguments.file, naming: arguments.tasks)
     let state = try RunLookup.state(arguments.view, for: manifest)
     if arguments.resumesNewest, let run = try resumable(manifest, state, arguments) {
       return try ResumeCommand.resume(run, manifest: manifest, arguments, console)
@@ -24,7 +24,7 @@ enum RunCommand {
       try RunFolderLock.expectFree(folder)
       // Not with its plan, which another opflow may have made: the resume sees to that.
       let history = try folder.readRunHistory()
-      let isSame = history.set == arguments.set
+      let isSame = history.set == arguments.set && history.tasks == arguments.tasks
       return isSame && history.close?.state != .succeeded ? folder : nil
     }
   }
@@ -39,7 +39,7 @@ enum RunCommand {
     }
     var prepared = try PreparedPlan(
       manifest, state, runID: expected.description, arguments, console)
-    let initial = try initialStates(arguments, prepared)
+    let initial = try initialStates(arguments, prepared, manifest)
     if arguments.isDryRun {
       return try forecast(prepared, manifest, state, initial, arguments, console)
     }
@@ -67,6 +67,7 @@ enum RunCommand {
       run: folder.id.description, planKey: prepared.key.description, opflowVersion: Version.text,
       manifestPath: manifest.realPath, folder: manifest.folder)
     open.set = arguments.set
+    open.tasks = arguments.tasks
     open.only = arguments.only
     open.skip = arguments.skip
     open.environment = prepared.environment
@@ -93,14 +94,16 @@ enum RunCommand {
   }
 
   private static func initialStates(
-    _ arguments: RunArguments, _ prepared: PreparedPlan
+    _ arguments: RunArguments, _ prepared: PreparedPlan, _ manifest: ManifestFile
   ) throws(CommandError) -> [InitialState] {
-    if arguments.only.isEmpty, arguments.skip.isEmpty {
+    if arguments.tasks.isEmpty, arguments.only.isEmpty, arguments.skip.isEmpty {
       return [InitialState](repeating: .run, count: prepared.taskCount)
     }
     let plan = try prepared.open()
+    try NamedTasks.check(arguments.tasks, of: plan, from: manifest)
     do throws(UsageError) {
-      let selection = try Selection(only: arguments.only, skip: arguments.skip, of: plan)
+      let selection = try Selection(
+        tasks: arguments.tasks, only: arguments.only, skip: arguments.skip, of: plan)
       return plan.tasks.map { selection.initialState(TaskID($0)) }
     } catch {
       throw CommandError(error)

@@ -33,13 +33,31 @@ enum RunLookup {
   static func run(
     _ reference: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder {
-    let state: StateFolder
-    if let reference, arguments.stateDirectory == nil, let manifest = try? Path.real(reference) {
-      state = StateFolder.beside(manifest: manifest)
-    } else {
-      state = try self.state(arguments)
-    }
+    let state = try state(of: reference, arguments)
     return try reading { () throws(RunFolderError) in try state.run(reference) }
+  }
+
+  /// The same for a word that may be something else; nil where no run is named so.
+  static func namedRun(
+    _ reference: String, _ arguments: ViewArguments
+  ) throws(CommandError) -> RunFolder? {
+    guard let state = try? state(of: reference, arguments) else { return nil }
+    return try reading { () throws(RunFolderError) -> RunFolder? in
+      do throws(RunFolderError) {
+        return try state.run(reference)
+      } catch .noSuchRun {
+        return nil
+      }
+    }
+  }
+
+  private static func state(
+    of reference: String?, _ arguments: ViewArguments
+  ) throws(CommandError) -> StateFolder {
+    if let reference, arguments.stateDirectory == nil, let manifest = try? Path.real(reference) {
+      return StateFolder.beside(manifest: manifest)
+    }
+    return try state(arguments)
   }
 
   /// Runs `body` with what goes wrong turned into this command's end.

@@ -26,6 +26,7 @@ import Testing
     var open = OpenEntry.example
     open.stateFolder = "/srv/project/.opflow"
     open.set = ["a=1", "b=two\nlines"]
+    open.tasks = ["lint", "test-*"]
     open.only = ["tag:x"]
     open.skip = ["y*", "z"]
     open.environment = ["CI=0123456789abcdef", "UNSET=-"]

@@ -10,7 +10,18 @@ package enum CommandLineParser {
       if word == "-C", !rest.isEmpty { early.append(rest.removeFirst()) }
     }
     if let command = rest.popFirst() { return try parse(command: [command] + early + rest) }
-    throw UsageError("a command is missing")
+    var view = ViewArguments()
+    view.directory = try directory(early)
+    return .overview(view)
+  }
+
+  /// Of a line without a command.
+  private static func directory(_ words: [String]) throws(UsageError) -> String? {
+    guard let last = words.last else { return nil }
+    let value =
+      last.hasPrefix("-C") && words.dropLast().last != "-C" ? last.dropFirst(2) : last[...]
+    if value.isEmpty { throw UsageError("-C needs a value (DIR)") }
+    return String(value.first == "=" ? value.dropFirst() : value)
   }
 
   /// `words` begin with the command.
@@ -23,26 +34,42 @@ package enum CommandLineParser {
     }
     guard let command = CommandName(named: first) else { throw unknown(first) }
     guard command.isSupported else {
-      throw UsageError("\(first): not supported yet", command: command)
+      let substitute = command.substitute.map { "; \($0)" } ?? ""
+      throw UsageError("\(first): not supported yet\(substitute)", command: command)
     }
     let scanner = try WordScanner(words.dropFirst(), command: command)
     if scanner.flags.contains(where: { $0.flag == .help }) { return .help(command) }
     var builder = ArgumentBuilder(command: command)
     for (flag, value) in scanner.flags { try builder.set(flag, value) }
+    // As npm and just hand words on to what they run.
+    if command == .run, let first = scanner.behindDashes.first {
+      throw UsageError(
+        "`-- \(CleanText.string(first))`: arguments for a task are not supported yet; a task reads"
+          + " `${{ vars.NAME }}`, which --set sets",
+        command: command)
+    }
     return try builder.invocation(positionals: scanner.positionals)
   }
 
   private static func unknown(_ word: String) -> UsageError {
     let shown = CleanText.string(word)
     if word.hasPrefix("-") {
-      return UsageError("unknown flag \(shown): flags stand after the command")
+      if let help = ForeignWords.help(flag: String(word.drop { $0 == "-" }), of: .run) {
+        return UsageError("unknown flag \(shown); \(help)")
+      }
+      return UsageError(
+        "unknown flag \(shown); flags stand after the command: `opflow run \(shown)`")
     }
-    if word.hasSuffix(".yaml") || word.hasSuffix(".yml") {
+    if word.hasSuffix(".yaml") || word.hasSuffix(".yml") || word.hasSuffix("/") {
       return UsageError("unknown command \(shown); did you mean `opflow run \(shown)`?")
     }
-    let nearest = NearestName.of(word, among: CommandName.allCases.map(\.rawValue))
-    let hint = nearest.map { "; did you mean `opflow \($0)`?" } ?? ""
-    return UsageError("unknown command \(shown)\(hint)")
+    if let help = ForeignWords.help(command: word) {
+      return UsageError("unknown command \(shown); \(help)")
+    }
+    let nearest = NearestName.of(word, among: CommandName.supportedNames)
+    let hint =
+      nearest.map { "did you mean `opflow \($0)`?" } ?? "`opflow run \(shown)` runs a task"
+    return UsageError("unknown command \(shown); \(hint)")
   }
 }
 
@@ -78,10 +105,16 @@ private struct ArgumentBuilder {
     case .color: view.color = try choice(flag, value)
     case .durability: run.durability = try choice(flag, value)
     case .workers:
-      let place: WorkerPlace = try choice(flag, value)
-      if place == .slurm { throw error("--on slurm: not supported yet") }
+      // A word that later versions answer.
+      if value == "slurm" { throw error("--on slurm: not supported yet") }
+      let _: WorkerPlace = try choice(flag, value)
     case .follow: follows = true
     case .run: runName = try nonEmpty(flag, value)
+    case .file:
+      if let first = run.file, first != value {
+        throw ManifestWords.two(first, value, command: command)
+      }
+      run.file = try nonEmpty(flag, value)
     case .directory: view.directory = try nonEmpty(flag, value)
     case .stateDirectory: view.stateDirectory = try nonEmpty(flag, value)
     case .help: break
@@ -94,7 +127,8 @@ private struct ArgumentBuilder {
     case .check:
       var arguments = CheckArguments()
       arguments.view = view
-      arguments.file = try single(positionals)
+      let words = try ManifestWords(positionals, file: run.file, command: command)
+      (arguments.file, arguments.tasks) = (words.file, words.tasks)
       arguments.set = run.set
       return .check(arguments)
     case .status:
@@ -117,7 +151,11 @@ private struct ArgumentBuilder {
     case .help:
       guard let name = try single(positionals) else { return .help(nil) }
       guard let topic = CommandName(named: name) else {
-        throw UsageError("help: no help on `\(CleanText.string(name))`")
+        let hint =
+          ForeignWords.help(command: name).map { "; \($0)" }
+          ?? NearestName.of(name, among: CommandName.supportedNames)
+          .map { "; did you mean `opflow help \($0)`?" } ?? ""
+        throw UsageError("help: no help on `\(CleanText.string(name))`\(hint)")
       }
       guard topic.isSupported else { throw UsageError("\(name): not supported yet") }
       return .help(topic)
@@ -134,7 +172,12 @@ private struct ArgumentBuilder {
   private func runInvocation(_ positionals: [String]) throws(UsageError) -> Invocation {
     var arguments = run
     arguments.view = view
-    arguments.target = try single(positionals)
+    if command == .resume {
+      arguments.target = try single(positionals)
+    } else {
+      let words = try ManifestWords(positionals, file: run.file, command: command)
+      (arguments.file, arguments.tasks) = (words.file, words.tasks)
+    }
     if command == .plan { arguments.isDryRun = true }
     if !arguments.capacities.isEmpty, !arguments.isDryRun {
       throw error("\(Flag.maxParallel.spelled) takes one number; `opflow plan` compares several")
@@ -211,5 +254,5 @@ private struct ArgumentBuilder {
 
 /// `--on`
 private enum WorkerPlace: String, CaseIterable {
-  case local, slurm
+  case local
 }

@@ -23,13 +23,33 @@ package enum CommandName: String, CaseIterable, Sendable {
     }
   }
 
+  /// Their names, as they are offered to people.
+  static var supportedNames: [String] { allCases.filter(\.isSupported).map(\.rawValue) }
+
+  /// Of a command that is not supported yet: what serves instead today.
+  var substitute: String? {
+    switch self {
+    case .cancel, .pause: "Ctrl-C where it runs stops a run, Ctrl-Z suspends it"
+    case .proceed: "`opflow resume` continues a run that was stopped"
+    case .priority: "the manifest says the `priority` of a task"
+    case .parallel: "`opflow run -j N` says how many run at once"
+    case .graph: "`opflow plan` shows the tasks in their order"
+    case .report: "`opflow status --json` and `opflow journal export` tell all of a run as JSON"
+    case .clean: "runs are folders in `.opflow/runs`, and any that has ended may be removed"
+    case .`init`: "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`"
+    case .run, .resume, .check, .plan, .status, .logs, .runs, .journal, .version, .help, .schema,
+      .completion:
+      nil
+    }
+  }
+
   /// What follows `opflow`, in short.
   package var synopsis: String {
     switch self {
-    case .run: "run [FLAGS] [FILE]"
+    case .run: "run [FLAGS] [FILE] [TASK...]"
     case .resume: "resume [FLAGS] [RUN]"
-    case .check: "check [FLAGS] [FILE]"
-    case .plan: "plan [FLAGS] [FILE]"
+    case .check: "check [FLAGS] [FILE] [TASK...]"
+    case .plan: "plan [FLAGS] [FILE] [TASK...]"
     case .status: "status [FLAGS] [RUN]"
     case .logs: "logs [FLAGS] [TASK...]"
     case .runs: "runs [FLAGS]"
@@ -49,17 +69,17 @@ package enum CommandName: String, CaseIterable, Sendable {
     case .run:
       [
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .dryRun,
-        .output, .quiet, .verbose, .json, .color, .durability, .workers, .directory,
+        .output, .quiet, .verbose, .json, .color, .durability, .workers, .file, .directory,
         .stateDirectory,
       ]
     case .resume:
-      CommandName.run.flags.filter { $0 != .resume }
+      CommandName.run.flags.filter { $0 != .resume && $0 != .file }
     case .plan:
       [
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .color,
-        .directory, .stateDirectory,
+        .file, .directory, .stateDirectory,
       ]
-    case .check: [.set, .color, .directory]
+    case .check: [.set, .color, .file, .directory]
     case .status: [.json, .verbose, .color, .directory, .stateDirectory]
     case .logs: [.follow, .run, .color, .directory, .stateDirectory]
     case .runs, .journal: [.color, .directory, .stateDirectory]

@@ -5,7 +5,7 @@ enum Flag: CaseIterable {
   case output, quiet, verbose, json, color
   case durability, workers
   case follow, run
-  case directory, stateDirectory
+  case file, directory, stateDirectory
   case help
 
   /// What stands after `--`; nil for a flag that has a letter only.
@@ -29,6 +29,7 @@ enum Flag: CaseIterable {
     case .workers: "on"
     case .follow: "follow"
     case .run: "run"
+    case .file: "file"
     case .directory: nil
     case .stateDirectory: "state-dir"
     case .help: "help"
@@ -43,6 +44,7 @@ enum Flag: CaseIterable {
     case .quiet: "q"
     case .verbose: "v"
     case .follow: "f"
+    case .file: "f"
     case .directory: "C"
     case .help: "h"
     case .set, .only, .skip, .resume, .rerun, .maxFailures, .output, .json, .color, .durability,
@@ -60,8 +62,9 @@ enum Flag: CaseIterable {
     case .output: "live|line|group|quiet"
     case .color: "auto|always|never"
     case .durability: "none|group|each"
-    case .workers: "local|slurm"
+    case .workers: "local"
     case .run: "RUN"
+    case .file: "FILE"
     case .directory, .stateDirectory: "DIR"
     case .resume, .keepGoing, .dryRun, .quiet, .verbose, .json, .follow, .help: nil
     }

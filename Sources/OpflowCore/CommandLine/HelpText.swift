@@ -11,10 +11,10 @@ package enum HelpText {
     usage: opflow COMMAND [FLAGS] [ARGUMENTS]
 
     Running:
-      run [FILE]        run a manifest (default: opflow.yaml)
+      run [TASK...]     run a manifest (default: opflow.yaml), or these tasks and what they need
       resume [RUN]      continue a run: finished tasks are not run again
-      check [FILE]      read and validate a manifest, run nothing
-      plan [FILE]       what would run, in which order, and why
+      check             read and validate a manifest, run nothing
+      plan [TASK...]    what would run, in which order, and why
 
     Looking:
       status [RUN]      where a run stands, also while it runs
@@ -27,12 +27,12 @@ package enum HelpText {
       version           the version of opflow
       help [COMMAND]    this text, or all about a command
 
-    Not supported yet: cancel, pause, continue, priority, parallel, graph, report, clean, init,
-    schema, completion.
+    opflow alone shows the tasks of opflow.yaml here or above.
 
     Examples:
-      opflow run                      run opflow.yaml
-      opflow run -j4 -k build.yaml    four at once, and go on after failures
+      opflow run                      run all tasks of opflow.yaml
+      opflow run test                 run the task `test` and what it needs
+      opflow run -j4 -k build.yaml    another manifest, four at once, and go on after failures
       opflow resume                   continue the newest run
       opflow logs -f test             follow what the task `test` prints
 
@@ -82,7 +82,7 @@ extension Flag {
     case .set, .only, .skip, .resume, .rerun, .dryRun: .selection
     case .maxParallel, .maxFailures, .keepGoing: .limits
     case .output, .quiet, .verbose, .json, .color, .follow: .shown
-    case .run, .directory, .stateDirectory, .workers: .place
+    case .run, .file, .directory, .stateDirectory, .workers: .place
     case .durability, .help: .other
     }
   }
@@ -98,7 +98,7 @@ extension Flag {
     case .maxFailures: "start nothing new after N failures (default 1; 0: no limit)"
     case .keepGoing: "after a failure go on with all that does not depend on it"
     case .dryRun: "show what would run, as `opflow plan`; write nothing"
-    case .output: "how progress shows (default: live on a terminal, else line)"
+    case .output: "default: live on a terminal, group on GitHub, else line"
     case .quiet: "failures and the summary only"
     case .verbose: "more: the commands as they start, all tasks of a status"
     case .json: "JSON on standard output"
@@ -107,6 +107,7 @@ extension Flag {
     case .workers: "where tasks run (default local)"
     case .follow: "go on as more is printed, until it ends"
     case .run: "of that run: its id, the start of one, or a manifest"
+    case .file: "the manifest, whatever its name; `-` is standard input"
     case .directory: "as if started in DIR"
     case .stateDirectory: "where runs are kept (default .opflow beside the manifest)"
     case .help: "this text"

@@ -9,6 +9,12 @@ struct HelpWords {
     mistake.
     """
 
+  private static let manifest = """
+    FILE is the manifest: what ends in .yaml or .yml, `DIR/` for the opflow.yaml in that folder, `-`
+    for standard input; -f takes a file of any name. Default: opflow.yaml here or in the nearest folder
+    above that has one. TASK is a task's id, a pattern on ids with `*` and `?`, or tag:NAME.
+    """
+
   private static let runName = """
     RUN is a run's id, the start of one that fits no other, or a manifest's path, which stands for its
     newest run. Default: the newest run of `.opflow` here or in the nearest folder above that has one.
@@ -33,11 +39,13 @@ struct HelpWords {
   }
 
   private static let run = HelpWords(
-    summary: "Run a manifest.",
+    summary: "Run a manifest, or some tasks of it and what they need.",
     description: """
-      FILE is the manifest, default opflow.yaml; `-` reads standard input. Ctrl-C once stops after the
-      tasks that run, which are ended by their stop rules; twice kills them at once. Either way
-      `opflow resume` continues.
+      \(manifest)
+
+      With TASK these tasks run and what they need, and of the `finally` tasks those that need one of
+      them. Ctrl-C once stops after the tasks that run, which are ended by their stop rules; twice kills
+      them at once. Either way `opflow resume` continues.
 
       \(selector)
 
@@ -46,7 +54,8 @@ struct HelpWords {
       143 ended by SIGHUP, SIGINT and SIGTERM.
       """,
     examples: """
-        opflow run                        run opflow.yaml
+        opflow run                        run all tasks of opflow.yaml
+        opflow run test                   the task `test`, and what it needs
         opflow run -j4 -k build.yaml      four at once, and go on after failures
         opflow run --only 'test-*'        some tasks, and what they need
         opflow run --resume ci.yaml       continue if there is something to continue: for CI
@@ -74,8 +83,9 @@ struct HelpWords {
   private static let check = HelpWords(
     summary: "Read and validate a manifest, run nothing.",
     description: """
-      FILE is the manifest, default opflow.yaml; `-` reads standard input. Every mistake is printed with
-      its line and column; the exit code is then 3.
+      Every mistake is printed with its line and column; the exit code is then 3.
+
+      \(manifest)
       """,
     examples: """
         opflow check                      check opflow.yaml
@@ -85,17 +95,18 @@ struct HelpWords {
   private static let plan = HelpWords(
     summary: "Show what would run, in which order, and why. Nothing is written.",
     description: """
-      FILE is the manifest, default opflow.yaml; `-` reads standard input. Tasks are listed in the order
-      they would start in if each took as long as in earlier runs of this manifest, or, where there are
-      none, as long as any other. Below them stand how long all of it would take, what no order could
-      beat, and the critical path. -j takes several numbers here, to compare.
+      \(manifest)
+
+      Tasks are listed in the order they would start in if each took as long as in earlier runs of this
+      manifest, or, where there are none, as long as any other. Below them stand how long all of it would
+      take, what no order could beat, and the critical path. -j takes several numbers here, to compare.
 
       \(selector)
       """,
     examples: """
         opflow plan                       all of opflow.yaml
         opflow plan -j 1,2,4,8            how long it would take on so many processors
-        opflow plan --only deploy         what `deploy` takes along
+        opflow plan deploy                what `deploy` takes along
         opflow plan --resume              what a resume would run again
       """)
 
@@ -112,13 +123,14 @@ struct HelpWords {
     summary: "Print what tasks printed.",
     description: """
       Without TASK: of all tasks that printed something, in the order of the manifest. TASK is a task's
-      id or a pattern on ids with `*` and `?`. Control characters are left out; the files as they were
-      written are in the run's folder, `logs`.
+      id, a pattern on ids with `*` and `?`, or tag:NAME; one that is no task may be RUN. Control
+      characters are left out; the files as they were written are in the run's folder, `logs`.
 
       \(runName)
       """,
     examples: """
         opflow logs test                  of one task
+        opflow logs ci.yaml               of the newest run of ci.yaml
         opflow logs -f                    follow all tasks until the run ends
         opflow logs --run 2026 'build-*'  of some tasks of an older run
       """)

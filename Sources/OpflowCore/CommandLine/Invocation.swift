@@ -1,5 +1,7 @@
 /// What a command line asks for.
 package enum Invocation: Equatable, Sendable {
+  /// No command at all: what is here.
+  case overview(ViewArguments)
   case run(RunArguments)
   case resume(RunArguments)
   case check(CheckArguments)
@@ -41,8 +43,13 @@ package struct ViewArguments: Equatable, Sendable {
 /// command line does not say.
 package struct RunArguments: Equatable, Sendable {
   package var view = ViewArguments()
-  /// The manifest of `run`, `-` for standard input; the run of `resume`.
+  /// Of `resume`: the run.
   package var target: String?
+  /// The manifest: `-` for standard input, and a folder, with a slash at its end, for the manifest in
+  /// it.
+  package var file: String?
+  /// The tasks that are named, as selectors; none for all.
+  package var tasks: [String] = []
   package var maxParallel: UInt32?
   /// Of a dry run: `-j` with more than one number, to compare; the first is `maxParallel` too.
   package var capacities: [UInt32] = []
@@ -63,7 +70,9 @@ package struct RunArguments: Equatable, Sendable {
 
 package struct CheckArguments: Equatable, Sendable {
   package var view = ViewArguments()
+  /// As that of a run.
   package var file: String?
+  package var tasks: [String] = []
   package var set: [String] = []
   package init() {}
 }

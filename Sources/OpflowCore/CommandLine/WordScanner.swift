@@ -6,6 +6,8 @@ struct WordScanner {
 
   private(set) var flags: [Found] = []
   private(set) var positionals: [String] = []
+  /// What stands behind `--`; a part of `positionals` as well.
+  private(set) var behindDashes: [String] = []
   private let command: CommandName
   private let known: [Flag]
 
@@ -15,7 +17,8 @@ struct WordScanner {
     var rest = words
     while let word = rest.popFirst() {
       if word == "--" {
-        positionals.append(contentsOf: rest)
+        behindDashes = Array(rest)
+        positionals += behindDashes
         return
       }
       if word.hasPrefix("--") {
@@ -75,6 +78,9 @@ struct WordScanner {
   }
 
   private func unknown(_ name: String) -> UsageError {
+    if let help = ForeignWords.help(flag: name, of: command) {
+      return error("unknown flag --\(CleanText.string(name)); \(help)")
+    }
     if let other = Flag.allCases.first(where: { $0.long == name }) {
       return error("takes no \(other.spelled)\(takers(of: other))")
     }
@@ -89,7 +95,14 @@ struct WordScanner {
     if let flag = known.first(where: { $0.long == name }), word.count > 1 {
       return error("unknown flag -\(name); did you mean \(flag.spelled)?")
     }
-    return error("unknown flag -\(CleanText.string(String(letter)))")
+    let shown = CleanText.string(String(letter))
+    if let help = ForeignWords.help(flag: String(letter), of: command) {
+      return error("unknown flag -\(shown); \(help)")
+    }
+    if let other = Flag.allCases.first(where: { $0.letter == letter }) {
+      return error("takes no -\(shown)\(takers(of: other))")
+    }
+    return error("unknown flag -\(shown)")
   }
 
   private func takers(of flag: Flag) -> String {

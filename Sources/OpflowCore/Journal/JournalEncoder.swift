@@ -197,6 +197,7 @@ extension FieldWriter {
     field("folder=", open.folder)
     field("state=", open.stateFolder)
     fields("set=", open.set)
+    fields("tasks=", open.tasks)
     fields("only=", open.only)
     fields("skip=", open.skip)
     fields("env=", open.environment)

@@ -20,6 +20,9 @@ package struct OpenEntry: Sendable, Equatable {
   package var manifestPath: String
   /// `NAME=VALUE` each, in the order given.
   package var set: [String] = []
+  /// The tasks that the command line named, as selectors; none for all. They are what the run is
+  /// about, in every drive of it.
+  package var tasks: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
   /// `NAME=HASH` of each environment value that expressions read; 16 hexadecimal digits, or `-`

@@ -98,6 +98,8 @@ package struct RunHistory: Sendable {
 
   /// `--set`, `--only`, `--skip` and the environment as the newest drive had them.
   package var set: [String] { resume?.set ?? open?.set ?? [] }
+  /// The tasks that the run was started with; none for all.
+  package var tasks: [String] { open?.tasks ?? [] }
   package var only: [String] { resume?.only ?? open?.only ?? [] }
   package var skip: [String] { resume?.skip ?? open?.skip ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }

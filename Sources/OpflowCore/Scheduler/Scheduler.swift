@@ -147,7 +147,7 @@ package struct Scheduler {
     ready = ReadyQueues(demandCount: plan.demandCount)
     pool = ResourcePool(plan: plan, options: options)
     random = SplitMix64(seed: options.seed)
-    startedAny = owesFinally
+    startedAny = owesFinally || Self.isOfFinallyTasks(plan, initial)
     let commandLimit = min(
       options.maxParallel.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
         .partialValue, 1 << 20)
@@ -165,6 +165,14 @@ package struct Scheduler {
         expectedWall: min(options.expectedWallMicroseconds, Fleet.longMicroseconds)),
     ]
     for index in 0..<count { enter(TaskID(index), as: initial[index]) }
+  }
+
+  /// Whether `finally` tasks were chosen and nothing else: then they are what the run is about.
+  private static func isOfFinallyTasks(_ plan: Plan, _ initial: [InitialState]) -> Bool {
+    initial.contains(.excluded)
+      && plan.tasks.allSatisfy {
+        initial[$0] == .excluded || plan.flags(TaskID($0)).contains(.finally)
+      }
   }
 
   private mutating func enter(_ task: TaskID, as initial: InitialState) {

@@ -1,4 +1,4 @@
-/// Which tasks a run is about, from `--only` and `--skip`.
+/// Which tasks a run is about: those that are named, `--only` and `--skip`.
 package struct Selection: Equatable, Sendable {
   /// What runs or is skipped; the other tasks are no part of the run.
   package private(set) var included: TaskSet
@@ -12,16 +12,33 @@ package struct Selection: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - only: with any, just these tasks, what they need, and the `finally` tasks.
-  ///   - skip: wins over `only`; what a skipped task needs is not taken along for it.
+  ///   - tasks: with any, just these tasks and what they need, and of the `finally` tasks those that
+  ///     need one of them.
+  ///   - only: with any, just these tasks, what they need, and the `finally` tasks. With `tasks`, what
+  ///     is in both.
+  ///   - skip: wins over both; what a skipped task needs is not taken along for it.
   /// - Throws: the flag and what is wrong with a selector that names no task.
-  package init(only: [String], skip: [String], of plan: Plan) throws(UsageError) {
+  package init(
+    tasks: [String] = [], only: [String], skip: [String], of plan: Plan
+  ) throws(UsageError) {
     skipped = try Self.tasks("--skip", skip, plan)
-    guard !only.isEmpty else {
-      included = .all(taskCount: plan.taskCount)
-      return
+    included = .all(taskCount: plan.taskCount)
+    if !only.isEmpty {
+      included = try Self.tasks("--only", only, plan)
+      includeNeeds(of: plan)
+      for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
+        included.insert(TaskID(index))
+      }
     }
-    var included = try Self.tasks("--only", only, plan)
+    guard !tasks.isEmpty else { return }
+    let before = included
+    included = try Self.tasks("run", tasks, plan)
+    includeNeeds(of: plan)
+    includeFinally(of: plan)
+    if !only.isEmpty { included = included.intersection(before) }
+  }
+
+  private mutating func includeNeeds(of plan: Plan) {
     var open = plan.tasks.map { TaskID($0) }.filter { included.contains($0) }
     while let task = open.popLast() {
       if skipped.contains(task) { continue }
@@ -30,10 +47,19 @@ package struct Selection: Equatable, Sendable {
         if included.insert(need) { open.append(need) }
       }
     }
-    for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
-      included.insert(TaskID(index))
+  }
+
+  /// The `finally` tasks one of whose needs is in, and in turn those that need one of these. What
+  /// else they need is not taken along.
+  private mutating func includeFinally(of plan: Plan) {
+    var open = plan.tasks.map { TaskID($0) }.filter { included.contains($0) }
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) {
+        let dependent = TaskID(plan.dependentTargets[edge])
+        guard plan.flags(dependent).contains(.finally) else { continue }
+        if included.insert(dependent) { open.append(dependent) }
+      }
     }
-    self.included = included
   }
 
   /// The tasks that selectors name, with the flag told in the error.

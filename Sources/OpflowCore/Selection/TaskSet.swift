@@ -34,4 +34,12 @@ package struct TaskSet: Equatable, Sendable {
     count += 1
     return true
   }
+
+  /// What is in both; they are of one plan.
+  package func intersection(_ other: TaskSet) -> TaskSet {
+    var set = self
+    for index in set.words.indices { set.words[index] &= other.words[index] }
+    set.count = set.words.reduce(0) { $0 + $1.nonzeroBitCount }
+    return set
+  }
 }

@@ -45,7 +45,7 @@ package enum RunsView {
     return text.take()
   }
 
-  private static func age(_ milliseconds: Int64) -> String {
+  static func age(_ milliseconds: Int64) -> String {
     let seconds = max(0, milliseconds / 1000)
     switch seconds {
     case ..<60: return "just now"

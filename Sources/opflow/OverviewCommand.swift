@@ -1,0 +1,33 @@
+import OpflowCore
+import OpflowManifest
+import OpflowRuntime
+import OpflowSystem
+
+/// `opflow` alone: the tasks of the manifest that is here or above, and its newest run; the help where
+/// there is none.
+enum OverviewCommand {
+  static func perform(_ arguments: ViewArguments) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments)
+    guard let path = try ManifestLookup.nearest() else {
+      try Console.write(HelpText.text(nil))
+      return ExitCode.success.rawValue
+    }
+    let manifest = try ManifestFile(at: path)
+    let compiled = try manifest.compile(
+      runID: "overview", set: [], maxParallel: nil, console: console)
+    console.show(compiled.warnings)
+    let plan = try CompiledPlan.open(compiled.planBytes)
+    let state = try RunLookup.state(arguments, for: manifest)
+    try Console.write(
+      TasksView.text(
+        plan, manifest: manifest.displayPath, newest: newest(manifest, state),
+        nowMilliseconds: Clock.wallMilliseconds, color: console.colorsOutput))
+    return ExitCode.success.rawValue
+  }
+
+  /// A run that cannot be read is told by `opflow runs`.
+  private static func newest(_ manifest: ManifestFile, _ state: StateFolder) -> RunStatus? {
+    guard let folder = try? state.newestRun(ofManifest: manifest.realPath) else { return nil }
+    return (try? ReadRun(folder))?.status
+  }
+}
