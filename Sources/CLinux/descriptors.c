@@ -23,6 +23,43 @@ int32_t clinux_pipe(struct clinux_pipe_ends *ends) {
   return 0;
 }
 
+static int is_closed(int descriptor) {
+  return fcntl(descriptor, F_GETFD) < 0 && errno == EBADF;
+}
+
+// Where there is no /dev/null: a pipe with nobody at its other end. The lower ones are open, so what
+// is opened gets the number that is free.
+static int32_t open_dead_pipe(int descriptor) {
+  int ends[2];
+  if (pipe(ends) < 0) return -1;
+  int from = descriptor == STDIN_FILENO ? ends[0] : ends[1];
+  int other = descriptor == STDIN_FILENO ? ends[1] : ends[0];
+  if (from != descriptor) {
+    int result = dup2(from, descriptor);
+    int error = errno;
+    close(from);
+    errno = error;
+    if (result < 0) return -1;
+  }
+  if (other != descriptor) close(other);
+  return 0;
+}
+
+int32_t clinux_open_standard_streams(void) {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+    if (!is_closed(descriptor)) continue;
+    int opened = open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+    if (opened == descriptor) continue;
+    if (opened >= 0) {
+      close(opened);
+      errno = EBADF;
+      return -1;
+    }
+    if (open_dead_pipe(descriptor) < 0) return -1;
+  }
+  return 0;
+}
+
 int32_t clinux_begin_writing(int32_t descriptor) {
   return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
 }

@@ -59,11 +59,18 @@ int32_t clinux_default_signal(int32_t number) {
   return sigaction(number, &action, NULL);
 }
 
+int32_t clinux_is_ignored(int32_t number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void clinux_reset_dispositions(void) {
   // The kernel's own sigaction, all zero: SIG_DFL, no flags, nothing masked. The raw call, since
   // glibc refuses the two signals that it uses itself, and a parent may have left them ignored.
   static const uint64_t defaults[8];
+  int keeps_hangup = clinux_is_ignored(SIGHUP);
   for (long number = 1; number <= 64; number++) {
+    if (number == SIGHUP && keeps_hangup) continue;
     syscall(SYS_rt_sigaction, number, defaults, NULL, sizeof(uint64_t));
   }
 }
@@ -80,5 +87,7 @@ static void report_bus_error(int number) {
 int32_t clinux_exit_on_bus_error(const char *text) {
   bus_error_text = text;
   struct sigaction action = {.sa_handler = report_bus_error};
-  return sigaction(SIGBUS, &action, NULL);
+  if (sigaction(SIGBUS, &action, NULL) < 0) return -1;
+  // A fault whose signal is blocked ends the process without a word.
+  return clinux_unblock_signals(UINT64_C(1) << (SIGBUS - 1));
 }

@@ -2,13 +2,16 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension Coordinator {
-  /// The signals that a drive acts on. Those that a shell ignores for a background job are taken
-  /// all the same, but a hang-up that nohup(1) ignored stays ignored.
+  /// The signals that a drive acts on. What was ignored when this program was started stays ignored:
+  /// a hang-up by nohup(1), an interrupt by a shell without job control for its background jobs. But
+  /// TERM always ends a run.
   static func watchedSignals() throws(Errno) -> SignalSet {
-    for signal in [Signal.interrupt, .terminate, .terminalStop, .proceed] {
-      try Dispositions.restore(signal)
+    for signal in [Signal.terminate, .proceed] { try Dispositions.restore(signal) }
+    var watched: SignalSet = [.terminate, .proceed, .windowChange]
+    for signal in [Signal.hangup, .interrupt, .terminalStop] where !Dispositions.isIgnored(signal) {
+      watched.insert(signal)
     }
-    return [.hangup, .interrupt, .terminate, .terminalStop, .proceed, .windowChange]
+    return watched
   }
 
   func takeSignals() {
@@ -50,6 +53,7 @@ extension Coordinator {
       progress.warning("opflow could not be suspended: \(error)")
     }
     progress.returnToTerminal()
+    awakeAt = Self.now
     tell(.proceed)
   }
 }

@@ -26,7 +26,7 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "\(path): this is no plan that opflow can use: \(error.message)."
         + " `opflow resume` makes it anew from the manifest"
     case .held(let run, let pid?):
-      "run \(run) is held by process \(pid). Wait for it, or stop it with `kill -INT \(pid)`"
+      "run \(run) is held by process \(pid). Wait for it, or stop it with `kill \(pid)`"
     case .held(let run, nil): "run \(run) is held by another process"
     case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
     case .noSuchRun(let name):

@@ -42,6 +42,9 @@ package enum Environment {
     }
   }
 
+  /// Takes out what was put there before main for the runtime alone. Before anybody reads it.
+  package static func restore() { clinux_forget_runtime_root() }
+
   /// For this process and what it starts with its own environment. Only while it has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {
     try call { setenv(name, value, 1) }

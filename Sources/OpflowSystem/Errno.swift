@@ -51,12 +51,25 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
 @inline(__always)
 @discardableResult
 func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
+  do throws(Errno) {
+    return try givenCall(body)
+  } catch {
+    precondition(error != .badDescriptor, "system call: \(error)")
+    throw error
+  }
+}
+
+/// The same for a descriptor that somebody else gave this process: that it cannot be written to, or
+/// read from, is not our mistake.
+@inline(__always)
+@discardableResult
+func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
   while true {
     let result = body()
     if result != -1 { return result }
     let error = Errno.current
     if error == .interrupted { continue }
-    precondition(error != .badDescriptor && error != .badAddress, "system call: \(error)")
+    precondition(error != .badAddress, "system call: \(error)")
     throw error
   }
 }

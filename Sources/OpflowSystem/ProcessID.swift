@@ -51,6 +51,15 @@ package struct ProcessStatus: Sendable, Equatable {
 
   package var isZombie: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
 
+  /// Why processes cannot be told by /proc; nil where they can. One of another PID namespace gives other
+  /// processes the same numbers (pid_namespaces(7)).
+  package static var obstacle: String? {
+    guard let bytes = try? File.read("/proc/self/stat") else { return "/proc is not mounted" }
+    guard let own = ProcessStatus(stat: bytes) else { return "/proc is something else" }
+    return own.pid == ProcessID.own
+      ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
+  }
+
   /// nil when there is no such process.
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }

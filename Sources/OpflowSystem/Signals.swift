@@ -17,12 +17,15 @@ package struct Signal: Hashable, Sendable {
   package static let proceed = Signal(rawValue: SIGCONT)
   package static let stop = Signal(rawValue: SIGSTOP)
   package static let terminalStop = Signal(rawValue: SIGTSTP)
+  package static let fileTooLarge = Signal(rawValue: SIGXFSZ)
   package static let windowChange = Signal(rawValue: SIGWINCH)
 }
 
 /// A set of signals.
 package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
-  let bits: UInt64
+  private(set) var bits: UInt64
+
+  package mutating func insert(_ signal: Signal) { bits |= 1 << UInt64(signal.rawValue - 1) }
 
   package init(arrayLiteral signals: Signal...) {
     bits = signals.reduce(0) { $0 | 1 << UInt64($1.rawValue - 1) }
@@ -46,12 +49,17 @@ package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
 /// What a process does with signals as a whole.
 package enum Dispositions {
   /// Every signal does what signal(7) gives as its default, also those that were ignored when this
-  /// program was started (nohup(1)).
+  /// program was started. A hang-up that is ignored stays so: nohup(1) means all that is started under
+  /// it.
   package static func resetAll() { clinux_reset_dispositions() }
 
   /// The signal does what signal(7) gives as its default.
   package static func restore(_ signal: Signal) throws(Errno) {
     try call { clinux_default_signal(signal.rawValue) }
+  }
+
+  package static func isIgnored(_ signal: Signal) -> Bool {
+    clinux_is_ignored(signal.rawValue) == 1
   }
 
   package static func ignore(_ signal: Signal) throws(Errno) {

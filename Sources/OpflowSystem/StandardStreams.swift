@@ -6,9 +6,24 @@ package enum StandardStream: Int32, Sendable {
   case input = 0
   case output, error
 
+  /// Opens those that whoever started this program had closed, on /dev/null. Before anything else is
+  /// opened, which would get their numbers, and with them what is meant for a person.
+  package static func openClosed() throws(Errno) {
+    try call { clinux_open_standard_streams() }
+  }
+
   /// A descriptor of the same open file, away from the three.
   package func duplicate() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_duplicate(rawValue, 3) })
+  }
+
+  /// The same, to read from.
+  ///
+  /// - Throws: `badDescriptor` where it was opened for writing only.
+  package func duplicateToRead() throws(Errno) -> Descriptor {
+    let flags = try call { fcntl(rawValue, F_GETFL) }
+    if flags & O_ACCMODE == O_WRONLY { throw .badDescriptor }
+    return try duplicate()
   }
 
   /// From now on this stream is what `descriptor` is.
@@ -22,6 +37,8 @@ package enum StandardStream: Int32, Sendable {
   }
 
   /// Writes all of it, waiting where the other end is slow and somebody made it non-blocking.
+  ///
+  /// - Throws: `badDescriptor` where it was opened for reading only.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
     let rawDescriptor = rawValue
     var written = 0
@@ -30,7 +47,9 @@ package enum StandardStream: Int32, Sendable {
         let from = written
         written += try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
           // SAFETY: the kernel reads the rest of an array that is held for the call.
-          try call { write(rawDescriptor, all.baseAddress.map { $0 + from }, all.count - from) }
+          try givenCall {
+            write(rawDescriptor, all.baseAddress.map { $0 + from }, all.count - from)
+          }
         }
       } catch .wouldBlock {
         var waiting = pollfd(fd: rawDescriptor, events: Int16(POLLOUT), revents: 0)

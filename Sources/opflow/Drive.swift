@@ -29,6 +29,12 @@ struct Drive {
     attempts = [Int32](repeating: 0, count: plan.taskCount)
   }
 
+  /// Call it before there is a run: without /proc nothing can be started, and nothing ended.
+  static func expectProcesses() throws(CommandError) {
+    guard let obstacle = ProcessStatus.obstacle else { return }
+    throw CommandError(.io, "cannot find the processes of tasks: \(obstacle)")
+  }
+
   /// Drives the run to its end. The lock is held until then.
   func perform(
     _ journal: consuming JournalFile, holding lock: consuming RunFolderLock

@@ -48,7 +48,7 @@ struct ManifestFile {
         displayPath = "<stdin>"
         realPath = path
         folder = try Path.workingDirectory()
-        bytes = try StandardStream.input.duplicate().readAll(atMost: Self.mostBytes)
+        bytes = try StandardStream.input.duplicateToRead().readAll(atMost: Self.mostBytes)
       } else {
         displayPath = path
         realPath = try Path.real(path)

@@ -4,8 +4,6 @@ import OpflowSystem
 /// The program: from the command line to the exit code.
 enum Opflow {
   static func main(_ words: [String]) -> Int32 {
-    // A reader that goes away is then told by the write, and ends a view quietly.
-    try? Dispositions.ignore(.pipe)
     do throws(CommandError) {
       return try perform(try invocation(words))
     } catch {

@@ -97,7 +97,7 @@ enum CompiledPlan {
       try plan.validate()
       return plan
     } catch {
-      throw CommandError(.internal, "the plan that was compiled is not sound: \(error)")
+      throw CommandError(.internal, "the plan that was compiled is not sound: \(error.message)")
     }
   }
 }

@@ -19,6 +19,7 @@ enum ResumeCommand {
       let prepared = try PreparedResume(folder, manifest, arguments, console)
       return try prepared.forecast(arguments, console)
     }
+    try Drive.expectProcesses()
     let lock = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.take(folder)
     }

@@ -44,6 +44,7 @@ enum RunCommand {
       return try forecast(prepared, manifest, state, initial, arguments, console)
     }
 
+    try Drive.expectProcesses()
     let warnings = try unfinished(manifest, state)
     let folder = try RunLookup.reading { () throws(RunFolderError) in
       try state.makeRun(nowMilliseconds: now, random: random)

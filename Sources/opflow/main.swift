@@ -2,9 +2,28 @@ import Glibc
 import OpflowRuntime
 import OpflowSystem
 
+prepareProcess()
 let words = Arguments.words
 // A worker is no command of a person's: its arguments are the coordinator's.
 if words.first == WorkerMain.command {
   exit(WorkerMain.run(arguments: Array(words.dropFirst())))
 }
 exit(Opflow.main(words))
+
+/// What whoever started this program left must not decide what it does.
+func prepareProcess() {
+  Environment.restore()
+  do throws(Errno) {
+    try StandardStream.openClosed()
+    // A reader that goes away is then told by the write, and ends a view quietly; so is a limit on
+    // the size of files.
+    try Dispositions.ignore(.pipe)
+    try Dispositions.ignore(.fileTooLarge)
+    // Ignored, it would take away the ends of the processes that are started here.
+    try Dispositions.restore(.child)
+    try MappedFile.exitOnBusError()
+  } catch {
+    Console.complain("opflow: cannot set up standard streams and signals: \(error)\n")
+    exit(ExitCode.io.rawValue)
+  }
+}

@@ -13,6 +13,11 @@ struct clinux_pipe_ends {
 /// pipe2(2) with O_CLOEXEC.
 int32_t clinux_pipe(struct clinux_pipe_ends *ends);
 
+/// Opens those of the three standard descriptors that are closed, on /dev/null, so that no file which
+/// is opened later gets one of their numbers. Where there is no /dev/null they are pipes without
+/// another end.
+int32_t clinux_open_standard_streams(void);
+
 /// fcntl(2), F_DUPFD_CLOEXEC: the lowest free descriptor from `lowest` on.
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);
 

@@ -21,6 +21,9 @@ void clinux_own_usage(int64_t *user, int64_t *system, int64_t *peak_kibibytes);
 /// gethostname(2), always ended by a zero.
 int32_t clinux_host_name(char *buffer, size_t size);
 
+/// Takes out of the environment what was put there for Swift's runtime.
+void clinux_forget_runtime_root(void);
+
 /// The words that this program was started with, its own name first, ended by a null pointer.
 char **clinux_arguments(void);
 

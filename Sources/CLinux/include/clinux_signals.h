@@ -23,7 +23,11 @@ int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal);
 int32_t clinux_ignore_signal(int32_t number);
 int32_t clinux_default_signal(int32_t number);
 
-/// Gives every signal its default disposition, those that were ignored at exec included.
+/// Whether the signal is ignored.
+int32_t clinux_is_ignored(int32_t number);
+
+/// Gives every signal its default disposition, those that were ignored at exec included; but a hang-up
+/// that is ignored stays ignored, since nohup(1) means all that is started under it.
 void clinux_reset_dispositions(void);
 
 /// From now on SIGBUS (a mapped file that was cut short, or cannot be read) writes `text` to
