@@ -108,6 +108,7 @@ struct PlanTests {
     ("a task without a name", .taskName, { $0.set(.taskName, 0, field: 4, to: UInt32(0)) }),
     ("a text that leaves the arena", .taskName, { $0.set(.taskName, 0, to: UInt32.max) }),
     ("an action of no kind", .taskKind, { $0.set(.taskKind, 0, to: UInt8(3)) }),
+    ("a flag that is none", .taskFlags, { $0.set(.taskFlags, 0, to: UInt16(1 << 4)) }),
     ("a download that is not there", .taskAction, { $0.set(.taskKind, 0, to: UInt8(2)) }),
     ("a policy that is not there", .taskPolicy, { $0.set(.taskPolicy, 2, to: UInt32(77)) }),
     (
@@ -126,6 +127,26 @@ struct PlanTests {
     #expect(patch.verdict == nil)
     change(&patch)
     #expect(patch.verdict == .reference(section), "\(what)")
+  }
+
+  @Test(
+    "what a worker takes for granted of its task is refused where it is not so",
+    arguments: [
+      (.taskKind, 0), (.taskAction, 0), (.taskShell, 0), (.taskEnvironment, 0), (.taskPolicy, 0),
+      (.taskDirectory, 0), (.taskName, 0), (.listOffsets, 1), (.environmentOffsets, 1),
+    ] as [(PlanSection, Int)])
+  func unsoundTask(_ section: PlanSection, _ index: Int) throws {
+    var patch = PlanPatch(try sampleBytes())
+    #expect(WorkerOrder.run(TaskID(0), attempt: 1).fault(in: try Plan(copying: patch.bytes)) == nil)
+    switch section {
+    case .taskKind: patch.set(section, index, to: UInt8.max)
+    default: patch.set(section, index, to: UInt32.max)
+    }
+    let plan = try Plan(copying: patch.bytes)
+    #expect(throws: PlanError.self) { try plan.validate(TaskID(0)) }
+    let fault = try #require(WorkerOrder.run(TaskID(0), attempt: 1).fault(in: plan))
+    #expect(fault.contains("plan cannot be used"))
+    #expect(WorkerOrder.run(TaskID(3), attempt: 1).fault(in: plan)?.contains("not have") == true)
   }
 
   @Test("a plan of another format is refused with both numbers, whatever else is in it")

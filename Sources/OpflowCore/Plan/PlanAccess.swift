@@ -3,10 +3,18 @@ extension Plan {
 
   @inline(__always)
   package func kind(_ task: TaskID) -> ActionKind {
-    ActionKind(rawValue: kindByte[task.index]) ?? .command
+    checked(ActionKind(rawValue: kindByte[task.index]))
   }
   @inline(__always)
   package func flags(_ task: TaskID) -> TaskFlags { TaskFlags(rawValue: flagBits[task.index]) }
+
+  /// What validation has found to be there. As with an index out of bounds, going on with anything else
+  /// would be a task that nobody wrote.
+  @inline(__always)
+  private func checked<Value>(_ value: Value?) -> Value {
+    guard let value else { preconditionFailure("plan: a value that has no meaning") }
+    return value
+  }
 
   package var hasDownloads: Bool { !downloads.isEmpty }
 
@@ -63,13 +71,13 @@ extension Plan {
     Int(needOffsets[task.index])..<Int(needOffsets[task.index + 1])
   }
   package func needCondition(_ edge: Int) -> NeedCondition {
-    NeedCondition(rawValue: needConditions[edge]) ?? .success
+    checked(NeedCondition(rawValue: needConditions[edge]))
   }
   package func dependents(_ task: TaskID) -> Range<Int> {
     Int(dependentOffsets[task.index])..<Int(dependentOffsets[task.index + 1])
   }
   package func dependentCondition(_ edge: Int) -> NeedCondition {
-    NeedCondition(rawValue: dependentConditions[edge]) ?? .success
+    checked(NeedCondition(rawValue: dependentConditions[edge]))
   }
 
   package func list(_ index: ListIndex) -> Column<TextRef> {

@@ -18,6 +18,47 @@ extension Plan {
     try validateNames()
   }
 
+  /// Checks all that a worker takes for granted of one task: a worker looks at those that it runs, and
+  /// at no other, so that it need not read a plan of a million.
+  package func validate(_ task: TaskID) throws(PlanError) {
+    try validateRecord(task)
+    let index = task.index
+    let policy = policy(task)
+    guard isSound(policy) else { throw .reference(.policies) }
+    try validateWords(shell[index])
+    try validateVariables(environment[index])
+    switch kind(task) {
+    case .shell: break
+    case .command: try validateWords(action[index].offset)
+    case .download:
+      let download = downloads[Int(action[index].offset)]
+      guard isSound(download) else { throw .reference(.downloads) }
+      try validateWords(download.sources)
+      try validateVariables(download.headers)
+    }
+  }
+
+  private func validateWords(_ index: ListIndex) throws(PlanError) {
+    let row = try row(.listOffsets, listOffsets, Int(index), end: listItems.count)
+    for item in listItems[row] where !isSound(item) { throw .reference(.listItems) }
+  }
+
+  private func validateVariables(_ index: UInt32) throws(PlanError) {
+    let row = try row(
+      .environmentOffsets, environmentOffsets, Int(index), end: environmentItems.count)
+    for item in environmentItems[row] where !(isSound(item.name) && isSound(item.value)) {
+      throw .reference(.environmentItems)
+    }
+  }
+
+  private func row(
+    _ section: PlanSection, _ offsets: Column<UInt32>, _ index: Int, end: Int
+  ) throws(PlanError) -> Range<Int> {
+    let (first, last) = (Int(offsets[index]), Int(offsets[index + 1]))
+    guard first <= last, last <= end else { throw .reference(section) }
+    return first..<last
+  }
+
   // MARK: - Lists and records
 
   private func validateLists() throws(PlanError) {
@@ -73,35 +114,37 @@ extension Plan {
     isSound(download.target) && isSound(download.sha256) && isSound(download.sha512)
       && download.sources != 0 && Int(download.sources) + 1 < listOffsets.count
       && Int(download.headers) + 1 < environmentOffsets.count
-      && (download.mode <= 0o7777 || download.mode == .max)
+      && (download.mode <= 0o7777 || download.mode == .max) && download.resumes <= 1
   }
 
   // MARK: - Tasks and texts
 
   private func validateTasks() throws(PlanError) {
-    for index in tasks {
-      if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
-      if !isSound(directory[index]) { throw .reference(.taskDirectory) }
-      if !isSound(taskDescription[index]) { throw .reference(.taskDescription) }
-      if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
-      if Int(shell[index]) + 1 >= listOffsets.count { throw .reference(.taskShell) }
-      if Int(tags[index]) + 1 >= listOffsets.count { throw .reference(.taskTags) }
-      if Int(environment[index]) + 1 >= environmentOffsets.count {
-        throw .reference(.taskEnvironment)
-      }
-      if Int(demand[index]) + 1 >= demandOffsets.count { throw .reference(.taskDemand) }
-      if Int(allowedCodes[index]) + 1 >= codeOffsets.count {
-        throw .reference(.taskAllowedCodes)
-      }
-      guard let kind = ActionKind(rawValue: kindByte[index]) else { throw .reference(.taskKind) }
-      let hasAction =
-        switch kind {
-        case .shell: isSound(action[index])
-        case .command: Int(action[index].offset) + 1 < listOffsets.count
-        case .download: Int(action[index].offset) < downloads.count
-        }
-      if !hasAction { throw .reference(.taskAction) }
+    for index in tasks { try validateRecord(TaskID(index)) }
+  }
+
+  private func validateRecord(_ task: TaskID) throws(PlanError) {
+    let index = task.index
+    if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
+    if !isSound(directory[index]) { throw .reference(.taskDirectory) }
+    if !isSound(taskDescription[index]) { throw .reference(.taskDescription) }
+    if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
+    if Int(shell[index]) + 1 >= listOffsets.count { throw .reference(.taskShell) }
+    if Int(tags[index]) + 1 >= listOffsets.count { throw .reference(.taskTags) }
+    if Int(environment[index]) + 1 >= environmentOffsets.count {
+      throw .reference(.taskEnvironment)
     }
+    if Int(demand[index]) + 1 >= demandOffsets.count { throw .reference(.taskDemand) }
+    if Int(allowedCodes[index]) + 1 >= codeOffsets.count { throw .reference(.taskAllowedCodes) }
+    guard TaskFlags.all.isSuperset(of: flags(task)) else { throw .reference(.taskFlags) }
+    guard let kind = ActionKind(rawValue: kindByte[index]) else { throw .reference(.taskKind) }
+    let hasAction =
+      switch kind {
+      case .shell: isSound(action[index])
+      case .command: Int(action[index].offset) + 1 < listOffsets.count
+      case .download: Int(action[index].offset) < downloads.count
+      }
+    if !hasAction { throw .reference(.taskAction) }
   }
 
   private func validateTexts() throws(PlanError) {
@@ -115,6 +158,7 @@ extension Plan {
     guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
       throw .reference(.manifest)
     }
+    guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1 else { throw .reference(.manifest) }
   }
 
   /// Whether the text is in the arena.

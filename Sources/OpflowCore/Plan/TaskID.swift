@@ -49,4 +49,6 @@ package struct TaskFlags: OptionSet, Sendable {
   package static let allowAnyFailure = TaskFlags(rawValue: 1 << 2)
   /// `on_interrupted: fail`
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
+
+  static let all: TaskFlags = [.finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted]
 }

@@ -1,0 +1,23 @@
+extension WorkerOrder {
+  /// Why a worker that has mapped `plan` cannot follow the order; nil where it can. What it is to run is
+  /// checked whole: whoever can write a plan could have written anything since the coordinator checked
+  /// it.
+  package func fault(in plan: Plan) -> String? {
+    switch self {
+    case .run(let task, _), .follow(let task, _):
+      guard plan.tasks.contains(task.index) else { return Self.noSuchTask }
+      do throws(PlanError) {
+        try plan.validate(task)
+        return nil
+      } catch {
+        return "the run's plan cannot be used: \(error.message)"
+      }
+    case .revoke(let task, _), .stop(let task, _, _), .suspend(let task, _), .proceed(let task, _),
+      .watch(let task, _):
+      return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
+    case .conclude, .pulse, .bye: return nil
+    }
+  }
+
+  private static let noSuchTask = "an order speaks of a task that the plan does not have"
+}
