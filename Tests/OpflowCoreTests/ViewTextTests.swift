@@ -45,7 +45,14 @@ import Testing
     #expect(OutcomeText.text(Outcome(status: .exit(0), reason: .timeout)) == "timeout")
     #expect(
       OutcomeText.text(
-        Outcome(status: .unknown, reason: .refused, errorNumber: 2), what: "chdir /no")
-        == "could not start: chdir /no: no such file or directory")
+        Outcome(status: .unknown, reason: .refused, errorNumber: 2),
+        what: "cannot enter /no: No such file or directory")
+        == "could not start: cannot enter /no: No such file or directory")
+    #expect(
+      OutcomeText.text(Outcome(status: .unknown, reason: .refused, errorNumber: 2))
+        == "could not start: no such file or directory")
+    #expect(
+      OutcomeText.text(Outcome(status: .unknown, reason: .workerLost), what: "it said no\nline 2")
+        == "its worker was lost: it said no")
   }
 }

@@ -5,14 +5,19 @@ package enum OutcomeText {
     switch outcome.reason {
     case .timeout: return "timeout"
     case .refused:
-      let cause = what.isEmpty ? "" : ": \(CleanText.string(what))"
-      return "could not start\(cause)\(errnoText(outcome.errorNumber))"
+      // What the worker tells holds the error's name.
+      return what.isEmpty
+        ? "could not start\(errnoText(outcome.errorNumber))"
+        : "could not start: \(CleanText.string(what))"
     case .output: return "its output could not be written\(errnoText(outcome.errorNumber))"
     case .fetch, .fetchFinal:
       // What the downloader tells holds the error's name.
       return what.isEmpty
         ? "could not be downloaded\(errnoText(outcome.errorNumber))" : CleanText.string(what)
-    case .workerLost: return "its worker was lost"
+    case .workerLost:
+      // Of what it wrote before it was gone, the first line says what there is to say.
+      let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
+      return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
     case .interrupted: return "interrupted"
     case .cancel: return "cancelled"
     case .signal: return "stopped by a signal"
@@ -67,6 +72,7 @@ package enum ErrorName {
     7: "argument list too long", 8: "not an executable format", 11: "no process left to start it",
     12: "out of memory", 13: "permission denied", 20: "not a directory", 21: "is a directory",
     23: "too many open files", 24: "too many open files", 26: "the program is being written",
+    27: "file too large",
     28: "no space left on the device", 30: "read-only file system", 36: "file name too long",
     40: "too many symbolic links", 122: "disk quota exceeded",
   ]
