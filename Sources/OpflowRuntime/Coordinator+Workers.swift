@@ -43,12 +43,18 @@ extension Coordinator {
     switch order {
     case .run(let task, let attempt): showStart(task, attempt: attempt, at: wall)
     case .follow(let task, let attempt): handedAhead[task] = attempt
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .bye: break
+    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .bye: break
     }
   }
 
   func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
     guard let link = links[worker.index] else { return }
+    if case .pulse = order {
+      // No line stands behind it, so it does not wait for the disk as what was ordered before may.
+      link.enqueueAtOnce(order)
+      list(link)
+      return
+    }
     var mustNotRepeat = false
     if let (task, _) = order.start {
       mustNotRepeat = plan.flags(task).contains(.failWhenInterrupted)
@@ -137,8 +143,10 @@ extension Coordinator {
       tell(
         .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): tell(.revoked(link.id, task, attempt: attempt))
-    case .progress(let report): show(report)
-    case .pulse: break
+    case .progress(let report):
+      tell(.heard(link.id))
+      show(report)
+    case .pulse: tell(.heard(link.id))
     }
   }
 

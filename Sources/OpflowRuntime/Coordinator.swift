@@ -54,6 +54,8 @@ package final class Coordinator {
   /// Known when all is done that need not wait for the workers to leave.
   private var exitCode: Int32?
   var stopsAsked = 0
+  /// When the loop last took up what there is.
+  var awakeAt = Coordinator.now
 
   /// Drives the run to its end and returns the exit code (cli.md, "Exit codes").
   ///
@@ -119,12 +121,14 @@ package final class Coordinator {
         }
         if !links.contains(where: { $0 != nil }) { break }
       }
+      let wake = nextWake
       do throws(Errno) {
         try rest()
-        try poller.wait(timeout: timeout(), into: &events)
+        try poller.wait(timeout: wake.map(Self.timeout), into: &events)
       } catch {
         throw CoordinatorError("cannot wait for events", error)
       }
+      noteAwake(dueAt: wake)
       for event in events { try take(event) }
       if let wake = scheduler.nextWake, wake <= Self.now { tell(.timer) }
       enforceDismissal()
@@ -163,13 +167,32 @@ package final class Coordinator {
 
   static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
 
-  private func timeout() -> Duration? {
+  /// Sees whether this process ran when it was to: it may have been stopped, or have waited for a
+  /// disk or a processor, so that nobody listened to the workers.
+  private func noteAwake(dueAt wake: Instant?) {
+    let now = Self.now
+    let gap = now.nanoseconds - awakeAt.nanoseconds
+    awakeAt = now
+    guard let wake, gap > Self.lateNanoseconds,
+      now.nanoseconds - wake.nanoseconds > Self.lateNanoseconds
+    else { return }
+    tell(.late(nanoseconds: gap))
+  }
+
+  /// So much later than planned is no more than a busy machine.
+  private static let lateNanoseconds: Int64 = 1_000_000_000
+
+  /// When there is something to do, if nothing happens before.
+  private var nextWake: Instant? {
     let wakes = [
       closing == nil ? scheduler.nextWake : nil, syncs.nextWake, progress.nextWake,
       outputs.nextWake(progress.outputWish), dismissalDeadline, ending.first?.giveUpAt,
     ].compactMap { $0 }
-    guard let wake = wakes.min() else { return nil }
-    return .nanoseconds(max(0, wake.nanoseconds - Self.now.nanoseconds))
+    return wakes.min()
+  }
+
+  private static func timeout(until wake: Instant) -> Duration {
+    .nanoseconds(max(0, wake.nanoseconds - now.nanoseconds))
   }
 
   private func take(_ event: PollEvent) throws(CoordinatorError) {

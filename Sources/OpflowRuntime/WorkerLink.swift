@@ -68,6 +68,9 @@ final class WorkerLink {
     pending.append(PendingOrder(order: order, mustNotRepeat: mustNotRepeat))
   }
 
+  /// Enqueues an order that follows from no line, before those that are not sent yet.
+  func enqueueAtOnce(_ order: WorkerOrder) { MessageCodec.encode(order, into: &outbox) }
+
   /// The lines that these orders follow from are written: what has to be synced before each?
   func setBarriers(_ barrier: (_ mustNotRepeat: Bool) -> UInt64) {
     for index in pending.indices where pending[index].barrier == nil {

@@ -22,7 +22,7 @@ final class WorkerLoop {
   private let logs: Descriptor
   private let orders: Descriptor
   private let reports: Descriptor
-  /// TERM, INT and HUP: somebody wants this worker gone.
+  /// TERM, INT and, where it is not ignored, HUP: somebody wants this worker gone.
   private let requests: SignalDescriptor
   /// CHLD. Looked at only while a task runs for longer, so that a short one is spared a read.
   private let children: SignalDescriptor
@@ -56,11 +56,13 @@ final class WorkerLoop {
     self.orders = orders
     self.reports = reports
     launcher = WorkerLauncher(plan: plan, run: run)
-    requests = try SignalDescriptor([.terminate, .interrupt, .hangup])
+    var requests: SignalSet = [.terminate, .interrupt]
+    if !Dispositions.isIgnored(.hangup) { requests.insert(.hangup) }
+    self.requests = try SignalDescriptor(requests)
     children = try SignalDescriptor([.child])
     state = WorkerState(policy: { plan.policy($0) })
     poll.set(Slot.orders, self.orders.rawValue)
-    poll.set(Slot.requests, requests.rawValue)
+    poll.set(Slot.requests, self.requests.rawValue)
   }
 
   /// Works until there is no more to do.
@@ -272,8 +274,8 @@ final class WorkerLoop {
     while true {
       switch input.nextOrder() {
       case .message(let order):
-        guard isAboutThisPlan(order) else {
-          refuseOrders("an order speaks of a task that the plan does not have", now)
+        if let fault = order.fault(in: plan) {
+          refuseOrders(fault, now)
           return
         }
         if case .watch(let task, let on) = order { watch.set(task, on: on) }
@@ -283,15 +285,6 @@ final class WorkerLoop {
         refuseOrders("a line is no order", now)
         return
       }
-    }
-  }
-
-  private func isAboutThisPlan(_ order: WorkerOrder) -> Bool {
-    switch order {
-    case .run(let task, _), .follow(let task, _), .revoke(let task, _), .stop(let task, _, _),
-      .suspend(let task, _), .proceed(let task, _), .watch(let task, _):
-      plan.tasks.contains(task.index)
-    case .conclude, .bye: true
     }
   }
 

@@ -162,6 +162,7 @@ package struct WorkerState {
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
     case .watch: break
     case .conclude(let state): conclusion = state
+    case .pulse(let number): actions.append(.report(.pulse(number)))
     case .bye:
       isLeaving = true
       if current == nil { actions.append(.leave) }

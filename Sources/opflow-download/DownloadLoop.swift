@@ -171,8 +171,8 @@ final class DownloadLoop {
     while true {
       switch input.nextOrder() {
       case .message(let order):
-        guard isSound(order) else {
-          DownloadMain.complain("an order speaks of a task that is no download of the plan")
+        if let fault = fault(in: order) {
+          DownloadMain.complain("standard input: \(fault)")
           isAlone = true
           return
         }
@@ -186,12 +186,11 @@ final class DownloadLoop {
     }
   }
 
-  private func isSound(_ order: WorkerOrder) -> Bool {
-    switch order {
-    case .run(let task, _), .follow(let task, _):
-      plan.tasks.contains(task.index) && plan.kind(task) == .download
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .bye: true
-    }
+  /// Why an order cannot be followed; nil for one that can.
+  private func fault(in order: WorkerOrder) -> String? {
+    if let fault = order.fault(in: plan) { return fault }
+    guard let (task, _) = order.start, plan.kind(task) != .download else { return nil }
+    return "an order speaks of a task that is no download"
   }
 
   private func obey(_ order: WorkerOrder) {
@@ -211,6 +210,8 @@ final class DownloadLoop {
       if queue.proceed(task, attempt, into: &actions) { proceed() }
     // How far a download is, is told anyway.
     case .watch, .conclude: break
+    case .pulse(let number):
+      MessageCodec.encode(WorkerReport.pulse(number), into: &output)
     case .bye: queue.leave()
     }
     perform()

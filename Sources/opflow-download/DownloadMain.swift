@@ -37,9 +37,13 @@ enum DownloadMain {
     runFolder: String, patience: ActiveDownload.Patience
   ) throws(Failure) {
     let standardMode = 0o666 & ~File.creationMask
+    try attempt("cannot open standard streams") { () throws(Errno) in
+      try StandardStream.openClosed()
+    }
     try attempt("cannot set up signals") { () throws(Errno) in
       Dispositions.resetAll()
       try Dispositions.ignore(.pipe)
+      try Dispositions.ignore(.fileTooLarge)
       try SignalSet.all.unblock()
       try MappedFile.exitOnBusError()
       // Fails where the worker leads a session already, which is as good.

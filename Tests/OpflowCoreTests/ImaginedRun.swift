@@ -20,6 +20,8 @@ struct ImaginedRun {
   var launched: [WorkerID] = []
   /// Workers that were killed and are not gone yet.
   var dying: [WorkerID] = []
+  /// Workers that answer no pulse.
+  var deaf: Set<WorkerID> = []
   var close: CloseEntry?
 
   init(
@@ -87,6 +89,17 @@ struct ImaginedRun {
     return true
   }
 
+  /// Lets time pass in which no task ends.
+  mutating func wait(milliseconds: Int64) {
+    let end = now.advanced(byMilliseconds: milliseconds)
+    while let wake = scheduler.nextWake, wake <= end {
+      now = max(now, wake)
+      tell(.timer)
+      obeyAll()
+    }
+    now = end
+  }
+
   /// Nothing is left of a worker that was killed.
   mutating func bury(_ worker: WorkerID) {
     running[worker] = nil
@@ -114,6 +127,7 @@ struct ImaginedRun {
       }
       running[worker] = nil
       tell(.ended(worker, task, attempt: attempt, Outcome(status: .signal(15), reason: reason)))
+    case .pulse: if !deaf.contains(worker) { tell(.heard(worker)) }
     case .suspend, .proceed, .watch, .conclude, .bye: break
     }
   }

@@ -31,7 +31,7 @@ import Testing
     (
       .hello(
         WorkerHello(planKey: key, pid: 42, cores: 8, actions: ["run", "download"], host: "a\tb")),
-      "hello\t1\t\(key)\t42\t8\trun,download\ta\\tb\n"
+      "hello\t\(WorkerHello.currentVersion)\t\(key)\t42\t8\trun,download\ta\\tb\n"
     ),
     (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
     (
@@ -57,7 +57,7 @@ import Testing
       "refused\t3\t1\terrno=2\twhat=cannot enter folder /a=b\n"
     ),
     (.revoked(TaskID(3), attempt: 1), "revoked\t3\t1\n"),
-    (.pulse, "pulse\n"),
+    (.pulse(7), "pulse\t7\n"),
   ]
 
   private func order(_ line: some StringProtocol) -> WorkerOrder? {
@@ -117,7 +117,7 @@ import Testing
     "ended\t1\t1\texit=0\twall=99999999999999999999\tuser=0\tsys=0\trss=0\tout=0",
     "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
     "hello\t1\tkey\t1\t1\trun", "hello\t1\tkey\t1\t1\trun\thost\tmore", "progress\t1\t1\t-2\t1\t",
-    "pulse\t1", "pulsate",
+    "pulse", "pulse\t-1", "pulse\t1\t2", "pulsate",
   ])
   func `what is no report is refused`(line: String) {
     #expect(report(line) == nil)

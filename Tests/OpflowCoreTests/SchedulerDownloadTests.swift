@@ -221,6 +221,9 @@ struct SchedulerDownloadTests {
     run.tell(.fetched(worker, TaskID(0), attempt: 1, FetchRecord(report)))
     run.end(worker, Outcome(status: .unknown, reason: .fetch))
     #expect(run.journal.last?.delayMilliseconds == waits)
-    #expect(run.scheduler.nextWake == milliseconds(waits))
+    run.wait(milliseconds: waits - 1)
+    #expect(run.started.count == 1)
+    run.wait(milliseconds: 1)
+    #expect(run.started.count == 2)
   }
 }

@@ -119,9 +119,11 @@ struct SchedulerLossTests {
     var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
     run.settle()
     run.tell(.stop(.request))
-    let wake = try #require(run.scheduler.nextWake)
-    run.now = wake
-    run.tell(.timer)
+    while run.dying.isEmpty, let wake = run.scheduler.nextWake {
+      run.now = wake
+      run.tell(.timer)
+      for worker in run.running.keys { run.tell(.heard(worker)) }
+    }
     #expect(run.dying.count == 1)
     #expect(run.scheduler.nextWake == nil)
     run.tell(.kill)

@@ -3,6 +3,8 @@ import OpflowCore
 /// What befalls a drive, drawn once for each: chances are in thousandths of a step.
 struct Chaos: Sendable {
   var losesWorker = 0
+  /// Workers that are stopped and do nothing any more.
+  var freezes = 0
   var suspends = 0
   var cancels = 0
   var kills = 0
@@ -21,6 +23,9 @@ struct Chaos: Sendable {
   /// Nothing happens, and no task outlasts a timeout that it could have met.
   var isNone = false
 
+  /// Nothing happens for which a worker may be given up.
+  var sparesWorkers: Bool { freezes == 0 && jumpsClock == 0 && lies == 0 && silentOneIn == 0 }
+
   static let none = {
     var chaos = Chaos()
     chaos.isNone = true
@@ -30,6 +35,7 @@ struct Chaos: Sendable {
   static func random(taskCount: Int, _ random: inout SplitMix64) -> Chaos {
     var chaos = Chaos()
     if random.chance(40) { chaos.losesWorker = 1 + random.below(40) }
+    if random.chance(20) { chaos.freezes = 1 + random.below(20) }
     if random.chance(30) { chaos.suspends = 1 + random.below(30) }
     if random.chance(30) { chaos.cancels = 1 + random.below(10) }
     if random.chance(20) { chaos.kills = 1 + random.below(8) }

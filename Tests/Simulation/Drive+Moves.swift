@@ -4,7 +4,7 @@ import OpflowRuntime
 /// Something that can happen next.
 struct Move {
   enum Kind {
-    case hello, order, endOfTree, endOfLeftovers, workerTimer
+    case hello, order, endOfTree, endOfLeftovers, workerTimer, thaw
     case report, loss
   }
   var kind: Kind
@@ -13,7 +13,7 @@ struct Move {
   /// It goes on when the coordinator is gone.
   var isOfWorker: Bool {
     switch kind {
-    case .order, .endOfTree, .endOfLeftovers, .workerTimer: true
+    case .order, .endOfTree, .endOfLeftovers, .workerTimer, .thaw: true
     case .hello, .report, .loss: false
     }
   }
@@ -27,6 +27,9 @@ extension Drive {
       switch worker.phase {
       case .gone: continue
       case .dead: moves.append(Move(kind: worker.outbox.isEmpty ? .loss : .report, worker: index))
+      case .frozen:
+        if !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
+        if thaws(index) { moves.append(Move(kind: .thaw, worker: index)) }
       case .launching: if !isSilent(index) { moves.append(Move(kind: .hello, worker: index)) }
       case .talking:
         if !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
@@ -47,6 +50,9 @@ extension Drive {
     }
     return moves
   }
+
+  /// Half of those that are stopped go on some time.
+  private func thaws(_ worker: Int) -> Bool { (worker &* 5 &+ plan.taskCount) % 2 == 0 }
 
   private func isSilent(_ worker: Int) -> Bool {
     chaos.silentOneIn > 0 && (worker &* 7 &+ plan.taskCount) % chaos.silentOneIn == 0
@@ -85,6 +91,7 @@ extension Drive {
       let leaves = tasks[tree.task.index].leavesDescendants
       if leaves { workers[index].tree?.hasLeftovers = true }
       try tell(worker: index, .reaped(status: status, isGone: !leaves))
+    case .thaw: workers[index].phase = .talking
     case .endOfLeftovers: try tell(worker: index, .reaped(status: nil, isGone: true))
     }
   }
@@ -116,7 +123,8 @@ extension Drive {
     case .refused(let task, let attempt, let errorNumber, let what):
       try tell(.refused(id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): try tell(.revoked(id, task, attempt: attempt))
-    case .hello, .progress, .pulse: break
+    case .pulse: try tell(.heard(id))
+    case .hello, .progress: break
     }
   }
 
@@ -126,11 +134,21 @@ extension Drive {
     var limit = chaos.losesWorker
     if roll < limit {
       let alive = workers.indices.filter {
-        workers[$0].phase == .talking || workers[$0].phase == .launching
+        switch workers[$0].phase {
+        case .talking, .launching, .frozen: true
+        case .dead, .gone: false
+        }
       }
       guard !alive.isEmpty else { return false }
       let victim = alive[random.below(alive.count)]
       workers[victim].phase = .dead
+      return true
+    }
+    limit += chaos.freezes
+    if roll < limit {
+      let talking = workers.indices.filter { workers[$0].phase == .talking }
+      guard !talking.isEmpty else { return false }
+      workers[talking[random.below(talking.count)]].phase = .frozen
       return true
     }
     limit += chaos.suspends
@@ -154,7 +172,10 @@ extension Drive {
     }
     limit += chaos.jumpsClock
     if roll < limit {
-      now.nanoseconds += Int64(random.below(4_000)) * 10_000_000
+      let gap = Int64(random.below(4_000)) * 10_000_000
+      now.nanoseconds += gap
+      // The coordinator may have been what stood still.
+      if random.chance(50) { try tell(.late(nanoseconds: gap)) }
       wallMilliseconds += Int64(random.below(200_000)) - 100_000
       return true
     }

@@ -164,6 +164,7 @@ struct Drive {
         if let (task, attempt) = order.start { try witness.checkOrder(task, attempt) }
         unsent.append((worker, order))
       case .discard(let worker):
+        if chaos.sparesWorkers { throw Finding("a worker was given up that did nothing wrong") }
         // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
         if workers[worker.index].phase != .gone { workers[worker.index].die() }
       case .finish(let entry):

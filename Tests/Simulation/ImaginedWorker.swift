@@ -7,6 +7,8 @@ struct ImaginedWorker {
     /// It has yet to say hello.
     case launching
     case talking
+    /// It was stopped: it does nothing, and cannot know that it does nothing.
+    case frozen
     /// It was killed, or has left; what it said before is still to be read, and what ran below it
     /// has yet to be ended.
     case dead

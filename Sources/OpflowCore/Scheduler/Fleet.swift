@@ -22,8 +22,26 @@ struct WorkerRecord {
   /// Why its end was ordered.
   var complaint = ""
   var knowsRunState = false
-  /// Until then it must say hello, or that the stopped task ended.
-  var deadline: Instant?
+  /// Until then it must say hello, or that a task ended which was stopped or whose time is up.
+  var deadline = Deadline()
+  /// Until then it must answer a pulse.
+  var answerBy: Instant?
+  /// It has said something since it was last looked at.
+  var wasHeard = true
+
+  /// When something that it owes is due.
+  var nextDue: Instant? {
+    guard let at = deadline.at else { return answerBy }
+    return answerBy.map { min($0, at) } ?? at
+  }
+
+  /// One that has said hello is to say something now and then.
+  var isListenedTo: Bool {
+    switch phase {
+    case .idle, .busy: !isDiscarded
+    case .launching, .gone: false
+    }
+  }
 
   /// The task whose demand it holds.
   var holder: TaskID { current.isNone ? ahead.first?.task ?? .none : current }

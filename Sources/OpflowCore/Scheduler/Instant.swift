@@ -5,10 +5,15 @@ package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
 
   package static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
+  /// The last moment that there is, where that is beyond it.
   package func advanced(byMilliseconds milliseconds: Int64) -> Instant {
     let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-    if overflow { return Instant(nanoseconds: .max) }
-    let (sum, overflowed) = nanoseconds.addingReportingOverflow(product)
-    return Instant(nanoseconds: overflowed ? .max : sum)
+    return overflow ? Instant(nanoseconds: .max) : advanced(byNanoseconds: product)
+  }
+
+  /// The same.
+  package func advanced(byNanoseconds count: Int64) -> Instant {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
+    return Instant(nanoseconds: overflow ? .max : sum)
   }
 }

@@ -10,6 +10,8 @@ package struct SchedulerOptions: Sendable {
   package var seed: UInt64
   /// Whether a short task's worker may be handed the next task before it reports.
   package var handsAhead = true
+  /// Whether workers that hang are given up; imagined ones say nothing and do not hang.
+  package var watchesWorkers = true
   /// How long a task is taken to last before any has ended.
   package var expectedWallMicroseconds: Int64 = SchedulerOptions.shortTaskMicroseconds * 8
 
@@ -31,6 +33,10 @@ package struct SchedulerOptions: Sendable {
   static let helloMilliseconds: Int64 = 10_000
   /// Beyond a task's own grace, from a stop to the word that it ended.
   static let stopSlackMilliseconds: Int64 = 5_000
+  /// From one look at which workers said nothing to the next.
+  static let listenMilliseconds: Int64 = 5_000
+  /// From a pulse to its answer.
+  static let pulseMilliseconds: Int64 = 10_000
   /// Times that a task is run again because its worker was lost.
   static let maxLost: UInt8 = 3
   /// Workers in a row that say no hello before their tasks are failed.
@@ -121,6 +127,9 @@ package struct Scheduler {
   var heldByWorkers = 0
   /// Tasks that workers were handed ahead.
   var aheadCount = 0
+  /// When it is looked again which workers said nothing.
+  var listenAt: Instant?
+  var pulseCount: Int32 = 0
   enum Phase { case begin, main, finally, done }
 
   /// - Parameters:
@@ -206,7 +215,7 @@ package struct Scheduler {
     case .begin:
       begin(into: &actions)
     case .workerReady(let worker):
-      welcome(worker)
+      welcome(worker, at: now)
     case .workerLost(let worker, let complaint):
       lose(worker, complaint: complaint, into: &actions)
     case .launchFailed(let worker, let complaint):
@@ -216,6 +225,7 @@ package struct Scheduler {
         breach(worker, "started", task, into: &actions)
         break
       }
+      noteStart(of: task, on: worker, at: now)
     case .fetched(let worker, let task, let attempt, let record):
       guard holds(worker, task, attempt, at: now, into: &actions) else {
         breach(worker, "fetched", task, into: &actions)
@@ -237,6 +247,11 @@ package struct Scheduler {
       ended(worker, task, outcome, what: what, at: now, into: &actions)
     case .revoked(let worker, let task, let attempt):
       revoked(worker, task, attempt, into: &actions)
+    case .heard(let worker):
+      hear(worker)
+      return
+    case .late(let nanoseconds):
+      postpone(by: nanoseconds, at: now)
     case .timer:
       timer(at: now, into: &actions)
     case .stop(let cause):
@@ -244,7 +259,7 @@ package struct Scheduler {
     case .kill:
       kill(at: now, into: &actions)
     case .suspend:
-      suspend(into: &actions)
+      suspend(at: now, into: &actions)
     case .proceed:
       proceed(at: now, into: &actions)
     }
@@ -255,10 +270,13 @@ package struct Scheduler {
   /// The moment at which a `timer` event is due, if nothing happens before.
   package var nextWake: Instant? {
     var wake = isSuspended ? nil : timers.first?.at
+    var isListening = false
     for worker in aliveWorkers {
-      if let deadline = workers[worker.index].deadline, wake.map({ deadline < $0 }) ?? true {
-        wake = deadline
-      }
+      if let due = workers[worker.index].nextDue, wake.map({ due < $0 }) ?? true { wake = due }
+      if !isListening { isListening = workers[worker.index].isListenedTo }
+    }
+    if isListening, !isSuspended, let listenAt, wake.map({ listenAt < $0 }) ?? true {
+      wake = listenAt
     }
     for fleet in fleets {
       if let due = fleet.slowFrom, wake.map({ due < $0 }) ?? true { wake = due }

@@ -38,6 +38,11 @@ package enum SchedulerEvent: Equatable, Sendable {
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(WorkerID, TaskID, attempt: Int32)
+  /// The worker said something that decides nothing: it lives.
+  case heard(WorkerID)
+  /// The coordinator did not run for so long, when it was to: what workers said meanwhile is yet to
+  /// be read, and what they did not say counts against none.
+  case late(nanoseconds: Int64)
   /// `nextWake` has come.
   case timer
   /// Start nothing new and end what runs by its stop rule; `finally` tasks run.

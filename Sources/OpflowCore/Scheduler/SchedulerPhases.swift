@@ -89,16 +89,18 @@ extension Scheduler {
     let reason: Reason = isKilled ? .kill : stopCause == .request ? .cancel : .signal
     let grace = isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
     workers[worker.index].isStopping = true
-    workers[worker.index].deadline = now.advanced(
-      byMilliseconds: grace + SchedulerOptions.stopSlackMilliseconds)
+    workers[worker.index].deadline.set(
+      now.advanced(byMilliseconds: grace + SchedulerOptions.stopSlackMilliseconds))
     actions.append(.order(worker, .stop(task, attempt: attempt[task.index], reason: reason)))
   }
 
-  mutating func suspend(into actions: inout [SchedulerAction]) {
+  mutating func suspend(at now: Instant, into actions: inout [SchedulerAction]) {
     guard !isSuspended else { return }
     isSuspended = true
     actions.append(.journal(Transition(.pause, .none)))
     for worker in aliveWorkers {
+      // The time that the coordinator itself stands still counts against no worker.
+      workers[worker.index].deadline.pause(at: now)
       let record = workers[worker.index]
       let task = record.current
       guard record.phase == .busy, !record.isDiscarded, !task.isNone, state(task) == .running
@@ -112,13 +114,10 @@ extension Scheduler {
     guard isSuspended else { return }
     isSuspended = false
     actions.append(.journal(Transition(.proceed, .none)))
+    listenAnew(at: now)
     for worker in aliveWorkers {
       if workers[worker.index].isDiscarded { continue }
-      // The time that the coordinator itself stood still counts against no worker.
-      if workers[worker.index].deadline != nil {
-        workers[worker.index].deadline = now.advanced(
-          byMilliseconds: SchedulerOptions.helloMilliseconds)
-      }
+      workers[worker.index].deadline.proceed(at: now)
       let task = workers[worker.index].current
       guard workers[worker.index].phase == .busy, !task.isNone, state(task) == .suspended else {
         continue
@@ -136,13 +135,7 @@ extension Scheduler {
     for index in fleets.indices where fleets[index].noteTime(now) {
       takeBackAll(ofFleet: index, into: &actions)
     }
-    for worker in aliveWorkers {
-      guard let deadline = workers[worker.index].deadline, deadline <= now else { continue }
-      let complaint =
-        workers[worker.index].phase == .launching
-        ? "it said no hello in time" : "it did not end a stopped task in time"
-      discard(worker, complaint: complaint, into: &actions)
-    }
+    checkWorkers(at: now, into: &actions)
   }
 
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.

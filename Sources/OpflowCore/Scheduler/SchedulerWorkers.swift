@@ -11,7 +11,7 @@ extension Scheduler {
     else { return nil }
     let worker = WorkerID(Int32(truncatingIfNeeded: workers.count))
     var record = WorkerRecord(kind: kind)
-    record.deadline = now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds)
+    record.deadline.set(now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds))
     workers.append(record)
     aliveWorkers.append(worker)
     fleets[fleet].noteLaunch(at: now)
@@ -30,6 +30,7 @@ extension Scheduler {
       !workers[worker.index].isDiscarded, plan.tasks.contains(task.index),
       self.attempt[task.index] == attempt
     else { return false }
+    hear(worker)
     if workers[worker.index].current == task { return true }
     guard workers[worker.index].current.isNone, workers[worker.index].ahead.first?.task == task
     else {
@@ -44,20 +45,21 @@ extension Scheduler {
   private mutating func followOn(_ worker: WorkerID, at now: Instant) {
     fleets[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
     workers[worker.index].current = workers[worker.index].ahead.removeFirst().task
-    workers[worker.index].deadline = nil
+    workers[worker.index].deadline.clear()
     aheadCount -= 1
   }
 
   /// A worker is there. It gets the best of what is ready by now, which need not be the task that it
   /// was launched for.
-  mutating func welcome(_ worker: WorkerID) {
+  mutating func welcome(_ worker: WorkerID, at now: Instant) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching,
       !workers[worker.index].isDiscarded
     else { return }
     let fleet = Int(workers[worker.index].kind.rawValue)
     fleets[fleet].silent = 0
     fleets[fleet].launching -= 1
-    workers[worker.index].deadline = nil
+    workers[worker.index].deadline.clear()
+    if listenAt == nil, options.watchesWorkers { listenAnew(at: now) }
     let task = workers[worker.index].current
     workers[worker.index].current = .none
     becomeIdle(worker)
@@ -71,7 +73,7 @@ extension Scheduler {
     let demand = Int(plan.demand[record.current.index])
     heldByWorkers -= 1
     workers[worker.index].current = .none
-    workers[worker.index].deadline = nil
+    workers[worker.index].deadline.clear()
     if record.ahead.isEmpty {
       pool.give(demand)
       becomeIdle(worker)
@@ -80,8 +82,8 @@ extension Scheduler {
       // the order to revoke it came first.
       followOn(worker, at: now)
     } else {
-      workers[worker.index].deadline = now.advanced(
-        byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
+      workers[worker.index].deadline.set(
+        now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds))
     }
     workers[worker.index].isStopping = false
   }
@@ -102,20 +104,21 @@ extension Scheduler {
       breach(worker, "revoked", task, into: &actions)
       return
     }
+    hear(worker)
     let demand = Int(plan.demand[task.index])
     if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
       workers[worker.index].ahead.remove(at: place)
       aheadCount -= 1
       heldByWorkers -= 1
       if workers[worker.index].current.isNone, workers[worker.index].ahead.isEmpty {
-        workers[worker.index].deadline = nil
+        workers[worker.index].deadline.clear()
         pool.give(demand)
         becomeIdle(worker)
       }
     } else if workers[worker.index].current == task, workers[worker.index].ahead.isEmpty {
       heldByWorkers -= 1
       workers[worker.index].current = .none
-      workers[worker.index].deadline = nil
+      workers[worker.index].deadline.clear()
       workers[worker.index].isStopping = false
       pool.give(demand)
       becomeIdle(worker)
@@ -159,7 +162,8 @@ extension Scheduler {
     else { return }
     workers[worker.index].isDiscarded = true
     workers[worker.index].complaint = complaint
-    workers[worker.index].deadline = nil
+    workers[worker.index].deadline.clear()
+    workers[worker.index].answerBy = nil
     fleets[Int(workers[worker.index].kind.rawValue)].idle.removeAll { $0 == worker }
     actions.append(.discard(worker))
   }
@@ -226,7 +230,8 @@ extension Scheduler {
     workers[worker.index].phase = .gone
     workers[worker.index].current = .none
     workers[worker.index].ahead = []
-    workers[worker.index].deadline = nil
+    workers[worker.index].deadline.clear()
+    workers[worker.index].answerBy = nil
     fleets[fleet].alive -= 1
     fleets[fleet].idle.removeAll { $0 == worker }
     aliveWorkers.removeAll { $0 == worker }

@@ -26,6 +26,7 @@ package struct RunForecast {
   ) {
     var options = options
     options.handsAhead = false
+    options.watchesWorkers = false
     // A failure that is carried over must not hide what would follow it.
     options.maxFailures = 0
     self.durations = durations

@@ -11,8 +11,8 @@
 //   continue ID ATTEMPT                       wall=US user=US sys=US rss=KIB out=BYTES
 //   watch ID on|off                     refused ID ATTEMPT errno=N what=TEXT
 //   conclude STATE                      revoked ID ATTEMPT
-//   bye                                 pulse
-//                                       fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
+//   pulse N                             pulse N
+//   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
 //
@@ -42,6 +42,7 @@ package enum MessageCodec {
     case .conclude(let state):
       writer.raw("conclude\t")
       writer.raw(state.rawValue)
+    case .pulse(let number): writer.pulse(number)
     case .bye: writer.raw("bye")
     }
     writer.endLine()
@@ -92,7 +93,7 @@ package enum MessageCodec {
       writer.raw("\twhat=")
       writer.cut(what, lineStart: start)
     case .revoked(let task, let attempt): writer.message("revoked", task, attempt)
-    case .pulse: writer.raw("pulse")
+    case .pulse(let number): writer.pulse(number)
     }
     writer.endLine()
   }
@@ -128,6 +129,9 @@ package enum MessageCodec {
     } else if word.equals("conclude") {
       guard let state = fields.text().flatMap(RunState.init(rawValue:)) else { return nil }
       order = .conclude(state)
+    } else if word.equals("pulse") {
+      guard let number = fields.pulse() else { return nil }
+      order = .pulse(number)
     } else if word.equals("bye") {
       order = .bye
     } else {
@@ -169,7 +173,8 @@ package enum MessageCodec {
       guard let hello = fields.hello() else { return nil }
       report = .hello(hello)
     } else if word.equals("pulse") {
-      report = .pulse
+      guard let number = fields.pulse() else { return nil }
+      report = .pulse(number)
     } else {
       return nil
     }
@@ -188,6 +193,11 @@ extension FieldWriter {
     message(word, task)
     tab()
     number(attempt)
+  }
+
+  fileprivate mutating func pulse(_ number: Int32) {
+    raw("pulse\t")
+    self.number(number)
   }
 
   fileprivate mutating func outcome(_ outcome: Outcome) {

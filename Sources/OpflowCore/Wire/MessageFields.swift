@@ -32,6 +32,7 @@ struct MessageFields {
 
   mutating func task() -> TaskID? { natural(as: Int32.self).map { TaskID($0) } }
   mutating func attempt() -> Int32? { natural(as: Int32.self) }
+  mutating func pulse() -> Int32? { natural(as: Int32.self) }
   mutating func reason() -> Reason? { next().flatMap { Reason(text: $0) } }
   mutating func text() -> String? { next().flatMap { Field.text($0) } }
 

@@ -15,6 +15,8 @@ package enum WorkerOrder: Equatable, Sendable {
   /// All tasks but the `finally` ones have ended: those that start from now on find the state in
   /// `OPFLOW_RUN_STATE`.
   case conclude(RunState)
+  /// Say something: answered with the same number.
+  case pulse(Int32)
   case bye
 }
 
@@ -23,7 +25,7 @@ extension WorkerOrder {
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .bye: nil
+    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .bye: nil
     }
   }
 }
@@ -38,12 +40,13 @@ package enum WorkerReport: Equatable, Sendable {
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)
-  case pulse
+  /// The answer to a pulse, with its number.
+  case pulse(Int32)
 }
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 1
+  package static let currentVersion = 2
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.
   package var planKey: String

@@ -98,6 +98,7 @@ struct PlanRun {
       held[worker] = []
       try tell(
         .ended(worker, task, attempt: attempt, Outcome(status: .signal(15), reason: reason)))
+    case .order(let worker, .pulse): try tell(.heard(worker))
     case .order: break
     case .discard(let worker): held[worker] = nil
     case .finish: isOver = true
