@@ -72,15 +72,28 @@ extension Coordinator {
   /// needs none.
   func requestSync() {
     guard journalFailure == nil, let place = syncs.takeRequest(at: Self.now) else { return }
+    if syncer == nil { syncer = startSyncer() }
+    if let syncer {
+      syncer.thread.request(place)
+      return
+    }
     do throws(Errno) {
-      if syncer == nil {
-        let new = JournalSyncer(try journal.makeSyncer())
-        try poller.add(new.thread.rawDescriptor, token: Token.syncer)
-        syncer = new
-      }
-      syncer?.thread.request(place)
+      try journal.syncNow()
+      syncs.completed(upTo: journal.writtenBytes)
     } catch {
       fail(error)
+    }
+  }
+
+  /// nil where there is no thread or no descriptor to be had: a run that then waits for its disk is
+  /// better than none.
+  private func startSyncer() -> JournalSyncer? {
+    do throws(Errno) {
+      let new = JournalSyncer(try journal.makeSyncer())
+      try poller.add(new.thread.rawDescriptor, token: Token.syncer)
+      return new
+    } catch {
+      return nil
     }
   }
 

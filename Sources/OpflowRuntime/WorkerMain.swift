@@ -44,9 +44,12 @@ package enum WorkerMain {
     let reports = try attempt("cannot use standard output") { () throws(Errno) in
       try StandardStream.output.duplicate()
     }
+    let nothing = try attempt("cannot open /dev/null") { () throws(Errno) in
+      try File.openNull()
+    }
     try attempt("cannot redirect standard input and output") { () throws(Errno) in
       // So that nothing which is printed by mistake gets between the lines, and no task finds them.
-      try StandardStream.input.redirect(to: File.openNull())
+      try StandardStream.input.redirect(to: nothing)
       try StandardStream.output.redirect(to: .error)
     }
     let lock = try attempt("cannot lock \(runFolder)/workers.lock") { () throws(Errno) in

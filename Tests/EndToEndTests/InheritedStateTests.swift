@@ -168,6 +168,23 @@ struct InheritedStateTests {
     #expect(run.errors.contains("its output could not be written"), "\(run)")
   }
 
+  @Test(.enabled(if: isRoot, "root alone can be another user"), arguments: 1...6)
+  func `few processes are enough, or a clear error`(limit: Int) throws {
+    let place = try Workplace("tasks: { a: { run: 'true' } }")
+    try place.shell("chmod 777 . && cp \"$opflow\" opflow")
+    // A user that nobody is, each time another one: what it may have is counted for all that is its.
+    let user = 70_000 + Int(getpid()) * 8 % 400_000 + limit
+    let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? ""
+    let run = try place.shell(
+      "exec setpriv --reuid=\(user) --clear-groups bash -c 'ulimit -u \(limit); exec ./opflow run'",
+      status: nil, environment: ["LD_LIBRARY_PATH": libraries])
+    #expect([0, 1, 74].contains(run.status), "\(limit): \(run)")
+    #expect(!run.errors.contains("journal cannot be written"), "\(limit): \(run)")
+    if run.status != 0 {
+      #expect(run.errors.contains("Resource temporarily unavailable"), "\(limit): \(run)")
+    }
+  }
+
   // MARK: - What is missing
 
   static let canUnshare: Bool = {
