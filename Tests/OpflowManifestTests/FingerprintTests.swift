@@ -32,6 +32,67 @@ struct FingerprintTests {
     #expect(new.changedPart(from: old) == part)
   }
 
+  private static let hash = String(repeating: "a1", count: 32)
+  private static let longHash = String(repeating: "cd", count: 64)
+  /// A download's keys and others that a task may have, each with another value to change it to.
+  private static let download: [(key: String, value: String, other: String)] = [
+    ("url", "'http://h/x'", "'http://h/y'"), ("mirrors", "['http://m/x']", "['http://m/y']"),
+    ("to", "x", "y"), ("sha256", "'\(hash)'", "'\(hash.uppercased().replacing("A", with: "D"))'"),
+    ("sha512", "'\(longHash)'", "'\(longHash.replacing("c", with: "e"))'"), ("size", "1", "2"),
+    ("headers", "{ A: b }", "{ A: c }"), ("mode", "'0644'", "'0600'"),
+  ]
+
+  private func fetch(
+    changing changed: String? = nil, without left: String? = nil, rest: String = ""
+  ) throws -> Fingerprint {
+    let keys = Self.download.filter { $0.key != left }
+      .map { "\($0.key): \($0.key == changed ? $0.other : $0.value)" }
+    return try fingerprint("download: { \(keys.joined(separator: ", ")) }\(rest)")
+  }
+
+  @Test(arguments: download.map(\.key))
+  func `a change of any key of a download is told as one of the download`(_ key: String) throws {
+    let old = try fetch()
+    var others = [try fetch(changing: key)]
+    if key != "url", key != "to" { others.append(try fetch(without: key)) }
+    for new in others {
+      #expect(new.whole != old.whole)
+      #expect(new.changedPart(from: old) == .download)
+      #expect(old.changedPart(from: new) == .download)
+    }
+  }
+
+  @Test(arguments: [
+    (", env: { A: 1 }", Fingerprint.Part.env), (", dir: other", .dir), (", needs: b", .needs),
+    (", shell: bash", nil), (", priority: high, retry: 7", nil),
+  ])
+  func `what else a download has is told as itself`(
+    _ rest: String, _ part: Fingerprint.Part?
+  ) throws {
+    #expect(try fetch(rest: rest).changedPart(from: fetch()) == part)
+  }
+
+  @Test func `how a download goes on and how fast does not decide what it fetches`() throws {
+    let plain = "download: { url: 'http://h/x', to: x }"
+    let tuned = "download: { url: 'http://h/x', to: x, resume: false, max_speed: 1MiB }"
+    #expect(try fingerprint(plain) == fingerprint(tuned))
+  }
+
+  @Test func `a task that has come to do something else is told as run`() throws {
+    let run = try fingerprint("run: make")
+    let download = try fingerprint("download: { url: 'http://h/x', to: x }")
+    #expect(download.changedPart(from: run) == .run)
+    #expect(run.changedPart(from: download) == .run)
+  }
+
+  @Test func `every part has a task that closes it`() throws {
+    let command = try fingerprint(Self.base + ", shell: bash").parts
+    let download = try fetch(rest: ", env: { A: 1 }").parts
+    for part in Fingerprint.Part.allCases {
+      #expect((command | download) >> (part.rawValue * 8) & 255 != 0, "\(part)")
+    }
+  }
+
   @Test(arguments: [
     "\(base), priority: high", "\(base), timeout: 5s", "\(base), retry: 3",
     "\(base), resources: { cpu: 2 }", "\(base), desc: text, tags: [x]", "\(base), finally: false",

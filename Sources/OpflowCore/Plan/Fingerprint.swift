@@ -13,6 +13,8 @@ package struct Fingerprint: Hashable, Sendable {
     self.parts = parts
   }
 
+  /// A task has either of `run` and `download`, by what it does. One that has come to do the other is
+  /// told as `run`.
   package enum Part: UInt64, CaseIterable, Sendable {
     case run, env, dir, shell, needs, download
   }

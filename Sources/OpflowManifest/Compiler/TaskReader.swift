@@ -141,7 +141,7 @@ extension ManifestReader {
   private mutating func fingerprint(
     _ kind: ActionKind, _ settings: TaskSettings, needs: UInt64
   ) -> Fingerprint {
-    hasher.end(.run)
+    hasher.end(kind == .download ? .download : .run)
     hasher.add(settings.environmentDigest)
     hasher.end(.env)
     hasher.add(settings.directory.stable)
