@@ -10,6 +10,9 @@ package struct StateFolder: Equatable, Sendable {
 
   package init(path: String) { self.path = path }
 
+  /// The one that a run is in.
+  package init(holding run: RunFolder) { path = Path.parent(of: Path.parent(of: run.path)) }
+
   /// Where the runs of a manifest are kept: in its folder.
   package static func beside(manifest path: String) -> StateFolder {
     within(Path.parent(of: path))

@@ -36,6 +36,14 @@ package enum Path {
     return FileStatus(status)
   }
 
+  /// What a symbolic link names (readlink(2)). Fails with `invalid` where there is no link.
+  package static func linkTarget(_ path: String) throws(Errno) -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    // SAFETY: at most as many bytes are written as there are.
+    let count = try call { readlink(path, &bytes, Int(PATH_MAX)) }
+    return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   /// Whether nothing is there, not even a link. False where that cannot be found out.
   package static func isMissing(_ path: String) -> Bool {
     do throws(Errno) {

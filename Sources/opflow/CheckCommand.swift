@@ -9,7 +9,8 @@ enum CheckCommand {
     let manifest = try ManifestFile(arguments.file, naming: arguments.tasks)
     let compiled = try manifest.compile(
       runID: "check", set: arguments.set, maxParallel: nil, console: console,
-      wantsPlan: !arguments.tasks.isEmpty)
+      wantsPlan: !arguments.tasks.isEmpty,
+      state: try RunLookup.state(arguments.view, for: manifest))
     console.show(compiled.warnings)
     if !arguments.tasks.isEmpty {
       let plan = try CompiledPlan.open(compiled.planBytes)

@@ -1,5 +1,6 @@
 import OpflowCore
 import OpflowManifest
+import OpflowRuntime
 import OpflowSystem
 
 /// A manifest as a command was given it, read whole.
@@ -93,13 +94,16 @@ struct ManifestFile {
   ///
   /// - Throws: all its mistakes, laid out, with exit code 3.
   func compile(
-    runID: String, set: [String], maxParallel: UInt32?, console: Console, wantsPlan: Bool = true
+    runID: String, set: [String], maxParallel: UInt32?, console: Console, wantsPlan: Bool = true,
+    state: StateFolder? = nil
   ) throws(CommandError) -> CompiledManifest {
     let options = CompileOptions(
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
       opflowVersion: Version.text, maxParallel: maxParallel.map { Int($0) },
-      cores: Machine.cores, memoryBytes: Machine.memoryBytes, wantsPlan: wantsPlan)
+      cores: Machine.cores, memoryBytes: Machine.memoryBytes, wantsPlan: wantsPlan,
+      stateFolder: (state ?? StateFolder.beside(manifest: "\(folder)/-")).path,
+      readLink: { try? Path.linkTarget($0) })
     let renderer = DiagnosticRenderer(isColored: console.colorsError)
     do throws(ManifestError) {
       return try ManifestCompiler.compile(source, options: options)

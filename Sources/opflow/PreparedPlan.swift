@@ -34,7 +34,8 @@ struct PreparedPlan {
       return
     }
     let compiled = try manifest.compile(
-      runID: runID, set: arguments.set, maxParallel: arguments.maxParallel, console: console)
+      runID: runID, set: arguments.set, maxParallel: arguments.maxParallel, console: console,
+      state: state)
     console.show(compiled.warnings)
     key = compiled.planKey
     taskCount = compiled.taskCount

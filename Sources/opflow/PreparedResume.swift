@@ -52,7 +52,8 @@ struct PreparedResume {
       let manifest: ManifestFile
       if let given { manifest = given } else { manifest = try ManifestFile(of: open, folder) }
       let compiled = try manifest.compile(
-        runID: open.run, set: set, maxParallel: arguments.maxParallel, console: console)
+        runID: open.run, set: set, maxParallel: arguments.maxParallel, console: console,
+        state: StateFolder(holding: folder))
       console.show(compiled.warnings)
       environment = compiled.environmentEntries
       if let last, last.key == compiled.planKey {

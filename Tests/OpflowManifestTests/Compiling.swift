@@ -6,17 +6,19 @@ import Testing
 func compile(
   _ text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true
+  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true,
+  links: [String: String] = [:]
 ) throws(ManifestError) -> CompiledManifest {
   try compile(
     bytes: Array(text.utf8), variables: variables, environment: environment, runID: runID,
-    maxParallel: maxParallel, folder: folder, wantsPlan: wantsPlan)
+    maxParallel: maxParallel, folder: folder, wantsPlan: wantsPlan, links: links)
 }
 
 func compile(
   bytes: [UInt8], variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true
+  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true,
+  links: [String: String] = [:]
 ) throws(ManifestError) -> CompiledManifest {
   try ManifestCompiler.compile(
     ManifestSource(
@@ -24,16 +26,17 @@ func compile(
       defaultName: "m"),
     options: CompileOptions(
       runID: runID, variables: variables, environment: environment, opflowVersion: "1.0",
-      maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30, wantsPlan: wantsPlan))
+      maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30, wantsPlan: wantsPlan,
+      stateFolder: folder + "/.opflow", readLink: { links[$0] }))
 }
 
 /// `line:column: message` of every mistake in a manifest.
 func mistakes(
   in text: String, variables: [(name: String, value: String)] = [],
-  environment: [(name: String, value: String)] = []
+  environment: [(name: String, value: String)] = [], links: [String: String] = [:]
 ) -> [String] {
   do {
-    _ = try compile(text, variables: variables, environment: environment)
+    _ = try compile(text, variables: variables, environment: environment, links: links)
     return []
   } catch {
     return error.diagnostics.map { "\($0.line):\($0.column): \($0.message)" }

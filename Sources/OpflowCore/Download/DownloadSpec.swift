@@ -24,10 +24,18 @@ package struct DownloadSpec: Equatable, Sendable {
   /// Whether a hash decides if the file is right, whatever its bytes came from.
   package var hasHash: Bool { !sha256.isEmpty || !sha512.isEmpty }
 
+  /// What a download appends to `target` for the files that it uses on its way.
+  package static let ownSuffixes: [StaticString] = [
+    ".part", ".part.meta", ".part.meta.new", ".part.decoded",
+  ]
+
   /// Where data is collected.
   package var partPath: String { target + ".part" }
   /// Where it is noted what the data belongs to.
-  package var recordPath: String { target + ".part.meta" }
+  package var recordPath: String { partPath + ".meta" }
+  /// What becomes the record, or the part without its encoding, when it is whole.
+  package var newRecordPath: String { recordPath + ".new" }
+  package var decodedPath: String { partPath + ".decoded" }
 }
 
 /// A field that the manifest adds to a request.

@@ -91,7 +91,7 @@ extension ManifestReader {
     if let outputs = fields.key(.outputs) {
       let paths = values.strings(
         Node(outputs.record + 1), TaskKey.outputs, expected: "a list of paths")
-      for path in paths ?? [] { noteWritten(path, in: directory) }
+      for path in paths ?? [] { noteWritten(path, in: directory, .output) }
       reportUnsupported(outputs, "outputs")
     }
   }

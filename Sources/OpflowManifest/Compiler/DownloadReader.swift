@@ -71,7 +71,7 @@ extension ManifestReader {
     if let to = fields[.to] {
       download.to = values.filledString(to, Subject(DownloadKey.to))
       if let path = download.to { warnOfShellText(path, to, Subject(DownloadKey.to)) }
-      if let path = download.to { noteWritten(path, in: directory) }
+      if let path = download.to { noteTarget(path, in: directory) }
     } else if !fields.isMeant(.to) {
       reportMissing(.to, of: node)
     }
@@ -85,6 +85,18 @@ extension ManifestReader {
     }
     if let speed = fields[.maxSpeed] { download.maximumBytesPerSecond = readSpeed(speed) }
     return download
+  }
+
+  private mutating func noteTarget(_ path: Scalar, in directory: Directory) {
+    let last = path.text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
+    guard let last, !last.isEmpty, !last.elementsEqual(".".utf8), !last.elementsEqual("..".utf8)
+    else {
+      mistakes.error(
+        document.place(path.node), "`\(path.text.string)` names a folder, not a file",
+        help: "say what the file in it is to be called")
+      return
+    }
+    noteWritten(path, in: directory, .download)
   }
 
   private func reportMissing(_ key: DownloadKey, of node: Node) {

@@ -48,12 +48,20 @@ package struct CompileOptions: Sendable {
   package var memoryBytes: UInt64
   /// Whether the plan's bytes are wanted; a check does without.
   package var wantsPlan: Bool
+  /// Where runs are kept; nil where that is not known.
+  package var stateFolder: String?
+  /// What the symbolic link at a path names; nil for a path that is none. The one look at the machine's
+  /// files, to see that two names are one.
+  package var readLink: @Sendable (String) -> String?
 
   package init(
     runID: String, variables: [(name: String, value: String)] = [],
     environment: [(name: String, value: String)] = [], opflowVersion: String,
-    maxParallel: Int? = nil, cores: Int, memoryBytes: UInt64, wantsPlan: Bool = true
+    maxParallel: Int? = nil, cores: Int, memoryBytes: UInt64, wantsPlan: Bool = true,
+    stateFolder: String? = nil, readLink: @escaping @Sendable (String) -> String? = { _ in nil }
   ) {
+    self.stateFolder = stateFolder
+    self.readLink = readLink
     self.runID = runID
     self.variables = variables
     self.environment = environment
@@ -87,7 +95,7 @@ package struct CompiledManifest: Sendable {
 ///
 /// The way of the data: bytes, a table of nodes (`YAMLDocument`), values with expressions evaluated
 /// (`ValueReader`), plan entries (`ManifestReader`), and the plan's bytes (`PlanBuilder`). Nothing
-/// in it touches a file, a clock or a process.
+/// in it touches a file, a clock or a process, but for what the options have it ask.
 package enum ManifestCompiler {
   /// The largest manifest that is read.
   package static let maximumBytes = 1 << 30

@@ -46,6 +46,7 @@ struct ManifestReader: ~Copyable {
   var needStamps: [Int32] = []
   var finallyTasks: [Bool] = []
   var writtenPaths = WrittenPaths()
+  let links: LinkResolver
   var lines = LineCounter()
   /// Reused from task to task, as is the list.
   var hasher: FingerprintHasher
@@ -60,6 +61,7 @@ struct ManifestReader: ~Copyable {
     self.mistakes = mistakes
     self.source = source
     self.options = options
+    links = LinkResolver(readLink: options.readLink)
     scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
     maps = MapReader(document: document, mistakes: mistakes)
     values = ValueReader(
@@ -100,7 +102,9 @@ struct ManifestReader: ~Copyable {
     scope.place = .task
     readDefaults(fields[.defaults])
     if let include = fields.key(.include) { readInclude(include) }
+    noteManifest()
     readTasks(fields)
+    checkWritten()
   }
 
   /// Lays the plan out; nil, with all mistakes reported, when there are any.

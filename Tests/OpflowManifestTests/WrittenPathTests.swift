@@ -1,0 +1,101 @@
+import OpflowManifest
+import Testing
+
+/// Files that no two tasks may write, under whatever names.
+struct WrittenPathTests {
+  /// Downloads to these, one a line from line 2 on.
+  private func mistakes(_ targets: [String], links: [String: String] = [:]) -> [String] {
+    let tasks = targets.enumerated().map { index, target in
+      "  t\(index): { download: { url: 'http://h/x', to: '\(target)' } }"
+    }
+    return OpflowManifestTests.mistakes(
+      in: "tasks:\n" + tasks.joined(separator: "\n"), links: links
+    ).map { String($0.split(separator: ": ", maxSplits: 1)[1]) }
+  }
+
+  @Test(arguments: ["part", "part.meta", "part.meta.new", "part.decoded"])
+  func `no download goes to where another one keeps its part`(_ suffix: String) {
+    let what = "is what a download keeps its part in"
+    #expect(mistakes(["x", "x.\(suffix)"]) == ["`x.\(suffix)` \(what)"])
+    #expect(mistakes(["x.\(suffix)", "x"]) == ["`x.\(suffix)` \(what)"])
+    #expect(mistakes(["x", "a/..//./x.\(suffix)"]) == ["`a/..//./x.\(suffix)` \(what)"])
+    #expect(mistakes(["x", "/data/project/x.\(suffix)"]).count == 1)
+    #expect(mistakes(["x", "y.\(suffix)", "x\(suffix)", "x.\(suffix).z"]) == [])
+  }
+
+  @Test func `a chain of parts is a mistake at each`() {
+    #expect(mistakes(["x", "x.part", "x.part.part"]).count == 2)
+  }
+
+  @Test func `the folder that a task runs in counts`() {
+    let text = """
+      tasks:
+        a: { dir: out, download: { url: 'http://h/x', to: x } }
+        b: { dir: src, download: { url: 'http://h/x', to: ../out/x.part } }
+        c: { run: x, outputs: [out/x.part.meta] }
+      """
+    #expect(
+      OpflowManifestTests.mistakes(in: text) == [
+        "3:53: `../out/x.part` is what a download keeps its part in",
+        "4:16: `outputs` is not supported yet",
+        "4:26: `out/x.part.meta` is what a download keeps its part in",
+      ])
+  }
+
+  @Test(arguments: [
+    (["a/x", "b/x"], ["/data/project/b": "a"]),
+    (["a/x", "b/x"], ["/data/project/b": "/data/project/a"]),
+    (["a/x", "b/x"], ["/data/project/a": "c/../d", "/data/project/b": "d"]),
+    (["a/x", "b/x"], ["/data/project/b": "c", "/data/project/c": "a"]),
+    (["x", "/other/x"], ["/data": "/", "/project": "/other"]),
+    (["x", "y"], ["/data/project/y": "x"]), (["y", "x"], ["/data/project/y": "x"]),
+    (["y", "z"], ["/data/project/y": "x", "/data/project/z": "./x"]),
+  ])
+  func `two names of one file are one file`(_ targets: [String], _ links: [String: String]) {
+    #expect(mistakes(targets) == [])
+    #expect(mistakes(targets, links: links) == ["`\(targets[1])` is written twice"])
+  }
+
+  @Test func `a part is found through links`() {
+    let links = ["/data/project/b": "a"]
+    #expect(
+      mistakes(["a/x", "b/x.part"], links: links)
+        == ["`b/x.part` is what a download keeps its part in"])
+  }
+
+  @Test func `a link in whose place a file comes has no part where it led to`() {
+    #expect(mistakes(["y", "x.part"], links: ["/data/project/y": "x"]) == [])
+    #expect(mistakes(["y", "y.part"], links: ["/data/project/y": "x"]).count == 1)
+  }
+
+  @Test func `links that lead in circles end somewhere`() {
+    let links = ["/data/project/a": "b", "/data/project/b": "a", "/data/project/c": "c"]
+    #expect(mistakes(["a/x", "c/x"], links: links) == [])
+  }
+
+  @Test func `a file is no folder of another one`() {
+    #expect(mistakes(["a", "a/b"]) == ["`a` is a folder to another download"])
+    #expect(mistakes(["a/b/c", "a/b/d", "a"]) == ["`a` is a folder to another download"])
+    #expect(mistakes(["a/b", "ab", "a.b"]) == [])
+  }
+
+  @Test(arguments: ["a/", "a/.", "a/..", ".", "..", "/", "a//"])
+  func `a target must name a file`(_ target: String) {
+    #expect(mistakes([target]) == ["`\(target)` names a folder, not a file"])
+  }
+
+  @Test func `the manifest is nobody's to write`() {
+    #expect(mistakes(["m.yaml"]) == ["`m.yaml` is this manifest"])
+    #expect(mistakes(["../project/m.yaml"]) == ["`../project/m.yaml` is this manifest"])
+    #expect(mistakes(["x"], links: ["/data/project/x": "m.yaml"]) == ["`x` is this manifest"])
+  }
+
+  @Test func `the folder of runs is nobody's to write`() {
+    let what = "lies in the folder where runs are kept"
+    #expect(mistakes([".opflow/x", ".opflow/y/z"]).map { $0.hasSuffix(what) } == [true, true])
+    #expect(mistakes([".opflow"]) == ["`.opflow` \(what)"])
+    #expect(mistakes(["s/x"], links: ["/data/project/s": ".opflow"]) == ["`s/x` \(what)"])
+    #expect(mistakes(["s/x"], links: ["/data/project/.opflow": "s"]) == ["`s/x` \(what)"])
+    #expect(mistakes([".opflow.d", ".opflowx/y"]) == [])
+  }
+}
