@@ -90,6 +90,8 @@ package final class DownloadMachine {
   /// Where the last request went, redirects followed.
   package var url: String { request?.address.text ?? "" }
   package var currentSource: String { spec.sources[min(source, spec.sources.count - 1)] }
+  /// What the record of a part knows the source by.
+  private var recordedSource: String { Credentials.removed(from: spec.sources[source]) }
   package var record: PartRecord? { part.record }
   package var totalBytes: Int64? {
     part.record?.totalBytes ?? (part.record?.encoding.isEmpty == false ? nil : spec.sizeBytes)
@@ -169,7 +171,7 @@ package final class DownloadMachine {
     guard !refusesRanges, part.bytes > 0 else { return nil }
     if let total = totalBytes, part.bytes > total { return nil }
     let record = part.record
-    let isOfSource = record?.source == spec.sources[source]
+    let isOfSource = record?.source == recordedSource
     let validator = isOfSource ? record?.validator.forRange : nil
     if spec.hasHash { return validator ?? "" }
     // Without a hash nobody would notice what a crash of the machine did to the part.
@@ -233,7 +235,7 @@ package final class DownloadMachine {
 
   private func newRecord(_ head: ResponseHead, total: Int64?) -> PartRecord {
     var record = PartRecord()
-    record.source = spec.sources[source]
+    record.source = recordedSource
     record.url = url
     record.validator = validator(of: head)
     record.totalBytes = total
@@ -261,7 +263,7 @@ package final class DownloadMachine {
   private func looksLikeRest(_ head: ResponseHead) -> Bool {
     guard request?.rangeFrom != nil else { return false }
     if case .part(let first, _, _) = head.contentRange, first > 0 { return true }
-    guard let record = part.record, record.source == spec.sources[source],
+    guard let record = part.record, record.source == recordedSource,
       record.encoding == head.encoding, let known = record.totalBytes, let told = head.contentLength
     else { return false }
     return known != told && record.validator.confirms(head.validator)
@@ -298,7 +300,7 @@ package final class DownloadMachine {
       return skip(distrusted())
     }
     var record = part.record ?? newRecord(head, total: total)
-    let isOfSource = record.source == spec.sources[source]
+    let isOfSource = record.source == recordedSource
     let fits =
       first <= asked && head.encoding == record.encoding
       && !(isOfSource && record.validator.contradicts(head.validator))
@@ -355,11 +357,11 @@ package final class DownloadMachine {
   private func redirect(to location: String) -> DownloadStep {
     guard let request else { return askSource() }
     redirects += 1
+    let shown = Credentials.hidden(inAddress: location)
     if redirects > Self.maxRedirects {
       return fail(
         DownloadFailure(
-          .tooManyRedirects, "redirected more than \(Self.maxRedirects) times, last to \(location)")
-      )
+          .tooManyRedirects, "redirected more than \(Self.maxRedirects) times, last to \(shown)"))
     }
     do throws(WebAddress.Mistake) {
       let target = try request.address.resolving(location)
@@ -375,7 +377,7 @@ package final class DownloadMachine {
       return ask(target)
     } catch {
       return fail(
-        DownloadFailure(.brokenRedirect, "redirected to '\(location)': \(error.text)"))
+        DownloadFailure(.brokenRedirect, "redirected to '\(shown)': \(error.text)"))
     }
   }
 
@@ -452,8 +454,7 @@ package final class DownloadMachine {
 
   /// The end of this source for this try.
   package func fail(_ failure: DownloadFailure) -> DownloadStep {
-    // Without the credentials that may be in it.
-    let url = (try? WebAddress(currentSource))?.text ?? currentSource
+    let url = Credentials.hidden(inAddress: currentSource)
     failures.append(SourceFailure(url: url, failure: failure))
     // What only this source can continue is worth another try here before a mirror begins anew.
     let isTiedToSource = !spec.hasHash && gainedBytes > 0 && failure.verdict == .again

@@ -5,7 +5,7 @@
 // then `part`, the format's version, and KEY=VALUE fields, ended by a line feed. It is replaced by a
 // rename, so a reader finds the old line or the new one; what is damaged all the same is no record.
 //
-//   source    the URL as the manifest has it
+//   source    the URL as the manifest has it, without a name and a password
 //   url       where redirects led
 //   etag      the strongest validators that came with the data
 //   date      Last-Modified

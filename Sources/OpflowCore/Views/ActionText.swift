@@ -7,9 +7,8 @@ package enum ActionText {
     case .command:
       return shortened(plan.words(task).map { quoted(plan.string($0)) }.joined(separator: " "))
     case .download:
-      // Without the credentials that may be in the address.
       let source = plan.download(task).sources.first ?? ""
-      return shortened("download \((try? WebAddress(source))?.text ?? source)")
+      return shortened("download \(Credentials.hidden(inAddress: source))")
     }
   }
 

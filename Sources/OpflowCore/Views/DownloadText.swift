@@ -40,7 +40,7 @@ enum DownloadText {
   static func otherURL(_ report: FetchReport, firstSource: String) -> String? {
     if report.url.isEmpty { return nil }
     // The report's is written in the one way that addresses have, and cut where it is long.
-    let first = (try? WebAddress(firstSource))?.text ?? firstSource
+    let first = Credentials.hidden(inAddress: firstSource)
     return first.hasPrefix(report.url) ? nil : CleanText.string(report.url)
   }
 

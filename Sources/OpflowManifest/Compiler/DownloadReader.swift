@@ -118,6 +118,7 @@ extension ManifestReader {
   }
 
   private mutating func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
+    hideCredentials(in: node)
     guard let url = values.filledString(node, subject) else { return nil }
     var help: String?
     do throws(WebAddress.Mistake) {
@@ -131,6 +132,22 @@ extension ManifestReader {
       document.place(node), "\(subject.description) must be an http, https or file URL",
       help: help)
     return nil
+  }
+
+  /// Has no mistake show a password that is in an address as it is written.
+  private func hideCredentials(in node: Node) {
+    guard document.kind(node) == .scalar else { return }
+    let text = document.text(node)
+    guard text.contains(UInt8(ascii: "@")) else { return }
+    // An `@` of a path is no credential's.
+    if let address = try? WebAddress(text.string), address.userInfo == nil { return }
+    let place = document.place(node)
+    let source = document.source
+    let end = [place, place + 1].first {
+      $0 + text.count <= source.count
+        && source.part($0..<($0 + text.count)).elementsEqual(text)
+    }
+    mistakes.hide(Secret(place: place, extent: .credentials(end: end.map { $0 + text.count })))
   }
 
   private mutating func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Scalar? {
@@ -155,7 +172,10 @@ extension ManifestReader {
     guard let entries = mapEntries(node, Subject(DownloadKey.headers)) else { return }
     for index in 0..<entries.count {
       let name = entries.name(index)
+      // Mostly it lets somebody in.
+      let secret = Secret(place: document.place(entries.value(index)), extent: .rest)
       if !Self.isHeaderName(name) {
+        mistakes.hide(secret)
         mistakes.error(
           document.place(entries.keys[index]), "`\(name.string)` is no name of an HTTP header")
       }
@@ -165,6 +185,7 @@ extension ManifestReader {
       }
       // A line end in a header would begin another one.
       if value.text.contains(where: { $0 == 10 || $0 == 13 }) {
+        mistakes.hide(secret)
         mistakes.error(document.place(value.node), "\(subject.description) holds a line end")
       }
       download.headers.append((name, value))

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Something wrong with a manifest, and where.
 package struct Diagnostic: Equatable, Sendable {
   package enum Severity: Equatable, Sendable {
@@ -82,15 +84,16 @@ extension Mistakes {
   ) -> Diagnostic {
     var result = Diagnostic(
       severity: mistake.severity, file: mistake.origin ?? file, line: 0, column: 0,
-      message: mistake.message, help: mistake.help,
+      message: Credentials.hidden(in: mistake.message),
+      help: mistake.help.map { Credentials.hidden(in: $0) },
       notes: mistake.notes.map { note in
-        Diagnostic.Note(line: positions[note.place]?.line ?? 0, message: note.message)
+        Diagnostic.Note(
+          line: positions[note.place]?.line ?? 0, message: Credentials.hidden(in: note.message))
       })
     if let place = mistake.place, let position = positions[place] {
       (result.line, result.column) = (position.line, position.column)
-      let (text, before) = source.line(at: place)
-      result.sourceLine = text.string
-      result.sourceColumn = before
+      let line = source.line(at: place)
+      (result.sourceLine, result.sourceColumn) = line.shown(place, hiding: secrets)
     }
     return result
   }

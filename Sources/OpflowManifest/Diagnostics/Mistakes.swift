@@ -16,6 +16,8 @@ final class Mistakes {
   private(set) var errorCount = 0
   /// Where the last mistake in an expression was looked for.
   var lastExpression = ExpressionPlace.none
+  /// Where values begin that are in no diagnostic.
+  private(set) var secrets: [Secret] = []
   /// Places of nodes that are wrong as YAML: nothing more is said of what they hold.
   private var settledPlaces: Set<Int> = []
   /// Levels of code that reads a second time what it reported on before.
@@ -66,6 +68,11 @@ final class Mistakes {
     let beginning = String(decoding: text.utf8.prefix(longestTextBytes / 2), as: UTF8.self)
     let end = String(decoding: text.utf8.suffix(longestTextBytes / 4), as: UTF8.self)
     return beginning + " … " + end
+  }
+
+  /// Has no diagnostic show that value, whichever it is that is about its line.
+  func hide(_ secret: Secret) {
+    if secrets.count < Self.keptCount { secrets.append(secret) }
   }
 
   /// Nothing is reported until `unmute`.

@@ -12,8 +12,9 @@ struct SourceText {
     var column: Int
   }
 
-  /// Bytes of a line that are kept on each side of a place. A line may be as long as the manifest.
-  private static let keptBytes = 400
+  /// Bytes of a line that are kept on each side of a place. A line may be as long as the manifest. More
+  /// than is shown, so that what is to be hidden is seen whole.
+  private static let keptBytes = 4096
 
   /// The positions of these offsets, in one pass over the manifest however many there are.
   func positions(of offsets: some Sequence<Int>) -> [Int: Position] {
@@ -39,9 +40,8 @@ struct SourceText {
     return positions
   }
 
-  /// The line that holds `offset`, without its end: as much of it as is shown, and how many of its
-  /// characters stand before the place.
-  func line(at offset: Int) -> (text: Text, before: Int) {
+  /// The line that holds `offset`, without its end: as much of it as is shown.
+  func line(at offset: Int) -> SourceLine {
     let offset = min(offset, bytes.count)
     let window = bytes.part(max(0, offset - Self.keptBytes)..<offset)
     var start = offset - window.count + Self.lastLine(of: window).lowerBound
@@ -49,9 +49,8 @@ struct SourceText {
     while end < min(bytes.count, offset + Self.keptBytes), bytes[end] != 10 { end += 1 }
     while start < offset, bytes[start] & 0xC0 == 0x80 { start += 1 }
     while end > offset, end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
-    let before = Self.characterCount(of: bytes.part(start..<offset))
     if end > start, bytes[end - 1] == 13 { end -= 1 }
-    return (bytes.part(start..<end), before)
+    return SourceLine(text: bytes.part(start..<end), start: start)
   }
 
   /// Line feeds in a text.
@@ -60,7 +59,7 @@ struct SourceText {
     cyaml_count_lines(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
   }
 
-  private static func characterCount(of text: Text) -> Int {
+  static func characterCount(of text: Text) -> Int {
     // SAFETY: counts within `text`.
     cyaml_count_characters(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)
   }

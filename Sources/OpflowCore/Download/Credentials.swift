@@ -1,0 +1,71 @@
+/// Keeps names and passwords of addresses out of what people see.
+package enum Credentials {
+  /// What stands for them.
+  package static let mark = "***"
+
+  /// Text for people in which no address has `NAME:PASSWORD@` any more.
+  package static func hidden(in text: String) -> String {
+    let bytes = Array(text.utf8)
+    let ranges = bytes.withUnsafeBytes { Self.ranges(in: $0) }
+    if ranges.isEmpty { return text }
+    var result: [UInt8] = []
+    var place = 0
+    for range in ranges {
+      result += bytes[place..<range.lowerBound] + Array(mark.utf8)
+      place = range.upperBound
+    }
+    return String(decoding: result + bytes[place...], as: UTF8.self)
+  }
+
+  /// An address as a manifest or a server wrote it, for people. Where it is none, what may be meant as
+  /// a password reaches to its last `@`.
+  package static func hidden(inAddress text: String) -> String {
+    if let address = try? WebAddress(text) { return address.text }
+    let bytes = Array(text.utf8)
+    guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text }
+    let start = bytes.withUnsafeBytes { authorityStart(in: $0) } ?? 0
+    if start > at { return text }
+    return String(decoding: bytes[..<start] + Array(mark.utf8) + bytes[at...], as: UTF8.self)
+  }
+
+  /// An address without credentials, else as it is written: what the record of a part knows it by.
+  static func removed(from text: String) -> String {
+    guard let address = try? WebAddress(text), address.userInfo != nil else { return text }
+    return address.text
+  }
+
+  /// Where credentials stand: from behind each `://` to the last `@` before the host ends.
+  package static func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var place = 0
+    while let start = authorityStart(in: bytes.part(place, bytes.count)).map({ place + $0 }) {
+      var end = start
+      var at: Int?
+      while end < bytes.count, !endsAuthority(bytes[end]) {
+        if bytes[end] == UInt8(ascii: "@") { at = end }
+        end += 1
+      }
+      if let at, at > start { ranges.append(start..<at) }
+      place = end
+    }
+    return ranges
+  }
+
+  /// Behind the first `://`.
+  private static func authorityStart(in bytes: UnsafeRawBufferPointer) -> Int? {
+    var index = 0
+    while index + 2 < bytes.count {
+      if bytes[index] == UInt8(ascii: ":"), bytes[index + 1] == UInt8(ascii: "/"),
+        bytes[index + 2] == UInt8(ascii: "/")
+      {
+        return index + 3
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private static func endsAuthority(_ byte: UInt8) -> Bool {
+    byte <= 32 || "/?#\\".utf8.contains(byte)
+  }
+}
