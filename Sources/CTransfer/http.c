@@ -183,10 +183,7 @@ int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_reque
 }
 
 static void finish(struct ctransfer *transfer, CURLcode code) {
-  long number = 0;
-  curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
   transfer->result.code = code;
-  transfer->result.error_number = (int32_t)number;
   char *scheme = NULL;
   curl_easy_getinfo(transfer->easy, CURLINFO_SCHEME, &scheme);
   int is_tls = scheme != NULL && strcasecmp(scheme, "https") == 0;
@@ -229,8 +226,8 @@ void ctransfer_cancel(struct ctransfer *transfer) {
 
 struct ctransfer_result ctransfer_result(struct ctransfer *transfer) { return transfer->result; }
 
-void ctransfer_error_text(struct ctransfer *transfer, char *buffer, size_t size) {
-  const char *text = transfer->error[0] != 0 ? transfer->error
-                                             : curl_easy_strerror((CURLcode)transfer->result.code);
+void ctransfer_error_text(struct ctransfer *transfer, int32_t code, char *buffer, size_t size) {
+  const char *text =
+      transfer->error[0] != 0 ? transfer->error : curl_easy_strerror((CURLcode)code);
   snprintf(buffer, size, "%s", text);
 }

@@ -124,7 +124,7 @@ final class Transfer {
         }
       }
     }
-    if code != 0 { throw TransferCode.failure(code, text: errorText, errorNumber: 0) }
+    if code != 0 { throw TransferCode.refusal(code, text: text(of: code)) }
     self.settings = settings
   }
 
@@ -163,9 +163,7 @@ final class Transfer {
     wasCut = end.is_cut != 0
     if end.code == 0 { return (.ended(nil), ready) }
     settings = nil
-    let failure = TransferCode.failure(
-      end.code, text: errorText, errorNumber: end.error_number)
-    return (.ended(failure), ready)
+    return (.ended(TransferCode.failure(end.code, text: text(of: end.code))), ready)
   }
 
   func cancel() {
@@ -174,11 +172,12 @@ final class Transfer {
     settings = nil
   }
 
-  private var errorText: String {
+  /// What libcurl has to say about a failure.
+  private func text(of code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let start = buffer.baseAddress else { return "" }
       // SAFETY: the shim writes at most `count` bytes, the last one a zero.
-      ctransfer_error_text(handle, start, buffer.count)
+      ctransfer_error_text(handle, code, start, buffer.count)
       return String(cString: start)
     }
   }

@@ -1,3 +1,4 @@
+import Drill
 import Foundation
 import OpflowCore
 import Testing
@@ -26,6 +27,8 @@ extension BadCase {
     "status_four_digits", "status_one_digit", "status_negative", "status_zero", "status_no_number",
     "status_too_new", "status_no_version", "status_long_version", "status_other_name", "no_head",
     "one_byte", "nothing", "blank_line_first", "field_no_colon", "field_nul", "fields_too_many",
+    "field_begins_blank", "field_begins_tab", "field_blank", "field_blank_name", "field_nul_name",
+    "field_too_long",
     "carriage_returns_only", "head_never_ends", "length_two", "length_negative",
     "length_hexadecimal", "length_words", "length_empty", "length_folded", "chunk_prefix",
     "chunk_negative", "chunk_words", "chunk_overflow", "chunk_too_short", "chunk_empty_size",
@@ -41,7 +44,10 @@ extension BadCase {
   ]
 
   /// The file comes whole, and then the end that was promised does not.
-  private static let unfinished = ["length_long_by_one", "chunk_end_missing", "chunk_end_half"]
+  private static let unfinished = [
+    "length_long_by_one", "chunk_end_missing", "chunk_end_half", "chunk_end_no_field",
+    "chunk_end_nul",
+  ]
 
   /// A reply that is sound in itself, of another file: what libcurl gives out is what was said.
   private static let sound = ["length_short_by_one", "length_of_nothing", "chunk_too_long"]
@@ -84,4 +90,27 @@ struct RawReplyTests {
 
   @Test("without a hash, the file is right or absent", arguments: BadCase.raw)
   func withoutHash(_ badCase: BadCase) throws { try badCase.check(hash: false) }
+
+  @Test(
+    "a head that is no head is told as that, and asked for again",
+    arguments: [
+      "field_begins_blank", "field_begins_tab", "field_blank", "field_blank_name", "field_nul_name",
+      "field_no_colon", "field_nul", "field_too_long", "fields_too_many", "no_head",
+      "blank_line_first", "status_four_digits", "status_no_number", "status_too_new",
+      "status_other_name", "length_words", "transfer_unknown", "chunk_words", "chunk_end_no_field",
+      "chunk_end_nul",
+    ])
+  func malformed(_ name: String) throws {
+    let server = try #require(BadServer.shared)
+    let harness = try DownloadHarness([
+      DownloadSpec(sources: [server.url("/raw_\(name)/3000/1/x")], target: "file")
+    ])
+    try harness.run()
+    let end = try harness.end()
+    #expect(end.outcome.reason == .fetch)
+    #expect(end.report.what.contains("the answer makes no sense: "), "\(end.report.what)")
+    for word in ["libcurl function", "memory:", "not allowed"] {
+      #expect(!end.report.what.contains(word), "\(end.report.what)")
+    }
+  }
 }

@@ -38,8 +38,6 @@ struct ctransfer_request {
 struct ctransfer_result {
   /// CURLcode; 0 for success.
   int32_t code;
-  /// errno of the system call that failed, or 0.
-  int32_t error_number;
   /// 1 when a TLS connection ended without the alert that announces it: somebody may have cut it.
   int32_t is_cut;
 };
@@ -71,5 +69,5 @@ void ctransfer_cancel(struct ctransfer *transfer);
 
 struct ctransfer_result ctransfer_result(struct ctransfer *transfer);
 
-/// What libcurl has to say about the failure, ended by a zero.
-void ctransfer_error_text(struct ctransfer *transfer, char *buffer, size_t size);
+/// What libcurl has to say about a failure with that CURLcode, ended by a zero.
+void ctransfer_error_text(struct ctransfer *transfer, int32_t code, char *buffer, size_t size);

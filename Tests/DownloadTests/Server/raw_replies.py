@@ -87,6 +87,12 @@ for name, lines in {
     "field_folded": ["X-One: a", "  b", "\tc"],
     "field_no_colon": ["this is no field"],
     "field_empty_name": [": nothing"],
+    "field_begins_blank": ["  X-One: a"],
+    "field_begins_tab": ["\tX-One: a"],
+    "field_blank": [" "],
+    "field_blank_name": ["  : a"],
+    "field_nul_name": ["X\0One: a"],
+    "field_too_long": ["X-One: " + "x" * 200_000],
     "field_nul": ["X-One: a\0b"],
     "field_long": ["X-One: " + "x" * 60_000],
     "fields_many": [f"X-{number}: {number}" for number in range(900)],
@@ -188,6 +194,8 @@ for name, last in {
     "chunk_end_missing": "",
     "chunk_end_half": "0\r\n",
     "chunk_end_folded": "0\r\nX-Sum: 1\r\n  2\r\n\r\n",
+    "chunk_end_no_field": "0\r\nnothing\r\n\r\n",
+    "chunk_end_nul": "0\r\nX-Sum: a\0b\r\n\r\n",
     "chunk_end_junk": "0\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
 }.items():
     replies["raw_" + name] = lambda body, last=last: head(CHUNKED) + chunks(body, last=last)
