@@ -4,7 +4,7 @@ internal import Glibc
 /// What stat(2) says of a file.
 package struct FileStatus: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
-    case file, directory, link, other
+    case file, directory, link, device, fifo, socket, other
   }
 
   package let kind: Kind
@@ -22,6 +22,9 @@ package struct FileStatus: Sendable, Equatable {
     case UInt32(S_IFREG): kind = .file
     case UInt32(S_IFDIR): kind = .directory
     case UInt32(S_IFLNK): kind = .link
+    case UInt32(S_IFCHR), UInt32(S_IFBLK): kind = .device
+    case UInt32(S_IFIFO): kind = .fifo
+    case UInt32(S_IFSOCK): kind = .socket
     default: kind = .other
     }
     mode = status.mode & 0o7777

@@ -182,6 +182,7 @@ final class ActiveDownload: TransferReceiver {
     } catch {
       throw LocalFailure.of("cannot make the folder \(folder)", error)
     }
+    try Place.refuseOther(spec.target)
     guard let hash = ContentHash(for: spec) else {
       throw LocalFailure.of("cannot hash", .noMemory)
     }
@@ -189,7 +190,6 @@ final class ActiveDownload: TransferReceiver {
     if spec.hasHash || last != nil, let check = try TargetCheck(spec, hash: hash, last: last) {
       phase = .checkingTarget(check)
     } else {
-      try TargetCheck.refuseFolder(spec)
       try openPart(hash)
     }
   }
@@ -214,7 +214,9 @@ final class ActiveDownload: TransferReceiver {
   private func keep(_ facts: FileFacts) throws(DownloadFailure) {
     if let mode = spec.mode {
       do throws(Errno) {
-        try File.open(spec.target, .readOnly).setMode(mode)
+        if try Path.status(spec.target).mode != mode {
+          try File.open(spec.target, .readOnly).setMode(mode)
+        }
       } catch {
         throw LocalFailure.of("cannot set the mode of \(spec.target)", error)
       }

@@ -34,7 +34,7 @@ final class DecodedPart {
 
   /// - Parameter layers: how many codings there are, one within the other.
   init(_ part: PartFile, layers count: Int) throws(DownloadFailure) {
-    path = part.spec.partPath + ".decoded"
+    path = part.spec.decodedPath
     let layers = (0..<count).compactMap { _ in Layer() }
     guard let hash = ContentHash(for: part.spec), layers.count == count else {
       throw LocalFailure.of("cannot decode", .noMemory)
@@ -42,9 +42,9 @@ final class DecodedPart {
     self.part = part
     self.hash = hash
     self.layers = layers
+    try Place.clear(path)
     do throws(Errno) {
-      try? Path.remove(path)
-      file = SharedFile(try File.open(path, [.readWrite, .create, .exclusive, .noFollow]))
+      file = try SharedFile(try File.open(path, [.readWrite, .create, .exclusive, .noFollow]))
     } catch {
       throw LocalFailure.of("cannot write \(path)", error)
     }
@@ -112,5 +112,5 @@ final class DecodedPart {
       file, path: path, sizeBytes: hash.byteCount, target: part.spec.target, mode: mode)
   }
 
-  func remove() { try? Path.remove(path) }
+  func remove() { Place.remove(path, ifIs: file.identity) }
 }

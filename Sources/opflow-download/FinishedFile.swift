@@ -5,6 +5,10 @@ internal import OpflowSystem
 /// renamed, and then its folder is synced, so that what stands there is right whatever happens to the
 /// machine.
 ///
+/// What is renamed is the file whose bytes were hashed, or nothing: its descriptor is open from the
+/// first byte on, and the name must lead to the same file before the rename and after it. Whoever puts
+/// another file in its place makes the download fail.
+///
 /// SAFETY: `stage` is for the settler's thread alone. All else that changes belongs to who does the
 /// file's next step, which nobody begins before the step before it is known to be done.
 final class FinishedFile: @unchecked Sendable {
@@ -123,8 +127,8 @@ final class FinishedFile: @unchecked Sendable {
       (file, sizeBytes) = try SharedFile.part(path, of: target)
       self.file = file
     }
+    try Place.clear(content.recordPath)
     do throws(Errno) {
-      try Path.removeIfThere(content.recordPath)
       if sizeBytes > 0 { try file.descriptor.truncate(to: 0) }
       try content.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
         try file.descriptor.writeAll(UnsafeRawBufferPointer(bytes), at: 0)
@@ -139,13 +143,56 @@ final class FinishedFile: @unchecked Sendable {
   }
 
   private func rename() {
-    attempt { () throws(Errno) in
-      try Path.rename(path, to: target)
-      if mode & Self.executeBits != 0 {
-        try file?.descriptor.setMode(mode)
-        try file?.descriptor.sync()
-      }
+    guard let file else { return }
+    do throws(DownloadFailure) {
+      try Place.refuseOther(target)
+      try expect(file, at: path)
+    } catch {
+      failure = error
+      return
     }
+    attempt { () throws(Errno) in try Path.rename(path, to: target) }
+    if failure != nil { return }
+    do throws(DownloadFailure) {
+      try expect(file, at: target)
+    } catch {
+      // What came in between goes back to where it came from: nothing is better than that.
+      try? Path.rename(target, to: path)
+      failure = error
+      return
+    }
+    if mode & Self.executeBits == 0 { return }
+    attempt { () throws(Errno) in
+      try file.descriptor.setMode(mode)
+      try file.descriptor.sync()
+    }
+  }
+
+  /// Throws when another file than that has come to `path`, or the file has another length than what
+  /// was hashed.
+  private func expect(_ file: SharedFile, at path: String) throws(DownloadFailure) {
+    let status: FileStatus
+    let held: FileStatus
+    do throws(Errno) {
+      held = try file.descriptor.status()
+      status = try Path.linkStatus(path)
+    } catch {
+      guard error == .noSuchFile else {
+        throw LocalFailure.of("cannot put \(target) in place", error)
+      }
+      throw Self.replaced("\(path) is gone", target)
+    }
+    if status.identity != held.identity {
+      throw Self.replaced("\(path) is another file by now", target)
+    }
+    if status.sizeBytes != sizeBytes {
+      throw Self.replaced("\(path) has another length by now", target)
+    }
+  }
+
+  static func replaced(_ what: String, _ target: String) -> DownloadFailure {
+    DownloadFailure(
+      .replaced, "cannot put \(target) in place: \(what); does anything else write there?")
   }
 
   private func attempt(_ step: () throws(Errno) -> Void) {

@@ -96,8 +96,8 @@ final class PartFile {
   }
 
   private func truncate(_ file: SharedFile) throws(DownloadFailure) {
+    try removeRecordFile()
     do throws(Errno) {
-      try removeRecordFile()
       try file.descriptor.truncate(to: 0)
     } catch {
       throw LocalFailure.of("cannot empty \(spec.partPath)", error)
@@ -134,17 +134,14 @@ final class PartFile {
     if recordFile == .current { return }
     let path = spec.recordPath
     guard let record, !(isWhole && writtenBytes == 0) else {
-      do throws(Errno) {
-        try removeRecordFile()
-      } catch {
-        throw LocalFailure.of("cannot remove \(path)", error)
-      }
+      try removeRecordFile()
       return
     }
-    let temporary = path + ".new"
+    let temporary = spec.newRecordPath
+    _ = try Place.isThere(path)
+    try Place.clear(temporary)
     do throws(Errno) {
       // Not synced: a record from before a crash of the machine is not relied on.
-      try? Path.remove(temporary)
       let file = try File.open(temporary, [.writeOnly, .create, .exclusive, .noFollow])
       try file.writeAll(record.encoded())
       try file.close()
@@ -200,6 +197,7 @@ final class PartFile {
   private func writePiece() throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     let file = try open()
+    try expectLength(of: file)
     try settleRecord(isWhole: false)
     if !writeDirectly(file) { try flush() }
     pieceStart += Int64(buffer.count)
@@ -232,6 +230,7 @@ final class PartFile {
     writtenAt = Clock.monotonicNanoseconds
     guard byteCount > writtenBytes else { return }
     let file = try open()
+    try expectLength(of: file)
     try settleRecord(isWhole: isWhole)
     let from = Int(writtenBytes - pieceStart)
     do throws(Errno) {
@@ -243,10 +242,33 @@ final class PartFile {
     writtenBytes = byteCount
   }
 
-  /// Writes what has come, and what is known of it, for another try.
+  /// Writes what has come, and what is known of it, for another try. Where something else stands in the
+  /// part's place, nothing is known of that.
   func keep() throws(DownloadFailure) {
+    if let shared, !isOwn(shared) {
+      removeRecord()
+      return
+    }
     try flush()
     if recordFile == .stale, writtenBytes > 0 { try settleRecord(isWhole: false) }
+  }
+
+  private func isOwn(_ file: SharedFile) -> Bool {
+    guard let status = try? Path.linkStatus(spec.partPath) else { return false }
+    return status.identity == file.identity && status.sizeBytes == writtenBytes
+  }
+
+  /// Nobody else has made the file longer or shorter since it was written last.
+  private func expectLength(of file: SharedFile) throws(DownloadFailure) {
+    let bytes: Int64
+    do throws(Errno) {
+      bytes = try file.descriptor.status().sizeBytes
+    } catch {
+      throw LocalFailure.of("cannot look at \(spec.partPath)", error)
+    }
+    if bytes != writtenBytes {
+      throw FinishedFile.replaced("\(spec.partPath) has another length by now", spec.target)
+    }
   }
 
   /// Writes what has come, and gives the buffer free for reading.
@@ -330,7 +352,7 @@ final class PartFile {
   func remove() {
     removeRecord()
     // A part that this process did not open is another one's.
-    if shared != nil { try? Path.remove(spec.partPath) }
+    if let shared { Place.remove(spec.partPath, ifIs: shared.identity) }
   }
 
   func removeRecord() {
@@ -339,9 +361,9 @@ final class PartFile {
     try? removeRecordFile()
   }
 
-  private func removeRecordFile() throws(Errno) {
+  private func removeRecordFile() throws(DownloadFailure) {
     if recordFile == .absent || shared == nil { return }
-    try Path.removeIfThere(spec.recordPath)
+    try Place.clear(spec.recordPath)
     recordFile = .absent
   }
 }

@@ -4,7 +4,18 @@ internal import OpflowSystem
 /// An open file that several have; closed, and its lock given up, when the last of them goes.
 final class SharedFile: Sendable {
   let descriptor: Descriptor
-  init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+  /// What it is known by, whatever its name becomes.
+  let identity: FileIdentity
+
+  init(_ descriptor: consuming Descriptor) throws(Errno) {
+    identity = try descriptor.status().identity
+    self.descriptor = descriptor
+  }
+
+  private init(_ descriptor: consuming Descriptor, _ identity: FileIdentity) {
+    self.descriptor = descriptor
+    self.identity = identity
+  }
 
   /// Opens the part of a download, and makes it where it is missing. It belongs to this process alone
   /// from then on: another one that downloads to the same place is told so.
@@ -12,6 +23,8 @@ final class SharedFile: Sendable {
   /// - Returns: the file, and how long it is.
   static func part(_ path: String, of target: String) throws(DownloadFailure) -> (SharedFile, Int64)
   {
+    // Before it is opened: that alone does something to some devices.
+    _ = try Place.isThere(path)
     do throws(Errno) {
       return try openPart(path)
     } catch .wouldBlock {
@@ -24,21 +37,25 @@ final class SharedFile: Sendable {
     }
   }
 
+  /// Whoever puts another file there as often is not a holder that has come to its end.
+  private static let mostTries = 100
+
   private static func openPart(_ path: String) throws(Errno) -> (SharedFile, Int64) {
     // Again when the file was put in place, or removed, by its holder between open and lock.
-    while true {
+    for _ in 0..<mostTries {
       let file = try File.open(path, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o600)
       guard try file.tryLock() else { throw .wouldBlock }
       let status = try file.status()
-      guard status.kind == .file else { throw .notSupported }
+      guard status.kind == .file else { throw .exists }
       do throws(Errno) {
         if try status.identity == Path.linkStatus(path).identity {
           if status.mode != 0o600 { try file.setMode(0o600) }
-          return (SharedFile(file), status.sizeBytes)
+          return (SharedFile(file, status.identity), status.sizeBytes)
         }
       } catch {
         guard error == .noSuchFile else { throw error }
       }
     }
+    throw .wouldBlock
   }
 }

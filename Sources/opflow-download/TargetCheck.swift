@@ -11,7 +11,7 @@ final class TargetCheck {
   private let file: Descriptor
   private var piece = [UInt8](repeating: 0, count: 256 * 1024)
 
-  /// Nil when there is nothing to compare. Throws when a download could not put a file there.
+  /// Nil when there is nothing to compare.
   init?(_ spec: DownloadSpec, hash: ContentHash, last: FetchReport?) throws(DownloadFailure) {
     self.spec = spec
     self.hash = hash
@@ -19,19 +19,9 @@ final class TargetCheck {
     guard let file = try? File.open(spec.target, [.readOnly, .nonblocking]),
       let status = try? file.status()
     else { return nil }
-    if status.kind == .directory {
-      throw LocalFailure.of("cannot put a file at \(spec.target)", .isADirectory)
-    }
     let size = last?.sizeBytes ?? spec.sizeBytes
     guard status.kind == .file, size == nil || size == status.sizeBytes else { return nil }
     self.file = file
-  }
-
-  /// Throws when a folder stands where the file belongs, which only the rename would find out.
-  static func refuseFolder(_ spec: DownloadSpec) throws(DownloadFailure) {
-    if (try? Path.linkStatus(spec.target))?.kind == .directory {
-      throw LocalFailure.of("cannot put a file at \(spec.target)", .isADirectory)
-    }
   }
 
   /// Hashes the next piece; false once all is hashed.

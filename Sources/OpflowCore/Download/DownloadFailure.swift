@@ -14,6 +14,8 @@ package struct DownloadFailure: Error, Equatable, Sendable {
     case local(Int32)
     /// Another process has the part.
     case busy
+    /// Another process has put something else in place of the part.
+    case replaced
   }
 
   package enum Verdict: Equatable, Sendable {
@@ -43,7 +45,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
     case .status(let status): Self.verdict(ofStatus: status)
     case .tooManyRedirects, .forbiddenRedirect, .brokenRedirect: .final
     case .wrongSize, .wrongHash, .encoding: .final
-    case .request, .local: .final
+    case .request, .local, .replaced: .final
     }
   }
 
@@ -62,7 +64,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
   /// Whether no other source can help.
   package var isLocal: Bool {
     switch cause {
-    case .local, .busy: true
+    case .local, .busy, .replaced: true
     case .resolve, .connect, .tls, .certificate, .connectionLost, .stalled, .truncated, .nonsense,
       .status, .tooManyRedirects, .forbiddenRedirect, .brokenRedirect, .wrongSize, .wrongHash,
       .encoding, .request:

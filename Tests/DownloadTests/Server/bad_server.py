@@ -210,6 +210,16 @@ def gated(r):
 
 
 @behaviour
+def half_gated(r):
+    """As plain, with the second half once somebody has opened the FIFO of X-Gate and closed it."""
+    r.head("200 OK", r.fields() + [("Content-Length", r.size)])
+    r.send(r.body[:r.size // 2])
+    with open(r.headers["x-gate"]) as gate:
+        gate.read()
+    r.send(r.body[r.size // 2:])
+
+
+@behaviour
 def just_modified(r):
     """Nothing but a date, which is that of the answer."""
     if r.headers.get("if-modified-since"):

@@ -1,0 +1,75 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What stands at the paths that a download writes. Only regular files, and symbolic links where the
+/// file belongs, are ever replaced or removed: whoever may do anything shall not lose a device.
+enum Place {
+  /// Throws when the file must not be put at `path`: there is something that is no file, or a link to
+  /// such.
+  static func refuseOther(_ path: String) throws(DownloadFailure) {
+    let text = "cannot put a file at \(path)"
+    var kind: FileStatus.Kind
+    do throws(Errno) {
+      kind = try Path.linkStatus(path).kind
+    } catch {
+      if error == .noSuchFile { return }
+      throw LocalFailure.of(text, error)
+    }
+    let isLink = kind == .link
+    if isLink {
+      do throws(Errno) {
+        kind = try Path.status(path).kind
+      } catch {
+        // It leads nowhere.
+        if error == .noSuchFile || error == .tooManyLinks { return }
+        throw LocalFailure.of("\(text): it is a symbolic link that cannot be followed", error)
+      }
+    }
+    if kind == .file { return }
+    let what = isLink ? "a symbolic link to \(name(kind))" : name(kind)
+    let number: Errno = kind == .directory ? .isADirectory : .exists
+    throw DownloadFailure(.local(number.rawValue), "\(text): it is \(what)")
+  }
+
+  /// Removes what an earlier try left at one of a download's own names, where there is something.
+  static func clear(_ path: String) throws(DownloadFailure) {
+    guard try isThere(path) else { return }
+    do throws(Errno) {
+      try Path.removeIfThere(path)
+    } catch {
+      throw LocalFailure.of("cannot remove \(path)", error)
+    }
+  }
+
+  /// Whether something stands at one of a download's own names. Throws when it is nothing that a
+  /// download could have left there.
+  static func isThere(_ path: String) throws(DownloadFailure) -> Bool {
+    let kind: FileStatus.Kind
+    do throws(Errno) {
+      kind = try Path.linkStatus(path).kind
+    } catch {
+      if error == .noSuchFile { return false }
+      throw LocalFailure.of("cannot look at \(path)", error)
+    }
+    if kind == .file || kind == .link { return true }
+    throw DownloadFailure(
+      .local(Errno.exists.rawValue), "\(path) is \(name(kind)), and is not replaced")
+  }
+
+  /// Removes the file of that identity at `path`. Another one that has come there is another's.
+  static func remove(_ path: String, ifIs identity: FileIdentity) {
+    if (try? Path.linkStatus(path))?.identity == identity { try? Path.remove(path) }
+  }
+
+  static func name(_ kind: FileStatus.Kind) -> String {
+    switch kind {
+    case .file: "a file"
+    case .directory: "a folder"
+    case .link: "a symbolic link"
+    case .device: "a device"
+    case .fifo: "a FIFO"
+    case .socket: "a socket"
+    case .other: "no file"
+    }
+  }
+}
