@@ -11,8 +11,14 @@ extension Coordinator {
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind, at wall: Int64) {
     while links.count <= worker.index { links.append(nil) }
+    let link: WorkerLink
+    do throws(LocalLauncher.Failure) {
+      link = try launcher.launch(worker, kind)
+    } catch {
+      failedLaunches.append((worker, error.what))
+      return
+    }
     do throws(Errno) {
-      let link = try launcher.launch(worker, kind)
       do throws(Errno) {
         try poller.add(link.reports.rawValue, token: Token.reports(worker))
         // From the start, since its end must be seen even when there is no room to ask for it.
@@ -24,7 +30,7 @@ extension Coordinator {
       links[worker.index] = link
       append([.worker(launcher.entry(for: link.process.pid))], at: wall)
     } catch {
-      failedLaunches.append((worker, "a worker could not be started: \(error)"))
+      failedLaunches.append((worker, "no worker could be watched: \(error)"))
     }
   }
 

@@ -23,12 +23,19 @@ struct LocalLauncher: ~Copyable {
       folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
   }
 
-  mutating func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(Errno) -> WorkerLink {
-    let orders = try Pipe()
-    let reports = try Pipe()
-    try orders.write.setNonblocking(true)
-    try reports.read.setNonblocking(true)
-    complaintStart[worker] = try complaints.status().sizeBytes
+  /// Why there is no worker, in words for a person.
+  struct Failure: Error {
+    let what: String
+  }
+
+  mutating func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(Failure) -> WorkerLink {
+    let orders = try Self.attempt { () throws(Errno) in try Pipe() }
+    let reports = try Self.attempt { () throws(Errno) in try Pipe() }
+    complaintStart[worker] = try Self.attempt { () throws(Errno) in
+      try orders.write.setNonblocking(true)
+      try reports.read.setNonblocking(true)
+      return try complaints.status().sizeBytes
+    }
     let process: SpawnedProcess
     let group = groups.make(worker.rawValue)
     do throws(ProgramError) {
@@ -36,11 +43,33 @@ struct LocalLauncher: ~Copyable {
         kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group)
     } catch {
       group?.remove()
-      throw error.errno
+      throw failure(error, of: kind)
     }
     return WorkerLink(
       id: worker, process: process, group: group, orders: orders.takeWrite(),
       reports: reports.takeRead())
+  }
+
+  private static func attempt<Result: ~Copyable>(
+    _ body: () throws(Errno) -> Result
+  ) throws(Failure) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw Failure(what: "no worker could be started: \(error)")
+    }
+  }
+
+  private func failure(_ error: ProgramError, of kind: WorkerKind) -> Failure {
+    guard error.step == .execute else {
+      return Failure(what: "no worker could be started: \(error.errno)")
+    }
+    let hint =
+      switch kind {
+      case .command: ""
+      case .download: " (it must lie beside opflow)"
+      }
+    return Failure(what: "\(program(for: kind)) cannot be executed: \(error.errno)\(hint)")
   }
 
   private func spawn(

@@ -36,7 +36,8 @@ package enum OutcomeText {
     let time = wall == 0 ? "" : " after \(DurationText.text(microseconds: wall))"
     let attempt = transition.attempt > 1 ? " (try \(transition.attempt))" : ""
     let text = text(outcome, what: transition.what)
-    let isLong = outcome.reason == .fetch || outcome.reason == .fetchFinal
+    let isLong =
+      outcome.reason == .fetch || outcome.reason == .fetchFinal || outcome.reason == .workerLost
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }
 
