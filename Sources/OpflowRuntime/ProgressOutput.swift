@@ -57,6 +57,8 @@ struct ProgressOutput {
       if nextTick.map({ $0 <= now }) ?? true {
         nextTick = now.advanced(byMilliseconds: interval)
       }
+    } else {
+      nextTick = nil
     }
     write()
   }

@@ -23,6 +23,8 @@ final class DownloadLoop {
     var timeoutLeft: Int64?
     var speed = SpeedEstimate()
     var nextProgress: Int64 = 0
+    /// The first look is what speed is measured from.
+    var isLookedAt = false
     var toldBytes: Int64 = -1
     /// The queue knows that it is being put in place.
     var isSettling = false
@@ -146,13 +148,12 @@ final class DownloadLoop {
   private func tellProgress(_ entry: Held, _ now: Int64) {
     let download = entry.download
     let done = download.doneBytes
-    let isFirstLook = entry.toldBytes < 0
     entry.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
     entry.nextProgress = now + Self.progressNanoseconds
-    // The first look is what speed is measured from.
-    guard isFirstLook || queue.isFirst(entry.task), done != entry.toldBytes else { return }
+    defer { entry.isLookedAt = true }
+    // Told once also where nothing has come yet: a server that says nothing is to be seen.
+    guard entry.isLookedAt, queue.isFirst(entry.task), done != entry.toldBytes else { return }
     entry.toldBytes = done
-    if isFirstLook { return }
     let progress = WorkerProgress(
       task: entry.task, doneBytes: done, totalBytes: download.totalBytes ?? -1,
       bytesPerSecond: entry.speed.bytesPerSecond(atMilliseconds: now / 1_000_000),

@@ -21,7 +21,10 @@ enum StatusCommand {
     }
     if arguments.json {
       let logs = RunLogs(folder)
-      try Console.write(StatusJSON.text(status) { logs.path(of: $0, in: run.plan) })
+      let text = StatusJSON.text(status, nowMilliseconds: Clock.wallMilliseconds) {
+        logs.path(of: $0, in: run.plan)
+      }
+      try Console.write(text)
     } else {
       let view = StatusView(
         status,

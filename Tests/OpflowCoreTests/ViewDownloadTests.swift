@@ -153,7 +153,7 @@ import Testing
     let progress = running.take(report, atMilliseconds: 1)
     #expect(progress?.resumedBytes == 50)
     #expect(progress?.percent == 66)
-    #expect(progress?.secondsLeft == 1)
+    #expect(progress?.secondsLeft(at: 1) == 1)
     for text in ["", "from=", "from=-5", "from=x", "a line of output"] {
       report.text = text
       #expect(running.take(report, atMilliseconds: 2)?.resumedBytes == 0)
@@ -185,7 +185,7 @@ import Testing
         bytesPerSecond: number, text: "")
       let progress = running.take(report, atMilliseconds: 1)
       #expect((0...100).contains(progress?.percent ?? 0))
-      _ = progress?.secondsLeft
+      _ = progress?.secondsLeft(at: .max)
       let notes = ProgressNotes.read(ProgressNotes.encoded(running, plan: plan), plan: plan)
       #expect(notes == running.entries)
     }
@@ -258,7 +258,8 @@ import Testing
       as: UTF8.self)
     let line = "fetch  running  1.5s  54.0MiB of 200.0MiB (27%), 10.0MiB/s, 15s left\n"
     #expect(text.contains(line), "\(text)")
-    let json = String(decoding: StatusJSON.text(status) { _ in nil }, as: UTF8.self)
+    let json = String(
+      decoding: StatusJSON.text(status, nowMilliseconds: 2500) { _ in nil }, as: UTF8.self)
     #expect(json.contains(#""download":{"to":"/demo/out/fetch","done_bytes":56623104,"#))
   }
 
@@ -300,7 +301,8 @@ import Testing
     #expect(status.mayHavePart(fetch))
     #expect(!status.mayHavePart(plan.task(named: "other") ?? .none))
     status.keptBytes[fetch] = 3 * Self.mebibyte
-    let json = String(decoding: StatusJSON.text(status) { _ in nil }, as: UTF8.self)
+    let json = String(
+      decoding: StatusJSON.text(status, nowMilliseconds: 2500) { _ in nil }, as: UTF8.self)
     #expect(json.contains(#""done_bytes":3145728,"total_bytes":null,"#), "\(json)")
     let text = String(
       decoding: StatusView(

@@ -134,6 +134,7 @@ struct ViewDriver {
   mutating func erasure() -> [UInt8] { view.takeErasure() }
 
   mutating func warning(_ text: String) { view.warning(text) }
+  var tickMilliseconds: Int64? { view.tickMilliseconds }
   mutating func tick() { view.tick(nowMilliseconds: now) }
 
   mutating func close(_ state: RunState, exit: Int32 = 0, signal: Int32 = 0) {

@@ -124,7 +124,7 @@ import Testing
     #expect(shown(&view)[1] == "fetch   0.50s     1.5KiB     2.9KiB/s")
     view.wait(5000)
     view.tick()
-    #expect(shown(&view)[0] == "fetch    5.5s     1.5KiB  nothing for 5s")
+    #expect(shown(&view)[0] == "fetch    5.5s     1.5KiB  stalled for 5s")
   }
 
   @Test(arguments: [2, 3, 5, 10, 20, 33, 60, 80, 200], [1, 2, 3, 4, 10, 24])

@@ -143,7 +143,7 @@ import Testing
 
   @Test func `json holds exactly the documented members`() throws {
     let status = try journal().status(isHeld: true)
-    let json = StatusJSON.text(status) { task in
+    let json = StatusJSON.text(status, nowMilliseconds: 2500) { task in
       task.index == 0 ? "/demo/.opflow/runs/r1/logs/fetch.log" : nil
     }
     #expect(
@@ -168,7 +168,7 @@ import Testing
   @Test func `json escapes what names hold`() throws {
     var journal = Journal(try ViewFixture.plan([("a\"b\\c\u{1}é\n", [])]))
     journal.tell(.start, "a\"b\\c\u{1}é\n")
-    let json = StatusJSON.text(try journal.status(isHeld: true)) { _ in nil }
+    let json = StatusJSON.text(try journal.status(isHeld: true), nowMilliseconds: 2500) { _ in nil }
     #expect(String(decoding: json, as: UTF8.self).contains(#""id":"a\"b\\c\u0001é\n","#))
   }
 

@@ -2,6 +2,8 @@
 struct DownloadJSON {
   /// Of one that runs.
   var progress: DownloadProgress?
+  /// When that is looked at.
+  var nowMilliseconds: Int64 = 0
   /// Of one that has succeeded.
   var report: FetchReport?
   /// Of one that was cut short, or failed: the size of its part.
@@ -18,9 +20,9 @@ struct DownloadJSON {
     json.key("resumed_bytes")
     json.optional(progress?.resumedBytes ?? report?.resumedBytes)
     json.key("bytes_per_second")
-    json.optional(progress?.bytesPerSecond)
+    json.optional(progress?.bytesPerSecond(at: nowMilliseconds))
     json.key("seconds_left")
-    json.optional(progress?.secondsLeft)
+    json.optional(progress?.secondsLeft(at: nowMilliseconds))
     json.key("kept")
     if let report { json.bool(report.isKept) } else { json.null() }
     json.key("sha256")

@@ -3,7 +3,7 @@ package struct DownloadProgress: Equatable, Sendable {
   package var doneBytes: Int64
   /// Nil where nobody knows.
   package var totalBytes: Int64?
-  /// Over the last seconds before `toldMilliseconds`.
+  /// Over the last seconds before `toldMilliseconds`; see `bytesPerSecond(at:)`.
   package var bytesPerSecond: Int64
   /// Bytes that were there when the try began and are not fetched again.
   package var resumedBytes: Int64 = 0
@@ -13,7 +13,9 @@ package struct DownloadProgress: Equatable, Sendable {
   /// Numbers that others give are cut to what calculations have room for.
   private static let limit: Int64 = 1 << 60
   /// A worker tells every tenth of a second that bytes came; a reader may be a second behind.
-  private static let silentMilliseconds: Int64 = 3000
+  private static let lateMilliseconds: Int64 = 1000
+  /// From then on a download counts as stalled.
+  private static let stalledMilliseconds: Int64 = 3000
 
   package init(
     doneBytes: Int64, totalBytes: Int64?, bytesPerSecond: Int64, resumedBytes: Int64 = 0,
@@ -37,17 +39,35 @@ package struct DownloadProgress: Equatable, Sendable {
     return Int(min(1, Double(doneBytes) / Double(totalBytes)) * Double(steps))
   }
 
-  /// How long nothing has come, where that is worth a word.
-  func silentMilliseconds(at now: Int64) -> Int64? {
-    let silence = now - toldMilliseconds
-    return silence >= Self.silentMilliseconds ? silence : nil
+  /// All of it has come: it is verified, synced and put in place.
+  private var isComplete: Bool { totalBytes.map { $0 > 0 && doneBytes >= $0 } ?? false }
+
+  /// How long nothing has come, once a download has stalled.
+  func stalledMilliseconds(at now: Int64) -> Int64? {
+    let silence = silence(at: now)
+    return silence >= Self.stalledMilliseconds && !isComplete ? silence : nil
+  }
+
+  private func silence(at now: Int64) -> Int64 {
+    now.subtractingReportingOverflow(toldMilliseconds).partialValue
+  }
+
+  /// The speed, which fades while nothing is told: nothing is left of it when the download counts as
+  /// stalled.
+  package func bytesPerSecond(at now: Int64) -> Int64 {
+    let silence = silence(at: now)
+    if silence <= Self.lateMilliseconds { return bytesPerSecond }
+    let left = max(0, Self.stalledMilliseconds - silence)
+    return Int64(
+      Double(bytesPerSecond) * Double(left)
+        / Double(Self.stalledMilliseconds - Self.lateMilliseconds))
   }
 
   /// Nil where the end or the speed is unknown.
-  package var secondsLeft: Int64? {
+  package func secondsLeft(at now: Int64) -> Int64? {
     guard let totalBytes else { return nil }
     return SpeedEstimate.secondsLeft(
-      doneBytes: doneBytes, totalBytes: totalBytes, bytesPerSecond: bytesPerSecond)
+      doneBytes: doneBytes, totalBytes: totalBytes, bytesPerSecond: bytesPerSecond(at: now))
   }
 }
 

@@ -4,10 +4,7 @@ enum DownloadText {
   static func running(
     _ progress: DownloadProgress, atMilliseconds now: Int64, tellsResume: Bool
   ) -> String {
-    var text = size(progress.doneBytes)
-    if let total = progress.totalBytes, let percent = progress.percent {
-      text += " of \(size(total)) (\(percent)%)"
-    }
+    var text = done(progress)
     if tellsResume, progress.resumedBytes > 0 {
       text += ", resumed at \(size(progress.resumedBytes))"
     }
@@ -15,14 +12,24 @@ enum DownloadText {
     return ([text] + pace).joined(separator: ", ")
   }
 
+  /// `54.0MiB of 200.0MiB (27%)`
+  static func done(_ progress: DownloadProgress) -> String {
+    let done = size(progress.doneBytes)
+    guard let total = progress.totalBytes, let percent = progress.percent else { return done }
+    return "\(done) of \(size(total)) (\(percent)%)"
+  }
+
   /// The speed and the time that is left, or else how long nothing has come; either may be empty.
   static func pace(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
-    if let silence = progress.silentMilliseconds(at: now) {
-      return ["nothing for \(DurationText.text(wholeSeconds: silence / 1000))", ""]
+    if let silence = progress.stalledMilliseconds(at: now) {
+      return ["stalled for \(DurationText.text(wholeSeconds: silence / 1000))", ""]
     }
-    if progress.bytesPerSecond == 0 { return ["", ""] }
-    let left = progress.secondsLeft.map { "\(DurationText.text(wholeSeconds: $0)) left" }
-    return [speed(progress.bytesPerSecond), left ?? ""]
+    let bytesPerSecond = progress.bytesPerSecond(at: now)
+    if bytesPerSecond == 0 { return ["", ""] }
+    let left = progress.secondsLeft(at: now).map {
+      "\(DurationText.text(wholeSeconds: $0)) left"
+    }
+    return [speed(bytesPerSecond), left ?? ""]
   }
 
   /// `200.0MiB at 10.0MiB/s, resumed at 50.0MiB`

@@ -6,6 +6,8 @@ struct LineProgress: ProgressRenderer {
   private var reruns: RerunLines
   /// When how far a download is was told last, by task.
   private var told: [TaskID: Int64] = [:]
+  /// Since when nothing has come of downloads of which that was said.
+  private var stalled: [TaskID: Int64] = [:]
 
   init(palette: Palette, isVerbose: Bool) {
     self.palette = palette
@@ -23,7 +25,10 @@ struct LineProgress: ProgressRenderer {
   ) {
     if transition.event == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
-    if transition.endsTry { told[transition.task] = nil }
+    if transition.endsTry {
+      told[transition.task] = nil
+      stalled[transition.task] = nil
+    }
     line.write(transition, model, into: &text)
     if isVerbose, transition.event == .start {
       text.add(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
@@ -57,6 +62,12 @@ struct LineProgress: ProgressRenderer {
   ) {
     let elapsed = now - running.startedMilliseconds
     let last = told[running.task]
+    if let since = stalled.removeValue(forKey: running.task) {
+      told[running.task] = now
+      line.writeRecovery(
+        running.task, progress, model, stalledMilliseconds: now - since, into: &text)
+      return
+    }
     let wait: Int64 =
       switch elapsed {
       case ..<60_000: 5000
@@ -67,5 +78,21 @@ struct LineProgress: ProgressRenderer {
     told[running.task] = now
     line.writeDownload(
       running.task, progress, model, atMilliseconds: now, tellsResume: last == nil, into: &text)
+  }
+  func ticks(_ model: ProgressModel) -> Bool { model.hasDownload }
+
+  /// A download of which nothing comes any more is told once.
+  mutating func tick(
+    _ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    for running in model.running where stalled[running.task] == nil {
+      guard let progress = running.download, !model.isSuspended(running.task),
+        progress.stalledMilliseconds(at: now) != nil
+      else { continue }
+      stalled[running.task] = progress.toldMilliseconds
+      told[running.task] = now
+      line.writeDownload(
+        running.task, progress, model, atMilliseconds: now, tellsResume: false, into: &text)
+    }
   }
 }

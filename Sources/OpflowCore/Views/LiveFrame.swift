@@ -110,7 +110,7 @@ struct LiveFrame {
       line.add(align(done, 9))
     }
     let pace = DownloadText.pace(download, atMilliseconds: nowMilliseconds)
-    if download.silentMilliseconds(at: nowMilliseconds) != nil {
+    if download.stalledMilliseconds(at: nowMilliseconds) != nil {
       line.add("  \(pace[0])", .yellow)
     } else {
       if !pace[0].isEmpty { line.add(align(pace[0], 11)) }

@@ -8,7 +8,10 @@ package struct ProgressView {
   /// What is wanted of the tasks' output; fixed from the start.
   package let outputWish: OutputWish
   /// How often `tick` is wanted, in milliseconds; nil for never.
-  package let tickMilliseconds: Int64?
+  package var tickMilliseconds: Int64? {
+    if live != nil { return LiveView.frameMilliseconds }
+    return renderer.ticks(model) ? Self.tickMilliseconds : nil
+  }
 
   private var model: ProgressModel
   private var outputs: TaskOutputs
@@ -25,6 +28,7 @@ package struct ProgressView {
 
   /// Lines of output that a failure shows.
   static let failureLines = 20
+  private static let tickMilliseconds: Int64 = 1000
   private static let failureBytes = 16_384
   private static let groupBytes = 1_048_576
 
@@ -37,21 +41,17 @@ package struct ProgressView {
     case .line:
       renderer = LineProgress(palette: palette, isVerbose: options.verbose)
       outputWish = .whileRunning
-      tickMilliseconds = nil
     case .group:
       keptBytes = Self.groupBytes
       renderer = GroupProgress(palette: palette, isFolded: options.gitHubActions)
       outputWish = .atEnd(maxBytes: keptBytes)
-      tickMilliseconds = nil
     case .quiet:
       renderer = QuietProgress(palette: palette)
       outputWish = .onFailure(maxBytes: keptBytes)
-      tickMilliseconds = nil
     case .live:
       renderer = LiveProgress(palette: palette)
       live = LiveView(size: options.size, palette: palette)
       outputWish = .onFailure(maxBytes: keptBytes)
-      tickMilliseconds = LiveView.frameMilliseconds
     }
     outputs = TaskOutputs(limit: keptBytes)
   }
@@ -118,8 +118,11 @@ package struct ProgressView {
     standardError.endLine()
   }
 
-  /// Time has passed: a live view draws anew.
-  package mutating func tick(nowMilliseconds now: Int64) { live?.pass(toMilliseconds: now) }
+  /// Time has passed: a live view draws anew, and what did not happen is told.
+  package mutating func tick(nowMilliseconds now: Int64) {
+    renderer.tick(model, atMilliseconds: now, into: &standardError)
+    live?.pass(toMilliseconds: now)
+  }
 
   /// The terminal has another size.
   package mutating func resize(_ size: TerminalSize) { live?.size = size }
@@ -167,9 +170,17 @@ protocol ProgressRenderer {
   mutating func download(
     _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
     atMilliseconds now: Int64, into text: inout TextBuffer)
+  /// Whether `tick` is wanted once a second.
+  func ticks(_ model: ProgressModel) -> Bool
+  mutating func tick(
+    _ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer)
 }
 
 extension ProgressRenderer {
+  func ticks(_ model: ProgressModel) -> Bool { false }
+
+  func tick(_ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer) {}
+
   func outputLine(
     _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
     into text: inout TextBuffer

@@ -84,12 +84,22 @@ struct ProgressModel {
       interrupted.removeAll { $0 == task }
       running.append(RunningTask(task: task, startedMilliseconds: now))
     case .interrupt where transition.outcome.reason != .revoked: interrupted.append(task)
-    case .success, .failure, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break
+    case .proceed:
+      // While it was suspended nothing was to come.
+      if let place = running.firstIndex(where: { $0.task == task }) {
+        running[place].download?.toldMilliseconds = now
+      }
+    case .success, .failure, .retry, .skip, .cancel, .interrupt, .pause, .resume: break
     }
     if new != .running, new != .suspended, old == .running || old == .suspended {
       if let place = running.firstIndex(where: { $0.task == task }) { running.remove(at: place) }
     }
   }
+
+  func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
+
+  /// A download that may come to a stall.
+  var hasDownload: Bool { running.contains { $0.download != nil } }
 
   /// Notes how far a download is; nil when it does not run.
   mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {

@@ -1,7 +1,9 @@
 /// The object of `opflow status --json`.
 package enum StatusJSON {
   /// - Parameter logPath: of a task that printed something; nil for one that did not.
-  package static func text(_ status: RunStatus, logPath: (TaskID) -> String?) -> [UInt8] {
+  package static func text(
+    _ status: RunStatus, nowMilliseconds: Int64, logPath: (TaskID) -> String?
+  ) -> [UInt8] {
     var json = JSONWriter()
     json.beginObject()
     json.key("run")
@@ -15,7 +17,8 @@ package enum StatusJSON {
     json.key("tasks")
     json.beginArray()
     for index in status.plan.tasks where status.included.contains(TaskID(index)) {
-      write(TaskID(index), status, logPath(TaskID(index)), into: &json)
+      write(
+        TaskID(index), status, nowMilliseconds, logPath(TaskID(index)), into: &json)
     }
     json.endArray()
     json.endObject()
@@ -43,7 +46,8 @@ package enum StatusJSON {
   }
 
   private static func write(
-    _ task: TaskID, _ status: RunStatus, _ log: String?, into json: inout JSONWriter
+    _ task: TaskID, _ status: RunStatus, _ nowMilliseconds: Int64, _ log: String?,
+    into json: inout JSONWriter
   ) {
     let record = status.history[task]
     json.beginObject()
@@ -72,8 +76,8 @@ package enum StatusJSON {
     if status.plan.kind(task) == .download {
       json.key("download")
       DownloadJSON(
-        progress: status.progress(task), report: status.report(task),
-        keptBytes: status.keptBytes[task]
+        progress: status.progress(task), nowMilliseconds: nowMilliseconds,
+        report: status.report(task), keptBytes: status.keptBytes[task]
       ).write(target: status.plan.downloadTarget(task), into: &json)
     }
     json.endObject()

@@ -22,6 +22,17 @@ struct TransitionLine {
     text.endLine()
   }
 
+  /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), goes on after 12s`.
+  func writeRecovery(
+    _ task: TaskID, _ progress: DownloadProgress, _ model: ProgressModel,
+    stalledMilliseconds: Int64, into text: inout TextBuffer
+  ) {
+    text.add(palette.dim(counter(model)))
+    text.add(" \(model.name(task)): \(DownloadText.done(progress)), goes on after ")
+    text.add(DurationText.text(wholeSeconds: stalledMilliseconds / 1000))
+    text.endLine()
+  }
+
   /// `[ 3/12]`: tasks that have their end, of all.
   private func counter(_ model: ProgressModel) -> String {
     let total = "\(model.total)"

@@ -238,7 +238,7 @@ enum FuzzJournal {
       _ = StatusView(
         status, resumeCommand: "opflow resume r1", nowMilliseconds: 1, showsAll: true, color: false
       ).text()
-      _ = StatusJSON.text(status) { _ in nil }
+      _ = StatusJSON.text(status, nowMilliseconds: 2500) { _ in nil }
       _ = JournalVerdict(path: "j", recovery: reading.recovery, isHeld: isHeld)
         .text(plan: plan, history: reading.history)
     }

@@ -1,0 +1,150 @@
+import Glibc
+import Testing
+
+/// Downloads that cannot be what they are to be, as a person meets them.
+struct DownloadFaultTests {
+  @Test func `a change of a download is told as that by a resume`() throws {
+    let place = try Workplace()
+    try place.write("one", "content\n")
+    try place.write("two", "content\n")
+    let manifest = { (source: String) in
+      """
+      tasks:
+        fetch: { download: { url: "file://\(place.file(source))", to: copy } }
+        fail: { needs: [fetch], run: test -e ok }
+      """
+    }
+    try place.write("opflow.yaml", manifest("one"))
+    try place.opflow("run", status: 1)
+    try place.write("opflow.yaml", manifest("two"))
+    let forecast = try place.opflow("resume", "--dry-run").output
+    #expect(forecast.contains("changed: download"), "\(forecast)")
+    try place.write("ok", "")
+    let resume = try place.opflow("resume")
+    #expect(resume.errors.contains("fetch runs again: changed: download"), "\(resume)")
+  }
+
+  @Test(arguments: ["missing", "no program", "a folder"])
+  func `a download program that cannot be started is named`(_ kind: String) throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        fetch: { download: { url: "http://127.0.0.1:1/x", to: x }, retry: 0 }
+        make: { run: echo made >> trace }
+      """)
+    try place.shell("mkdir bin && cp \"$opflow\" bin/opflow")
+    let program = place.file("bin/opflow-download")
+    switch kind {
+    case "no program": try place.write("bin/opflow-download", "")
+    case "a folder": try place.shell("mkdir bin/opflow-download")
+    default: break
+    }
+    let run = try place.shell("bin/opflow run 2>&1", status: 1)
+    let said = run.output.split(separator: "\n").filter { $0.contains("fetch failed") }
+    #expect(said.count >= 2, "\(run)")
+    for line in said { #expect(line.contains("\(program) cannot be executed: "), "\(run)") }
+    #expect(place.lines() == ["made"])
+    let status = try place.opflow("status").output
+    #expect(status.contains("\(program) cannot be executed: "), "\(status)")
+    // It has a way to be mended.
+    try place.shell("rm -rf bin")
+    let resume = try place.opflow("resume", status: 1)
+    #expect(resume.errors.contains("no connection"), "\(resume)")
+  }
+
+  @Test func `two names of one file are seen through links that are there`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { download: { url: "http://h/x", to: real/x } }
+        b: { dir: other, download: { url: "http://h/x", to: ../link/./x.part } }
+        c: { download: { url: "http://h/x", to: alias } }
+        d: { download: { url: "http://h/x", to: file } }
+      """)
+    try place.opflow("check")
+    try place.shell("mkdir real && ln -s real link && ln -s file alias")
+    let check = try place.opflow("check", status: 3)
+    #expect(
+      check.errors.contains("`../link/./x.part` is what a download keeps its part in"), "\(check)")
+    #expect(check.errors.contains("`file` is written twice"), "\(check)")
+  }
+
+  @Test func `a link that is made later does not lead to other content`() throws {
+    let place = try Workplace()
+    try place.write("one", String(repeating: "one", count: 1000))
+    try place.write("two", String(repeating: "two", count: 1000))
+    try place.write(
+      "opflow.yaml",
+      """
+      max_failures: 0
+      tasks:
+        link: { run: mkdir -p real && ln -s real link }
+        a: { needs: link, download: { url: "file://\(place.file("one"))", to: real/x } }
+        b: { needs: link, download: { url: "file://\(place.file("two"))", to: link/x.part } }
+      """)
+    let run = try place.opflow("run", status: nil)
+    let states = try place.status()
+    if states["a"]?.state == "succeeded" {
+      #expect(try place.text("real/x").hasPrefix("one"), "\(run)")
+    } else {
+      #expect(!place.exists("real/x"), "\(run)")
+    }
+  }
+
+  @Test func `a device at the target stays one`() throws {
+    guard geteuid() == 0 else { return }
+    let place = try Workplace()
+    try place.write("source", "content\n")
+    try place.write(
+      "opflow.yaml",
+      "tasks: { fetch: { download: { url: 'file://\(place.file("source"))', to: null } } }\n"
+        .replacing("to: null", with: "to: 'null'"))
+    try place.shell("mknod null c 1 3 || mkfifo null")
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("it is a "), "\(run)")
+    try place.shell("test ! -f null && ! ls | grep part")
+  }
+
+  @Test func `a password of an address that is none is not shown`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { download: { url: "http://me:hush@h:99999/", mirrors: [me:hush@h], to: x } }
+      """)
+    for command in ["check", "run", "plan"] {
+      let said = try place.opflow(command, status: 3)
+      #expect(said.errors.contains("***@h"), "\(said)")
+      #expect(!said.errors.contains("hush") && !said.output.contains("hush"), "\(said)")
+    }
+  }
+
+  @Test func `lines tell that a download stalls and goes on`() throws {
+    let place = try Workplace()
+    try place.write(
+      "server.py",
+      """
+      import socket
+      server = socket.create_server(("127.0.0.1", 0))
+      print("http://127.0.0.1:%d" % server.getsockname()[1], flush=True)
+      peer, _ = server.accept()
+      peer.recv(65536)
+      peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nhello")
+      open("gate").read()
+      peer.sendall(b"world")
+      peer.recv(1)
+      """)
+    try place.shell("mkfifo gate")
+    let server = try place.startShell("exec python3 server.py")
+    try server.waitForOutput("\n")
+    let address = server.outputText.split(separator: "\n").first ?? ""
+    try place.write(
+      "opflow.yaml", "tasks: { fetch: { download: { url: '\(address)/x', to: x } } }\n")
+    let live = try place.start("run", "--output", "line")
+    try live.waitForError("5B of 10B (50%), stalled for ")
+    try place.shell("> gate")
+    let run = try live.finish()
+    #expect(run.status == 0, "\(run)")
+    #expect(try place.text("x") == "helloworld")
+  }
+}
