@@ -6,14 +6,22 @@ enum LocalFile {
   /// What a server would say of it; nil for any other address.
   static func head(_ address: WebAddress) throws(DownloadFailure) -> ResponseHead? {
     guard let path = address.filePath else { return nil }
+    // A file's name would end there.
+    if path.utf8.contains(0) {
+      throw DownloadFailure(.request, "the path of a file cannot hold a NUL character")
+    }
+    let status: FileStatus
     do throws(Errno) {
-      let status = try Path.status(path)
-      guard status.kind == .file else { throw .isADirectory }
-      var head = ResponseHead(status: 200)
-      head.contentLength = status.sizeBytes
-      return head
+      status = try Path.status(path)
     } catch {
       throw DownloadFailure(.request, "\(path) cannot be read: \(error)")
     }
+    if status.kind != .file {
+      throw DownloadFailure(
+        .request, "\(path) cannot be read: it is \(Place.name(status.kind)), and no file")
+    }
+    var head = ResponseHead(status: 200)
+    head.contentLength = status.sizeBytes
+    return head
   }
 }

@@ -65,6 +65,8 @@ final class PartFile {
   private var isFilling = false
   /// How long the file is.
   private(set) var writtenBytes: Int64 = 0
+  /// A write failed, maybe half-way, as on a full disk: the file may be longer than that.
+  private var isTorn = false
   private var writtenAt: Int64 = 0
   private(set) var record: PartRecord?
   private var recordFile = RecordFile.unknown
@@ -221,6 +223,7 @@ final class PartFile {
     } catch {
       // The common way says what is wrong, if anything is.
       mayWriteDirectly = false
+      isTorn = true
       return false
     }
   }
@@ -237,8 +240,11 @@ final class PartFile {
       try file.descriptor.writeAll(
         UnsafeRawBufferPointer(rebasing: buffer[from..<filledBytes]), at: writtenBytes)
     } catch {
+      isTorn = true
       throw LocalFailure.of("cannot write \(spec.partPath)", error)
     }
+    // The piece that was torn, if one was, is written whole.
+    isTorn = false
     writtenBytes = byteCount
   }
 
@@ -255,11 +261,12 @@ final class PartFile {
 
   private func isOwn(_ file: SharedFile) -> Bool {
     guard let status = try? Path.linkStatus(spec.partPath) else { return false }
-    return status.identity == file.identity && status.sizeBytes == writtenBytes
+    return status.identity == file.identity && (isTorn || status.sizeBytes == writtenBytes)
   }
 
   /// Nobody else has made the file longer or shorter since it was written last.
   private func expectLength(of file: SharedFile) throws(DownloadFailure) {
+    if isTorn { return }
     let bytes: Int64
     do throws(Errno) {
       bytes = try file.descriptor.status().sizeBytes

@@ -141,6 +141,23 @@ struct ReplacementTests {
     #expect(try Path.linkStatus(harness.path(Self.target)).kind == .link)
   }
 
+  @Test("a source that is no file is named", arguments: Thing.allCases)
+  func source(_ thing: Thing) throws {
+    let folder = NSTemporaryDirectory() + "opflow-source-" + UUID().uuidString
+    guard try thing.make(at: folder) else { return }
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let harness = try DownloadHarness([
+      DownloadSpec(sources: ["file://\(folder)"], target: Self.target),
+      DownloadSpec(sources: ["file://\(folder)%00x"], target: "other"),
+    ])
+    let end = try end(harness)
+    #expect(end.outcome.reason == .fetchFinal)
+    #expect(end.report.what.hasSuffix("it is \(thing.words), and no file"), "\(end.report.what)")
+    try harness.run(1)
+    #expect(try harness.end().report.what.contains("NUL"))
+    #expect(try Path.names(in: harness.folder + "/work") == [])
+  }
+
   // MARK: - Other files in place of the part
 
   /// What somebody does to a part while the second half of the file is awaited.

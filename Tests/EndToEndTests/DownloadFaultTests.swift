@@ -92,6 +92,25 @@ struct DownloadFaultTests {
     }
   }
 
+  @Test(.enabled(if: geteuid() == 0, "mounting a file system needs root"))
+  func `a full disk is named, and what has come is gone on with when there is room`() throws {
+    let place = try Workplace()
+    let mount = try place.shell("mkdir m && mount -t tmpfs -o size=2m none m", status: nil)
+    guard mount.status == 0 else { return }
+    defer { _ = try? place.shell("umount m") }
+    let server = try place.startShell("exec python3 \(Program.package)/jobs/serve.py --port 0")
+    try server.waitForOutput("\n")
+    let address = server.outputText.split(separator: " ").last.map { $0.dropLast() } ?? ""
+    try place.write(
+      "opflow.yaml", "tasks: { fetch: { download: { url: '\(address)/north.tar', to: m/x } } }\n")
+    let run = try place.opflow("run", status: nil)
+    #expect(run.errors.contains("cannot write \(place.file("m/x.part")): No space left"), "\(run)")
+    #expect(place.exists("m/x.part.meta"))
+    try place.shell("mount -o remount,size=20m m")
+    let resume = try place.opflow("resume")
+    #expect(resume.errors.contains("resumed at "), "\(resume)")
+  }
+
   @Test func `a device at the target stays one`() throws {
     guard geteuid() == 0 else { return }
     let place = try Workplace()
