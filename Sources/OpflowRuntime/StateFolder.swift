@@ -52,6 +52,19 @@ package struct StateFolder: Equatable, Sendable {
     return names.compactMap { RunID($0) }.sorted(by: >)
   }
 
+  /// Keeps what is in the folder out of git (gitignore(5)). Done once: whoever changes or removes the
+  /// file wants it so.
+  private func ignoreRuns() throws(RunFolderError) {
+    let file = path + "/.gitignore"
+    try doing("write", file) { () throws(Errno) in
+      do throws(Errno) {
+        try File.open(file, [.writeOnly, .create, .exclusive]).writeAll(Array("*\n".utf8))
+      } catch .exists {
+        return
+      }
+    }
+  }
+
   /// Makes the folders of a new run, and those above that are missing, for nobody but their owner.
   package func makeRun(
     nowMilliseconds: Int64, random: UInt16
@@ -59,6 +72,7 @@ package struct StateFolder: Equatable, Sendable {
     var made = try doing("make", runsFolder) { () throws(Errno) in
       try Path.makeDirectories(runsFolder, mode: 0o700)
     }
+    if made.contains(path) { try ignoreRuns() }
     var newest = try runs().first
     while true {
       let id = RunID.next(after: newest, nowMilliseconds: nowMilliseconds, random: random)

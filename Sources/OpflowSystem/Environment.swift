@@ -14,6 +14,17 @@ package enum Arguments {
     }
     return Array(words.dropFirst())
   }
+
+  /// Whether every word of `words` is what this program was given, byte for byte.
+  package static var areUTF8: Bool {
+    // SAFETY: as above.
+    var next = clinux_arguments()
+    while let word = next?.pointee {
+      if String(validatingCString: word) == nil { return false }
+      next = next.map { $0 + 1 }
+    }
+    return true
+  }
 }
 
 /// The environment that this process was started with (environ(7)).

@@ -29,11 +29,14 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let tooManyLinks = Errno(rawValue: ELOOP)
   package static let notExecutable = Errno(rawValue: ENOEXEC)
   package static let tooBig = Errno(rawValue: E2BIG)
+  /// A name that is no UTF-8; this module's own calls fail with it too.
+  package static let notUTF8 = Errno(rawValue: EILSEQ)
 
   /// The C library's words for it.
   package var description: String {
+    if self == .notUTF8 { return "the path is not UTF-8; rename the file or folder" }
     // SAFETY: the shim writes at most `count` bytes, the last one a zero.
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let start = buffer.baseAddress else { return "error \(rawValue)" }
       clinux_error_text(rawValue, start, buffer.count)
       return String(cString: start)

@@ -5,17 +5,21 @@ internal import Glibc
 package enum Path {
   /// The absolute path with no symbolic link in it (realpath(3)).
   package static func real(_ path: String) throws(Errno) -> String {
-    guard let found = realpath(path, nil) else { throw Errno.current }
-    defer { free(found) }
-    // SAFETY: realpath returns a string that ends with a zero and is ours to free.
-    return String(cString: found)
+    try text(owning: realpath(path, nil))
   }
 
   package static func workingDirectory() throws(Errno) -> String {
-    guard let found = getcwd(nil, 0) else { throw Errno.current }
+    try text(owning: getcwd(nil, 0))
+  }
+
+  /// A path that the C library made; nil when its call failed. One that is no UTF-8 would as a text
+  /// name another file.
+  private static func text(owning found: UnsafeMutablePointer<CChar>?) throws(Errno) -> String {
+    guard let found else { throw Errno.current }
     defer { free(found) }
-    // SAFETY: as above.
-    return String(cString: found)
+    // SAFETY: a string that ends with a zero and is ours to free.
+    guard let text = String(validatingCString: found) else { throw .notUTF8 }
+    return text
   }
 
   package static func changeDirectory(to path: String) throws(Errno) {

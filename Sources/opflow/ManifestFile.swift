@@ -50,6 +50,11 @@ struct ManifestFile {
         realPath = path
         folder = try Path.workingDirectory()
         bytes = try StandardStream.input.duplicateToRead().readAll(atMost: Self.mostBytes)
+      } else if let pipe = try Self.pipe(path) {
+        displayPath = path
+        realPath = Self.standardInput
+        folder = try Path.workingDirectory()
+        bytes = try pipe.readAll(atMost: Self.mostBytes)
       } else {
         displayPath = path
         realPath = try Path.real(path)
@@ -63,6 +68,24 @@ struct ManifestFile {
     }
   }
 
+  /// What can be read once only: a pipe, of `<(…)` for example, a terminal, and a file that is open
+  /// under a name in /proc and has no other any more, as a shell's here-document. It counts as standard
+  /// input: nobody finds it again. Nil for a file that has a path.
+  private static func pipe(_ path: String) throws(Errno) -> Descriptor? {
+    switch try Path.status(path).kind {
+    case .directory: return nil
+    case .file, .link:
+      do throws(Errno) {
+        _ = try Path.real(path)
+        return nil
+      } catch {
+        if error != .noSuchFile { return nil }
+      }
+    case .other: break
+    }
+    return try File.open(path, .readOnly)
+  }
+
   /// Of a manifest that is larger than any that people write, this much is looked at before the rest
   /// is read: a value of a gigabyte shall not take one.
   private static let beginningBytes = 16 << 20
@@ -72,7 +95,7 @@ struct ManifestFile {
   private static func isMistake(_ error: Errno) -> Bool {
     [
       .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
-      .invalid,
+      .invalid, .notUTF8,
     ].contains(error)
   }
 

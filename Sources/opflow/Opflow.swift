@@ -13,6 +13,14 @@ enum Opflow {
   }
 
   private static func invocation(_ words: [String]) throws(CommandError) -> Invocation {
+    if let word = words.first(where: { $0.unicodeScalars.contains("\u{FFFD}") }), !Arguments.areUTF8
+    {
+      throw CommandError(
+        .usage,
+        "`\(CleanText.string(word))` is not UTF-8: opflow knows no other names."
+          + " Rename the file or folder, or give a manifest as standard input: `opflow run - < FILE`"
+      )
+    }
     do throws(UsageError) {
       return try CommandLineParser.parse(words)
     } catch {

@@ -75,7 +75,8 @@ enum RunLookup {
     do throws(Errno) {
       return try Path.workingDirectory()
     } catch {
-      throw CommandError(.io, "cannot tell the current folder", error)
+      throw CommandError(
+        error == .notUTF8 ? .usage : .io, "cannot work in this folder", error)
     }
   }
 

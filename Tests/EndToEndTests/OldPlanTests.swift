@@ -31,7 +31,7 @@ struct OldPlanTests {
     // The version, behind the eight bytes that say what it is.
     try change(place) { $0[8] = 1 }
     let refused = try place.opflow("status", status: 4)
-    #expect(refused.errors.contains("it has format 1, this opflow reads 2"))
+    #expect(refused.errors.contains("it has format 1, this opflow reads 3"))
     #expect(refused.errors.contains("`opflow resume` makes it anew"))
     try place.opflow(command, flag)
     #expect(place.lines() == ["a", "b"])

@@ -64,6 +64,33 @@ struct ResourceTests {
     #expect((1...2).contains(highest(place)))
   }
 
+  @Test(arguments: [("1", "0.5", 2), ("1", "0.334", 2), ("0.5", "0.25", 2), ("1", "1.0", 1)])
+  func `a fraction of a resource is that fraction`(
+    capacity: String, share: String, most: Int
+  ) throws {
+    let place = try Workplace(
+      """
+      max_parallel: 8
+      resources: { gpu: \(capacity) }
+      defaults: { resources: { gpu: \(share) } }
+      x-meet: &meet { run: "echo here > here; read x < go" }
+      tasks: { a: *meet, b: *meet, c: *meet }
+      """)
+    #expect(try place.opflow("plan").output.contains("gpu \(share == "1.0" ? "1" : share)"))
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let live = try place.start("run")
+    _ = try here.next(most)
+    let running = try place.status().tasks.filter { $0.state == "running" }
+    #expect(running.count == most)
+    try go.letGo(most)
+    for _ in most..<3 {
+      _ = try here.next()
+      try go.letGo()
+    }
+    #expect(try live.finish().status == 0)
+  }
+
   @Test func `memory is a resource with sizes`() throws {
     let place = try counted(
       "max_parallel: 8\nresources: { memory: 100MiB }", task: "  resources: { memory: 60MiB }")

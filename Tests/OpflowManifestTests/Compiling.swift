@@ -73,7 +73,8 @@ extension Plan {
   }
   func demandTexts(_ name: String) throws -> [String] {
     demandList(demand[try id(name).index]).map {
-      "\(string(resources[Int($0.resource)].name))=\($0.amount)"
+      "\(string(resources[Int($0.resource)].name))="
+        + ResourceEntry.text($0.amount, of: $0.resource)
     }
   }
   func needTexts(_ name: String) throws -> [String] {

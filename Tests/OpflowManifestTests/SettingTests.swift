@@ -125,8 +125,26 @@ struct SettingTests {
     #expect(plan.manifest.maxFailures == 0)
     #expect(
       plan.resources.map { "\(plan.string($0.name))=\($0.capacity)" }
-        == ["cpu=0", "memory=4294967296", "download=9", "net=2", "disk=1500000000"])
+        == ["cpu=0", "memory=4294967296", "download=9", "net=2000", "disk=1500000000000"])
     #expect(try plan.demandTexts("a") == ["cpu=1", "memory=2147483648", "disk=500000000"])
+  }
+
+  @Test func `a resource of the manifest's own is counted in thousandths`() throws {
+    let plan = try plan(
+      """
+      resources: { gpu: 1.5, tiny: 0.001, disk: 16PiB }
+      tasks:
+        a: { run: x, resources: { gpu: 0.5, tiny: 0.001, disk: 1B } }
+        b: { run: x, resources: { gpu: 1.125 } }
+        c: { run: x, resources: { gpu: 1.50 } }
+        d: { run: x, resources: { gpu: 0.0 } }
+      """)
+    #expect(
+      plan.resources.suffix(3).map(\.capacity) == [1500, 1, (16 << 50) * 1000])
+    #expect(try plan.demandTexts("a") == ["cpu=1", "gpu=0.5", "tiny=0.001", "disk=1"])
+    #expect(try plan.demandTexts("b") == ["cpu=1", "gpu=1.125"])
+    #expect(try plan.demandTexts("c") == ["cpu=1", "gpu=1.5"])
+    #expect(try plan.demandTexts("d") == ["cpu=1"])
   }
 
   @Test func `the file's name stands in for a missing name`() throws {

@@ -25,6 +25,7 @@
 //
 //   1    the first
 //   2    downloads; what expressions read of the environment
+//   3    amounts of the manifest's own resources in thousandths
 
 /// What a section of a plan file holds. The raw value is what stands in the file.
 package enum PlanSection: UInt32, CaseIterable, Sendable {
@@ -74,6 +75,7 @@ package struct DemandItem: Hashable, Sendable, BitwiseCopyable {
   /// Index into the plan's resources.
   package var resource: UInt32
   package var reserved: UInt32 = 0
+  /// In what the resource is counted in.
   package var amount: UInt64
   package init(resource: UInt32, amount: UInt64) {
     self.resource = resource
@@ -84,7 +86,8 @@ package struct DemandItem: Hashable, Sendable, BitwiseCopyable {
 /// A capacity that tasks share out.
 package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
-  /// Units, or bytes for `memory`. 0 for a built-in one whose capacity the machine decides.
+  /// Units for `cpu` and `download`, bytes for `memory`, thousandths for the manifest's own: half a GPU
+  /// is 500. 0 for a built-in one whose capacity the machine decides.
   package var capacity: UInt64
   package init(name: TextRef, capacity: UInt64) {
     self.name = name
@@ -94,6 +97,19 @@ package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
   package static let cpu: UInt32 = 0
   package static let memory: UInt32 = 1
   package static let download: UInt32 = 2
+
+  /// Whether amounts of a resource, by its number, are thousandths.
+  package static func isCountedInThousandths(_ resource: UInt32) -> Bool { resource > download }
+
+  /// An amount as a manifest has it: `2`, `0.5`, and bytes for `memory`.
+  package static func text(_ amount: UInt64, of resource: UInt32) -> String {
+    guard isCountedInThousandths(resource) else { return "\(amount)" }
+    let (whole, rest) = amount.quotientAndRemainder(dividingBy: 1000)
+    if rest == 0 { return "\(whole)" }
+    var digits = String(1000 + rest).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return "\(whole).\(digits)"
+  }
 }
 
 /// The rules by which a task's tries are timed, repeated and stopped. Most tasks of a plan share one.
@@ -198,7 +214,7 @@ package enum PlanError: Error, Equatable, Sendable {
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 2
+  package static let version: UInt32 = 3
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

@@ -129,7 +129,9 @@ package struct PlanView {
     }
     return items.map { item in
       let isSize = item.resource == ResourceEntry.memory
-      let amount = isSize ? SizeText.text(bytes: item.amount) : "\(item.amount)"
+      let amount =
+        isSize
+        ? SizeText.text(bytes: item.amount) : ResourceEntry.text(item.amount, of: item.resource)
       return "\(plan.string(plan.resources[Int(item.resource)].name)) \(amount)"
     }.joined(separator: ", ")
   }

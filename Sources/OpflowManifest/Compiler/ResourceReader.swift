@@ -45,18 +45,25 @@ extension ManifestReader {
     }
   }
 
-  /// An amount of a resource: a number, or for memory and the user's own also a size.
+  /// An amount of a resource, in what that is counted in: a whole number of `cpu` and `download`, a
+  /// size of `memory`, and of the manifest's own a size or a number with up to three decimals.
+  ///
+  /// - Parameter minimum: 0, or 1 where there must be any.
   mutating func readAmount(_ node: Node, _ name: Text, atLeast minimum: Int64) -> UInt64? {
     let subject = Subject.entry("resources", name)
     if name == "cpu" || name == "download" {
       return values.integer(node, subject, in: minimum...1_000_000).map { UInt64($0) }
     }
-    guard let amount = values.size(node, subject) else { return nil }
-    guard amount >= UInt64(minimum) else {
-      mistakes.error(document.place(node), "\(subject.description) must be at least \(minimum)")
+    let isSize = name == "memory"
+    guard let amount = isSize ? values.size(node, subject) : values.thousandths(node, subject)
+    else {
       return nil
     }
-    return amount
+    if amount > 0 || minimum == 0 { return amount }
+    mistakes.error(
+      document.place(node),
+      "\(subject.description) must be \(isSize ? "at least 1" : "more than 0")")
+    return nil
   }
 
   mutating func readDemands(_ node: Node, into demands: inout Demands) {
@@ -100,7 +107,9 @@ extension ManifestReader {
       return true
     }
     mistakes.error(
-      document.place(node), "`\(name.string)` \(amount) is more than its capacity \(capacity)",
+      document.place(node),
+      "`\(name.string)` \(ResourceEntry.text(amount, of: resource)) is more than its capacity"
+        + " \(ResourceEntry.text(capacity, of: resource))",
       help: "ask for less, or raise the capacity under top-level `resources`")
     return false
   }

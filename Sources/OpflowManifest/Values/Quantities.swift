@@ -69,6 +69,39 @@ enum SizeText {
   }
 }
 
+/// Amounts of a manifest's own resources: `2`, `0.5`, or a size, which counts bytes.
+enum AmountText {
+  enum Reading: Equatable {
+    /// In thousandths of a unit or byte.
+    case amount(UInt64)
+    /// More decimals than thousandths.
+    case tooFine
+    case tooLarge
+    case none
+  }
+
+  /// The most that thousandths in 64 bits hold.
+  static let largest = UInt64.max / 1000
+
+  static func thousandths(_ text: Text) -> Reading {
+    guard let number = Decimal(text, from: 0) else { return isLong(text) ? .tooLarge : .none }
+    guard number.end == text.count else {
+      guard let bytes = SizeText.bytes(text) else { return .none }
+      let (amount, overflow) = bytes.multipliedReportingOverflow(by: 1000)
+      return overflow ? .tooLarge : .amount(amount)
+    }
+    if let point = text.firstIndex(of: UInt8(ascii: ".")), text.count - point > 4 {
+      return .tooFine
+    }
+    return number.times(1000).map { .amount($0) } ?? .tooLarge
+  }
+
+  /// Whether it is a whole number, only of too many digits.
+  private static func isLong(_ text: Text) -> Bool {
+    !text.isEmpty && text.allSatisfy(ASCII.isDigit)
+  }
+}
+
 /// A decimal number without a sign, exactly.
 private struct Decimal {
   private var whole: UInt64 = 0

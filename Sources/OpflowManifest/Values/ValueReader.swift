@@ -159,6 +159,29 @@ struct ValueReader {
     return value
   }
 
+  /// A number with up to three decimals, or a size, in thousandths of a unit or byte.
+  func thousandths(_ node: Node, _ subject: Subject) -> UInt64? {
+    guard let scalar = scalar(node, subject, expected: "a number or a size") else { return nil }
+    switch AmountText.thousandths(scalar.text) {
+    case .amount(let amount): return amount
+    case .tooFine:
+      mistakes.error(
+        document.place(node),
+        "\(subject.description) has more than three decimals: \(describe(scalar))",
+        help: "resources are shared out in thousandths")
+    case .tooLarge:
+      mistakes.error(
+        document.place(node), "\(subject.description) is too large: \(describe(scalar))",
+        help: "at most \(AmountText.largest)")
+    case .none:
+      mistakes.error(
+        document.place(node),
+        "\(subject.description) must be a number or a size, not \(describe(scalar))",
+        help: "write it as 2, 0.5 or 100GiB")
+    }
+    return nil
+  }
+
   /// One of a few words.
   func word<Value>(
     _ node: Node, _ subject: Subject, known: StaticString, help: (Text) -> String? = { _ in nil },

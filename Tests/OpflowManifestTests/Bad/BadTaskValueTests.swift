@@ -62,6 +62,21 @@ struct BadTaskValueTests {
       "resources: { net: 2 }\ntasks:\n  a: { run: x, resources: { net: 3 } }",
       "3:34: `net` 3 is more than its capacity 2"),
     BadManifest(
+      "a fraction beyond the capacity",
+      "resources: { gpu: 0.5 }\ntasks:\n  a: { run: x, resources: { gpu: 0.75 } }",
+      "3:34: `gpu` 0.75 is more than its capacity 0.5"),
+    BadManifest(
+      "a fraction finer than thousandths",
+      "resources: { gpu: 1 }\ntasks:\n  a: { run: x, resources: { gpu: 0.3333 } }",
+      "3:34: `resources.gpu` has more than three decimals: `0.3333`"),
+    BadManifest(
+      "a fraction of cpu", "tasks:\n  a: { run: x, resources: { cpu: 0.5 } }",
+      "2:34: `resources.cpu` must be a whole number, not `0.5`"),
+    BadManifest(
+      "an amount below zero",
+      "resources: { gpu: 1 }\ntasks:\n  a: { run: x, resources: { gpu: -0.5 } }",
+      "3:34: `resources.gpu` must be a number or a size, not `-0.5`"),
+    BadManifest(
       "downloads beyond their capacity", "tasks:\n  a: { run: x, resources: { download: 5 } }",
       "2:39: `download` 5 is more than its capacity 4"),
   ]

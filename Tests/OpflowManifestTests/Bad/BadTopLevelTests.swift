@@ -113,10 +113,25 @@ struct BadTopLevelTests {
       "1:12: `resources` must be a map, not a list"),
     BadManifest(
       "a capacity of zero", "resources: { net: 0 }\ntasks: { a: { run: x } }",
-      "1:19: `resources.net` must be at least 1"),
+      "1:19: `resources.net` must be more than 0"),
+    BadManifest(
+      "a capacity finer than thousandths",
+      "resources: { net: 0.0005 }\ntasks: { a: { run: x } }",
+      "1:19: `resources.net` has more than three decimals: `0.0005`"),
+    BadManifest(
+      "a capacity of too many thousandths",
+      "resources: { net: 18446744073709552 }\ntasks: { a: { run: x } }",
+      "1:19: `resources.net` is too large: `18446744073709552`"),
+    BadManifest(
+      "a capacity of too many digits",
+      "resources: { net: 99999999999999999999999 }\ntasks: { a: { run: x } }",
+      "1:19: `resources.net` is too large: `99999999999999999999999`"),
+    BadManifest(
+      "a size of too many bytes", "resources: { net: 20PiB }\ntasks: { a: { run: x } }",
+      "1:19: `resources.net` is too large: `20PiB`"),
     BadManifest(
       "a capacity that is a word", "resources: { net: lots }\ntasks: { a: { run: x } }",
-      "1:19: `resources.net` must be a size, not `lots`"),
+      "1:19: `resources.net` must be a number or a size, not `lots`"),
     BadManifest(
       "a capacity with an unknown unit", "resources: { memory: 2GiX }\ntasks: { a: { run: x } }",
       "1:22: `resources.memory` must be a size, not `2GiX`"),
