@@ -19,7 +19,10 @@ struct Console {
       do throws(Errno) {
         try Path.changeDirectory(to: directory)
       } catch {
-        throw CommandError(.usage, "cannot go to \(CleanText.string(directory))", error)
+        throw CommandError(
+          .usage,
+          "cannot go to \(CleanText.string(directory)): \(error)"
+            + (error == .noSuchFile ? NearestFile.hint(directory) : ""))
       }
     }
     return Console(arguments.color)

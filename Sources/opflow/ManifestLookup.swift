@@ -38,11 +38,13 @@ enum ManifestLookup {
       return "; the manifest in it is `\(CleanText.string(path))/`"
     }
     guard error == .noSuchFile else { return "" }
-    let folder =
-      path.hasSuffix(ManifestFile.defaultName)
-      ? String(path.dropLast(ManifestFile.defaultName.count)) : nil
-    guard let folder, let other = otherName(in: folder) else { return "" }
-    return "; there is \(CleanText.string(folder + other))"
+    if path.hasSuffix(ManifestFile.defaultName) {
+      let folder = String(path.dropLast(ManifestFile.defaultName.count))
+      if let other = otherName(in: folder) {
+        return "; there is \(CleanText.string(folder + other))"
+      }
+    }
+    return NearestFile.hint(path, where: NearestFile.isManifest)
   }
 
   /// What to say where a word that should name a task names a file; nil where none does.

@@ -14,6 +14,8 @@ struct PreparedPlan {
 
   private enum Source {
     case compiled([UInt8], hasRunID: Bool)
+    /// Compiled, and used before there is a run.
+    case opened(Plan, hasRunID: Bool)
     case earlier(Plan, of: RunFolder)
   }
 
@@ -46,23 +48,33 @@ struct PreparedPlan {
   /// Whether it serves only the run that it was made for.
   var isOfOneRun: Bool {
     switch source {
-    case .compiled(_, let hasRunID): hasRunID
+    case .compiled(_, let hasRunID), .opened(_, let hasRunID): hasRunID
     case .earlier: false
     }
   }
 
   /// The plan, before there is a run.
-  func open() throws(CommandError) -> Plan {
+  mutating func open() throws(CommandError) -> Plan {
     switch source {
-    case .compiled(let bytes, _): try CompiledPlan.open(bytes)
-    case .earlier(let plan, _): plan
+    case .compiled(let bytes, let hasRunID):
+      let plan = try CompiledPlan.open(bytes)
+      source = .opened(plan, hasRunID: hasRunID)
+      return plan
+    case .opened(let plan, _), .earlier(let plan, _): return plan
+    }
+  }
+
+  private var bytes: [UInt8] {
+    switch source {
+    case .compiled(let bytes, _): bytes
+    case .opened(let plan, _), .earlier(let plan, _): plan.copyOfBytes
     }
   }
 
   /// Makes it the plan of a new run, and lets go of the bytes of one that was compiled.
   mutating func place(in folder: RunFolder) throws(RunFolderError) -> Plan {
     switch source {
-    case .compiled(let bytes, _):
+    case .compiled, .opened:
       try folder.write(plan: bytes)
       let plan = try folder.openPlan(verifyingChecksum: false)
       source = .earlier(plan, of: folder)

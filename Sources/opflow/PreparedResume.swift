@@ -112,7 +112,7 @@ struct PreparedResume {
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
       attempts: attempts, reasons: decision.transitions, durations: durations,
       capacities: arguments.capacities.map { UInt64($0) }, color: console.colorsOutput)
-    try Console.write(view.text())
+    try view.write { bytes throws(CommandError) in try Console.write(bytes) }
     return ExitCode.success.rawValue
   }
 

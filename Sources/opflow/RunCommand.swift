@@ -39,9 +39,9 @@ enum RunCommand {
     }
     var prepared = try PreparedPlan(
       manifest, state, runID: expected.description, arguments, console)
-    let initial = try initialStates(arguments, prepared, manifest)
+    let initial = try initialStates(arguments, &prepared, manifest)
     if arguments.isDryRun {
-      return try forecast(prepared, manifest, state, initial, arguments, console)
+      return try forecast(try prepared.open(), manifest, state, initial, arguments, console)
     }
 
     try Drive.expectProcesses()
@@ -81,21 +81,20 @@ enum RunCommand {
   }
 
   private static func forecast(
-    _ prepared: PreparedPlan, _ manifest: ManifestFile, _ state: StateFolder,
+    _ plan: Plan, _ manifest: ManifestFile, _ state: StateFolder,
     _ initial: [InitialState], _ arguments: RunArguments, _ console: Console
   ) throws(CommandError) -> Int32 {
-    let plan = try prepared.open()
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
       attempts: [Int32](repeating: 0, count: plan.taskCount), reasons: [],
       durations: state.durations(ofManifest: manifest.realPath, plan: plan),
       capacities: arguments.capacities.map { UInt64($0) }, color: console.colorsOutput)
-    try Console.write(view.text())
+    try view.write { bytes throws(CommandError) in try Console.write(bytes) }
     return ExitCode.success.rawValue
   }
 
   private static func initialStates(
-    _ arguments: RunArguments, _ prepared: PreparedPlan, _ manifest: ManifestFile
+    _ arguments: RunArguments, _ prepared: inout PreparedPlan, _ manifest: ManifestFile
   ) throws(CommandError) -> [InitialState] {
     if arguments.tasks.isEmpty, arguments.only.isEmpty, arguments.skip.isEmpty {
       return [InitialState](repeating: .run, count: prepared.taskCount)

@@ -34,7 +34,24 @@ enum RunLookup {
     _ reference: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder {
     let state = try state(of: reference, arguments)
-    return try reading { () throws(RunFolderError) in try state.run(reference) }
+    do throws(RunFolderError) {
+      return try state.run(reference)
+    } catch {
+      let code = ExitCode(rawValue: error.exitCode) ?? .io
+      guard case .noSuchRun(let name) = error else { throw CommandError(code, error.message) }
+      throw CommandError(code, error.message + hint(name, state))
+    }
+  }
+
+  /// What was likely meant by a word that names no run.
+  private static func hint(_ name: String, _ state: StateFolder) -> String {
+    let newest = (try? state.run(nil)).flatMap { try? $0.openPlan() }
+    if newest?.task(named: name) != nil {
+      return "; `\(CleanText.string(name))` is a task: `opflow logs`, `opflow run` take tasks"
+    }
+    let runs = ((try? state.runs()) ?? []).map(\.description)
+    if let nearest = NearestName.of(name, among: runs) { return "; did you mean `\(nearest)`?" }
+    return NearestFile.hint(name, where: NearestFile.isManifest)
   }
 
   /// The same for a word that may be something else; nil where no run is named so.

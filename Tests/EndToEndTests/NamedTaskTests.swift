@@ -116,6 +116,32 @@ struct NamedTaskTests {
     #expect(try place.opflow("run", "jobs.txt", status: 2).errors.contains("`-f jobs.txt`"))
   }
 
+  @Test func `a name of nothing is answered with the nearest there is`() throws {
+    let place = try Workplace(Self.manifest)
+    try place.write("build.yaml", Self.manifest)
+    try place.write("sub/opflow.yml", Self.manifest)
+    func hint(_ words: String...) throws -> String {
+      let line = words.joined(separator: " ")
+      return try place.shell("\"$opflow\" \(line)", status: 2).errors
+    }
+    for command in ["run", "check", "plan"] {
+      #expect(try hint(command, "biuld.yaml").contains("; did you mean `build.yaml`?"))
+      #expect(try hint(command, "-f", "opflow.yml").contains("; did you mean `opflow.yaml`?"))
+      #expect(try hint(command, "sub/").contains("; there is sub/opflow.yml"))
+      #expect(try hint(command, "-C", "sbu").contains("; did you mean `sub`?"))
+    }
+    try place.opflow("run", "docs")
+    let run = try #require(place.runs.first)
+    for command in ["status", "resume", "journal verify"] {
+      #expect(try hint(command, "docs").contains("`docs` is a task"))
+      #expect(try hint(command, String(run.dropLast()) + "x").contains("did you mean `\(run)`?"))
+      #expect(try hint(command, "biuld.yaml").contains("did you mean `build.yaml`?"))
+    }
+    #expect(try hint("logs", "dosc").contains("did you mean `docs`?"))
+    #expect(try hint("run", "--skip", "dosc").contains("did you mean `docs`?"))
+    #expect(try hint("help", "satus").contains("did you mean `opflow help status`?"))
+  }
+
   @Test func `opflow alone shows the tasks and the newest run, else the help`() throws {
     let place = try Workplace()
     let help = try place.opflow("help").output

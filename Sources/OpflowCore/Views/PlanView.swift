@@ -35,22 +35,48 @@ package struct PlanView {
     palette = Palette(isOn: color)
   }
 
-  package func text() -> [UInt8] {
+  /// Bytes of the text that are handed on at a time: a plan of a million tasks has many megabytes.
+  private static let pieceBytes = 64 * 1024
+
+  /// Hands the text to `sink`, piece by piece.
+  package func write<Failure: Error>(
+    to sink: ([UInt8]) throws(Failure) -> Void
+  ) throws(Failure) {
     let forecast = forecast(options)
     var text = TextBuffer()
     writeHeading(forecast, into: &text)
-    if !forecast.starts.isEmpty { writeTable(forecast.starts, into: &text) }
+    if !forecast.starts.isEmpty { try writeTable(forecast.starts, into: &text, to: sink) }
     writeSettled(forecast.settled, into: &text)
     if !forecast.starts.isEmpty { writeDurations(forecast, into: &text) }
-    return text.take()
+    try sink(text.take())
   }
 
-  private func forecast(_ options: SchedulerOptions) -> RunForecast {
-    RunForecast(
-      plan: plan, options: options, initial: initial, attempts: attempts, durations: durations)
+  package func text() -> [UInt8] {
+    var bytes: [UInt8] = []
+    write { bytes += $0 }
+    return bytes
   }
 
-  private func writeDurations(_ first: RunForecast, into text: inout TextBuffer) {
+  private func forecast(_ options: SchedulerOptions) -> Forecast {
+    Forecast(
+      RunForecast(
+        plan: plan, options: options, initial: initial, attempts: attempts, durations: durations))
+  }
+
+  /// What is shown of a forecast, without the scheduler that it was played with.
+  private struct Forecast {
+    let starts: [TaskID]
+    let settled: [Transition]
+    let makespan: Int64
+
+    init(_ run: RunForecast) {
+      starts = run.starts
+      settled = run.settled
+      makespan = run.makespan
+    }
+  }
+
+  private func writeDurations(_ first: Forecast, into text: inout TextBuffer) {
     let path = CriticalPath(plan: plan, starts: first.starts, durations: durations)
     let rows = capacities.enumerated().map { place, capacity in
       var options = options
@@ -66,7 +92,7 @@ package struct PlanView {
       .write(into: &text)
   }
 
-  private func writeHeading(_ forecast: RunForecast, into text: inout TextBuffer) {
+  private func writeHeading(_ forecast: Forecast, into text: inout TextBuffer) {
     let count = initial.count { $0 != .excluded }
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
@@ -75,21 +101,37 @@ package struct PlanView {
     text.add(", cpu \(options.maxParallel)\n")
   }
 
-  private func writeTable(_ starts: [TaskID], into text: inout TextBuffer) {
-    var table = TextTable(
+  private func writeTable<Failure: Error>(
+    _ starts: [TaskID], into text: inout TextBuffer, to sink: ([UInt8]) throws(Failure) -> Void
+  ) throws(Failure) {
+    let demands = (0..<plan.demandCount).map { demand(UInt32(truncatingIfNeeded: $0)) }
+    var layout = TableLayout(
       ["#", "TASK", "TAKES", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"],
       rightAligned: [0, 2, 5])
-    for (index, task) in starts.enumerated() {
-      let priority = plan.priority[task.index]
-      table.add([
-        "\(index + 1)", plan.nameString(task), DurationForecast.cell(task, durations), needs(task),
-        demand(task),
-        priority == 0 ? "" : "\(priority)",
-        reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
-        ActionText.text(task, plan: plan),
-      ])
+    layout.measure("\(starts.count)", in: 0)
+    // Nothing stands behind the last column, so it needs no width of its own.
+    layout.measure(width: 1, in: 7)
+    for task in starts {
+      for (column, cell) in cells(task, demands).enumerated() {
+        layout.measure(cell, in: column + 1)
+      }
     }
-    table.write(into: &text, palette: palette)
+    layout.writeTitles(into: &text, palette: palette)
+    for (index, task) in starts.enumerated() {
+      let cells = cells(task, demands)
+      layout.write(["\(index + 1)"] + cells + [ActionText.text(task, plan: plan)], into: &text)
+      if text.bytes.count >= Self.pieceBytes { try sink(text.take()) }
+    }
+  }
+
+  /// The row of a task, without its number and its command.
+  private func cells(_ task: TaskID, _ demands: [String]) -> [String] {
+    let priority = plan.priority[task.index]
+    return [
+      plan.nameString(task), DurationForecast.cell(task, durations), needs(task),
+      demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
+      reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
+    ]
   }
 
   /// What does not run, and why not.
@@ -106,6 +148,8 @@ package struct PlanView {
 
   private func needs(_ task: TaskID) -> String {
     let edges = plan.needs(task)
+    let isFinally = plan.flags(task).contains(.finally)
+    if edges.isEmpty { return isFinally ? "all others" : "" }
     var names = edges.prefix(Self.maxNeeds).map { edge in
       let name = plan.nameString(TaskID(plan.needTargets[edge]))
       switch plan.needCondition(edge) {
@@ -115,13 +159,13 @@ package struct PlanView {
       }
     }
     if edges.count > Self.maxNeeds { names.append("\(edges.count - Self.maxNeeds) more") }
-    if plan.flags(task).contains(.finally) { names.append("all others") }
+    if isFinally { names.append("all others") }
     return names.joined(separator: ", ")
   }
 
-  /// What it holds while it runs; one cpu goes without saying.
-  private func demand(_ task: TaskID) -> String {
-    let items = plan.demandList(plan.demand[task.index])
+  /// What a task of that demand holds while it runs; one cpu goes without saying.
+  private func demand(_ demand: UInt32) -> String {
+    let items = plan.demandList(demand)
     if items.count == 1, let only = items.first, only.resource == ResourceEntry.cpu,
       only.amount == 1
     {

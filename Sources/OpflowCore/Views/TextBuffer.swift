@@ -27,6 +27,10 @@ package struct TextBuffer {
     line.withUnsafeBytes { CleanText.append($0, to: &bytes) }
   }
 
+  mutating func addBlanks(_ count: Int) {
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count))
+  }
+
   mutating func endLine() { bytes.append(Field.lineFeed) }
 }
 
