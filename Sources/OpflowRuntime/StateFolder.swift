@@ -72,7 +72,8 @@ package struct StateFolder: Equatable, Sendable {
     var made = try doing("make", runsFolder) { () throws(Errno) in
       try Path.makeDirectories(runsFolder, mode: 0o700)
     }
-    if made.contains(path) { try ignoreRuns() }
+    // The folder itself may have been made before, for a lock in it.
+    if !made.isEmpty { try ignoreRuns() }
     var newest = try runs().first
     while true {
       let id = RunID.next(after: newest, nowMilliseconds: nowMilliseconds, random: random)

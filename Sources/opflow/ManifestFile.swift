@@ -39,7 +39,13 @@ struct ManifestFile {
       try self.init(at: found)
       return
     }
-    try self.init(at: word.hasSuffix("/") ? word + Self.defaultName : word)
+    try self.init(at: Self.path(word))
+  }
+
+  /// The path that a word of the command line means: a folder, with its slash, stands for the manifest
+  /// in it.
+  static func path(_ word: String) -> String {
+    word.hasSuffix("/") ? word + defaultName : word
   }
 
   /// Reads the file at `path`, or standard input.
@@ -81,7 +87,7 @@ struct ManifestFile {
       } catch {
         if error != .noSuchFile { return nil }
       }
-    case .other: break
+    case .device, .fifo, .socket, .other: break
     }
     return try File.open(path, .readOnly)
   }

@@ -33,6 +33,7 @@ enum RunLookup {
   static func run(
     _ reference: String?, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder {
+    let reference = reference.map(ManifestFile.path)
     let state = try state(of: reference, arguments)
     do throws(RunFolderError) {
       return try state.run(reference)
@@ -58,6 +59,7 @@ enum RunLookup {
   static func namedRun(
     _ reference: String, _ arguments: ViewArguments
   ) throws(CommandError) -> RunFolder? {
+    let reference = ManifestFile.path(reference)
     guard let state = try? state(of: reference, arguments) else { return nil }
     return try reading { () throws(RunFolderError) -> RunFolder? in
       do throws(RunFolderError) {

@@ -82,6 +82,8 @@ struct NamedTaskTests {
     #expect(place.lines() == ["docs"])
     try place.opflow("run", "sub/")
     #expect(place.lines("sub/out") == [place.file("sub")])
+    #expect(try place.opflow("status", "sub/").output.contains("inner"))
+    try place.opflow("logs", "sub/")
     try place.opflow("run", "-f", "sub/", "inner")
     try place.opflow("run", "sub/opflow.yaml", "inner")
     #expect(try place.opflow("run", "nobody", status: 2).errors.contains("its tasks: build, test"))

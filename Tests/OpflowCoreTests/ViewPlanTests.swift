@@ -41,6 +41,21 @@ import Testing
         """)
   }
 
+  @Test func `a long plan is handed on piece by piece, as one text`() throws {
+    let plan = try ViewFixture.plan((0..<5000).map { ("task-\($0)", []) })
+    let view = PlanView(
+      plan: plan, options: options, initial: plan.tasks.map { _ in .run },
+      attempts: plan.tasks.map { _ in 0 }, reasons: [], color: false)
+    var pieces: [[UInt8]] = []
+    view.write { pieces.append($0) }
+    #expect(pieces.count > 1)
+    #expect(pieces.allSatisfy { $0.count < 70_000 })
+    #expect(pieces.flatMap { $0 } == view.text())
+    let lines = String(decoding: view.text(), as: UTF8.self).split(separator: "\n")
+    #expect(lines[2] == "   1  task-0     make task-0")
+    #expect(lines[5001] == "5000  task-4999  make task-4999")
+  }
+
   @Test func `durations of earlier runs are shown, summed up and compared`() throws {
     let plan = try plan()
     let durations = TaskDurations(

@@ -58,6 +58,7 @@ struct NewcomerTests {
         "run: \"x ${{ foo.bar }}\"",
         "an expression knows `vars.NAME`, `env.NAME`, `task.id` and `run.id`"
       ),
+      ("run: \"x ${{ matrix.os }}\"", "`matrix` is not supported yet"),
       ("run: x, allow_failure: \"true\"", "write it without quotes"),
       ("run: x, finally: 'false'", "write it without quotes"),
       ("run: x, allow_failure: 75", "write a list: [75]"),

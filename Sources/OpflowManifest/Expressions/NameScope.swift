@@ -142,7 +142,8 @@ struct ScopedNames: ExpressionNames {
       help =
         scope.suggestions.nearest(to: name.part(7..<name.count), among: scope.matrixNames)
         .map { "did you mean `matrix.\($0.string)`?" }
-        ?? "the task's `matrix` has no such name"
+        ?? (scope.matrixNames.isEmpty
+          ? "`matrix` is not supported yet" : "the task's `matrix` has no such name")
     } else if name.contains(UInt8(ascii: ".")) {
       help =
         ForeignExpression.help(for: name)
