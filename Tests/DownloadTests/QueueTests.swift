@@ -32,6 +32,19 @@ struct QueueTests {
     return words
   }
 
+  @Test("answers a pulse with its number, before, while and after it fetches")
+  func pulse() throws {
+    let server = try #require(BadServer.shared)
+    let harness = try harness([server.url("/plain/3000000/41/0")])
+    try harness.order(.pulse(1))
+    while try harness.next() != .pulse(1) {}
+    try harness.run()
+    try harness.order(.pulse(2))
+    while try harness.next() != .pulse(2) {}
+    try harness.order(.pulse(3))
+    while try harness.next() != .pulse(3) {}
+  }
+
   @Test("tells of each in its turn, and has every file in place by then")
   func inOrder() throws {
     let server = try #require(BadServer.shared)

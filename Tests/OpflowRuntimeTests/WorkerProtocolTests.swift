@@ -51,6 +51,20 @@ import Testing
     #expect(try worker.finish("b").isSuccess)
   }
 
+  @Test func `a pulse is answered with its number, whatever the worker is at`() throws {
+    let worker = try WorkerHarness([WorkerTask("a", "exec sleep 1000")])
+    try worker.order(.pulse(1))
+    #expect(try worker.next() == .pulse(1))
+    try worker.run("a")
+    _ = try worker.started("a")
+    try worker.order(.pulse(2))
+    #expect(try worker.next() == .pulse(2))
+    try worker.order(.suspend(worker.id("a"), attempt: 1), .pulse(.max))
+    #expect(try worker.next() == .pulse(.max))
+    try worker.stop("a", .kill)
+    #expect(try worker.ended("a").reason == .kill)
+  }
+
   @Test func `orders for tasks that it does not hold are passed over`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "exec sleep 1000"), WorkerTask("b", "true")])
     try worker.stop("a", .kill)
