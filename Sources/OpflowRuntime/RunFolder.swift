@@ -116,10 +116,11 @@ package struct RunFolder: Equatable, Sendable {
 
   /// Reads and folds the journal, of a live run too, and changes nothing.
   package func readHistory(
-    plan: Plan, keepingDetails: Bool = false
+    plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil
   ) throws(RunFolderError) -> (history: RunHistory, recovery: JournalRecovery) {
     try withJournal(isReadWhole: true) { bytes throws(JournalError) in
-      try RunHistory.read(bytes, plan: plan, keepingDetails: keepingDetails)
+      try RunHistory.read(
+        bytes, plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
     }
   }
 

@@ -34,6 +34,8 @@ package struct StateFolder: Equatable, Sendable {
     StateFolder(path: folder == "/" ? "/\(name)" : "\(folder)/\(name)")
   }
 
+  package var isThere: Bool { Path.isDirectory(path) }
+
   private var runsFolder: String { path + "/runs" }
 
   package func folder(of id: RunID) -> RunFolder {

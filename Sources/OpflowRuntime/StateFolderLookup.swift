@@ -1,4 +1,4 @@
-internal import OpflowCore
+package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
@@ -26,22 +26,25 @@ extension StateFolder {
     return run
   }
 
-  /// The newest run of a manifest, `-` for standard input. Runs whose journal cannot be read are
-  /// passed over: nobody knows whose they are.
-  package func newestRun(ofManifest path: String) throws(RunFolderError) -> RunFolder? {
+  /// The newest run of a manifest, `-` for standard input, that `isWanted`. Runs whose journal cannot
+  /// be read are passed over: nobody knows whose they are.
+  package func newestRun(
+    ofManifest path: String, where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
+  ) throws(RunFolderError) -> RunFolder? {
     let manifest = path == "-" ? path : Self.real(path)
-    return try runs(ofManifest: manifest).first { _ in true }
+    return try runs(ofManifest: manifest, where: isWanted).first { _ in true }
   }
 
   /// The runs of the manifest with that real path, newest first, each looked for as it is asked for.
   ///
   /// - Parameter limit: so many runs of any manifest are looked at.
   func runs(
-    ofManifest path: String, amongNewest limit: Int = .max
+    ofManifest path: String, amongNewest limit: Int = .max,
+    where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
   ) throws(RunFolderError) -> some Sequence<RunFolder> {
     try runs().prefix(limit).lazy.map(folder(of:)).filter { run in
       guard let open = try? run.readOpen() else { return false }
-      return open.isRun(ofManifest: path, stateFolder: self.path)
+      return open.isRun(ofManifest: path, stateFolder: self.path) && isWanted(open)
     }
   }
 

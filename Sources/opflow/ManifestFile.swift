@@ -124,21 +124,35 @@ struct ManifestFile {
   /// - Throws: all its mistakes, laid out, with exit code 3.
   func compile(
     runID: String, set: [String], maxParallel: UInt32?, console: Console, wantsPlan: Bool = true,
-    state: StateFolder? = nil
+    state: StateFolder? = nil, fingerprints: FingerprintStyle = .relative
   ) throws(CommandError) -> CompiledManifest {
-    let options = CompileOptions(
+    var options = CompileOptions(
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
       opflowVersion: Version.text, maxParallel: maxParallel.map { Int($0) },
       cores: Machine.cores, memoryBytes: Machine.memoryBytes, wantsPlan: wantsPlan,
       stateFolder: (state ?? StateFolder.beside(manifest: "\(folder)/-")).path,
       readLink: { try? Path.linkTarget($0) })
+    options.fingerprints = fingerprints
     let renderer = DiagnosticRenderer(isColored: console.colorsError)
     do throws(ManifestError) {
       return try ManifestCompiler.compile(source, options: options)
     } catch {
       throw CommandError(.manifest, verbatim: renderer.render(error))
     }
+  }
+
+  /// The plan that an older opflow would have made of it, in the folder that it was in: for its
+  /// fingerprints.
+  func compileAsBefore(
+    runID: String, set: [String], folder: String, console: Console
+  ) throws(CommandError) -> Plan {
+    let old = ManifestFile(
+      bytes: bytes, displayPath: displayPath, realPath: realPath, folder: folder)
+    return try CompiledPlan.open(
+      old.compile(
+        runID: runID, set: set, maxParallel: nil, console: console, fingerprints: .absolute
+      ).planBytes)
   }
 
   /// What the compiler reads.

@@ -25,6 +25,8 @@ struct PreparedResume {
 
   private let folder: RunFolder
   private let manifestPath: String
+  /// See `RunManifest`.
+  let original: RunFolder?
   private let request: ResumeRequest
   private let decision: ResumeDecision
   private let entry: ResumeEntry
@@ -36,21 +38,23 @@ struct PreparedResume {
   ) throws(CommandError) {
     let open = try RunLookup.reading { () throws(RunFolderError) in try folder.readOpen() }
     self.folder = folder
-    manifestPath = open.manifestPath
+    let located = RunManifest(open, folder)
+    manifestPath = given?.realPath ?? located.realPath
+    original = located.original
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
     // it was at the start, which gives the names.
     let last = try? folder.openPlan()
     var read: (history: RunHistory, recovery: JournalRecovery)?
     if let last { read = try Self.read(folder, last) }
-    let set = Self.anew(arguments.set, read?.history.set ?? open.set)
+    let set = Self.set(arguments, read?.history.set ?? open.set)
     let environment: [String]
-    if let last, let inputs = given?.inputs(set: set) ?? PlanInputs(of: open, folder, set: set),
+    if let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       last.isCurrent(inputs, runID: open.run), !last.mayWarn(SchedulerOptions(arguments, last))
     {
       (plan, planBytes, environment) = (last, [], last.environmentEntries)
     } else {
       let manifest: ManifestFile
-      if let given { manifest = given } else { manifest = try ManifestFile(of: open, folder) }
+      if let given { manifest = given } else { manifest = try located.read() }
       let compiled = try manifest.compile(
         runID: open.run, set: set, maxParallel: arguments.maxParallel, console: console,
         state: StateFolder(holding: folder))
@@ -67,24 +71,41 @@ struct PreparedResume {
     let plan = plan
     let known: (history: RunHistory, recovery: JournalRecovery)
     if let read { known = read } else { known = try Self.read(folder, plan) }
-    (history, recovery) = known
+    if known.history.hasAbsoluteFingerprints {
+      // An older opflow wrote them, of the folder that the manifest was in.
+      let manifest = if let given { given } else { try located.read() }
+      let earlier = try manifest.compileAsBefore(
+        runID: open.run, set: set, folder: open.folder, console: console)
+      (history, recovery) = try Self.read(folder, plan, earlier: earlier)
+    } else {
+      (history, recovery) = known
+    }
 
     let only = Self.anew(arguments.only, history.only)
     let skip = Self.anew(arguments.skip, history.skip)
+    let scope = RunScope.of(history, plan)
     var request = try Self.request(
-      tasks: history.tasks, only: only, skip: skip, rerun: arguments.rerun, plan)
+      tasks: history.tasks, only: only, skip: skip, scope: arguments.only.isEmpty ? scope : nil,
+      rerun: arguments.rerun, plan)
+    if let selected = request.selected {
+      request.scope = scope
+      request.scope?.formUnion(selected)
+    }
+    if let last, last.key != plan.key { request.added = Self.added(plan, since: last) }
     request.outputMissing = MissingOutputs.find(plan, history)
     self.request = request
     decision = ResumeDecision(plan: plan, history: history, request: request)
 
     var entry = ResumeEntry(planKey: plan.key.description, opflowVersion: Version.text)
-    entry.set = Self.anew(arguments.set, history.set)
+    entry.set = Self.set(arguments, history.set)
     entry.only = only
     entry.skip = skip
     entry.environment = environment
     decision.complete(&entry)
     self.entry = entry
-    warnings = Self.warnings(folder, recovery, removed: decision.removed)
+    warnings =
+      (given == nil ? [located.warning].compactMap { $0 } : [])
+      + Self.warnings(folder, recovery, removed: decision.removed)
   }
 
   /// What is journaled first.
@@ -102,6 +123,13 @@ struct PreparedResume {
     return close.exitCode
   }
 
+  /// Tasks that stay failed until somebody asks for them.
+  var keptFailures: [TaskID] {
+    plan.tasks.lazy.map { TaskID($0) }.filter {
+      if case .keep(.failed, _) = decision[$0] { true } else { false }
+    }
+  }
+
   var owesFinally: Bool { decision.owesFinally }
 
   var verdict: String { history.close?.state.rawValue ?? RunState.interrupted.rawValue }
@@ -111,9 +139,24 @@ struct PreparedResume {
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
       attempts: attempts, reasons: decision.transitions, durations: durations,
-      capacities: arguments.capacities.map { UInt64($0) }, color: console.colorsOutput)
+      capacities: arguments.capacities.map { UInt64($0) }, owesFinally: owesFinally,
+      color: console.colorsOutput)
     try view.write { bytes throws(CommandError) in try Console.write(bytes) }
     return ExitCode.success.rawValue
+  }
+
+  private static func added(_ plan: Plan, since last: Plan) -> TaskSet? {
+    var added: TaskSet?
+    for index in plan.tasks where last.task(named: plan.nameBytes(TaskID(index))) == nil {
+      added = added ?? TaskSet(taskCount: plan.taskCount)
+      added?.insert(TaskID(index))
+    }
+    return added
+  }
+
+  /// The run that `run --resume` continues was looked for by its `--set`, also where that is none.
+  private static func set(_ arguments: RunArguments, _ recorded: [String]) -> [String] {
+    arguments.resumesNewest ? arguments.set : anew(arguments.set, recorded)
   }
 
   /// What the call gives, else what the run has.
@@ -122,20 +165,36 @@ struct PreparedResume {
   }
 
   private static func read(
-    _ folder: RunFolder, _ plan: Plan
+    _ folder: RunFolder, _ plan: Plan, earlier: Plan? = nil
   ) throws(CommandError) -> (history: RunHistory, recovery: JournalRecovery) {
-    try RunLookup.reading { () throws(RunFolderError) in try folder.readHistory(plan: plan) }
+    try RunLookup.reading { () throws(RunFolderError) in
+      try folder.readHistory(plan: plan, absolutePlan: earlier)
+    }
   }
 
   private static func request(
-    tasks: [String], only: [String], skip: [String], rerun: [String], _ plan: Plan
+    tasks: [String], only: [String], skip: [String], scope: TaskSet?, rerun: [String],
+    _ plan: Plan
   ) throws(CommandError) -> ResumeRequest {
     do throws(UsageError) {
       var request = ResumeRequest()
       let selection = try Selection(tasks: tasks, only: only, skip: skip, of: plan)
-      if !only.isEmpty || !tasks.isEmpty { request.selected = selection.included }
+      try selection.expectSomething(of: plan)
+      // What an earlier resume named besides is part of the run by now.
+      if !only.isEmpty || !tasks.isEmpty { request.selected = scope ?? selection.included }
+      request.finallyFollowsNeeds = !tasks.isEmpty
       if !skip.isEmpty { request.skip = selection.skipped }
-      if !rerun.isEmpty { request.rerun = try Selection.tasks("--rerun", rerun, plan) }
+      request.namedFinally = selection.namedFinally
+      if !rerun.isEmpty {
+        let asked = try Selection.tasks("--rerun", rerun, plan)
+        let runs = plan.tasks.lazy.map { TaskID($0) }.contains {
+          asked.contains($0) && request.selects($0) && !request.skips($0)
+        }
+        guard runs else {
+          throw UsageError("--rerun: what it names is left out by --only or --skip")
+        }
+        request.rerun = asked
+      }
       return request
     } catch {
       throw CommandError(error)
@@ -158,42 +217,5 @@ struct PreparedResume {
       warnings.append("no longer in the manifest: \(names)\(more)")
     }
     return warnings
-  }
-}
-
-extension ManifestFile {
-  /// Whether a run's manifest still stands where it was read from.
-  fileprivate static func isInPlace(_ open: OpenEntry) -> Bool {
-    open.manifestPath != standardInput && Path.exists(open.manifestPath)
-  }
-
-  /// The manifest of a run: where it was, else the copy in the run's folder.
-  init(of open: OpenEntry, _ run: RunFolder) throws(CommandError) {
-    if Self.isInPlace(open) {
-      try self.init(at: open.manifestPath)
-      return
-    }
-    do throws(Errno) {
-      self.init(
-        bytes: try File.read(run.manifest), displayPath: run.manifest,
-        realPath: open.manifestPath, folder: open.folder)
-    } catch {
-      throw CommandError(.io, "cannot read \(run.manifest)", error)
-    }
-  }
-}
-
-extension PlanInputs {
-  /// Those of `ManifestFile(of:_:)`, whose bytes are not kept: a large manifest that did not change is
-  /// only hashed. Nil where it cannot be read, which is to be told when it must be.
-  fileprivate init?(of open: OpenEntry, _ run: RunFolder, set: [String]) {
-    let isThere = ManifestFile.isInPlace(open)
-    guard let path = isThere ? try? Path.real(open.manifestPath) : open.manifestPath,
-      let hash = try? FileHash.planKey(isThere ? path : run.manifest)
-    else { return nil }
-    self.init(
-      opflowVersion: Version.text, folder: isThere ? Path.parent(of: path) : open.folder)
-    self.set = set
-    files = [(path, hash)]
   }
 }

@@ -21,17 +21,10 @@ struct ReadRun {
 
   var status: RunStatus {
     var status = RunStatus(
-      run: folder.id.description, plan: plan, history: history, included: included,
-      isHeld: isHeld)
+      run: folder.id.description, plan: plan, history: history,
+      included: RunScope.of(history, plan) ?? .all(taskCount: plan.taskCount), isHeld: isHeld)
     if isHeld { status.told = folder.readProgress(plan: plan) }
     return status
-  }
-
-  /// What the run is about. When an edit of the manifest took away what it names, all.
-  private var included: TaskSet {
-    let selection = try? Selection(
-      tasks: history.tasks, only: history.only, skip: history.skip, of: plan)
-    return selection?.included ?? .all(taskCount: plan.taskCount)
   }
 
   /// Tells what is wrong with the journal, unless it is just being written.

@@ -8,12 +8,15 @@ enum ResumeCommand {
   static func perform(_ arguments: RunArguments) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.target, arguments.view)
-    return try resume(folder, manifest: nil, arguments, console)
+    return try resume(folder, manifest: nil, arguments, console, releasing: nil)
   }
 
-  /// - Parameter manifest: where the caller has read it; else it is looked for where the run says.
+  /// - Parameters:
+  ///   - manifest: where the caller has read it; else it is looked for where the run says.
+  ///   - choice: released as soon as the run is this process's.
   static func resume(
-    _ folder: RunFolder, manifest: ManifestFile?, _ arguments: RunArguments, _ console: Console
+    _ folder: RunFolder, manifest: ManifestFile?, _ arguments: RunArguments, _ console: Console,
+    releasing choice: consuming StateFolderLock?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
       let prepared = try PreparedResume(folder, manifest, arguments, console)
@@ -23,11 +26,19 @@ enum ResumeCommand {
     let lock = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.take(folder)
     }
+    _ = consume choice
     let prepared = try PreparedResume(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
       for warning in prepared.warnings { console.warn(warning) }
       Console.complain(
         "opflow: run \(folder.id) \(prepared.verdict): nothing is left to run\n")
+      for task in prepared.keptFailures {
+        let name = prepared.plan.nameString(task)
+        let command = CommandText.about(folder, "resume", [folder.id.description], arguments.view)
+        Console.complain(
+          "\(name) is not to be run twice (on_interrupted: fail); when it may be:\n"
+            + "  \(command) --rerun \(name)\n")
+      }
       return code
     }
     if prepared.isNewPlan {
@@ -42,11 +53,15 @@ enum ResumeCommand {
     drive.warnings = prepared.warnings
     drive.owesFinally = prepared.owesFinally
     drive.durations = prepared.durations
-    // So that no task runs beside its own orphan.
-    for survivor in Orphans.end(
-      run: folder.id.description, runFolder: folder.path, workers: prepared.history.workers)
-    {
-      drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
+    // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
+    // that one's.
+    let isCopyOfLive = prepared.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
+    if !isCopyOfLive {
+      for survivor in Orphans.end(
+        run: folder.id.description, runFolder: folder.path, workers: prepared.history.workers)
+      {
+        drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
+      }
     }
     let journal = try RunLookup.reading { () throws(RunFolderError) in
       try JournalFile.reopen(

@@ -20,7 +20,7 @@ enum RunsCommand {
   private static func row(_ folder: RunFolder, _ shown: ShownPath) -> RunsView.Row {
     do throws(RunFolderError) {
       let run = try ReadRun(folder)
-      let manifest = run.history.open?.manifestPath ?? ""
+      let manifest = run.history.open.map { RunManifest($0, folder).realPath } ?? ""
       return RunsView.Row(run.status, manifest: shown.text(manifest))
     } catch {
       return RunsView.Row(unreadable: folder.id.description, complaint: error.message)

@@ -81,4 +81,71 @@ struct FinallyTests {
     try place.opflow("resume")
     #expect(place.lines() == ["work", "cleanup"])
   }
+
+  /// Two that clean up after one task each, one that does after all, and one after that.
+  private static let several = """
+    tasks:
+      a: { run: echo a >> trace }
+      b: { run: echo b >> trace; test -e ok }
+      never: { if: "false", run: echo never >> trace }
+      after-a: { finally: true, needs: [{ task: a, on: finished }], run: echo after-a >> trace }
+      after-b: { finally: true, needs: [{ task: b, on: finished }], run: echo after-b >> trace }
+      after-never: { finally: true, needs: [never], run: echo after-never >> trace }
+      after-that: { finally: true, needs: [{ task: after-b, on: finished }], run: echo that >> trace }
+      always: { finally: true, run: echo always >> trace }
+    """
+
+  @Test func `where tasks are named finally tasks run when one of their needs ran`() throws {
+    let place = try Workplace(Self.several)
+    try place.opflow("run", "a")
+    #expect(place.lines() == ["a", "after-a"])
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "after-a"])
+    try place.write("trace", "")
+    try place.opflow("run", "b", status: 1)
+    #expect(place.lines() == ["b", "after-b", "that"])
+    try place.write("trace", "")
+    try place.write("ok", "")
+    try place.opflow("resume")
+    #expect(place.lines() == ["b", "after-b", "that"])
+  }
+
+  @Test func `a need that was skipped did not run`() throws {
+    let place = try Workplace(Self.several)
+    try place.opflow("run", "a", "never")
+    #expect(place.lines() == ["a", "after-a"])
+    #expect(try place.status()["after-never"]?.state == "skipped")
+    // Nothing is left of it.
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "after-a"])
+  }
+
+  @Test func `in a whole run a finally task runs also after a false if`() throws {
+    let place = try Workplace(Self.several)
+    try place.write("ok", "")
+    try place.opflow("run", "-j1")
+    #expect(place.lines().contains("after-never"))
+    #expect(place.lines().contains("always"))
+  }
+
+  @Test func `a finally task of named tasks is owed when the run died before it`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        b:
+          needs: [a]
+          run: echo b >> trace; test -e ok || { echo here > here; exec tail -f /dev/null; }
+        after-a: { finally: true, needs: [a], run: echo after-a >> trace }
+        always: { finally: true, run: echo always >> trace }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run", "b")
+    _ = try here.next()
+    live.send(9)
+    _ = try live.finish()
+    try place.write("ok", "")
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "b", "b", "after-a"])
+  }
 }

@@ -158,8 +158,26 @@ struct ResumeTests {
   @Test func `a comment or another order changes nothing`() throws {
     let place = try failed()
     try edit(place, "tasks:\n", "# a comment\n\ntasks:\n  new: { run: echo new >> trace }\n")
-    try place.opflow("resume", "-j", "1")
+    let resume = try place.opflow("resume", "-j", "1")
     #expect(place.lines().sorted() == ["last", "new"])
+    #expect(resume.errors.contains("new is new\n"), "\(resume)")
+    #expect(
+      try place.journal().contains {
+        $0.event == "resume" && $0.task == "new" && $0.values["reason"] == "new"
+      })
+    #expect(!resume.errors.contains("last is new"))
+  }
+
+  @Test func `what a failure held back is not told as new`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: test -e ok }
+        b: { run: echo b >> trace }
+      """)
+    try place.opflow("run", "-j", "1", status: 1)
+    try place.write("ok", "")
+    #expect(!(try place.opflow("resume")).errors.contains("new"))
   }
 
   @Test func `a task that was removed is told`() throws {

@@ -82,8 +82,8 @@ struct TerminalTests {
       text.dropLast() == [
         "run RUN (demo): 3 tasks",
         "warning: stopping: running tasks are ended (once more to kill them at once)",
-        "not started: third",
-        "run RUN interrupted by SIGINT in TIME: 2 cancelled, 1 not started",
+        "pending: third",
+        "run RUN interrupted by SIGINT in TIME: 2 cancelled, 1 pending",
       ], "\(text)")
     #expect(terminal.screen.isCursorVisible)
   }

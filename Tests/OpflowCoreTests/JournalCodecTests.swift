@@ -111,7 +111,7 @@ import Testing
     #expect(
       lines == [
         "1\t5\tstart\tbuild\tn=1",
-        "2\t6\tsuccess\tbuild\tn=1\texit=0\twall=1500\tfp=0000000000000abc-10",
+        "2\t6\tsuccess\tbuild\tn=1\texit=0\twall=1500\tfp=0000000000000abc.10",
         #"3\#t7\#tskip\#ttest[os=a\tb\\c\nd]\#treason=upstream\#tof=build"#,
       ])
   }

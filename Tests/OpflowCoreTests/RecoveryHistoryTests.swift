@@ -154,6 +154,31 @@ import Testing
     #expect(try RunHistory.read(journal.bytes, plan)[plan.id("a")].state == .succeeded)
   }
 
+  @Test func `a fingerprint of an older opflow is held against one made as it did`() throws {
+    let relative = try TestPlan.make([TestPlan.Task(name: "a", fingerprint: 7)])
+    let absolute = try TestPlan.make([TestPlan.Task(name: "a", fingerprint: 9)])
+    let read = { (whole: String, earlier: Plan?) throws -> RunHistory in
+      var journal = JournalText(relative)
+      try journal.start("a")
+      let body = "3\t5\tsuccess\ta\tn=1\texit=0\tfp=\(whole)-0"
+      let checksum = Array(body.utf8).withUnsafeBytes { Hash.crc32c($0) }
+      let sum = Hexadecimal.text(UInt64(checksum))
+      let bytes = journal.bytes + Array("\(sum.suffix(8))\t\(body)\n".utf8)
+      return try bytes.withUnsafeBytes {
+        try RunHistory.read($0, plan: relative, absolutePlan: earlier).history
+      }
+    }
+    let same = try read("0000000000000009", absolute)
+    #expect(same[TaskID(0)].state == .succeeded)
+    #expect(!same[TaskID(0)].isChanged)
+    #expect(!same.hasAbsoluteFingerprints)
+    #expect(try read("0000000000000007", absolute)[TaskID(0)].isChanged)
+    // With nothing to hold it against nothing is claimed, and who decides by it is told.
+    let blind = try read("0000000000000001", nil)
+    #expect(!blind[TaskID(0)].isChanged)
+    #expect(blind.hasAbsoluteFingerprints)
+  }
+
   @Test func `settings are those of the newest drive`() throws {
     let history = try history {
       var entry = ResumeEntry(planKey: "k", opflowVersion: "1")
@@ -163,8 +188,10 @@ import Testing
       $0.append(.worker(WorkerEntry(pid: 9, startTime: 1, bootID: "b")))
     }
     #expect(history.set == ["x=2"])
-    #expect(history.only == ["a"])
-    #expect(history.skip == [])
+    // Those of a resume are of that drive alone.
+    #expect(history.only == OpenEntry.example.only)
+    #expect(history.skip == OpenEntry.example.skip)
+    #expect(history.selections.last == DriveSelection(only: ["a"], skip: []))
     #expect(history.workers == [WorkerEntry(pid: 9, startTime: 1, bootID: "b")])
     #expect(history.open == .example)
   }

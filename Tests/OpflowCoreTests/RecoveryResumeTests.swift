@@ -289,8 +289,65 @@ import Testing
     var request = ResumeRequest()
     request.selected = try set(plan, "a", "b")
     let decision = try decide(plan, request: request) { try $0.run("a") }
-    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.new), .outside])
-    #expect(decision.initialStates(request) == [.succeeded, .run, .excluded])
+    #expect(
+      decision.verdicts == [.keep(.succeeded, .none), .run(.new), .leave(.waiting, .none)])
+    #expect(decision.initialStates(request) == [.succeeded, .run, .leftOpen])
+    request.scope = request.selected
+    let small = try decide(plan, request: request) { try $0.run("a") }
+    #expect(small.verdicts == [.keep(.succeeded, .none), .run(.new), .outside])
+    #expect(small.initialStates(request) == [.succeeded, .run, .excluded])
+  }
+
+  @Test func `what a drive leaves out stays what it is`() throws {
+    let plan = try TestPlan.make([
+      Task(name: "good"), Task(name: "bad"), Task(name: "behind", needs: [("bad", .success)]),
+      Task(name: "far", needs: [("behind", .success)]), Task(name: "asked"),
+    ])
+    let write: (inout JournalText) throws -> Void = {
+      try $0.run("good")
+      try $0.start("bad")
+      try $0.failure("bad")
+      try $0.skip("behind", .upstream)
+      try $0.skip("far", .upstream)
+    }
+    var request = ResumeRequest()
+    request.selected = try set(plan, "asked")
+    let decision = try decide(plan, request: request, write)
+    #expect(
+      decision.verdicts == [
+        .leave(.succeeded, .none), .leave(.failed, .none), .leave(.skipped, .upstream),
+        .leave(.skipped, .upstream), .run(.new),
+      ])
+    #expect(
+      decision.initialStates(request) == [
+        .excluded, .leftFailed, .leftUpstream, .leftUpstream, .run,
+      ])
+    #expect(decision.transitions.isEmpty)
+    // Once what they lacked may come to a good end, they are still to come.
+    request.selected = try set(plan, "bad")
+    #expect(
+      try decide(plan, request: request, write).initialStates(request) == [
+        .excluded, .run, .leftOpen, .leftOpen, .leftOpen,
+      ])
+  }
+
+  @Test func `a finally task of named tasks runs when one of its needs does`() throws {
+    let plan = try TestPlan.make([
+      Task(name: "a"), Task(name: "b"),
+      Task(name: "clean-a", needs: [("a", .finished)], flags: .finally),
+      Task(name: "clean-b", needs: [("b", .finished)], flags: .finally),
+    ])
+    var request = ResumeRequest()
+    request.finallyFollowsNeeds = true
+    let fresh = try decide(plan, request: request) { _ in }
+    #expect(fresh.initialStates(request) == [.run, .run, .afterNeeds, .afterNeeds])
+    #expect(!fresh.owesFinally)
+    // It is owed where its need ran in a drive that did not come to it.
+    let cut = try decide(plan, request: request) { try $0.run("a") }
+    #expect(cut.initialStates(request) == [.succeeded, .run, .run, .afterNeeds])
+    #expect(cut.owesFinally)
+    let done = try decide(plan, request: request) { try $0.run("a", "clean-a") }
+    #expect(done.initialStates(request) == [.succeeded, .run, .succeeded, .afterNeeds])
   }
 
   @Test func `an unproven result runs again and says why`() throws {

@@ -85,9 +85,9 @@ import Testing
         [1/3] fetch succeeded in 10.0s (try 2): 200.0MiB at 15.0MiB/s, resumed at 50.0MiB, \
         from http://mirror.example.org/file
         [2/3] other succeeded in 0.00s: 10B, was there already
-        not started: build
+        pending: build
         downloaded: 2 files, 150.0MiB fetched, 50.0MiB resumed, 1 there already
-        run r1 succeeded in 0.00s: 2 succeeded, 1 not started
+        run r1 succeeded in 0.00s: 2 succeeded, 1 pending
 
         """)
   }

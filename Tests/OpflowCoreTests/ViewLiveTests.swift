@@ -61,8 +61,8 @@ import Testing
     view.close(.interrupted, exit: 130, signal: 2)
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[1A\u{1b}[Jnot started: test, publish
-        run r1 interrupted by SIGINT in 2.2s: 1 succeeded, 2 not started
+        \u{1b}[?25l\r\u{1b}[1A\u{1b}[Jpending: test, publish
+        run r1 interrupted by SIGINT in 2.2s: 1 succeeded, 2 pending
         resume it: opflow resume r1
         \u{1b}[?25h
         """)

@@ -59,8 +59,8 @@ import Testing
         fetch failed: signal 9 (KILL) after 1.2s
         \((11...30).map { "  | line \($0)" }.joined(separator: "\n"))
           log: logs/fetch.log
-        not started: build, test, publish
-        run r1 failed in 5.0s: 1 failed, 3 not started
+        pending: build, test, publish
+        run r1 failed in 5.0s: 1 failed, 3 pending
         resume it: opflow resume r1
 
         """)
@@ -190,8 +190,8 @@ import Testing
         [1/4] fetch cancelled after 1.2s
         [1/4] build interrupted: worker-lost
         interrupted: build
-        not started: test, publish
-        run r1 interrupted by SIGTERM in 0.00s: 1 cancelled, 1 interrupted, 2 not started
+        pending: test, publish
+        run r1 interrupted by SIGTERM in 0.00s: 1 cancelled, 1 interrupted, 2 pending
         resume it: opflow resume r1
 
         """)
@@ -209,8 +209,8 @@ import Testing
         build failed: interrupted
           it is not to be run twice (on_interrupted: fail); when it may be:
           opflow resume r1 --rerun build
-        not started: test, publish
-        run r1 failed in 0.00s: 1 failed, 2 not started, 1 reused
+        pending: test, publish
+        run r1 failed in 0.00s: 1 failed, 2 pending, 1 reused
         resume it: opflow resume r1
 
         """)

@@ -34,7 +34,7 @@ import Testing
 
     func status(isHeld: Bool) throws -> RunStatus {
       let history = try encoder.bytes.withUnsafeBytes {
-        try RunHistory.read($0, plan: plan).history
+        try RunHistory.read($0, plan: plan, keepingDetails: true).history
       }
       return RunStatus(
         run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
@@ -104,6 +104,43 @@ import Testing
         continue it: opflow resume r1
 
         """)
+  }
+
+  @Test func `a retry's delay is told with why, how often and when`() throws {
+    var journal = Journal(try ViewFixture.plan([("flaky", []), ("next", ["flaky"])]))
+    journal.tell(.start, "flaky")
+    journal.tell(.retry, "flaky") {
+      $0.outcome = Outcome(status: .exit(75))
+      $0.delayMilliseconds = 15_500
+    }
+    #expect(
+      try text(journal.status(isHeld: true)) == """
+        run r1 (demo): running for 3.5s
+        2 tasks: 2 pending
+
+        TASK   STATE    TRIES  WHY
+        flaky  pending      1  exit 75; next try in 12s
+        next   pending         after flaky
+
+        """)
+    let json = StatusJSON.text(try journal.status(isHeld: true), nowMilliseconds: 4500) { _ in nil }
+    #expect(String(decoding: json, as: UTF8.self).contains(#""next_try_ms":16500,"#))
+    // Nobody will try it when nobody drives the run.
+    let dead = try text(journal.status(isHeld: false))
+    #expect(dead.contains("flaky  pending      1  exit 75\n"), "\(dead)")
+  }
+
+  @Test func `a task waits for a need that was cancelled`() throws {
+    var journal = Journal(try ViewFixture.plan([("first", []), ("next", ["first"])]))
+    journal.tell(.start, "first")
+    journal.tell(.cancel, "first") { $0.outcome = Outcome(status: .signal(15), reason: .signal) }
+    journal.close(CloseEntry(state: .interrupted, exitCode: 130, signal: 2))
+    let status = try journal.status(isHeld: false)
+    #expect(
+      text(status).contains("next   pending           after first\n"), "\(text(status))")
+    let row = RunsView.text(
+      [RunsView.Row(status, manifest: "m")], nowMilliseconds: 1000, color: false)
+    #expect(String(decoding: row, as: UTF8.self).contains(" 0/2 "))
   }
 
   @Test func `a finished run needs no resume`() throws {

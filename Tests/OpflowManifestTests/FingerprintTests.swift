@@ -108,6 +108,50 @@ struct FingerprintTests {
       try fingerprint("run: make, needs: [b, c]", top: top) == fingerprint(Self.base))
   }
 
+  @Test(arguments: [base, "run: make", "run: make, dir: /data/project/src", "run: make, dir: ../x"])
+  func `a project that was moved has the same`(task: String) throws {
+    let there = task.replacing("/data/project", with: "/elsewhere").replacing(
+      "../x", with: "/data/x")
+    #expect(try fingerprint(task) == fingerprint(there, folder: "/elsewhere"))
+  }
+
+  @Test(arguments: ["/data", "/data/project2", "/"])
+  func `a folder outside the manifest's is another wherever that is`(folder: String) throws {
+    #expect(
+      try fingerprint("run: make, dir: /data/project/src")
+        != fingerprint("run: make, dir: /data/project/src", folder: folder))
+  }
+
+  @Test func `where a download goes counts from the manifest's folder`() throws {
+    let task = { (folder: String) in "download: { url: 'https://a/b', to: \(folder)/f }" }
+    #expect(
+      try fingerprint(task("/data/project")) == fingerprint(task("/else"), folder: "/else"))
+    #expect(try fingerprint(task("/data/project")) != fingerprint(task("/else")))
+  }
+
+  /// Taken from the journal of opflow as it was when fingerprints held absolute paths.
+  @Test func `those of an older opflow can be made to compare with`() throws {
+    let text = """
+      tasks:
+        a: { run: "true" }
+        b: { needs: [a], dir: sub, env: { A: 1 }, run: ["true"] }
+      """
+    var options = CompileOptions(
+      runID: "r", opflowVersion: "1", cores: 8, memoryBytes: 16 << 30)
+    options.fingerprints = .absolute
+    let compiled = try ManifestCompiler.compile(
+      ManifestSource(
+        bytes: Array(text.utf8), displayPath: "m", path: "/tmp/gold/opflow.yaml",
+        folder: "/tmp/gold", defaultName: "m"), options: options)
+    let plan = try Plan(copying: compiled.planBytes)
+    #expect(
+      plan.fingerprint(try plan.id("a"))
+        == Fingerprint(whole: 0x542b_c72b_3e8b_1b17, parts: 0xd9_1fc7_d9b4))
+    #expect(
+      plan.fingerprint(try plan.id("b"))
+        == Fingerprint(whole: 0x7411_984a_8881_0269, parts: 0x68_c24f_8af1))
+  }
+
   @Test func `the run's id counts as a constant`() throws {
     let task = "run: 'echo ${{ run.id }}', env: { R: '${{ run.id }}' }, dir: 'd-${{ run.id }}'"
     #expect(try fingerprint(task, runID: "r1") == fingerprint(task, runID: "r2"))

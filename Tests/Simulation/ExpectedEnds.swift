@@ -27,12 +27,12 @@ struct ExpectedEnds {
     case .succeeded: states[index] = .succeeded
     case .upToDate: states[index] = .upToDate
     case .failedAllowed: states[index] = .failedAllowed
-    case .failed, .interrupted: states[index] = .failed
-    case .skipped, .excluded, .skipOption: states[index] = .skipped
-    case .skippedUpstream:
+    case .failed, .leftFailed, .interrupted: states[index] = .failed
+    case .skipped, .excluded, .leftOpen, .skipOption: states[index] = .skipped
+    case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true
-    case .run:
+    case .run, .afterNeeds:
       if plan.flags(task).contains(.conditionFalse) {
         states[index] = .skipped
       } else if !needsAreMet(task, plan) {

@@ -7,6 +7,8 @@ struct FateCheck {
   private let firstLine: [Transition?]
   private let lastLine: [Transition?]
   private let started: [Bool]
+  /// How many began and were not taken back.
+  private let tries: [Int]
   private let hasFinallyPhase: Bool
   private let isHalted: Bool
   private var mustNotBeHeldBack: Set<TaskID> = []
@@ -17,15 +19,21 @@ struct FateCheck {
     var first = [Transition?](repeating: nil, count: plan.taskCount)
     var last = first
     var started = [Bool](repeating: false, count: plan.taskCount)
+    var tries = [Int](repeating: 0, count: plan.taskCount)
     for line in drive.lines where !line.transition.task.isNone {
       let index = line.transition.task.index
       if first[index] == nil { first[index] = line.transition }
       last[index] = line.transition
-      if line.transition.event == .start { started[index] = true }
+      if line.transition.event == .start {
+        started[index] = true
+        tries[index] += 1
+      }
+      if line.transition.outcome.reason == .revoked { tries[index] -= 1 }
     }
     firstLine = first
     lastLine = last
     self.started = started
+    self.tries = tries
     hasFinallyPhase =
       (drive.owesFinally || started.contains(true)) && !drive.wasKilled
       && drive.stopCause != .ioError
@@ -43,21 +51,40 @@ struct FateCheck {
     if closing.exitCode != expected {
       throw Finding("the run ended with \(closing.exitCode) instead of \(expected)")
     }
+    if closing.state != state { throw Finding("the run ended as \(closing.state), not \(state)") }
   }
+
+  /// What a drive leaves out, and what stays failed, decides with what it did.
+  private var state: RunState {
+    if drive.hasJournalFailed { return .interrupted }
+    return switch drive.stopCause {
+    case .signal, .ioError: .interrupted
+    case .request: .cancelled
+    case nil:
+      hasFailures ? .failed : drive.initial.contains(where: isOpen) ? .interrupted : .succeeded
+    }
+  }
+
+  private var hasFailures: Bool {
+    drive.witness.failures > 0 || drive.initial.contains { $0 == .failed || $0 == .leftFailed }
+  }
+
+  private func isOpen(_ state: InitialState) -> Bool { state == .leftOpen }
 
   private var exitCode: Int32 {
     switch drive.stopCause {
     case .signal(let signal): 128 + signal
     case .request: 6
     case .ioError: 74
-    case nil: drive.witness.failures > 0 ? 1 : 0
+    case nil: hasFailures ? 1 : 0
     }
   }
 
   private func check(_ task: TaskID) throws(Finding) {
     let state = drive.scheduler.state(task)
     switch drive.initial[task.index] {
-    case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed:
+    case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed,
+      .leftFailed, .leftUpstream, .leftOpen:
       if firstLine[task.index] != nil { throw fault(task, "it was to be left alone") }
       return
     case .interrupted:
@@ -66,7 +93,7 @@ struct FateCheck {
       }
       return
     case .skipOption: try checkSkip(task, [.skipOption, .condition])
-    case .run:
+    case .run, .afterNeeds:
       if plan.flags(task).contains(.conditionFalse) {
         try checkSkip(task, [.condition])
       } else {
@@ -81,12 +108,24 @@ struct FateCheck {
     else { throw fault(task, "it should have been skipped") }
   }
 
+  /// Whether one of its needs ran in this drive: handed ahead and taken back is not run.
+  private func mayFollow(_ task: TaskID) -> Bool {
+    let needs = plan.needs(task).map { TaskID(plan.needTargets[$0]) }
+    return needs.isEmpty || needs.contains { tries[$0.index] > 0 }
+  }
+
   private enum Need { case met, open, unmeetable }
 
   private func checkRun(_ task: TaskID, _ state: TaskState) throws(Finding) {
     if plan.flags(task).contains(.finally), !hasFinallyPhase {
       // It had no turn, or a kill came in the middle of it.
       if state.isTerminal, state != .skipped { try checkEnded(task, state) }
+      return
+    }
+    if drive.initial[task.index] == .afterNeeds, !mayFollow(task) {
+      guard state == .skipped, !started[task.index] else {
+        throw fault(task, "none of its needs ran and it is \(state)")
+      }
       return
     }
     var open = false
@@ -140,7 +179,10 @@ struct FateCheck {
   }
 
   private func isSkippedForNeeds(_ task: TaskID) -> Bool {
-    if drive.initial[task.index] == .skippedUpstream { return true }
+    switch drive.initial[task.index] {
+    case .skippedUpstream, .leftUpstream: return true
+    default: break
+    }
     return lastLine[task.index].map { $0.event == .skip && $0.outcome.reason == .upstream } ?? false
   }
 
@@ -210,7 +252,7 @@ struct FateCheck {
   private func checkHalt() throws(Finding) {
     guard isHalted else { return }
     let mayStart = exempt { _ in true }
-    var failures = drive.initial.count { $0 == .failed }
+    var failures = 0
     for line in drive.lines.lazy.map(\.transition) {
       if line.event == .failure, !line.allowed { failures += 1 }
       if line.event == .start, failures >= drive.options.maxFailures, !mayStart.contains(line.task)

@@ -93,7 +93,7 @@ package struct Life {
       try drive.crash()
     case .closed(let closing):
       if drive.hasBegun { try FateCheck(drive).check(closing) }
-      try check(drive, decision)
+      try check(drive, decision, since: history)
       if isUndisturbed {
         let expected = ExpectedEnds(plan, manifest.tasks, entry).states
         for index in plan.tasks where drive.states[index] != expected[index] {
@@ -182,7 +182,22 @@ package struct Life {
       for index in plan.topologicalOrder.reversed() where selected.contains(TaskID(index)) {
         for edge in plan.needs(TaskID(index)) { selected.insert(TaskID(plan.needTargets[edge])) }
       }
+      for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
+        if random.chance(50) { selected.insert(TaskID(index)) }
+      }
       request.selected = selected
+      if random.chance(50) {
+        request.scope = randomSet(plan)
+        request.scope?.formUnion(selected)
+      }
+      request.finallyFollowsNeeds = random.chance(30)
+      if random.chance(20) {
+        var named = TaskSet(taskCount: plan.taskCount)
+        for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
+          if selected.contains(TaskID(index)) { named.insert(TaskID(index)) }
+        }
+        request.namedFinally = named
+      }
     }
     return request
   }
@@ -196,7 +211,9 @@ package struct Life {
   // MARK: - Checks
 
   /// After the drive, the journal tells of it what the scheduler says.
-  private func check(_ drive: Drive, _ decision: ResumeDecision) throws(Finding) {
+  private func check(
+    _ drive: Drive, _ decision: ResumeDecision, since before: RunHistory
+  ) throws(Finding) {
     if !decision.startsAnything, drive.witness.startCount > 0 {
       throw Finding("a task started though the decision said that none would")
     }
@@ -209,7 +226,16 @@ package struct Life {
       throw Finding("the journal of a whole drive cannot be read: \(error.message)")
     }
     if history.close == nil { throw Finding("the journal of a whole drive is not closed") }
-    for index in plan.tasks where drive.initial[index] != .excluded {
+    for index in plan.tasks {
+      switch decision[TaskID(index)] {
+      case .outside, .leave:
+        let (old, new) = (before[TaskID(index)], history[TaskID(index)])
+        if old.state != new.state || old.settleSequence != new.settleSequence {
+          throw Finding("\(plan.nameString(TaskID(index))) was left out and is \(new.state)")
+        }
+        continue
+      case .keep, .run, .fail: break
+      }
       let (told, stands) = (history[TaskID(index)].state, drive.states[index])
       if told != stands, stands.isTerminal || told.isTerminal {
         throw Finding("\(plan.nameString(TaskID(index))) is \(stands), the journal says \(told)")

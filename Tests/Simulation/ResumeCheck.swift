@@ -21,11 +21,10 @@ struct ResumeCheck {
     let known = known(task)
     try checkRecord(task, known)
     guard request.selected?.contains(task) ?? true else {
-      guard decision[task] == .outside else { throw fault(task, "--only leaves it out") }
-      return
+      return try checkLeftOut(task, known)
     }
     switch decision[task] {
-    case .outside: throw fault(task, "it is not left out")
+    case .outside, .leave: throw fault(task, "it is not left out")
     case .keep(let state, _): try checkKept(task, state, known)
     case .fail:
       guard mustFail(task, known) else { throw fault(task, "it fails though nothing cut it short") }
@@ -33,6 +32,36 @@ struct ResumeCheck {
       if mustFail(task, known) { throw fault(task, "it was cut short and must not run again") }
       try checkRuns(task, known)
     }
+  }
+
+  /// What a drive leaves out stays what it was; what is not done keeps the run from being done.
+  private func checkLeftOut(_ task: TaskID, _ known: KnownTask) throws(Finding) {
+    guard request.scope?.contains(task) ?? true else {
+      guard decision[task] == .outside else { throw fault(task, "it is no part of the run") }
+      return
+    }
+    guard case .leave(let state, _) = decision[task] else {
+      throw fault(task, "--only leaves it out")
+    }
+    let fits: Bool =
+      switch known.end {
+      case .success: state == .succeeded
+      case .failure: state == (known.isAllowed ? .failedAllowed : .failed)
+      case .skip: state == .skipped || state == .waiting && known.reason == .upstream
+      default: state == .waiting
+      }
+    if !fits { throw fault(task, "left out, it becomes \(state)") }
+    guard known.end == .skip, known.reason == .upstream, state == .skipped else { return }
+    // It counts as done only where what it lacked stays as it is.
+    let isCertain = plan.needs(task).contains { edge in
+      switch decision[TaskID(plan.needTargets[edge])] {
+      case .keep(let need, let reason), .leave(let need, let reason):
+        need.isTerminal
+          && !need.meets(plan.needCondition(edge), skippedUpstream: reason == .upstream)
+      case .outside, .run, .fail: true
+      }
+    }
+    if !isCertain { throw fault(task, "it is left as done though its needs may be met now") }
   }
 
   /// Recovery claims what was written, no more and no less.
@@ -84,7 +113,9 @@ struct ResumeCheck {
     let isFinally = plan.flags(task).contains(.finally)
     if isAsked(task), !isFinally { throw fault(task, "it was asked for and is kept") }
     if isFinally, state != .failed {
-      if decision.startsAnything { throw fault(task, "a `finally` task is kept") }
+      if decision.startsAnything, !request.finallyFollowsNeeds {
+        throw fault(task, "a `finally` task is kept")
+      }
       return
     }
     switch known.end {
@@ -100,7 +131,11 @@ struct ResumeCheck {
   }
 
   private func checkKeptFailure(_ task: TaskID, _ known: KnownTask) throws(Finding) {
-    if plan.flags(task).contains(.finally), !decision.startsAnything { return }
+    if plan.flags(task).contains(.finally),
+      !decision.startsAnything || request.finallyFollowsNeeds
+    {
+      return
+    }
     guard plan.flags(task).contains(.failWhenInterrupted), !isWished(task),
       known.reason == .interrupted || known.reason == .workerLost
     else { throw fault(task, "it failed and is kept") }
@@ -126,7 +161,7 @@ struct ResumeCheck {
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
       switch decision[need] {
-      case .outside: continue
+      case .outside, .leave: continue
       case .run, .fail: return "\(plan.nameString(need)) runs again"
       case .keep:
         if self.known(need).settle > known.start {

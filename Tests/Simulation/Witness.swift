@@ -39,7 +39,7 @@ struct Witness {
   private var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
-  /// That fail the run.
+  /// Of this drive, that fail the run.
   private(set) var failures = 0
   private(set) var startCount = 0
 
@@ -68,10 +68,10 @@ struct Witness {
   mutating func begin(_ entry: Drive.Entry) {
     lastAttempt = entry.attempts
     for index in plan.tasks {
-      if entry.initial[index] == .failed { failures += 1 }
       switch entry.initial[index] {
-      case .run, .interrupted, .skipOption: stand[index] = .waiting
-      case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded:
+      case .run, .afterNeeds, .interrupted, .skipOption: stand[index] = .waiting
+      case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
+        .leftFailed, .leftUpstream, .leftOpen:
         stand[index] = .over
       }
     }

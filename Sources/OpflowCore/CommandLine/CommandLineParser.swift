@@ -129,7 +129,7 @@ private struct ArgumentBuilder {
       arguments.view = view
       let words = try ManifestWords(positionals, file: run.file, command: command)
       (arguments.file, arguments.tasks) = (words.file, words.tasks)
-      arguments.set = run.set
+      arguments.set = SetValues.normal(run.set)
       return .check(arguments)
     case .status:
       var arguments = StatusArguments()
@@ -171,6 +171,7 @@ private struct ArgumentBuilder {
 
   private func runInvocation(_ positionals: [String]) throws(UsageError) -> Invocation {
     var arguments = run
+    arguments.set = SetValues.normal(run.set)
     arguments.view = view
     if command == .resume {
       arguments.target = try single(positionals)
@@ -183,6 +184,11 @@ private struct ArgumentBuilder {
       throw error("\(Flag.maxParallel.spelled) takes one number; `opflow plan` compares several")
     }
     if command == .resume { return .resume(arguments) }
+    if !arguments.rerun.isEmpty, !arguments.resumesNewest {
+      throw error(
+        "--rerun is for a run that is there: `opflow resume --rerun SEL`, or add --resume;"
+          + " a new run runs all its tasks")
+    }
     return .run(arguments)
   }
 

@@ -132,7 +132,7 @@ extension OutputSpan<UInt8> {
     if transition.event == .success || transition.allowed {
       appendText("\tfp=")
       appendHexadecimal(transition.fingerprint.whole, digitCount: 16)
-      append(UInt8(ascii: "-"))
+      append(UInt8(ascii: "."))
       let parts = transition.fingerprint.parts
       appendHexadecimal(parts, digitCount: Swift.max(1, (67 - parts.leadingZeroBitCount) / 4))
     }

@@ -18,7 +18,7 @@ package struct OpenEntry: Sendable, Equatable {
   package var opflowVersion: String
   /// The manifest's real path; `-` for standard input.
   package var manifestPath: String
-  /// `NAME=VALUE` each, in the order given.
+  /// `NAME=VALUE` each.
   package var set: [String] = []
   /// The tasks that the command line named, as selectors; none for all. They are what the run is
   /// about, in every drive of it.

@@ -43,7 +43,8 @@
 //   wall, user, sys  microseconds
 //   rss        KiB, largest resident set
 //   out        bytes of output
-//   fp         the task's fingerprint: 16 hex digits, a dash, its parts in up to 16 hex digits
+//   fp         the task's fingerprint: 16 hex digits, a dot, its parts in up to 16 hex digits; a dash
+//              where an older opflow wrote it, which took folders by their absolute paths
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed
 //   delay      milliseconds until the next try

@@ -99,7 +99,8 @@ struct TransitionFields {
   }
 }
 
-/// A fingerprint as a line has it: `WHOLE-PARTS`, 16 hexadecimal digits and one to sixteen.
+/// A fingerprint as a line has it: `WHOLE.PARTS`, 16 hexadecimal digits and one to sixteen. An older
+/// opflow wrote a dash, and took folders by their absolute paths (`FingerprintStyle`).
 struct FingerprintText {
   private let text: UnsafeRawBufferPointer
 
@@ -108,9 +109,15 @@ struct FingerprintText {
 
   init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-  /// Whether it has the length of one, and the dash. What else it is shows when it is read.
+  /// Whether it has the length of one, and the dot or dash. What else it is shows when it is read.
   @inline(__always)
-  var isSound: Bool { text.count > 17 && text.count <= 33 && text[16] == UInt8(ascii: "-") }
+  var isSound: Bool {
+    text.count > 17 && text.count <= 33
+      && (text[16] == UInt8(ascii: ".") || text[16] == UInt8(ascii: "-"))
+  }
+
+  @inline(__always)
+  var isAbsolute: Bool { text.count > 17 && text[16] == UInt8(ascii: "-") }
 
   /// Whether that is its whole. Told by the text, of which it takes less to write what it should be than
   /// to read what it is.

@@ -28,6 +28,14 @@ package struct Fingerprint: Hashable, Sendable {
   }
 }
 
+/// How a fingerprint takes paths. The plan has the first; the second serves to compare it with the
+/// journal of an older opflow.
+package enum FingerprintStyle: Sendable {
+  /// From the manifest's folder, where they lie within it, so that a project can be moved.
+  case relative
+  case absolute
+}
+
 /// Builds a fingerprint part by part. Every text is preceded by its length, so that no two
 /// different lists of texts give the same bytes.
 package struct FingerprintHasher {

@@ -15,8 +15,11 @@
 /// them; else they keep what they have.
 package struct ResumeDecision: Sendable {
   package enum Verdict: Equatable, Sendable {
-    /// `--only` leaves it out.
+    /// It is no part of the run.
     case outside
+    /// `--only` leaves it out of this drive: it stays what it is. `waiting` where it has no end, or one
+    /// that does not hold any more, so that the run is not done without it.
+    case leave(TaskState, Reason)
     /// It keeps the state that it is in, and the reason for that: why it was skipped or failed.
     case keep(TaskState, Reason)
     /// It begins in `waiting`; whether it is skipped then is the scheduler's to say.
@@ -28,7 +31,7 @@ package struct ResumeDecision: Sendable {
   /// By task.
   package private(set) var verdicts: [Verdict]
   /// Written right after the run's own `resume`, in this order, with nothing between: one for each
-  /// task that leaves a state which an earlier drive left it in.
+  /// task that leaves a state which an earlier drive left it in, or is new in the manifest.
   package private(set) var transitions: [Transition] = []
   /// Ids of tasks that the manifest no longer has.
   package let removed: [String]
@@ -44,6 +47,8 @@ package struct ResumeDecision: Sendable {
 
   /// By task: its needs cannot be met, so it will be skipped.
   private(set) var lacksNeeds: [Bool]
+  /// `finally` tasks that start only when one of their needs does.
+  private var followers: [TaskID] = []
 
   package init(plan: Plan, history: RunHistory, request: ResumeRequest = ResumeRequest()) {
     verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
@@ -53,7 +58,11 @@ package struct ResumeDecision: Sendable {
     var firstStarted: TaskID?
     for index in plan.topologicalOrder {
       let task = TaskID(index)
-      guard request.selects(task), !plan.flags(task).contains(.finally) else { continue }
+      guard request.selects(task) else {
+        if request.isOfRun(task) { verdicts[task.index] = leftOut(task, input) }
+        continue
+      }
+      guard !plan.flags(task).contains(.finally) else { continue }
       apply(choice(for: task, input), to: task, input)
       if firstStarted == nil, starts(task, input) { firstStarted = task }
     }
@@ -72,13 +81,25 @@ package struct ResumeDecision: Sendable {
 
   /// How each task enters the scheduler.
   package func initialStates(_ request: ResumeRequest) -> [InitialState] {
-    verdicts.indices.map { index in
+    var states = verdicts.indices.map { (index) -> InitialState in
       switch verdicts[index] {
-      case .outside: .excluded
-      case .fail: .interrupted
-      case .run: request.skips(TaskID(index)) ? .skipOption : .run
-      case .keep(let state, let reason): Self.initialState(keeping: state, reason)
+      case .outside: return .excluded
+      case .leave(let state, let reason): return Self.initialState(leaving: state, reason)
+      case .fail: return .interrupted
+      case .run: return request.skips(TaskID(index)) ? .skipOption : .run
+      case .keep(let state, let reason): return Self.initialState(keeping: state, reason)
       }
+    }
+    for task in followers where states[task.index] == .run { states[task.index] = .afterNeeds }
+    return states
+  }
+
+  private static func initialState(leaving state: TaskState, _ reason: Reason) -> InitialState {
+    switch state {
+    case .succeeded, .upToDate, .failedAllowed: .excluded
+    case .skipped: reason == .upstream ? .leftUpstream : .excluded
+    case .failed: .leftFailed
+    case .waiting, .ready, .running, .suspended, .cancelled: .leftOpen
     }
   }
 
@@ -119,7 +140,7 @@ package struct ResumeDecision: Sendable {
     verdicts[task.index] = choice.verdict
     let reason: Reason
     switch choice.verdict {
-    case .outside: return
+    case .outside, .leave: return
     case .keep:
       keptCount += 1
       return
@@ -132,7 +153,8 @@ package struct ResumeDecision: Sendable {
     }
     lacksNeeds[task.index] = isCertainToLackNeeds(task, input)
     let record = input.history[task]
-    guard record.state != .waiting || record.isUnproven else { return }
+    let isTold = input.request.isNew(task) && reason == .new
+    guard record.state != .waiting || record.isUnproven || isTold else { return }
     var transition = Transition(.resume, task, reason: reason, culprit: choice.culprit)
     transition.changedPart = choice.changedPart
     transitions.append(transition)
@@ -146,16 +168,20 @@ package struct ResumeDecision: Sendable {
         tasks.append(task)
       }
     }
-    owesFinally = input.history.hasStarts && tasks.contains { isOwed($0, input) }
+    let owed = Set(tasks.filter { isOwed($0, input) })
+    owesFinally = !owed.isEmpty
     startsAnything = firstStarted != nil || owesFinally
     for task in tasks {
+      let follows = input.request.finallyFollowsNeeds && !owed.contains(task)
+      let isDue = startsAnything && (!follows || firstNeedThatStarts(task, input) != nil)
       var choice = choice(for: task, input)
-      if case .keep(let state, _) = choice.verdict, state != .failed, startsAnything {
+      if case .keep(let state, _) = choice.verdict, state != .failed, isDue {
         choice = .run(.afterRerun, firstStarted ?? .none)
-      } else if !startsAnything, input.history[task].state.isTerminal {
+      } else if !isDue, input.history[task].state.isTerminal {
         choice = .keep(input.history[task])
       }
       apply(choice, to: task, input)
+      if follows { followers.append(task) }
     }
   }
 }

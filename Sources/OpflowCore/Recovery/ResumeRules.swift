@@ -45,6 +45,18 @@ extension ResumeDecision {
     return .keep(record)
   }
 
+  /// What a task is that this drive leaves out.
+  func leftOut(_ task: TaskID, _ input: Input) -> Verdict {
+    let record = input.history[task]
+    switch record.state {
+    case .succeeded, .upToDate, .failedAllowed, .failed: return .leave(record.state, record.reason)
+    case .skipped:
+      let holds = record.reason != .upstream || isCertainToLackNeeds(task, input)
+      return holds ? .leave(.skipped, record.reason) : .leave(.waiting, .none)
+    case .waiting, .ready, .running, .suspended, .cancelled: return .leave(.waiting, .none)
+    }
+  }
+
   private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Choice {
     let holds =
       record.reason == .upstream
@@ -63,7 +75,7 @@ extension ResumeDecision {
     for edge in input.plan.needs(task) {
       let need = TaskID(input.plan.needTargets[edge])
       switch verdicts[need.index] {
-      case .outside: continue
+      case .outside, .leave: continue
       case .keep: if input.history.settleSequence(need) > start { return need }
       case .run, .fail: return need
       }
@@ -77,8 +89,8 @@ extension ResumeDecision {
       let need = TaskID(input.plan.needTargets[edge])
       let condition = input.plan.needCondition(edge)
       switch verdicts[need.index] {
-      case .outside: return false
-      case .keep(let state, let reason):
+      case .outside, .leave(.waiting, _): return false
+      case .keep(let state, let reason), .leave(let state, let reason):
         return !state.meets(condition, skippedUpstream: reason == .upstream)
       case .fail: return !TaskState.failed.meets(condition, skippedUpstream: false)
       case .run:
@@ -95,18 +107,35 @@ extension ResumeDecision {
   func starts(_ task: TaskID, _ input: Input) -> Bool {
     switch verdicts[task.index] {
     case .run: !lacksNeeds[task.index] && !willSkipByWish(task, input)
-    case .outside, .keep, .fail: false
+    case .outside, .leave, .keep, .fail: false
+    }
+  }
+
+  func firstNeedThatStarts(_ task: TaskID, _ input: Input) -> TaskID? {
+    input.plan.needs(task).lazy.map { TaskID(input.plan.needTargets[$0]) }.first {
+      starts($0, input)
     }
   }
 
   /// Whether an earlier drive ended without the end of this `finally` task, or it is asked for.
   func isOwed(_ task: TaskID, _ input: Input) -> Bool {
-    if input.request.reruns(task) { return true }
     let record = input.history[task]
+    if input.request.namesFinally(task), !record.state.isTerminal { return true }
+    guard input.history.hasStarts else { return false }
+    if input.request.reruns(task) { return true }
+    let isOpen: Bool
     switch record.state {
-    case .succeeded, .upToDate, .failedAllowed, .skipped: return false
-    case .failed: return interruption(task, record, input) == nil
-    case .waiting, .ready, .running, .suspended, .cancelled: return true
+    case .succeeded, .upToDate, .failedAllowed, .skipped: isOpen = false
+    case .failed: isOpen = interruption(task, record, input) == nil
+    case .waiting, .ready, .running, .suspended, .cancelled: isOpen = true
+    }
+    return isOpen && (!input.request.finallyFollowsNeeds || needRan(task, input))
+  }
+
+  /// Whether any of its needs ever ran.
+  private func needRan(_ task: TaskID, _ input: Input) -> Bool {
+    input.plan.needs(task).contains {
+      input.history[TaskID(input.plan.needTargets[$0])].startSequence > 0
     }
   }
 }

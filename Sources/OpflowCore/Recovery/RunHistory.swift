@@ -8,6 +8,8 @@ package struct RunHistory: Sendable {
   package private(set) var open: OpenEntry?
   /// Of the newest drive; nil in the first.
   package private(set) var resume: ResumeEntry?
+  /// What each drive was to do, as far as its first line is there.
+  package private(set) var selections: [DriveSelection] = []
   /// How the newest drive ended; nil while it runs, or when it died.
   package private(set) var close: CloseEntry?
   /// Since the epoch, of the first and of the last line.
@@ -22,6 +24,11 @@ package struct RunHistory: Sendable {
   /// What lines tell beyond a record, where that was asked for.
   package private(set) var details = TaskDetails()
   private let keepsDetails: Bool
+  /// The plan with fingerprints as an older opflow made them.
+  private let absolutePlan: Plan?
+  /// Lines of an older opflow hold fingerprints that could be compared to nothing, and so count as
+  /// those of the plan.
+  package private(set) var hasAbsoluteFingerprints = false
   /// Of all drives, in the order in which they came.
   package private(set) var workers: [WorkerEntry] = []
   /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
@@ -37,16 +44,23 @@ package struct RunHistory: Sendable {
   private var missingBefore: UInt64 = 0
 
   /// The history of a run that never began.
-  package init() { self.init(keepingDetails: false) }
+  package init() { self.init(keepingDetails: false, absolutePlan: nil) }
 
-  private init(keepingDetails: Bool) { keepsDetails = keepingDetails }
+  private init(keepingDetails: Bool, absolutePlan: Plan?) {
+    keepsDetails = keepingDetails
+    self.absolutePlan = absolutePlan
+  }
 
   /// Reads and folds a whole journal.
+  ///
+  /// - Parameter absolutePlan: the plan with fingerprints as an older opflow made them
+  ///   (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
   package static func read(
-    _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false
+    _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
+    absolutePlan: Plan? = nil
   ) throws(JournalError) -> (history: RunHistory, recovery: JournalRecovery) {
     var reader = try JournalReader(bytes)
-    var history = RunHistory(keepingDetails: keepingDetails)
+    var history = RunHistory(keepingDetails: keepingDetails, absolutePlan: absolutePlan)
     while let line = reader.next() { history.apply(line, plan: plan) }
     history.finish()
     return (history, reader.recovery)
@@ -96,13 +110,22 @@ package struct RunHistory: Sendable {
   /// without those that a resume has told before.
   package var removed: [String] { gone.names }
 
-  /// `--set`, `--only`, `--skip` and the environment as the newest drive had them.
+  /// `--only` and `--skip` of the run: those of a resume are of that drive alone.
+  package var only: [String] { open?.only ?? [] }
+  package var skip: [String] { open?.skip ?? [] }
+
+  /// `--set` and the environment as the newest drive had them.
   package var set: [String] { resume?.set ?? open?.set ?? [] }
   /// The tasks that the run was started with; none for all.
   package var tasks: [String] { open?.tasks ?? [] }
-  package var only: [String] { resume?.only ?? open?.only ?? [] }
-  package var skip: [String] { resume?.skip ?? open?.skip ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
+
+  /// Whether a line speaks of the task.
+  func tells(of task: TaskID) -> Bool {
+    if records.isEmpty { return false }
+    let record = records[task.index]
+    return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
+  }
 
   /// Where the run stands. Only its lock tells whether somebody drives it.
   package func state(isHeld: Bool) -> RunState {
@@ -146,6 +169,7 @@ package struct RunHistory: Sendable {
       open = line.open
       openedMilliseconds = line.milliseconds
       drives = 1
+      if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
     case .resume:
       let entry = line.resume
       finish()
@@ -155,6 +179,7 @@ package struct RunHistory: Sendable {
       head = DriveHead(sequence: line.sequence, expected: entry.withdrawn)
       gone.forget(entry.removed)
       resume = entry
+      selections.append(DriveSelection(only: entry.only, skip: entry.skip))
       close = nil
       isPaused = false
     case .close:
@@ -225,7 +250,17 @@ package struct RunHistory: Sendable {
       records[task.index].startSequence = lostStart(after: records[task.index])
     }
     records[task.index].apply(event, line, fields, task, plan)
+    if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
     if keepsDetails { details.apply(event, task, line, plan) }
+  }
+
+  @inline(never)
+  private mutating func compareAbsolute(_ text: FingerprintText, _ task: TaskID) {
+    if let absolutePlan {
+      records[task.index].compare(text, with: task, absolutePlan)
+    } else {
+      hasAbsoluteFingerprints = true
+    }
   }
 
   /// A lower bound for the SEQ of a start that is lost: the first missing one behind all that is
@@ -239,6 +274,17 @@ package struct RunHistory: Sendable {
       if gaps[middle].lowerBound > known { high = middle } else { low = middle + 1 }
     }
     return low < gaps.count ? gaps[low].lowerBound : 0
+  }
+}
+
+/// `--only` and `--skip` of one drive.
+package struct DriveSelection: Equatable, Sendable {
+  package var only: [String]
+  package var skip: [String]
+
+  package init(only: [String], skip: [String]) {
+    self.only = only
+    self.skip = skip
   }
 }
 

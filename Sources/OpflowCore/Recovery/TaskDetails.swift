@@ -4,11 +4,14 @@ package struct TaskDetails: Sendable {
   package private(set) var downloads: [TaskID: FetchRecord] = [:]
   /// What was the matter with tasks whose last try failed, in words.
   package private(set) var complaints: [TaskID: String] = [:]
+  /// When tasks whose last try failed are tried again, in milliseconds since the epoch.
+  package private(set) var nextTries: [TaskID: Int64] = [:]
 
   @inline(__always)
   mutating func apply(
     _ event: TransitionEvent, _ task: TaskID, _ line: JournalLine, _ plan: Plan
   ) {
+    if !nextTries.isEmpty { nextTries[task] = nil }
     switch event {
     case .start, .resume:
       if !downloads.isEmpty { downloads[task] = nil }
@@ -21,6 +24,10 @@ package struct TaskDetails: Sendable {
     case .failure, .retry:
       let what = TransitionFields(line).what
       complaints[task] = what.isEmpty ? nil : Field.text(what)
+      if event == .retry {
+        let delay = line.fields.first { $0.key.equals("delay") }?.natural ?? 0
+        nextTries[task] = line.milliseconds &+ delay
+      }
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
   }

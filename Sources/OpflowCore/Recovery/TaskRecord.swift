@@ -104,7 +104,7 @@ extension TaskRecord {
       status = .unknown
     case .success:
       end(.succeeded, line, fields)
-      compare(fields.fingerprint, with: task, plan)
+      if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume:
       applyRare(event, line, task, plan)
     }
@@ -122,7 +122,9 @@ extension TaskRecord {
     case .start, .success: break
     case .failure:
       end(fields.allowed ? .failedAllowed : .failed, line, fields)
-      if fields.allowed { compare(fields.fingerprint, with: task, plan) }
+      if fields.allowed, !fields.fingerprint.isAbsolute {
+        compare(fields.fingerprint, with: task, plan)
+      }
     case .skip:
       settle(.skipped, line)
       reason = fields.reason
@@ -174,7 +176,7 @@ extension TaskRecord {
   }
 
   @inline(__always)
-  private mutating func compare(_ text: FingerprintText, with task: TaskID, _ plan: Plan) {
+  mutating func compare(_ text: FingerprintText, with task: TaskID, _ plan: Plan) {
     if !text.hasWhole(plan.fingerprintWhole[task.index]) {
       noteChange(from: text.value, to: plan.fingerprint(task))
     }

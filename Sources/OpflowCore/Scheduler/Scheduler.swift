@@ -64,18 +64,23 @@ package struct SchedulerOptions: Sendable {
 package enum InitialState: UInt8, Sendable {
   /// It is to be run.
   case run
+  /// A `finally` task of a run of named tasks: it runs when one of its needs ran, else it is skipped.
+  case afterNeeds
   /// It keeps the result of an earlier drive.
   case succeeded, upToDate, failedAllowed, skipped
   /// It was skipped since its needs cannot be met, and they still cannot.
   case skippedUpstream
   /// `on_interrupted: fail`, and a crash caught it running: it fails as the drive begins.
   case interrupted
-  /// The same, in an earlier drive; it stays failed.
+  /// The same, in an earlier drive, which counted it; it stays failed.
   case failed
   /// `--skip` names it.
   case skipOption
-  /// `--only` leaves it out: it is no part of the run.
+  /// It is no part of the run, or `--only` leaves it out of this drive and nothing is left to do of it.
   case excluded
+  /// `--only` leaves it out of this drive. It failed in an earlier one, was skipped since its needs
+  /// cannot be met, or has no end that holds: so does the run.
+  case leftFailed, leftUpstream, leftOpen
 }
 
 /// Decides what runs when: events in, actions out. A plain value with no clock, file or process.
@@ -120,7 +125,12 @@ package struct Scheduler {
   var isKilled = false
   var isHalted = false
   var isSuspended = false
+  /// Of this drive.
   var failures = 0
+  /// Tasks that stay failed since an earlier drive, which has counted them.
+  var earlierFailures = 0
+  /// Tasks that `--only` leaves out and that are not done.
+  var leftOpen = 0
   /// Any task, so that `finally` tasks are due.
   var startedAny: Bool
   /// Tasks that a worker has or is to get.
@@ -156,7 +166,7 @@ package struct Scheduler {
     ready = ReadyQueues(demandCount: plan.demandCount)
     pool = ResourcePool(plan: plan, options: options)
     random = SplitMix64(seed: options.seed)
-    startedAny = owesFinally || Self.isOfFinallyTasks(plan, initial)
+    startedAny = owesFinally
     let commandLimit = min(
       options.maxParallel.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
         .partialValue, 1 << 20)
@@ -176,30 +186,26 @@ package struct Scheduler {
     for index in 0..<count { enter(TaskID(index), as: initial[index]) }
   }
 
-  /// Whether `finally` tasks were chosen and nothing else: then they are what the run is about.
-  private static func isOfFinallyTasks(_ plan: Plan, _ initial: [InitialState]) -> Bool {
-    initial.contains(.excluded)
-      && plan.tasks.allSatisfy {
-        initial[$0] == .excluded || plan.flags(TaskID($0)).contains(.finally)
-      }
-  }
-
   private mutating func enter(_ task: TaskID, as initial: InitialState) {
     let index = task.index
     switch initial {
-    case .run, .interrupted, .skipOption: break
+    case .run, .interrupted, .skipOption, .afterNeeds: break
     case .succeeded: stateByte[index] = TaskState.succeeded.rawValue
     case .upToDate: stateByte[index] = TaskState.upToDate.rawValue
     case .failedAllowed: stateByte[index] = TaskState.failedAllowed.rawValue
     case .skipped: stateByte[index] = TaskState.skipped.rawValue
-    case .skippedUpstream:
+    case .skippedUpstream, .leftUpstream:
       stateByte[index] = TaskState.skipped.rawValue
       marks[index].insert(.skippedUpstream)
-    case .failed: stateByte[index] = TaskState.failed.rawValue
-    case .excluded:
+    case .failed, .leftFailed:
+      stateByte[index] = TaskState.failed.rawValue
+      earlierFailures += 1
+    case .excluded: stateByte[index] = TaskState.skipped.rawValue
+    case .leftOpen:
       stateByte[index] = TaskState.skipped.rawValue
-      marks[index].insert(.excluded)
+      leftOpen += 1
     }
+    if initial == .afterNeeds { marks[index].insert(.afterNeeds) }
     if initial == .interrupted { marks[index].insert(.failsAtBegin) }
     if initial == .skipOption { marks[index].insert(.skipsAtBegin) }
     unmet[index] = Int32(plan.needs(task).count)
@@ -306,11 +312,14 @@ struct TaskMarks: OptionSet {
   static let exempt = TaskMarks(rawValue: 1 << 0)
   /// Skipped because its needs could not be met; such a skip meets only `finished`.
   static let skippedUpstream = TaskMarks(rawValue: 1 << 1)
-  static let excluded = TaskMarks(rawValue: 1 << 2)
+  /// A `finally` task that waits for one of its needs to have run in this drive.
+  static let afterNeeds = TaskMarks(rawValue: 1 << 2)
   /// Ready, but nothing new starts: it is in no queue.
   static let held = TaskMarks(rawValue: 1 << 3)
   /// Waits for a retry's delay.
   static let delayed = TaskMarks(rawValue: 1 << 4)
   static let failsAtBegin = TaskMarks(rawValue: 1 << 5)
   static let skipsAtBegin = TaskMarks(rawValue: 1 << 6)
+  /// A try of it came to an end in this drive, by itself or with its worker.
+  static let ran = TaskMarks(rawValue: 1 << 7)
 }

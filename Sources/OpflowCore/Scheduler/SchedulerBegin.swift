@@ -10,7 +10,7 @@ extension Scheduler {
       let task = TaskID(plan.topologicalOrder[position])
       let mark = marks[task.index]
       if settledBefore[task.index] != TaskState.waiting.rawValue {
-        if state(task) == .failed { countFailure(of: task, into: &actions) }
+        if state(task) == .failed { exemptFailureEdges(of: task) }
         resolveDependents(of: task, into: &actions)
       } else if state(task) != .waiting {
         continue
@@ -53,16 +53,37 @@ extension Scheduler {
         if isCutShort, !plan.flags(dependent).contains(.finally) { continue }
         if needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
           unmet[dependent.index] -= 1
-          if unmet[dependent.index] == 0, !hasOwnFate(dependent) { becomeReady(dependent) }
+          if unmet[dependent.index] == 0, !hasOwnFate(dependent) {
+            if let idle = noNeedRan(dependent) {
+              skip(dependent, for: idle, into: &actions)
+            } else {
+              becomeReady(dependent)
+            }
+          }
         } else if !hasOwnFate(dependent) {
-          set(dependent, .skipped)
-          marks[dependent.index].insert(.skippedUpstream)
-          actions.append(
-            .journal(Transition(.skip, dependent, reason: .upstream, culprit: need)))
-          endedTasks.append(dependent)
+          skip(dependent, for: need, into: &actions)
         }
       }
     }
+  }
+
+  /// For lack of a need; it spreads with what else has ended.
+  private mutating func skip(
+    _ task: TaskID, for need: TaskID, into actions: inout [SchedulerAction]
+  ) {
+    set(task, .skipped)
+    marks[task.index].insert(.skippedUpstream)
+    actions.append(.journal(Transition(.skip, task, reason: .upstream, culprit: need)))
+    endedTasks.append(task)
+  }
+
+  /// The first need of a `finally` task of named tasks none of whose needs ran, once all of them have
+  /// their end; nil for others.
+  func noNeedRan(_ task: TaskID) -> TaskID? {
+    guard marks[task.index].contains(.afterNeeds) else { return nil }
+    let needs = plan.needs(task)
+    let ran = needs.contains { marks[Int(plan.needTargets[$0])].contains(.ran) }
+    return ran ? nil : needs.first.map { TaskID(plan.needTargets[$0]) }
   }
 
   /// Whether `begin` will settle the task by itself: its needs then decide nothing.

@@ -7,6 +7,7 @@ extension Scheduler {
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     fleets[Int(workers[worker.index].kind.rawValue)].noteEnd(wallMicroseconds: wall, at: now)
     release(worker, continues: outcome.isSuccess, at: now)
+    marks[task.index].insert(.ran)
 
     var transition = Transition(.success, task, attempt: attempt[task.index])
     transition.outcome = outcome
@@ -72,10 +73,15 @@ extension Scheduler {
   /// halts when that is reached.
   mutating func countFailure(of task: TaskID, into actions: inout [SchedulerAction]) {
     failures += 1
+    exemptFailureEdges(of: task)
+    if options.maxFailures > 0, failures >= options.maxFailures, !isHalted { halt(into: &actions) }
+  }
+
+  /// What waits for a failure of the task is not held back by `max_failures`.
+  mutating func exemptFailureEdges(of task: TaskID) {
     for edge in plan.dependents(task) where plan.dependentCondition(edge) != .success {
       exempt(TaskID(plan.dependentTargets[edge]))
     }
-    if options.maxFailures > 0, failures >= options.maxFailures, !isHalted { halt(into: &actions) }
   }
 
   /// `max_failures` no longer holds back the task, nor anything that it needs.

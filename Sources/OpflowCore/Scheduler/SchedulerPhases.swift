@@ -4,7 +4,8 @@ extension Scheduler {
     switch stopCause {
     case .signal, .ioError: .interrupted
     case .request: .cancelled
-    case nil: failures > 0 ? .failed : .succeeded
+    case nil:
+      failures + earlierFailures > 0 ? .failed : leftOpen > 0 ? .interrupted : .succeeded
     }
   }
 
@@ -14,7 +15,7 @@ extension Scheduler {
       CloseEntry(state: runState, exitCode: 128 + signal, signal: signal)
     case .request: CloseEntry(state: runState, exitCode: 6)
     case .ioError: CloseEntry(state: runState, exitCode: 74)
-    case nil: CloseEntry(state: runState, exitCode: failures > 0 ? 1 : 0)
+    case nil: CloseEntry(state: runState, exitCode: failures + earlierFailures > 0 ? 1 : 0)
     }
   }
 
@@ -171,7 +172,11 @@ extension Scheduler {
       }
       if missed.isNone {
         unmet[task.index] -= 1
-        if unmet[task.index] == 0 { becomeReady(task) }
+        if unmet[task.index] > 0 { continue }
+        missed = noNeedRan(task) ?? .none
+      }
+      if missed.isNone {
+        becomeReady(task)
       } else {
         marks[task.index].insert(.skippedUpstream)
         settle(

@@ -254,6 +254,7 @@ extension Scheduler {
     _ task: TaskID, complaint: String, into actions: inout [SchedulerAction]
   ) {
     lostCount[task.index] += 1
+    marks[task.index].insert(.ran)
     var transition = Transition(.interrupt, task, reason: .workerLost)
     transition.attempt = attempt[task.index]
     transition.what = complaint

@@ -4,11 +4,16 @@ package struct Selection: Equatable, Sendable {
   package private(set) var included: TaskSet
   /// Named by `--skip`: dependents run as if it had succeeded.
   package private(set) var skipped: TaskSet
+  /// `finally` tasks that are named, and so run though no other does; nil for none.
+  package private(set) var namedFinally: TaskSet?
+  /// Tasks are named, so that a `finally` task runs when one of its needs ran.
+  private var followers: TaskSet
 
   /// All tasks of a plan.
   package init(all plan: Plan) {
     included = .all(taskCount: plan.taskCount)
     skipped = TaskSet(taskCount: plan.taskCount)
+    followers = TaskSet(taskCount: plan.taskCount)
   }
 
   /// - Parameters:
@@ -23,8 +28,10 @@ package struct Selection: Equatable, Sendable {
   ) throws(UsageError) {
     skipped = try Self.tasks("--skip", skip, plan)
     included = .all(taskCount: plan.taskCount)
+    followers = TaskSet(taskCount: plan.taskCount)
     if !only.isEmpty {
       included = try Self.tasks("--only", only, plan)
+      noteNamedFinally(of: plan)
       includeNeeds(of: plan)
       for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
         included.insert(TaskID(index))
@@ -33,9 +40,22 @@ package struct Selection: Equatable, Sendable {
     guard !tasks.isEmpty else { return }
     let before = included
     included = try Self.tasks("run", tasks, plan)
+    noteNamedFinally(of: plan)
     includeNeeds(of: plan)
     includeFinally(of: plan)
     if !only.isEmpty { included = included.intersection(before) }
+    for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
+      if namedFinally?.contains(TaskID(index)) != true { followers.insert(TaskID(index)) }
+    }
+  }
+
+  /// Called while just what is named is in.
+  private mutating func noteNamedFinally(of plan: Plan) {
+    for index in plan.tasks
+    where included.contains(TaskID(index)) && plan.flags(TaskID(index)).contains(.finally) {
+      if namedFinally == nil { namedFinally = TaskSet(taskCount: plan.taskCount) }
+      namedFinally?.insert(TaskID(index))
+    }
   }
 
   private mutating func includeNeeds(of plan: Plan) {
@@ -73,9 +93,25 @@ package struct Selection: Equatable, Sendable {
     }
   }
 
+  /// - Throws: when nothing would run, since `--skip` takes away all that is named, or since what is
+  ///   named and `--only` have nothing in common.
+  package func expectSomething(of plan: Plan) throws(UsageError) {
+    let isLeft = plan.tasks.contains { index in
+      let task = TaskID(index)
+      guard included.contains(task), !skipped.contains(task) else { return false }
+      return !plan.flags(task).contains(.finally) || namedFinally?.contains(task) ?? false
+    }
+    if isLeft { return }
+    throw UsageError(
+      skipped.isEmpty
+        ? "--only: none of its tasks is one of those that are named, so nothing would run"
+        : "--skip: it skips all that is to run, so nothing would run")
+  }
+
   /// How a task enters the first drive of a run.
   package func initialState(_ task: TaskID) -> InitialState {
     if !included.contains(task) { return .excluded }
-    return skipped.contains(task) ? .skipOption : .run
+    if skipped.contains(task) { return .skipOption }
+    return followers.contains(task) ? .afterNeeds : .run
   }
 }

@@ -42,4 +42,10 @@ package struct TaskSet: Equatable, Sendable {
     set.count = set.words.reduce(0) { $0 + $1.nonzeroBitCount }
     return set
   }
+
+  /// Adds all of another set; they are of one plan.
+  package mutating func formUnion(_ other: TaskSet) {
+    for index in words.indices { words[index] |= other.words[index] }
+    count = words.reduce(0) { $0 + $1.nonzeroBitCount }
+  }
 }

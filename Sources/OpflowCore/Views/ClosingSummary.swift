@@ -45,7 +45,11 @@ struct ClosingSummary {
     }
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
     names(
-      "not started", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
+      "pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
+    let heading = model.heading
+    names(
+      "left out, failed before", heading.leftFailed, count: heading.leftFailed.count, into: &text)
+    names("left out, not done", heading.leftOpen, count: heading.leftOpen.count, into: &text)
     downloads(into: &text)
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
     text.add(palette.bold("run \(model.heading.run) "))
@@ -88,7 +92,7 @@ struct ClosingSummary {
       (model.succeeded, "succeeded"), (model.upToDate, "up to date"), (model.failed, "failed"),
       (model.allowedFailures, "failed (allowed)"), (model.skipped, "skipped"),
       (model.cancelled, "cancelled"), (model.interrupted.count, "interrupted"),
-      (model.notStarted, "not started"), (model.reused, "reused"),
+      (model.notStarted, "pending"), (model.reused, "reused"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return parts.isEmpty ? "nothing to do" : parts.joined(separator: ", ")
   }

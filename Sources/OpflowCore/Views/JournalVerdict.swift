@@ -37,13 +37,16 @@ package struct JournalVerdict {
   }
 
   private static func tasks(_ plan: Plan, _ history: RunHistory) -> String {
-    let decision = ResumeDecision(plan: plan, history: history)
+    var request = ResumeRequest()
+    request.selected = RunScope.of(history, plan)
+    request.scope = request.selected
+    let decision = ResumeDecision(plan: plan, history: history, request: request)
     var lines: [(name: String, meaning: String)] = []
     for index in plan.tasks {
       let task = TaskID(index)
       let meaning: String
       switch decision[task] {
-      case .outside, .keep: continue
+      case .outside, .leave, .keep: continue
       case .fail: meaning = "fails: a try may have been cut short, and it must not run twice"
       case .run(.unproven):
         meaning = "runs again: it ended, but a line that took its end back may be lost"
@@ -53,8 +56,8 @@ package struct JournalVerdict {
       }
       lines.append((CleanText.string(plan.nameString(task)), meaning))
     }
-    let kept = plan.taskCount - lines.count
-    var text = "\(kept) of \(count(plan.taskCount, "task")) keep what they have.\n"
+    let total = request.selected?.count ?? plan.taskCount
+    var text = "\(total - lines.count) of \(count(total, "task")) keep what they have.\n"
     if lines.isEmpty { return text }
     text += "Of the others, with what is left in the journal, a resume says:\n"
     let width = min(lines.reduce(0) { max($0, $1.name.count) }, 40)

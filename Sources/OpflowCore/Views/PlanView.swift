@@ -7,6 +7,7 @@ package struct PlanView {
   private let initial: [InitialState]
   private let attempts: [Int32]
   private let reasons: [TaskID: Transition]
+  private let owesFinally: Bool
   private let palette: Palette
 
   private static let maxNeeds = 3
@@ -19,9 +20,10 @@ package struct PlanView {
   package init(
     plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
     reasons: [Transition], durations: TaskDurations = .unknown, capacities: [UInt64] = [],
-    color: Bool
+    owesFinally: Bool = false, color: Bool
   ) {
     self.plan = plan
+    self.owesFinally = owesFinally
     self.durations = durations
     self.capacities = capacities.isEmpty ? [options.maxParallel] : capacities
     var options = options
@@ -60,7 +62,8 @@ package struct PlanView {
   private func forecast(_ options: SchedulerOptions) -> Forecast {
     Forecast(
       RunForecast(
-        plan: plan, options: options, initial: initial, attempts: attempts, durations: durations))
+        plan: plan, options: options, initial: initial, attempts: attempts,
+        owesFinally: owesFinally, durations: durations))
   }
 
   /// What is shown of a forecast, without the scheduler that it was played with.
@@ -93,7 +96,7 @@ package struct PlanView {
   }
 
   private func writeHeading(_ forecast: Forecast, into text: inout TextBuffer) {
-    let count = initial.count { $0 != .excluded }
+    let count = initial.count { !$0.isLeftOut }
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
     let reused = initial.count { $0.isReused }
@@ -136,6 +139,11 @@ package struct PlanView {
 
   /// What does not run, and why not.
   private func writeSettled(_ settled: [Transition], into text: inout TextBuffer) {
+    let failed = initial.indices.lazy.filter { initial[$0] == .failed }
+    for index in failed.prefix(Self.maxNames) {
+      text.add(
+        "stays failed: \(plan.nameString(TaskID(index))) (on_interrupted: fail; --rerun runs it)\n")
+    }
     for transition in settled.prefix(Self.maxNames) {
       let verb = transition.event == .skip ? "skipped" : "failed"
       let reason = ReasonText.text(transition, plan: plan)

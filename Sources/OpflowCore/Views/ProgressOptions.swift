@@ -37,6 +37,9 @@ package struct ProgressHeading: Sendable {
   package private(set) var reused: TaskSet
   /// Tasks that stay failed, since a crash interrupted them and they must not run twice.
   package private(set) var stillFailed: TaskSet
+  /// Tasks that `--only` leaves out of this drive and that failed before, or are not done.
+  private(set) var leftFailed: [TaskID] = []
+  private(set) var leftOpen: [TaskID] = []
   /// Path of a task's log as a person can use it.
   package var logPath: @Sendable (TaskID) -> String
   /// The command line that continues the run.
@@ -58,9 +61,16 @@ package struct ProgressHeading: Sendable {
     stillFailed = TaskSet(taskCount: initial.count)
     for (index, state) in initial.enumerated() {
       let task = TaskID(index)
-      if state != .excluded { selected.insert(task) }
+      if !state.isLeftOut { selected.insert(task) }
       if state.isReused { reused.insert(task) }
-      if state == .failed { stillFailed.insert(task) }
+      switch state {
+      case .failed: stillFailed.insert(task)
+      case .leftFailed: leftFailed.append(task)
+      case .leftUpstream, .leftOpen: leftOpen.append(task)
+      case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
+        .interrupted, .skipOption, .excluded:
+        break
+      }
     }
   }
 }
@@ -70,7 +80,19 @@ extension InitialState {
   var isReused: Bool {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
-    case .run, .interrupted, .failed, .skipOption, .excluded: false
+    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .excluded, .leftFailed,
+      .leftUpstream, .leftOpen:
+      false
+    }
+  }
+
+  /// It is no part of the drive.
+  var isLeftOut: Bool {
+    switch self {
+    case .excluded, .leftFailed, .leftUpstream, .leftOpen: true
+    case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
+      .interrupted, .failed, .skipOption:
+      false
     }
   }
 }

@@ -22,7 +22,7 @@ package struct RunForecast {
 
   package init(
     plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
-    durations: TaskDurations = .unknown
+    owesFinally: Bool = false, durations: TaskDurations = .unknown
   ) {
     var options = options
     options.handsAhead = false
@@ -32,7 +32,8 @@ package struct RunForecast {
     self.durations = durations
     unitNanoseconds = durations.areKnown ? 1000 : Self.taskNanoseconds
     scheduler = Scheduler(
-      plan: plan, options: options, initial: initial, attempts: attempts, durations: durations)
+      plan: plan, options: options, initial: initial, attempts: attempts,
+      owesFinally: owesFinally, durations: durations)
     tell(.begin)
     while !isFinished {
       if let wake = scheduler.nextWake, running.first.map({ wake < $0.at }) ?? true {

@@ -28,9 +28,9 @@ package struct RunStatus {
     package internal(set) var cancelled = 0
     package internal(set) var upToDate = 0
 
-    package var total: Int { ended + pending + running }
-    /// Those that are not to run any more.
-    package var ended: Int { succeeded + failed + skipped + cancelled + upToDate }
+    package var total: Int { ended + cancelled + pending + running }
+    /// Those that a resume of the run leaves as they are, but for those that failed.
+    package var ended: Int { succeeded + failed + skipped + upToDate }
   }
 
   /// - Parameters:
@@ -120,11 +120,24 @@ package struct RunStatus {
       record.reason, culprit: record.culprit, part: record.changedPart, plan: plan)
   }
 
-  /// Needs of a task that has not started which have no end yet.
+  /// Needs of a task that has not started which have no end yet, or one that a resume takes back.
   func waitsFor(_ task: TaskID) -> [TaskID] {
     guard state(task) == .waiting else { return [] }
     return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
-      included.contains($0) && !state($0).isTerminal
+      included.contains($0) && (!state($0).isTerminal || state($0) == .cancelled)
     }
+  }
+
+  /// When the next try of a task is due, in milliseconds since the epoch; nil where none is, and where
+  /// nobody drives the run.
+  func nextTry(_ task: TaskID) -> Int64? {
+    isHeld && state(task) == .waiting ? history.details.nextTries[task] : nil
+  }
+
+  /// Tasks that stay failed until somebody asks for them.
+  func waitsForRerun(_ task: TaskID) -> Bool {
+    let record = history[task]
+    return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
+      && (record.reason == .interrupted || record.reason == .workerLost)
   }
 }

@@ -65,6 +65,10 @@ package enum StatusJSON {
     json.optional(record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
     json.key("ended_ms")
     json.optional(record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
+    if let next = status.nextTry(task) {
+      json.key("next_try_ms")
+      json.number(next)
+    }
     json.key("reason")
     json.optional(status.reason(task))
     json.key("waits_for")

@@ -37,6 +37,10 @@ package struct StatusView {
     if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
       text.add("\ncontinue it: \(resumeCommand)\n")
+      for task in tasks where status.waitsForRerun(task) {
+        let name = status.plan.nameString(task)
+        text.add("run \(name) again, when it may be: \(resumeCommand) --rerun \(name)\n")
+      }
     }
     return text.take()
   }
@@ -91,8 +95,18 @@ package struct StatusView {
     let state = status.state(task)
     return [
       status.plan.nameString(task), state == .failedAllowed ? "failed (allowed)" : state.word,
-      time(record, state), record.attempts > 1 ? "\(record.attempts)" : "", why(task, state),
+      time(record, state), tries(task, record), why(task, state),
     ]
+  }
+
+  /// First tries go without saying, unless another is to follow.
+  private func tries(_ task: TaskID, _ record: TaskRecord) -> String {
+    record.attempts > 1 || lastTryFailed(task) ? "\(record.attempts)" : ""
+  }
+
+  /// Whether it waits for its next try.
+  private func lastTryFailed(_ task: TaskID) -> Bool {
+    status.state(task) == .waiting && status.history.details.nextTries[task] != nil
   }
 
   private func time(_ record: TaskRecord, _ state: TaskState) -> String {
@@ -116,10 +130,14 @@ package struct StatusView {
   private func reason(_ task: TaskID, _ state: TaskState) -> String {
     let record = status.history[task]
     switch state {
-    case .failed, .failedAllowed:
-      return OutcomeText.text(
-        Outcome(status: record.status, reason: record.reason),
-        what: status.history.details.complaints[task] ?? "")
+    case .failed, .failedAllowed: return outcome(task, record)
+    case .waiting where lastTryFailed(task):
+      guard let next = status.nextTry(task) else { return outcome(task, record) }
+      let left = next - nowMilliseconds
+      return outcome(task, record)
+        + (left > 0
+          ? "; next try in \(DurationText.text(wholeSeconds: (left + 999) / 1000))"
+          : "; next try is due")
     case .waiting, .ready:
       let needs = status.waitsFor(task)
       let reason = record.isInterrupted ? Reason.interrupted.text : status.words(record)
@@ -133,6 +151,12 @@ package struct StatusView {
       } ?? ""
     case .succeeded, .upToDate, .cancelled: return ""
     }
+  }
+
+  private func outcome(_ task: TaskID, _ record: TaskRecord) -> String {
+    OutcomeText.text(
+      Outcome(status: record.status, reason: record.reason),
+      what: status.history.details.complaints[task] ?? "")
   }
 
   /// What is known of the files that downloads have put in place.

@@ -67,7 +67,8 @@ struct TransitionLine {
         + (reason.isEmpty || reason == "interrupted" ? "" : ": \(reason)")
     case .pause: return palette.yellow("\(name) paused")
     case .proceed: return "\(name) goes on"
-    case .resume: return "\(name) runs again: \(reason)"
+    case .resume:
+      return transition.outcome.reason == .new ? "\(name) is new" : "\(name) runs again: \(reason)"
     }
   }
 

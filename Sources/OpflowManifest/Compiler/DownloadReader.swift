@@ -42,7 +42,8 @@ extension ManifestReader {
     hasher.add(UInt64(ActionKind.download.rawValue))
     hasher.add(UInt64(download.urls.count))
     for url in download.urls { hasher.add(url.stable) }
-    hasher.add(to.stable)
+    // A path that is written from the root may lie in the manifest's folder too.
+    hasher.add(to.stable.first == UInt8(ascii: "/") ? fingerprintPath(to.stable) : to.stable)
     for hash in [entry.sha256, entry.sha512] { builder.withText(hash) { hasher.add($0) } }
     hasher.add(entry.sizeBytes)
     hasher.add(UInt64(download.headers.count))

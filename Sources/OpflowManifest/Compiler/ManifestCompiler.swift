@@ -53,6 +53,7 @@ package struct CompileOptions: Sendable {
   /// What the symbolic link at a path names; nil for a path that is none. The one look at the machine's
   /// files, to see that two names are one.
   package var readLink: @Sendable (String) -> String?
+  package var fingerprints = FingerprintStyle.relative
 
   package init(
     runID: String, variables: [(name: String, value: String)] = [],

@@ -141,16 +141,25 @@ extension ManifestReader {
   private mutating func fingerprint(
     _ kind: ActionKind, _ settings: TaskSettings, needs: UInt64
   ) -> Fingerprint {
-    hasher.end(kind == .download ? .download : .run)
+    // An older opflow told of downloads as of commands.
+    hasher.end(kind == .download && options.fingerprints == .relative ? .download : .run)
     hasher.add(settings.environmentDigest)
     hasher.end(.env)
-    hasher.add(settings.directory.stable)
+    hasher.add(fingerprintPath(settings.directory.stable))
     hasher.end(.dir)
     if kind == .shell { hasher.add(settings.shell.digest) }
     hasher.end(.shell)
     hasher.add(needs)
     hasher.end(.needs)
     return hasher.finish()
+  }
+
+  /// What stands for an absolute path in a fingerprint.
+  func fingerprintPath(_ path: Text) -> Text {
+    switch options.fingerprints {
+    case .relative: PathText.relative(path, to: folderPath)
+    case .absolute: path
+    }
   }
 
   /// Neighbours mostly share one policy.

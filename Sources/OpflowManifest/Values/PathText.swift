@@ -20,6 +20,21 @@ enum PathText {
     return store.finish()
   }
 
+  /// `path` from `folder` on where it lies within it, `.` for the folder itself, else as it is. Both
+  /// are absolute and normal.
+  static func relative(_ path: Text, to folder: Text) -> Text {
+    let here: StaticString = "."
+    if path.isSame(as: folder) || path.elementsEqual(folder) {
+      return here.withUTF8Buffer { Text($0) }
+    }
+    // The root ends with its slash.
+    let count = folder.count > 1 ? folder.count + 1 : 1
+    guard path.count > count, path[count - 1] == UInt8(ascii: "/"),
+      path[..<(count - 1)].elementsEqual(folder[..<(count - 1)])
+    else { return path }
+    return Text(rebasing: path[count...])
+  }
+
   /// Whether a path is relative and has no part that means nothing. Hidden files count as suspect.
   private static func isNormal(_ path: Text) -> Bool {
     var previous = UInt8(ascii: "/")

@@ -1,0 +1,53 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The right to say which run is the one to continue: held from the look for it until that run's lock
+/// is taken, or until the first line of a new run tells the next process of it. Of two that want to
+/// continue at once the second so finds what the first one drives.
+///
+/// The kernel gives it up when its holder is gone. A run that is begun without a look at others, and a
+/// resume of a run that is named, need none.
+package struct StateFolderLock: ~Copyable {
+  private let lock: FileLock
+
+  /// Takes the lock; makes the folder where it is missing.
+  ///
+  /// - Parameter waiting: called once before this waits for another process, with its pid where that
+  ///   is known.
+  package static func take(
+    _ state: StateFolder, waiting: (Int32?) -> Void
+  ) throws(RunFolderError) -> StateFolderLock {
+    try makeFolder(state.path)
+    let path = state.path + "/lock"
+    let free = try doing("lock", path) { () throws(Errno) in
+      try FileLock.tryLock(path, .exclusive)
+    }
+    if let free { return try StateFolderLock(free, path) }
+    waiting(holder(path))
+    let late = try doing("lock", path) { () throws(Errno) in
+      try FileLock.lock(path, .exclusive)
+    }
+    return try StateFolderLock(late, path)
+  }
+
+  private init(_ lock: consuming FileLock, _ path: String) throws(RunFolderError) {
+    self.lock = lock
+    try doing("write", path) { () throws(Errno) in
+      try self.lock.file.truncate(to: 0)
+      try self.lock.file.writeAll("\(ProcessID.own)\n")
+    }
+  }
+
+  private static func makeFolder(_ path: String) throws(RunFolderError) {
+    try doing("make", path) { () throws(Errno) in
+      for folder in try Path.makeDirectories(path, mode: 0o700) {
+        try Path.syncFolder(Path.parent(of: folder))
+      }
+    }
+  }
+
+  private static func holder(_ path: String) -> Int32? {
+    guard let bytes = try? File.read(path) else { return nil }
+    return Field.number(bytes.prefix { $0 != Field.lineFeed })
+  }
+}
