@@ -201,6 +201,46 @@ import Testing
     #expect(try decide(plan, write).verdicts[0] == .run(.skippedBefore))
   }
 
+  @Test func `a skip does not undo that a task must not run twice`() throws {
+    let plan = try TestPlan.make([Task(name: "a", flags: .failWhenInterrupted), Task(name: "b")])
+    let once = try plan.id("a")
+    func verdict(
+      _ request: ResumeRequest = ResumeRequest(), _ write: (inout JournalText) throws -> Void
+    ) throws -> Verdict { try decide(plan, request: request, write)[once] }
+
+    // Cut short, then left out by `--skip` of one resume.
+    let isFailed = try verdict {
+      try $0.start("a")
+      try $0.resume(("a", .interrupted))
+      try $0.skip("a", .skipOption)
+    }
+    #expect(isFailed == .fail)
+    // Failed for it before that, and where the drive died between the two lines.
+    let isFailedAgain = try verdict {
+      try $0.start("a")
+      try $0.resume(("a", .interrupted))
+      try $0.failure("a", reason: .interrupted)
+      try $0.resume(("a", .failedBefore))
+    }
+    #expect(isFailedAgain == .fail)
+    var skipping = ResumeRequest()
+    skipping.skip = try set(plan, "a")
+    let isSkipped = try verdict(skipping) {
+      try $0.start("a")
+      try $0.resume(("a", .interrupted))
+      try $0.skip("a", .skipOption)
+    }
+    #expect(isSkipped == .keep(.skipped, .skipOption))
+    // What was asked for stays so, as a try that begins does.
+    let isAsked = try verdict {
+      try $0.start("a")
+      try $0.resume(("a", .interrupted))
+      try $0.skip("a", .skipOption)
+      try $0.resume(("a", .asked))
+    }
+    #expect(isAsked == .run(.asked))
+  }
+
   @Test func `a task for failures alone stays skipped while what it needs keeps its success`()
     throws
   {

@@ -68,9 +68,12 @@ struct KnownTask {
   var settle: UInt64 = 0
   /// It was started, and cut short.
   var isCutShort = false
+  /// The same, whatever a resume made of it since, unless the task was asked for.
+  var wasCutShort = false
   var attempts: Int32 = 0
 
   mutating func take(_ line: Transition, _ item: Ledger.Item) {
+    defer { wasCutShort = wasCutShort(since: line) }
     switch line.event {
     case .start:
       self = KnownTask(start: item.sequence, isCutShort: true, attempts: line.attempt)
@@ -97,6 +100,18 @@ struct KnownTask {
       settle = 0
       isCutShort = line.outcome.reason == .interrupted
     case .pause, .proceed: break
+    }
+  }
+
+  private func wasCutShort(since line: Transition) -> Bool {
+    switch line.event {
+    case .start, .cancel: true
+    case .success, .retry: false
+    case .failure: line.outcome.reason == .interrupted || line.outcome.reason == .workerLost
+    case .interrupt: line.outcome.reason != .revoked
+    case .resume:
+      line.outcome.reason != .asked && (wasCutShort || line.outcome.reason == .interrupted)
+    case .skip, .pause, .proceed: wasCutShort
     }
   }
 

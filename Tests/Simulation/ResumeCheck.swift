@@ -103,7 +103,7 @@ struct ResumeCheck {
   private func isAsked(_ task: TaskID) -> Bool { request.rerun?.contains(task) ?? false }
 
   private func mustFail(_ task: TaskID, _ known: KnownTask) -> Bool {
-    plan.flags(task).contains(.failWhenInterrupted) && known.isCutShort && !isAsked(task)
+    plan.flags(task).contains(.failWhenInterrupted) && known.wasCutShort && !isAsked(task)
       && !isWished(task)
   }
 

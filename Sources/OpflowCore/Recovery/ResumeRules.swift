@@ -21,12 +21,10 @@ extension ResumeDecision {
   private func interruption(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict? {
     let fails =
       input.plan.flags(task).contains(.failWhenInterrupted) && !willSkipByWish(task, input)
-    if record.isInterrupted { return fails ? .fail : .run(.interrupted) }
-    if fails, record.state == .failed, record.reason == .interrupted || record.reason == .workerLost
-    {
-      return .keep(.failed, record.reason)
+    if fails, record.isCutShort {
+      return record.state == .failed ? .keep(.failed, record.reason) : .fail
     }
-    return nil
+    return record.isInterrupted ? .run(.interrupted) : nil
   }
 
   @inline(__always)

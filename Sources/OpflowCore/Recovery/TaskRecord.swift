@@ -36,6 +36,8 @@ package struct TaskRecord: Sendable {
     static let unproven = Marks(rawValue: 1 << 1)
     /// It ended under another definition than the plan's.
     static let changed = Marks(rawValue: 1 << 2)
+    /// A try was cut short, and none began since: a skip or another reason to run does not undo that.
+    static let cutShort = Marks(rawValue: 1 << 3)
   }
 
   private enum StatusKind: UInt8 { case unknown, exit, signal }
@@ -72,6 +74,12 @@ package struct TaskRecord: Sendable {
     case .waiting: marks.contains(.interrupted) || reason == .interrupted
     case .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
     }
+  }
+
+  /// Its last try was cut short, whatever became of the task since; false once it was asked for.
+  var isCutShort: Bool {
+    if isInterrupted || marks.contains(.cutShort) { return true }
+    return state == .failed && (reason == .interrupted || reason == .workerLost)
   }
 
   /// It succeeded, or failed where it may, by another definition than the plan's.
@@ -126,7 +134,9 @@ extension TaskRecord {
         compare(fields.fingerprint, with: task, plan)
       }
     case .skip:
+      let wasCutShort = isCutShort
       settle(.skipped, line)
+      if wasCutShort { marks.insert(.cutShort) }
       reason = fields.reason
       self.culprit = culprit
     case .cancel:
@@ -148,7 +158,9 @@ extension TaskRecord {
     case .pause: if state == .running { state = .suspended }
     case .proceed: if state == .suspended { state = .running }
     case .resume:
+      let wasCutShort = isCutShort
       leave(for: .waiting)
+      if wasCutShort, fields.reason != .asked { marks.insert(.cutShort) }
       reason = fields.reason
       self.culprit = culprit
       changedPart = fields.changedPart

@@ -68,6 +68,9 @@ struct TransitionLine {
     case .pause: return palette.yellow("\(name) paused")
     case .proceed: return "\(name) goes on"
     case .resume:
+      // It fails next, and stays failed.
+      let failsNext = model.plan.flags(transition.task).contains(.failWhenInterrupted)
+      if failsNext, transition.outcome.reason == .interrupted { return "\(name) was interrupted" }
       return transition.outcome.reason == .new ? "\(name) is new" : "\(name) runs again: \(reason)"
     }
   }
