@@ -13,7 +13,8 @@ enum RunsCommand {
     let rows = ids.map { row(state.folder(of: $0), shown) }
     try Console.write(
       RunsView.text(
-        rows, nowMilliseconds: Clock.wallMilliseconds, color: console.colorsOutput))
+        rows, nowMilliseconds: Clock.wallMilliseconds, color: console.colorsOutput,
+        columns: Terminal.size(Terminal.standardOutput)?.columns))
     return ExitCode.success.rawValue
   }
 

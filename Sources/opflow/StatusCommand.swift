@@ -30,7 +30,7 @@ enum StatusCommand {
         status,
         resumeCommand: CommandText.about(folder, "resume", [status.run], arguments.view),
         nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
-        color: console.colorsOutput)
+        color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns)
       try Console.write(view.text())
     }
     return ExitCode.success.rawValue

@@ -27,8 +27,8 @@ import Testing
     view.tick()
     #expect(
       view.errorText() == """
-        \u{1b}[?25lfetch   0.10s\u{1b}[K
-        [0/4] 0.10s, 1 running, 3 waiting\u{1b}[K\u{1b}[?25h
+        \u{1b}[?25l\u{1b}[?7lfetch   0.10s\u{1b}[K
+        [0/4] 0.10s, 1 running, 3 waiting\u{1b}[K\u{1b}[?7h\r\u{1b}[1A\u{1b}[?25h
         """)
     view.wait(50)
     view.tick()
@@ -38,30 +38,30 @@ import Testing
     view.tick()
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[1Afetch    2.1s\u{1b}[K
+        \u{1b}[?25l\r\u{1b}[?7lfetch    2.1s\u{1b}[K
         build    2.0s\u{1b}[K
-        [0/4] 2.1s, 2 running, 2 waiting\u{1b}[K\u{1b}[?25h
+        [0/4] 2.1s, 2 running, 2 waiting\u{1b}[K\u{1b}[?7h\r\u{1b}[2A\u{1b}[?25h
         """)
     view.warning("the disk is slow")
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[2A\u{1b}[Jwarning: the disk is slow
-        fetch    2.1s\u{1b}[K
-        build    2.0s\u{1b}[K
-        [0/4] 2.1s, 2 running, 2 waiting\u{1b}[K\u{1b}[?25h
+        \u{1b}[?25l\r\u{1b}[Jwarning: the disk is slow
+        \u{1b}[?7lfetch    2.1s
+        build    2.0s
+        [0/4] 2.1s, 2 running, 2 waiting\u{1b}[?7h\r\u{1b}[2A\u{1b}[?25h
         """)
     view.end("build", .success)
     view.wait(100)
     view.tick()
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[2Afetch    2.2s\u{1b}[K
-        [1/4] 2.2s, 1 running, 2 waiting\u{1b}[K\u{1b}[J\u{1b}[?25h
+        \u{1b}[?25l\r\u{1b}[?7lfetch    2.2s\u{1b}[K
+        [1/4] 2.2s, 1 running, 2 waiting\u{1b}[K\u{1b}[J\u{1b}[?7h\r\u{1b}[1A\u{1b}[?25h
         """)
     view.close(.interrupted, exit: 130, signal: 2)
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[1A\u{1b}[Jpending: test, publish
+        \u{1b}[?25l\r\u{1b}[Jpending: test, publish
         run r1 interrupted by SIGINT in 2.2s: 1 succeeded, 2 pending
         resume it: opflow resume r1
         \u{1b}[?25h
@@ -89,8 +89,8 @@ import Testing
     view.end("fetch", .retry, .exit(75), outputBytes: 3) { $0.delayMilliseconds = 100 }
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[1A\u{1b}[J[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
-        [0/4] 0.10s, 0 running, 4 waiting\u{1b}[K\u{1b}[?25h
+        \u{1b}[?25l\r\u{1b}[J[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
+        \u{1b}[?7l[0/4] 0.10s, 0 running, 4 waiting\u{1b}[?7h\r\u{1b}[?25h
         """)
     view.close(.succeeded)
     #expect(view.errorText().contains("what tasks printed: opflow logs --run r1\n"))
@@ -176,7 +176,7 @@ import Testing
     #expect(shown(&view, columns: 50)[1] == "\(name)   0.10s")
     view.wait(100)
     view.download(name, done: 5 << 20, of: 10 << 20, speed: 1 << 20)
-    #expect(shown(&view, columns: 50)[0] == "an/id/that/is/much…   0.20s  50%  5.0MiB/10.0MiB…")
+    #expect(shown(&view, columns: 50)[0] == "an/id/…/line   0.20s   50%     1.0MiB/s  5s left")
   }
 
   @Test func `after a resize the frame takes the place of the one that was wrapped`() throws {
@@ -229,6 +229,72 @@ import Testing
       ])
   }
 
+  /// A person drags the window about while frames are drawn, some of them before it is told. Terminals
+  /// either wrap lines anew then, or cut them.
+  @Test(arguments: [true, false], 0..<40)
+  func `a window of any size keeps the lines above and nothing of old frames`(
+    reflows: Bool, seed: Int
+  ) throws {
+    var random = Random(seed: seed)
+    let name = "an/id/that/is/much/longer/than/others"
+    let plan = try ViewFixture.plan(
+      [(name, []), ("fetch", []), ("build", [])],
+      downloads: [name: ["http://h/"], "fetch": ["http://h/"]])
+    var view = try driver(plan)
+    var screen = Screen(columns: 80, rows: 24)
+    // Such as the terminals that cut lines leave whole.
+    let before = ["$ make", "done", "$ opflow", "run r1 (demo)"]
+    let above = reflows ? ["$ " + String(repeating: "long ", count: 25) + "line"] + before : before
+    for line in above.dropLast() { screen.write("\(line)\n".utf8) }
+    view.start(name)
+    view.start("fetch")
+    view.start("build")
+    for step in 1..<30 {
+      if Bool.random(using: &random) {
+        let columns = Int.random(in: 15...120, using: &random)
+        screen.resize(columns: columns, rows: 24, reflows: reflows)
+        if Bool.random(using: &random) { view.resize(columns: columns, rows: 24) }
+      }
+      view.wait(100)
+      for task in [name, "fetch"] where Bool.random(using: &random) {
+        view.download(task, done: Int64(step) << 22, of: 200 << 20, speed: 1 << 22)
+      }
+      view.tick()
+      screen.write(view.errorBytes())
+    }
+    screen.resize(columns: 160, rows: 24, reflows: reflows)
+    view.resize(columns: 160, rows: 24)
+    view.close(.succeeded)
+    screen.write(view.errorBytes())
+    let text = screen.text.map { $0.hasPrefix("run r1 (demo)") ? "run r1 (demo)" : $0 }
+    #expect(text.dropLast() == above[...], "\(text)")
+    #expect(text.last?.hasPrefix("run r1 succeeded") == true)
+    #expect(screen.unknown == [])
+  }
+
+  @Test(arguments: [40, 60, 80, 120, 200])
+  func `a long name costs no row its bar or its numbers`(columns: Int) throws {
+    let name = "pretrained/model-with-a-name-that-nobody-can-read/weights-00012-of-00048"
+    let plan = try ViewFixture.plan(
+      [(name, []), ("fetch", []), ("build", [])],
+      downloads: [name: ["http://h/"], "fetch": ["http://h/"]])
+    var view = try driver(plan, columns: columns)
+    for name in [name, "fetch", "build"] { view.start(name) }
+    view.wait(1000)
+    view.download(name, done: 1200 << 20, of: 5000 << 20, speed: 24 << 20)
+    view.download("fetch", done: 5 << 20, of: 10 << 20, speed: 1 << 20)
+    let rows = shown(&view, columns: columns).filter { $0.contains("%") }
+    #expect(rows.count == 2)
+    #expect(rows.allSatisfy { $0.hasSuffix(" left") }, "\(rows)")
+    // Bars are as wide in one row as in the other.
+    let bars = rows.map { row in
+      row.firstIndex(of: "]").map { row.distance(from: row.startIndex, to: $0) }
+    }
+    #expect(bars[0] == bars[1])
+    #expect((bars[0] != nil) == (columns >= 80))
+    #expect(rows[0].contains("048 "))
+  }
+
   @Test func `colours take no room`() throws {
     var options = ProgressOptions(mode: .live)
     options.color = true
@@ -244,6 +310,21 @@ import Testing
       return shown(&view, columns: 100)
     }
     #expect(drive(&colored) == drive(&plain))
+  }
+
+  /// Numbers that are the same each time (SplitMix64).
+  private struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: Int) { state = UInt64(seed) &* 0x2545_F491_4F6C_DD1D }
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var value = state
+      value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+      value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+      return value ^ value >> 31
+    }
   }
 
   /// What the bytes that the view has now make of an empty terminal.

@@ -6,11 +6,15 @@ package struct Screen {
   /// All lines since the beginning, those that have left the screen included. Each cell is a
   /// character, or empty where a wide one reaches into it.
   private var lines: [[String]] = [[]]
+  /// Lines that go on in the next one, since the terminal wrapped them.
+  private var wrapped: Set<Int> = []
   private var row = 0
   private var column = 0
   /// The last column was filled, and the next character goes to the next line.
   private var wraps = false
   package private(set) var isCursorVisible = true
+  /// Whether a line that is too long goes on in the next one.
+  private var wrapsLines = true
   /// Sequences that are not known, as they came.
   package private(set) var unknown: [String] = []
   private var pending: [Unicode.Scalar] = []
@@ -77,8 +81,14 @@ package struct Screen {
       return
     }
     if wraps || column + width > columns {
-      nextLine()
-      column = 0
+      if wrapsLines {
+        wrapped.insert(row)
+        nextLine()
+        column = 0
+      } else {
+        column = max(0, columns - width)
+        if lines[row].count > column { lines[row].removeLast(lines[row].count - column) }
+      }
     }
     while lines[row].count < column + width { lines[row].append(" ") }
     lines[row][column] = String(Character(scalar))
@@ -86,7 +96,7 @@ package struct Screen {
     column += width
     if column >= columns {
       column = columns - 1
-      wraps = true
+      wraps = wrapsLines
     }
   }
 
@@ -104,6 +114,8 @@ package struct Screen {
     switch (text, sequence.last) {
     case ("\u{1b}[?25l", _): isCursorVisible = false
     case ("\u{1b}[?25h", _): isCursorVisible = true
+    case ("\u{1b}[?7l", _): wrapsLines = false
+    case ("\u{1b}[?7h", _): wrapsLines = true
     case (_, "A"):
       row = max(top, row - (number ?? 1))
       wraps = false
@@ -111,6 +123,7 @@ package struct Screen {
     case ("\u{1b}[J", _):
       eraseLine()
       lines.removeLast(lines.count - row - 1)
+      wrapped = wrapped.filter { $0 < row }
     case (_, "m"): break
     default: unknown.append(text)
     }
@@ -118,32 +131,55 @@ package struct Screen {
 
   private mutating func eraseLine() {
     if lines[row].count > column { lines[row].removeLast(lines[row].count - column) }
+    wrapped.remove(row)
     wraps = false
   }
 
   /// The uppermost line that is on the screen: only those can be reached.
   private var top: Int { max(0, lines.count - rows) }
 
-  /// The window is dragged: lines that are too long for it are wrapped, as most terminals do.
-  package mutating func resize(columns: Int, rows: Int) {
-    var wrapped: [[String]] = []
-    for (index, line) in lines.enumerated() {
-      var rest = line[...]
-      let first = wrapped.count
-      repeat {
-        wrapped.append(Array(rest.prefix(columns)))
-        rest = rest.dropFirst(columns)
-      } while !rest.isEmpty
-      if index == row {
-        row = first + column / columns
-        column %= columns
-        break
-      }
-    }
-    lines = wrapped
+  /// The window is dragged.
+  ///
+  /// - Parameter reflows: lines are put together again and wrapped to the new width, as most terminals
+  ///   do, the cursor staying where it is in its line; else they are cut (xterm).
+  package mutating func resize(columns: Int, rows: Int, reflows: Bool = true) {
+    if reflows { reflow(to: columns) } else { cut(to: columns) }
     while lines.count <= row { lines.append([]) }
     self.columns = columns
     self.rows = rows
     wraps = false
+  }
+
+  private mutating func cut(to columns: Int) {
+    for index in top..<lines.count { lines[index] = Array(lines[index].prefix(columns)) }
+    column = min(column, columns - 1)
+    wrapped = []
+  }
+
+  private mutating func reflow(to columns: Int) {
+    var new: [[String]] = []
+    var joins: Set<Int> = []
+    var place = (row: row, column: column)
+    var index = 0
+    while index < lines.count {
+      var whole: [String] = []
+      var cursor: Int?
+      while true {
+        if index == row { cursor = whole.count + column }
+        whole += lines[index]
+        guard wrapped.contains(index), index + 1 < lines.count else { break }
+        index += 1
+      }
+      index += 1
+      let first = new.count
+      var rest = whole[...]
+      repeat {
+        new.append(Array(rest.prefix(columns)))
+        rest = rest.dropFirst(columns)
+        if !rest.isEmpty { joins.insert(new.count - 1) }
+      } while !rest.isEmpty
+      if let cursor { place = (first + cursor / columns, cursor % columns) }
+    }
+    (lines, wrapped, row, column) = (new, joins, place.row, place.column)
   }
 }

@@ -21,12 +21,8 @@ struct LiveFrame {
   let nowMilliseconds: Int64
 
   private static let maxTasks = 16
-  /// Columns that a terminal needs for `^C`, which it writes behind the last line.
-  private static let spareColumns = 4
-  private static let elapsedColumns = 6
-  private static let barColumns = 8...24
-  /// What the numbers of a download take at most, mostly.
-  private static let detailColumns = 48
+  /// The window is as wide as this line: nothing stands in its last column.
+  private static let spareColumns = 1
 
   /// Narrower than the terminal, since a full line makes some terminals wrap; at most as many as it
   /// has rows.
@@ -35,24 +31,19 @@ struct LiveFrame {
     var shown = model.running.count
     // "… and 1 more" takes as much room as that one.
     if shown > room { shown = max(0, room - 1) }
+    let columns = max(0, size.columns - Self.spareColumns)
     // The oldest tasks are the ones to wonder about.
-    let tasks = model.running.prefix(shown)
-    let names = tasks.map { model.name($0.task) }
-    // What there is to tell of a download needs more room than a time.
-    let roomForNames =
-      tasks.contains { $0.download != nil }
-      ? (size.columns - 1) * 2 / 5 : size.columns - 3 - Self.elapsedColumns
-    let widest = max(8, roomForNames)
-    let nameColumns = min(widest, names.map { TextWidth.of($0) }.max() ?? 0)
-    var lines = zip(tasks, names).map { line($0, name: $1, nameColumns) }
+    let tasks = Array(model.running.prefix(shown))
+    let layout = LiveRows(
+      tasks.map { ($0, model.name($0.task)) }, columns: columns, nowMilliseconds: nowMilliseconds)
+    var lines = layout.lines
     if room > 0, model.running.count > shown {
       var more = StyledLine()
       more.add("… and \(model.running.count - shown) more", .dim)
       lines.append(more)
     }
-    lines = lines.map { $0.cut(to: max(0, size.columns - 1)) }
-    lines.append(counts.cut(to: max(1, size.columns - Self.spareColumns)))
-    return lines
+    lines.append(counts)
+    return lines.map { $0.cut(to: columns) }
   }
 
   private var counts: StyledLine {
@@ -65,57 +56,6 @@ struct LiveFrame {
     }
     line.add(", \(model.running.count) running")
     if model.notStarted > 0 { line.add(", \(model.notStarted) waiting") }
-    return line
-  }
-
-  private func line(
-    _ running: ProgressModel.RunningTask, name: String, _ nameColumns: Int
-  ) -> StyledLine {
-    var line = StyledLine()
-    line.add(TextWidth.padded(TextWidth.cut(name, to: nameColumns), to: nameColumns))
-    let elapsed = DurationText.text(milliseconds: nowMilliseconds - running.startedMilliseconds)
-    line.add("  " + TextWidth.rightAligned(elapsed, to: Self.elapsedColumns), .dim)
-    if let download = running.download { add(download, to: &line) }
-    return line
-  }
-
-  private func add(_ download: DownloadProgress, to line: inout StyledLine) {
-    // Beside a bar the numbers stay in their columns, or it would jump about.
-    let wide = detail(download, isAligned: true)
-    let room = size.columns - 1 - line.width - max(wide.width, Self.detailColumns) - 6
-    let columns = min(Self.barColumns.upperBound, room)
-    if columns >= Self.barColumns.lowerBound, let done = download.fraction(of: columns) {
-      let tip = done > 0 && done < columns ? 1 : 0
-      line.add("  [")
-      line.add(String(repeating: "=", count: done - tip) + (tip > 0 ? ">" : ""), .cyan)
-      line.add(String(repeating: " ", count: columns - done) + "]")
-      line.append(wide)
-    } else {
-      let isWide = line.width + max(wide.width, Self.detailColumns) < size.columns
-      line.append(isWide ? wide : detail(download, isAligned: false))
-    }
-  }
-
-  /// The numbers of a download.
-  private func detail(_ download: DownloadProgress, isAligned: Bool) -> StyledLine {
-    let align = { (text: String, columns: Int) in
-      "  " + (isAligned ? TextWidth.rightAligned(text, to: columns) : text)
-    }
-    let done = DownloadText.size(download.doneBytes)
-    var line = StyledLine()
-    if let total = download.totalBytes, let percent = download.percent {
-      line.add(align("\(percent)%", 4))
-      line.add(align("\(done)/\(DownloadText.size(total))", 17))
-    } else {
-      line.add(align(done, 9))
-    }
-    let pace = DownloadText.pace(download, atMilliseconds: nowMilliseconds)
-    if download.stalledMilliseconds(at: nowMilliseconds) != nil {
-      line.add("  \(pace[0])", .yellow)
-    } else {
-      if !pace[0].isEmpty { line.add(align(pace[0], 11)) }
-      if !pace[1].isEmpty { line.add("  " + pace[1]) }
-    }
     return line
   }
 }

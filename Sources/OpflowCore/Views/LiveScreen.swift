@@ -1,13 +1,21 @@
 /// The bottom of a terminal, where a frame is drawn over the last one, below text that stays.
 ///
+/// The cursor rests at the beginning of the frame's first line. There it stays when the window changes
+/// its width, whether the terminal wraps the lines anew then or not (and whenever it tells of that), so
+/// what is erased from there on (ECMA-48, ED) is the frame alone, however many rows it takes by now.
+///
 /// All that is written at once belongs together: where the last frame stands, its lines are
-/// overwritten in place, and only what is longer than the new ones is erased (ECMA-48: CUU, EL, ED).
-/// The cursor is out of sight (DECTCEM) just while it moves, so nothing has to be put right after a
-/// program that was killed. It rests at the end of the last line.
+/// overwritten in place, and only what is longer than the new ones is erased (EL, ED). The cursor is out
+/// of sight (DECTCEM) just while it moves, and lines do not wrap (DECAWM) just while a frame is drawn: a
+/// window may be narrower by now than its size that was told last.
 struct LiveScreen {
-  var size: TerminalSize
-  /// The widths of the lines that stand there.
-  private var shown: [Int] = []
+  var size: TerminalSize {
+    didSet { if size != oldValue { isMoved = true } }
+  }
+  /// How many lines stand there.
+  private var shownLines = 0
+  /// The lines of the last frame may not be where they were drawn.
+  private var isMoved = false
 
   init(size: TerminalSize) { self.size = size }
 
@@ -17,35 +25,36 @@ struct LiveScreen {
   mutating func write(
     lasting: [UInt8], frame: [StyledLine], palette: Palette, into text: inout TextBuffer
   ) {
-    if shown.isEmpty, frame.isEmpty {
+    if shownLines == 0, frame.isEmpty {
       text.add(lasting)
       return
     }
     text.add("\u{1b}[?25l")
-    let rows = rows
-    if rows > 0 { text.add("\r") }
-    if rows > 1 { text.add("\u{1b}[\(rows - 1)A") }
-    if !lasting.isEmpty || frame.isEmpty {
-      // Lasting lines may wrap, so what they do not cover cannot be told line by line.
-      text.add("\u{1b}[J")
-      text.add(lasting)
-    }
+    // A key that was pressed may have moved the cursor.
+    if shownLines > 0 { text.add("\r") }
+    let isErased = !lasting.isEmpty || frame.isEmpty || isMoved
+    if isErased { text.add("\u{1b}[J") }
+    text.add(lasting)
+    if !frame.isEmpty { draw(frame, palette, isErased: isErased, into: &text) }
+    text.add("\u{1b}[?25h")
+    shownLines = frame.count
+    isMoved = false
+  }
+
+  private func draw(
+    _ frame: [StyledLine], _ palette: Palette, isErased: Bool, into text: inout TextBuffer
+  ) {
+    text.add("\u{1b}[?7l")
     for (index, line) in frame.enumerated() {
       if index > 0 { text.endLine() }
       text.add(line.text(palette))
-      text.add("\u{1b}[K")
+      if !isErased { text.add("\u{1b}[K") }
     }
-    if frame.count < rows, lasting.isEmpty, !frame.isEmpty { text.add("\u{1b}[J") }
-    text.add("\u{1b}[?25h")
-    shown = frame.map(\.width)
+    if !isErased, frame.count < shownLines { text.add("\u{1b}[J") }
+    text.add("\u{1b}[?7h\r")
+    if frame.count > 1 { text.add("\u{1b}[\(frame.count - 1)A") }
   }
 
   /// Somebody else has written to the terminal: what stands there is no longer known.
-  mutating func forget() { shown = [] }
-
-  /// How many rows the last frame takes: where the terminal has become narrower, it has wrapped the
-  /// lines that no longer fit.
-  private var rows: Int {
-    shown.reduce(0) { $0 + max(1, ($1 + size.columns - 1) / size.columns) }
-  }
+  mutating func forget() { shownLines = 0 }
 }

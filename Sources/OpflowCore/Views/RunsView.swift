@@ -22,7 +22,9 @@ package enum RunsView {
     }
   }
 
-  package static func text(_ rows: [Row], nowMilliseconds: Int64, color: Bool) -> [UInt8] {
+  package static func text(
+    _ rows: [Row], nowMilliseconds: Int64, color: Bool, columns: Int? = nil
+  ) -> [UInt8] {
     var table = TextTable(
       ["RUN", "NAME", "STATE", "DONE", "FAILED", "TIME", "STARTED", "MANIFEST"],
       rightAligned: [3, 4, 5])
@@ -41,7 +43,7 @@ package enum RunsView {
       ])
     }
     var text = TextBuffer()
-    table.write(into: &text, palette: Palette(isOn: color))
+    table.write(into: &text, palette: Palette(isOn: color), fitting: columns, cutsFirst: false)
     return text.take()
   }
 

@@ -5,6 +5,8 @@ package struct StatusView {
   private let palette: Palette
   private let showsAll: Bool
   private let resumeCommand: String
+  /// Of the terminal; nil where there is none.
+  private let columns: Int?
 
   /// Tasks that a table shows unless all are asked for.
   private static let maxRows = 50
@@ -12,8 +14,10 @@ package struct StatusView {
 
   /// - Parameter resumeCommand: the command line that continues the run.
   package init(
-    _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool
+    _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool,
+    columns: Int? = nil
   ) {
+    self.columns = columns
     self.status = status
     self.resumeCommand = resumeCommand
     self.nowMilliseconds = nowMilliseconds
@@ -29,7 +33,7 @@ package struct StatusView {
     for task in tasks { table.add(row(task)) }
     if !tasks.isEmpty {
       text.endLine()
-      table.write(into: &text, palette: palette) { column, cell in
+      table.write(into: &text, palette: palette, fitting: columns) { column, cell in
         column == 1 ? painted(cell) : cell
       }
     }

@@ -4,6 +4,11 @@ struct TableLayout {
   private let titles: [String]
   private var widths: [Int]
   private let rightAligned: Set<Int>
+  /// The first and the last column are cut where they are too wide for the terminal.
+  private var isFitted = false
+
+  /// No column is cut to less.
+  private static let leastColumns = 8
 
   init(_ titles: [String], rightAligned: Set<Int> = []) {
     self.titles = titles
@@ -23,6 +28,27 @@ struct TableLayout {
     widths[column] = max(widths[column], width)
   }
 
+  /// Cuts to the width of a terminal: the last column, and the first one, in the middle of its names
+  /// (`cutsFirst`), but no other, and none of numbers, which say something else when they are cut.
+  mutating func fit(to width: Int, cutsFirst: Bool) {
+    let columns = titles.indices.filter { widths[$0] > 0 }
+    guard let first = columns.first, let last = columns.last, first != last else { return }
+    let wanted = titles.indices.map { max(widths[$0], titles[$0].count) }
+    let gaps = 2 * (columns.count - 1)
+    let room = width - columns.dropFirst().dropLast().reduce(gaps) { $0 + wanted[$1] }
+    if wanted[first] + wanted[last] <= room { return }
+    isFitted = true
+    let cutsLast = !rightAligned.contains(last)
+    if cutsFirst {
+      let least = max(Self.leastColumns, cutsLast ? room / 2 : 0)
+      widths[first] = min(wanted[first], max(least, room - wanted[last]))
+    }
+    if cutsLast {
+      let left = room - max(widths[first], titles[first].count)
+      widths[last] = min(wanted[last], max(Self.leastColumns, left))
+    }
+  }
+
   func writeTitles(into text: inout TextBuffer, palette: Palette) {
     write(titles, into: &text) { palette.dim($1) }
   }
@@ -37,7 +63,7 @@ struct TableLayout {
     for column in titles.indices where widths[column] > 0 {
       // At least one column, also of a row of nothing.
       if column > filled ?? column { break }
-      let cell = cells[column]
+      let cell = isFitted ? fitted(cells[column], column) : cells[column]
       let isRight = rightAligned.contains(column)
       let isLast = column == filled ?? column
       if !isFirst { text.add("  ") }
@@ -50,5 +76,11 @@ struct TableLayout {
       if filled == nil { break }
     }
     text.endLine()
+  }
+
+  private func fitted(_ cell: String, _ column: Int) -> String {
+    let width = max(widths[column], titles[column].count)
+    let isFirst = !widths[..<column].contains { $0 > 0 }
+    return isFirst ? TextWidth.cutMiddle(cell, to: width) : TextWidth.cut(cell, to: width)
   }
 }

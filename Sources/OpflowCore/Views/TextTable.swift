@@ -19,10 +19,16 @@ struct TextTable {
   }
 
   /// `paint` colours a cell, given its column and its text, once its width is settled.
+  ///
+  /// - Parameters:
+  ///   - width: as `TableLayout.fit` has it; nil where nothing is to be cut.
+  ///   - cutsFirst: the first column may be cut.
   func write(
-    into text: inout TextBuffer, palette: Palette,
-    paint: (_ column: Int, _ cell: String) -> String = { $1 }
+    into text: inout TextBuffer, palette: Palette, fitting width: Int? = nil,
+    cutsFirst: Bool = true, paint: (_ column: Int, _ cell: String) -> String = { $1 }
   ) {
+    var layout = layout
+    if let width { layout.fit(to: width, cutsFirst: cutsFirst) }
     layout.writeTitles(into: &text, palette: palette)
     for start in stride(from: 0, to: ends.count, by: layout.columnCount) {
       layout.write((0..<layout.columnCount).map { cell(start + $0) }, into: &text, paint: paint)

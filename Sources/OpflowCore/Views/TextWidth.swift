@@ -26,6 +26,20 @@ enum TextWidth {
       }) + "…"
   }
 
+  /// The same with the ellipsis in the middle: of names both ends tell one from another.
+  static func cutMiddle(_ text: String, to columns: Int) -> String {
+    if of(text) <= columns { return text }
+    if columns < 4 { return cut(text, to: columns) }
+    let end = (columns - 1) / 2
+    var room = end
+    let tail = String(
+      text.reversed().prefix { character in
+        room -= character.unicodeScalars.reduce(0) { $0 + of($1) }
+        return room >= 0
+      }.reversed())
+    return cut(text, to: columns - of(tail)) + tail
+  }
+
   static func padded(_ text: String, to columns: Int) -> String {
     text + blanks(columns - of(text))
   }
