@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clinux_signals.h"
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { EXIT_IO_ERROR = 74 };
+enum { EXIT_IO_ERROR = 74, PATIENCE_MILLISECONDS = 1000 };
 
 static void fill(sigset_t *set, uint64_t signals) {
   sigemptyset(set);
@@ -79,6 +80,9 @@ static const char *bus_error_text = "";
 
 static void report_bus_error(int number) {
   (void)number;
+  // Whoever reads there may not.
+  struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&room, 1, PATIENCE_MILLISECONDS) <= 0) _exit(EXIT_IO_ERROR);
   ssize_t written = write(STDERR_FILENO, bus_error_text, strlen(bus_error_text));
   (void)written;
   _exit(EXIT_IO_ERROR);

@@ -3,13 +3,20 @@ internal import OpflowSystem
 
 extension Coordinator {
   /// Journals a transition and shows it. A start is shown when its order is given, or later.
-  func record(_ transition: Transition, at wall: Int64) {
+  func record(_ recorded: Transition, at wall: Int64) {
+    let transition = withLeftBehind(recorded)
     if journalFailure == nil { journal.append(transition, at: wall, plan: plan) }
     let task = transition.task
     if transition.event == .start {
       outputs.begin(task, attempt: transition.attempt)
     } else if !task.isNone {
-      outputs.end(transition, progress.outputWish) { progress.output($0, $1) }
+      outputs.end(
+        transition, follows: progress.followsOutput,
+        tailBytes: progress.tailBytes(for: transition), room: { progress.outputRoom }
+      ) { task, piece in
+        showBegun(task)
+        progress.take(piece, of: task)
+      }
     }
     downloads.running.apply(transition, plan: plan)
     if transition.event == .start { return }
@@ -21,6 +28,16 @@ extension Coordinator {
     }
     showBegun(task)
     progress.transition(transition, atMilliseconds: wall)
+  }
+
+  private func withLeftBehind(_ transition: Transition) -> Transition {
+    guard !leftBehind.isEmpty, transition.event != .start,
+      let (attempt, left) = leftBehind.removeValue(forKey: transition.task),
+      attempt == transition.attempt
+    else { return transition }
+    var transition = transition
+    transition.left = left
+    return transition
   }
 
   /// A worker has begun with a task: shows its start, if it was handed ahead.

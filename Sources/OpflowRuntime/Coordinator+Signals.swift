@@ -22,6 +22,21 @@ extension Coordinator {
     }
   }
 
+  /// Gives what is still to be shown its time. A further signal ends that, too.
+  func endProgress() {
+    progress.end(atOnce: stopsAsked > 1, signals: signals.rawValue) {
+      var isStop = false
+      do throws(Errno) {
+        while let (signal, _) = try signals.next() {
+          if [.hangup, .interrupt, .terminate].contains(signal) { isStop = true }
+        }
+      } catch {
+        isStop = true
+      }
+      return isStop
+    }
+  }
+
   private func take(_ signal: Signal) {
     switch signal {
     case .hangup, .interrupt, .terminate:

@@ -143,6 +143,7 @@ extension Coordinator {
       showBegun(task)
     case .fetched(let task, let attempt, let record):
       tell(.fetched(link.id, task, attempt: attempt, record))
+    case .left(let task, let attempt, let left): leftBehind[task] = (attempt, left)
     case .ended(let task, let attempt, let outcome):
       tell(.ended(link.id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):

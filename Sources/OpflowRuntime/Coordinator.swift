@@ -43,6 +43,8 @@ package final class Coordinator {
   var actions: [SchedulerAction] = []
   /// Tries of tasks that workers were handed ahead and have not begun with, by task.
   var handedAhead: [TaskID: Int32] = [:]
+  /// What was ended along with tries whose end comes next, by task.
+  var leftBehind: [TaskID: (attempt: Int32, left: LeftBehind)] = [:]
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
@@ -67,7 +69,7 @@ package final class Coordinator {
     do throws(CoordinatorError) {
       return try coordinator.run()
     } catch {
-      coordinator.progress.leaveTerminal()
+      coordinator.progress.giveUp()
       throw error
     }
   }
@@ -94,8 +96,14 @@ package final class Coordinator {
       throw CoordinatorError("cannot set up the run", error)
     }
     self.journal = journal
-    progress = ProgressOutput(
-      view: ProgressView(options: request.progress, plan: request.plan, heading: request.heading))
+    do throws(Errno) {
+      progress = try ProgressOutput(
+        view: ProgressView(
+          options: request.progress, plan: request.plan, heading: request.heading))
+      try poller.add(progress.rawDescriptor, token: Token.view)
+    } catch {
+      throw CoordinatorError("cannot set up the view of the run", error)
+    }
     outputs = TaskOutputFiles(folder: request.folder, plan: request.plan)
     downloads = DownloadNotes(folder: request.folder, plan: request.plan)
   }
@@ -186,7 +194,7 @@ package final class Coordinator {
   private var nextWake: Instant? {
     let wakes = [
       closing == nil ? scheduler.nextWake : nil, syncs.nextWake, progress.nextWake,
-      outputs.nextWake(progress.outputWish), dismissalDeadline, ending.first?.giveUpAt,
+      outputs.nextWake, dismissalDeadline, ending.first?.giveUpAt,
     ].compactMap { $0 }
     return wakes.min()
   }
@@ -199,6 +207,7 @@ package final class Coordinator {
     switch event.token {
     case Token.signals: takeSignals()
     case Token.syncer: takeSync()
+    case Token.view: progress.takeNotice()
     default:
       guard let link = links[Token.worker(event.token)] else { return }
       if Token.isProcess(event.token) {
@@ -242,9 +251,11 @@ package final class Coordinator {
     flushJournal()
     requestSync()
     sendPending()
-    outputs.follow(progress.outputWish, at: Self.now) { task, bytes in
-      showBegun(task)
-      progress.output(task, bytes)
+    if progress.followsOutput {
+      outputs.follow(at: Self.now, room: { progress.outputRoom }) { task, piece in
+        showBegun(task)
+        progress.take(piece, of: task)
+      }
     }
     downloads.write(at: Self.now)
     progress.flush(at: Self.now)
@@ -276,7 +287,7 @@ package final class Coordinator {
     // Before the file that it syncs is closed.
     syncer = nil
     launcher.cleanUp()
-    progress.end()
+    endProgress()
     return exitCode ?? 70
   }
 
@@ -284,6 +295,7 @@ package final class Coordinator {
   enum Token {
     static let signals: UInt64 = 0
     static let syncer: UInt64 = 1
+    static let view: UInt64 = 2
     private static let firstWorker: UInt64 = 4
 
     static func reports(_ worker: WorkerID) -> UInt64 { UInt64(worker.index) * 4 + firstWorker }

@@ -1,58 +1,108 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Writes what the view of progress gives to standard error and standard output. A reader that
-/// goes away ends the view, not the run.
-struct ProgressOutput {
+/// Hands what the view of progress gives to threads that write it to standard error and standard
+/// output, so that nobody who reads there holds the run. A reader that goes away ends the view, not
+/// the run; of one that does not read, the view waits in its bounds.
+final class ProgressOutput {
   private var view: ProgressView
-  private var isErrorOpen = true
-  private var isOutputOpen = true
+  private let notice: EventDescriptor
+  private let errors = ViewStream(.error)
+  private let objects = ViewStream(.output)
   private var nextTick: Instant?
   /// The closing words are there, and wait for `end`.
   private var isClosed = false
 
-  init(view: ProgressView) { self.view = view }
+  /// What has not been read in the end is given so long.
+  private static let patienceMilliseconds: Int64 = 1000
+  /// Then what tasks printed is left out, for the sake of the rest.
+  private static let outputPatienceMilliseconds: Int64 = 500
+  /// A reader of `--json` that goes on reading is given more.
+  private static let mostPatienceMilliseconds: Int64 = 10_000
+  /// Where nothing is to wait: what one write takes to somebody who reads.
+  private static let leastPatienceMilliseconds: Int64 = 200
 
-  var outputWish: OutputWish { view.outputWish }
+  private final class ViewStream {
+    let stream: StandardStream
+    /// Somebody may still read.
+    var isOpen = true
+    /// Made when there is something to write for the first time.
+    var writer: StreamWriter?
+
+    init(_ stream: StandardStream) { self.stream = stream }
+  }
+
+  init(view: ProgressView) throws(Errno) {
+    self.view = view
+    notice = try EventDescriptor()
+  }
+
+  /// Readable when more can be written; call `takeNotice` and `flush` then.
+  var rawDescriptor: Int32 { notice.rawValue }
+
+  var followsOutput: Bool { view.followsOutput && errors.isOpen }
+  var outputRoom: Int { view.outputRoom }
   var nextWake: Instant? { nextTick }
 
-  mutating func begin(atMilliseconds wall: Int64) { view.begin(atMilliseconds: wall) }
-  mutating func transition(_ transition: Transition, atMilliseconds wall: Int64) {
+  func tailBytes(for transition: Transition) -> Int {
+    errors.isOpen ? view.tailBytes(for: transition) : 0
+  }
+
+  func begin(atMilliseconds wall: Int64) { view.begin(atMilliseconds: wall) }
+  func transition(_ transition: Transition, atMilliseconds wall: Int64) {
     view.transition(transition, atMilliseconds: wall)
   }
-  mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
-    view.output(task, bytes)
+  func take(_ piece: TaskOutputFiles.Piece, of task: TaskID) {
+    switch piece {
+    case .bytes(let bytes): view.output(task, bytes)
+    case .skipped(let bytes, let lines): view.skipped(task, bytes: bytes, lines: lines)
+    case .tail(let bytes): view.tail(bytes)
+    }
   }
-  mutating func warning(_ text: String) { view.warning(text) }
+  func warning(_ text: String) { view.warning(text) }
 
-  mutating func download(
+  func download(
     _ task: TaskID, _ progress: DownloadProgress, atMilliseconds wall: Int64
   ) {
     view.download(task, progress, atMilliseconds: wall)
   }
 
-  mutating func resize() {
+  func resize() {
     if let (columns, rows) = Terminal.size(Terminal.standardError) {
       view.resize(TerminalSize(columns: columns, rows: rows))
     }
   }
 
-  /// Gives the terminal back before this process stops, or ends out of turn.
-  mutating func leaveTerminal() {
-    isErrorOpen = Self.write(view.takeErasure(), to: .error, isOpen: isErrorOpen)
+  /// Gives the terminal back before this process stops. One that is held stays as it is.
+  func leaveTerminal() {
+    let deadline = Coordinator.now.advanced(byMilliseconds: Self.leastPatienceMilliseconds)
+    repeat {
+      if isIdle(errors) {
+        let erasure = view.takeErasure()
+        if erasure.isEmpty { return }
+        put(erasure, to: errors)
+      } else {
+        _ = wait(until: deadline)
+      }
+    } while Coordinator.now < deadline
   }
 
   /// Others may have written to the terminal, or changed its size.
-  mutating func returnToTerminal() {
+  func returnToTerminal() {
     view.forgetScreen()
     resize()
   }
 
-  /// Draws anew where that is due, and writes all that has come together.
-  mutating func flush(at now: Instant) {
+  func takeNotice() {
+    // Nothing is lost with it: it only says that it is time to look.
+    _ = try? notice.take()
+  }
+
+  /// Draws anew where that is due, and hands on what has come together.
+  func flush(at now: Instant) {
     if isClosed { return }
     if let interval = view.tickMilliseconds {
-      view.setVisible(Terminal.isForeground(Terminal.standardError))
+      if view.isLive { view.setVisible(Terminal.isForeground(Terminal.standardError)) }
       if let due = nextTick, due <= now { view.tick(nowMilliseconds: Clock.wallMilliseconds) }
       if nextTick.map({ $0 <= now }) ?? true {
         nextTick = now.advanced(byMilliseconds: interval)
@@ -64,29 +114,115 @@ struct ProgressOutput {
   }
 
   /// Lays out the closing words, which `end` writes.
-  mutating func close(_ close: CloseEntry, atMilliseconds wall: Int64) {
+  func close(_ close: CloseEntry, atMilliseconds wall: Int64) {
     view.end(close, atMilliseconds: wall)
     isClosed = true
     nextTick = nil
   }
 
-  mutating func end() { write() }
-
-  private mutating func write() {
-    isErrorOpen = Self.write(
-      view.takeStandardError(), to: .error, isOpen: isErrorOpen)
-    isOutputOpen = Self.write(
-      view.takeStandardOutput(), to: .output, isOpen: isOutputOpen)
+  /// Writes what is left, as far as somebody reads it.
+  ///
+  /// - Parameters:
+  ///   - atOnce: a person wants an end of it.
+  ///   - signals: readable when a person may want that now; then `isStopped` tells.
+  func end(atOnce: Bool, signals: Int32, isStopped: () -> Bool) {
+    let began = Coordinator.now
+    let patience = atOnce ? Self.leastPatienceMilliseconds : Self.patienceMilliseconds
+    var deadline = began.advanced(byMilliseconds: patience)
+    var outputDeadline: Instant? = began.advanced(
+      byMilliseconds: atOnce ? 0 : Self.outputPatienceMilliseconds)
+    var read = objects.writer?.writtenBytes ?? 0
+    while !isWritten() {
+      let now = Coordinator.now
+      if let due = outputDeadline, due <= now {
+        view.leaveOutOutput()
+        outputDeadline = nil
+      }
+      if deadline <= now {
+        let written = objects.writer?.writtenBytes ?? 0
+        guard view.hasStandardOutput, written > read, !atOnce,
+          now < began.advanced(byMilliseconds: Self.mostPatienceMilliseconds)
+        else { return }
+        read = written
+        deadline = now.advanced(byMilliseconds: patience)
+      }
+      if wait(until: outputDeadline ?? deadline, signals), isStopped() { return }
+    }
   }
 
-  /// Whether the reader is still there.
-  private static func write(_ bytes: [UInt8], to stream: StandardStream, isOpen: Bool) -> Bool {
-    guard isOpen, !bytes.isEmpty else { return isOpen }
-    do throws(Errno) {
-      try stream.writeAll(bytes)
-      return true
-    } catch {
-      return false
+  /// The run cannot go on: clears the terminal and says what is left to say.
+  func giveUp() {
+    isClosed = true
+    leaveTerminal()
+  }
+
+  // MARK: Writing
+
+  /// Hands on what can be; whether all is written.
+  private func isWritten() -> Bool {
+    write()
+    return !view.hasStandardError && !view.hasStandardOutput && isIdle(errors) && isIdle(objects)
+  }
+
+  private func write() {
+    // Until nothing is left, or the notice was asked for.
+    while view.hasStandardError, isIdle(errors) { put(view.takeStandardError(), to: errors) }
+    while view.hasStandardOutput, isIdle(objects) { put(view.takeStandardOutput(), to: objects) }
+  }
+
+  /// Whether more can be handed on; where not, the notice comes when it can.
+  private func isIdle(_ target: ViewStream) -> Bool {
+    guard target.isOpen, let writer = target.writer else { return true }
+    guard writer.isIdle else { return false }
+    while let (stream, error) = writer.takeFailure() {
+      end(stream == .error ? errors : objects, error)
     }
+    return true
+  }
+
+  private func put(_ bytes: [UInt8], to target: ViewStream) {
+    guard target.isOpen, !bytes.isEmpty else { return }
+    do throws(Errno) {
+      if let writer = try writer(of: target) {
+        try writer.put(bytes, to: target.stream)
+      } else {
+        try target.stream.writeAll(bytes, patienceMilliseconds: Self.leastPatienceMilliseconds)
+      }
+    } catch {
+      end(target, error)
+    }
+  }
+
+  /// Nil where no thread can be had.
+  private func writer(of target: ViewStream) throws(Errno) -> StreamWriter? {
+    if let writer = target.writer { return writer }
+    let other = target === errors ? objects : errors
+    // One for both streams where they are one file, so that their lines are not mixed.
+    if let writer = other.writer, target.stream.isSameFile(as: other.stream) {
+      target.writer = writer
+    } else {
+      target.writer = try? StreamWriter(notifying: notice)
+    }
+    return target.writer
+  }
+
+  /// Nothing more can be written there.
+  private func end(_ target: ViewStream, _ error: Errno) {
+    target.isOpen = false
+    // A reader that went away wanted no more. Who reads a file is not there to see that it is cut.
+    if target === objects, error != .brokenPipe {
+      view.warning("standard output cannot be written, --json ends here: \(error)")
+    }
+  }
+
+  /// Waits for the notice, or for `signals`; whether those came.
+  private func wait(until deadline: Instant, _ signals: Int32 = -1) -> Bool {
+    var poll = PollSet(slots: 2)
+    poll.set(0, notice.rawValue)
+    poll.set(1, signals)
+    let left = deadline.nanoseconds - Coordinator.now.nanoseconds
+    guard let isReady = try? poll.wait(nanoseconds: max(0, left)), isReady else { return false }
+    if poll.isReady(0) { takeNotice() }
+    return poll.isReady(1)
   }
 }

@@ -1,17 +1,41 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// Reads the logs of running tasks for the view of progress. Workers write them; a silent task has
-/// none.
+/// Reads the logs of running tasks for the view of progress, no more of them than somebody reads there.
+/// Workers write them; a silent task has none.
 struct TaskOutputFiles {
+  /// Of what a task printed.
+  enum Piece {
+    case bytes(UnsafeRawBufferPointer)
+    /// Left out, since the view was too far behind.
+    case skipped(bytes: Int64, lines: Int?)
+    /// The last bytes of a try that has ended.
+    case tail(UnsafeRawBufferPointer)
+  }
+
+  typealias Sink = (TaskID, Piece) -> Void
+
   private let folder: RunFolder
   private let plan: Plan
   private var running: [TaskID: OpenLog] = [:]
   private var nextLook: Instant?
-  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+  /// There is more in the logs than there was room for.
+  private var isBehind = false
+  /// Which task is read first, so that all have their turn.
+  private var turn = 0
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: TaskOutputFiles.pieceBytes, alignment: 16)
 
+  private static let pieceBytes = 32_768
   /// Between two looks at the logs of running tasks.
   private static let lookMilliseconds: Int64 = 100
+  /// What one look takes at most, so that nothing waits for it.
+  private static let lookBytes = 1 << 18
+  /// Of a task that is further behind than that only the newest is shown.
+  private static let mostBehindBytes: Int64 = 1 << 20
+  private static let newestBytes: Int64 = 65_536
+  /// Lines that are left out are counted in so many bytes at most.
+  private static let countedBytes: Int64 = 4 << 20
 
   private final class OpenLog {
     var file: Descriptor?
@@ -25,8 +49,6 @@ struct TaskOutputFiles {
     self.plan = plan
   }
 
-  typealias Sink = (TaskID, UnsafeRawBufferPointer) -> Void
-
   /// A try starts: what is in the log already belongs to others.
   mutating func begin(_ task: TaskID, attempt: Int32) {
     var offset: Int64 = 0
@@ -34,56 +56,128 @@ struct TaskOutputFiles {
     running[task] = OpenLog(offset: offset)
   }
 
-  /// A try ended: gives what the view wants of it and has not had.
-  mutating func end(_ transition: Transition, _ wish: OutputWish, _ sink: Sink) {
+  /// A try ended: gives what was not given yet, as far as there is room, and then its last bytes.
+  ///
+  /// - Parameters:
+  ///   - follows: what tasks print is wanted as it comes.
+  ///   - tailBytes: how many of the last bytes are wanted.
+  mutating func end(
+    _ transition: Transition, follows: Bool, tailBytes: Int, room: () -> Int, _ sink: Sink
+  ) {
     guard let log = running.removeValue(forKey: transition.task),
-      transition.outcome.usage.outputBytes > 0
+      transition.outcome.usage.outputBytes > 0, follows || tailBytes > 0
     else { return }
-    switch wish {
-    case .whileRunning: break
-    case .atEnd(let maxBytes): skip(log, transition.task, toLast: maxBytes)
-    case .onFailure(let maxBytes):
-      guard transition.event == .failure || transition.event == .retry else { return }
-      skip(log, transition.task, toLast: maxBytes)
+    let task = transition.task
+    guard let size = open(log, task) else { return }
+    let start = log.offset
+    if follows {
+      skip(log, task, toLast: Int64(room()), of: size, sink)
+      while room() > 0, let bytes = read(log) { sink(task, .bytes(bytes)) }
+      skip(log, task, toLast: 0, of: size, sink)
     }
-    read(log, transition.task, sink)
+    if tailBytes > 0 {
+      log.offset = max(start, size - Int64(tailBytes))
+      while let bytes = read(log) { sink(task, .tail(bytes)) }
+    }
   }
 
-  /// Gives what came since the last look, at most every tenth of a second.
-  mutating func follow(_ wish: OutputWish, at now: Instant, _ sink: Sink) {
-    guard wish == .whileRunning, !running.isEmpty else {
+  /// Gives what came since the last look: every tenth of a second, and at once where more was there
+  /// than one look takes.
+  mutating func follow(at now: Instant, room: () -> Int, _ sink: Sink) {
+    guard !running.isEmpty else {
       nextLook = nil
+      isBehind = false
       return
     }
-    if let due = nextLook {
-      guard due <= now else { return }
-      for (task, log) in running { read(log, task, sink) }
+    // Without room the next turn comes when the reader has taken something.
+    guard room() > 0 else {
+      nextLook = nil
+      isBehind = true
+      return
     }
-    nextLook = now.advanced(byMilliseconds: Self.lookMilliseconds)
+    if isBehind || nextLook.map({ $0 <= now }) ?? false { isBehind = look(room, sink) }
+    if isBehind {
+      nextLook = now
+    } else if nextLook.map({ $0 <= now }) ?? true {
+      nextLook = now.advanced(byMilliseconds: Self.lookMilliseconds)
+    }
   }
 
-  func nextWake(_ wish: OutputWish) -> Instant? { nextLook }
+  var nextWake: Instant? { nextLook }
+
+  /// Reads of each log in turn; whether more is there.
+  private mutating func look(_ room: () -> Int, _ sink: Sink) -> Bool {
+    let logs = Array(running)
+    turn += 1
+    var left = Self.lookBytes
+    var open = (0..<logs.count).map { logs[($0 + turn) % logs.count] }
+    while !open.isEmpty {
+      open = open.filter { task, log in
+        guard left > 0, room() > 0 else { return true }
+        guard let size = self.open(log, task) else { return false }
+        if size - log.offset > Self.mostBehindBytes {
+          skip(log, task, toLast: Self.newestBytes, of: size, sink)
+        }
+        guard let bytes = read(log) else { return false }
+        left -= bytes.count
+        sink(task, .bytes(bytes))
+        return bytes.count == buffer.count
+      }
+      if left <= 0 || room() == 0 { break }
+    }
+    return !open.isEmpty
+  }
 
   private func path(_ task: TaskID) -> String { folder.log(of: task, in: plan) }
 
-  private func open(_ log: OpenLog, _ task: TaskID) {
-    guard log.file == nil else { return }
-    // A log that is not there yet, or cannot be read, shows nothing; the task itself is unharmed.
-    log.file = try? File.open(path(task), [.readOnly, .noFollow])
+  /// The log's size. A log that is not there yet, or cannot be read, shows nothing; the task itself is
+  /// unharmed.
+  private func open(_ log: OpenLog, _ task: TaskID) -> Int64? {
+    if log.file == nil { log.file = try? File.open(path(task), [.readOnly, .noFollow]) }
+    return try? log.file?.status().sizeBytes
   }
 
-  private func skip(_ log: OpenLog, _ task: TaskID, toLast maxBytes: Int) {
-    open(log, task)
-    guard let size = try? log.file?.status().sizeBytes else { return }
-    log.offset = max(log.offset, size - Int64(maxBytes))
-  }
-
-  private func read(_ log: OpenLog, _ task: TaskID, _ sink: Sink) {
-    open(log, task)
-    guard log.file != nil else { return }
-    while let count = try? log.file?.read(into: buffer, at: log.offset), count > 0 {
-      log.offset += Int64(count)
-      sink(task, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+  private func read(_ log: OpenLog) -> UnsafeRawBufferPointer? {
+    guard let count = try? log.file?.read(into: buffer, at: log.offset), count > 0 else {
+      return nil
     }
+    log.offset += Int64(count)
+    return UnsafeRawBufferPointer(rebasing: buffer[..<count])
   }
+
+  /// Leaves out all but about the last bytes, and tells that; from there on lines are whole.
+  private func skip(
+    _ log: OpenLog, _ task: TaskID, toLast newest: Int64, of size: Int64, _ sink: Sink
+  ) {
+    let start = log.offset
+    guard size - newest > start else { return }
+    let end = newest == 0 ? size : lineStart(log, from: size - newest)
+    let lines = end - start <= Self.countedBytes ? lineCount(log, from: start, to: end) : nil
+    log.offset = end
+    sink(task, .skipped(bytes: end - start, lines: lines))
+  }
+
+  /// Where a line starts at or soon behind an offset.
+  private func lineStart(_ log: OpenLog, from offset: Int64) -> Int64 {
+    guard let count = try? log.file?.read(into: buffer, at: offset),
+      let end = buffer[..<count].firstIndex(of: Self.lineFeed)
+    else { return offset }
+    return offset + Int64(end) + 1
+  }
+
+  private func lineCount(_ log: OpenLog, from start: Int64, to end: Int64) -> Int? {
+    var lines = 0
+    var offset = start
+    var last: UInt8 = Self.lineFeed
+    while offset < end {
+      guard let count = try? log.file?.read(into: buffer, at: offset), count > 0 else { return nil }
+      let part = buffer[..<Int(min(Int64(count), end - offset))]
+      for byte in part where byte == Self.lineFeed { lines += 1 }
+      last = part.last ?? last
+      offset += Int64(part.count)
+    }
+    return last == Self.lineFeed ? lines : lines + 1
+  }
+
+  private static let lineFeed = UInt8(ascii: "\n")
 }

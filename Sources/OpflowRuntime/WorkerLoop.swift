@@ -138,6 +138,7 @@ final class WorkerLoop {
     case .signal(let number): tree.signal(Signal(rawValue: number))
     case .suspend: tree.signal(.stop)
     case .proceed: tree.signal(.proceed)
+    case .noteLeft: tree.noteLeft()
     case .kill:
       poll.set(Slot.children, children.rawValue)
       tree.signal(.kill)
@@ -249,6 +250,9 @@ final class WorkerLoop {
     if let failure = log.failure, outcome.reason == .none {
       outcome.reason = .output
       outcome.errorNumber = failure.rawValue
+    }
+    if let left = tree.left {
+      MessageCodec.encode(.left(task, attempt: attempt, left), into: &output)
     }
     MessageCodec.encode(.ended(task, attempt: attempt, outcome), into: &output)
     sendBy = Instant(nanoseconds: 0)

@@ -25,6 +25,8 @@ package enum WorkerAction {
   case signal(Int32)
   case proceed
   case suspend
+  /// The task's own process has ended, and others of its tree live: note which.
+  case noteLeft
   /// KILL to what there is of the tree now; answered by `reaped` sooner or later.
   case kill
   /// What could not be killed is left behind, and named.
@@ -278,6 +280,7 @@ package struct WorkerState {
       finish(at: now, into: &actions)
     } else if status != nil, case .running = held.phase {
       // What it left behind goes at once.
+      actions.append(.noteLeft)
       beginKilling(at: now, into: &actions)
     } else if case .killing(_, let until) = held.phase {
       pass(at: now, until: until, into: &actions)

@@ -7,6 +7,10 @@ struct WorkerTree {
   private(set) var usage = Usage()
   /// What could not be ended is left behind and counts no more.
   private var abandoned: Set<Int32> = []
+  /// The names of processes that the task's own left alive when it ended.
+  private var leftAlive: [Int32: String] = [:]
+  /// Those of them that were killed.
+  private var leftKilled: [String] = []
 
   struct Reaped {
     /// How the task's own process ended, when it is among those that were reaped now.
@@ -20,7 +24,20 @@ struct WorkerTree {
   mutating func begin(mainPID: Int32) {
     self.mainPID = mainPID
     usage = Usage()
+    leftAlive = [:]
+    leftKilled = []
   }
+
+  /// The task's own process has ended: notes what it has left behind.
+  mutating func noteLeft() {
+    for pid in ProcessTree.descendants(of: ProcessID.own) where !abandoned.contains(pid) {
+      guard let status = ProcessStatus.read(pid), !status.isZombie else { continue }
+      leftAlive[pid] = status.name
+    }
+  }
+
+  /// What was left behind, and did not end by itself before it was killed.
+  var left: LeftBehind? { leftKilled.isEmpty ? nil : LeftBehind(leftKilled) }
 
   /// Reaps what has ended, and sums what it used.
   mutating func reap() throws(Errno) -> Reaped {
@@ -46,6 +63,11 @@ struct WorkerTree {
     reaped.count += 1
     // A straggler of an earlier task is not this one's to pay.
     if abandoned.remove(ended.pid) != nil { return }
+    if let name = leftAlive.removeValue(forKey: ended.pid),
+      ended.status == .signal(Signal.kill.rawValue)
+    {
+      leftKilled.append(name)
+    }
     usage.userMicroseconds += ended.userMicroseconds
     usage.systemMicroseconds += ended.systemMicroseconds
     usage.peakKibibytes = max(usage.peakKibibytes, ended.peakKibibytes)

@@ -36,6 +36,37 @@ package enum StandardStream: Int32, Sendable {
     try call { dup2(other.rawValue, rawValue) }
   }
 
+  /// Whether both lead to the same file, terminal or pipe.
+  package func isSameFile(as other: StandardStream) -> Bool {
+    var own = clinux_status()
+    var others = clinux_status()
+    guard clinux_fstat(rawValue, &own) == 0, clinux_fstat(other.rawValue, &others) == 0 else {
+      return false
+    }
+    return own.device == others.device && own.inode == others.inode
+  }
+
+  /// Writes as much as somebody takes in time, in pieces that a pipe has room for when it has any.
+  package func writeAll(_ bytes: [UInt8], patienceMilliseconds: Int64) throws(Errno) {
+    let rawDescriptor = rawValue
+    let deadline = Clock.monotonicNanoseconds + patienceMilliseconds * 1_000_000
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let left = max(0, deadline - Clock.monotonicNanoseconds) / 1_000_000
+      var waiting = pollfd(fd: rawDescriptor, events: Int16(POLLOUT), revents: 0)
+      guard try call({ poll(&waiting, 1, Int32(left)) }) > 0 else { return }
+      do throws(Errno) {
+        let count = try rest.prefix(4096).withUnsafeBufferPointer { piece throws(Errno) in
+          // SAFETY: the kernel reads a piece that is held for the call.
+          try call { write(rawDescriptor, piece.baseAddress, piece.count) }
+        }
+        rest = rest.dropFirst(count)
+      } catch .wouldBlock {
+        continue
+      }
+    }
+  }
+
   /// Writes all of it, waiting where the other end is slow and somebody made it non-blocking.
   ///
   /// - Throws: `badDescriptor` where it was opened for reading only.

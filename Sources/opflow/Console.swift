@@ -10,7 +10,8 @@ struct Console {
 
   private init(_ choice: ColorChoice) {
     colorsOutput = Self.colors(choice, Terminal.standardOutput)
-    colorsError = Self.colors(choice, Terminal.standardError)
+    // The log of a job on GitHub shows colours.
+    colorsError = Self.colors(choice, Terminal.standardError, isShown: Self.isGitHubActions)
   }
 
   /// Goes where `-C` says, before anything else looks at a path.
@@ -29,14 +30,17 @@ struct Console {
   }
 
   /// NO_COLOR counts when it is set and not empty (no-color.org).
-  private static func colors(_ choice: ColorChoice, _ descriptor: Int32) -> Bool {
+  private static func colors(
+    _ choice: ColorChoice, _ descriptor: Int32, isShown: Bool = false
+  ) -> Bool {
     switch choice {
     case .always: return true
     case .never: return false
     case .auto:
       let noColor = Environment.value("NO_COLOR") ?? ""
       let isDumb = Environment.value("TERM") == "dumb"
-      return noColor.isEmpty && !isDumb && Terminal.isTerminal(descriptor)
+      if !noColor.isEmpty { return false }
+      return isShown || !isDumb && Terminal.isTerminal(descriptor)
     }
   }
 

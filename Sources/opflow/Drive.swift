@@ -52,7 +52,10 @@ struct Drive {
       _ = consume lock
       return code
     } catch {
-      throw CommandError(.io, error.what, error.errno)
+      // Not as other complaints are told: nobody may be there who reads it.
+      let complaint = CommandError(.io, error.what, error.errno)
+      try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
+      throw CommandError(.io, verbatim: "")
     }
   }
 

@@ -20,12 +20,12 @@ struct LogFollower: ~Copyable {
   private static let pauseNanoseconds: Int64 = 100_000_000
   private static let patienceNanoseconds: Int64 = 2_000_000_000
 
-  init(_ run: ReadRun, _ tasks: [TaskID], endsWithTasks: Bool) {
+  init(_ run: ReadRun, _ tasks: [TaskID], endsWithTasks: Bool, color: Bool) {
     folder = run.folder
     plan = run.plan
     open = tasks
     self.endsWithTasks = endsWithTasks
-    shown = ShownLogs(run, labels: tasks.count > 1 ? .prefixes : .none)
+    shown = ShownLogs(run, labels: tasks.count > 1 ? .prefixes : .none, color: color)
     watch = try? FolderWatch([run.folder.path, run.folder.logs])
   }
 

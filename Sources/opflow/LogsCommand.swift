@@ -5,14 +5,16 @@ import OpflowSystem
 /// `opflow logs`: what tasks printed.
 enum LogsCommand {
   static func perform(_ arguments: LogsArguments) throws(CommandError) -> Int32 {
-    _ = try Console.enter(arguments.view)
+    let console = try Console.enter(arguments.view)
     let (run, words) = try find(arguments)
     let tasks = try tasks(words, run.plan)
     if arguments.follows, run.isHeld {
-      var follower = LogFollower(run, tasks, endsWithTasks: !words.isEmpty)
+      var follower = LogFollower(
+        run, tasks, endsWithTasks: !words.isEmpty, color: console.colorsOutput)
       try follower.follow()
     } else {
-      var shown = ShownLogs(run, labels: tasks.count > 1 ? .headers : .none)
+      var shown = ShownLogs(
+        run, labels: tasks.count > 1 ? .headers : .none, color: console.colorsOutput)
       for task in tasks where shown.exists(task) {
         try shown.show(task)
         try shown.end(task)
@@ -76,10 +78,10 @@ struct ShownLogs {
   private var tails: [TaskID: LogTail] = [:]
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-  init(_ run: ReadRun, labels: LogView.Labels) {
+  init(_ run: ReadRun, labels: LogView.Labels, color: Bool) {
     self.run = run
     logs = RunLogs(run.folder)
-    view = LogView(plan: run.plan, labels: labels)
+    view = LogView(plan: run.plan, labels: labels, color: color)
   }
 
   /// Whether the task had printed something when this began.

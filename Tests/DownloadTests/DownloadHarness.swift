@@ -130,7 +130,7 @@ final class DownloadHarness {
       case .fetched(_, _, let record): report = record.report
       case .ended(_, _, let outcome): return End(outcome: outcome, report: report)
       case .progress(let told): progress.append(told)
-      case .hello, .started, .refused, .revoked, .pulse: break
+      case .hello, .started, .refused, .revoked, .left, .pulse: break
       }
     }
   }
@@ -143,7 +143,7 @@ final class DownloadHarness {
         progress.append(told)
         if told.doneBytes >= bytes { return }
       case .ended(_, _, let outcome): throw Problem.ended(outcome)
-      case .fetched, .hello, .started, .refused, .revoked, .pulse: break
+      case .fetched, .hello, .started, .refused, .revoked, .left, .pulse: break
       }
     }
   }

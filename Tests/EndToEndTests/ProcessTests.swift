@@ -38,9 +38,28 @@ struct ProcessTests {
   }
 
   @Test func `what a task leaves in the background is ended`() throws {
-    let place = try Workplace("tasks: { a: { run: tail -f /dev/null & } }")
-    try place.opflow("run")
+    let place = try Workplace(
+      "tasks: { a: { run: 'tail -f /dev/null & until grep -q tail /proc/$!/comm; do :; done' } }")
+    for mode in ["line", "group"] {
+      let run = try place.opflow("run", "--output", mode, "--json")
+      #expect(run.errorLines.contains("  ended 1 process that it left behind: tail"), "\(run)")
+      #expect(run.output.contains(#""left_behind":1,"left_names":"tail""#), "\(run)")
+      #expect(try place.text(place.runFolder() + "/journal.log").contains("\tleft=1 tail"))
+      try place.remove(".opflow")
+    }
     place.expectNothingAlive()
+  }
+
+  @Test func `what ends by itself, or is stopped with its task, was not left behind`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        waits: { run: "true & wait" }
+        stopped: { run: "tail -f /dev/null", timeout: 100ms }
+      """)
+    let run = try place.opflow("run", "--output", "line", status: 1)
+    #expect(!run.errors.contains("left behind"), "\(run)")
   }
 
   @Test func `a daemon is ended with its task`() throws {

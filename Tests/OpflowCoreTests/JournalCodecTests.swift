@@ -65,6 +65,7 @@ import Testing
         transition.outcome.usage.outputBytes = 99_999_999_999_999_999
         transition.delayMilliseconds = 10_000
         transition.culprit = TaskID(1)
+        transition.left = LeftBehind(["sleep", "a\tb", "sleep"])
         transition.what = "exec:\t\"ls\" \u{0}é"
         transition.changedPart = .needs
         if event == .success || event == .failure {

@@ -41,6 +41,10 @@ import Testing
       "progress\t3\t10\t-1\t5\té\\\\ \\n\n"
     ),
     (
+      .left(TaskID(3), attempt: 1, LeftBehind(count: 2, names: "sleep, nc")),
+      "left\t3\t1\t2\tsleep, nc\n"
+    ),
+    (
       .ended(TaskID(3), attempt: 1, outcome),
       "ended\t3\t1\texit=0\twall=1\tuser=2\tsys=3\trss=4\tout=5\n"
     ),

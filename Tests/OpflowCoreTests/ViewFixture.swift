@@ -65,6 +65,8 @@ struct ViewDriver {
   let plan: Plan
   private var view: ProgressView
   private var now: Int64 = 1000
+  /// What tries printed so far that have not ended.
+  private var printed: [String: [UInt8]] = [:]
 
   init(
     _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], stillFailed: [String] = [],
@@ -102,6 +104,8 @@ struct ViewDriver {
     transition.outcome.usage.wallMicroseconds = wall
     transition.outcome.usage.outputBytes = outputBytes
     change(&transition)
+    let tail = (printed.removeValue(forKey: name) ?? []).suffix(view.tailBytes(for: transition))
+    tail.withUnsafeBytes { view.tail($0) }
     view.transition(transition, atMilliseconds: now)
   }
 
@@ -112,7 +116,8 @@ struct ViewDriver {
   mutating func output(_ name: String, _ text: String) { output(name, Array(text.utf8)) }
 
   mutating func output(_ name: String, _ bytes: [UInt8]) {
-    bytes.withUnsafeBytes { view.output(id(name), $0) }
+    printed[name, default: []] += bytes
+    if view.followsOutput { bytes.withUnsafeBytes { view.output(id(name), $0) } }
   }
 
   mutating func download(
@@ -142,10 +147,20 @@ struct ViewDriver {
       CloseEntry(state: state, exitCode: exit, signal: signal), atMilliseconds: now)
   }
 
+  /// All that waits for a reader.
   mutating func errorText() -> String {
-    String(decoding: view.takeStandardError(), as: UTF8.self)
+    var bytes: [UInt8] = []
+    while view.hasStandardError { bytes += view.takeStandardError() }
+    return String(decoding: bytes, as: UTF8.self)
   }
   mutating func outputText() -> String {
-    String(decoding: view.takeStandardOutput(), as: UTF8.self)
+    var bytes: [UInt8] = []
+    while view.hasStandardOutput { bytes += view.takeStandardOutput() }
+    return String(decoding: bytes, as: UTF8.self)
   }
+  mutating func leaveOutOutput() { view.leaveOutOutput() }
+  mutating func skipped(_ name: String, bytes: Int64, lines: Int?) {
+    view.skipped(id(name), bytes: bytes, lines: lines)
+  }
+  var outputRoom: Int { view.outputRoom }
 }

@@ -30,4 +30,13 @@ import Testing
   @Test func `control characters are left out`() throws {
     #expect(try show(.none, [(0, "\u{1b}[3"), (0, "1mred\u{1b}[0m\u{7}\n")]) == "red\n")
   }
+
+  @Test func `colours of a log are shown where they are wanted`() throws {
+    let plan = try ViewFixture.plan([("a", [])])
+    var view = LogView(plan: plan, labels: .prefixes, color: true)
+    Array("\u{1b}[31mred\u{1b}[2J\nplain\n".utf8).withUnsafeBytes { view.append(TaskID(0), $0) }
+    #expect(
+      String(decoding: view.takeText(), as: UTF8.self)
+        == "a | \u{1b}[31mred\u{1b}[0m\na | plain\n")
+  }
 }

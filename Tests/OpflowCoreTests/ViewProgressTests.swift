@@ -43,27 +43,35 @@ import Testing
     #expect(view.outputText().isEmpty)
   }
 
-  @Test func `the summary repeats failures with their last twenty lines and names the resume`()
-    throws
-  {
-    var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
-    view.start("fetch")
-    view.output("fetch", (1...30).map { "line \($0)\n" }.joined())
-    view.end("fetch", .failure, .signal(9), outputBytes: 231)
-    _ = view.errorText()
-    view.wait(5000)
-    view.close(.failed, exit: 1)
-    #expect(
-      view.errorText() == """
+  @Test func `the summary tells a failure in a line, whole where it is out of sight`() throws {
+    for mode in [OutputMode.line, .quiet, .group, .live] {
+      for isOutOfSight in [false, true] {
+        var view = ViewDriver(try plan(), ProgressOptions(mode: mode))
+        view.start("fetch")
+        view.output("fetch", (1...30).map { "line \($0)\n" }.joined())
+        view.end("fetch", .failure, .signal(9), outputBytes: 231)
+        if isOutOfSight { for number in 1...24 { view.warning("\(number)") } }
+        _ = view.errorText()
+        view.wait(5000)
+        view.close(.failed, exit: 1)
+        let block = """
+          fetch failed: signal 9 (KILL) after 1.2s
+          \((11...30).map { "  | line \($0)" }.joined(separator: "\n"))
+            log: logs/fetch.log
+          """
+        let line = "fetch failed: signal 9 (KILL) after 1.2s, log: logs/fetch.log"
+        let logs = mode == .live ? "what tasks printed: opflow logs --run r1\n" : ""
+        #expect(
+          view.errorText() == """
 
-        fetch failed: signal 9 (KILL) after 1.2s
-        \((11...30).map { "  | line \($0)" }.joined(separator: "\n"))
-          log: logs/fetch.log
-        pending: build, test, publish
-        run r1 failed in 5.0s: 1 failed, 3 pending
-        resume it: opflow resume r1
+            \(isOutOfSight ? block : line)
+            pending: build, test, publish
+            run r1 failed in 5.0s: 1 failed, 3 pending
+            \(logs)resume it: opflow resume r1
 
-        """)
+            """, "\(mode)")
+      }
+    }
   }
 
   @Test func `a run without failures ends in one line`() throws {
@@ -115,6 +123,8 @@ import Testing
     #expect(
       view.errorText() == """
         run r1 (demo): 4 tasks
+        [0/4] fetch started
+        [0/4] build started
         [1/4] fetch succeeded in 1.2s
         a
         b
@@ -137,9 +147,11 @@ import Testing
     view.end("build", .failure, .exit(1), outputBytes: 3)
     #expect(
       view.errorText() == """
+        [0/4] fetch started
         ::group::[1/4] fetch succeeded in 1.2s
         a
         ::endgroup::
+        [1/4] build started
         [2/4] build failed: exit 1 after 1.2s
         no
 
@@ -225,12 +237,14 @@ import Testing
   }
 
   @Test func `verbose starts tell the command`() throws {
-    var options = ProgressOptions(mode: .line)
-    options.verbose = true
-    var view = ViewDriver(try plan(), options)
-    _ = view.errorText()
-    view.start("fetch")
-    #expect(view.errorText() == "[0/4] fetch started\n  make fetch\n")
+    for mode in [OutputMode.line, .group] {
+      var options = ProgressOptions(mode: mode)
+      options.verbose = true
+      var view = ViewDriver(try plan(), options)
+      _ = view.errorText()
+      view.start("fetch")
+      #expect(view.errorText() == "[0/4] fetch started\n  make fetch\n")
+    }
   }
 
   @Test func `colour stands around words only`() throws {
@@ -277,6 +291,6 @@ import Testing
     view.end("fetch", .success)
     let text = view.errorText()
     #expect(text.utf8.count { $0 == 121 } == 200_000)
-    #expect(text.split(separator: "\n").count == 4)
+    #expect(text.split(separator: "\n").count == 14)
   }
 }

@@ -21,6 +21,52 @@ import Testing
     ])
   func clean(input: String, expected: String) { #expect(CleanText.string(input) == expected) }
 
+  @Test(
+    "colours pass where they are shown, and end with the line",
+    arguments: [
+      ("\u{1b}[31mred\u{1b}[0m x", "\u{1b}[31mred\u{1b}[0m x"),
+      ("\u{1b}[1;38;5;196mred", "\u{1b}[1;38;5;196mred\u{1b}[0m"),
+      ("\u{1b}[38:2::255:0:0mred\u{1b}[m", "\u{1b}[38:2::255:0:0mred\u{1b}[m"),
+      ("\u{1b}[4:3mx", "\u{1b}[4:3mx\u{1b}[0m"),
+      ("\u{1b}[31m10%\r\u{1b}[32m20%", "\u{1b}[32m20%\u{1b}[0m"),
+      ("text\r\u{1b}[0m", "text\u{1b}[0m"),
+      ("\u{1b}[>4;2mx", "x"), ("\u{1b}[?4mx", "x"), ("\u{1b}[1 mx", "x"),
+      ("\u{1b}[31Kx", "x"), ("\u{1b}[2J\u{1b}[1;1Hx", "x"), ("\u{9b}31mx", "31mx"),
+      ("\u{1b}[31", ""), ("\u{1b}]0;\u{1b}[31m\u{7}x", "x"),
+    ])
+  func color(input: String, expected: String) {
+    var bytes: [UInt8] = []
+    Array(input.utf8).withUnsafeBytes { CleanText.append($0, keepsColors: true, to: &bytes) }
+    #expect(String(decoding: bytes, as: UTF8.self) == expected)
+  }
+
+  @Test func `of what a task prints a terminal acts on nothing but colours`() throws {
+    var random = SystemRandomNumberGenerator()
+    let texts = [
+      "\u{1b}", "\u{1b}[", "[", "m", "31", ";", ":", "?", ">", "\u{1b}]", "\u{7}", "\u{1b}\\",
+      "\u{1b}P", "\r", "\u{8}", "\u{9b}", "\u{9d}", "\u{85}", "\u{202e}", "\u{2028}", "A", "J",
+      "x", " ", "\t", "é", "\u{1b}[31m", "\u{1b}[m", "\u{1b}c", "\u{e}", "\u{1b}(0",
+    ]
+    let pieces: [[UInt8]] = texts.map { Array($0.utf8) } + [[0x9B], [0xFF], [0]]
+    let color = #/\x{1b}\[[0-9;:]*m/#
+    for _ in 0..<5000 {
+      var line: [UInt8] = []
+      for _ in 0..<Int.random(in: 1...24, using: &random) {
+        line += pieces[Int.random(in: 0..<pieces.count, using: &random)]
+      }
+      var bytes: [UInt8] = []
+      line.withUnsafeBytes { CleanText.append($0, keepsColors: true, to: &bytes) }
+      let text = String(decoding: bytes, as: UTF8.self)
+      let plain = text.replacing(color, with: "").unicodeScalars
+      #expect(
+        plain.allSatisfy { $0 == "\t" || $0.value >= 32 && !(127...159).contains($0.value) },
+        "\(line)")
+      if let last = text.matches(of: color).last?.output {
+        #expect(last == "\u{1b}[m" || last.contains(#/\[0+m/#), "\(line)")
+      }
+    }
+  }
+
   @Test func `bytes that are no UTF-8 become replacement characters`() {
     var bytes: [UInt8] = []
     let input: [UInt8] = [0x61, 0xFF, 0x62, 0xC3]

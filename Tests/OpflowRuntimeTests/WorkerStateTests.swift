@@ -25,6 +25,7 @@ import Testing
       case .signal(let number): "signal \(number)"
       case .proceed: "continue"
       case .suspend: "suspend"
+      case .noteLeft: "note what is left"
       case .kill: "kill"
       case .abandon: "abandon"
       case .finish(let task, _, let outcome):
@@ -72,7 +73,8 @@ import Testing
   @Test mutating func `what a task leaves behind is killed until it is gone`() {
     start()
     #expect(tell(.order(.run(b, attempt: 1))) == [])
-    #expect(tell(.reaped(status: .exit(0), isGone: false), at: 10) == ["kill"])
+    #expect(
+      tell(.reaped(status: .exit(0), isGone: false), at: 10) == ["note what is left", "kill"])
     #expect(deadline == 30)
     #expect(tell(.timer, at: 29) == [])
     #expect(tell(.timer, at: 30) == ["kill"])

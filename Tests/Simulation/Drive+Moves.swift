@@ -124,7 +124,7 @@ extension Drive {
       try tell(.refused(id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): try tell(.revoked(id, task, attempt: attempt))
     case .pulse: try tell(.heard(id))
-    case .hello, .progress: break
+    case .hello, .progress, .left: break
     }
   }
 

@@ -55,7 +55,7 @@ struct ImaginedWorker {
       case .proceed: tree?.isStopped = false
       case .suspend: tree?.isStopped = true
       case .kill: tree?.isKilled = true
-      case .abandon: break
+      case .abandon, .noteLeft: break
       case .finish(let task, let attempt, let outcome):
         // The next one may have been started by the same decision.
         if tree?.task == task { tree = nil }

@@ -12,3 +12,4 @@
 #include "clinux_spawn.h"
 #include "clinux_thread_pool.h"
 #include "clinux_syncer.h"
+#include "clinux_writer.h"

@@ -64,8 +64,8 @@ package struct JournalEncoder: Sendable {
     // at most two in its field.
     var fetched = FieldWriter()
     transition.fetch?.report.write(to: &fetched, withWhat: false)
-    let room =
-      512 + 2 * (task.count + culprit.count + transition.what.utf8.count) + fetched.bytes.count
+    let texts = transition.what.utf8.count + (transition.left?.names.utf8.count ?? 0)
+    let room = 512 + 2 * (task.count + culprit.count + texts) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in
       line.appendHeader(
         sequence: sequence, milliseconds: milliseconds, word: transition.event.staticWord)
@@ -144,6 +144,11 @@ extension OutputSpan<UInt8> {
       appendText("\twhat=")
       var what = transition.what
       what.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
+    }
+    if let left = transition.left {
+      appendText("\tleft=")
+      var text = left.text
+      text.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
     }
   }
 

@@ -150,6 +150,8 @@ package struct Transition: Sendable, Equatable {
   package var changedPart: Fingerprint.Part?
   /// Of a refusal: what could not be done, with what. For people.
   package var what: String = ""
+  /// Of a try's end: what was ended with it.
+  package var left: LeftBehind?
   /// Of a download's end: what it did.
   package var fetch: FetchRecord?
 

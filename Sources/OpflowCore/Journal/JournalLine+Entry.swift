@@ -28,6 +28,7 @@ extension JournalLine {
     transition.culprit = plan.task(escapedName: fields.culprit) ?? .none
     transition.changedPart = fields.changedPart
     transition.what = Field.text(fields.what) ?? ""
+    transition.left = Field.text(fields.left).flatMap { LeftBehind(text: $0) }
     transition.fetch = FetchReport.inFields(of: self)
     for field in self.fields {
       switch field.keyText {

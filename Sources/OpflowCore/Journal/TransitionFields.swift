@@ -17,6 +17,8 @@ struct TransitionFields {
   var culprit = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Escaped.
   var what = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Escaped.
+  var left = UnsafeRawBufferPointer(start: nil, count: 0)
 
   static let attemptLimit: Int64 = 1_000_000_000
 
@@ -89,6 +91,8 @@ struct TransitionFields {
       changedPart = Fingerprint.Part(word: cursor.text(behind: 5))
     } else if key.begins(with: "what=") {
       what = cursor.text(behind: 5)
+    } else if key.begins(with: "left=") {
+      left = cursor.text(behind: 5)
     } else if key.begins(with: "of=") {
       culprit = cursor.text(behind: 3)
     } else {

@@ -1,10 +1,14 @@
 /// Makes text of unknown origin safe to show: bytes that are no UTF-8 become U+FFFD, control
-/// characters but TAB go, and with them whole escape sequences, so that a task's output can neither
-/// move the cursor nor leave its colour behind.
+/// characters but TAB go, and with them whole escape sequences, so that a task's output cannot move the
+/// cursor. Colours stay where they are wanted, and end with the line.
 package enum CleanText {
   /// Appends one line, given without its line feed. Of a line that was overwritten through a
   /// carriage return (a progress bar) the last state stays.
-  package static func append(_ line: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+  ///
+  /// - Parameter keepsColors: the reader is a terminal, or something that shows colours as one does.
+  package static func append(
+    _ line: UnsafeRawBufferPointer, keepsColors: Bool = false, to bytes: inout [UInt8]
+  ) {
     if isPlain(line) {
       bytes.append(contentsOf: line)
       return
@@ -13,20 +17,55 @@ package enum CleanText {
     let scalars = Array(String(decoding: line, as: UTF8.self).unicodeScalars)
     var index = 0
     var wasReturned = false
+    // Colours that were set since the carriage return: they are the new state's.
+    var held: [UInt8] = []
+    var isColored = false
     while index < scalars.count {
       let scalar = scalars[index]
       index += 1
       switch scalar.value {
       case 13: wasReturned = true
-      case 27: index = endOfEscape(scalars, after: index)
+      case 27:
+        let start = index
+        index = endOfEscape(scalars, after: start)
+        guard keepsColors, let color = color(scalars[start..<index]) else { continue }
+        if wasReturned { held += color } else { bytes += color }
+        isColored = !isReset(color)
       case 9, 32...126, 0xA0...:
         if isDirectional(scalar) { continue }
-        if wasReturned { bytes.removeSubrange(start...) }
+        if wasReturned {
+          bytes.removeSubrange(start...)
+          bytes += held
+          held = []
+        }
         wasReturned = false
         bytes.append(contentsOf: UTF8.encode(scalar)?.lazy.map { $0 } ?? [])
       default: continue
       }
     }
+    bytes += held
+    if isColored { bytes.append(contentsOf: "\u{1b}[0m".utf8) }
+  }
+
+  /// A sequence of this length says more than any colour does.
+  private static let maxColorLength = 64
+
+  /// Select Graphic Rendition (ECMA-48, 8.3.117), its parts divided by semicolons or colons; nil for
+  /// any other sequence, those of the same final byte that terminals take for private ones included.
+  private static func color(_ sequence: ArraySlice<Unicode.Scalar>) -> [UInt8]? {
+    guard sequence.first == "[", sequence.last == "m", sequence.count > 1,
+      sequence.count <= maxColorLength
+    else { return nil }
+    let parts = sequence.dropFirst().dropLast()
+    guard parts.allSatisfy({ ("0"..."9").contains($0) || $0 == ";" || $0 == ":" }) else {
+      return nil
+    }
+    return [27] + sequence.map { UInt8(truncatingIfNeeded: $0.value) }
+  }
+
+  /// Whether nothing is left of a colour behind it: `ESC [ m`, `ESC [ 0 m`.
+  private static func isReset(_ color: [UInt8]) -> Bool {
+    color.dropFirst(2).dropLast().allSatisfy { $0 == 48 }
   }
 
   /// A text as a person is to see it.

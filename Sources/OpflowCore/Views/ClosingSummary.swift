@@ -1,27 +1,48 @@
-/// A failure with the end of its output, where it happens and again in the summary.
+/// A failure: with the end of its output where it happens, in a line when that is still in sight.
 struct FailureBlock {
   let palette: Palette
 
+  /// `build failed: exit 2 after 0.30s, log: PATH`
+  func writeLine(_ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer) {
+    writeTitle(failure, model, into: &text)
+    if failure.hasLog {
+      text.add(", log: ")
+      text.addCleaned(model.heading.logPath(failure.transition.task))
+    }
+    text.endLine()
+  }
+
+  private func writeTitle(
+    _ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer
+  ) {
+    text.add(palette.red("\(model.name(failure.transition.task)) failed"))
+    text.add(OutcomeText.failure(failure.transition))
+  }
+
   func write(_ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer) {
     let transition = failure.transition
-    text.add(palette.red("\(model.name(transition.task)) failed"))
-    text.add(OutcomeText.failure(transition))
+    writeTitle(failure, model, into: &text)
     text.endLine()
     for line in LineSlices(failure.tail) {
       text.add(palette.dim("  | "))
-      text.addCleaned(line)
+      text.addOutput(line, palette)
       text.endLine()
     }
+    TransitionLine(palette: palette).writeLeft(transition, into: &text)
     if transition.outcome.reason == .interrupted {
       text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
       text.add("  \(model.heading.resumeCommand) --rerun \(model.name(transition.task))\n")
     }
-    if transition.outcome.usage.outputBytes > 0 || !failure.tail.isEmpty {
+    if failure.hasLog {
       text.add("  log: ")
       text.addCleaned(model.heading.logPath(transition.task))
       text.endLine()
     }
   }
+}
+
+extension FailureRecord {
+  fileprivate var hasLog: Bool { transition.outcome.usage.outputBytes > 0 || !tail.isEmpty }
 }
 
 /// The last words of a drive: failures, counts, what was not started, and how to go on.
@@ -30,6 +51,10 @@ struct ClosingSummary {
   let palette: Palette
   /// Output of tasks was not shown, so it is said how to see it.
   let namesLogs: Bool
+  /// Lines that were told before.
+  let toldLines: Int
+  /// A failure that many lines back is no longer in sight, and told whole once more.
+  let screenRows: Int
 
   private static let maxNames = 10
 
@@ -38,7 +63,12 @@ struct ClosingSummary {
   ) {
     if !model.failures.isEmpty { text.endLine() }
     for failure in model.failures {
-      FailureBlock(palette: palette).write(failure, model, into: &text)
+      let block = FailureBlock(palette: palette)
+      if let told = failure.toldLines, toldLines - told < screenRows {
+        block.writeLine(failure, model, into: &text)
+      } else {
+        block.write(failure, model, into: &text)
+      }
     }
     if model.failed > model.failures.count {
       text.add("… and \(model.failed - model.failures.count) more failures\n")

@@ -1,39 +1,65 @@
-/// Progress in blocks: when a try ends, its line and all that it printed, as far as it was kept.
+/// Progress in blocks: a line when a task starts, and when a try ends its line and all that it
+/// printed, as far as it was kept.
 struct GroupProgress: ProgressRenderer {
   private let palette: Palette
+  private let line: TransitionLine
+  private let isVerbose: Bool
   /// The lines `::group::` and `::endgroup::` of GitHub Actions stand around each block.
   private let isFolded: Bool
+  private var reruns: RerunLines
+  private var stillRunning: StillRunning
 
-  init(palette: Palette, isFolded: Bool) {
+  init(palette: Palette, isVerbose: Bool, isFolded: Bool) {
     self.palette = palette
+    self.isVerbose = isVerbose
     self.isFolded = isFolded
+    line = TransitionLine(palette: palette)
+    reruns = RerunLines(line)
+    stillRunning = StillRunning(palette: palette)
   }
+
+  var showsTails: Bool { true }
+  var tellsTime: Bool { true }
 
   func begin(_ model: ProgressModel, into text: inout TextBuffer) {
     HeadingLine(palette: palette).write(model, into: &text)
   }
 
-  func transition(
+  mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer
   ) {
-    if transition.event == .start { return }
+    if transition.event == .resume { return reruns.add(transition, model, into: &text) }
+    reruns.end(into: &text)
     var title = TextBuffer()
-    TransitionLine(palette: palette).write(transition, model, into: &title)
+    line.write(transition, model, into: &title)
     if title.isEmpty { return }
     // A failure stays unfolded, since it is what a reader came for.
     let folds = isFolded && transition.event == .success && !kept.isEmpty
     if folds { text.add("::group::") }
     text.add(title.bytes)
+    line.writeLeft(transition, into: &text)
+    if isVerbose { line.writeAction(transition, model, into: &text) }
+    let start = text.bytes.count
     for line in LineSlices(kept) {
-      text.addCleaned(line)
+      text.addOutput(line, palette)
       text.endLine()
     }
-    if Int64(kept.count) < transition.outcome.usage.outputBytes {
+    // The end of what a failure printed is more than output.
+    if transition.event != .failure || kept.count > ProgressView.failureBytes {
+      text.markOutput(from: start)
+    }
+    if transition.endsTry, Int64(kept.count) < transition.outcome.usage.outputBytes {
       text.add(palette.dim("(its last \(kept.count) bytes; the whole is in "))
       text.addCleaned(model.heading.logPath(transition.task))
       text.add(palette.dim(")"))
       text.endLine()
     }
     if folds { text.add("::endgroup::\n") } else if !kept.isEmpty { text.endLine() }
+  }
+
+  mutating func tick(
+    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    stillRunning.tick(model, toldLines: toldLines, atMilliseconds: now, into: &text)
   }
 }

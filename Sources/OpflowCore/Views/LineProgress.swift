@@ -4,6 +4,7 @@ struct LineProgress: ProgressRenderer {
   private let line: TransitionLine
   private let isVerbose: Bool
   private var reruns: RerunLines
+  private var stillRunning: StillRunning
   /// When how far a download is was told last, by task.
   private var told: [TaskID: Int64] = [:]
   /// Since when nothing has come of downloads of which that was said.
@@ -14,7 +15,10 @@ struct LineProgress: ProgressRenderer {
     self.isVerbose = isVerbose
     line = TransitionLine(palette: palette)
     reruns = RerunLines(line)
+    stillRunning = StillRunning(palette: palette)
   }
+
+  var tellsTime: Bool { true }
 
   func begin(_ model: ProgressModel, into text: inout TextBuffer) {
     HeadingLine(palette: palette).write(model, into: &text)
@@ -30,10 +34,8 @@ struct LineProgress: ProgressRenderer {
       stalled[transition.task] = nil
     }
     line.write(transition, model, into: &text)
-    if isVerbose, transition.event == .start {
-      text.add(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
-      text.endLine()
-    }
+    line.writeLeft(transition, into: &text)
+    if isVerbose { line.writeAction(transition, model, into: &text) }
     if transition.event == .failure, transition.outcome.usage.outputBytes > 0 {
       text.add("  log: ")
       text.addCleaned(model.heading.logPath(transition.task))
@@ -51,8 +53,30 @@ struct LineProgress: ProgressRenderer {
       text.add(model.plan.nameBytes(task))
       text.add(" | ")
     }
-    text.addCleaned(line)
+    text.addOutput(line, palette)
     text.endLine()
+  }
+
+  func skipped(
+    _ task: TaskID, bytes: Int64, lines: Int?, _ model: ProgressModel, into text: inout TextBuffer
+  ) {
+    let amount =
+      switch lines {
+      case 1: "1 line"
+      case let lines?: "\(CountText.grouped(lines)) lines"
+      case nil: SizeText.steady(bytes: UInt64(max(0, bytes)))
+      }
+    text.add(palette.dim("\(model.name(task)) | "))
+    text.add(palette.dim("… \(amount) not shown, see "))
+    text.addCleaned(model.heading.logPath(task))
+    text.endLine()
+  }
+
+  mutating func tick(
+    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    tellStalled(model, atMilliseconds: now, into: &text)
+    stillRunning.tick(model, toldLines: toldLines, atMilliseconds: now, into: &text)
   }
 
   /// The first after a second, so that a short download has none, then less and less often.
@@ -79,10 +103,9 @@ struct LineProgress: ProgressRenderer {
     line.writeDownload(
       running.task, progress, model, atMilliseconds: now, tellsResume: last == nil, into: &text)
   }
-  func ticks(_ model: ProgressModel) -> Bool { model.hasDownload }
 
   /// A download of which nothing comes any more is told once.
-  mutating func tick(
+  private mutating func tellStalled(
     _ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     for running in model.running where stalled[running.task] == nil {

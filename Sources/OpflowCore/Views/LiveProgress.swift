@@ -26,7 +26,12 @@ struct LiveProgress: ProgressRenderer {
         .write(FailureRecord(transition: transition, tail: tail), model, into: &text)
     case .failure, .retry, .interrupt, .pause, .proceed:
       line.write(transition, model, into: &text)
-    case .start, .success, .skip, .cancel, .resume: break
+      line.writeLeft(transition, into: &text)
+    case .success, .cancel:
+      if transition.left == nil { return }
+      line.write(transition, model, into: &text)
+      line.writeLeft(transition, into: &text)
+    case .start, .skip, .resume: break
     }
   }
 }

@@ -47,6 +47,9 @@ struct LiveView {
     isDue = isDrawn
   }
 
+  /// Whether `take` draws although nothing new stays.
+  var hasFrame: Bool { isDue }
+
   /// The bytes of one write: text that stays, and below it the frame where one is due.
   mutating func take(lasting: [UInt8], _ model: ProgressModel) -> [UInt8] {
     if lasting.isEmpty, !isDue { return [] }

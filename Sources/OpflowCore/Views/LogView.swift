@@ -12,11 +12,13 @@ package struct LogView {
 
   private let plan: Plan
   private let labels: Labels
-  private var outputs = TaskOutputs(limit: 0)
+  private let palette: Palette
+  private var outputs = TaskOutputs()
   private var shown = TaskID.none
   private var text = TextBuffer()
 
-  package init(plan: Plan, labels: Labels) {
+  package init(plan: Plan, labels: Labels, color: Bool = false) {
+    palette = Palette(isOn: color)
     self.plan = plan
     self.labels = labels
   }
@@ -24,15 +26,14 @@ package struct LogView {
   /// Further bytes of a task's log, cut anywhere.
   package mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     writeHeader(task)
-    let (plan, labels) = (plan, labels)
-    outputs.appendLines(task, bytes) { Self.write($0, of: task, plan, labels, into: &text) }
+    let (plan, labels, palette) = (plan, labels, palette)
+    outputs.append(task, bytes) { Self.write($0, of: task, plan, labels, palette, into: &text) }
   }
 
   /// The log is at its end: a last line without a line feed counts as one.
   package mutating func end(_ task: TaskID) {
-    let (plan, labels) = (plan, labels)
-    outputs.flush(task) { Self.write($0, of: task, plan, labels, into: &text) }
-    _ = outputs.take(task)
+    let (plan, labels, palette) = (plan, labels, palette)
+    outputs.flush(task) { Self.write($0, of: task, plan, labels, palette, into: &text) }
   }
 
   package mutating func takeText() -> [UInt8] { text.take() }
@@ -46,13 +47,13 @@ package struct LogView {
 
   private static func write(
     _ line: UnsafeRawBufferPointer, of task: TaskID, _ plan: Plan, _ labels: Labels,
-    into text: inout TextBuffer
+    _ palette: Palette, into text: inout TextBuffer
   ) {
     if labels == .prefixes {
       text.add(plan.nameBytes(task))
       text.add(" | ")
     }
-    text.addCleaned(line)
+    text.addOutput(line, palette)
     text.endLine()
   }
 }

@@ -1,90 +1,104 @@
 /// The progress of one drive of a run: transitions and output in, bytes for standard error and
-/// standard output out. Pure; the caller writes `takeStandardError()` and `takeStandardOutput()`
-/// whenever it likes, at least once a turn.
+/// standard output out. Pure; the caller takes bytes whenever there is somebody to take them. What
+/// waits for that is bounded, and of what a live view shows only the newest frame is made.
 ///
 /// Order of calls: `begin`, then `transition`, `output`, `warning` and `tick` as things happen, `end`.
-/// The output of a try is given before the transition that ends it.
+/// What is wanted of a try's output is given before the transition that ends it.
 package struct ProgressView {
-  /// What is wanted of the tasks' output; fixed from the start.
-  package let outputWish: OutputWish
-  /// How often `tick` is wanted, in milliseconds; nil for never.
+  /// Whether `output` is wanted, as tasks print.
+  package let followsOutput: Bool
+  /// How often `tick` is wanted for now, in milliseconds; nil for never.
   package var tickMilliseconds: Int64? {
     if live != nil { return LiveView.frameMilliseconds }
-    return renderer.ticks(model) ? Self.tickMilliseconds : nil
+    return renderer.tellsTime && !model.running.isEmpty ? StillRunning.tickMilliseconds : nil
   }
 
+  /// Whether what runs is drawn on a terminal.
+  package var isLive: Bool { live != nil }
+
   private var model: ProgressModel
-  private var outputs: TaskOutputs
+  private var outputs = TaskOutputs()
+  /// The end of what the try printed that ends next.
+  private var tail: [UInt8] = []
   private var renderer: any ProgressRenderer
   private var live: LiveView?
   /// The live view is over.
   private var hasEnded = false
   private let json: Bool
   private let palette: Palette
+  /// Rows of a screen, of which a failure is in sight.
+  private let screenRows: Int
   /// Later tries whose output has not begun yet, by task.
   private var laterTries: [TaskID: Int32] = [:]
-  private var standardError = TextBuffer()
-  private var standardOutput = TextBuffer()
+  /// What is put together now.
+  private var text = TextBuffer()
+  private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
+  private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
+  private var nowMilliseconds: Int64 = 0
 
   /// Lines of output that a failure shows.
   static let failureLines = 20
-  private static let tickMilliseconds: Int64 = 1000
-  private static let failureBytes = 16_384
+  static let failureBytes = 16_384
   private static let groupBytes = 1_048_576
 
   package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
     palette = Palette(isOn: options.color)
     model = ProgressModel(plan: plan, heading: heading)
     json = options.json
-    var keptBytes = Self.failureBytes
+    screenRows = options.size.rows
+    followsOutput = options.mode == .line
     switch options.mode {
     case .line:
       renderer = LineProgress(palette: palette, isVerbose: options.verbose)
-      outputWish = .whileRunning
     case .group:
-      keptBytes = Self.groupBytes
-      renderer = GroupProgress(palette: palette, isFolded: options.gitHubActions)
-      outputWish = .atEnd(maxBytes: keptBytes)
+      renderer = GroupProgress(
+        palette: palette, isVerbose: options.verbose, isFolded: options.gitHubActions)
     case .quiet:
       renderer = QuietProgress(palette: palette)
-      outputWish = .onFailure(maxBytes: keptBytes)
     case .live:
       renderer = LiveProgress(palette: palette)
       live = LiveView(size: options.size, palette: palette)
-      outputWish = .onFailure(maxBytes: keptBytes)
     }
-    outputs = TaskOutputs(limit: keptBytes)
   }
 
+  // MARK: What happens
+
   package mutating func begin(atMilliseconds now: Int64) {
+    nowMilliseconds = now
     model.begin(atMilliseconds: now)
     live?.begin(atMilliseconds: now)
-    renderer.begin(model, into: &standardError)
-    if json { ProgressJSON.open(model, atMilliseconds: now, into: &standardOutput) }
+    renderer.begin(model, into: &text)
+    settle()
+    if json {
+      ProgressJSON.open(model, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
   }
 
   package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
+    nowMilliseconds = now
     model.apply(transition, atMilliseconds: now)
     if json {
       ProgressJSON.transition(
-        transition, plan: model.plan, atMilliseconds: now, into: &standardOutput)
+        transition, plan: model.plan, atMilliseconds: now, into: &text)
+      settleObject(.event)
     }
-    if transition.event == .start, transition.attempt > 1 {
+    if transition.event == .start, transition.attempt > 1, followsOutput {
       laterTries[transition.task] = transition.attempt
     }
-    let isEnd = transition.endsTry
-    if isEnd {
+    if transition.endsTry {
       laterTries[transition.task] = nil
-      outputs.flush(transition.task) { line in
-        renderer.outputLine(transition.task, line, model, into: &standardError)
-      }
+      endLine(of: transition.task)
     }
-    let kept = isEnd ? outputs.take(transition.task) : []
+    let kept = transition.endsTry ? takeTail(transition) : []
+    renderer.transition(transition, kept: kept, model, into: &text)
+    settle()
     if transition.event == .failure, !transition.allowed {
-      let tail = LastLines.of(kept, count: Self.failureLines)
-      model.record(FailureRecord(transition: transition, tail: tail))
+      model.record(
+        FailureRecord(
+          transition: transition, tail: LastLines.of(kept, count: Self.failureLines),
+          toldLines: errors.lineCount))
     }
-    renderer.transition(transition, kept: kept, model, into: &standardError)
     live?.pass(toMilliseconds: now)
   }
 
@@ -92,10 +106,46 @@ package struct ProgressView {
   package mutating func download(
     _ task: TaskID, _ progress: DownloadProgress, atMilliseconds now: Int64
   ) {
+    nowMilliseconds = now
     guard let running = model.note(task, progress) else { return }
-    renderer.download(running, progress, model, atMilliseconds: now, into: &standardError)
+    renderer.download(running, progress, model, atMilliseconds: now, into: &text)
+    settle()
     live?.pass(toMilliseconds: now)
   }
+
+  package mutating func warning(_ warning: String) {
+    text.add(palette.yellow("warning: "))
+    text.addCleaned(warning)
+    text.endLine()
+    settle()
+  }
+
+  /// Time has passed: a live view draws anew, others tell what runs when they said nothing for long.
+  package mutating func tick(nowMilliseconds now: Int64) {
+    nowMilliseconds = now
+    live?.pass(toMilliseconds: now)
+    renderer.tick(model, toldLines: errors.lineCount, atMilliseconds: now, into: &text)
+    settle()
+  }
+
+  package mutating func end(_ close: CloseEntry, atMilliseconds now: Int64) {
+    hasEnded = true
+    nowMilliseconds = now
+    ClosingSummary(
+      model: model, palette: palette, namesLogs: live != nil, toldLines: errors.lineCount,
+      screenRows: screenRows
+    ).write(close, atMilliseconds: now, into: &text)
+    settle(.closing)
+    if json {
+      ProgressJSON.close(close, model, atMilliseconds: now, into: &text)
+      settleObject(.closing)
+    }
+  }
+
+  // MARK: What tasks print
+
+  /// How many bytes of output a reader has room for now. With none, none is to be given.
+  package var outputRoom: Int { errors.outputRoom }
 
   /// Output of a task's running try, in the order it was written, cut anywhere.
   package mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
@@ -103,26 +153,45 @@ package struct ProgressView {
     if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
       bytes = AttemptHeader.dropped(from: bytes, attempt: attempt)
     }
-    if outputWish == .whileRunning {
-      outputs.appendLines(task, bytes) { line in
-        renderer.outputLine(task, line, model, into: &standardError)
-      }
-    } else {
-      outputs.append(task, bytes)
+    outputs.append(task, bytes) { line in
+      renderer.outputLine(task, line, model, into: &text)
     }
+    settle(.output)
   }
 
-  package mutating func warning(_ text: String) {
-    standardError.add(palette.yellow("warning: "))
-    standardError.addCleaned(text)
-    standardError.endLine()
+  /// Output of a running try was left out, for want of a reader.
+  ///
+  /// - Parameter lines: nil where nobody counted them.
+  package mutating func skipped(_ task: TaskID, bytes: Int64, lines: Int?) {
+    laterTries[task] = nil
+    endLine(of: task)
+    renderer.skipped(task, bytes: bytes, lines: lines, model, into: &text)
+    settle()
   }
 
-  /// Time has passed: a live view draws anew, and what did not happen is told.
-  package mutating func tick(nowMilliseconds now: Int64) {
-    renderer.tick(model, atMilliseconds: now, into: &standardError)
-    live?.pass(toMilliseconds: now)
+  private mutating func endLine(of task: TaskID) {
+    outputs.flush(task) { line in renderer.outputLine(task, line, model, into: &text) }
+    settle(.output)
   }
+
+  /// How many of the last bytes of a try are wanted (`tail`) before the transition that ends it.
+  package func tailBytes(for transition: Transition) -> Int {
+    guard transition.endsTry else { return 0 }
+    let fails = transition.event == .failure && !transition.allowed
+    let least = fails ? Self.failureBytes : 0
+    return renderer.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
+  }
+
+  /// The last bytes of a try, in the order it wrote them.
+  package mutating func tail(_ bytes: UnsafeRawBufferPointer) { tail.append(contentsOf: bytes) }
+
+  private mutating func takeTail(_ transition: Transition) -> [UInt8] {
+    defer { tail = [] }
+    let limit = tailBytes(for: transition)
+    return tail.count > limit ? Array(tail.suffix(limit)) : tail
+  }
+
+  // MARK: The terminal
 
   /// The terminal has another size.
   package mutating func resize(_ size: TerminalSize) { live?.size = size }
@@ -135,61 +204,51 @@ package struct ProgressView {
 
   /// Gives the terminal back, with what is still to be said; the next frame begins anew.
   package mutating func takeErasure() -> [UInt8] {
-    let lasting = standardError.take()
+    let lasting = takeErrors()
     return live?.erase(lasting: lasting) ?? lasting
   }
 
-  package mutating func end(_ close: CloseEntry, atMilliseconds now: Int64) {
-    hasEnded = true
-    ClosingSummary(model: model, palette: palette, namesLogs: live != nil)
-      .write(close, atMilliseconds: now, into: &standardError)
-    if json {
-      ProgressJSON.close(close, model, atMilliseconds: now, into: &standardOutput)
+  // MARK: Bytes
+
+  package var hasStandardError: Bool { !errors.isEmpty || live?.hasFrame ?? false }
+  package var hasStandardOutput: Bool { !objects.isEmpty }
+
+  /// What is to be written to standard error next. There may be more.
+  package mutating func takeStandardError() -> [UInt8] {
+    if live == nil || hasEnded { return takeErasure() }
+    let lasting = takeErrors()
+    return live?.take(lasting: lasting, model) ?? []
+  }
+
+  /// What is to be written to standard output next. There may be more.
+  package mutating func takeStandardOutput() -> [UInt8] {
+    let now = nowMilliseconds
+    return objects.take { lines, _ in ProgressJSON.missing(lines, atMilliseconds: now) }
+  }
+
+  /// The reader is slow, and there is little time left: what waits of the output of tasks is left out.
+  package mutating func leaveOutOutput() { errors.leaveOutOutput() }
+
+  private mutating func takeErrors() -> [UInt8] {
+    let palette = palette
+    return errors.take { lines, isOutput in
+      let what = lines == 1 ? "line" : "lines"
+      let hint = isOutput ? ", see the log" : ""
+      return Array(
+        (palette.dim("… \(CountText.grouped(lines)) \(what) not shown\(hint)") + "\n").utf8)
     }
   }
 
-  package mutating func takeStandardError() -> [UInt8] {
-    if live == nil || hasEnded { return takeErasure() }
-    return live?.take(lasting: standardError.take(), model) ?? []
+  private mutating func settle(_ kind: Backlog.Kind = .event) {
+    if text.isEmpty { return }
+    guard let output = text.output else { return errors.add(text.take(), kind) }
+    let bytes = text.take()
+    errors.add(Array(bytes[..<output.lowerBound]), kind)
+    errors.add(Array(bytes[output]), .output)
+    errors.add(Array(bytes[output.upperBound...]), kind)
   }
 
-  package mutating func takeStandardOutput() -> [UInt8] { standardOutput.take() }
-}
-
-/// A way to show progress in lines that stay.
-protocol ProgressRenderer {
-  mutating func begin(_ model: ProgressModel, into text: inout TextBuffer)
-  /// `kept`: the last bytes of output, where the transition ends a try.
-  mutating func transition(
-    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer)
-  /// A whole line of a running task.
-  func outputLine(
-    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
-    into text: inout TextBuffer)
-  /// A download has come further.
-  mutating func download(
-    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
-    atMilliseconds now: Int64, into text: inout TextBuffer)
-  /// Whether `tick` is wanted once a second.
-  func ticks(_ model: ProgressModel) -> Bool
-  mutating func tick(
-    _ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer)
-}
-
-extension ProgressRenderer {
-  func ticks(_ model: ProgressModel) -> Bool { false }
-
-  func tick(_ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer) {}
-
-  func outputLine(
-    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
-    into text: inout TextBuffer
-  ) {}
-
-  func download(
-    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
-    atMilliseconds now: Int64, into text: inout TextBuffer
-  ) {}
+  private mutating func settleObject(_ kind: Backlog.Kind) { objects.add(text.take(), kind) }
 }
 
 extension Transition {

@@ -49,6 +49,12 @@ enum ProgressJSON {
             .write(target: plan.downloadTarget(transition.task), into: &json)
         }
       }
+      if let left = transition.left {
+        json.key("left_behind")
+        json.number(left.count)
+        json.key("left_names")
+        json.string(left.names)
+      }
       if transition.event == .retry {
         json.key("delay_ms")
         json.number(transition.delayMilliseconds)
@@ -66,6 +72,16 @@ enum ProgressJSON {
         json.string(part.word)
       }
     }
+  }
+
+  /// Lines that were left out, since nobody read for long.
+  static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
+    var text = TextBuffer()
+    line("missing", now, into: &text) { json in
+      json.key("lines")
+      json.number(lines)
+    }
+    return text.take()
   }
 
   private static func end(_ transition: Transition, into json: inout JSONWriter) {

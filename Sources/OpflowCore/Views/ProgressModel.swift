@@ -98,9 +98,6 @@ struct ProgressModel {
 
   func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
 
-  /// A download that may come to a stall.
-  var hasDownload: Bool { running.contains { $0.download != nil } }
-
   /// Notes how far a download is; nil when it does not run.
   mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
     guard let place = running.firstIndex(where: { $0.task == task }) else { return nil }
@@ -164,4 +161,6 @@ struct FailureRecord {
   var transition: Transition
   /// The last lines of output, each ended by a line feed.
   var tail: [UInt8]
+  /// How many lines had been told with the failure itself.
+  var toldLines: Int?
 }

@@ -96,13 +96,3 @@ extension InitialState {
     }
   }
 }
-
-/// What a view wants to be given of the tasks' output.
-package enum OutputWish: Equatable, Sendable {
-  /// All of it, as it is written.
-  case whileRunning
-  /// The last bytes of each try, just before its end is told.
-  case atEnd(maxBytes: Int)
-  /// The last bytes of a try that failed, just before its end is told.
-  case onFailure(maxBytes: Int)
-}

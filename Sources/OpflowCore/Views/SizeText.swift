@@ -1,3 +1,15 @@
+/// Large counts as people read them.
+enum CountText {
+  /// `12,345`
+  static func grouped(_ count: Int) -> String {
+    let digits = Array("\(count)")
+    return digits.indices.map { index in
+      let follows = digits.count - index
+      return follows % 3 == 0 && index > 0 ? ",\(digits[index])" : "\(digits[index])"
+    }.joined()
+  }
+}
+
 /// Sizes as people read them.
 enum SizeText {
   private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]

@@ -1,81 +1,54 @@
-/// The output of tasks as far as a view still needs it: the lines not yet ended, and the last bytes
-/// for the report of a failure.
+/// The lines of tasks' output, put together from pieces that are cut anywhere.
 struct TaskOutputs {
-  private struct Kept {
-    var bytes: [UInt8] = []
-    /// How many of the last bytes are a line that has no end yet.
-    var openBytes = 0
-  }
-
-  /// Bytes kept of each try; up to twice as many for a moment.
-  let limit: Int
-  private var kept: [TaskID: Kept] = [:]
-
-  init(limit: Int) { self.limit = limit }
+  /// Lines that have no end yet.
+  private var open: [TaskID: [UInt8]] = [:]
 
   /// A line of more bytes is shown in pieces, for a task may never end one.
-  private static let maxLineBytes = 65_536
-
-  mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
-    kept[task, default: Kept()].bytes.append(contentsOf: bytes)
-    trim(task)
-  }
+  static let maxLineBytes = 16_384
 
   /// Takes bytes in and calls `body` with each line that they end, without its line feed.
-  mutating func appendLines(
+  mutating func append(
     _ task: TaskID, _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
   ) {
-    var rest = bytes[...]
-    while let end = rest.firstIndex(of: Field.lineFeed) {
-      let piece = rest[...end]
-      let open = kept[task]?.openBytes ?? 0
-      kept[task, default: Kept()].bytes.append(contentsOf: piece)
-      if open == 0 {
-        body(UnsafeRawBufferPointer(rebasing: piece.dropLast()))
-      } else {
-        withOpenLine(task, open + piece.count, dropLast: 1, body)
-      }
-      kept[task]?.openBytes = 0
-      trim(task)
-      rest = rest[(end + 1)...]
-    }
-    guard !rest.isEmpty else { return }
-    kept[task, default: Kept()].bytes.append(contentsOf: rest)
-    kept[task]?.openBytes += rest.count
-    if let open = kept[task]?.openBytes, open >= Self.maxLineBytes {
-      withOpenLine(task, open, dropLast: 0, body)
-      kept[task]?.openBytes = 0
-      trim(task)
+    var start = 0
+    while start < bytes.count {
+      let end = bytes.position(of: Field.lineFeed, from: start)
+      let hasEnd = end < bytes.count
+      take(task, UnsafeRawBufferPointer(rebasing: bytes[start..<end]), hasEnd: hasEnd, body)
+      start = end + 1
     }
   }
 
-  /// Ends the try: calls `body` with a line that it left without an end.
-  mutating func flush(_ task: TaskID, _ body: (UnsafeRawBufferPointer) -> Void) {
-    guard let open = kept[task]?.openBytes, open > 0 else { return }
-    withOpenLine(task, open, dropLast: 0, body)
-    kept[task]?.openBytes = 0
-  }
-
-  /// The last bytes of the try that ends now, which are then forgotten.
-  mutating func take(_ task: TaskID) -> [UInt8] {
-    guard let bytes = kept.removeValue(forKey: task)?.bytes else { return [] }
-    return bytes.count <= limit ? bytes : Array(bytes[(bytes.count - limit)...])
-  }
-
-  private func withOpenLine(
-    _ task: TaskID, _ count: Int, dropLast: Int, _ body: (UnsafeRawBufferPointer) -> Void
+  /// The rest of a line, or more of one.
+  private mutating func take(
+    _ task: TaskID, _ part: UnsafeRawBufferPointer, hasEnd: Bool,
+    _ body: (UnsafeRawBufferPointer) -> Void
   ) {
-    guard let bytes = kept[task]?.bytes else { return }
-    bytes.withUnsafeBytes {
-      body(UnsafeRawBufferPointer(rebasing: $0[($0.count - count)..<($0.count - dropLast)]))
+    if open.isEmpty || open[task] == nil {
+      if hasEnd, part.count <= Self.maxLineBytes { return body(part) }
+      open[task] = []
+    }
+    var rest = part
+    while let known = open[task], known.count + rest.count >= Self.maxLineBytes {
+      let room = Self.maxLineBytes - known.count
+      // All of a line that ends here fits just so.
+      if hasEnd, room == rest.count { break }
+      open[task]?.append(contentsOf: rest[..<room])
+      flush(task, body)
+      open[task] = []
+      rest = UnsafeRawBufferPointer(rebasing: rest[room...])
+    }
+    open[task]?.append(contentsOf: rest)
+    if hasEnd {
+      flush(task, body)
+    } else if open[task]?.isEmpty == true {
+      open[task] = nil
     }
   }
 
-  private mutating func trim(_ task: TaskID) {
-    guard let entry = kept[task], entry.bytes.count > 2 * max(limit, Self.maxLineBytes) else {
-      return
-    }
-    kept[task]?.bytes.removeFirst(entry.bytes.count - max(limit, entry.openBytes))
+  /// Ends the try, or a line that goes on elsewhere: calls `body` with a line that has no end yet.
+  mutating func flush(_ task: TaskID, _ body: (UnsafeRawBufferPointer) -> Void) {
+    open.removeValue(forKey: task)?.withUnsafeBytes(body)
   }
 }
 

@@ -1,6 +1,8 @@
 /// The bytes of a view while they are put together.
 package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
+  /// Where in it stands what a task printed.
+  private(set) var output: Range<Int>?
 
   package init() {}
 
@@ -8,7 +10,10 @@ package struct TextBuffer {
 
   /// The bytes so far, which are then no longer in it.
   package mutating func take() -> [UInt8] {
-    defer { bytes.removeAll(keepingCapacity: true) }
+    defer {
+      bytes.removeAll(keepingCapacity: true)
+      output = nil
+    }
     return bytes
   }
 
@@ -21,15 +26,21 @@ package struct TextBuffer {
     text.withUTF8 { CleanText.append(UnsafeRawBufferPointer($0), to: &bytes) }
   }
 
-  mutating func addCleaned(_ line: UnsafeRawBufferPointer) { CleanText.append(line, to: &bytes) }
-
-  mutating func addCleaned(_ line: ArraySlice<UInt8>) {
-    line.withUnsafeBytes { CleanText.append($0, to: &bytes) }
+  /// A line that a task printed. Its colours are kept where those of this program are shown.
+  mutating func addOutput(_ line: UnsafeRawBufferPointer, _ palette: Palette) {
+    CleanText.append(line, keepsColors: palette.isOn, to: &bytes)
   }
 
   mutating func addBlanks(_ count: Int) {
     bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count))
   }
+
+  mutating func addOutput(_ line: ArraySlice<UInt8>, _ palette: Palette) {
+    line.withUnsafeBytes { addOutput($0, palette) }
+  }
+
+  /// Marks what was added since it had so many bytes as printed by a task.
+  mutating func markOutput(from start: Int) { output = start..<bytes.count }
 
   mutating func endLine() { bytes.append(Field.lineFeed) }
 }

@@ -5,9 +5,25 @@ struct TransitionLine {
   /// Nothing for what only moves tasks between workers.
   func write(_ transition: Transition, _ model: ProgressModel, into text: inout TextBuffer) {
     guard let sentence = sentence(transition, model) else { return }
-    text.add(palette.dim(counter(model)))
+    text.add(palette.dim(Self.counter(model)))
     text.add(" ")
     text.add(sentence)
+    text.endLine()
+  }
+
+  /// What a task that starts does, in a line below.
+  func writeAction(_ transition: Transition, _ model: ProgressModel, into text: inout TextBuffer) {
+    guard transition.event == .start else { return }
+    text.add(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
+    text.endLine()
+  }
+
+  /// `  ended 1 process that it left behind: sleep`, below the end of a try.
+  func writeLeft(_ transition: Transition, into text: inout TextBuffer) {
+    guard let left = transition.left else { return }
+    let noun = left.count == 1 ? "process" : "processes"
+    text.add(palette.yellow("  ended \(left.count) \(noun) that it left behind: "))
+    text.addCleaned(left.names)
     text.endLine()
   }
 
@@ -16,7 +32,7 @@ struct TransitionLine {
     _ task: TaskID, _ progress: DownloadProgress, _ model: ProgressModel,
     atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
   ) {
-    text.add(palette.dim(counter(model)))
+    text.add(palette.dim(Self.counter(model)))
     text.add(" \(model.name(task)): ")
     text.add(DownloadText.running(progress, atMilliseconds: now, tellsResume: tellsResume))
     text.endLine()
@@ -27,14 +43,14 @@ struct TransitionLine {
     _ task: TaskID, _ progress: DownloadProgress, _ model: ProgressModel,
     stalledMilliseconds: Int64, into text: inout TextBuffer
   ) {
-    text.add(palette.dim(counter(model)))
+    text.add(palette.dim(Self.counter(model)))
     text.add(" \(model.name(task)): \(DownloadText.done(progress)), goes on after ")
     text.add(DurationText.text(wholeSeconds: stalledMilliseconds / 1000))
     text.endLine()
   }
 
   /// `[ 3/12]`: tasks that have their end, of all.
-  private func counter(_ model: ProgressModel) -> String {
+  static func counter(_ model: ProgressModel) -> String {
     let total = "\(model.total)"
     let finished = "\(model.finished)"
     let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))

@@ -12,7 +12,8 @@
 //   watch ID on|off                     refused ID ATTEMPT errno=N what=TEXT
 //   conclude STATE                      revoked ID ATTEMPT
 //   pulse N                             pulse N
-//   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
+//   bye                                 left ID ATTEMPT COUNT NAMES
+//                                       fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
 //
@@ -83,6 +84,12 @@ package enum MessageCodec {
     case .fetched(let task, let attempt, let record):
       writer.message("fetched", task, attempt)
       record.report.write(to: &writer, withWhat: true)
+    case .left(let task, let attempt, let left):
+      writer.message("left", task, attempt)
+      writer.tab()
+      writer.number(left.count)
+      writer.tab()
+      writer.cut(left.names, lineStart: start)
     case .ended(let task, let attempt, let outcome):
       writer.message("ended", task, attempt)
       writer.outcome(outcome)
@@ -154,6 +161,11 @@ package enum MessageCodec {
       guard let task = fields.task(), let attempt = fields.attempt(), let outcome = fields.outcome()
       else { return nil }
       report = .ended(task, attempt: attempt, outcome)
+    } else if word.equals("left") {
+      guard let task = fields.task(), let attempt = fields.attempt(),
+        let count = fields.number(as: Int.self), count > 0, let names = fields.text()
+      else { return nil }
+      report = .left(task, attempt: attempt, LeftBehind(count: count, names: names))
     } else if word.equals("fetched") {
       guard let task = fields.task(), let attempt = fields.attempt(), let record = fields.fetch()
       else { return nil }

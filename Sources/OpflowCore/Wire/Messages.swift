@@ -37,6 +37,8 @@ package enum WorkerReport: Equatable, Sendable {
   case progress(WorkerProgress)
   /// What a download did; comes right before its end.
   case fetched(TaskID, attempt: Int32, FetchRecord)
+  /// What was ended with a task that had left it behind; comes before the task's end.
+  case left(TaskID, attempt: Int32, LeftBehind)
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)

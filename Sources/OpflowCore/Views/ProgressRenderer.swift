@@ -1,0 +1,96 @@
+/// A way to show progress in lines that stay.
+protocol ProgressRenderer {
+  /// Whether it shows what a try printed when that has ended.
+  var showsTails: Bool { get }
+
+  /// Whether it tells of what does not happen while tasks run.
+  var tellsTime: Bool { get }
+
+  mutating func begin(_ model: ProgressModel, into text: inout TextBuffer)
+
+  /// `kept`: the last bytes of output, where the transition ends a try.
+  mutating func transition(
+    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer)
+
+  /// A whole line of a running task.
+  func outputLine(
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
+    into text: inout TextBuffer)
+
+  /// Lines of a running task that are not shown.
+  func skipped(
+    _ task: TaskID, bytes: Int64, lines: Int?, _ model: ProgressModel, into text: inout TextBuffer)
+
+  /// A download has come further.
+  mutating func download(
+    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    atMilliseconds now: Int64, into text: inout TextBuffer)
+
+  /// Time has passed.
+  ///
+  /// - Parameter toldLines: all lines so far.
+  mutating func tick(
+    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer)
+}
+
+extension ProgressRenderer {
+  var showsTails: Bool { false }
+  var tellsTime: Bool { false }
+
+  func outputLine(
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
+    into text: inout TextBuffer
+  ) {}
+
+  func skipped(
+    _ task: TaskID, bytes: Int64, lines: Int?, _ model: ProgressModel, into text: inout TextBuffer
+  ) {}
+
+  func download(
+    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {}
+
+  func tick(
+    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {}
+}
+
+/// Tells what runs when nothing was told for a minute, so that a log that stands still is not taken for
+/// a run that does.
+struct StillRunning {
+  static let tickMilliseconds: Int64 = 1000
+
+  private let palette: Palette
+  private var toldLines = 0
+  private var toldMilliseconds: Int64?
+
+  private static let silenceMilliseconds: Int64 = 60_000
+  private static let maxNames = 5
+
+  init(palette: Palette) { self.palette = palette }
+
+  mutating func tick(
+    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    let last = toldMilliseconds ?? model.beganMilliseconds
+    if toldLines != self.toldLines || now < last {
+      self.toldLines = toldLines
+      toldMilliseconds = now
+      return
+    }
+    guard now - last >= Self.silenceMilliseconds, !model.running.isEmpty else { return }
+    toldMilliseconds = now
+    self.toldLines = toldLines + 1
+    let names = model.running.prefix(Self.maxNames).map { running in
+      let elapsed = DurationText.text(milliseconds: now - running.startedMilliseconds)
+      return "\(model.name(running.task)) (\(elapsed))"
+    }
+    text.add(palette.dim(TransitionLine.counter(model)))
+    text.add(" still running: \(names.joined(separator: ", "))")
+    if model.running.count > Self.maxNames {
+      text.add(" and \(model.running.count - Self.maxNames) more")
+    }
+    text.endLine()
+  }
+}
