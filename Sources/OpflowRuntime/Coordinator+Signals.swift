@@ -62,13 +62,19 @@ extension Coordinator {
     flushJournal()
     sendPending()
     progress.leaveTerminal()
+    var late: [Signal] = []
     do throws(Errno) {
-      try ProcessID.stopSelf()
+      while let (signal, _) = try signals.next() {
+        if signal != .windowChange, signal != .terminalStop { late.append(signal) }
+      }
+      // That takes back a SIGCONT which is pending, and nobody would send another.
+      if late.isEmpty { try ProcessID.stopSelf() }
     } catch {
       progress.warning("opflow could not be suspended: \(error)")
     }
     progress.returnToTerminal()
     awakeAt = Self.now
     tell(.proceed)
+    for signal in late where signal != .proceed { take(signal) }
   }
 }

@@ -41,6 +41,24 @@ struct StalledReaderTests {
     place.expectNothingAlive()
   }
 
+  @Test func `a run that is continued before it has stopped goes on`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "seq 30000; echo here > here; tail -f /dev/null" }
+      """)
+    let here = try place.gate("here")
+    let live = try place.startShell(
+      "\(Self.full) exec \"$opflow\" run --output line >&9 2>&9")
+    _ = try here.next()
+    live.send(SIGTSTP)
+    try place.waitForJournal { $0.contains { $0.event == "pause" } }
+    live.send(SIGCONT)
+    live.send(SIGTERM)
+    #expect(try live.finish().status == 143)
+    place.expectNothingAlive()
+  }
+
   @Test func `what is shown when a stall ends is in order, and nothing of it is lost`() throws {
     let place = try Workplace(
       """
