@@ -45,7 +45,7 @@ import Testing
     view.warning("the disk is slow")
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[Jwarning: the disk is slow
+        \u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\rwarning: the disk is slow
         \u{1b}[?7lfetch    2.1s
         build    2.0s
         [0/4] 2.1s, 2 running, 2 waiting\u{1b}[?7h\r\u{1b}[2A\u{1b}[?25h
@@ -61,7 +61,7 @@ import Testing
     view.close(.interrupted, exit: 130, signal: 2)
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[Jpending: test, publish
+        \u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\rpending: test, publish
         run r1 interrupted by SIGINT in 2.2s: 1 succeeded, 2 pending
         resume it: opflow resume r1
         \u{1b}[?25h
@@ -89,7 +89,7 @@ import Testing
     view.end("fetch", .retry, .exit(75), outputBytes: 3) { $0.delayMilliseconds = 100 }
     #expect(
       view.errorText() == """
-        \u{1b}[?25l\r\u{1b}[J[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
+        \u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\r[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
         \u{1b}[?7l[0/4] 0.10s, 0 running, 4 waiting\u{1b}[?7h\r\u{1b}[?25h
         """)
     view.close(.succeeded)

@@ -120,7 +120,12 @@ package struct Screen {
       row = max(top, row - (number ?? 1))
       wraps = false
     case ("\u{1b}[K", _): eraseLine()
+    case (_, "C"):
+      column = min(columns - 1, column + (number ?? 1))
+      wraps = false
     case ("\u{1b}[J", _):
+      // tmux moves what is on the screen to what can be scrolled back to.
+      if row == top, column == 0 { unknown.append("ED of the whole screen") }
       eraseLine()
       lines.removeLast(lines.count - row - 1)
       wrapped = wrapped.filter { $0 < row }

@@ -33,13 +33,17 @@ struct LiveScreen {
     // A key that was pressed may have moved the cursor.
     if shownLines > 0 { text.add("\r") }
     let isErased = !lasting.isEmpty || frame.isEmpty || isMoved
-    if isErased { text.add("\u{1b}[J") }
+    if isErased { text.add(Self.eraseBelow) }
     text.add(lasting)
     if !frame.isEmpty { draw(frame, palette, isErased: isErased, into: &text) }
     text.add("\u{1b}[?25h")
     shownLines = frame.count
     isMoved = false
   }
+
+  /// From the beginning of a line on (ED). Not from its first column: in that of the uppermost line
+  /// tmux takes the whole screen for cleared, and moves the frame to what can be scrolled back to.
+  private static let eraseBelow = "\u{1b}[K\u{1b}[C\u{1b}[J\r"
 
   private func draw(
     _ frame: [StyledLine], _ palette: Palette, isErased: Bool, into text: inout TextBuffer
