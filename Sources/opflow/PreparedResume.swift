@@ -92,6 +92,7 @@ struct PreparedResume {
       request.scope?.formUnion(selected)
     }
     if let last, last.key != plan.key { request.added = Self.added(plan, since: last) }
+    request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
     self.request = request
     decision = ResumeDecision(plan: plan, history: history, request: request)

@@ -106,6 +106,13 @@ struct SelectedResumeTests {
     #expect(place.lines().sorted() == ["a", "after-b"])
     #expect(try place.status()["b"]?.state == "skipped")
     #expect(try place.status()["b"]?.reason == "--skip")
+    // What is still to be done keeps the run from being done, as what --only leaves out does.
+    #expect(try place.status().state == "interrupted")
+    let other = try place.opflow("resume", "--only", "c", "--rerun", "c")
+    #expect(other.errors.contains("left out, not done: b"), "\(other)")
+    #expect(try place.status().state == "interrupted")
+    try place.opflow("resume", "--skip", "b")
+    #expect(try place.status().state == "interrupted")
     try place.write("trace", "")
     let resume = try place.opflow("resume", "-j", "1", status: 1)
     #expect(place.lines() == ["b"])

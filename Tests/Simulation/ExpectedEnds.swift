@@ -28,7 +28,7 @@ struct ExpectedEnds {
     case .upToDate: states[index] = .upToDate
     case .failedAllowed: states[index] = .failedAllowed
     case .failed, .leftFailed, .interrupted: states[index] = .failed
-    case .skipped, .excluded, .leftOpen, .skipOption: states[index] = .skipped
+    case .skipped, .excluded, .leftOpen, .skipOption, .skipOnce: states[index] = .skipped
     case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true

@@ -92,7 +92,7 @@ struct FateCheck {
         throw fault(task, "it was cut short and is not to run again")
       }
       return
-    case .skipOption: try checkSkip(task, [.skipOption, .condition])
+    case .skipOption, .skipOnce: try checkSkip(task, [.skipOption, .condition])
     case .run, .afterNeeds:
       if plan.flags(task).contains(.conditionFalse) {
         try checkSkip(task, [.condition])

@@ -69,7 +69,7 @@ struct Witness {
     lastAttempt = entry.attempts
     for index in plan.tasks {
       switch entry.initial[index] {
-      case .run, .afterNeeds, .interrupted, .skipOption: stand[index] = .waiting
+      case .run, .afterNeeds, .interrupted, .skipOption, .skipOnce: stand[index] = .waiting
       case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
         .leftFailed, .leftUpstream, .leftOpen:
         stand[index] = .over

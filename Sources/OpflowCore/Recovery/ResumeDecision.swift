@@ -86,7 +86,11 @@ package struct ResumeDecision: Sendable {
       case .outside: return .excluded
       case .leave(let state, let reason): return Self.initialState(leaving: state, reason)
       case .fail: return .interrupted
-      case .run: return request.skips(TaskID(index)) ? .skipOption : .run
+      case .run:
+        guard request.skips(TaskID(index)) else { return .run }
+        return request.isSkippedOnce(TaskID(index)) ? .skipOnce : .skipOption
+      case .keep(.skipped, .skipOption) where request.isSkippedOnce(TaskID(index)):
+        return .leftOpen
       case .keep(let state, let reason): return Self.initialState(keeping: state, reason)
       }
     }

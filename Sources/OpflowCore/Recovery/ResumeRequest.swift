@@ -12,6 +12,9 @@ package struct ResumeRequest: Sendable {
   package var rerun: TaskSet?
   /// `--skip`
   package var skip: TaskSet?
+  /// What `--skip` of the run itself names: what is skipped beside that is still to be done. Nil where
+  /// all that is skipped is skipped for good.
+  package var runSkip: TaskSet?
   /// Tasks that the plan of the drive before did not have.
   package var added: TaskSet?
   /// Tasks one of whose outputs is not there.
@@ -24,6 +27,8 @@ package struct ResumeRequest: Sendable {
   package func selects(_ task: TaskID) -> Bool { selected?.contains(task) ?? true }
   func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
   package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }
+  /// Whether `--skip` of a drive, but not of the run, is all that can name the task.
+  func isSkippedOnce(_ task: TaskID) -> Bool { runSkip.map { !$0.contains(task) } ?? false }
   func isNew(_ task: TaskID) -> Bool { added?.contains(task) ?? false }
   func missesOutput(_ task: TaskID) -> Bool { outputMissing?.contains(task) ?? false }
 }

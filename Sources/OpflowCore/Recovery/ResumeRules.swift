@@ -49,7 +49,10 @@ extension ResumeDecision {
     switch record.state {
     case .succeeded, .upToDate, .failedAllowed, .failed: return .leave(record.state, record.reason)
     case .skipped:
-      let holds = record.reason != .upstream || isCertainToLackNeeds(task, input)
+      let holds =
+        record.reason == .upstream
+        ? isCertainToLackNeeds(task, input)
+        : record.reason != .skipOption || !input.request.isSkippedOnce(task)
       return holds ? .leave(.skipped, record.reason) : .leave(.waiting, .none)
     case .waiting, .ready, .running, .suspended, .cancelled: return .leave(.waiting, .none)
     }

@@ -76,6 +76,8 @@ package enum InitialState: UInt8, Sendable {
   case failed
   /// `--skip` names it.
   case skipOption
+  /// The same, of this drive alone: it is still to be done.
+  case skipOnce
   /// It is no part of the run, or `--only` leaves it out of this drive and nothing is left to do of it.
   case excluded
   /// `--only` leaves it out of this drive. It failed in an earlier one, was skipped since its needs
@@ -129,7 +131,7 @@ package struct Scheduler {
   var failures = 0
   /// Tasks that stay failed since an earlier drive, which has counted them.
   var earlierFailures = 0
-  /// Tasks that `--only` leaves out and that are not done.
+  /// Tasks that `--only` or `--skip` leaves out of this drive and that are not done.
   var leftOpen = 0
   /// Any task, so that `finally` tasks are due.
   var startedAny: Bool
@@ -190,6 +192,7 @@ package struct Scheduler {
     let index = task.index
     switch initial {
     case .run, .interrupted, .skipOption, .afterNeeds: break
+    case .skipOnce: leftOpen += 1
     case .succeeded: stateByte[index] = TaskState.succeeded.rawValue
     case .upToDate: stateByte[index] = TaskState.upToDate.rawValue
     case .failedAllowed: stateByte[index] = TaskState.failedAllowed.rawValue
@@ -207,7 +210,7 @@ package struct Scheduler {
     }
     if initial == .afterNeeds { marks[index].insert(.afterNeeds) }
     if initial == .interrupted { marks[index].insert(.failsAtBegin) }
-    if initial == .skipOption { marks[index].insert(.skipsAtBegin) }
+    if initial == .skipOption || initial == .skipOnce { marks[index].insert(.skipsAtBegin) }
     unmet[index] = Int32(plan.needs(task).count)
     if plan.flags(task).contains(.finally) { unmet[index] += 1 }
   }

@@ -24,6 +24,12 @@ package enum RunScope {
     return scope
   }
 
+  /// What the run itself, and not one drive of it, skips.
+  package static func skipped(by history: RunHistory, _ plan: Plan) -> TaskSet {
+    let selectors = fitting(history.skip, plan)
+    return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
+  }
+
   private static func fitting(_ selectors: [String], _ plan: Plan) -> [String] {
     selectors.filter { (try? Selector.tasks([$0], of: plan)) != nil }
   }

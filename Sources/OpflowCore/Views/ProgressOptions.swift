@@ -37,7 +37,7 @@ package struct ProgressHeading: Sendable {
   package private(set) var reused: TaskSet
   /// Tasks that stay failed, since a crash interrupted them and they must not run twice.
   package private(set) var stillFailed: TaskSet
-  /// Tasks that `--only` leaves out of this drive and that failed before, or are not done.
+  /// Tasks that this drive leaves out and that failed before, or are not done.
   private(set) var leftFailed: [TaskID] = []
   private(set) var leftOpen: [TaskID] = []
   /// Path of a task's log as a person can use it.
@@ -66,7 +66,7 @@ package struct ProgressHeading: Sendable {
       switch state {
       case .failed: stillFailed.insert(task)
       case .leftFailed: leftFailed.append(task)
-      case .leftUpstream, .leftOpen: leftOpen.append(task)
+      case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
       case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
         .interrupted, .skipOption, .excluded:
         break
@@ -80,7 +80,7 @@ extension InitialState {
   var isReused: Bool {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
-    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .excluded, .leftFailed,
+    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .skipOnce, .excluded, .leftFailed,
       .leftUpstream, .leftOpen:
       false
     }
@@ -91,7 +91,7 @@ extension InitialState {
     switch self {
     case .excluded, .leftFailed, .leftUpstream, .leftOpen: true
     case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
-      .interrupted, .failed, .skipOption:
+      .interrupted, .failed, .skipOption, .skipOnce:
       false
     }
   }
