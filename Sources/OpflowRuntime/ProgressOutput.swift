@@ -54,7 +54,10 @@ final class ProgressOutput {
   }
   func take(_ piece: TaskOutputFiles.Piece, of task: TaskID) {
     switch piece {
-    case .bytes(let bytes): view.output(task, bytes)
+    case .bytes(let bytes):
+      view.output(task, bytes)
+      // Who reads at once makes room for what follows.
+      write()
     case .skipped(let bytes, let lines): view.skipped(task, bytes: bytes, lines: lines)
     case .tail(let bytes): view.tail(bytes)
     }

@@ -31,7 +31,7 @@ struct TaskOutputFiles {
   private static let lookMilliseconds: Int64 = 100
   /// What one look takes at most, so that nothing waits for it.
   private static let lookBytes = 1 << 18
-  /// Of a task that is further behind than that only the newest is shown.
+  /// Of a task that is further behind than that, and than there is room, only the newest is shown.
   private static let mostBehindBytes: Int64 = 1 << 20
   private static let newestBytes: Int64 = 65_536
   /// Lines that are left out are counted in so many bytes at most.
@@ -115,7 +115,7 @@ struct TaskOutputFiles {
       open = open.filter { task, log in
         guard left > 0, room() > 0 else { return true }
         guard let size = self.open(log, task) else { return false }
-        if size - log.offset > Self.mostBehindBytes {
+        if size - log.offset > max(Self.mostBehindBytes, Int64(room())) {
           skip(log, task, toLast: Self.newestBytes, of: size, sink)
         }
         guard let bytes = read(log) else { return false }

@@ -35,7 +35,7 @@ struct SelectedResumeTests {
     try place.write("trace", "")
     try place.write("ok-a", "")
     try place.opflow("resume", "-j", "1")
-    #expect(place.lines() == ["a", "after-b"])
+    #expect(place.lines().sorted() == ["a", "after-b"])
     #expect(try place.status().state == "succeeded")
   }
 

@@ -41,6 +41,24 @@ struct StalledReaderTests {
     place.expectNothingAlive()
   }
 
+  @Test func `who reads at once is shown all that a task prints in a moment`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "cat much; echo here > here; read x < go" }
+      """)
+    let lines = (1...20_000).map { "\($0) \(String(repeating: "x", count: 60))" }
+    try place.write("much", lines.joined(separator: "\n") + "\n")
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let live = try place.startShell("\"$opflow\" run --output line 2>&1 | cat > shown")
+    _ = try here.next()
+    try go.letGo()
+    _ = try live.finish()
+    let shown = place.lines("shown").filter { $0.hasPrefix("a | ") }
+    #expect(shown == lines.map { "a | \($0)" })
+  }
+
   @Test func `a run that is continued before it has stopped goes on`() throws {
     let place = try Workplace(
       """
