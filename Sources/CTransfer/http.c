@@ -141,8 +141,10 @@ static char *decoded_user_info(CURL *easy, const char *user_info) {
   return copy;
 }
 
-// A new handle, not one that was reset: libcurl 7.88 refuses CURLOPT_BUFFERSIZE to a handle whose last
-// transfer found no connection. What is worth keeping lives in the multi handle.
+// A new handle for each transfer, not one that was reset or is used again: libcurl before 8.1 writes into
+// the freed lines of the last transfer's head where the next head begins with a blank, and 7.88 refuses
+// CURLOPT_BUFFERSIZE to a handle whose last transfer found no connection. What is worth keeping lives in
+// the multi handle; a new one costs a microsecond.
 static CURLcode make_handle(struct ctransfer *transfer, const struct ctransfer_request *request) {
   CURL *easy = curl_easy_init();
   if (easy == NULL) return CURLE_OUT_OF_MEMORY;
@@ -171,9 +173,7 @@ int32_t ctransfer_begin(struct ctransfer *transfer, const struct ctransfer_reque
   transfer->error[0] = 0;
   transfer->result = (struct ctransfer_result){0};
   transfer->was_closed = 0;
-  CURLcode code = request->is_as_before
-                      ? curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url)
-                      : make_handle(transfer, request);
+  CURLcode code = make_handle(transfer, request);
   if (code != CURLE_OK) return code;
   if (curl_multi_add_handle(transfer->multi, transfer->easy) != CURLM_OK) {
     return CURLE_FAILED_INIT;

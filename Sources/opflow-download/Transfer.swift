@@ -45,25 +45,6 @@ final class Transfer {
     var receiver: (any TransferReceiver)?
   }
 
-  /// What a handle of libcurl was set to, beside the address. One that is used again for the same
-  /// origin with all of it the same needs to be told the address only.
-  private struct Settings: Equatable {
-    let origin: WebAddress
-    let lines: [String]
-    let maxBytesPerSecond: Int64
-    let proxy: String?
-    let noProxy: String?
-
-    static func == (one: Settings, other: Settings) -> Bool {
-      one.origin.isSameOrigin(as: other.origin) && one.origin.userInfo == other.origin.userInfo
-        && one.lines == other.lines && one.maxBytesPerSecond == other.maxBytesPerSecond
-        && one.proxy == other.proxy && one.noProxy == other.noProxy
-    }
-  }
-
-  /// Those of the last transfer; nil where its handle had better not be used again.
-  private var settings: Settings?
-
   /// Nil when libcurl has no memory. Certificates are trusted as curl(1) does it: those of the system,
   /// or what the environment names in their place.
   init?(environment: (String) -> String?) {
@@ -99,12 +80,7 @@ final class Transfer {
     receiver: any TransferReceiver
   ) throws(DownloadFailure) {
     inbox.receiver = receiver
-    let settings = Settings(
-      origin: request.address, lines: Self.lines(request.headers),
-      maxBytesPerSecond: maxBytesPerSecond, proxy: proxy, noProxy: noProxy)
-    let isAsBefore = settings == self.settings
-    let lines = isAsBefore ? [] : settings.lines
-    self.settings = nil
+    let lines = Self.lines(request.headers)
     let block = StringBlock(lines)
     let code = withExtendedLifetime(block) {
       Self.withOptional(request.address.userInfo) { userInfo in
@@ -116,7 +92,7 @@ final class Transfer {
                 proxy: proxy, no_proxy: noProxy, max_speed: maxBytesPerSecond,
                 connect_milliseconds: Self.connectMilliseconds,
                 receive_bytes: Int32(clamping: Self.receiveBytes(maxBytesPerSecond)),
-                is_file: request.address.scheme == .file ? 1 : 0, is_as_before: isAsBefore ? 1 : 0)
+                is_file: request.address.scheme == .file ? 1 : 0)
               // SAFETY: every string lives until the call returns; libcurl copies them.
               return ctransfer_begin(handle, &request)
             }
@@ -125,7 +101,6 @@ final class Transfer {
       }
     }
     if code != 0 { throw TransferCode.refusal(code, text: text(of: code)) }
-    self.settings = settings
   }
 
   private static func lines(_ headers: [DownloadHeader]) -> [String] {
@@ -162,14 +137,12 @@ final class Transfer {
     let end = ctransfer_result(handle)
     wasCut = end.is_cut != 0
     if end.code == 0 { return (.ended(nil), ready) }
-    settings = nil
     return (.ended(TransferCode.failure(end.code, text: text(of: end.code))), ready)
   }
 
   func cancel() {
     ctransfer_cancel(handle)
     inbox.receiver = nil
-    settings = nil
   }
 
   /// What libcurl has to say about a failure.

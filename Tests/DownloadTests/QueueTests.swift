@@ -61,6 +61,30 @@ struct QueueTests {
     #expect(Set(try server.log("/plain/30000/41/").map(\.connection)).count == 1)
   }
 
+  @Test(
+    "survives a head that begins with a blank, after one that did not",
+    arguments: ["field_begins_blank", "field_begins_tab", "field_blank", "field_blank_name"])
+  func strayBlank(_ name: String) throws {
+    let server = try #require(BadServer.shared)
+    let harness = try harness(
+      (0..<8).flatMap {
+        [
+          server.url("/raw_fields_many/3000/1/\(name)\($0)"),
+          server.url("/raw_\(name)/3000/1/\($0)"),
+        ]
+      })
+    for task in 0..<16 {
+      try harness.run(task)
+      let end = try harness.end()
+      if task.isMultiple(of: 2) {
+        #expect(end.outcome.isSuccess)
+      } else {
+        #expect(end.outcome.reason == .fetch)
+        #expect(end.report.what.contains("the answer makes no sense: "), "\(end.report.what)")
+      }
+    }
+  }
+
   @Test("gives back what was to follow a failure, and asks the server for none of it")
   func afterFailure() throws {
     let server = try #require(BadServer.shared)

@@ -30,8 +30,6 @@ struct ctransfer_request {
   int32_t receive_bytes;
   /// The URL is one of a file.
   int32_t is_file;
-  /// All but `url` is as it was for the transfer before, which ended well.
-  int32_t is_as_before;
 };
 
 /// How a transfer ended.
