@@ -16,6 +16,11 @@ enum Place {
       throw LocalFailure.of(text, error)
     }
     let isLink = kind == .link
+    if isLink, leadsThroughProcesses(path) {
+      throw DownloadFailure(
+        .local(Errno.exists.rawValue),
+        "\(text): it is a symbolic link to an open file of whoever asks")
+    }
     if isLink {
       do throws(Errno) {
         kind = try Path.status(path).kind
@@ -30,6 +35,23 @@ enum Place {
     let number: Errno = kind == .directory ? .isADirectory : .exists
     throw DownloadFailure(.local(number.rawValue), "\(text): it is \(what)")
   }
+
+  /// Whether a link is, or leads to, one of /proc, such as /dev/stdout: it means another file to each
+  /// process, a regular one here and a terminal there.
+  private static func leadsThroughProcesses(_ path: String) -> Bool {
+    guard let processes = try? Path.linkStatus("/proc/self").identity.device else { return false }
+    var path = path
+    for _ in 0..<mostLinks {
+      guard let status = try? Path.linkStatus(path), status.kind == .link else { return false }
+      if status.identity.device == processes { return true }
+      guard let target = try? Path.linkTarget(path) else { return false }
+      path = target.hasPrefix("/") ? target : Path.parent(of: path) + "/" + target
+    }
+    return false
+  }
+
+  /// As many as Linux follows (path_resolution(7)).
+  private static let mostLinks = 40
 
   /// Removes what an earlier try left at one of a download's own names, where there is something.
   static func clear(_ path: String) throws(DownloadFailure) {

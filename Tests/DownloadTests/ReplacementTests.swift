@@ -79,6 +79,21 @@ struct ReplacementTests {
     #expect(Set(try Path.names(in: harness.folder + "/work")) == ["file", "thing", "between"])
   }
 
+  @Test("a link that means another file to each process is refused")
+  func refusedProcessLink() throws {
+    for name in ["/dev/stdout", "/proc/self/fd/2", "/proc/self/exe"] {
+      let harness = try harness()
+      let path = harness.path(Self.target)
+      try Path.symbolicLink(name, at: harness.path("between"))
+      try Path.symbolicLink("between", at: path)
+      let end = try end(harness)
+      #expect(end.outcome.reason == .fetchFinal)
+      #expect(
+        end.report.what.hasPrefix("cannot put a file at \(path): it is a symbolic link to an"))
+      #expect(try Path.linkTarget(path) == "between")
+    }
+  }
+
   @Test(
     "what comes there while it is fetched is refused too", arguments: Thing.allCases,
     [3000, 300_000])
