@@ -8,7 +8,11 @@ struct CredentialsTests {
     ("http://h/@scope/x", "http://h/@scope/x"), ("http://a@b@c/", "http://***@c/"),
     ("http://@h/", "http://@h/"), ("no address: me@h", "no address: me@h"), ("://", "://"),
     ("", ""),
-    ("http://me:hush", "http://me:hush"),
+    ("http://me:hush", "http://me:hush"), ("http://me:hu sh@h/x: y", "http://***@h/x: y"),
+    ("'http://me:hu/s@h@h/', 'http://me:hush@g/@a'", "'http://***@h/', 'http://***@g/@a'"),
+    ("http://me:hu\nsh@h", "http://me:hu\nsh@h"), ("http://h:80/a@b", "http://h:80/a@b"),
+    ("http://h:/a@b", "http://h:/a@b"), ("http://[::1]/a@b", "http://[::1]/a@b"),
+    ("http://h:$PORT/ && mail me@h", "http://h:$PORT/ && mail me@h"),
   ])
   func `a text keeps all but the credentials`(_ text: String, _ shown: String) {
     #expect(Credentials.hidden(in: text) == shown)

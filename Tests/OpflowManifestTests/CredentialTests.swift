@@ -49,6 +49,18 @@ struct CredentialTests {
     }
   }
 
+  @Test(arguments: [
+    "tasks:\n  a:\n    download:\n      url: http://me:hu sh@h/x: y\n",
+    "u: \"http://me:hu sh@h/\"\ntasks: { a: { run: x } }\n",
+    "tasks: { a: { download: { URL: 'http://me:hu/sh@h/', to: x } } }\n",
+  ])
+  func `a password with what no address may hold, where nobody knows that it is one`(_ text: String)
+  {
+    let shown = shown(text)
+    #expect(shown.contains("http://***@h/"), "\(shown)")
+    #expect(!shown.contains("hu"), "\(shown)")
+  }
+
   @Test func `a header that is wrong`() {
     let shown = shown(
       """

@@ -34,7 +34,8 @@ package enum Credentials {
     return address.text
   }
 
-  /// Where credentials stand: from behind each `://` to the last `@` before the host ends.
+  /// Where credentials stand: from behind each `://` to the last `@` before the host ends. What looks
+  /// like the beginning of a password in which a host would end goes on to the last `@` that follows.
   package static func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = 0
@@ -44,6 +45,12 @@ package enum Credentials {
       while end < bytes.count, !endsAuthority(bytes[end]) {
         if bytes[end] == UInt8(ascii: "@") { at = end }
         end += 1
+      }
+      if at == nil, hasOpenPassword(bytes.part(start, end)) {
+        while end < bytes.count, bytes[end] != 10, !isAuthorityStart(bytes, at: end) {
+          if bytes[end] == UInt8(ascii: "@") { at = end }
+          end += 1
+        }
       }
       if let at, at > start { ranges.append(start..<at) }
       place = end
@@ -55,14 +62,24 @@ package enum Credentials {
   private static func authorityStart(in bytes: UnsafeRawBufferPointer) -> Int? {
     var index = 0
     while index + 2 < bytes.count {
-      if bytes[index] == UInt8(ascii: ":"), bytes[index + 1] == UInt8(ascii: "/"),
-        bytes[index + 2] == UInt8(ascii: "/")
-      {
-        return index + 3
-      }
+      if isAuthorityStart(bytes, at: index) { return index + 3 }
       index += 1
     }
     return nil
+  }
+
+  private static func isAuthorityStart(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Bool {
+    index + 2 < bytes.count && bytes[index] == UInt8(ascii: ":")
+      && bytes[index + 1] == UInt8(ascii: "/") && bytes[index + 2] == UInt8(ascii: "/")
+  }
+
+  /// Whether behind the first colon stands no port, no IPv6 address, and nothing that is filled in.
+  private static func hasOpenPassword(_ authority: UnsafeRawBufferPointer) -> Bool {
+    guard authority.first != UInt8(ascii: "["),
+      let colon = authority.firstIndex(of: UInt8(ascii: ":")), colon > 0
+    else { return false }
+    let password = authority.part(colon + 1, authority.count)
+    return password.first != UInt8(ascii: "$") && !password.allSatisfy { (48...57).contains($0) }
   }
 
   private static func endsAuthority(_ byte: UInt8) -> Bool {
