@@ -18,6 +18,9 @@ struct NewcomerTests {
       ),
       ("run: x, env: [A=1]", "write a map: { A: \"1\" }"),
       ("run: x, env: [{ name: A, value: 1 }]", "write a map: { NAME: value }"),
+      ("run: x, env: A=1", "write a map: { A: \"1\" }"),
+      ("run: x, allow_failure: \"2\"", "write a list: [2]"),
+      ("run: x, needs: e", "did you mean `b`?"),
       ("run: x, if: $CI", "a variable of the environment is `env.CI`"),
       ("run: x, if: \"${CI}\"", "a variable of the environment is `env.CI`"),
       (

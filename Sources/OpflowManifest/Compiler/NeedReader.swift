@@ -59,7 +59,9 @@ extension ManifestReader {
       mistakes.error(
         document.place(node), "unknown task `\(scalar.text.string)`",
         help: severalHelp(scalar.text)
-          ?? scope.suggestions.help(for: scalar.text, among: tasks.names))
+          ?? scope.suggestions.help(
+            for: scalar.text,
+            among: tasks.names.lazy.enumerated().filter { $0.offset != index }.map(\.element)))
       return 0
     }
     if target == index {

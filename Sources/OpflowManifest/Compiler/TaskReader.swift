@@ -272,7 +272,7 @@ extension ManifestReader {
       let isCode = CoreSchema.integer(document.text(node)) != nil
       if values.boolean(
         node, subject, expected: "true, false or a list of exit codes",
-        help: isCode ? values.listHelp(node) : nil) == true
+        help: isCode ? values.listHelp(node, ofNumbers: true) : nil) == true
       {
         task.flags.insert(.allowAnyFailure)
       }

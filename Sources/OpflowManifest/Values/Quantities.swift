@@ -41,9 +41,11 @@ enum DurationText {
 enum SizeText {
   private static let maximumBytes: UInt64 = 1 << 60
 
-  /// The size in bytes, rounded up; nil when the text is none or it is beyond an exbibyte.
+  /// The size in bytes, rounded up; nil when the text is none or it is beyond an exbibyte. A part of a
+  /// byte is none: whoever writes it means another unit.
   static func bytes(_ text: Text) -> UInt64? {
     guard let number = Decimal(text, from: 0) else { return nil }
+    if number.end == text.count, !number.isWhole { return nil }
     var unit = text.part(number.end..<text.count)
     if unit.count > 1, unit.first == 32 { unit = unit.part(1..<unit.count) }
     guard let factor = factor(unit), let bytes = number.times(factor), bytes <= maximumBytes else {
@@ -110,6 +112,7 @@ private struct Decimal {
   private var denominator: UInt64 = 1
   /// Where the number ends in its text.
   private(set) var end: Int
+  var isWhole: Bool { numerator == 0 }
 
   /// Reads the number at `start`; nil when there is none, or it does not fit.
   init?(_ text: Text, from start: Int) {

@@ -239,19 +239,25 @@ struct ValueReader {
   }
 
   /// How a single value is written as a list.
-  func listHelp(_ node: Node) -> String? {
+  func listHelp(_ node: Node, ofNumbers: Bool = false) -> String? {
     guard let text = document.scalarText(node), !text.isEmpty, text.count <= 80, !text.contains(10)
     else { return nil }
-    return document.isPlain(node)
+    return document.isPlain(node) || ofNumbers
       ? "write a list: [\(text.string)]" : "write a list: [\"\(text.string)\"]"
   }
 
   /// How a list of variables is written as a map: docker compose has `- NAME=VALUE`, Kubernetes
   /// `- name: NAME`.
   func mapHelp(_ node: Node) -> String? {
-    guard document.kind(node) == .sequence else { return nil }
-    var children = document.children(node)
-    guard let first = children.next(), let text = document.scalarText(first),
+    let first: Node?
+    switch document.kind(node) {
+    case .mapping: return nil
+    case .scalar: first = node
+    case .sequence:
+      var children = document.children(node)
+      first = children.next()
+    }
+    guard let first, let text = document.scalarText(first),
       let equals = text.firstIndex(of: UInt8(ascii: "=")), equals > 0, text.count <= 80
     else { return "write a map: { NAME: value }" }
     let value = text.part((equals + 1)..<text.count).string

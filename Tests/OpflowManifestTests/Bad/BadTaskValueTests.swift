@@ -51,6 +51,9 @@ struct BadTaskValueTests {
       "a resource that is a fraction", task: "run: x\nresources: { cpu: 0.5 }",
       "4:23: `resources.cpu` must be a whole number, not `0.5`"),
     BadManifest(
+      "a part of a byte", task: "run: x\nresources: { memory: 0.5 }",
+      "4:26: `resources.memory` must be a size, not `0.5`"),
+    BadManifest(
       "resources that are a number", task: "run: x\nresources: 4",
       "4:16: `resources` must be a map, not a number"),
     BadManifest(
