@@ -193,9 +193,12 @@ extension Coordinator {
     link.kill()
   }
 
+  /// What is known of a worker that wrote nothing before it was gone.
+  private static let wordless = "it left without a word"
+
   /// It has closed its end, or has ended.
   private func loseGone(_ link: WorkerLink) {
-    lose(link, complaint: launcher.complaint(since: link) ?? "it left without a word")
+    lose(link, complaint: launcher.complaint(since: link) ?? Self.wordless)
   }
 
   /// The worker's process has ended: takes what it said last, ends what it left behind, and tells.
@@ -203,12 +206,22 @@ extension Coordinator {
     while read(from: link) {}
     loseGone(link)
     do throws(Errno) {
-      guard try link.process.reap() != nil else { return }
+      guard let end = try link.process.reap() else { return }
+      note(end, of: link)
     } catch {
       // What is left of it is reaped below, with what it left.
       progress.warning("worker \(link.process.pid) could not be reaped: \(error)")
     }
     forget(link)
+  }
+
+  /// A signal says more than nothing: who lacks memory, or has a fault, writes nothing.
+  private func note(_ end: EndedProcess, of link: WorkerLink) {
+    guard case .ending(Self.wordless) = link.state, case .signal(let number) = end.status else {
+      return
+    }
+    let text = OutcomeText.text(Outcome(status: .signal(number)))
+    link.state = .ending(complaint: "it was ended by \(text)")
   }
 
   private func forget(_ link: WorkerLink) {

@@ -122,11 +122,24 @@ final class WorkerLauncher {
     case .tooBig: return " (its arguments and environment are too long)"
     case .noSuchFile:
       let isPath = file.utf8.contains(UInt8(ascii: "/"))
-      if !isPath { return " (it is in no folder of PATH)" }
-      let path = file.hasPrefix("/") ? file : directory + "/" + file
-      return Path.exists(path) ? " (the file is there, its interpreter is not)" : ""
+      let path = isPath ? absolute(file, in: directory) : found(file, in: directory)
+      if let path, Path.exists(path) { return " (the file is there, its interpreter is not)" }
+      return isPath ? "" : " (it is in no folder of PATH)"
     default: return ""
     }
+  }
+
+  private func absolute(_ path: String, in directory: String) -> String {
+    path.hasPrefix("/") ? path : directory + "/" + path
+  }
+
+  /// The first file of that name in a folder of PATH.
+  private func found(_ name: String, in directory: String) -> String? {
+    // SAFETY: the environment is still that of the call that failed.
+    let folders = String(cString: environment.searchPath)
+    return folders.split(separator: ":", omittingEmptySubsequences: false)
+      .map { absolute("\($0.isEmpty ? "." : $0)/\(name)", in: directory) }
+      .first { Path.exists($0) && !Path.isDirectory($0) }
   }
 }
 

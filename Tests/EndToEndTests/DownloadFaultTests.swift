@@ -53,6 +53,29 @@ struct DownloadFaultTests {
     #expect(resume.errors.contains("no connection"), "\(resume)")
   }
 
+  @Test func `a worker that a signal ended is told with the signal, each time`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        fetch: { download: { url: "http://127.0.0.1:1/x", to: x }, retry: 0 }
+      """)
+    try place.shell("mkdir bin && cp \"$opflow\" bin/opflow")
+    let key = "$(sed -n 's/.*plan=\\([0-9a-f]*\\).*/\\1/p' $2/journal.log)"
+    try place.writeProgram(
+      "bin/opflow-download",
+      """
+      #!/bin/sh
+      printf 'hello\\t2\\t%s\\t%s\\t2\\tdownload\\tvm\\n' \(key) $$
+      read order
+      kill -SEGV $$
+
+      """)
+    let run = try place.shell("bin/opflow run 2>&1", status: 1).output
+    let why = "its worker was lost: it was ended by signal 11 (SEGV)"
+    #expect(run.contains("fetch interrupted: \(why)"), "\(run)")
+    #expect(run.contains("fetch failed (try 4): \(why)"), "\(run)")
+  }
+
   @Test func `two names of one file are seen through links that are there`() throws {
     let place = try Workplace(
       """

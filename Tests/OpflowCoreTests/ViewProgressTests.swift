@@ -195,12 +195,15 @@ import Testing
     view.start("build")
     _ = view.errorText()
     view.end("fetch", .cancel, .signal(15))
-    view.end("build", .interrupt, .unknown) { $0.outcome.reason = .workerLost }
+    view.end("build", .interrupt, .unknown) {
+      $0.outcome.reason = .workerLost
+      $0.what = "no memory"
+    }
     view.close(.interrupted, exit: 143, signal: 15)
     #expect(
       view.errorText() == """
         [1/4] fetch cancelled after 1.2s
-        [1/4] build interrupted: worker-lost
+        [1/4] build interrupted: its worker was lost: no memory
         interrupted: build
         pending: test, publish
         run r1 interrupted by SIGTERM in 0.00s: 1 cancelled, 1 interrupted, 2 pending

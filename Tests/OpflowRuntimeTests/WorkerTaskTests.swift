@@ -11,7 +11,8 @@ import Testing
     #expect(outcome.usage.wallMicroseconds > 0 && outcome.usage.peakKibibytes > 0)
     #expect(outcome.usage.outputBytes == 0)
     let hello = try #require(worker.hello)
-    #expect(hello.version == 1 && hello.planKey == worker.plan.key.description)
+    #expect(hello.version == WorkerHello.currentVersion)
+    #expect(hello.planKey == worker.plan.key.description)
     #expect(hello.pid == worker.pid && hello.cores > 0 && hello.actions == ["run"])
     #expect(try worker.logNames.isEmpty)
     try worker.order(.bye)
@@ -98,6 +99,9 @@ import Testing
       WorkerTask("forbidden", words: ["./forbidden"]),
       WorkerTask("script", words: ["./script"]),
       WorkerTask("interpreter", words: ["./interpreter"]),
+      WorkerTask("interpreter in PATH", words: ["interpreter"]) {
+        $0.environment = [("PATH", "/nowhere::/bin")]
+      },
       WorkerTask("good", "true"),
     ])
     let work = worker.folder + "/work/"
@@ -122,6 +126,10 @@ import Testing
       (
         "interpreter", .noSuchFile,
         "cannot execute \"./interpreter\": No such file or directory (the file is there, its interpreter is not)"
+      ),
+      (
+        "interpreter in PATH", .noSuchFile,
+        "cannot execute \"interpreter\": No such file or directory (the file is there, its interpreter is not)"
       ),
     ]
     for (name, errno, text) in expected {

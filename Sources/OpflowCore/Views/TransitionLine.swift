@@ -79,8 +79,11 @@ struct TransitionLine {
     case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
     case .interrupt:
       if transition.outcome.reason == .revoked { return nil }
+      let why =
+        transition.outcome.reason == .workerLost
+        ? OutcomeText.text(transition.outcome, what: transition.what) : reason
       return palette.yellow("\(name) interrupted")
-        + (reason.isEmpty || reason == "interrupted" ? "" : ": \(reason)")
+        + (why.isEmpty || why == "interrupted" ? "" : ": \(why)")
     case .pause: return palette.yellow("\(name) paused")
     case .proceed: return "\(name) goes on"
     case .resume:
