@@ -42,6 +42,8 @@ final class WorkerHarness {
   private var said: [UInt8] = []
   private var input = LineBuffer()
   private let ids: [String: TaskID]
+  /// What the task that was last said to have left something behind did leave.
+  private(set) var leftBehind: LeftBehind?
 
   /// A task of a plan that should have an answer by now has none: only hangs run into it.
   static let patience: Int64 = 60_000_000_000
@@ -176,12 +178,14 @@ final class WorkerHarness {
     return pid
   }
 
-  /// How a task that must be the next to end did. Its start is passed over.
+  /// How a task that must be the next to end did. Its start is passed over, and what it left behind
+  /// taken note of.
   func ended(_ name: String) throws -> Outcome {
     while true {
       let report = try next()
       switch report {
       case .started(id(name), _, _): continue
+      case .left(id(name), _, let left): leftBehind = left
       case .ended(id(name), _, let outcome): return outcome
       default: throw Problem.unexpected(report)
       }

@@ -28,6 +28,8 @@ import Testing
     try go.writeAll("\n")
     let outcome = try worker.ended("a")
     #expect(outcome.status == .exit(0))
+    // It is told what was ended.
+    #expect(worker.leftBehind != nil)
     #expect(!worker.isAlive(pid))
     #expect(worker.survivors().isEmpty)
   }
