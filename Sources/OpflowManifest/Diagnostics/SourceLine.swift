@@ -37,8 +37,19 @@ struct SourceLine {
     }
     let seen = text.part(end..<max(end, place))
     let count = before ?? line.unicodeScalars.count + SourceText.characterCount(of: seen)
-    return (line + text.part(end..<text.count).string, count)
+    return Self.near(count, in: line + text.part(end..<text.count).string)
   }
+
+  /// What of a line is kept: as much on each side of a place as may be shown.
+  private static func near(_ place: Int, in line: String) -> (text: String, before: Int) {
+    let characters = line.unicodeScalars
+    let start = max(0, place - keptCharacters)
+    let kept = characters.dropFirst(start).prefix(place - start + keptCharacters)
+    return (String(kept), place - start)
+  }
+
+  /// On each side of a place.
+  private static let keptCharacters = 400
 
   /// What is not to be seen, in its order and apart from each other.
   private func hidden(_ secrets: [Secret]) -> [Range<Int>] {
