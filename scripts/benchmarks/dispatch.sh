@@ -67,7 +67,7 @@ bench_path() {
     mkdir -p "folder-$number"
     folders+=$place/folder-$number:
   done
-  folders+=$(dirname "$(command -v true)")
+  folders+=$(dirname "$(type -P true)")
   manifest "$count" "$chains" true
   path_run() { rm -rf state; PATH=$folders measure 1 "$opflow" run -j 2 -q --state-dir state; }
   path_ninja_run() {
@@ -76,7 +76,7 @@ bench_path() {
   }
   path_limit_run() { PATH=$folders measure 1 "$place/spawn" "$count" true; }
   local ninja
-  ninja=$(command -v ninja || true)
+  ninja=$(type -P ninja || true)
   goal['dispatch, PATH of sixteen folders/cpu/ninja']=0.82
   race 'dispatch, PATH of sixteen folders' "$count" 'cpu wall' path path_ninja path_limit
 }
