@@ -194,7 +194,7 @@ package final class Coordinator {
   private var nextWake: Instant? {
     let wakes = [
       closing == nil ? scheduler.nextWake : nil, syncs.nextWake, progress.nextWake,
-      outputs.nextWake, dismissalDeadline, ending.first?.giveUpAt,
+      progress.followsOutput ? outputs.nextWake : nil, dismissalDeadline, ending.first?.giveUpAt,
     ].compactMap { $0 }
     return wakes.min()
   }

@@ -160,7 +160,7 @@ struct TaskOutputFiles {
   /// Where a line starts at or soon behind an offset.
   private func lineStart(_ log: OpenLog, from offset: Int64) -> Int64 {
     guard let count = try? log.file?.read(into: buffer, at: offset),
-      let end = buffer[..<count].firstIndex(of: Self.lineFeed)
+      let end = buffer[..<count].firstIndex(of: Field.lineFeed)
     else { return offset }
     return offset + Int64(end) + 1
   }
@@ -168,16 +168,14 @@ struct TaskOutputFiles {
   private func lineCount(_ log: OpenLog, from start: Int64, to end: Int64) -> Int? {
     var lines = 0
     var offset = start
-    var last: UInt8 = Self.lineFeed
+    var last: UInt8 = Field.lineFeed
     while offset < end {
       guard let count = try? log.file?.read(into: buffer, at: offset), count > 0 else { return nil }
       let part = buffer[..<Int(min(Int64(count), end - offset))]
-      for byte in part where byte == Self.lineFeed { lines += 1 }
+      for byte in part where byte == Field.lineFeed { lines += 1 }
       last = part.last ?? last
       offset += Int64(part.count)
     }
-    return last == Self.lineFeed ? lines : lines + 1
+    return last == Field.lineFeed ? lines : lines + 1
   }
-
-  private static let lineFeed = UInt8(ascii: "\n")
 }

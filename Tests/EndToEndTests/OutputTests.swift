@@ -181,6 +181,19 @@ struct OutputTests {
     #expect(place.lines() == ["b"])
   }
 
+  @Test func `a run whose reader went away sleeps while its tasks run`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 1; done; echo a >> trace" }
+      """)
+    // A loop that turns for nothing would use up the processor time that it may have.
+    try place.shell(
+      "(ulimit -t 3; \"$opflow\" run --output line 2>&1; echo $? > code) | head -n 1", status: nil)
+    #expect(place.lines() == ["a"])
+    #expect(try place.text("code") == "0\n")
+  }
+
   @Test func `on a terminal progress is shown in place and the terminal is left in order`() throws {
     let place = try Workplace(
       """
