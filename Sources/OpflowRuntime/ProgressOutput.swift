@@ -28,8 +28,13 @@ final class ProgressOutput {
     var isOpen = true
     /// Made when there is something to write for the first time.
     var writer: StreamWriter?
+    /// A thread costs more than the one line of a quiet run, so there is none where nothing waits.
+    let mayStall: Bool
 
-    init(_ stream: StandardStream) { self.stream = stream }
+    init(_ stream: StandardStream) {
+      self.stream = stream
+      mayStall = stream.mayStall
+    }
   }
 
   init(view: ProgressView) throws(Errno) {
@@ -186,7 +191,9 @@ final class ProgressOutput {
   private func put(_ bytes: [UInt8], to target: ViewStream) {
     guard target.isOpen, !bytes.isEmpty else { return }
     do throws(Errno) {
-      if let writer = try writer(of: target) {
+      if !target.mayStall {
+        try target.stream.writeAll(bytes)
+      } else if let writer = try writer(of: target) {
         try writer.put(bytes, to: target.stream)
       } else {
         try target.stream.writeAll(bytes, patienceMilliseconds: Self.leastPatienceMilliseconds)

@@ -46,6 +46,16 @@ package enum StandardStream: Int32, Sendable {
     return own.device == others.device && own.inode == others.inode
   }
 
+  /// Whether a write may wait for somebody to read. Into a file, or into /dev/null, none does.
+  package var mayStall: Bool {
+    var own = clinux_status()
+    guard clinux_fstat(rawValue, &own) == 0 else { return true }
+    let status = FileStatus(own)
+    if status.kind == .file { return false }
+    guard let null = try? Path.status("/dev/null") else { return true }
+    return status.identity != null.identity
+  }
+
   /// Writes as much as somebody takes in time, in pieces that a pipe has room for when it has any.
   package func writeAll(_ bytes: [UInt8], patienceMilliseconds: Int64) throws(Errno) {
     let rawDescriptor = rawValue
