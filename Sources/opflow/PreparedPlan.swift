@@ -28,7 +28,9 @@ struct PreparedPlan {
     let earlier = state.plan(ofManifest: manifest.realPath) { plan in
       plan.isCurrent(inputs, runID: runID)
     }
-    if let (plan, run) = earlier, !plan.mayWarn(SchedulerOptions(arguments, plan)) {
+    if let (plan, run) = earlier,
+      !plan.mayWarn(SchedulerOptions(arguments, plan).capacities(of: plan))
+    {
       key = plan.key
       taskCount = plan.taskCount
       environment = plan.environmentEntries

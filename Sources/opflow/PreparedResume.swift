@@ -49,7 +49,8 @@ struct PreparedResume {
     let set = Self.set(arguments, read?.history.set ?? open.set)
     let environment: [String]
     if let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
-      last.isCurrent(inputs, runID: open.run), !last.mayWarn(SchedulerOptions(arguments, last))
+      last.isCurrent(inputs, runID: open.run),
+      !last.mayWarn(SchedulerOptions(arguments, last).capacities(of: last))
     {
       (plan, planBytes, environment) = (last, [], last.environmentEntries)
     } else {

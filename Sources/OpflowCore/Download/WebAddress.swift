@@ -289,10 +289,3 @@ package struct WebAddress: Hashable, Sendable {
     (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
   }
 }
-
-extension String {
-  /// Only A to Z change: for names that protocols compare so.
-  var asciiLowercased: String {
-    String(decoding: utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
-  }
-}

@@ -87,10 +87,11 @@ extension Plan {
   }
 
   /// Whether compiling the manifest again would have something to say besides: it did before, or a
-  /// task wants more than there is of what the machine decides.
-  package func mayWarn(_ options: SchedulerOptions) -> Bool {
-    if manifest.hasWarnings == 1 { return true }
-    let capacity = ResourcePool(plan: self, options: options).capacity
-    return demandItems.contains { $0.amount > capacity[Int($0.resource)] }
+  /// task wants more than there is.
+  ///
+  /// - Parameter capacities: how much there is of each of the plan's resources.
+  package func mayWarn(_ capacities: [UInt64]) -> Bool {
+    manifest.hasWarnings == 1
+      || demandItems.contains { $0.amount > capacities[Int($0.resource)] }
   }
 }

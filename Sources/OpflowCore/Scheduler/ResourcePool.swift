@@ -11,13 +11,7 @@ struct ResourcePool {
   private let leastWanted: [UInt64]
 
   init(plan: Plan, options: SchedulerOptions) {
-    var capacity = plan.resources.map(\.capacity)
-    let builtIn = [options.maxParallel, options.memoryBytes, SchedulerOptions.defaultDownloads]
-    for (resource, machine) in builtIn.enumerated() where resource < capacity.count {
-      if resource == Int(ResourceEntry.cpu) || capacity[resource] == 0 {
-        capacity[resource] = machine
-      }
-    }
+    let capacity = options.capacities(of: plan)
     self.capacity = capacity
     free = capacity
     let demands = (0..<plan.demandCount).map { demand in
@@ -76,5 +70,20 @@ struct ResourcePool {
       for item in demands[holder] { sum[Int(item.resource)] += item.amount }
     }
     return sum
+  }
+}
+
+extension SchedulerOptions {
+  /// How much there is of each of a plan's resources: what its manifest says, and what the machine or
+  /// the command line decides of the built-in ones.
+  package func capacities(of plan: Plan) -> [UInt64] {
+    var capacities = plan.resources.map(\.capacity)
+    let builtIn = [maxParallel, memoryBytes, Self.defaultDownloads]
+    for (resource, given) in builtIn.enumerated() where resource < capacities.count {
+      if resource == Int(ResourceEntry.cpu) || capacities[resource] == 0 {
+        capacities[resource] = given
+      }
+    }
+    return capacities
   }
 }

@@ -1,0 +1,9 @@
+/// What a task does.
+package enum ActionKind: UInt8, Sendable {
+  /// A string for the task's shell.
+  case shell
+  /// A list of words, executed as it stands.
+  case command
+  /// A file to fetch.
+  case download
+}
