@@ -59,7 +59,7 @@ enum LogsCommand {
   ) throws(CommandError) -> [TaskID] {
     let all = plan.tasks.map { TaskID($0) }
     if selectors.isEmpty { return all }
-    do throws(SelectionError) {
+    do throws(UnfitSelector) {
       let set = try Selector.tasks(selectors, of: plan)
       return all.filter { set.contains($0) }
     } catch {

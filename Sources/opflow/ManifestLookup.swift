@@ -71,7 +71,7 @@ enum NamedTasks {
     _ words: [String], of plan: Plan, from manifest: ManifestFile
   ) throws(CommandError) {
     for word in words {
-      do throws(SelectionError) {
+      do throws(UnfitSelector) {
         _ = try Selector.tasks([word], of: plan)
       } catch {
         let path = CleanText.string(manifest.displayPath)
@@ -82,7 +82,7 @@ enum NamedTasks {
     }
   }
 
-  private static func hint(_ error: SelectionError, _ plan: Plan) -> String {
+  private static func hint(_ error: UnfitSelector, _ plan: Plan) -> String {
     if let nearest = error.nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
     if plan.taskCount > 20 { return "; `opflow` alone shows the tasks" }
     let names = plan.tasks.map { CleanText.string(plan.nameString(TaskID($0))) }

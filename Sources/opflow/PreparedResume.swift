@@ -178,7 +178,7 @@ struct PreparedResume {
     tasks: [String], only: [String], skip: [String], scope: TaskSet?, rerun: [String],
     _ plan: Plan
   ) throws(CommandError) -> ResumeRequest {
-    do throws(UsageError) {
+    do throws(SelectionError) {
       var request = ResumeRequest()
       let selection = try Selection(tasks: tasks, only: only, skip: skip, of: plan)
       try selection.expectSomething(of: plan)
@@ -193,7 +193,7 @@ struct PreparedResume {
           asked.contains($0) && request.selects($0) && !request.skips($0)
         }
         guard runs else {
-          throw UsageError("--rerun: what it names is left out by --only or --skip")
+          throw SelectionError.rerunLeftOut
         }
         request.rerun = asked
       }

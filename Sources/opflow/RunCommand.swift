@@ -183,7 +183,7 @@ private struct NewRun {
     }
     let plan = try prepared.open()
     try NamedTasks.check(arguments.tasks, of: plan, from: manifest)
-    do throws(UsageError) {
+    do throws(SelectionError) {
       let selection = try Selection(
         tasks: arguments.tasks, only: arguments.only, skip: arguments.skip, of: plan)
       try selection.expectSomething(of: plan)

@@ -51,7 +51,7 @@ import Testing
       ("tag:", "--only: no task fits `tag:`"),
     ])
   func `a selector without a task is a mistake`(selector: String, message: String) {
-    let error = #expect(throws: UsageError.self) {
+    let error = #expect(throws: SelectionError.self) {
       try Selection(only: ["build", selector], skip: [], of: plan)
     }
     #expect(error?.message == message)

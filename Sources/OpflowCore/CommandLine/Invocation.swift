@@ -19,16 +19,6 @@ package enum ColorChoice: String, CaseIterable, Sendable {
   case auto, always, never
 }
 
-/// `--durability`: when the journal is synced to disk.
-package enum Durability: String, CaseIterable, Sendable {
-  /// The kernel decides.
-  case none
-  /// At most 10 ms after a write.
-  case group
-  /// Before anything follows from a line.
-  case each
-}
-
 /// Where a command works, and its colours.
 package struct ViewArguments: Equatable, Sendable {
   /// `-C`: as if opflow had been started there.

@@ -25,7 +25,7 @@ package struct Selection: Equatable, Sendable {
   /// - Throws: the flag and what is wrong with a selector that names no task.
   package init(
     tasks: [String] = [], only: [String], skip: [String], of plan: Plan
-  ) throws(UsageError) {
+  ) throws(SelectionError) {
     skipped = try Self.tasks("--skip", skip, plan)
     included = .all(taskCount: plan.taskCount)
     followers = TaskSet(taskCount: plan.taskCount)
@@ -85,27 +85,24 @@ package struct Selection: Equatable, Sendable {
   /// The tasks that selectors name, with the flag told in the error.
   package static func tasks(
     _ flag: String, _ selectors: [String], _ plan: Plan
-  ) throws(UsageError) -> TaskSet {
-    do throws(SelectionError) {
+  ) throws(SelectionError) -> TaskSet {
+    do throws(UnfitSelector) {
       return try Selector.tasks(selectors, of: plan)
     } catch {
-      throw UsageError(error.message(of: flag))
+      throw .unfit(flag: flag, error)
     }
   }
 
   /// - Throws: when nothing would run, since `--skip` takes away all that is named, or since what is
   ///   named and `--only` have nothing in common.
-  package func expectSomething(of plan: Plan) throws(UsageError) {
+  package func expectSomething(of plan: Plan) throws(SelectionError) {
     let isLeft = plan.tasks.contains { index in
       let task = TaskID(index)
       guard included.contains(task), !skipped.contains(task) else { return false }
       return !plan.flags(task).contains(.finally) || namedFinally?.contains(task) ?? false
     }
     if isLeft { return }
-    throw UsageError(
-      skipped.isEmpty
-        ? "--only: none of its tasks is one of those that are named, so nothing would run"
-        : "--skip: it skips all that is to run, so nothing would run")
+    throw skipped.isEmpty ? .nothingInCommon : .allSkipped
   }
 
   /// How a task enters the first drive of a run.

@@ -1,16 +1,3 @@
-/// A selector that fits no task of the plan: a mistake of the command line.
-package struct SelectionError: Error, Equatable, Sendable {
-  package var selector: String
-  /// A task or tag that was likely meant.
-  package var nearest: String?
-
-  /// What is wrong, for the flag or argument it was given as.
-  package func message(of flag: String) -> String {
-    let hint = nearest.map { "; did you mean `\(CleanText.string($0))`?" } ?? ""
-    return "\(flag): no task fits `\(CleanText.string(selector))`\(hint)"
-  }
-}
-
 /// `--only`, `--skip`, `--rerun` and the tasks of `logs`: ids, patterns on ids, `tag:NAME`.
 package enum Selector {
   /// The tasks that any of the selectors names.
@@ -18,7 +5,7 @@ package enum Selector {
   /// - Throws: when one of them names none.
   package static func tasks(
     _ selectors: [String], of plan: Plan
-  ) throws(SelectionError) -> TaskSet {
+  ) throws(UnfitSelector) -> TaskSet {
     var set = TaskSet(taskCount: plan.taskCount)
     for selector in selectors {
       if let tag = tagName(selector) {
@@ -29,7 +16,7 @@ package enum Selector {
         set.insert(task)
       } else {
         let names = plan.tasks.lazy.prefix(maxCandidates).map { plan.nameString(TaskID($0)) }
-        throw SelectionError(
+        throw UnfitSelector(
           selector: selector, nearest: NearestName.of(selector, among: names))
       }
     }
@@ -45,7 +32,7 @@ package enum Selector {
 
   private static func insertTagged(
     _ tag: String, _ selector: String, _ plan: Plan, into set: inout TaskSet
-  ) throws(SelectionError) {
+  ) throws(UnfitSelector) {
     var found = false
     var others: Set<String> = []
     for index in plan.tasks {
@@ -60,18 +47,18 @@ package enum Selector {
     }
     if found { return }
     let nearest = NearestName.of(tag, among: others.sorted()).map { "tag:\($0)" }
-    throw SelectionError(selector: selector, nearest: nearest)
+    throw UnfitSelector(selector: selector, nearest: nearest)
   }
 
   private static func insertMatching(
     _ selector: String, _ plan: Plan, into set: inout TaskSet
-  ) throws(SelectionError) {
+  ) throws(UnfitSelector) {
     let glob = Glob(selector)
     var found = false
     for index in plan.tasks where glob.matches(plan.nameBytes(TaskID(index))) {
       set.insert(TaskID(index))
       found = true
     }
-    if !found { throw SelectionError(selector: selector) }
+    if !found { throw UnfitSelector(selector: selector) }
   }
 }

@@ -1,0 +1,9 @@
+/// When a run's journal is synced to disk (`--durability`).
+package enum Durability: String, CaseIterable, Sendable {
+  /// The kernel decides.
+  case none
+  /// At most 10 ms after a write.
+  case group
+  /// Before anything follows from a line.
+  case each
+}

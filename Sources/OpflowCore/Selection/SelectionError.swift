@@ -1,0 +1,34 @@
+/// A selector that fits no task of the plan.
+package struct UnfitSelector: Error, Equatable, Sendable {
+  package var selector: String
+  /// A task or tag that was likely meant.
+  package var nearest: String?
+
+  /// What is wrong, for the flag or argument it was given as.
+  package func message(of flag: String) -> String {
+    let hint = nearest.map { "; did you mean `\(CleanText.string($0))`?" } ?? ""
+    return "\(flag): no task fits `\(CleanText.string(selector))`\(hint)"
+  }
+}
+
+/// Why the tasks that a person named make no run.
+package enum SelectionError: Error, Equatable, Sendable {
+  /// Given as this flag or argument.
+  case unfit(flag: String, UnfitSelector)
+  /// `--only` and the tasks that are named have nothing in common.
+  case nothingInCommon
+  /// `--skip` takes away all that is named.
+  case allSkipped
+  /// `--rerun` names none of the tasks that `--only` and `--skip` leave.
+  case rerunLeftOut
+
+  package var message: String {
+    switch self {
+    case .unfit(let flag, let selector): selector.message(of: flag)
+    case .nothingInCommon:
+      "--only: none of its tasks is one of those that are named, so nothing would run"
+    case .allSkipped: "--skip: it skips all that is to run, so nothing would run"
+    case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip"
+    }
+  }
+}
