@@ -51,6 +51,8 @@ let package = Package(
     .target(name: "OpflowCore", dependencies: ["CHash"], swiftSettings: swiftSettings),
     .target(
       name: "OpflowManifest", dependencies: ["OpflowCore", "CYAML"], swiftSettings: swiftSettings),
+    .target(
+      name: "OpflowCommandLine", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
     .target(name: "OpflowSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
     .target(
       name: "OpflowRuntime", dependencies: ["OpflowSystem", "OpflowCore"],
@@ -66,7 +68,9 @@ let package = Package(
       swiftSettings: swiftSettings, linkerSettings: staticRuntime),
     .executableTarget(
       name: "opflow",
-      dependencies: ["OpflowRuntime", "OpflowManifest", "OpflowCore", "OpflowSystem"],
+      dependencies: [
+        "OpflowRuntime", "OpflowManifest", "OpflowCommandLine", "OpflowCore", "OpflowSystem",
+      ],
       swiftSettings: swiftSettings, linkerSettings: staticExecutable),
 
     .testTarget(
@@ -74,6 +78,9 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowManifestTests", dependencies: ["OpflowManifest", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowCommandLineTests", dependencies: ["OpflowCommandLine", "OpflowCore"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowSystemTests", dependencies: ["OpflowSystem"], swiftSettings: swiftSettings),

@@ -1,3 +1,4 @@
+import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// The words of `run`, `check` and `plan` that are no flags: which of them name the manifest, and
 /// which name tasks of it.
 struct ManifestWords {

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Splits the words after a command's name into flags and the rest, as getopt_long(3) has it:
 /// `--flag=value`, `--flag value`, `-j4`, `-j 4`, `-kn`, and nothing is a flag after `--`.
 struct WordScanner {

@@ -1,3 +1,4 @@
+import OpflowCommandLine
 import OpflowCore
 import Testing
 
@@ -290,14 +291,5 @@ import Testing
         text.split(separator: "\n").count { $0.contains("  \(flag) ") || $0.hasSuffix("  \(flag)") }
           == 1, "\(flag)")
     }
-  }
-
-  @Test func `the nearest name has few changes`() {
-    let names = ["run", "resume", "status"]
-    #expect(NearestName.of("resmue", among: names) == "resume")
-    #expect(NearestName.of("statsu", among: names) == "status")
-    #expect(NearestName.of("rn", among: names) == "run")
-    #expect(NearestName.of("abc", among: names) == nil)
-    #expect(NearestName.of("", among: names) == nil)
   }
 }

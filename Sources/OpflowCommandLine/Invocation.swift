@@ -1,3 +1,5 @@
+package import OpflowCore
+
 /// What a command line asks for.
 package enum Invocation: Equatable, Sendable {
   /// No command at all: what is here.

@@ -1,7 +1,8 @@
 import Foundation
+import OpflowCore
 import Testing
 
-@testable import OpflowCore
+@testable import OpflowCommandLine
 
 /// The tables of the command line, the help and the manual say the same.
 @Suite struct CommandManualTests {

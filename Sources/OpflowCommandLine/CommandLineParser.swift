@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Reads a command line: words in, what they ask for out.
 package enum CommandLineParser {
   /// `words` come without the program's own name. `-C DIR` may stand before the command, as git has
