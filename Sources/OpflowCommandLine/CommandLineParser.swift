@@ -11,10 +11,10 @@ package enum CommandLineParser {
       early.append(rest.removeFirst())
       if word == "-C", !rest.isEmpty { early.append(rest.removeFirst()) }
     }
-    if let command = rest.popFirst() { return try parse(command: [command] + early + rest) }
-    var view = ViewArguments()
-    view.directory = try directory(early)
-    return .overview(view)
+    if let command = rest.popFirst() { return try parse(command, early + rest) }
+    var invocation = Invocation(nil)
+    invocation.view.directory = try directory(early)
+    return invocation
   }
 
   /// Of a line without a command.
@@ -26,35 +26,59 @@ package enum CommandLineParser {
     return String(value.first == "=" ? value.dropFirst() : value)
   }
 
-  /// `words` begin with the command.
-  private static func parse(command words: [String]) throws(UsageError) -> Invocation {
-    guard let first = words.first else { throw UsageError("a command is missing") }
-    switch first {
-    case "-h", "--help": return .help(nil)
-    case "-V", "--version": return .version
+  private static func parse(_ name: String, _ words: [String]) throws(UsageError) -> Invocation {
+    switch name {
+    case "-h", "--help": return Invocation(.help)
+    case "-V", "--version": return Invocation(.version)
     default: break
     }
-    guard let command = CommandName(named: first) else { throw unknown(first) }
-    guard command.isSupported else {
-      let substitute = command.substitute.map { "; \($0)" } ?? ""
-      throw UsageError("\(first): not supported yet\(substitute)", command: command)
+    guard let command = Command(named: name) else { throw unknown(name) }
+    let invocation: Invocation
+    do throws(Complaint) {
+      invocation = try read(command, words)
+    } catch {
+      throw UsageError(error.message, command: command)
     }
-    let scanner = try WordScanner(words.dropFirst(), command: command)
-    if scanner.flags.contains(where: { $0.flag == .help }) { return .help(command) }
-    var builder = ArgumentBuilder(command: command)
-    for (flag, value) in scanner.flags { try builder.set(flag, value) }
-    // As npm and just hand words on to what they run.
-    if command == .run, let first = scanner.behindDashes.first {
-      throw UsageError(
-        "`-- \(CleanText.string(first))`: arguments for a task are not supported yet; a task reads"
-          + " `${{ vars.NAME }}`, which --set sets",
-        command: command)
+    // The one word that is looked up here.
+    if case .help = command, let word = invocation.tasks.first { return try help(on: word) }
+    return invocation
+  }
+
+  private static func read(_ command: Command, _ words: [String]) throws(Complaint) -> Invocation {
+    let row = command.row
+    let scanner = try WordScanner(words, of: command, taking: row.flags)
+    if scanner.flags.contains(where: { $0.flag == .help }) { return help(command) }
+    var invocation = Invocation(command)
+    for (flag, value) in scanner.flags {
+      let row = flag.row
+      try row.takes.read(value, row.spelled, into: &invocation)
     }
-    return try builder.invocation(positionals: scanner.positionals)
+    invocation.set = SetValues.normal(invocation.set)
+    try row.words.read(scanner, into: &invocation)
+    try row.rule(&invocation)
+    return invocation
+  }
+
+  private static func help(_ topic: Command) -> Invocation {
+    var invocation = Invocation(.help)
+    invocation.topic = topic
+    return invocation
+  }
+
+  private static func help(on word: String) throws(UsageError) -> Invocation {
+    guard let topic = Command(named: word) else {
+      if LaterCommands.refusal(of: word) != nil { throw UsageError("\(word): not supported yet") }
+      let hint =
+        ForeignWords.help(command: word).map { "; \($0)" }
+        ?? nearest(word).map { "; did you mean `opflow help \($0)`?" } ?? ""
+      throw UsageError("help: no help on `\(word.clean)`\(hint)")
+    }
+    return help(topic)
   }
 
   private static func unknown(_ word: String) -> UsageError {
-    let shown = CleanText.string(word)
+    if let refusal = LaterCommands.refusal(of: word) { return UsageError(refusal) }
+    let shown = word.clean
     if word.hasPrefix("-") {
       if let help = ForeignWords.help(flag: String(word.drop { $0 == "-" }), of: .run) {
         return UsageError("unknown flag \(shown); \(help)")
@@ -68,199 +92,12 @@ package enum CommandLineParser {
     if let help = ForeignWords.help(command: word) {
       return UsageError("unknown command \(shown); \(help)")
     }
-    let nearest = NearestName.of(word, among: CommandName.supportedNames)
     let hint =
-      nearest.map { "did you mean `opflow \($0)`?" } ?? "`opflow run \(shown)` runs a task"
+      nearest(word).map { "did you mean `opflow \($0)`?" } ?? "`opflow run \(shown)` runs a task"
     return UsageError("unknown command \(shown); \(hint)")
   }
-}
 
-/// Collects the flags of one command into its arguments.
-private struct ArgumentBuilder {
-  private let command: CommandName
-  private var view = ViewArguments()
-  private var run = RunArguments()
-  private var runName: String?
-  private var follows = false
-
-  init(command: CommandName) { self.command = command }
-
-  mutating func set(_ flag: Flag, _ value: String) throws(UsageError) {
-    switch flag {
-    case .set:
-      guard let equals = value.firstIndex(of: "="), equals > value.startIndex else {
-        throw error("--set needs NAME=VALUE, not `\(CleanText.string(value))`")
-      }
-      run.set.append(value)
-    case .only: run.only.append(try nonEmpty(flag, value))
-    case .skip: run.skip.append(try nonEmpty(flag, value))
-    case .rerun: run.rerun.append(try nonEmpty(flag, value))
-    case .resume: run.resumesNewest = true
-    case .maxParallel: try setMaxParallel(flag, value)
-    case .maxFailures: run.maxFailures = try number(flag, value, from: 0)
-    case .keepGoing: run.maxFailures = 0
-    case .dryRun: run.isDryRun = true
-    case .output: run.output = try choice(flag, value)
-    case .quiet: run.output = .quiet
-    case .verbose: run.verbose = true
-    case .json: run.json = true
-    case .color: view.color = try choice(flag, value)
-    case .durability: run.durability = try choice(flag, value)
-    case .workers:
-      // A word that later versions answer.
-      if value == "slurm" { throw error("--on slurm: not supported yet") }
-      let _: WorkerPlace = try choice(flag, value)
-    case .follow: follows = true
-    case .run: runName = try nonEmpty(flag, value)
-    case .file:
-      if let first = run.file, first != value {
-        throw ManifestWords.two(first, value, command: command)
-      }
-      run.file = try nonEmpty(flag, value)
-    case .directory: view.directory = try nonEmpty(flag, value)
-    case .stateDirectory: view.stateDirectory = try nonEmpty(flag, value)
-    case .help: break
-    }
+  private static func nearest(_ word: String) -> String? {
+    NearestName.of(word, among: Command.allCases.map { $0.rawValue })
   }
-
-  func invocation(positionals: [String]) throws(UsageError) -> Invocation {
-    switch command {
-    case .run, .resume, .plan: return try runInvocation(positionals)
-    case .check:
-      var arguments = CheckArguments()
-      arguments.view = view
-      let words = try ManifestWords(positionals, file: run.file, command: command)
-      (arguments.file, arguments.tasks) = (words.file, words.tasks)
-      arguments.set = SetValues.normal(run.set)
-      return .check(arguments)
-    case .status:
-      var arguments = StatusArguments()
-      arguments.view = view
-      arguments.run = try single(positionals)
-      arguments.json = run.json
-      arguments.verbose = run.verbose
-      return .status(arguments)
-    case .logs:
-      var arguments = LogsArguments()
-      arguments.view = view
-      arguments.run = runName
-      arguments.tasks = positionals
-      arguments.follows = follows
-      return .logs(arguments)
-    case .runs:
-      if let extra = positionals.first { throw superfluous(extra) }
-      return .runs(view)
-    case .help:
-      guard let name = try single(positionals) else { return .help(nil) }
-      guard let topic = CommandName(named: name) else {
-        let hint =
-          ForeignWords.help(command: name).map { "; \($0)" }
-          ?? NearestName.of(name, among: CommandName.supportedNames)
-          .map { "; did you mean `opflow help \($0)`?" } ?? ""
-        throw UsageError("help: no help on `\(CleanText.string(name))`\(hint)")
-      }
-      guard topic.isSupported else { throw UsageError("\(name): not supported yet") }
-      return .help(topic)
-    case .version:
-      if let extra = positionals.first { throw superfluous(extra) }
-      return .version
-    case .journal: return try journalInvocation(positionals)
-    case .cancel, .pause, .proceed, .priority, .parallel, .graph, .report, .clean, .`init`,
-      .schema, .completion:
-      throw UsageError("\(command.rawValue): not supported yet", command: command)
-    }
-  }
-
-  private func runInvocation(_ positionals: [String]) throws(UsageError) -> Invocation {
-    var arguments = run
-    arguments.set = SetValues.normal(run.set)
-    arguments.view = view
-    if command == .resume {
-      arguments.target = try single(positionals)
-    } else {
-      let words = try ManifestWords(positionals, file: run.file, command: command)
-      (arguments.file, arguments.tasks) = (words.file, words.tasks)
-    }
-    if command == .plan { arguments.isDryRun = true }
-    if !arguments.capacities.isEmpty, !arguments.isDryRun {
-      throw error("\(Flag.maxParallel.spelled) takes one number; `opflow plan` compares several")
-    }
-    if command == .resume { return .resume(arguments) }
-    if !arguments.rerun.isEmpty, !arguments.resumesNewest {
-      throw error(
-        "--rerun is for a run that is there: `opflow resume --rerun SEL`, or add --resume;"
-          + " a new run runs all its tasks")
-    }
-    return .run(arguments)
-  }
-
-  /// A dry run compares several capacities; which it is to be is known once all flags are read.
-  private mutating func setMaxParallel(_ flag: Flag, _ value: String) throws(UsageError) {
-    run.capacities = []
-    for part in value.split(separator: ",", omittingEmptySubsequences: false) {
-      run.capacities.append(try number(flag, String(part), from: 1))
-    }
-    run.maxParallel = run.capacities.first
-    if run.capacities.count == 1 { run.capacities = [] }
-  }
-
-  private func journalInvocation(_ positionals: [String]) throws(UsageError) -> Invocation {
-    let all = JournalAction.allCases.map(\.rawValue)
-    guard let word = positionals.first else {
-      throw error("one of \(all.joined(separator: ", ")) is missing")
-    }
-    guard let action = JournalAction(rawValue: word) else {
-      let nearest = NearestName.of(word, among: all).map { "; did you mean \($0)?" } ?? ""
-      throw error(
-        "`\(CleanText.string(word))` is none of \(all.joined(separator: ", "))\(nearest)")
-    }
-    var arguments = JournalArguments(action: action)
-    arguments.view = view
-    arguments.run = try single(Array(positionals.dropFirst()))
-    return .journal(arguments)
-  }
-
-  private func single(_ positionals: [String]) throws(UsageError) -> String? {
-    if positionals.count > 1 { throw superfluous(positionals[1]) }
-    if let only = positionals.first, only.isEmpty { throw error("an empty name") }
-    return positionals.first
-  }
-
-  private func superfluous(_ word: String) -> UsageError {
-    error("one argument too many: `\(CleanText.string(word))`")
-  }
-
-  private func nonEmpty(_ flag: Flag, _ value: String) throws(UsageError) -> String {
-    if value.isEmpty { throw error("\(flag.spelled) needs a value (\(flag.value ?? ""))") }
-    return value
-  }
-
-  private func number(
-    _ flag: Flag, _ value: String, from lowest: UInt32
-  ) throws(UsageError) -> UInt32 {
-    guard let number = Field.number(value.utf8, as: Int32.self), number >= lowest else {
-      throw error(
-        "\(flag.spelled) needs a number from \(lowest) to \(Int32.max), not `\(CleanText.string(value))`"
-      )
-    }
-    return UInt32(number)
-  }
-
-  private func choice<Choice: RawRepresentable & CaseIterable>(
-    _ flag: Flag, _ value: String
-  ) throws(UsageError) -> Choice where Choice.RawValue == String {
-    if let choice = Choice(rawValue: value) { return choice }
-    let all = Choice.allCases.map(\.rawValue)
-    let nearest = NearestName.of(value, among: all).map { "; did you mean \($0)?" } ?? ""
-    throw error(
-      "\(flag.spelled) is \(all.joined(separator: ", ")), not `\(CleanText.string(value))`\(nearest)"
-    )
-  }
-
-  private func error(_ message: String) -> UsageError { UsageError(message, command: command) }
-}
-
-/// `--on`
-private enum WorkerPlace: String, CaseIterable {
-  case local
 }

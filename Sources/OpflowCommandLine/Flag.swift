@@ -1,4 +1,6 @@
-/// The flags of all commands. Which command takes which: `CommandName.flags`.
+internal import OpflowCore
+
+/// The flags of all commands, one row each. Which command takes which: `Command.row`.
 enum Flag: CaseIterable {
   case set, only, skip, resume, rerun
   case maxParallel, maxFailures, keepGoing, dryRun
@@ -8,71 +10,141 @@ enum Flag: CaseIterable {
   case file, directory, stateDirectory
   case help
 
+  /// Made when it is asked for: a start is to cost nothing for flags that it does not have.
+  var row: FlagRow {
+    switch self {
+    case .set:
+      FlagRow(
+        "set", in: .selection, "override an entry of `vars`; repeatable",
+        takes: .text(.assignment) { $0.set.append($1) })
+    case .only:
+      FlagRow(
+        "only", in: .selection, "only these tasks and what they need; repeatable",
+        takes: .text(.selector) { $0.only.append($1) })
+    case .skip:
+      FlagRow(
+        "skip", in: .selection, "not these tasks; repeatable",
+        takes: .text(.selector) { $0.skip.append($1) })
+    case .resume:
+      FlagRow(
+        "resume", in: .selection, "continue the newest run of this manifest if it did not succeed",
+        takes: .nothing { $0.resumesNewest = true })
+    case .rerun:
+      FlagRow(
+        "rerun", in: .selection, "run these again though they are done; repeatable",
+        takes: .text(.selector) { $0.rerun.append($1) })
+    case .maxParallel:
+      FlagRow(
+        "max-parallel", "j", in: .limits, "capacity of `cpu`: how many tasks run at once",
+        // A dry run compares several; which it is to be is known once all flags are read.
+        takes: .numbers(from: 1) {
+          $0.maxParallel = $1.first
+          $0.capacities = $1.count == 1 ? [] : $1
+        })
+    case .maxFailures:
+      FlagRow(
+        "max-failures", in: .limits, "start nothing new after N failures (default 1; 0: no limit)",
+        takes: .number(from: 0) { $0.maxFailures = $1 })
+    case .keepGoing:
+      FlagRow(
+        "keep-going", "k", in: .limits,
+        "after a failure go on with all that does not depend on it",
+        takes: .nothing { $0.maxFailures = 0 })
+    case .dryRun:
+      FlagRow(
+        "dry-run", "n", in: .selection, "show what would run, as `opflow plan`; write nothing",
+        takes: .nothing { $0.isDryRun = true })
+    case .output:
+      FlagRow(
+        "output", in: .shown, "default: live on a terminal, group on GitHub, else line",
+        takes: .word(OutputMode.self) { $0.output = $1 })
+    case .quiet:
+      FlagRow(
+        "quiet", "q", in: .shown, "failures and the summary only",
+        takes: .nothing { $0.output = .quiet })
+    case .verbose:
+      FlagRow(
+        "verbose", "v", in: .shown, "more: the commands as they start, all tasks of a status",
+        takes: .nothing { $0.verbose = true })
+    case .json:
+      FlagRow(
+        "json", in: .shown, "JSON on standard output", takes: .nothing { $0.json = true })
+    case .color:
+      FlagRow(
+        "color", in: .shown, "colours (default auto: on a terminal without NO_COLOR)",
+        takes: .word(ColorChoice.self) { $0.view.color = $1 })
+    case .durability:
+      FlagRow(
+        "durability", in: .other, "when the journal is synced to disk (default group)",
+        takes: .word(Durability.self) { $0.durability = $1 })
+    case .workers:
+      FlagRow(
+        "on", in: .place, "where tasks run (default local)",
+        takes: .word(WorkerPlace.self, later: ["slurm"]) { _, _ in })
+    case .follow:
+      FlagRow(
+        "follow", "f", in: .shown, "go on as more is printed, until it ends",
+        takes: .nothing { $0.follows = true })
+    case .run:
+      FlagRow(
+        "run", in: .place, "of that run: its id, the start of one, or a manifest",
+        takes: .text(.run) { $0.run = $1 })
+    case .file:
+      FlagRow(
+        "file", "f", in: .place, "the manifest, whatever its name; `-` is standard input",
+        takes: .text(.file) { (invocation, file) throws(Complaint) in
+          if let first = invocation.file, first != file { throw .two(first, file) }
+          invocation.file = file
+        })
+    case .directory:
+      FlagRow(
+        nil, "C", in: .place, "as if started in DIR",
+        takes: .text(.folder) { $0.view.directory = $1 })
+    case .stateDirectory:
+      FlagRow(
+        "state-dir", in: .place, "where runs are kept (default .opflow beside the manifest)",
+        takes: .text(.folder) { $0.view.stateDirectory = $1 })
+    case .help:
+      FlagRow("help", "h", in: .other, "this text", takes: .nothing { _ in })
+    }
+  }
+
+  /// As a person writes it: `-C`, `--set`.
+  var spelled: String { row.spelled }
+}
+
+/// What a flag is called, what it takes, and what it means.
+struct FlagRow {
   /// What stands after `--`; nil for a flag that has a letter only.
-  var long: String? {
-    switch self {
-    case .set: "set"
-    case .only: "only"
-    case .skip: "skip"
-    case .resume: "resume"
-    case .rerun: "rerun"
-    case .maxParallel: "max-parallel"
-    case .maxFailures: "max-failures"
-    case .keepGoing: "keep-going"
-    case .dryRun: "dry-run"
-    case .output: "output"
-    case .quiet: "quiet"
-    case .verbose: "verbose"
-    case .json: "json"
-    case .color: "color"
-    case .durability: "durability"
-    case .workers: "on"
-    case .follow: "follow"
-    case .run: "run"
-    case .file: "file"
-    case .directory: nil
-    case .stateDirectory: "state-dir"
-    case .help: "help"
-    }
+  let long: String?
+  let letter: Character?
+  let group: FlagGroup
+  /// Of the help.
+  let meaning: String
+  let takes: FlagValue
+
+  init(
+    _ long: String?, _ letter: Character? = nil, in group: FlagGroup, _ meaning: String,
+    takes: FlagValue
+  ) {
+    self.long = long
+    self.letter = letter
+    self.group = group
+    self.meaning = meaning
+    self.takes = takes
   }
 
-  var letter: Character? {
-    switch self {
-    case .maxParallel: "j"
-    case .keepGoing: "k"
-    case .dryRun: "n"
-    case .quiet: "q"
-    case .verbose: "v"
-    case .follow: "f"
-    case .file: "f"
-    case .directory: "C"
-    case .help: "h"
-    case .set, .only, .skip, .resume, .rerun, .maxFailures, .output, .json, .color, .durability,
-      .workers, .run, .stateDirectory:
-      nil
-    }
-  }
-
-  /// What the help calls its value; nil for a flag that takes none.
-  var value: String? {
-    switch self {
-    case .set: "NAME=VALUE"
-    case .only, .skip, .rerun: "SEL"
-    case .maxParallel, .maxFailures: "N"
-    case .output: "live|line|group|quiet"
-    case .color: "auto|always|never"
-    case .durability: "none|group|each"
-    case .workers: "local"
-    case .run: "RUN"
-    case .file: "FILE"
-    case .directory, .stateDirectory: "DIR"
-    case .resume, .keepGoing, .dryRun, .quiet, .verbose, .json, .follow, .help: nil
-    }
-  }
-
-  /// As a person writes it: `-j`, `--set`.
   var spelled: String {
     if let long { return "--\(long)" }
     return letter.map { "-\($0)" } ?? ""
   }
+}
+
+/// The headings that flags stand under in the help.
+enum FlagGroup: String, CaseIterable {
+  case selection = "What runs"
+  case limits = "How much at once, and how long"
+  case shown = "What is shown"
+  case place = "Where"
+  case other = "Else"
 }

@@ -7,7 +7,7 @@ enum ForeignWords {
   }
 
   /// What to say of a flag, by its name without dashes or by its letter.
-  static func help(flag word: String, of command: CommandName) -> String? {
+  static func help(flag word: String, of command: Command) -> String? {
     let found = flags.first { flag in
       flag.word == word && (flag.of.isEmpty || flag.of.contains(command))
     }
@@ -56,7 +56,7 @@ enum ForeignWords {
   ]
 
   /// - Parameter of: the commands it is said for; none for all.
-  private static let flags: [(word: String, of: [CommandName], flag: Flag?, help: StaticString)] = [
+  private static let flags: [(word: String, of: [Command], flag: Flag?, help: StaticString)] = [
     ("jobs", [], .maxParallel, "did you mean -j?"),
     ("job", [], .maxParallel, "did you mean -j?"),
     ("parallel", [], .maxParallel, "did you mean -j?"),

@@ -1,24 +1,42 @@
 package import OpflowCore
 
-/// What a command line asks for.
-package enum Invocation: Equatable, Sendable {
-  /// No command at all: what is here.
-  case overview(ViewArguments)
-  case run(RunArguments)
-  case resume(RunArguments)
-  case check(CheckArguments)
-  case status(StatusArguments)
-  case logs(LogsArguments)
-  case runs(ViewArguments)
-  case journal(JournalArguments)
-  case version
-  /// Of the whole program where no command is named.
-  case help(CommandName?)
-}
+/// What a command line asks for: a command, and what its flags and words say. Lists are empty and
+/// values nil where they say nothing.
+package struct Invocation: Equatable, Sendable {
+  /// Nil for `opflow` alone: what is here.
+  package var command: Command?
+  package var view = ViewArguments()
+  /// The manifest: `-` for standard input, and a folder, with a slash at its end, for the manifest in
+  /// it.
+  package var file: String?
+  /// The tasks that are named, as selectors.
+  package var tasks: [String] = []
+  /// The run that is named.
+  package var run: String?
+  /// Of `journal`.
+  package var action: JournalAction = .verify
+  /// Of `help`: the command; nil for the whole program.
+  package var topic: Command?
+  /// `NAME=VALUE` of each name once, by name.
+  package var set: [String] = []
+  package var only: [String] = []
+  package var skip: [String] = []
+  package var rerun: [String] = []
+  /// `--resume` of `run`
+  package var resumesNewest = false
+  package var isDryRun = false
+  package var maxParallel: UInt32?
+  /// Of a dry run: `-j` with more than one number, to compare; the first is `maxParallel` too.
+  package var capacities: [UInt32] = []
+  package var maxFailures: UInt32?
+  package var output: OutputMode?
+  package var json = false
+  /// More than the usual: commands as they start, all tasks of a status.
+  package var verbose = false
+  package var follows = false
+  package var durability: Durability = .group
 
-/// `--color`
-package enum ColorChoice: String, CaseIterable, Sendable {
-  case auto, always, never
+  package init(_ command: Command?) { self.command = command }
 }
 
 /// Where a command works, and its colours.
@@ -31,68 +49,16 @@ package struct ViewArguments: Equatable, Sendable {
   package init() {}
 }
 
-/// Of `run`, `resume` and `plan`, which is a dry `run`. Lists are empty and values nil where the
-/// command line does not say.
-package struct RunArguments: Equatable, Sendable {
-  package var view = ViewArguments()
-  /// Of `resume`: the run.
-  package var target: String?
-  /// The manifest: `-` for standard input, and a folder, with a slash at its end, for the manifest in
-  /// it.
-  package var file: String?
-  /// The tasks that are named, as selectors; none for all.
-  package var tasks: [String] = []
-  package var maxParallel: UInt32?
-  /// Of a dry run: `-j` with more than one number, to compare; the first is `maxParallel` too.
-  package var capacities: [UInt32] = []
-  package var maxFailures: UInt32?
-  /// `--resume` of `run`
-  package var resumesNewest = false
-  package var isDryRun = false
-  package var set: [String] = []
-  package var only: [String] = []
-  package var skip: [String] = []
-  package var rerun: [String] = []
-  package var output: OutputMode?
-  package var json = false
-  package var verbose = false
-  package var durability: Durability = .group
-  package init() {}
+/// `--color`
+package enum ColorChoice: String, CaseIterable, Sendable {
+  case auto, always, never
 }
 
-package struct CheckArguments: Equatable, Sendable {
-  package var view = ViewArguments()
-  /// As that of a run.
-  package var file: String?
-  package var tasks: [String] = []
-  package var set: [String] = []
-  package init() {}
-}
-
-package struct StatusArguments: Equatable, Sendable {
-  package var view = ViewArguments()
-  package var run: String?
-  package var json = false
-  /// All tasks, however many.
-  package var verbose = false
-  package init() {}
-}
-
-package struct LogsArguments: Equatable, Sendable {
-  package var view = ViewArguments()
-  package var run: String?
-  package var tasks: [String] = []
-  package var follows = false
-  package init() {}
+/// `--on`
+enum WorkerPlace: String, CaseIterable {
+  case local
 }
 
 package enum JournalAction: String, CaseIterable, Sendable {
   case verify, export, repair
-}
-
-package struct JournalArguments: Equatable, Sendable {
-  package var view = ViewArguments()
-  package var action: JournalAction
-  package var run: String?
-  package init(action: JournalAction) { self.action = action }
 }

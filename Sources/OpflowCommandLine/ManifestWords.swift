@@ -9,26 +9,19 @@ struct ManifestWords {
   private(set) var tasks: [String] = []
 
   /// - Parameter file: of `-f`.
-  init(_ words: [String], file: String?, command: CommandName) throws(UsageError) {
+  init(_ words: [String], file: String?) throws(Complaint) {
     self.file = file
     for word in words {
       guard let file = Self.file(word) else {
-        if let complaint = Self.noTask(word) { throw UsageError(complaint, command: command) }
+        if let complaint = Self.noTask(word) { throw complaint }
         tasks.append(word)
         continue
       }
       if let first = self.file {
-        throw Self.two(first, file, command: command)
+        throw .two(first, file)
       }
       self.file = file
     }
-  }
-
-  static func two(_ first: String, _ second: String, command: CommandName) -> UsageError {
-    UsageError(
-      "two manifests: `\(CleanText.string(first))` and `\(CleanText.string(second))`;"
-        + " one command reads one",
-      command: command)
   }
 
   /// The manifest that a word names; nil for one that names tasks.
@@ -44,15 +37,21 @@ struct ManifestWords {
   }
 
   /// What is wrong with a word that can be no task's name, where it is plain what was meant.
-  private static func noTask(_ word: String) -> String? {
-    if word.isEmpty { return "an empty name" }
+  private static func noTask(_ word: String) -> Complaint? {
+    if word.isEmpty { return Complaint("an empty name") }
     // As make, just and task take variables.
     if let equals = word.firstIndex(of: "="), equals > word.startIndex,
       !word.hasPrefix("tag:"), !Glob.isPattern(word)
     {
-      return "`\(CleanText.string(word))` is no task; a variable is set with"
-        + " `--set \(CleanText.string(word))`"
+      return Complaint(
+        "`\(word.clean)` is no task; a variable is set with `--set \(word.clean)`")
     }
     return nil
+  }
+}
+
+extension Complaint {
+  static func two(_ first: String, _ second: String) -> Complaint {
+    Complaint("two manifests: `\(first.clean)` and `\(second.clean)`; one command reads one")
   }
 }

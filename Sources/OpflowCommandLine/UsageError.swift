@@ -2,23 +2,32 @@
 package struct UsageError: Error, Equatable, Sendable {
   package var message: String
   /// The command whose usage line helps; nil for the program's own.
-  package var command: CommandName?
+  package var command: Command?
 
-  package init(_ message: String, command: CommandName? = nil) {
+  package init(_ message: String, command: Command? = nil) {
     self.message = message
     self.command = command
   }
 
   /// For standard error: the message, the usage line and where the help is.
   package var text: String {
-    guard let command, command.isSupported else {
-      return "opflow: \(message)\nsee `opflow help`\n"
-    }
+    guard let command else { return "opflow: \(message)\nsee `opflow help`\n" }
     return """
       opflow \(command.rawValue): \(message)
       usage: opflow \(command.synopsis)
       see `opflow help \(command.rawValue)`
 
       """
+  }
+}
+
+/// What is wrong with a word or flag, said by whoever reads it; the parser knows of which command.
+struct Complaint: Error {
+  let message: String
+
+  init(_ message: String) { self.message = message }
+
+  static func superfluous(_ word: String) -> Complaint {
+    Complaint("one argument too many: `\(word.clean)`")
   }
 }

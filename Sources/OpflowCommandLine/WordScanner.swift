@@ -10,13 +10,13 @@ struct WordScanner {
   private(set) var positionals: [String] = []
   /// What stands behind `--`; a part of `positionals` as well.
   private(set) var behindDashes: [String] = []
-  private let command: CommandName
+  private let command: Command
   private let known: [Flag]
 
-  init(_ words: ArraySlice<String>, command: CommandName) throws(UsageError) {
+  init(_ words: [String], of command: Command, taking flags: [Flag]) throws(Complaint) {
     self.command = command
-    known = command.flags + [.help]
-    var rest = words
+    known = flags + [.help]
+    var rest = words[...]
     while let word = rest.popFirst() {
       if word == "--" {
         behindDashes = Array(rest)
@@ -35,12 +35,12 @@ struct WordScanner {
 
   private mutating func scanLong(
     _ word: Substring, _ rest: inout ArraySlice<String>
-  ) throws(UsageError) {
+  ) throws(Complaint) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts.first ?? "")
-    guard let flag = known.first(where: { $0.long == name }) else { throw unknown(name) }
-    if flag.value == nil {
-      if parts.count > 1 { throw error("\(flag.spelled) takes no value") }
+    guard let flag = known.first(where: { $0.row.long == name }) else { throw unknown(name) }
+    if flag.row.takes.name == nil {
+      if parts.count > 1 { throw Complaint("\(flag.spelled) takes no value") }
       flags.append((flag, ""))
     } else if parts.count > 1 {
       flags.append((flag, String(parts[1])))
@@ -51,13 +51,13 @@ struct WordScanner {
 
   private mutating func scanLetters(
     _ word: Substring, _ rest: inout ArraySlice<String>
-  ) throws(UsageError) {
+  ) throws(Complaint) {
     var letters = word
     while let letter = letters.popFirst() {
-      guard let flag = known.first(where: { $0.letter == letter }) else {
+      guard let flag = known.first(where: { $0.row.letter == letter }) else {
         throw unknown(letter: letter, in: word)
       }
-      guard flag.value != nil else {
+      guard flag.row.takes.name != nil else {
         flags.append((flag, ""))
         continue
       }
@@ -72,45 +72,43 @@ struct WordScanner {
 
   private func nextValue(
     of flag: Flag, _ rest: inout ArraySlice<String>
-  ) throws(UsageError) -> String {
+  ) throws(Complaint) -> String {
     guard let value = rest.popFirst() else {
-      throw error("\(flag.spelled) needs a value (\(flag.value ?? ""))")
+      throw Complaint("\(flag.spelled) needs a value (\(flag.row.takes.name ?? ""))")
     }
     return value
   }
 
-  private func unknown(_ name: String) -> UsageError {
+  private func unknown(_ name: String) -> Complaint {
     if let help = ForeignWords.help(flag: name, of: command) {
-      return error("unknown flag --\(CleanText.string(name)); \(help)")
+      return Complaint("unknown flag --\(name.clean); \(help)")
     }
-    if let other = Flag.allCases.first(where: { $0.long == name }) {
-      return error("takes no \(other.spelled)\(takers(of: other))")
+    if let other = Flag.allCases.first(where: { $0.row.long == name }) {
+      return Complaint("takes no \(other.spelled)\(takers(of: other))")
     }
-    let nearest = NearestName.of(name, among: known.compactMap(\.long))
+    let nearest = NearestName.of(name, among: known.compactMap { $0.row.long })
     let hint = nearest.map { "; did you mean --\($0)?" } ?? ""
-    return error("unknown flag --\(CleanText.string(name))\(hint)")
+    return Complaint("unknown flag --\(name.clean)\(hint)")
   }
 
-  private func unknown(letter: Character, in word: Substring) -> UsageError {
+  private func unknown(letter: Character, in word: Substring) -> Complaint {
     // `-dry-run` is likely `--dry-run`.
     let name = String(word)
-    if let flag = known.first(where: { $0.long == name }), word.count > 1 {
-      return error("unknown flag -\(name); did you mean \(flag.spelled)?")
+    if let flag = known.first(where: { $0.row.long == name }), word.count > 1 {
+      return Complaint("unknown flag -\(name); did you mean \(flag.spelled)?")
     }
-    let shown = CleanText.string(String(letter))
+    let shown = String(letter).clean
     if let help = ForeignWords.help(flag: String(letter), of: command) {
-      return error("unknown flag -\(shown); \(help)")
+      return Complaint("unknown flag -\(shown); \(help)")
     }
-    if let other = Flag.allCases.first(where: { $0.letter == letter }) {
-      return error("takes no -\(shown)\(takers(of: other))")
+    if let other = Flag.allCases.first(where: { $0.row.letter == letter }) {
+      return Complaint("takes no -\(shown)\(takers(of: other))")
     }
-    return error("unknown flag -\(shown)")
+    return Complaint("unknown flag -\(shown)")
   }
 
   private func takers(of flag: Flag) -> String {
-    let names = CommandName.allCases.filter { $0.flags.contains(flag) }.map(\.rawValue)
+    let names = Command.allCases.filter { $0.flags.contains(flag) }.map { $0.rawValue }
     return names.isEmpty ? "" : " (that is a flag of \(names.joined(separator: ", ")))"
   }
-
-  private func error(_ message: String) -> UsageError { UsageError(message, command: command) }
 }

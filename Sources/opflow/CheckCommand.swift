@@ -5,7 +5,7 @@ import OpflowSystem
 
 /// `opflow check`: reads and validates a manifest, runs nothing.
 enum CheckCommand {
-  static func perform(_ arguments: CheckArguments) throws(CommandError) -> Int32 {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let manifest = try ManifestFile(arguments.file, naming: arguments.tasks)
     let compiled = try manifest.compile(

@@ -47,7 +47,7 @@ struct Console {
 
   /// How progress shows: as the command line says, else as fits to where it goes. `live` needs a
   /// terminal that can move its cursor, and the lines of `--json` not between its own.
-  static func mode(_ arguments: RunArguments) -> OutputMode {
+  static func mode(_ arguments: Invocation) -> OutputMode {
     let isDumb = Environment.value("TERM") == "dumb"
     let isTerminal = Terminal.isTerminal(Terminal.standardError) && !isDumb
     if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }

@@ -7,7 +7,7 @@ import OpflowSystem
 struct Drive {
   private let folder: RunFolder
   private let plan: Plan
-  private let arguments: RunArguments
+  private let arguments: Invocation
   private let console: Console
   private let initial: [InitialState]
   var attempts: [Int32]
@@ -19,7 +19,7 @@ struct Drive {
   var durations = TaskDurations.unknown
 
   init(
-    _ folder: RunFolder, _ plan: Plan, _ arguments: RunArguments, _ console: Console,
+    _ folder: RunFolder, _ plan: Plan, _ arguments: Invocation, _ console: Console,
     initial: [InitialState]
   ) {
     self.folder = folder
@@ -87,7 +87,7 @@ struct Drive {
 
 extension SchedulerOptions {
   /// What the command line, the manifest and the machine say, in this order.
-  init(_ arguments: RunArguments, _ plan: Plan) {
+  init(_ arguments: Invocation, _ plan: Plan) {
     let manifestParallel = UInt64(plan.manifest.maxParallel)
     self.init(
       maxParallel: arguments.maxParallel.map { UInt64($0) }

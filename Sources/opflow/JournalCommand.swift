@@ -4,7 +4,7 @@ import OpflowRuntime
 
 /// `opflow journal verify|export|repair`.
 enum JournalCommand {
-  static func perform(_ arguments: JournalArguments) throws(CommandError) -> Int32 {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
     switch arguments.action {

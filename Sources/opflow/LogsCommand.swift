@@ -5,7 +5,7 @@ import OpflowSystem
 
 /// `opflow logs`: what tasks printed.
 enum LogsCommand {
-  static func perform(_ arguments: LogsArguments) throws(CommandError) -> Int32 {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let (run, words) = try find(arguments)
     let tasks = try tasks(words, run.plan)
@@ -27,7 +27,7 @@ enum LogsCommand {
   /// The run, and the words that name tasks of it. A word that is no task may name the run, as that
   /// of `status`.
   private static func find(
-    _ arguments: LogsArguments
+    _ arguments: Invocation
   ) throws(CommandError) -> (run: ReadRun, words: [String]) {
     if arguments.run != nil || arguments.tasks.isEmpty {
       return (try read(RunLookup.run(arguments.run, arguments.view)), arguments.tasks)

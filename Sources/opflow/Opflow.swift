@@ -30,18 +30,17 @@ enum Opflow {
   }
 
   private static func perform(_ invocation: Invocation) throws(CommandError) -> Int32 {
-    switch invocation {
-    case .overview(let arguments): return try OverviewCommand.perform(arguments)
-    case .version: try Console.write("opflow \(Version.text)\n")
-    case .help(let topic): try Console.write(HelpText.text(topic))
-    case .check(let arguments): return try CheckCommand.perform(arguments)
-    case .run(let arguments): return try RunCommand.perform(arguments)
-    case .resume(let arguments): return try ResumeCommand.perform(arguments)
-    case .status(let arguments): return try StatusCommand.perform(arguments)
-    case .logs(let arguments): return try LogsCommand.perform(arguments)
-    case .runs(let arguments): return try RunsCommand.perform(arguments)
-    case .journal(let arguments): return try JournalCommand.perform(arguments)
+    switch invocation.command {
+    case nil: try OverviewCommand.perform(invocation)
+    case .run, .plan: try RunCommand.perform(invocation)
+    case .resume: try ResumeCommand.perform(invocation)
+    case .check: try CheckCommand.perform(invocation)
+    case .status: try StatusCommand.perform(invocation)
+    case .logs: try LogsCommand.perform(invocation)
+    case .runs: try RunsCommand.perform(invocation)
+    case .journal: try JournalCommand.perform(invocation)
+    case .version: try VersionCommand.perform(invocation)
+    case .help: try HelpCommand.perform(invocation)
     }
-    return ExitCode.success.rawValue
   }
 }

@@ -7,8 +7,8 @@ import OpflowSystem
 /// `opflow` alone: the tasks of the manifest that is here or above, and its newest run; the help where
 /// there is none.
 enum OverviewCommand {
-  static func perform(_ arguments: ViewArguments) throws(CommandError) -> Int32 {
-    let console = try Console.enter(arguments)
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
     guard let path = try ManifestLookup.nearest() else {
       try Console.write(HelpText.text(nil))
       return ExitCode.success.rawValue
@@ -18,7 +18,7 @@ enum OverviewCommand {
       runID: "overview", set: [], maxParallel: nil, console: console)
     console.show(compiled.warnings)
     let plan = try CompiledPlan.open(compiled.planBytes)
-    let state = try RunLookup.state(arguments, for: manifest)
+    let state = try RunLookup.state(arguments.view, for: manifest)
     try Console.write(
       TasksView.text(
         plan, manifest: manifest.displayPath, newest: newest(manifest, state),

@@ -22,7 +22,7 @@ struct PreparedPlan {
 
   /// - Throws: all mistakes of the manifest, with exit code 3. Warnings are shown.
   init(
-    _ manifest: ManifestFile, _ state: StateFolder, runID: String, _ arguments: RunArguments,
+    _ manifest: ManifestFile, _ state: StateFolder, runID: String, _ arguments: Invocation,
     _ console: Console
   ) throws(CommandError) {
     let inputs = manifest.inputs(set: arguments.set)

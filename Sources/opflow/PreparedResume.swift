@@ -35,7 +35,7 @@ struct PreparedResume {
   var isNewPlan: Bool { !planBytes.isEmpty }
 
   init(
-    _ folder: RunFolder, _ given: ManifestFile?, _ arguments: RunArguments, _ console: Console
+    _ folder: RunFolder, _ given: ManifestFile?, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) {
     let open = try RunLookup.reading { () throws(RunFolderError) in try folder.readOpen() }
     self.folder = folder
@@ -137,7 +137,7 @@ struct PreparedResume {
 
   var verdict: String { history.close?.state.rawValue ?? RunState.interrupted.rawValue }
 
-  func forecast(_ arguments: RunArguments, _ console: Console) throws(CommandError) -> Int32 {
+  func forecast(_ arguments: Invocation, _ console: Console) throws(CommandError) -> Int32 {
     for warning in warnings { console.warn(warning) }
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
@@ -158,7 +158,7 @@ struct PreparedResume {
   }
 
   /// The run that `run --resume` continues was looked for by its `--set`, also where that is none.
-  private static func set(_ arguments: RunArguments, _ recorded: [String]) -> [String] {
+  private static func set(_ arguments: Invocation, _ recorded: [String]) -> [String] {
     arguments.resumesNewest ? arguments.set : anew(arguments.set, recorded)
   }
 

@@ -6,9 +6,9 @@ import OpflowSystem
 
 /// `opflow resume`, and `opflow run --resume` where there is something to continue.
 enum ResumeCommand {
-  static func perform(_ arguments: RunArguments) throws(CommandError) -> Int32 {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
-    let folder = try RunLookup.run(arguments.target, arguments.view)
+    let folder = try RunLookup.run(arguments.run, arguments.view)
     return try resume(folder, manifest: nil, arguments, console, releasing: nil)
   }
 
@@ -16,7 +16,7 @@ enum ResumeCommand {
   ///   - manifest: where the caller has read it; else it is looked for where the run says.
   ///   - choice: released as soon as the run is this process's.
   static func resume(
-    _ folder: RunFolder, manifest: ManifestFile?, _ arguments: RunArguments, _ console: Console,
+    _ folder: RunFolder, manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
     releasing choice: consuming StateFolderLock?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {

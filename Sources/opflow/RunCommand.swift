@@ -6,7 +6,7 @@ import OpflowSystem
 
 /// `opflow run` and `opflow plan`: a new run of a manifest, or the forecast of one.
 enum RunCommand {
-  static func perform(_ arguments: RunArguments) throws(CommandError) -> Int32 {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let manifest = try ManifestFile(arguments.file, naming: arguments.tasks)
     let state = try RunLookup.state(arguments.view, for: manifest)
@@ -18,7 +18,7 @@ enum RunCommand {
 
   /// `run --resume`: from the look for the run to its lock nobody else chooses one here.
   private static func resumeOrStart(
-    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: RunArguments, _ console: Console
+    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     // Where there are no runs yet, a mistake of the manifest leaves no folder behind.
     var new: NewRun?
@@ -48,7 +48,7 @@ enum RunCommand {
   /// The run that `--resume` goes on with, the newest of the same manifest, values and tasks; nil where
   /// it starts anew.
   private static func resumable(
-    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: RunArguments
+    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation
   ) throws(CommandError) -> RunFolder? {
     try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
       let newest = try state.newestRun(ofManifest: manifest.realPath) {
@@ -66,7 +66,7 @@ enum RunCommand {
   /// - Parameter choice: released when the first line of the run tells others of it.
   private static func start(
     _ new: consuming NewRun, _ manifest: ManifestFile, _ state: StateFolder,
-    _ arguments: RunArguments, _ console: Console, releasing choice: consuming StateFolderLock?
+    _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
       let plan = try new.prepared.open()
@@ -120,7 +120,7 @@ enum RunCommand {
 
   private static func forecast(
     _ plan: Plan, _ manifest: ManifestFile, _ state: StateFolder, _ initial: [InitialState],
-    owesFinally: Bool, _ arguments: RunArguments, _ console: Console
+    owesFinally: Bool, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     let view = PlanView(
       plan: plan, options: SchedulerOptions(arguments, plan), initial: initial,
@@ -165,7 +165,7 @@ private struct NewRun {
   let owesFinally: Bool
 
   init(
-    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: RunArguments, _ console: Console
+    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) {
     let (now, random) = (nowMilliseconds, random)
     expected = try RunLookup.reading { () throws(RunFolderError) in
@@ -177,7 +177,7 @@ private struct NewRun {
   }
 
   private static func initialStates(
-    _ arguments: RunArguments, _ prepared: inout PreparedPlan, _ manifest: ManifestFile
+    _ arguments: Invocation, _ prepared: inout PreparedPlan, _ manifest: ManifestFile
   ) throws(CommandError) -> (initial: [InitialState], owesFinally: Bool) {
     if [arguments.tasks, arguments.only, arguments.skip, arguments.rerun].allSatisfy(\.isEmpty) {
       return ([InitialState](repeating: .run, count: prepared.taskCount), false)

@@ -5,12 +5,12 @@ import OpflowSystem
 
 /// `opflow runs`: the runs here, newest first.
 enum RunsCommand {
-  static func perform(_ arguments: ViewArguments) throws(CommandError) -> Int32 {
-    let console = try Console.enter(arguments)
-    let state = try RunLookup.state(arguments)
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    let state = try RunLookup.state(arguments.view)
     let ids = try RunLookup.reading { () throws(RunFolderError) in try state.runs() }
     if ids.isEmpty { throw CommandError(.usage, RunFolderError.noRuns(folder: state.path).message) }
-    let shown = ShownPath(arguments)
+    let shown = ShownPath(arguments.view)
     let rows = ids.map { row(state.folder(of: $0), shown) }
     try Console.write(
       RunsView.text(

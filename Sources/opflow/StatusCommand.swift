@@ -5,7 +5,7 @@ import OpflowSystem
 
 /// `opflow status`: where a run stands.
 enum StatusCommand {
-  static func perform(_ arguments: StatusArguments) throws(CommandError) -> Int32 {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
     let run = try RunLookup.reading { () throws(RunFolderError) in

@@ -1,0 +1,92 @@
+internal import OpflowCore
+
+/// What a flag takes, and what becomes of it.
+enum FlagValue {
+  case nothing((inout Invocation) -> Void)
+  case text(ValueName, (inout Invocation, String) throws(Complaint) -> Void)
+  case number(from: UInt32, (inout Invocation, UInt32) -> Void)
+  /// One or more, with commas between.
+  case numbers(from: UInt32, (inout Invocation, [UInt32]) -> Void)
+  /// One of some words; `later` ones are known, and refused. The function says whether it knows one.
+  case choice([String], later: [String], (inout Invocation, String) -> Bool)
+
+  /// One of the cases of `Word`.
+  static func word<Word: RawRepresentable & CaseIterable>(
+    _: Word.Type, later: [String] = [], _ set: @escaping (inout Invocation, Word) -> Void
+  ) -> FlagValue where Word.RawValue == String {
+    .choice(Word.allCases.map { $0.rawValue }, later: later) { invocation, text in
+      guard let word = Word(rawValue: text) else { return false }
+      set(&invocation, word)
+      return true
+    }
+  }
+
+  /// What the help calls it; nil for a flag that takes none.
+  var name: String? {
+    switch self {
+    case .nothing: nil
+    case .text(let name, _): name.rawValue
+    case .number, .numbers: "N"
+    case .choice(let words, _, _): words.joined(separator: "|")
+    }
+  }
+
+  /// Takes what was given to the flag that is `spelled` so.
+  func read(
+    _ text: String, _ spelled: String, into invocation: inout Invocation
+  ) throws(Complaint) {
+    switch self {
+    case .nothing(let set): set(&invocation)
+    case .text(let name, let set):
+      try name.check(text, spelled)
+      try set(&invocation, text)
+    case .number(let lowest, let set): set(&invocation, try Self.number(text, spelled, lowest))
+    case .numbers(let lowest, let set):
+      var numbers: [UInt32] = []
+      for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+        numbers.append(try Self.number(String(part), spelled, lowest))
+      }
+      set(&invocation, numbers)
+    case .choice(let words, let later, let set):
+      if later.contains(text) { throw Complaint("\(spelled) \(text): not supported yet") }
+      if set(&invocation, text) { return }
+      let nearest = NearestName.of(text, among: words).map { "; did you mean \($0)?" } ?? ""
+      throw Complaint(
+        "\(spelled) is \(words.joined(separator: ", ")), not `\(text.clean)`\(nearest)")
+    }
+  }
+
+  private static func number(
+    _ text: String, _ spelled: String, _ lowest: UInt32
+  ) throws(Complaint) -> UInt32 {
+    guard let number = Field.number(text.utf8, as: Int32.self), number >= lowest else {
+      throw Complaint(
+        "\(spelled) needs a number from \(lowest) to \(Int32.max), not `\(text.clean)`")
+    }
+    return UInt32(number)
+  }
+}
+
+/// What a value is, as the help calls it.
+enum ValueName: String {
+  case assignment = "NAME=VALUE"
+  case selector = "SEL"
+  case file = "FILE"
+  case folder = "DIR"
+  case run = "RUN"
+
+  fileprivate func check(_ text: String, _ spelled: String) throws(Complaint) {
+    switch self {
+    case .assignment:
+      if let equals = text.firstIndex(of: "="), equals > text.startIndex { return }
+      throw Complaint("\(spelled) needs \(rawValue), not `\(text.clean)`")
+    case .selector, .file, .folder, .run:
+      if text.isEmpty { throw Complaint("\(spelled) needs a value (\(rawValue))") }
+    }
+  }
+}
+
+extension String {
+  /// As a person is to see it.
+  var clean: String { CleanText.string(self) }
+}

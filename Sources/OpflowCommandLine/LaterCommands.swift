@@ -1,0 +1,24 @@
+/// Commands that later versions have: known, and refused with what serves instead today.
+enum LaterCommands {
+  /// What to say of a word that is one of them; nil for another.
+  static func refusal(of word: String) -> String? {
+    guard let command = all.first(where: { $0.name == word }) else { return nil }
+    return "\(command.name): not supported yet" + (command.instead.map { "; \($0)" } ?? "")
+  }
+
+  static let all: [(name: String, instead: String?)] = [
+    ("cancel", stop),
+    ("pause", stop),
+    ("continue", "`opflow resume` continues a run that was stopped"),
+    ("priority", "the manifest says the `priority` of a task"),
+    ("parallel", "`opflow run -j N` says how many run at once"),
+    ("graph", "`opflow plan` shows the tasks in their order"),
+    ("report", "`opflow status --json` and `opflow journal export` tell all of a run as JSON"),
+    ("clean", "runs are folders in `.opflow/runs`, and any that has ended may be removed"),
+    ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`"),
+    ("schema", nil),
+    ("completion", nil),
+  ]
+
+  private static let stop = "Ctrl-C where it runs stops a run, Ctrl-Z suspends it"
+}

@@ -1,0 +1,10 @@
+import OpflowCommandLine
+import OpflowCore
+
+/// `opflow version`
+enum VersionCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    try Console.write("opflow \(Version.text)\n")
+    return ExitCode.success.rawValue
+  }
+}
