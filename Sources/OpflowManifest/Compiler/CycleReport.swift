@@ -2,6 +2,7 @@
 struct CycleReport {
   let needs: NeedList
   let tasks: Entries
+  let file: SourceFile
 
   /// Names every ring of needs in full.
   func report(to mistakes: Mistakes) {
@@ -18,14 +19,14 @@ struct CycleReport {
       names.append(tasks.name(first.task).string)
       let notes = shown.map { step in
         (
-          place: Int(needs.places[step.edge]),
+          place: file.place(Int(needs.offsetsInFile[step.edge])),
           message: "`\(tasks.name(step.task).string)` needs"
             + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here"
         )
       }
       mistakes.add(
         Mistakes.Mistake(
-          severity: .error, place: Int(needs.places[first.edge]),
+          severity: .error, place: file.place(Int(needs.offsetsInFile[first.edge])),
           message: "tasks need each other in a ring: \(names.joined(separator: " -> "))",
           help: "take one of these needs away", notes: notes))
     }

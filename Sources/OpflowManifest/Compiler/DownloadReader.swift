@@ -142,13 +142,15 @@ extension ManifestReader {
     guard text.contains(UInt8(ascii: "@")) else { return }
     // An `@` of a path is no credential's.
     if let address = try? WebAddress(text.string), address.userInfo == nil { return }
-    let place = document.place(node)
+    let start = document.offset(node)
     let source = document.source
-    let end = [place, place + 1].first {
+    let end = [start, start + 1].first {
       $0 + text.count <= source.count
         && source.part($0..<($0 + text.count)).elementsEqual(text)
     }
-    mistakes.hide(Secret(place: place, extent: .credentials(end: end.map { $0 + text.count })))
+    mistakes.hide(
+      Secret(
+        place: document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
   }
 
   private mutating func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Scalar? {

@@ -104,35 +104,35 @@ package enum ManifestCompiler {
   /// Whether a manifest that begins so is refused whatever follows, and for what stands here: a value
   /// or nesting without end.
   package static func refuses(beginning bytes: [UInt8]) -> Bool {
-    bytes.withUnsafeBytes { YAMLDocument.isRefused(beginning: $0) }
+    do throws(YAMLFailure) {
+      _ = try YAMLDocument(reading: SourceFile(displayPath: "", bytes: bytes))
+      return false
+    } catch {
+      return error.isFinal
+    }
   }
 
   /// - Throws: all mistakes of the manifest at once.
   package static func compile(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CompiledManifest {
-    let result = source.bytes.withUnsafeBytes { bytes -> Result<CompiledManifest, ManifestError> in
-      let mistakes = Mistakes()
-      if let compiled = compile(bytes, source, options, mistakes) { return .success(compiled) }
-      let text = SourceText(bytes: bytes)
-      let errors = mistakes.diagnostics(.error, in: text, file: source.displayPath)
-      let warnings = mistakes.diagnostics(.warning, in: text, file: source.displayPath)
-      return .failure(
-        ManifestError(diagnostics: errors + warnings, errorCount: mistakes.errorCount))
-    }
-    return try result.get()
+    let file = SourceFile(displayPath: source.displayPath, bytes: source.bytes)
+    let mistakes = Mistakes()
+    if let compiled = compile(file, source, options, mistakes) { return compiled }
+    throw ManifestError(
+      diagnostics: mistakes.diagnostics(.error, in: [file])
+        + mistakes.diagnostics(.warning, in: [file]), errorCount: mistakes.errorCount)
   }
 
   /// Nil when there are mistakes.
   private static func compile(
-    _ bytes: Text, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
+    _ file: SourceFile, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) -> CompiledManifest? {
-    guard bytes.count <= maximumBytes else {
-      mistakes.error(0, "the manifest is larger than 1 GiB")
+    guard source.bytes.count <= maximumBytes else {
+      mistakes.error(file.place(0), "the manifest is larger than 1 GiB")
       return nil
     }
-    guard let document = YAMLDocument(reading: bytes, mistakes: mistakes) else { return nil }
-    defer { document.release() }
+    guard let document = SyntaxMistakes.read(file, mistakes) else { return nil }
     var reader = ManifestReader(
       document: document, mistakes: mistakes, source: source, options: options)
     reader.read()
@@ -146,8 +146,7 @@ package enum ManifestCompiler {
     guard let plan = reader.finish(key: key) else { return nil }
     return CompiledManifest(
       planBytes: plan, planKey: key,
-      warnings: mistakes.diagnostics(
-        .warning, in: SourceText(bytes: bytes), file: source.displayPath),
+      warnings: mistakes.diagnostics(.warning, in: [file]),
       environmentRead: environmentRead, usesRunID: usesRunID, name: name,
       taskCount: counts.tasks, needCount: counts.needs)
   }

@@ -96,10 +96,10 @@ struct ManifestReader: ~Copyable {
     readVersion(fields)
     readVariables(fields[.vars])
     readEnvironment(fields[.env])
-    scope.place = .top
+    scope.position = .top
     readTopLevel(fields)
     readResources(fields)
-    scope.place = .task
+    scope.position = .task
     readDefaults(fields[.defaults])
     if let include = fields.key(.include) { readInclude(include) }
     noteManifest()
@@ -126,7 +126,7 @@ struct ManifestReader: ~Copyable {
       folder: builder.intern(source.folder), maxParallel: maxParallel, maxFailures: maxFailures,
       usesRunID: scope.sawRunID)
     manifest.hasWarnings = mistakes.all.isEmpty ? 0 : 1
-    let report = CycleReport(needs: needs, tasks: tasks)
+    let report = CycleReport(needs: needs, tasks: tasks, file: document.file)
     let mistakes = mistakes
     switch builder.finish(manifest: manifest, key: key) {
     case .plan(let bytes): return mistakes.errorCount == 0 ? bytes : nil
@@ -139,14 +139,14 @@ struct ManifestReader: ~Copyable {
   /// Looks for tasks that need each other without laying a plan out.
   private func reportCycles() {
     guard !needs.allPointBack, needs.hasCycle else { return }
-    CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
+    CycleReport(needs: needs, tasks: tasks, file: document.file).report(to: mistakes)
   }
 
   private func reportNoMap() {
     let node = document.root
     let isNothing = values.describe(node) == "empty"
     mistakes.error(
-      isNothing ? 0 : document.place(node),
+      isNothing ? document.file.place(0) : document.place(node),
       isNothing
         ? "the manifest is empty" : "the manifest must be a map, not \(values.describe(node))",
       help: isNothing

@@ -4,14 +4,14 @@ internal import OpflowCore
 struct NeedList {
   private(set) var targets: [Int32] = []
   private(set) var conditions: [NeedCondition] = []
-  /// Where each is written.
-  private(set) var places: [UInt32] = []
+  /// Where each is written, in the file of its task.
+  private(set) var offsetsInFile: [UInt32] = []
   private var offsets: [UInt32] = [0]
 
   mutating func reserve(taskCount: Int, edgeCount: Int) {
     targets.reserveCapacity(edgeCount)
     conditions.reserveCapacity(edgeCount)
-    places.reserveCapacity(edgeCount)
+    offsetsInFile.reserveCapacity(edgeCount)
     offsets.reserveCapacity(taskCount + 1)
   }
 
@@ -21,11 +21,11 @@ struct NeedList {
   func edges(of task: Int) -> Range<Int> { Int(offsets[task])..<Int(offsets[task + 1]) }
 
   /// Adds a need of the task whose turn it is.
-  mutating func add(_ target: Int, on condition: NeedCondition, place: Int) {
+  mutating func add(_ target: Int, on condition: NeedCondition, offset: Int) {
     if target >= count { allPointBack = false }
     targets.append(Int32(truncatingIfNeeded: target))
     conditions.append(condition)
-    places.append(UInt32(truncatingIfNeeded: place))
+    offsetsInFile.append(UInt32(truncatingIfNeeded: offset))
   }
 
   mutating func endTask() { offsets.append(UInt32(truncatingIfNeeded: targets.count)) }

@@ -73,7 +73,7 @@ extension ManifestReader {
       return 0
     }
     needStamps[target] = Int32(truncatingIfNeeded: index)
-    needs.add(target, on: condition, place: document.place(node))
+    needs.add(target, on: condition, offset: document.offset(node))
     guard options.wantsPlan else { return 0 }
     return Digest.combine(Hash.xxh3(scalar.text), UInt64(condition.rawValue))
   }
@@ -94,7 +94,7 @@ extension ManifestReader {
     for task in 0..<needs.count where !finallyTasks[task] {
       for edge in needs.edges(of: task) where finallyTasks[Int(needs.targets[edge])] {
         mistakes.error(
-          Int(needs.places[edge]),
+          document.file.place(Int(needs.offsetsInFile[edge])),
           "task `\(tasks.name(task).string)` needs the `finally` task"
             + " `\(tasks.name(Int(needs.targets[edge])).string)`, which runs after it",
           help: "make both `finally`, or neither")

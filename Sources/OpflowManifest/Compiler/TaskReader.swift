@@ -46,7 +46,7 @@ extension ManifestReader {
     scope.taskID = name
     var task = TaskEntry(name: builder.append(name), kind: .command)
     if options.wantsPlan {
-      let line = lines.line(of: document.place(key), in: document.source)
+      let line = lines.line(of: document.offset(key), in: document.source)
       task.line = UInt32(truncatingIfNeeded: line)
     }
     let node = tasks.value(index)

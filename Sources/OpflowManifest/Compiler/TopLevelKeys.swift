@@ -15,7 +15,7 @@ extension ManifestReader {
 
   /// `vars`, and `--set` over them. A value sees the ones above it.
   mutating func readVariables(_ node: Node?) {
-    scope.place = .variables
+    scope.position = .variables
     if let node, let entries = mapEntries(node, Subject(ManifestKey.vars)) {
       for index in 0..<entries.count { readVariable(entries, index) }
     }
@@ -48,7 +48,7 @@ extension ManifestReader {
   }
 
   mutating func readEnvironment(_ node: Node?) {
-    scope.place = .environment
+    scope.position = .environment
     guard let node else { return }
     var list = EnvironmentList()
     readEnvironment(node, into: &list) { scope, name, value in

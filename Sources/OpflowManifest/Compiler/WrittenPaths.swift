@@ -15,7 +15,7 @@ struct WrittenPaths {
     var kind: Kind
     /// As the manifest has it.
     var text: Text
-    var place: Int
+    var place: Place
   }
 
   private var paths = TextTable()
@@ -77,7 +77,7 @@ extension ManifestReader {
     guard source.path.hasPrefix("/") else { return }
     let path = scope.store.copy(source.path)
     _ = writtenPaths.insert(
-      path, WrittenPaths.Writer(kind: .manifest, text: path, place: 0))
+      path, WrittenPaths.Writer(kind: .manifest, text: path, place: document.file.place(0)))
   }
 
   /// Notes that the task whose turn it is writes `path`, from `directory` on.
@@ -117,7 +117,7 @@ extension ManifestReader {
     }
   }
 
-  private func reportTwice(_ path: Text, at place: Int, _ first: WrittenPaths.Writer) {
+  private func reportTwice(_ path: Text, at place: Place, _ first: WrittenPaths.Writer) {
     if first.kind == .manifest {
       mistakes.error(
         place, "`\(path.string)` is this manifest", help: "let the task write another file")

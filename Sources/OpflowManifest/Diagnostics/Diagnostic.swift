@@ -8,12 +8,13 @@ package struct Diagnostic: Equatable, Sendable {
 
   /// A further place that belongs to a diagnostic.
   package struct Note: Equatable, Sendable {
+    package var file: String
     package var line: Int
     package var message: String
   }
 
   package var severity: Severity
-  /// The manifest as the user named it, or the flag that is wrong.
+  /// The file as the user named it, or the flag that is wrong.
   package var file: String
   /// From 1; 0 when the diagnostic is not about a place in a file.
   package var line: Int
@@ -24,7 +25,7 @@ package struct Diagnostic: Equatable, Sendable {
   /// What to do, where that is not plain.
   package var help: String?
   package var notes: [Note]
-  /// The line of the manifest that the diagnostic is about; of a long one what is around the place.
+  /// The line of the file that the diagnostic is about; of a long one what is around the place.
   package var sourceLine: String
   /// Characters of `sourceLine` before the place.
   package var sourceColumn: Int
@@ -62,38 +63,66 @@ extension Mistakes {
   /// How many mistakes, and how many warnings, are shown.
   static let shownCount = 50
 
-  /// The first mistakes (or warnings) in the order of the manifest.
-  func diagnostics(_ severity: Diagnostic.Severity, in source: SourceText, file: String)
-    -> [Diagnostic]
-  {
+  /// The first mistakes (or warnings), file by file.
+  ///
+  /// - Parameter files: by number.
+  func diagnostics(_ severity: Diagnostic.Severity, in files: [SourceFile]) -> [Diagnostic] {
     let chosen =
       all
       .filter { $0.severity == severity }
       .enumerated()
-      .sorted { ($0.element.place ?? -1, $0.offset) < ($1.element.place ?? -1, $1.offset) }
+      .sorted { Self.order($0.element.place, $0.offset) < Self.order($1.element.place, $1.offset) }
       .prefix(Self.shownCount)
-    let places = chosen.flatMap {
-      ($0.element.place.map { [$0] } ?? []) + $0.element.notes.map(\.place)
+      .map(\.element)
+    let lookup = Lookup(chosen, files)
+    return chosen.map { diagnostic($0, lookup, first: files[0]) }
+  }
+
+  /// What is in no file comes first.
+  private static func order(_ place: Place?, _ number: Int) -> (file: Int, offset: Int, number: Int)
+  {
+    (place.map { Int($0.file) } ?? -1, place?.offset ?? 0, number)
+  }
+
+  /// Lines and columns of what mistakes speak of.
+  private struct Lookup {
+    let files: [SourceFile]
+    private var positions: [Place: SourceText.Position] = [:]
+
+    init(_ mistakes: [Mistake], _ files: [SourceFile]) {
+      self.files = files
+      let places = mistakes.flatMap { ($0.place.map { [$0] } ?? []) + $0.notes.map(\.place) }
+      for (number, places) in Dictionary(grouping: places, by: \.file) {
+        let file = files[Int(number)]
+        for (offset, position) in SourceText(bytes: file.text).positions(of: places.map(\.offset)) {
+          positions[file.place(offset)] = position
+        }
+      }
     }
-    let positions = source.positions(of: places)
-    return chosen.map { diagnostic($0.element, in: source, positions, file: file) }
+
+    func file(_ place: Place) -> SourceFile { files[Int(place.file)] }
+    func position(_ place: Place) -> SourceText.Position? { positions[place] }
   }
 
   private func diagnostic(
-    _ mistake: Mistake, in source: SourceText, _ positions: [Int: SourceText.Position], file: String
+    _ mistake: Mistake, _ lookup: Lookup, first: SourceFile
   ) -> Diagnostic {
     var result = Diagnostic(
-      severity: mistake.severity, file: mistake.origin ?? file, line: 0, column: 0,
-      message: Credentials.hidden(in: mistake.message),
+      severity: mistake.severity,
+      file: mistake.origin ?? mistake.place.map { lookup.file($0).displayPath }
+        ?? first.displayPath,
+      line: 0, column: 0, message: Credentials.hidden(in: mistake.message),
       help: mistake.help.map { Credentials.hidden(in: $0) },
       notes: mistake.notes.map { note in
         Diagnostic.Note(
-          line: positions[note.place]?.line ?? 0, message: Credentials.hidden(in: note.message))
+          file: lookup.file(note.place).displayPath, line: lookup.position(note.place)?.line ?? 0,
+          message: Credentials.hidden(in: note.message))
       })
-    if let place = mistake.place, let position = positions[place] {
+    if let place = mistake.place, let position = lookup.position(place) {
       (result.line, result.column) = (position.line, position.column)
-      let line = source.line(at: place)
-      (result.sourceLine, result.sourceColumn) = line.shown(place, hiding: secrets)
+      let line = SourceText(bytes: lookup.file(place).text).line(at: place.offset)
+      let hidden = secrets.filter { $0.place.file == place.file }
+      (result.sourceLine, result.sourceColumn) = line.shown(place.offset, hiding: hidden)
     }
     return result
   }

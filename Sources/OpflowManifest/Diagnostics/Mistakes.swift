@@ -1,25 +1,23 @@
-/// Collects what is wrong with a manifest, in whatever order it is found.
+/// Collects what is wrong with a manifest's files, in whatever order it is found.
 final class Mistakes {
-  /// One thing that is wrong, at an offset in the manifest.
+  /// One thing that is wrong, and where.
   struct Mistake {
     var severity: Diagnostic.Severity
-    var place: Int?
+    var place: Place?
     var message: String
     var help: String?
     /// Further places that belong to it, in order.
-    var notes: [(place: Int, message: String)] = []
-    /// What stands for the file where the mistake is not in it, such as `--set NAME`.
+    var notes: [(place: Place, message: String)] = []
+    /// What stands for the file where the mistake is in none, such as `--set NAME`.
     var origin: String?
   }
 
   private(set) var all: [Mistake] = []
   private(set) var errorCount = 0
-  /// Where the last mistake in an expression was looked for.
-  var lastExpression = ExpressionPlace.none
   /// Where values begin that are in no diagnostic.
   private(set) var secrets: [Secret] = []
   /// Places of nodes that are wrong as YAML: nothing more is said of what they hold.
-  private var settledPlaces: Set<Int> = []
+  private var settledPlaces: Set<Place> = []
   /// Levels of code that reads a second time what it reported on before.
   private var muted = 0
 
@@ -35,21 +33,21 @@ final class Mistakes {
   func count() { if muted == 0 { errorCount += 1 } }
 
   func error(
-    _ place: Int, _ message: @autoclosure () -> String,
+    _ place: Place, _ message: @autoclosure () -> String,
     help: @autoclosure () -> String? = nil
   ) {
     add(severity: .error, place: place, message: message, help: help)
   }
 
   func warning(
-    _ place: Int, _ message: @autoclosure () -> String,
+    _ place: Place, _ message: @autoclosure () -> String,
     help: @autoclosure () -> String? = nil
   ) {
     add(severity: .warning, place: place, message: message, help: help)
   }
 
   /// Lets the mistake that was reported be the last one at `place`.
-  func settle(_ place: Int) { settledPlaces.insert(place) }
+  func settle(_ place: Place) { settledPlaces.insert(place) }
 
   func add(_ mistake: Mistake) {
     if muted > 0 { return }
@@ -80,7 +78,7 @@ final class Mistakes {
   func unmute() { muted -= 1 }
 
   private func add(
-    severity: Diagnostic.Severity, place: Int, message: () -> String, help: () -> String?
+    severity: Diagnostic.Severity, place: Place, message: () -> String, help: () -> String?
   ) {
     if muted > 0 || settledPlaces.contains(place) { return }
     guard !isFull else {

@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// A value of the manifest that no diagnostic may show, by the place where it begins.
+/// A value of a file that no diagnostic may show, by the place where it begins.
 struct Secret {
   enum Extent {
     /// An address with a password in it, which may be written wrongly: up to its last `@`, or to the
@@ -11,17 +11,19 @@ struct Secret {
     case rest
   }
 
-  var place: Int
+  var place: Place
   var extent: Extent
 }
 
-/// A line of the manifest, or what is near a place in it.
+/// A line of a file, or what is near a place in it.
 struct SourceLine {
   let text: Text
-  /// Where it begins in the manifest.
+  /// Where it begins in the file.
   let start: Int
 
   /// The line as it may be shown, and how many of its characters then stand before `place`.
+  ///
+  /// - Parameter secrets: of its file.
   func shown(_ place: Int, hiding secrets: [Secret]) -> (text: String, before: Int) {
     let place = min(max(0, place - start), text.count)
     var line = ""
@@ -67,7 +69,7 @@ struct SourceLine {
   }
 
   private func range(of secret: Secret) -> Range<Int>? {
-    let from = secret.place - start
+    let from = secret.place.offset - start
     guard from >= 0, from < text.count else { return nil }
     switch secret.extent {
     case .rest: return from..<text.count

@@ -1,5 +1,3 @@
-internal import CYAML
-
 /// An error of libyaml's, at the place and in the words that help a person most.
 struct SyntaxError {
   private let source: Text
@@ -17,20 +15,20 @@ struct SyntaxError {
     var notes: [(place: Int, message: String)] = []
   }
 
-  init(_ document: cyaml_document, source: Text) {
+  init(source: Text, place: Int, beginning: Int?, problem: String, context: String) {
     self.source = source
-    place = min(document.place, source.count)
-    beginning = document.context_place < source.count ? document.context_place : nil
-    problem = document.problem.map { String(cString: $0) } ?? "not valid YAML"
-    context = document.context.map { String(cString: $0) } ?? ""
+    self.place = min(place, source.count)
+    self.beginning = beginning
+    self.problem = problem
+    self.context = context
   }
 
-  func report(to mistakes: Mistakes) {
+  func report(in file: SourceFile, to mistakes: Mistakes) {
     let found = tab ?? expressionTakenForMap ?? quoteWithin ?? explanation
     mistakes.add(
       Mistakes.Mistake(
-        severity: .error, place: found.place, message: found.message, help: found.help,
-        notes: found.notes))
+        severity: .error, place: file.place(found.place), message: found.message, help: found.help,
+        notes: found.notes.map { (file.place($0.place), $0.message) }))
   }
 
   /// Our words for the errors that people meet; libyaml's own for the rest.

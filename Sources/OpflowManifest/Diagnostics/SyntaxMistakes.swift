@@ -1,72 +1,71 @@
-internal import CYAML
-
 /// Says in a person's words what the reader of YAML found wrong.
 enum SyntaxMistakes {
-  static func report(_ document: cyaml_document, of source: Text, to mistakes: Mistakes) {
-    reportProblems(document, of: source, to: mistakes)
-    let place = document.place
-    switch document.status {
-    case Int32(CYAML_OK): return
-    case Int32(CYAML_EMPTY):
-      mistakes.error(
-        0, "the manifest is empty", help: "declare at least one task under `tasks`")
-    case Int32(CYAML_SYNTAX):
-      SyntaxError(document, source: source).report(to: mistakes)
-    case Int32(CYAML_NOT_UTF8): mistakes.error(place, "the manifest is not UTF-8 from here on")
-    case Int32(CYAML_FORBIDDEN_CHARACTER):
-      mistakes.error(
-        place,
-        document.character == 0
-          ? "a NUL byte stands here"
-          : "the control character U+\(hexadecimal(document.character)) is not allowed",
-        help: document.character == 0
-          ? "a manifest is text; remove the byte" : "remove it, or write it as an escape in \"…\"")
-    case Int32(CYAML_SECOND_DOCUMENT):
-      mistakes.error(
-        place, "a second document begins here", help: "a manifest is one document; remove the `---`"
-      )
-    case Int32(CYAML_TOO_DEEP):
-      mistakes.error(place, "nested deeper than \(CYAML_MAX_DEPTH) levels")
-    case Int32(CYAML_TOO_EXPANDED):
-      mistakes.error(place, "aliases expand the manifest to more than ten million nodes")
-    case Int32(CYAML_TOO_MANY_RECORDS):
-      mistakes.error(place, "the manifest has more than a hundred million nodes")
-    case Int32(CYAML_TOO_LONG):
-      mistakes.error(place, "a value of more than 8 MiB begins behind this")
-    case Int32(CYAML_TOO_MANY_DIRECTIVES):
-      mistakes.error(place, "more than a hundred `%` directives")
-    case Int32(CYAML_LONG_DIRECTIVE):
-      mistakes.error(place, "a `%` directive of more than a thousand bytes")
-    default: mistakes.error(place, "out of memory while the manifest is read")
+  /// Reads a document; nil, with the mistake reported, when it is none.
+  static func read(_ file: SourceFile, _ mistakes: Mistakes) -> YAMLDocument? {
+    do throws(YAMLFailure) {
+      return try YAMLDocument(reading: file) { report($0, in: file, to: mistakes) }
+    } catch {
+      report(error, in: file, to: mistakes)
+      return nil
     }
   }
 
-  /// Mistakes beside which the document is readable.
-  private static func reportProblems(
-    _ document: cyaml_document, of source: Text, to mistakes: Mistakes
-  ) {
-    withUnsafeBytes(of: document.problems) { bytes in
-      for problem in bytes.bindMemory(to: cyaml_problem.self).prefix(document.problem_count) {
-        let place = Int(problem.start)
-        let word = word(at: place, of: source)
-        switch Int(problem.kind) {
-        case CYAML_UNKNOWN_ALIAS:
-          mistakes.error(
-            place, "no anchor `&\(word.dropFirst())` stands before this alias",
-            help: "a value that begins with `*` needs quotes")
-        case CYAML_RECURSIVE_ALIAS: mistakes.error(place, "the alias `\(word)` stands for itself")
-        case CYAML_UNKNOWN_TAG:
-          mistakes.error(
-            place, "YAML takes `\(word)` for a tag, and it has no meaning here",
-            help: "a value that begins with `!` needs quotes")
-        default:
-          mistakes.error(
-            place, "the value holds a NUL character",
-            help: "no argument, path or environment can hold one")
-        }
-        mistakes.settle(place)
-      }
+  private static func report(_ failure: YAMLFailure, in file: SourceFile, to mistakes: Mistakes) {
+    let place = file.place(failure.offset)
+    switch failure.reason {
+    case .empty:
+      mistakes.error(
+        file.place(0), "the manifest is empty", help: "declare at least one task under `tasks`")
+    case .syntax(let problem, let context, let beginning):
+      SyntaxError(
+        source: file.text, place: failure.offset, beginning: beginning, problem: problem,
+        context: context
+      ).report(in: file, to: mistakes)
+    case .notUTF8: mistakes.error(place, "the manifest is not UTF-8 from here on")
+    case .forbiddenCharacter(let character):
+      mistakes.error(
+        place,
+        character == 0
+          ? "a NUL byte stands here"
+          : "the control character U+\(hexadecimal(character)) is not allowed",
+        help: character == 0
+          ? "a manifest is text; remove the byte" : "remove it, or write it as an escape in \"…\"")
+    case .secondDocument:
+      mistakes.error(
+        place, "a second document begins here", help: "a manifest is one document; remove the `---`"
+      )
+    case .tooDeep: mistakes.error(place, "nested deeper than \(YAMLFailure.mostLevels) levels")
+    case .tooExpanded:
+      mistakes.error(place, "aliases expand the manifest to more than ten million nodes")
+    case .tooManyRecords:
+      mistakes.error(place, "the manifest has more than a hundred million nodes")
+    case .tooLong: mistakes.error(place, "a value of more than 8 MiB begins behind this")
+    case .tooManyDirectives: mistakes.error(place, "more than a hundred `%` directives")
+    case .longDirective:
+      mistakes.error(place, "a `%` directive of more than a thousand bytes")
+    case .outOfMemory: mistakes.error(place, "out of memory while the manifest is read")
     }
+  }
+
+  private static func report(_ problem: YAMLProblem, in file: SourceFile, to mistakes: Mistakes) {
+    let place = file.place(problem.offset)
+    let word = word(at: problem.offset, of: file.text)
+    switch problem.kind {
+    case .unknownAlias:
+      mistakes.error(
+        place, "no anchor `&\(word.dropFirst())` stands before this alias",
+        help: "a value that begins with `*` needs quotes")
+    case .recursiveAlias: mistakes.error(place, "the alias `\(word)` stands for itself")
+    case .unknownTag:
+      mistakes.error(
+        place, "YAML takes `\(word)` for a tag, and it has no meaning here",
+        help: "a value that begins with `!` needs quotes")
+    case .nulInText:
+      mistakes.error(
+        place, "the value holds a NUL character",
+        help: "no argument, path or environment can hold one")
+    }
+    mistakes.settle(place)
   }
 
   private static func word(at place: Int, of source: Text) -> String {

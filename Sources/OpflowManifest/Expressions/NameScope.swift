@@ -2,14 +2,14 @@
 /// then changes with each task.
 final class NameScope {
   /// Where an expression stands, which decides what it may speak of.
-  enum Place: Equatable {
+  enum Position: Equatable {
     /// Top-level `vars` and `env`: the inherited environment only.
     case variables, environment
     case top
     case task
   }
 
-  var place = Place.top
+  var position = Position.top
   private(set) var variables = TextTable()
   private(set) var variableValues: [Text] = []
   private(set) var environment = TextTable()
@@ -55,7 +55,7 @@ final class NameScope {
 
   /// The value of an environment variable, as the expression's place sees it; empty when unset.
   func environmentValue(_ name: Text) -> Text {
-    switch place {
+    switch position {
     case .top, .task:
       if let index = environment.index(of: name) { return environmentValues[index] }
     case .variables, .environment: break
@@ -130,7 +130,7 @@ struct ScopedNames: ExpressionNames {
       ExpressionMistake(
         offset: offset, message: "unknown name `\(name.string)`",
         help: help
-          ?? (scope.place == .variables
+          ?? (scope.position == .variables
             ? "a value in `vars` sees only the entries above it"
             : "declare `\(variable.string)` under top-level `vars`")))
     return nil

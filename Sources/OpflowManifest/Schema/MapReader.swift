@@ -121,7 +121,7 @@ struct MapReader {
     let place = document.place(key)
     let isExpression =
       document.kind(key) == .mapping
-      && place > 0 && document.source[place - 1] == UInt8(ascii: "{")
+      && place.offset > 0 && document.source[place.offset - 1] == UInt8(ascii: "{")
     mistakes.error(
       place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
       help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)

@@ -56,8 +56,7 @@ extension ValueReader {
 
   func report(_ mistake: ExpressionMistake, in node: Node) {
     if mistakes.isFull { return mistakes.count() }
-    let place = document.place(
-      node, textOffset: mistake.offset, lastExpression: &mistakes.lastExpression)
-    mistakes.error(place, mistake.message, help: mistake.help)
+    mistakes.error(
+      document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
   }
 }

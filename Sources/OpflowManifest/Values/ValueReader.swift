@@ -286,8 +286,8 @@ struct ValueReader {
   /// Braces that were meant as an expression.
   func quotingHelp(_ node: Node) -> String? {
     guard document.kind(node) == .mapping, document.isFlow(node) else { return nil }
-    let place = document.place(node)
-    guard document.source.part(place..<document.source.count).hasPrefix("{{") else { return nil }
+    let start = document.offset(node)
+    guard document.source.part(start..<document.source.count).hasPrefix("{{") else { return nil }
     return "an expression is `${{ … }}`; put the whole value in quotes"
   }
 

@@ -16,9 +16,12 @@ extension YAMLDocument {
   ///
   /// Texts that libyaml decoded (folded lines, escapes, blocks) are found again by the `${{` before
   /// the byte: as many as there are in the text stand in the source.
-  ///
-  /// - Parameter lastExpression: the one that was found last, to look from.
-  func place(_ node: Node, textOffset: Int, lastExpression: inout ExpressionPlace) -> Int {
+  /// Looks from the one that was found last.
+  func place(_ node: Node, textOffset: Int) -> Place {
+    file.place(offset(node, textOffset: textOffset))
+  }
+
+  private func offset(_ node: Node, textOffset: Int) -> Int {
     let target = target(node)
     let text = text(target)
     if let start = textStart(target) { return start + min(textOffset, text.count) }
@@ -31,7 +34,7 @@ extension YAMLDocument {
       guard let place = Self.opening(in: source, from: pair.inSource + 1) else { break }
       (pair.inText, pair.inSource) = (next, place)
     }
-    guard pair.inText >= 0 else { return place(node) }
+    guard pair.inText >= 0 else { return offset(node) }
     lastExpression = pair
     let start = pair.inSource
     let opening = pair.inText
@@ -52,7 +55,7 @@ extension YAMLDocument {
 
   /// Where the text of a scalar may begin: behind the first line of a block scalar.
   private func bodyStart(_ node: Node) -> Int {
-    var position = place(node)
+    var position = offset(node)
     guard position < source.count,
       source[position] == UInt8(ascii: "|") || source[position] == UInt8(ascii: ">")
     else { return position }

@@ -16,82 +16,45 @@ enum NodeKind: Equatable {
 ///
 /// What is read of a node is that of the node it stands for, where it is an alias; only its place
 /// is its own.
-///
-/// One pointer, which every reader of a value has: counting references to an owner of the tables took
-/// longer than reading, and so did copying a handful of pointers.
-struct YAMLDocument {
-  // SAFETY: never written after init; `ManifestCompiler` releases it when a compilation is over, which
-  // nothing that reads a document outlives.
-  private let tables: UnsafeMutablePointer<Tables>
-
-  private struct Tables {
-    let source: Text
-    let records: UnsafeBufferPointer<cyaml_record>
-    let recordCapacity: Int
-    let texts: UnsafeBufferPointer<cyaml_text>
-    let textBytes: Text
-    let hasExpressions: Bool
-  }
+final class YAMLDocument {
+  let file: SourceFile
+  /// Whether any text of it holds a `${{`.
+  let hasExpressions: Bool
+  // SAFETY: tables of `tables`, which is never written and lives as long as the document.
+  private let records: UnsafeBufferPointer<cyaml_record>
+  private let texts: UnsafeBufferPointer<cyaml_text>
+  private let textBytes: Text
+  private var tables: cyaml_document
+  /// The expression that was looked for last; see `place(_:textOffset:)`.
+  var lastExpression = ExpressionPlace.none
 
   /// Reads the document.
   ///
-  /// Mistakes that leave the document readable are reported to `mistakes`; nil is returned, and the
-  /// mistake reported, when it is not.
-  init?(reading source: Text, mistakes: Mistakes) {
-    var document = cyaml_document()
-    // SAFETY: reads `source.count` bytes that the caller holds for the call.
-    let status = cyaml_read(
-      source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &document)
-    SyntaxMistakes.report(document, of: source, to: mistakes)
-    if status != CYAML_OK {
-      cyaml_release(&document)
-      return nil
+  /// - Parameter problems: gets what is wrong besides, also when it is not readable.
+  init(
+    reading file: SourceFile, problems: (YAMLProblem) -> Void = { _ in }
+  ) throws(YAMLFailure) {
+    self.file = file
+    tables = cyaml_document()
+    // SAFETY: reads `count` bytes that the file holds.
+    _ = cyaml_read(
+      file.text.baseAddress?.assumingMemoryBound(to: UInt8.self), file.text.count, &tables)
+    hasExpressions = tables.has_expressions != 0
+    records = UnsafeBufferPointer(start: tables.records, count: tables.record_count)
+    texts = UnsafeBufferPointer(start: tables.texts, count: tables.text_count)
+    textBytes = Text(start: tables.text_bytes, count: tables.text_length)
+    withUnsafeBytes(of: tables.problems) { bytes in
+      for problem in bytes.bindMemory(to: cyaml_problem.self).prefix(tables.problem_count) {
+        problems(YAMLProblem(problem))
+      }
     }
-    tables = .allocate(capacity: 1)
-    tables.initialize(
-      to: Tables(
-        source: source,
-        records: UnsafeBufferPointer(start: document.records, count: document.record_count),
-        recordCapacity: document.record_capacity,
-        texts: UnsafeBufferPointer(start: document.texts, count: document.text_count),
-        textBytes: Text(start: document.text_bytes, count: document.text_length),
-        hasExpressions: document.has_expressions != 0))
+    if let failure = YAMLFailure(tables, of: file.text) { throw failure }
   }
 
-  /// Frees what `init` read. Nothing may be read afterwards.
-  func release() {
-    var document = cyaml_document()
-    document.records = UnsafeMutablePointer(mutating: tables.pointee.records.baseAddress)
-    document.record_capacity = tables.pointee.recordCapacity
-    document.texts = UnsafeMutablePointer(mutating: tables.pointee.texts.baseAddress)
-    document.text_bytes = UnsafeMutablePointer(
-      mutating: tables.pointee.textBytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-    cyaml_release(&document)
-    tables.deallocate()
-  }
+  deinit { cyaml_release(&tables) }
 
   /// The bytes that the document was read from.
-  var source: Text { tables.pointee.source }
-
-  /// Whether any text of it holds a `${{`.
-  var hasExpressions: Bool { tables.pointee.hasExpressions }
-
-  private var records: UnsafeBufferPointer<cyaml_record> { tables.pointee.records }
-
-  /// Whether bytes are refused for one of the bounds within which a document is read, which more bytes
-  /// behind them do not change.
-  static func isRefused(beginning source: Text) -> Bool {
-    var document = cyaml_document()
-    defer { cyaml_release(&document) }
-    // SAFETY: reads `source.count` bytes that the caller holds for the call.
-    let status = cyaml_read(
-      source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &document)
-    let bounds = [
-      CYAML_TOO_DEEP, CYAML_TOO_EXPANDED, CYAML_TOO_LONG, CYAML_TOO_MANY_DIRECTIVES,
-      CYAML_LONG_DIRECTIVE,
-    ]
-    return bounds.contains { Int32($0) == status }
-  }
+  var source: Text { file.text }
 
   var root: Node { Node(0) }
 
@@ -129,8 +92,8 @@ struct YAMLDocument {
   }
 
   private func ownText(_ index: Int) -> Text {
-    let text = tables.pointee.texts[index]
-    return tables.pointee.textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
+    let text = texts[index]
+    return textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
   }
 
   /// Where a scalar's text stands in the source; nil when libyaml had to decode it.
@@ -152,19 +115,13 @@ struct YAMLDocument {
     return record.kind != UInt32(CYAML_SCALAR) && record.has(CYAML_FLOW)
   }
 
-  /// Offset in the source of a node as it is written, an alias too.
+  /// Where a node stands as it is written, an alias too.
   @inline(__always)
-  func place(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
+  func place(_ node: Node) -> Place { file.place(offset(node)) }
 
-  /// The node behind this one and all that it holds.
+  /// The same, as an offset in the source.
   @inline(__always)
-  func next(_ node: Node) -> Node {
-    let record = records[Int(node.record)]
-    switch record.kind {
-    case UInt32(CYAML_MAPPING), UInt32(CYAML_SEQUENCE): return Node(record.value)
-    default: return Node(node.record + 1)
-    }
-  }
+  func offset(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
 
   /// The nodes in a collection: items, or keys and values in turn.
   @inline(__always)
@@ -172,14 +129,15 @@ struct YAMLDocument {
     let target = target(node)
     let record = records[Int(target.record)]
     guard record.kind != UInt32(CYAML_SCALAR) else {
-      return Children(document: self, position: target, end: target)
+      return Children(records: records, position: target, end: target)
     }
     return Children(
-      document: self, position: Node(target.record + 1), end: Node(record.value))
+      records: records, position: Node(target.record + 1), end: Node(record.value))
   }
 
+  /// Not to outlive its document.
   struct Children: Sequence, IteratorProtocol {
-    let document: YAMLDocument
+    fileprivate let records: UnsafeBufferPointer<cyaml_record>
     fileprivate(set) var position: Node
     let end: Node
 
@@ -188,8 +146,13 @@ struct YAMLDocument {
     @inline(__always)
     mutating func next() -> Node? {
       guard position.record < end.record else { return nil }
-      defer { position = document.next(position) }
-      return position
+      let node = position
+      let record = records[Int(node.record)]
+      switch record.kind {
+      case UInt32(CYAML_MAPPING), UInt32(CYAML_SEQUENCE): position = Node(record.value)
+      default: position = Node(node.record + 1)
+      }
+      return node
     }
   }
 
