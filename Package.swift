@@ -49,6 +49,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("yaml")]),
 
     .target(name: "OpflowCore", dependencies: ["CHash"], swiftSettings: swiftSettings),
+    .target(name: "OpflowDownload", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
     .target(
       name: "OpflowManifest", dependencies: ["OpflowCore", "CYAML"], swiftSettings: swiftSettings),
     .target(
@@ -64,7 +65,8 @@ let package = Package(
         .linkedLibrary("z"),
       ]),
     .executableTarget(
-      name: "opflow-download", dependencies: ["OpflowSystem", "OpflowCore", "CTransfer"],
+      name: "opflow-download",
+      dependencies: ["OpflowDownload", "OpflowSystem", "OpflowCore", "CTransfer"],
       swiftSettings: swiftSettings, linkerSettings: staticRuntime),
     .executableTarget(
       name: "opflow",
@@ -75,6 +77,9 @@ let package = Package(
 
     .testTarget(
       name: "OpflowCoreTests", dependencies: ["OpflowCore", "Screen"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "OpflowDownloadTests", dependencies: ["OpflowDownload", "OpflowCore"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowManifestTests", dependencies: ["OpflowManifest", "OpflowCore"],
@@ -90,7 +95,9 @@ let package = Package(
       swiftSettings: swiftSettings),
     .testTarget(
       name: "DownloadTests",
-      dependencies: ["OpflowCore", "OpflowSystem", "CTransfer", "opflow-download", "Drill"],
+      dependencies: [
+        "OpflowDownload", "OpflowCore", "OpflowSystem", "CTransfer", "opflow-download", "Drill",
+      ],
       exclude: ["Server"], swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     // A terminal, for tests of what is drawn on one.
@@ -115,7 +122,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     // What must hold of every reader of untrusted bytes. Optimised in debug builds too.
     .target(
-      name: "FuzzEntries", dependencies: ["OpflowCore", "OpflowManifest"],
+      name: "FuzzEntries", dependencies: ["OpflowDownload", "OpflowManifest", "OpflowCore"],
       path: "Tests/Fuzz/Entries", swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "FuzzTests", dependencies: ["FuzzEntries"], swiftSettings: swiftSettings),

@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// How a try ended.

@@ -1,5 +1,6 @@
 internal import CTransfer
 internal import OpflowCore
+internal import OpflowDownload
 
 /// SHA-256, SHA-512 or both of bytes that come piece by piece.
 final class ContentHash {

@@ -1,5 +1,6 @@
 internal import CTransfer
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// The part without an encoding that nobody asked for, written beside it piece by piece.

@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// A file that is whole and verified, on its way to its place: it is written to its end, synced,

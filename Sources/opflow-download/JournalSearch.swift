@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// Finds the last success of downloads in the journals of the runs beside this one. They are read

@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// A file of this machine that is downloaded.

@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// Where a worker collects what it has not written of a file.

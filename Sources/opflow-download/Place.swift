@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// What stands at the paths that a download writes. Only regular files, and symbolic links where the

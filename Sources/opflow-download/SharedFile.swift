@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// An open file that several have; closed, and its lock given up, when the last of them goes.

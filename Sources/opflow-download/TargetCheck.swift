@@ -1,4 +1,5 @@
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// Hashes what stands at `to` piece by piece, to find out whether it is what is asked for, or what

@@ -1,5 +1,6 @@
 internal import CTransfer
 internal import OpflowCore
+internal import OpflowDownload
 internal import OpflowSystem
 
 /// What takes in a transfer's bytes, as they come.

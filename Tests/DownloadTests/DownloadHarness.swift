@@ -1,6 +1,7 @@
 import CTransfer
 import Foundation
 import OpflowCore
+import OpflowDownload
 import OpflowSystem
 
 /// A real download worker, driven over its pipes as a coordinator does, on a plan of one task for

@@ -1,6 +1,7 @@
 import Drill
 import Foundation
 import OpflowCore
+import OpflowDownload
 import OpflowSystem
 import Testing
 

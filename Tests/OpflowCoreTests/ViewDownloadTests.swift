@@ -23,7 +23,7 @@ import Testing
     report.resumedBytes = resumed
     report.isKept = isKept
     report.url = url
-    report.source = FetchReport.sourceHash("http://example.org/file")
+    report.source = 7
     report.sha256 = String(repeating: "ab", count: 32)
     return FetchRecord(report)
   }

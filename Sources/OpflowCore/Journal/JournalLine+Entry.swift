@@ -29,7 +29,7 @@ extension JournalLine {
     transition.changedPart = fields.changedPart
     transition.what = Field.text(fields.what) ?? ""
     transition.left = Field.text(fields.left).flatMap { LeftBehind(text: $0) }
-    transition.fetch = FetchReport.inFields(of: self)
+    transition.fetch = fetch
     for field in self.fields {
       switch field.keyText {
       case "errno": transition.outcome.errorNumber = field.small ?? 0

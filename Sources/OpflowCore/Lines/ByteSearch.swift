@@ -19,8 +19,8 @@ extension UnsafeRawBufferPointer {
   }
 
   /// The bytes from `start` up to `end`.
-  @inline(__always)
-  func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+  @inlinable @inline(__always)
+  package func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[start..<end])
   }
 

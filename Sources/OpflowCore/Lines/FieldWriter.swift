@@ -52,6 +52,15 @@ package struct FieldWriter {
 
   package mutating func escaped(_ text: String) { escaped(text.utf8) }
 
+  /// A field `key=value` with a tab before it, left out when the value is empty.
+  package mutating func pair(_ key: StaticString, _ value: String) {
+    if value.isEmpty { return }
+    tab()
+    raw(key)
+    raw("=")
+    escaped(value)
+  }
+
   /// Takes the last bytes away again.
   package mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
 

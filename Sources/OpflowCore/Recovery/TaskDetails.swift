@@ -19,7 +19,7 @@ package struct TaskDetails: Sendable {
     case .success:
       // A status reads hundreds of thousands of lines, of which most have nothing of a download.
       if plan.hasDownloads, plan.kind(task) == .download {
-        downloads[task] = FetchReport.inFields(of: line)
+        downloads[task] = line.fetch
       }
     case .failure, .retry:
       let what = TransitionFields(line).what

@@ -63,11 +63,11 @@ package struct DownloadProgress: Equatable, Sendable {
         / Double(Self.stalledMilliseconds - Self.lateMilliseconds))
   }
 
-  /// Nil where the end or the speed is unknown.
+  /// Rounded up; nil where the end or the speed is unknown.
   package func secondsLeft(at now: Int64) -> Int64? {
-    guard let totalBytes else { return nil }
-    return SpeedEstimate.secondsLeft(
-      doneBytes: doneBytes, totalBytes: totalBytes, bytesPerSecond: bytesPerSecond(at: now))
+    let speed = bytesPerSecond(at: now)
+    guard let totalBytes, totalBytes >= doneBytes, speed > 0 else { return nil }
+    return (totalBytes - doneBytes + speed - 1) / speed
   }
 }
 

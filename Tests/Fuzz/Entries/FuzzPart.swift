@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowDownload
 
 /// The record beside a download's part.
 enum FuzzPart {

@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowDownload
 
 /// What a server says before the body, and the addresses and dates in it.
 enum FuzzResponse {

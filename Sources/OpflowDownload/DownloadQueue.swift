@@ -1,3 +1,5 @@
+package import OpflowCore
+
 /// What a download worker does with a task that it holds.
 package enum DownloadQueueAction: Equatable, Sendable {
   /// Work on it from now on: it is the only one to be transferred.

@@ -36,12 +36,4 @@ package struct SpeedEstimate: Sendable {
     }
     return max(0, (last.bytes - first.bytes) * 1000 / (now - first.milliseconds))
   }
-
-  /// Seconds, rounded up; nil where the end or the speed is unknown.
-  package static func secondsLeft(
-    doneBytes: Int64, totalBytes: Int64, bytesPerSecond: Int64
-  ) -> Int64? {
-    guard totalBytes >= doneBytes, bytesPerSecond > 0 else { return nil }
-    return (totalBytes - doneBytes + bytesPerSecond - 1) / bytesPerSecond
-  }
 }

@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowDownload
 import Testing
 
 @Suite("Addresses of downloads")
@@ -106,12 +107,5 @@ struct SpeedEstimateTests {
     #expect(speed.bytesPerSecond(atMilliseconds: 40_000) == 5000)
     speed.reset()
     #expect(speed.bytesPerSecond(atMilliseconds: 41_000) == 0)
-  }
-
-  @Test func `tells the time that is left, where it can`() {
-    #expect(SpeedEstimate.secondsLeft(doneBytes: 50, totalBytes: 100, bytesPerSecond: 20) == 3)
-    #expect(SpeedEstimate.secondsLeft(doneBytes: 100, totalBytes: 100, bytesPerSecond: 20) == 0)
-    #expect(SpeedEstimate.secondsLeft(doneBytes: 50, totalBytes: -1, bytesPerSecond: 20) == nil)
-    #expect(SpeedEstimate.secondsLeft(doneBytes: 50, totalBytes: 100, bytesPerSecond: 0) == nil)
   }
 }

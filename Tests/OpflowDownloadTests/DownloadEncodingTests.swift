@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowDownload
 import Testing
 
 @Suite("Encodings that nobody asked for")

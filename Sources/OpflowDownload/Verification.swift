@@ -1,3 +1,5 @@
+package import OpflowCore
+
 /// What a file turned out to be.
 package struct FileFacts: Equatable, Sendable {
   package var sizeBytes: Int64

@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowDownload
 import Testing
 
 /// What a download worker does with its tasks, without a network.

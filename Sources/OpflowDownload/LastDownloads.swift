@@ -1,3 +1,5 @@
+package import OpflowCore
+
 /// The last success of each download that journals tell of.
 package struct LastDownloads: Sendable {
   private var bySource: [UInt64: (milliseconds: Int64, record: FetchRecord)] = [:]
@@ -8,7 +10,7 @@ package struct LastDownloads: Sendable {
   package mutating func read(_ journal: UnsafeRawBufferPointer) {
     guard var reader = try? JournalReader(journal) else { return }
     while let line = reader.next() {
-      guard line.event == .transition(.success), let record = FetchReport.inFields(of: line),
+      guard line.event == .transition(.success), let record = line.fetch,
         record.report.sizeBytes > 0 || !record.report.sha256.isEmpty
       else { continue }
       let known = bySource[record.report.source]
@@ -21,4 +23,9 @@ package struct LastDownloads: Sendable {
   package func report(from url: String) -> FetchReport? {
     bySource[FetchReport.sourceHash(url)]?.record.report
   }
+}
+
+extension FetchReport {
+  /// By which a download is known in journals: hash of its URL as the manifest has it.
+  package static func sourceHash(_ url: String) -> UInt64 { Hash.xxh3(Array(url.utf8)) }
 }

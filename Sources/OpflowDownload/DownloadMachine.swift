@@ -1,3 +1,5 @@
+package import OpflowCore
+
 /// What to do next in a download.
 package enum DownloadStep: Equatable, Sendable {
   case request(FetchRequest)

@@ -1,4 +1,5 @@
 import OpflowCore
+import OpflowDownload
 import Testing
 
 /// What people see of addresses.

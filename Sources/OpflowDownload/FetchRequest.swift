@@ -1,3 +1,5 @@
+package import OpflowCore
+
 /// One request, as the machine wants it sent.
 package struct FetchRequest: Equatable, Sendable {
   package var address: WebAddress

@@ -29,7 +29,7 @@ package enum Credentials {
   }
 
   /// An address without credentials, else as it is written: what the record of a part knows it by.
-  static func removed(from text: String) -> String {
+  package static func removed(from text: String) -> String {
     guard let address = try? WebAddress(text), address.userInfo != nil else { return text }
     return address.text
   }

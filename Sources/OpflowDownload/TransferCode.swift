@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// What libcurl's codes (CURLcode, libcurl-errors(3)) mean for a download.
 package enum TransferCode {
   /// A transfer that could not even be begun: what was asked for is what libcurl refuses.

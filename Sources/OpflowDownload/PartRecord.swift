@@ -1,3 +1,5 @@
+package import OpflowCore
+
 // The record of a part (`to.part.meta`)
 // =====================================
 //
@@ -94,17 +96,6 @@ package struct PartRecord: Equatable, Sendable {
       default: break
       }
     }
-  }
-}
-
-extension FieldWriter {
-  /// A field with a tab before it, left out when it is empty.
-  mutating func pair(_ key: StaticString, _ value: String) {
-    if value.isEmpty { return }
-    tab()
-    raw(key)
-    raw("=")
-    escaped(value)
   }
 }
 

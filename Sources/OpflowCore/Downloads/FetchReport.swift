@@ -14,7 +14,7 @@ package struct FetchReport: Equatable, Sendable {
   /// Of the file, in lower-case hexadecimal: the one that the manifest gives, or else SHA-256.
   package var sha256 = ""
   package var sha512 = ""
-  /// Hash of the URL as the manifest has it; see `sourceHash`.
+  /// Hash (XXH3) of the URL as the manifest has it; never 0 in a report of a try.
   package var source: UInt64 = 0
   package var validator = Validator()
   /// Where redirects led; cut where it is very long.
@@ -23,8 +23,6 @@ package struct FetchReport: Equatable, Sendable {
   package var what = ""
 
   package init() {}
-
-  package static func sourceHash(_ url: String) -> UInt64 { Hash.xxh3(Array(url.utf8)) }
 }
 
 /// A report that is passed on: small, whatever it holds.
@@ -79,17 +77,6 @@ extension FetchReport {
   private static func isDigest(_ text: String, digitCount: Int) -> Bool {
     text.utf8.count <= digitCount
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-  }
-
-  /// The report in the fields of a journal's line; nil when they hold none.
-  static func inFields(of line: JournalLine) -> FetchRecord? {
-    var report = FetchReport()
-    for field in line.fields {
-      // Keys of other things are passed over, as everywhere in a journal.
-      _ = report.take(key: String(decoding: field.key, as: UTF8.self), value: field.value)
-    }
-    report.what = ""
-    return report.source == 0 ? nil : FetchRecord(report)
   }
 
   /// Takes a field in; false for one that is none of a report's, or makes no sense.

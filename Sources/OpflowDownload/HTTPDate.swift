@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Dates of HTTP (RFC 9110, 5.6.7), in all three forms that a recipient must read.
 package enum HTTPDate {
   private static let months = Array("janfebmaraprmayjunjulaugsepoctnovdec".utf8)

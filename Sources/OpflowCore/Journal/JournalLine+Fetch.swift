@@ -1,0 +1,12 @@
+extension JournalLine {
+  /// What a try of a download did, as the line's fields tell; nil when they tell of none.
+  package var fetch: FetchRecord? {
+    var report = FetchReport()
+    for field in fields {
+      // Keys of other things are passed over, as everywhere in a journal.
+      _ = report.take(key: String(decoding: field.key, as: UTF8.self), value: field.value)
+    }
+    report.what = ""
+    return report.source == 0 ? nil : FetchRecord(report)
+  }
+}
