@@ -8,16 +8,23 @@ enum CheckCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let manifest = try ManifestFile(arguments.file, naming: arguments.tasks)
-    let compiled = try manifest.compile(
-      runID: "check", set: arguments.set, maxParallel: nil, console: console,
-      wantsPlan: !arguments.tasks.isEmpty,
-      state: try RunLookup.state(arguments.view, for: manifest))
-    console.show(compiled.warnings)
-    if !arguments.tasks.isEmpty {
+    let state = try RunLookup.state(arguments.view, for: manifest)
+    let taskCount: Int
+    if arguments.tasks.isEmpty {
+      let checked = try manifest.check(set: arguments.set, console: console, state: state)
+      console.show(checked.warnings)
+      taskCount = checked.taskCount
+    } else {
+      // What tasks are named by is found in a plan.
+      let compiled = try manifest.compile(
+        runID: ManifestFile.runIDOfCheck, set: arguments.set, maxParallel: nil, console: console,
+        state: state)
+      console.show(compiled.warnings)
       let plan = try CompiledPlan.open(compiled.planBytes)
       try NamedTasks.check(arguments.tasks, of: plan, from: manifest)
+      taskCount = compiled.taskCount
     }
-    let tasks = compiled.taskCount == 1 ? "1 task" : "\(compiled.taskCount) tasks"
+    let tasks = taskCount == 1 ? "1 task" : "\(taskCount) tasks"
     let path = CleanText.string(manifest.displayPath)
     try Console.write("\(path): \(tasks), no mistakes\n")
     return ExitCode.success.rawValue

@@ -123,20 +123,50 @@ struct ManifestFile {
   ///
   /// - Throws: all its mistakes, laid out, with exit code 3.
   func compile(
-    runID: String, set: [String], maxParallel: UInt32?, console: Console, wantsPlan: Bool = true,
+    runID: String, set: [String], maxParallel: UInt32?, console: Console,
     state: StateFolder? = nil, fingerprints: FingerprintStyle = .relative
   ) throws(CommandError) -> CompiledManifest {
-    var options = CompileOptions(
+    var options = options(runID: runID, set: set, maxParallel: maxParallel, state: state)
+    options.fingerprints = fingerprints
+    return try Self.showing(console) { () throws(ManifestError) in
+      try ManifestCompiler.compile(source, options: options)
+    }
+  }
+
+  /// Finds what is wrong with it.
+  ///
+  /// - Throws: all its mistakes, laid out, with exit code 3.
+  func check(
+    set: [String], console: Console, state: StateFolder
+  ) throws(CommandError) -> CheckedManifest {
+    let options = options(runID: Self.runIDOfCheck, set: set, maxParallel: nil, state: state)
+    return try Self.showing(console) { () throws(ManifestError) in
+      try ManifestCompiler.check(source, options: options)
+    }
+  }
+
+  /// What `run.id` stands for where there is no run.
+  static let runIDOfCheck = "check"
+
+  private func options(
+    runID: String, set: [String], maxParallel: UInt32?, state: StateFolder?
+  ) -> CompileOptions {
+    CompileOptions(
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
       opflowVersion: Version.text, maxParallel: maxParallel.map { Int($0) },
-      cores: Machine.cores, memoryBytes: Machine.memoryBytes, wantsPlan: wantsPlan,
+      cores: Machine.cores, memoryBytes: Machine.memoryBytes,
       stateFolder: (state ?? StateFolder.beside(manifest: "\(folder)/-")).path,
       readLink: { try? Path.linkTarget($0) })
-    options.fingerprints = fingerprints
+  }
+
+  /// Lays mistakes out.
+  private static func showing<Result>(
+    _ console: Console, _ body: () throws(ManifestError) -> Result
+  ) throws(CommandError) -> Result {
     let renderer = DiagnosticRenderer(isColored: console.colorsError)
     do throws(ManifestError) {
-      return try ManifestCompiler.compile(source, options: options)
+      return try body()
     } catch {
       throw CommandError(.manifest, verbatim: renderer.render(error))
     }

@@ -6,7 +6,7 @@ import Testing
 /// what it reads. The time limit only catches that; what is counted is what was said and kept.
 @Suite(.timeLimit(.minutes(2))) struct BoundedWorkTests {
   private func refused(_ bytes: [UInt8]) throws -> ManifestError {
-    try #require(throws: ManifestError.self) { try compile(bytes: bytes, wantsPlan: false) }
+    try #require(throws: ManifestError.self) { try check(bytes: bytes) }
   }
 
   private func refused(_ text: String) throws -> ManifestError { try refused(Array(text.utf8)) }

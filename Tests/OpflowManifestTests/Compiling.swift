@@ -6,28 +6,42 @@ import Testing
 func compile(
   _ text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true,
+  maxParallel: Int? = nil, folder: String = "/data/project",
   links: [String: String] = [:]
 ) throws(ManifestError) -> CompiledManifest {
   try compile(
     bytes: Array(text.utf8), variables: variables, environment: environment, runID: runID,
-    maxParallel: maxParallel, folder: folder, wantsPlan: wantsPlan, links: links)
+    maxParallel: maxParallel, folder: folder, links: links)
 }
 
 func compile(
   bytes: [UInt8], variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], runID: String = "run-1",
-  maxParallel: Int? = nil, folder: String = "/data/project", wantsPlan: Bool = true,
+  maxParallel: Int? = nil, folder: String = "/data/project",
   links: [String: String] = [:]
 ) throws(ManifestError) -> CompiledManifest {
   try ManifestCompiler.compile(
-    ManifestSource(
-      bytes: bytes, displayPath: "m.yaml", path: "\(folder)/m.yaml", folder: folder,
-      defaultName: "m"),
+    source(bytes, in: folder),
     options: CompileOptions(
       runID: runID, variables: variables, environment: environment, opflowVersion: "1.0",
-      maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30, wantsPlan: wantsPlan,
+      maxParallel: maxParallel, cores: 8, memoryBytes: 16 << 30,
       stateFolder: folder + "/.opflow", readLink: { links[$0] }))
+}
+
+/// The same, without a plan.
+func check(bytes: [UInt8]) throws(ManifestError) -> CheckedManifest {
+  let folder = "/data/project"
+  return try ManifestCompiler.check(
+    source(bytes, in: folder),
+    options: CompileOptions(
+      runID: "run-1", opflowVersion: "1.0", cores: 8, memoryBytes: 16 << 30,
+      stateFolder: folder + "/.opflow"))
+}
+
+private func source(_ bytes: [UInt8], in folder: String) -> ManifestSource {
+  ManifestSource(
+    bytes: bytes, displayPath: "m.yaml", path: "\(folder)/m.yaml", folder: folder,
+    defaultName: "m")
 }
 
 /// `line:column: message` of every mistake in a manifest.

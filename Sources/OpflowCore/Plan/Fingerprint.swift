@@ -43,25 +43,20 @@ package struct FingerprintHasher {
   /// Number and hash of each part.
   private var wholes: [UInt64] = []
   private var parts: UInt64 = 0
-  private let isIdle: Bool
 
-  /// - Parameter isIdle: true where nobody asks for fingerprints: all that is added is dropped.
-  package init(isIdle: Bool = false) { self.isIdle = isIdle }
+  package init() {}
 
   package mutating func add(_ text: UnsafeRawBufferPointer) {
-    if isIdle { return }
     add(UInt64(text.count))
     bytes.append(contentsOf: text)
   }
 
   package mutating func add(_ number: UInt64) {
-    if isIdle { return }
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// Closes a part: all that was added since the last one.
   package mutating func end(_ part: Fingerprint.Part) {
-    if isIdle { return }
     let hash = Hash.xxh3(bytes)
     bytes.removeAll(keepingCapacity: true)
     wholes.append(part.rawValue.littleEndian)
@@ -70,7 +65,6 @@ package struct FingerprintHasher {
   }
 
   package mutating func finish() -> Fingerprint {
-    if isIdle { return Fingerprint(whole: 0, parts: 0) }
     defer {
       wholes.removeAll(keepingCapacity: true)
       parts = 0

@@ -53,12 +53,7 @@ package struct PlanBuilder: ~Copyable {
 
   package var resources: [ResourceEntry] = []
 
-  /// Whether there will be a plan.
-  private let keeps: Bool
-
-  /// - Parameter keeps: false for a check, which wants to know whether there could be a plan: all
-  ///   that is added is dropped, and `finish` must not be called.
-  package init(keeps: Bool = true) { self.keeps = keeps }
+  package init() {}
 
   package var taskCount: Int { tasks.name.count }
   package var edgeCount: Int { needTargets.count }
@@ -69,7 +64,6 @@ package struct PlanBuilder: ~Copyable {
   /// Makes room for a plan of about this size. Memory is not touched before it is used, so a
   /// generous guess costs nothing.
   package mutating func reserve(taskCount: Int, edgeCount: Int, textByteCount: Int) {
-    if !keeps { return }
     arena.reserve(
       textByteCount + taskCount * PlanWriter.bytesPerTask + edgeCount * PlanWriter.bytesPerEdge)
     tasks.reserve(taskCount)
@@ -80,12 +74,12 @@ package struct PlanBuilder: ~Copyable {
 
   /// Adds a text that is likely the only one of its kind.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
-    keeps ? arena.append(bytes) : .empty
+    arena.append(bytes)
   }
 
   /// Adds a text, or finds it when it is there: equal texts get equal references.
   package mutating func intern(_ bytes: UnsafeRawBufferPointer) -> TextRef {
-    if bytes.isEmpty || !keeps { return .empty }
+    if bytes.isEmpty { return .empty }
     return texts.intern(bytes, arena: &arena)
   }
 
@@ -106,10 +100,10 @@ package struct PlanBuilder: ~Copyable {
   }
 
   package mutating func list(_ items: [TextRef]) -> ListIndex {
-    keeps ? lists.index(of: items) : 0
+    lists.index(of: items)
   }
   package mutating func environment(_ items: [EnvironmentItem]) -> UInt32 {
-    keeps ? environments.index(of: items) : 0
+    environments.index(of: items)
   }
   package mutating func demand(_ items: [DemandItem]) -> UInt32 { demands.index(of: items) }
   package mutating func codes(_ items: [Int32]) -> UInt32 { codes.index(of: items) }
@@ -139,7 +133,7 @@ package struct PlanBuilder: ~Copyable {
 
   package mutating func add(_ task: TaskEntry) -> TaskID {
     let id = TaskID(taskCount)
-    if keeps { tasks.append(task) }
+    tasks.append(task)
     return id
   }
 
@@ -161,7 +155,6 @@ package struct PlanBuilder: ~Copyable {
 
   /// Orders the graph and lays out the file.
   package consuming func finish(manifest: ManifestEntry, key: PlanKey) -> Outcome {
-    precondition(keeps, "a builder for a check has no plan")
     precondition(needOffsets.count == taskCount + 1, "needs of every task must be ended")
     var dependents = Graph.reversed(offsets: needOffsets, targets: needTargets)
     let order: [Int32]

@@ -1,84 +1,17 @@
 package import OpflowCore
 
-/// A manifest as bytes, and where it comes from.
-package struct ManifestSource: Sendable {
-  package var bytes: [UInt8]
-  /// The path as the user wrote it, for `file:line:column`.
-  package var displayPath: String
-  /// The real path, `-` for standard input.
-  package var path: String
-  /// Absolute: what relative paths in the manifest start from.
-  package var folder: String
-  /// The run's name where the manifest has no `name`: the file's.
-  package var defaultName: String
-
-  package init(
-    bytes: [UInt8], displayPath: String, path: String, folder: String, defaultName: String
-  ) {
-    self.bytes = bytes
-    self.displayPath = displayPath
-    self.path = path
-    self.folder = folder
-    self.defaultName = defaultName
-  }
-
-  /// What is known of a plan's inputs before the manifest is read.
-  ///
-  /// - Parameter set: `NAME=VALUE` of each `--set`, in order.
-  package func inputs(opflowVersion: String, set: [String]) -> PlanInputs {
-    var inputs = PlanInputs(opflowVersion: opflowVersion, folder: folder)
-    inputs.set = set
-    inputs.files = [(path, Hash.planKey(bytes))]
-    return inputs
-  }
+/// A manifest without mistakes, of which nobody wants a plan.
+package struct CheckedManifest: Sendable {
+  /// At most 50.
+  package var warnings: [Diagnostic]
+  package var taskCount: Int
+  package var needCount: Int
 }
 
-/// What a plan depends on besides the manifest.
-package struct CompileOptions: Sendable {
-  package var runID: String
-  /// `--set NAME=VALUE`, in order; the last one of a name wins.
-  package var variables: [(name: String, value: String)]
-  /// The inherited environment, for `env.NAME` in expressions.
-  package var environment: [(name: String, value: String)]
-  package var opflowVersion: String
-  /// `-j`: capacity of `cpu`. Only decides what is warned of; the plan keeps the manifest's own.
-  package var maxParallel: Int?
-  /// The machine's, or the cgroup's.
-  package var cores: Int
-  package var memoryBytes: UInt64
-  /// Whether the plan's bytes are wanted; a check does without.
-  package var wantsPlan: Bool
-  /// Where runs are kept; nil where that is not known.
-  package var stateFolder: String?
-  /// What the symbolic link at a path names; nil for a path that is none. The one look at the machine's
-  /// files, to see that two names are one.
-  package var readLink: @Sendable (String) -> String?
-  package var fingerprints = FingerprintStyle.relative
-
-  package init(
-    runID: String, variables: [(name: String, value: String)] = [],
-    environment: [(name: String, value: String)] = [], opflowVersion: String,
-    maxParallel: Int? = nil, cores: Int, memoryBytes: UInt64, wantsPlan: Bool = true,
-    stateFolder: String? = nil, readLink: @escaping @Sendable (String) -> String? = { _ in nil }
-  ) {
-    self.stateFolder = stateFolder
-    self.readLink = readLink
-    self.runID = runID
-    self.variables = variables
-    self.environment = environment
-    self.opflowVersion = opflowVersion
-    self.maxParallel = maxParallel
-    self.cores = cores
-    self.memoryBytes = memoryBytes
-    self.wantsPlan = wantsPlan
-  }
-}
-
-/// A manifest without mistakes.
+/// A manifest without mistakes, and its plan.
 package struct CompiledManifest: Sendable {
-  /// The plan file (`Plan`); nothing when it was not wanted.
+  /// The plan file (`Plan`).
   package var planBytes: [UInt8]
-  /// What the plan is known by; zero when it was not wanted.
   package var planKey: PlanKey
   /// At most 50.
   package var warnings: [Diagnostic]
@@ -94,9 +27,10 @@ package struct CompiledManifest: Sendable {
 
 /// Compiles a manifest into a plan.
 ///
-/// The way of the data: bytes, a table of nodes (`YAMLDocument`), values with expressions evaluated
-/// (`ValueReader`), plan entries (`ManifestReader`), and the plan's bytes (`PlanBuilder`). Nothing
-/// in it touches a file, a clock or a process, but for what the options have it ask.
+/// The way of the data: bytes; nodes (`YAMLDocument`); what is declared (`TaskDeclarations`); values, with
+/// defaults merged in and expressions evaluated, task by task (`TaskValues`); needs found by name
+/// (`NeedResolver`); and the plan's entries (`PlanEmitter`). A check is the same without the last.
+/// Nothing in it touches a file, a clock or a process, but for what the options have it ask.
 package enum ManifestCompiler {
   /// The largest manifest that is read.
   package static let maximumBytes = 1 << 30
@@ -112,53 +46,90 @@ package enum ManifestCompiler {
     }
   }
 
+  /// Finds what is wrong with a manifest.
+  ///
+  /// - Throws: all its mistakes at once.
+  package static func check(
+    _ source: ManifestSource, options: CompileOptions
+  ) throws(ManifestError) -> CheckedManifest {
+    try withFile(source) { file, mistakes in
+      guard var reading = ManifestReading(file, source, options, mistakes) else { return nil }
+      reading.forEachTask { _, _ in }
+      reading.reportCycles()
+      guard mistakes.errorCount == 0 else { return nil }
+      return CheckedManifest(
+        warnings: mistakes.diagnostics(.warning, in: [file]), taskCount: reading.taskCount,
+        needCount: reading.needs.targets.count)
+    }
+  }
+
   /// - Throws: all mistakes of the manifest at once.
   package static func compile(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CompiledManifest {
-    let file = SourceFile(displayPath: source.displayPath, bytes: source.bytes)
-    let mistakes = Mistakes()
-    if let compiled = compile(file, source, options, mistakes) { return compiled }
-    throw ManifestError(
-      diagnostics: mistakes.diagnostics(.error, in: [file])
-        + mistakes.diagnostics(.warning, in: [file]), errorCount: mistakes.errorCount)
+    try withFile(source) { compile($0, source, options, $1) }
   }
 
   /// Nil when there are mistakes.
   private static func compile(
     _ file: SourceFile, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) -> CompiledManifest? {
-    guard source.bytes.count <= maximumBytes else {
-      mistakes.error(file.place(0), "the manifest is larger than 1 GiB")
+    guard var reading = ManifestReading(file, source, options, mistakes) else { return nil }
+    let scope = reading.scope
+    var emitter = PlanEmitter(
+      path: source.path, taskCount: reading.taskCount, document: reading.document,
+      defaults: reading.defaults,
+      fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints))
+    reading.forEachTask { task, document in
+      guard mistakes.errorCount == 0 else { return }
+      emitter.add(task, in: document)
+      if emitter.isTooLarge {
+        mistakes.error(document.place(task.key), "the texts of the plan grow beyond 3 GiB")
+      }
+    }
+    guard mistakes.errorCount == 0 else {
+      reading.reportCycles()
       return nil
     }
-    guard let document = SyntaxMistakes.read(file, mistakes) else { return nil }
-    var reader = ManifestReader(
-      document: document, mistakes: mistakes, source: source, options: options)
-    reader.read()
-    let key =
-      options.wantsPlan
-      ? planKey(source, options, reader: reader) : PlanKey(high: 0, low: 0)
-    let environmentRead = reader.scope.environmentRead
-    let usesRunID = reader.scope.sawRunID
-    let name = reader.name
-    let counts = (tasks: reader.tasks.count, needs: reader.needs.targets.count)
-    guard let plan = reader.finish(key: key) else { return nil }
+    let key = planKey(source, options, scope)
+    let outcome = emitter.finish(
+      reading.manifest, needs: reading.needs, folder: source.folder, scope: scope,
+      hasWarnings: !mistakes.all.isEmpty, key: key)
+    guard case .plan(let bytes) = outcome else {
+      reading.reportCycles()
+      return nil
+    }
     return CompiledManifest(
-      planBytes: plan, planKey: key,
-      warnings: mistakes.diagnostics(.warning, in: [file]),
-      environmentRead: environmentRead, usesRunID: usesRunID, name: name,
-      taskCount: counts.tasks, needCount: counts.needs)
+      planBytes: bytes, planKey: key, warnings: mistakes.diagnostics(.warning, in: [file]),
+      environmentRead: scope.inherited.read, usesRunID: scope.sawRunID,
+      name: reading.manifest.name, taskCount: reading.taskCount,
+      needCount: reading.needs.targets.count)
+  }
+
+  /// Lets `body` read a file, and throws what it found wrong when it gives nothing.
+  private static func withFile<Result>(
+    _ source: ManifestSource, _ body: (SourceFile, Mistakes) -> Result?
+  ) throws(ManifestError) -> Result {
+    let file = SourceFile(displayPath: source.displayPath, bytes: source.bytes)
+    let mistakes = Mistakes()
+    if source.bytes.count > maximumBytes {
+      mistakes.error(file.place(0), "the manifest is larger than 1 GiB")
+    } else if let result = body(file, mistakes) {
+      return result
+    }
+    throw ManifestError(
+      diagnostics: mistakes.diagnostics(.error, in: [file])
+        + mistakes.diagnostics(.warning, in: [file]), errorCount: mistakes.errorCount)
   }
 
   private static func planKey(
-    _ source: ManifestSource, _ options: CompileOptions, reader: borrowing ManifestReader
+    _ source: ManifestSource, _ options: CompileOptions, _ scope: NameScope
   ) -> PlanKey {
     var inputs = source.inputs(
       opflowVersion: options.opflowVersion,
       set: options.variables.map { "\($0.name)=\($0.value)" })
-    inputs.environment = reader.scope.environmentRead
-    inputs.runID = reader.scope.sawRunID ? options.runID : nil
+    inputs.environment = scope.inherited.read
+    inputs.runID = scope.sawRunID ? options.runID : nil
     return inputs.key
   }
 }

@@ -18,6 +18,7 @@ final class NameScope {
   var matrixNames: [Text] = []
   var taskID: Text?
   let runID: Text
+  let inherited: InheritedEnvironment
   /// Whether `run.id` gives a constant instead of the run's id: for fingerprints.
   var hidesRunID = false
   /// Set when an expression speaks of `run.id` or of `task.id`.
@@ -26,18 +27,13 @@ final class NameScope {
 
   let suggestions = Suggestions()
   /// Texts that live as long as the scope.
-  let store = TextStore()
+  let store: TextStore
   /// Texts of literals, as long as the scope as well: there are few.
   let literals = TextStore()
 
-  private var inherited = TextTable()
-  private var inheritedValues: [Text] = []
-  private let inheritedEnvironment: [(name: String, value: String)]
-  private var readNames: Set<Int> = []
-  private var unsetNames = TextTable()
-
   init(runID: String, inheritedEnvironment: [(name: String, value: String)]) {
-    self.inheritedEnvironment = inheritedEnvironment
+    store = TextStore()
+    inherited = InheritedEnvironment(inheritedEnvironment, store: store)
     self.runID = store.copy(runID)
   }
 
@@ -60,31 +56,7 @@ final class NameScope {
       if let index = environment.index(of: name) { return environmentValues[index] }
     case .variables, .environment: break
     }
-    return inheritedValue(name)
-  }
-
-  private func inheritedValue(_ name: Text) -> Text {
-    if inherited.count == 0 {
-      for (name, value) in inheritedEnvironment {
-        if inherited.insert(store.copy(name)).isNew { inheritedValues.append(store.copy(value)) }
-      }
-    }
-    if let index = inherited.index(of: name) {
-      readNames.insert(index)
-      return inheritedValues[index]
-    }
-    if unsetNames.index(of: name) == nil { _ = unsetNames.insert(store.copy(name)) }
-    return Text(start: nil, count: 0)
-  }
-
-  /// What expressions read of the inherited environment, by name; nil for what is not set.
-  var environmentRead: [(name: String, value: String?)] {
-    let set = readNames.map { index -> (name: String, value: String?) in
-      (inherited.texts[index].string, inheritedValues[index].string)
-    }
-    let unset = unsetNames.texts.map { text -> (name: String, value: String?) in (text.string, nil)
-    }
-    return (set + unset).sorted { $0.name < $1.name }
+    return inherited.value(name)
   }
 }
 

@@ -18,12 +18,18 @@ extension SchemaKey {
 struct KeyTable<Key: SchemaKey> {
   private let words = WordTable()
 
+  /// Of all keys.
   init() {
     var number = 0
     while let key = Key(rawValue: number) {
-      words.append(key.name)
+      words.append(key.name, number)
       number += 1
     }
+  }
+
+  /// Of a map that may have these only.
+  init(_ keys: [Key]) {
+    for key in keys { words.append(key.name, key.rawValue) }
   }
 
   func key(_ text: Text) -> Key? { words.number(of: text).flatMap { Key(rawValue: $0) } }
@@ -32,8 +38,7 @@ struct KeyTable<Key: SchemaKey> {
 
   /// Those that this version does something with.
   var offeredNames: [Text] {
-    words.texts.enumerated().filter { Key(rawValue: $0.offset)?.isSupported == true }
-      .map(\.element)
+    zip(words.texts, words.numbers).filter { Key(rawValue: $1)?.isSupported == true }.map(\.0)
   }
 }
 
@@ -64,10 +69,11 @@ private final class WordTable {
 
   private var words: [Word] = []
   private(set) var texts: [Text] = []
-  /// By hash, with room to spare: a name's number, or -1 for none.
+  private(set) var numbers: [Int] = []
+  /// By hash, with room to spare: a name's place in the lists, or -1 for none.
   private var slots = InlineArray<64, Int8>(repeating: -1)
 
-  func append(_ name: StaticString) {
+  func append(_ name: StaticString, _ number: Int) {
     // SAFETY: a literal's bytes live as long as the program.
     let text = Text(start: name.utf8Start, count: name.utf8CodeUnitCount)
     let word = Word(text)
@@ -76,6 +82,7 @@ private final class WordTable {
     slots[slot] = Int8(words.count)
     words.append(word)
     texts.append(text)
+    numbers.append(number)
   }
 
   func number(of text: Text) -> Int? {
@@ -83,7 +90,7 @@ private final class WordTable {
     let word = Word(text)
     var slot = Self.slot(word)
     while slots[slot] >= 0 {
-      if words[Int(slots[slot])] == word { return Int(slots[slot]) }
+      if words[Int(slots[slot])] == word { return numbers[Int(slots[slot])] }
       slot = (slot + 1) & 63
     }
     return nil

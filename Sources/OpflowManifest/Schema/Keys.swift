@@ -1,4 +1,5 @@
-// The keys of every map in a manifest with a fixed set of them.
+// The keys of every map in a manifest with a fixed set of them: the one place where a key has its word
+// and its owner.
 
 enum ManifestKey: Int, SchemaKey {
   /// What has these keys, as mistakes call it.
@@ -59,32 +60,15 @@ enum TaskKey: Int, SchemaKey {
     }
   }
 
-  var isSupported: Bool {
-    switch self {
-    case .matrix, .inputs, .outputs, .secrets: false
-    case .run, .download, .needs, .priority, .env, .dir, .shell, .timeout, .retry, .stop,
-      .allowFailure, .resources, .condition, .finally, .onInterrupted, .desc, .tags:
-      true
-    }
-  }
-}
+  /// Those that are read, and refused.
+  private static let later: [TaskKey] = [.matrix, .inputs, .outputs, .secrets]
 
-enum DefaultsKey: Int, SchemaKey {
-  case shell, dir, env, timeout, retry, stop, priority, resources, onInterrupted
+  var isSupported: Bool { !Self.later.contains(self) }
 
-  var name: StaticString {
-    switch self {
-    case .shell: "shell"
-    case .dir: "dir"
-    case .env: "env"
-    case .timeout: "timeout"
-    case .retry: "retry"
-    case .stop: "stop"
-    case .priority: "priority"
-    case .resources: "resources"
-    case .onInterrupted: "on_interrupted"
-    }
-  }
+  /// Those that `defaults` may set for all tasks, in the order in which they are offered.
+  static let ofDefaults: [TaskKey] = [
+    .shell, .dir, .env, .timeout, .retry, .stop, .priority, .resources, .onInterrupted,
+  ]
 }
 
 enum RetryKey: Int, SchemaKey {

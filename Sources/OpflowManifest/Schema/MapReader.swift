@@ -89,7 +89,8 @@ struct MapReader {
     collect(node, into: &entries)
   }
 
-  private func collect(_ node: Node, into entries: inout Entries) {
+  /// Adds the entries of a map; those of one map are mistakes where they stand twice.
+  func collect(_ node: Node, into entries: inout some EntryList) {
     // A map that is merged may say again what is known already.
     let merged = entries.count
     var hasMerge = false
@@ -99,7 +100,7 @@ struct MapReader {
       if isMerge(key, name) {
         hasMerge = true
       } else if let known = entries.insert(key, name), known >= merged {
-        duplicate(key, name, first: entries.keys[known])
+        duplicate(key, name, first: entries.key(known))
       }
     }
     guard hasMerge else { return }
@@ -175,7 +176,7 @@ struct MapReader {
   /// A map at the top that is most likely a task, as GitLab CI has them there.
   private func misplacedTask(_ key: Node, _ name: Text, owner: StaticString) -> String? {
     guard owner.description == ManifestKey.owner.description, TaskName.mistake(name) == nil,
-      document.kind(Node(key.record + 1)) == .mapping
+      document.kind(key.value) == .mapping
     else { return nil }
     return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }

@@ -7,7 +7,12 @@ struct PackedTexts {
   /// Where each text ends; the first begins at 0.
   private var ends: [UInt32] = []
 
-  var isEmpty: Bool { ends.isEmpty }
+  var count: Int { ends.count }
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
 
   /// Adds one with the next number.
   mutating func append(_ text: Text) {

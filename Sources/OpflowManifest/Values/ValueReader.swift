@@ -1,12 +1,37 @@
 internal import OpflowCore
 
-/// Reads nodes as values of the types that keys have. What is wrong is reported, and nil returned.
-struct ValueReader {
+/// Reads nodes of one file as values of the types that keys have. What is wrong is reported, and nil
+/// returned.
+///
+/// A class, so that the many readers of values share one reference to it.
+final class ValueReader {
   let document: YAMLDocument
   let mistakes: Mistakes
   let scope: NameScope
-  /// Holds evaluated texts, until its owner empties it between tasks.
+  let tables: SchemaTables
+  /// Holds evaluated texts.
   let scratch: TextStore
+  let maps: MapReader
+
+  /// - Parameter scratch: holds evaluated texts until its owner empties it; not the scope's own, which
+  ///   copies names while a text is made.
+  init(
+    document: YAMLDocument, mistakes: Mistakes, scope: NameScope, tables: SchemaTables,
+    scratch: TextStore
+  ) {
+    self.document = document
+    self.mistakes = mistakes
+    self.scope = scope
+    self.tables = tables
+    self.scratch = scratch
+    maps = MapReader(document: document, mistakes: mistakes)
+  }
+
+  /// The same, but for where texts are held.
+  func holding(_ scratch: TextStore) -> ValueReader {
+    ValueReader(
+      document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: scratch)
+  }
 
   // MARK: Scalars
 
@@ -193,6 +218,17 @@ struct ValueReader {
       document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))",
       help: help(scalar.text))
     return nil
+  }
+
+  // MARK: Maps
+
+  /// The entries of a value that must be a map.
+  func mapEntries(_ node: Node, _ subject: Subject) -> Entries? {
+    guard document.kind(node) == .mapping else {
+      wrongType(node, subject, expected: "a map", help: mapHelp(node))
+      return nil
+    }
+    return maps.entries(node)
   }
 
   // MARK: Lists

@@ -6,6 +6,9 @@ struct Node: Equatable {
 
   init(_ record: Int32) { self.record = record }
   init(_ record: Int) { self.record = Int32(truncatingIfNeeded: record) }
+
+  /// Of a key, which is one record: the next.
+  var value: Node { Node(record + 1) }
 }
 
 enum NodeKind: Equatable {

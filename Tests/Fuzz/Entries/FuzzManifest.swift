@@ -6,7 +6,7 @@ enum FuzzManifest {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     let compiled: CompiledManifest
     do throws(ManifestError) {
-      compiled = try compile(bytes, wantsPlan: true)
+      compiled = try ManifestCompiler.compile(source(bytes), options: options)
     } catch {
       try check(error, in: bytes)
       try checkAlone(bytes, isGood: false)
@@ -29,23 +29,23 @@ enum FuzzManifest {
     }
   }
 
-  private static func compile(
-    _ bytes: UnsafeRawBufferPointer, wantsPlan: Bool
-  ) throws(ManifestError) -> CompiledManifest {
-    try ManifestCompiler.compile(
-      ManifestSource(
-        bytes: Array(bytes), displayPath: "m.yaml", path: "/data/m.yaml", folder: "/data",
-        defaultName: "m"),
-      options: CompileOptions(
-        runID: "run", environment: [("HOME", "/home")],
-        opflowVersion: "1", cores: 4, memoryBytes: 1 << 33, wantsPlan: wantsPlan))
+  private static func source(_ bytes: UnsafeRawBufferPointer) -> ManifestSource {
+    ManifestSource(
+      bytes: Array(bytes), displayPath: "m.yaml", path: "/data/m.yaml", folder: "/data",
+      defaultName: "m")
+  }
+
+  private static var options: CompileOptions {
+    CompileOptions(
+      runID: "run", environment: [("HOME", "/home")], opflowVersion: "1", cores: 4,
+      memoryBytes: 1 << 33)
   }
 
   /// A check without a plan finds the same.
   private static func checkAlone(
     _ bytes: UnsafeRawBufferPointer, isGood: Bool
   ) throws(FuzzFinding) {
-    let isGoodAlone = (try? compile(bytes, wantsPlan: false)) != nil
+    let isGoodAlone = (try? ManifestCompiler.check(source(bytes), options: options)) != nil
     try expect(isGoodAlone == isGood, "a check and a run judge the manifest differently")
   }
 

@@ -1,11 +1,11 @@
 // What a shell would fill in, where no shell reads it.
 
-extension ManifestReader {
+extension ValueReader {
   /// Warns of `$NAME`, `${NAME}` and a leading `~/` in a value that nothing expands.
   ///
   /// - Parameter node: where the value stands. What an expression made is taken as it is.
-  mutating func warnOfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
-    guard let found = ShellText(in: value.text), !values.hasExpression(node) else { return }
+  func warnOfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
+    guard let found = ShellText(in: value.text), !hasExpression(node) else { return }
     mistakes.warning(
       document.place(node),
       "\(subject.description) holds `\(found.text.string)`, and nothing expands it here",

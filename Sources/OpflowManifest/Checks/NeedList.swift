@@ -5,7 +5,7 @@ struct NeedList {
   private(set) var targets: [Int32] = []
   private(set) var conditions: [NeedCondition] = []
   /// Where each is written, in the file of its task.
-  private(set) var offsetsInFile: [UInt32] = []
+  private var offsetsInFile: [UInt32] = []
   private var offsets: [UInt32] = [0]
 
   mutating func reserve(taskCount: Int, edgeCount: Int) {
@@ -19,6 +19,11 @@ struct NeedList {
   var count: Int { offsets.count - 1 }
 
   func edges(of task: Int) -> Range<Int> { Int(offsets[task])..<Int(offsets[task + 1]) }
+
+  /// Where a need is written.
+  ///
+  /// - Parameter file: of the task that has it.
+  func place(of edge: Int, in file: SourceFile) -> Place { file.place(Int(offsetsInFile[edge])) }
 
   /// Adds a need of the task whose turn it is.
   mutating func add(_ target: Int, on condition: NeedCondition, offset: Int) {

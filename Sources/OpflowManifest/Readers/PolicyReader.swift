@@ -1,16 +1,37 @@
 internal import OpflowCore
 
-// When and how often a task runs, and how it is ended.
+/// Reads when and how often a task runs, and how it is ended.
+struct PolicyReader {
+  let values: ValueReader
 
-extension ManifestReader {
-  mutating func readTimeout(_ node: Node, into settings: inout TaskSettings) {
+  /// Returns whether the policy may be another now.
+  func read(_ keys: Fields<TaskKey>, into settings: inout TaskSettings) -> Bool {
+    if let node = keys[.priority] { readPriority(node, into: &settings) }
+    if let node = keys[.onInterrupted] { readOnInterrupted(node, into: &settings) }
+    var isOwn = false
+    if let node = keys[.timeout] {
+      readTimeout(node, into: &settings)
+      isOwn = true
+    }
+    if let node = keys[.retry] {
+      readRetry(node, into: &settings)
+      isOwn = true
+    }
+    if let node = keys[.stop] {
+      readStop(node, into: &settings)
+      isOwn = true
+    }
+    return isOwn
+  }
+
+  private func readTimeout(_ node: Node, into settings: inout TaskSettings) {
     if let value = values.duration(node, Subject(TaskKey.timeout)) {
       settings.policy.timeoutMilliseconds = value
     }
   }
 
-  mutating func readRetry(_ node: Node, into settings: inout TaskSettings) {
-    if document.kind(node) == .scalar {
+  private func readRetry(_ node: Node, into settings: inout TaskSettings) {
+    if values.document.kind(node) == .scalar {
       if let value = values.integer(
         node, Subject(TaskKey.retry), in: 0...1_000_000, expected: "a whole number or a map")
       {
@@ -19,11 +40,11 @@ extension ManifestReader {
       }
       return
     }
-    guard document.kind(node) == .mapping else {
+    guard values.document.kind(node) == .mapping else {
       values.wrongType(node, Subject(TaskKey.retry), expected: "a whole number or a map")
       return
     }
-    let fields = maps.fields(node, tables.retry, owner: "`retry`")
+    let fields = values.maps.fields(node, values.tables.retry, owner: "`retry`")
     if let node = fields[.max],
       let value = values.integer(node, Subject(RetryKey.max), in: 0...1_000_000)
     {
@@ -53,19 +74,19 @@ extension ManifestReader {
     if let node = fields[.exitCodes],
       let codes = values.exitCodes(node, Subject(RetryKey.exitCodes), items: "exit_codes")
     {
-      settings.policy.retryCodes = builder.codes(codes)
+      settings.retryCodes = codes
     }
   }
 
   /// A thousand hours, in milliseconds: the plan keeps delays in 32 bits.
   private static var longestDelay: UInt64 { 1000 * 3_600_000 }
 
-  mutating func readStop(_ node: Node, into settings: inout TaskSettings) {
-    guard document.kind(node) == .mapping else {
+  private func readStop(_ node: Node, into settings: inout TaskSettings) {
+    guard values.document.kind(node) == .mapping else {
       values.wrongType(node, Subject(TaskKey.stop), expected: "a map")
       return
     }
-    let fields = maps.fields(node, tables.stop, owner: "`stop`")
+    let fields = values.maps.fields(node, values.tables.stop, owner: "`stop`")
     if let node = fields[.signal],
       let number = values.word(
         node, Subject(StopKey.signal), known: SignalName.known, parse: SignalName.number)
@@ -79,7 +100,7 @@ extension ManifestReader {
     }
   }
 
-  mutating func readPriority(_ node: Node, into settings: inout TaskSettings) {
+  private func readPriority(_ node: Node, into settings: inout TaskSettings) {
     if let value = values.word(
       node, Subject(TaskKey.priority), known: PriorityName.known, parse: PriorityName.value)
     {
@@ -87,7 +108,7 @@ extension ManifestReader {
     }
   }
 
-  mutating func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
+  private func readOnInterrupted(_ node: Node, into settings: inout TaskSettings) {
     let fails = values.word(
       node, Subject(TaskKey.onInterrupted), known: "rerun or fail"
     ) { text in text == "fail" ? true : text == "rerun" ? false : nil }

@@ -1,8 +1,7 @@
 /// Tells of tasks that wait for each other.
 struct CycleReport {
   let needs: NeedList
-  let tasks: Entries
-  let file: SourceFile
+  let tasks: TaskDeclarations
 
   /// Names every ring of needs in full.
   func report(to mistakes: Mistakes) {
@@ -19,16 +18,19 @@ struct CycleReport {
       names.append(tasks.name(first.task).string)
       let notes = shown.map { step in
         (
-          place: file.place(Int(needs.offsetsInFile[step.edge])),
+          place: place(step),
           message: "`\(tasks.name(step.task).string)` needs"
             + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here"
         )
       }
       mistakes.add(
         Mistakes.Mistake(
-          severity: .error, place: file.place(Int(needs.offsetsInFile[first.edge])),
+          severity: .error, place: place(first),
           message: "tasks need each other in a ring: \(names.joined(separator: " -> "))",
           help: "take one of these needs away", notes: notes))
     }
+  }
+  private func place(_ step: (task: Int, edge: Int)) -> Place {
+    needs.place(of: step.edge, in: tasks.document(step.task).file)
   }
 }

@@ -1,0 +1,112 @@
+/// Checks that no two tasks write one file, and none a file that is opflow's.
+struct WrittenPathCheck {
+  let mistakes: Mistakes
+  /// Absolute: where runs are kept; nil where that is not known.
+  let stateFolder: String?
+  private let links: LinkResolver
+  /// Holds the paths.
+  private let store = TextStore()
+  private var paths = WrittenPaths()
+
+  init(
+    mistakes: Mistakes, stateFolder: String?, readLink: @escaping (String) -> String?
+  ) {
+    self.mistakes = mistakes
+    self.stateFolder = stateFolder
+    links = LinkResolver(readLink: readLink)
+  }
+
+  /// Notes a file of the manifest, before any task.
+  mutating func note(_ file: SourceFile, at path: String) {
+    guard path.hasPrefix("/") else { return }
+    let path = store.copy(path)
+    _ = paths.insert(
+      path, WrittenPaths.Writer(kind: .manifest, text: path, place: file.place(0)))
+  }
+
+  /// Notes what a task writes.
+  mutating func note(_ task: borrowing TaskValues, in document: YAMLDocument) {
+    for file in task.written {
+      note(
+        file.path, at: document.place(file.path.node), in: task.settings.directory,
+        file.kind == .download ? .download : .output)
+    }
+  }
+
+  private mutating func note(
+    _ path: Scalar, at place: Place, in directory: Directory, _ kind: WrittenPaths.Writer.Kind
+  ) {
+    let absolute = PathText.absolute(path.text, from: directory.path, store: store)
+    let writer = WrittenPaths.Writer(
+      kind: kind, text: store.copy(path.text), place: place)
+    let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
+    let folder = links.folder(absolute.part(0..<slash).string)
+    let name = absolute.part(min(slash + 1, absolute.count)..<absolute.count).string
+    let own = folder == "/" ? "/" + name : folder + "/" + name
+    let isSame = own.utf8.count == absolute.count && own.utf8.elementsEqual(absolute)
+    let ownText = isSame ? absolute : store.copy(own)
+    if let first = paths.insert(ownText, writer) {
+      reportTwice(path.text, at: place, first)
+      return
+    }
+    if kind == .download { paths.noteFolder(folder) }
+    let destination = links.destination(of: own)
+    var linked = writer
+    linked.kind = kind == .download ? .linked : kind
+    if let destination, destination != own,
+      let first = paths.insert(store.copy(destination), linked)
+    {
+      reportTwice(path.text, at: place, first)
+      return
+    }
+    guard kind == .download, let state = stateFolder else { return }
+    let within = links.folder(state) + "/"
+    if [own, destination ?? own].contains(where: { ($0 + "/").hasPrefix(within) }) {
+      mistakes.error(
+        place, "`\(path.text.string)` lies in the folder where runs are kept",
+        help: "opflow alone writes there; name another place")
+    }
+  }
+
+  private func reportTwice(_ path: Text, at place: Place, _ first: WrittenPaths.Writer) {
+    if first.kind == .manifest {
+      mistakes.error(
+        place, "`\(path.string)` is this manifest", help: "let the task write another file")
+      return
+    }
+    let isAlias = !first.text.isSame(as: path)
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: place, message: "`\(path.string)` is written twice",
+        help: "two writers of one file destroy each other's work; let one task write it",
+        notes: [
+          (first.place, isAlias ? "the first one, as `\(first.text.string)`" : "the first one")
+        ]))
+  }
+
+  /// Reports what is no place for a download since another download needs it, once all are known.
+  func check() {
+    paths.forEachPart { part, download in
+      if part.kind == .manifest {
+        mistakes.error(
+          download.place,
+          "`\(download.text.string)` is collected in what is this manifest")
+        return
+      }
+      mistakes.add(
+        Mistakes.Mistake(
+          severity: .error, place: part.place,
+          message: "`\(part.text.string)` is what a download keeps its part in",
+          help: "two writers of one file destroy each other's work; give it another name",
+          notes: [(download.place, "the download to `\(download.text.string)`")]))
+    }
+    paths.forEachFolder { file, download in
+      mistakes.add(
+        Mistakes.Mistake(
+          severity: .error, place: file.place,
+          message: "`\(file.text.string)` is a folder to another download",
+          help: "a file and a folder cannot have one name",
+          notes: [(download.place, "the download to `\(download.text.string)`")]))
+    }
+  }
+}

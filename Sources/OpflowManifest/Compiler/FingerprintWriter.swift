@@ -1,0 +1,89 @@
+internal import OpflowCore
+
+/// Makes the fingerprints of tasks.
+struct FingerprintWriter {
+  private var hasher = FingerprintHasher()
+  /// The manifest's, absolute and normal.
+  private let folder: Text
+  private let style: FingerprintStyle
+
+  init(folder: Text, style: FingerprintStyle) {
+    self.folder = folder
+    self.style = style
+  }
+
+  /// - Parameters:
+  ///   - environment: the digest of the task's variables.
+  ///   - shell: that of the words before its script.
+  mutating func fingerprint(
+    of task: borrowing TaskValues, environment: UInt64, shell: UInt64
+  ) -> Fingerprint {
+    let kind = task.kind
+    addAction(of: task)
+    // An older opflow told of downloads as of commands.
+    hasher.end(kind == .download && style == .relative ? .download : .run)
+    hasher.add(environment)
+    hasher.end(.env)
+    hasher.add(path(task.settings.directory.stable))
+    hasher.end(.dir)
+    if kind == .shell { hasher.add(shell) }
+    hasher.end(.shell)
+    hasher.add(Self.digest(of: task.needs))
+    hasher.end(.needs)
+    return hasher.finish()
+  }
+
+  private mutating func addAction(of task: borrowing TaskValues) {
+    hasher.add(UInt64(task.kind.rawValue))
+    switch task.kind {
+    case .shell:
+      if let script = task.script { hasher.add(script.stable) }
+    case .command:
+      for word in task.words { hasher.add(word.stable) }
+    case .download:
+      if let download = task.download { add(download) }
+    }
+  }
+
+  /// What decides a download's result: where the file comes from, where it goes, and what must be true
+  /// of it.
+  private mutating func add(_ download: Download) {
+    let none = Text(start: nil, count: 0)
+    hasher.add(UInt64(download.urls.count))
+    for url in download.urls { hasher.add(url.stable) }
+    // A path that is written from the root may lie in the manifest's folder too.
+    let to = download.to?.stable ?? none
+    hasher.add(to.first == UInt8(ascii: "/") ? path(to) : to)
+    hasher.add(download.sha256 ?? none)
+    hasher.add(download.sha512 ?? none)
+    hasher.add(download.sizeBytes ?? DownloadEntry.none)
+    hasher.add(UInt64(download.headers.count))
+    for header in download.headers {
+      hasher.add(header.name)
+      hasher.add(header.value.stable)
+    }
+    hasher.add(UInt64(download.mode ?? .max))
+  }
+
+  /// What stands for an absolute path in a fingerprint.
+  private func path(_ path: Text) -> Text {
+    switch style {
+    case .relative: PathText.relative(path, to: folder)
+    case .absolute: path
+    }
+  }
+
+  /// The same for equal variables in any order.
+  static func digest(of environment: EnvironmentList) -> UInt64 {
+    environment.variables.reduce(0) { $0 &+ Digest.pair($1.name, $1.value.stable) }
+  }
+
+  static func digest(of shell: [Scalar]) -> UInt64 { Digest.list(shell.lazy.map(\.stable)) }
+
+  /// The same for equal needs in any order.
+  private static func digest(of needs: [TaskValues.Need]) -> UInt64 {
+    needs.reduce(0) {
+      $0 &+ Digest.combine(Hash.xxh3($1.name), UInt64($1.condition.rawValue))
+    }
+  }
+}

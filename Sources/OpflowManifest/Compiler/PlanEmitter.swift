@@ -1,0 +1,193 @@
+internal import OpflowCore
+
+/// Lays tasks out as a plan, in the order of their numbers.
+struct PlanEmitter: ~Copyable {
+  private var builder = PlanBuilder()
+  private var fingerprints: FingerprintWriter
+  /// Of what is the same for all tasks.
+  private let standard: StandardEntries
+  private var lines = LineCounter()
+  private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
+  private var items: [EnvironmentItem] = []
+  /// Holds what is made for one task.
+  private let scratch = TextStore()
+
+  /// Numbers in the plan of what tasks have that say nothing about it.
+  private struct StandardEntries {
+    var shell: ListIndex
+    var shellDigest: UInt64
+    var directory: TextRef
+    var environment: UInt32
+    var environmentDigest: UInt64
+    var policy: (command: UInt32, download: UInt32)
+    var demand: (command: UInt32, download: UInt32)
+  }
+
+  /// The plan's format refers to texts by 32 bits.
+  private static var longestArena: Int { 3 << 30 }
+
+  /// Whether the texts are more than a plan can hold.
+  var isTooLarge: Bool { builder.arenaByteCount > Self.longestArena }
+
+  init(
+    path: String, taskCount: Int, document: YAMLDocument, defaults: TaskDefaults,
+    fingerprints: FingerprintWriter
+  ) {
+    self.fingerprints = fingerprints
+    let settings = defaults.settings
+    Self.set(&items, to: defaults.lists.environment, &builder)
+    let kinds = (command: ActionKind.shell, download: ActionKind.download)
+    standard = StandardEntries(
+      shell: Self.list(settings.shell, &builder),
+      shellDigest: FingerprintWriter.digest(of: settings.shell),
+      directory: builder.intern(settings.directory.path),
+      environment: builder.environment(items),
+      environmentDigest: FingerprintWriter.digest(of: defaults.lists.environment),
+      policy: (
+        builder.policy(Self.policy(settings, kinds.command, &builder)),
+        builder.policy(Self.policy(settings, kinds.download, &builder))
+      ),
+      demand: (
+        builder.demand(defaults.lists.demands.resolved(for: kinds.command)),
+        builder.demand(defaults.lists.demands.resolved(for: kinds.download))
+      ))
+    builder.reserve(
+      taskCount: taskCount, edgeCount: min(document.nodeCount, taskCount * 8),
+      textByteCount: document.source.count)
+    _ = builder.file(path)
+  }
+
+  /// Adds a task without mistakes.
+  mutating func add(_ task: borrowing TaskValues, in document: YAMLDocument) {
+    scratch.removeAll()
+    let kind = task.kind
+    var entry = TaskEntry(name: builder.append(task.name), kind: kind)
+    entry.line = UInt32(
+      truncatingIfNeeded: lines.line(of: document.offset(task.key), in: document.source))
+    entry.flags = task.flags
+    entry.priority = task.settings.priority
+    if let description = task.description { entry.description = builder.append(description) }
+    if !task.tags.isEmpty { entry.tags = Self.list(task.tags, &builder) }
+    if !task.allowedCodes.isEmpty { entry.allowedCodes = builder.codes(task.allowedCodes) }
+    switch kind {
+    case .shell:
+      if let script = task.script { entry.script = builder.append(script.text) }
+      entry.shell =
+        task.own.contains(.shell) ? Self.list(task.settings.shell, &builder) : standard.shell
+    case .command: entry.words = Self.list(task.words, &builder)
+    case .download:
+      if let download = task.download {
+        entry.download = add(download, in: task.settings.directory)
+      }
+    }
+    entry.directory =
+      task.own.contains(.directory)
+      ? builder.intern(task.settings.directory.path) : standard.directory
+    entry.policy = policy(of: task)
+    entry.demand = demand(of: task)
+    var environmentDigest = standard.environmentDigest
+    entry.environment = standard.environment
+    if task.own.contains(.environment) {
+      Self.set(&items, to: task.lists.environment, &builder)
+      entry.environment = builder.environment(items)
+      environmentDigest = FingerprintWriter.digest(of: task.lists.environment)
+    }
+    entry.fingerprint = fingerprints.fingerprint(
+      of: task, environment: environmentDigest,
+      shell: task.own.contains(.shell)
+        ? FingerprintWriter.digest(of: task.settings.shell) : standard.shellDigest)
+    _ = builder.add(entry)
+  }
+
+  /// Lays the plan out.
+  consuming func finish(
+    _ manifest: ManifestValues, needs: NeedList, folder: String, scope: NameScope,
+    hasWarnings: Bool, key: PlanKey
+  ) -> PlanBuilder.Outcome {
+    for task in 0..<needs.count {
+      for edge in needs.edges(of: task) {
+        builder.addNeed(TaskID(needs.targets[edge]), on: needs.conditions[edge])
+      }
+      builder.endNeeds()
+    }
+    builder.resources = manifest.resources.entries { builder.intern($0) }
+    builder.readsEnvironment(scope.inherited.read.map(\.name))
+    var entry = ManifestEntry(
+      name: builder.intern(manifest.name), description: builder.intern(manifest.description),
+      folder: builder.intern(folder), maxParallel: manifest.maxParallel,
+      maxFailures: manifest.maxFailures, usesRunID: scope.sawRunID)
+    entry.hasWarnings = hasWarnings ? 1 : 0
+    return builder.finish(manifest: entry, key: key)
+  }
+
+  // MARK: Parts
+
+  private mutating func add(_ download: Download, in directory: Directory) -> UInt32 {
+    let to = download.to?.text ?? Text(start: nil, count: 0)
+    let target = PathText.absolute(to, from: directory.path, store: scratch)
+    var entry = DownloadEntry(
+      target: builder.append(target), sources: Self.list(download.urls, &builder))
+    if let hash = download.sha256 { entry.sha256 = builder.intern(hash) }
+    if let hash = download.sha512 { entry.sha512 = builder.intern(hash) }
+    if let size = download.sizeBytes { entry.sizeBytes = size }
+    var headers: [EnvironmentItem] = []
+    for header in download.headers {
+      headers.append(
+        EnvironmentItem(name: builder.intern(header.name), value: builder.intern(header.value.text))
+      )
+    }
+    entry.headers = builder.environment(headers)
+    if let mode = download.mode { entry.mode = mode }
+    entry.resumes = download.resumes ? 1 : 0
+    entry.maxBytesPerSecond = download.maximumBytesPerSecond ?? 0
+    return builder.download(entry)
+  }
+
+  /// Neighbours mostly share one policy.
+  private mutating func policy(of task: borrowing TaskValues) -> UInt32 {
+    let kind = task.kind
+    guard task.own.contains(.policy) else {
+      return kind == .download ? standard.policy.download : standard.policy.command
+    }
+    let policy = Self.policy(task.settings, kind, &builder)
+    if let lastPolicy, lastPolicy.policy == policy { return lastPolicy.index }
+    let index = builder.policy(policy)
+    lastPolicy = (policy, index)
+    return index
+  }
+
+  private mutating func demand(of task: borrowing TaskValues) -> UInt32 {
+    guard task.own.contains(.demands) else {
+      return task.kind == .download ? standard.demand.download : standard.demand.command
+    }
+    return builder.demand(task.lists.demands.resolved(for: task.kind))
+  }
+
+  private static func policy(
+    _ settings: TaskSettings, _ kind: ActionKind, _ builder: inout PlanBuilder
+  ) -> TaskPolicy {
+    var policy = settings.policy(for: kind)
+    let codes = settings.retryCodes(for: kind)
+    if !codes.isEmpty { policy.retryCodes = builder.codes(codes) }
+    return policy
+  }
+
+  private static func set(
+    _ items: inout [EnvironmentItem], to environment: EnvironmentList,
+    _ builder: inout PlanBuilder
+  ) {
+    items.removeAll(keepingCapacity: true)
+    for variable in environment.variables {
+      items.append(
+        EnvironmentItem(
+          name: builder.intern(variable.name), value: builder.intern(variable.value.text)))
+    }
+  }
+
+  private static func list(_ words: [Scalar], _ builder: inout PlanBuilder) -> ListIndex {
+    var refs: [TextRef] = []
+    refs.reserveCapacity(words.count)
+    for word in words { refs.append(builder.intern(word.text)) }
+    return builder.list(refs)
+  }
+}

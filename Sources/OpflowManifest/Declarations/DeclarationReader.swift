@@ -1,0 +1,73 @@
+/// Reads files into declarations.
+struct DeclarationReader {
+  let values: ValueReader
+
+  /// Declares the keys at the top of a file; nil, reported, when there are none.
+  func readFile() -> FileDeclaration? {
+    let document = values.document
+    guard document.kind(document.root) == .mapping else {
+      reportNoMap()
+      return nil
+    }
+    let keys = values.maps.fields(
+      document.root, values.tables.manifest, owner: ManifestKey.owner
+    ) { $0.hasPrefix("x-") }
+    return FileDeclaration(document: document, keys: keys)
+  }
+
+  /// Declares the tasks of a file.
+  func readTasks(of file: FileDeclaration, into tasks: inout TaskDeclarations) {
+    let document = file.document
+    tasks.begin(document)
+    guard let node = file.keys[.tasks] else {
+      if file.keys.isMeant(.tasks) { return }
+      values.mistakes.error(
+        document.place(document.root), "`tasks` is missing",
+        help: "declare at least one task under `tasks`")
+      return
+    }
+    guard document.kind(node) == .mapping else {
+      values.wrongType(
+        node, Subject(ManifestKey.tasks), expected: "a map from ids to tasks",
+        help: listedTaskHelp(node))
+      return
+    }
+    let before = tasks.count
+    values.maps.collect(node, into: &tasks)
+    if tasks.count == before {
+      values.mistakes.error(
+        document.place(node), "`tasks` is empty", help: "declare at least one task")
+    }
+  }
+
+  private func reportNoMap() {
+    let document = values.document
+    let node = document.root
+    let isNothing = values.describe(node) == "empty"
+    values.mistakes.error(
+      isNothing ? document.file.place(0) : document.place(node),
+      isNothing
+        ? "the manifest is empty" : "the manifest must be a map, not \(values.describe(node))",
+      help: isNothing
+        ? "declare at least one task under `tasks`" : "begin with a key, such as `tasks:`")
+  }
+
+  /// For tasks as a list of maps with a `name`, as playbooks and workflows have them.
+  private func listedTaskHelp(_ node: Node) -> String? {
+    let document = values.document
+    guard document.kind(node) == .sequence else { return nil }
+    var children = document.children(node)
+    var id = "build"
+    if let first = children.next(), document.kind(first) == .mapping {
+      var entries = document.children(first)
+      while let key = entries.next(), let value = entries.next() {
+        guard let name = document.scalarText(key), name == "name" || name == "id",
+          let text = document.scalarText(value), TaskName.mistake(text) == nil
+        else { continue }
+        id = text.string
+        break
+      }
+    }
+    return "each task stands under its id: `tasks: { \(id): { run: … } }`"
+  }
+}

@@ -1,0 +1,41 @@
+/// The environment that opflow itself was given, and what expressions read of it.
+final class InheritedEnvironment {
+  private let entries: [(name: String, value: String)]
+  /// Of the entries, once one is asked for.
+  private var names = TextTable()
+  private var values: [Text] = []
+  private var readNames: Set<Int> = []
+  private var unsetNames = TextTable()
+  private let store: TextStore
+
+  /// - Parameter store: holds texts as long as this lives.
+  init(_ entries: [(name: String, value: String)], store: TextStore) {
+    self.entries = entries
+    self.store = store
+  }
+
+  /// The value of a variable; empty when it is not set.
+  func value(_ name: Text) -> Text {
+    if names.count == 0 {
+      for (name, value) in entries where names.insert(store.copy(name)).isNew {
+        values.append(store.copy(value))
+      }
+    }
+    if let index = names.index(of: name) {
+      readNames.insert(index)
+      return values[index]
+    }
+    if unsetNames.index(of: name) == nil { _ = unsetNames.insert(store.copy(name)) }
+    return Text(start: nil, count: 0)
+  }
+
+  /// What was asked for, by name; nil for what is not set.
+  var read: [(name: String, value: String?)] {
+    let set = readNames.map { index -> (name: String, value: String?) in
+      (names.texts[index].string, values[index].string)
+    }
+    let unset = unsetNames.texts.map { text -> (name: String, value: String?) in (text.string, nil)
+    }
+    return (set + unset).sorted { $0.name < $1.name }
+  }
+}

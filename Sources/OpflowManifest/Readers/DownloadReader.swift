@@ -1,0 +1,186 @@
+internal import OpflowCore
+
+/// Reads `download`.
+struct DownloadReader {
+  let values: ValueReader
+
+  /// Reads a download, and notes the file that it makes.
+  func read(_ node: Node, into task: inout TaskValues) {
+    guard values.document.kind(node) == .mapping else {
+      values.wrongType(
+        node, Subject(TaskKey.download), expected: "a map",
+        help: "write { url: https://…, to: FILE }")
+      return
+    }
+    let fields = values.maps.fields(node, values.tables.download, owner: "`download`")
+    var download = Download()
+    readURLs(fields, of: node, into: &download)
+    if let to = fields[.to] {
+      download.to = values.filledString(to, Subject(DownloadKey.to))
+      if let path = download.to { values.warnOfShellText(path, to, Subject(DownloadKey.to)) }
+      if let path = download.to { noteTarget(path, in: &task) }
+    } else if !fields.isMeant(.to) {
+      reportMissing(.to, of: node)
+    }
+    download.sha256 = fields[.sha256].flatMap { readHash($0, .sha256, digitCount: 64) }
+    download.sha512 = fields[.sha512].flatMap { readHash($0, .sha512, digitCount: 128) }
+    download.sizeBytes = fields[.size].flatMap { values.size($0, Subject(DownloadKey.size)) }
+    if let headers = fields[.headers] { readHeaders(headers, into: &download) }
+    download.mode = fields[.mode].flatMap { readMode($0) }
+    if let resume = fields[.resume] {
+      download.resumes = values.boolean(resume, Subject(DownloadKey.resume)) ?? true
+    }
+    if let speed = fields[.maxSpeed] { download.maximumBytesPerSecond = readSpeed(speed) }
+    task.download = download
+  }
+
+  private func noteTarget(_ path: Scalar, in task: inout TaskValues) {
+    let last = path.text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
+    guard let last, !last.isEmpty, !last.elementsEqual(".".utf8), !last.elementsEqual("..".utf8)
+    else {
+      values.mistakes.error(
+        values.document.place(path.node), "`\(path.text.string)` names a folder, not a file",
+        help: "say what the file in it is to be called")
+      return
+    }
+    task.written.append(TaskValues.WrittenFile(path: path, kind: .download))
+  }
+
+  private func reportMissing(_ key: DownloadKey, of node: Node) {
+    values.mistakes.error(values.document.place(node), "the `download` has no `\(key.name)`")
+  }
+
+  private func readURLs(
+    _ fields: Fields<DownloadKey>, of node: Node, into download: inout Download
+  ) {
+    if let url = fields[.url] {
+      if let url = readURL(url, Subject(DownloadKey.url)) { download.urls.append(url) }
+    } else if !fields.isMeant(.url) {
+      reportMissing(.url, of: node)
+    }
+    guard let mirrors = fields[.mirrors],
+      let items = values.items(mirrors, Subject(DownloadKey.mirrors), expected: "a list of URLs")
+    else { return }
+    download.urls += items.compactMap { readURL($0, .item(of: DownloadKey.mirrors)) }
+  }
+
+  private func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
+    hideCredentials(in: node)
+    guard let url = values.filledString(node, subject) else { return nil }
+    var help: String?
+    do throws(WebAddress.Mistake) {
+      _ = try WebAddress(url.text.string)
+      if url.text.allSatisfy({ $0 > 32 && $0 != 127 }) { return url }
+      help = "write a blank in it as %20"
+    } catch {
+      help = error.text
+    }
+    values.mistakes.error(
+      values.document.place(node), "\(subject.description) must be an http, https or file URL",
+      help: help)
+    return nil
+  }
+
+  /// Has no mistake show a password that is in an address as it is written.
+  private func hideCredentials(in node: Node) {
+    guard values.document.kind(node) == .scalar else { return }
+    let text = values.document.text(node)
+    guard text.contains(UInt8(ascii: "@")) else { return }
+    // An `@` of a path is no credential's.
+    if let address = try? WebAddress(text.string), address.userInfo == nil { return }
+    let start = values.document.offset(node)
+    let source = values.document.source
+    let end = [start, start + 1].first {
+      $0 + text.count <= source.count
+        && source.part($0..<($0 + text.count)).elementsEqual(text)
+    }
+    values.mistakes.hide(
+      Secret(
+        place: values.document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
+  }
+
+  private func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Text? {
+    let subject = Subject(key)
+    guard let hash = values.scalar(node, subject, expected: "a hash in hexadecimal") else {
+      return nil
+    }
+    guard hash.text.allSatisfy(ASCII.isHexadecimal) else {
+      values.mistakes.error(
+        values.document.place(node), "\(subject.description) must be hexadecimal digits")
+      return nil
+    }
+    guard hash.text.count == digitCount else {
+      values.mistakes.error(
+        values.document.place(node),
+        "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)")
+      return nil
+    }
+    return lowercased(hash.text)
+  }
+
+  private func lowercased(_ hash: Text) -> Text {
+    if !hash.contains(where: { $0 >= 65 && $0 <= 90 }) { return hash }
+    return hash.map { ASCII.isLetter($0) ? $0 | 0x20 : $0 }
+      .withUnsafeBytes { values.scratch.copy($0) }
+  }
+
+  private func readHeaders(_ node: Node, into download: inout Download) {
+    guard let entries = values.mapEntries(node, Subject(DownloadKey.headers)) else { return }
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      // Mostly it lets somebody in.
+      let secret = Secret(place: values.document.place(entries.value(index)), extent: .rest)
+      if !Self.isHeaderName(name) {
+        values.mistakes.hide(secret)
+        values.mistakes.error(
+          values.document.place(entries.keys[index]),
+          "`\(name.string)` is no name of an HTTP header")
+      }
+      let subject = Subject.entry("headers", name)
+      guard let value = values.scalar(entries.value(index), subject, expected: "a string") else {
+        continue
+      }
+      // A line end in a header would begin another one.
+      if value.text.contains(where: { $0 == 10 || $0 == 13 }) {
+        values.mistakes.hide(secret)
+        values.mistakes.error(
+          values.document.place(value.node), "\(subject.description) holds a line end")
+      }
+      download.headers.append((name, value))
+    }
+  }
+
+  /// A token of RFC 9110, section 5.6.2.
+  private static func isHeaderName(_ text: Text) -> Bool {
+    let marks = Array("!#$%&'*+-.^_`|~".utf8)
+    return !text.isEmpty
+      && text.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || marks.contains($0) }
+  }
+
+  private func readMode(_ node: Node) -> UInt32? {
+    let subject = Subject(DownloadKey.mode)
+    guard let mode = values.string(node, subject) else { return nil }
+    guard (3...4).contains(mode.text.count), let bits = UInt32(mode.text.string, radix: 8) else {
+      values.mistakes.error(
+        values.document.place(node), "\(subject.description) must be three or four octal digits",
+        help: "such as \"0644\"")
+      return nil
+    }
+    return bits
+  }
+
+  private func readSpeed(_ node: Node) -> UInt64? {
+    let subject = Subject(DownloadKey.maxSpeed)
+    guard let speed = values.scalar(node, subject, expected: "a size per second") else {
+      return nil
+    }
+    let text = speed.text.hasSuffix("/s") ? speed.text.part(0..<(speed.text.count - 2)) : speed.text
+    guard let bytes = SizeText.bytes(text), bytes > 0 else {
+      values.mistakes.error(
+        values.document.place(node), "\(subject.description) must be a size per second",
+        help: "such as 10MiB")
+      return nil
+    }
+    return bytes
+  }
+}

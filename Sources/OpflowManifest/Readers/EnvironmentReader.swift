@@ -1,0 +1,45 @@
+/// Reads `env`, at the top level, in `defaults` and in tasks.
+struct EnvironmentReader {
+  let values: ValueReader
+  /// Reused from map to map.
+  private var entries: Entries
+
+  init(_ values: ValueReader) {
+    self.values = values
+    entries = Entries(document: values.document)
+  }
+
+  /// Reads a map of variables over those of `list`.
+  mutating func read(_ node: Node, into list: inout EnvironmentList) {
+    guard values.document.kind(node) == .mapping else {
+      values.wrongType(
+        node, Subject(TaskKey.env), expected: "a map", help: values.mapHelp(node))
+      return
+    }
+    values.maps.readEntries(node, into: &entries)
+    list.beginLayer()
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      guard isName(name, at: entries.keys[index]),
+        let value = values.scalar(
+          entries.value(index), .entry("env", name),
+          expected: "a string, a number or a boolean")
+      else { continue }
+      values.warnOfShellText(value, entries.value(index), .entry("env", name))
+      list.set(name, value)
+    }
+  }
+
+  private func isName(_ name: Text, at key: Node) -> Bool {
+    if name.hasPrefix("OPFLOW_") {
+      values.mistakes.error(
+        values.document.place(key), "`\(name.string)` is opflow's own",
+        help: "names that begin with `OPFLOW_` are set by opflow")
+      return false
+    }
+    if VariableName.isEnvironment(name) { return true }
+    values.mistakes.error(
+      values.document.place(key), "`\(name.string)` is no name of an environment variable")
+    return false
+  }
+}

@@ -1,0 +1,87 @@
+internal import OpflowCore
+
+/// Reads the keys of a task that stand for themselves: whether it counts and when, and what is for people.
+struct FlagReader {
+  let values: ValueReader
+
+  func read(
+    _ keys: Fields<TaskKey>, into task: inout TaskValues
+  ) {
+    if let node = keys[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
+      task.flags.insert(.finally)
+    }
+    if let node = keys[.condition], readCondition(node) == false {
+      task.flags.insert(.conditionFalse)
+    }
+    if let node = keys[.allowFailure] { readAllowFailure(node, into: &task) }
+    if let node = keys[.desc], let text = values.string(node, Subject(TaskKey.desc)) {
+      task.description = text.text
+    }
+    if let node = keys[.tags], let tags = readTags(node) {
+      task.tags = tags
+    }
+  }
+
+  /// A list, or one tag.
+  private func readTags(_ node: Node) -> [Scalar]? {
+    guard values.document.kind(node) == .scalar, values.describe(node) != "empty" else {
+      return values.strings(node, TaskKey.tags, expected: "a list of strings")
+    }
+    guard let tag = values.filledString(node, Subject(TaskKey.tags)) else { return nil }
+    if tag.text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }) {
+      values.mistakes.error(
+        values.document.place(node),
+        "`tags` is one tag here, and a tag holds no blank and no comma",
+        help: "several tags are a list: [fast, slow]")
+      return nil
+    }
+    return [tag]
+  }
+
+  /// `if`: nil when it cannot be read.
+  private func readCondition(_ node: Node) -> Bool? {
+    let subject = Subject(TaskKey.condition)
+    guard values.document.kind(node) == .scalar else {
+      values.wrongType(node, subject, expected: "an expression")
+      return nil
+    }
+    let text = values.document.text(node)
+    if text.trimmed.isEmpty || (values.document.isPlain(node) && CoreSchema.type(of: text) == .null)
+    {
+      values.mistakes.error(
+        values.document.place(node), "`if` is empty",
+        help: "write an expression, such as env.CI == 'true'"
+      )
+      return nil
+    }
+    let names = ScopedNames(scope: values.scope) { values.report($0, in: node) }
+    do {
+      let value = try ExpressionTemplate.evaluateWhole(
+        text, names: names, literals: values.scope.literals)
+      return ExpressionParser<ScopedNames>.isTrue(value)
+    } catch {
+      values.report(error, in: node)
+      return nil
+    }
+  }
+
+  private func readAllowFailure(_ node: Node, into task: inout TaskValues) {
+    let subject = Subject(TaskKey.allowFailure)
+    switch values.document.kind(node) {
+    case .sequence:
+      if let codes = values.exitCodes(node, subject, items: TaskKey.allowFailure.name) {
+        task.allowedCodes = codes
+      }
+    case .scalar:
+      let isCode = CoreSchema.integer(values.document.text(node)) != nil
+      if values.boolean(
+        node, subject, expected: "true, false or a list of exit codes",
+        help: isCode ? values.listHelp(node, ofNumbers: true) : nil) == true
+      {
+        task.flags.insert(.allowAnyFailure)
+      }
+    case .mapping:
+      values.wrongType(node, subject, expected: "true, false or a list of exit codes")
+    }
+  }
+}

@@ -1,0 +1,132 @@
+internal import OpflowCore
+
+/// Reads the capacities of top-level `resources`.
+struct CapacityReader {
+  let values: ValueReader
+
+  /// - Parameter wanted: `-j`, which goes over `max_parallel`.
+  func read(
+    _ keys: Fields<ManifestKey>, wanted: Int?, into manifest: inout ManifestValues
+  ) {
+    if let node = keys[.resources],
+      let entries = values.mapEntries(node, Subject(ManifestKey.resources))
+    {
+      for index in 0..<entries.count { readCapacity(entries, index, keys, into: &manifest) }
+    }
+    if let wanted {
+      manifest.resources.setMachineCapacity(ResourceEntry.cpu, UInt64(wanted))
+    } else if manifest.maxParallel > 0 {
+      manifest.resources.setMachineCapacity(ResourceEntry.cpu, UInt64(manifest.maxParallel))
+    }
+  }
+
+  private func readCapacity(
+    _ entries: Entries, _ index: Int, _ keys: Fields<ManifestKey>,
+    into manifest: inout ManifestValues
+  ) {
+    let name = entries.name(index)
+    let node = entries.value(index)
+    guard VariableName.isExpressionName(name) else {
+      values.mistakes.error(
+        values.document.place(entries.keys[index]), "`\(name.string)` is no name of a resource",
+        help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
+      return
+    }
+    // Known all the same when its value is wrong, or every use of it would be a mistake too.
+    guard let capacity = values.readAmount(node, name, atLeast: 1) else {
+      if manifest.resources.index(of: name) == nil {
+        manifest.resources.declare(name, capacity: .max)
+      }
+      return
+    }
+    guard name == "cpu" else {
+      manifest.resources.declare(name, capacity: capacity)
+      return
+    }
+    if keys[.maxParallel] == nil {
+      manifest.maxParallel = UInt32(capacity)
+    } else {
+      values.mistakes.error(
+        values.document.place(entries.keys[index]), "the capacity of `cpu` is set twice",
+        help: "keep `max_parallel`, or `resources.cpu`")
+    }
+  }
+}
+
+extension ValueReader {
+  /// An amount of a resource, in what that is counted in: a whole number of `cpu` and `download`, a
+  /// size of `memory`, and of the manifest's own a size or a number with up to three decimals.
+  ///
+  /// - Parameter minimum: 0, or 1 where there must be any.
+  func readAmount(_ node: Node, _ name: Text, atLeast minimum: Int64) -> UInt64? {
+    let subject = Subject.entry("resources", name)
+    if name == "cpu" || name == "download" {
+      return integer(node, subject, in: minimum...1_000_000).map { UInt64($0) }
+    }
+    let isSize = name == "memory"
+    guard let amount = isSize ? size(node, subject) : thousandths(node, subject)
+    else {
+      return nil
+    }
+    if amount > 0 || minimum == 0 { return amount }
+    mistakes.error(
+      document.place(node),
+      "\(subject.description) must be \(isSize ? "at least 1" : "more than 0")")
+    return nil
+  }
+}
+
+/// Reads what tasks ask of resources.
+struct DemandReader {
+  let values: ValueReader
+  let resources: ResourceTable
+
+  func read(_ node: Node, into demands: inout Demands) {
+    guard let entries = values.mapEntries(node, Subject(TaskKey.resources)) else { return }
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      guard let resource = resources.index(of: name) else {
+        values.mistakes.error(
+          values.document.place(entries.keys[index]), "unknown resource `\(name.string)`",
+          help: undeclaredHelp(name, entries.value(index)))
+        continue
+      }
+      guard let amount = values.readAmount(entries.value(index), name, atLeast: 0) else { continue }
+      if check(amount, of: resource, name, at: entries.value(index)) {
+        demands.set(resource, amount)
+      }
+    }
+  }
+
+  private func undeclaredHelp(_ name: Text, _ node: Node) -> String {
+    let amount =
+      values.document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
+    let declare =
+      "declare its capacity at the top of the manifest: `resources: { \(name.string): \(amount) }`"
+    // `cpu` is near to every short name.
+    guard name.count > 3,
+      let nearest = values.scope.suggestions.nearest(to: name, among: resources.names.texts)
+    else { return declare }
+    return "did you mean `\(nearest.string)`? Else \(declare)"
+  }
+
+  /// Whether a demand can ever be met.
+  private func check(
+    _ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node
+  ) -> Bool {
+    let capacity = resources.capacity(resource)
+    if amount <= capacity { return true }
+    if ResourceTable.isCut(resource) {
+      values.mistakes.warning(
+        values.document.place(node),
+        "`\(name.string)` \(amount) is more than the \(capacity) there is: the task runs alone")
+      return true
+    }
+    values.mistakes.error(
+      values.document.place(node),
+      "`\(name.string)` \(ResourceEntry.text(amount, of: resource)) is more than its capacity"
+        + " \(ResourceEntry.text(capacity, of: resource))",
+      help: "ask for less, or raise the capacity under top-level `resources`")
+    return false
+  }
+}

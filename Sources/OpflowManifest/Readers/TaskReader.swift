@@ -1,0 +1,90 @@
+internal import OpflowCore
+
+/// Reads the declared tasks of a file, one after the other.
+struct TaskReader {
+  let values: ValueReader
+  let defaults: TaskDefaults
+  /// Where `defaults` stand, and what they go over, when they speak of `task.id` and so differ from
+  /// task to task.
+  private let defaultsByTask: (node: Node, standard: TaskDefaults)?
+  private var settings: SettingsReader
+  private let flags: FlagReader
+  private let actions: ActionReader
+  private let needs: NeedReader
+  private let laterKeys: LaterKeyReader
+
+  /// - Parameters:
+  ///   - settings: keeps what it reads, as defaults must.
+  ///   - standard: what `defaults` go over.
+  init(_ settings: SettingsReader, defaults node: Node?, over standard: TaskDefaults) {
+    var settings = settings
+    let scope = settings.values.scope
+    // Where a task's id is spoken of, something must stand for it while there is no task.
+    scope.sawTaskID = false
+    scope.taskID = scope.store.copy("task")
+    defaults = settings.readDefaults(node, over: standard)
+    defaultsByTask = scope.sawTaskID ? node.map { ($0, standard) } : nil
+    scope.taskID = nil
+
+    self.settings = settings.holding(TextStore())
+    values = self.settings.values
+    flags = FlagReader(values: values)
+    actions = ActionReader(values)
+    needs = NeedReader(values: values)
+    laterKeys = LaterKeyReader(values: values)
+  }
+
+  /// Reads one task. Everything wrong is reported on the way; what is wrong is left out or gets a
+  /// default, so that reading goes on.
+  mutating func read(_ key: Node, into task: inout TaskValues) {
+    let document = values.document
+    let name = document.text(key)
+    if let mistake = TaskName.mistake(name) {
+      values.mistakes.error(document.place(key), mistake, help: TaskName.rule)
+    }
+    values.scratch.removeAll()
+    values.scope.taskID = name
+    task.begin(key: key, name: name, defaults)
+    guard document.kind(key.value) == .mapping else { return reportNoTask(key.value, task) }
+    var keys = Fields<TaskKey>()
+    values.maps.readFields(key.value, values.tables.task, owner: TaskKey.owner, into: &keys)
+    read(keys, into: &task)
+  }
+
+  private mutating func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
+    laterKeys.begin(keys)
+    readSettings(keys, into: &task)
+    flags.read(keys, into: &task)
+    if task.settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
+    actions.read(keys, into: &task)
+    if let node = keys[.needs] { needs.read(node, into: &task.needs) }
+    laterKeys.end(keys, into: &task)
+  }
+
+  private mutating func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
+    if let (node, standard) = defaultsByTask {
+      // Read and reported on before.
+      values.mistakes.mute()
+      let defaults = settings.readDefaults(node, over: standard)
+      values.mistakes.unmute()
+      (task.settings, task.lists) = (defaults.settings, defaults.lists)
+      _ = settings.read(keys, into: &task.settings, &task.lists)
+      task.own = .all
+      return
+    }
+    if keys.key(.env) != nil { task.lists.environment.replace(with: defaults.lists.environment) }
+    if keys.key(.resources) != nil { task.lists.demands = defaults.lists.demands }
+    task.own = settings.read(keys, into: &task.settings, &task.lists)
+  }
+
+  private func reportNoTask(_ node: Node, _ task: TaskValues) {
+    let name = task.name.string
+    let found = values.describe(node)
+    values.mistakes.error(
+      values.document.place(found == "empty" ? task.key : node),
+      found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
+      help: values.quotingHelp(node)
+        ?? (found == "a string" || found == "a list"
+          ? "write \(name): { run: … }" : "give it `run` or `download`"))
+  }
+}

@@ -1,0 +1,83 @@
+internal import OpflowCore
+
+/// One task with all its values: `defaults` merged in, expressions evaluated. One record serves all
+/// tasks in turn: texts are good until the next one is read.
+struct TaskValues {
+  /// Also where the task stands.
+  var key: Node
+  var name: Text
+  var kind = ActionKind.command
+  var settings: TaskSettings
+  /// Good for what is in `own` only; the rest is as in the defaults.
+  var lists = TaskLists()
+  var own = OwnSettings()
+  var flags: TaskFlags = []
+  /// Of a `shell` action.
+  var script: Scalar?
+  /// Of a `command`.
+  var words: [Scalar] = []
+  var download: Download?
+  var allowedCodes: [Int32] = []
+  var description: Text?
+  var tags: [Scalar] = []
+  var needs: [Need] = []
+  /// The files that the task says it writes.
+  var written: [WrittenFile] = []
+
+  /// A need as it is written: which tasks there are is not asked.
+  struct Need {
+    var name: Text
+    var node: Node
+    var condition: NeedCondition
+  }
+
+  struct WrittenFile {
+    enum Kind {
+      case download, output
+    }
+
+    var path: Scalar
+    var kind: Kind
+  }
+
+  /// For what comes before the first task.
+  init(_ defaults: TaskDefaults) {
+    key = Node(0)
+    name = Text(start: nil, count: 0)
+    settings = defaults.settings
+  }
+
+  /// Starts a task over.
+  mutating func begin(key: Node, name: Text, _ defaults: TaskDefaults) {
+    self.key = key
+    self.name = name
+    kind = .command
+    settings = defaults.settings
+    own = []
+    flags = []
+    script = nil
+    if !words.isEmpty { words.removeAll(keepingCapacity: true) }
+    if download != nil { download = nil }
+    if !allowedCodes.isEmpty { allowedCodes.removeAll() }
+    description = nil
+    if !tags.isEmpty { tags.removeAll(keepingCapacity: true) }
+    if !needs.isEmpty { needs.removeAll(keepingCapacity: true) }
+    if !written.isEmpty { written.removeAll(keepingCapacity: true) }
+  }
+}
+
+/// What a download fetches, and what must be true of it.
+struct Download {
+  /// First choice first.
+  var urls: [Scalar] = []
+  var to: Scalar?
+  /// Lower-case hexadecimal.
+  var sha256: Text?
+  var sha512: Text?
+  var sizeBytes: UInt64?
+  var headers: [(name: Text, value: Scalar)] = []
+  /// Permission bits.
+  var mode: UInt32?
+  var resumes = true
+  var maximumBytesPerSecond: UInt64?
+}

@@ -1,0 +1,10 @@
+/// The tables of known keys, made once a compilation.
+final class SchemaTables {
+  let manifest = KeyTable<ManifestKey>()
+  let task = KeyTable<TaskKey>()
+  let defaults = KeyTable(TaskKey.ofDefaults)
+  let retry = KeyTable<RetryKey>()
+  let stop = KeyTable<StopKey>()
+  let need = KeyTable<NeedKey>()
+  let download = KeyTable<DownloadKey>()
+}
