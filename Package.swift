@@ -56,7 +56,10 @@ let package = Package(
       name: "OpflowCommandLine", dependencies: ["OpflowCore"], swiftSettings: swiftSettings),
     .target(name: "OpflowSystem", dependencies: ["CLinux"], swiftSettings: swiftSettings),
     .target(
-      name: "OpflowRuntime", dependencies: ["OpflowSystem", "OpflowCore"],
+      name: "OpflowWorker", dependencies: ["OpflowSystem", "OpflowCore"],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "OpflowRuntime", dependencies: ["OpflowWorker", "OpflowSystem", "OpflowCore"],
       swiftSettings: swiftSettings),
     .target(
       name: "CTransfer", exclude: ["link"], cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
@@ -66,12 +69,13 @@ let package = Package(
       ]),
     .executableTarget(
       name: "opflow-download",
-      dependencies: ["OpflowDownload", "OpflowSystem", "OpflowCore", "CTransfer"],
+      dependencies: ["OpflowWorker", "OpflowDownload", "OpflowSystem", "OpflowCore", "CTransfer"],
       swiftSettings: swiftSettings, linkerSettings: staticRuntime),
     .executableTarget(
       name: "opflow",
       dependencies: [
-        "OpflowRuntime", "OpflowManifest", "OpflowCommandLine", "OpflowCore", "OpflowSystem",
+        "OpflowRuntime", "OpflowWorker", "OpflowManifest", "OpflowCommandLine", "OpflowCore",
+        "OpflowSystem",
       ],
       swiftSettings: swiftSettings, linkerSettings: staticExecutable),
 
@@ -91,7 +95,9 @@ let package = Package(
       name: "OpflowSystemTests", dependencies: ["OpflowSystem"], swiftSettings: swiftSettings),
     .testTarget(
       name: "OpflowRuntimeTests",
-      dependencies: ["OpflowRuntime", "OpflowCore", "OpflowSystem", "OpflowManifest"],
+      dependencies: [
+        "OpflowRuntime", "OpflowWorker", "OpflowManifest", "OpflowSystem", "OpflowCore",
+      ],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "DownloadTests",
@@ -108,7 +114,8 @@ let package = Package(
     // Whole runs, imagined: what tests sample and scripts/soak goes through by the million. Optimised
     // in debug builds too, since the tests go through thousands.
     .target(
-      name: "Simulation", dependencies: ["OpflowCore", "OpflowRuntime"], path: "Tests/Simulation",
+      name: "Simulation", dependencies: ["OpflowWorker", "OpflowDownload", "OpflowCore"],
+      path: "Tests/Simulation",
       swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swiftSettings),

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// Starts workers on this machine: this program anew, with a session and two pipes of its own.
 struct LocalLauncher: ~Copyable {
@@ -75,7 +76,7 @@ struct LocalLauncher: ~Copyable {
   private func spawn(
     _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
   ) throws(ProgramError) -> SpawnedProcess {
-    let arguments = WorkerMain.arguments(runFolder: folder.path, run: runID)
+    let arguments = WorkerProcess.arguments(runFolder: folder.path, run: runID)
     let additions = additions(for: kind)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(

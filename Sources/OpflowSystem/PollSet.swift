@@ -15,13 +15,24 @@ package struct PollSet: ~Copyable {
       count: slots)
   }
 
-  /// Watches `rawDescriptor` for reading in place of what `slot` had.
-  package mutating func set(_ slot: Int, _ rawDescriptor: Int32) {
+  /// Watches `rawDescriptor` in place of what `slot` had.
+  package mutating func set(
+    _ slot: Int, _ rawDescriptor: Int32, for interest: Readiness = .readable
+  ) {
     watched[slot].descriptor = rawDescriptor
+    watched[slot].interest = interest.rawValue
     watched[slot].readiness = 0
   }
 
   package mutating func clear(_ slot: Int) { set(slot, -1) }
+
+  /// What is watched, for whoever waits for it together with other things.
+  package var rawDescriptors: [Int32] { watched.map(\.descriptor).filter { $0 >= 0 } }
+
+  /// As after a wait that found nothing.
+  package mutating func forget() {
+    for slot in watched.indices { watched[slot].readiness = 0 }
+  }
 
   /// What the last wait found.
   package subscript(slot: Int) -> Readiness { Readiness(rawValue: watched[slot].readiness) }

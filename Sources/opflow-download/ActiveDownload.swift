@@ -89,8 +89,8 @@ final class ActiveDownload: TransferReceiver {
   // MARK: - Going on
 
   /// Does the next bit of work, or waits for some at most `milliseconds`, or until one of `others`
-  /// becomes readable: bits of which one did.
-  func advance(others: [Int32], milliseconds: Int32) -> Int32 {
+  /// becomes readable: whether one did.
+  func advance(others: [Int32], milliseconds: Int32) -> Bool {
     do throws(DownloadFailure) {
       switch phase {
       case .beginning: try begin()
@@ -104,7 +104,7 @@ final class ActiveDownload: TransferReceiver {
       tools.transfer.cancel()
       finish(.failure(defeat(error)))
     }
-    return 0
+    return false
   }
 
   /// Sees how far the file is that is put in place. False while it still is.
@@ -366,8 +366,8 @@ final class ActiveDownload: TransferReceiver {
     }
   }
 
-  private func transfer(others: [Int32], milliseconds: Int32) throws(DownloadFailure) -> Int32 {
-    let (progress, ready) = tools.transfer.step(others: others, milliseconds: milliseconds)
+  private func transfer(others: [Int32], milliseconds: Int32) throws(DownloadFailure) -> Bool {
+    let (progress, isElsewhere) = tools.transfer.step(others: others, milliseconds: milliseconds)
     let now = Clock.monotonicNanoseconds
     switch progress {
     case .running:
@@ -398,7 +398,7 @@ final class ActiveDownload: TransferReceiver {
         try ended(.complete)
       }
     }
-    return ready
+    return isElsewhere
   }
 
   private func ended(_ end: BodyEnd) throws(DownloadFailure) {

@@ -124,21 +124,21 @@ final class Transfer {
   }
 
   /// Goes on for as long as there is something to do, then waits for more, at most `milliseconds`.
-  /// The second result: a bit for each of `others`, descriptors, that is readable.
-  func step(others: [Int32], milliseconds: Int32) -> (Progress, Int32) {
+  /// The second result: whether one of `others`, descriptors, is readable.
+  func step(others: [Int32], milliseconds: Int32) -> (Progress, Bool) {
     var ready: Int32 = 0
     // SAFETY: the array lives until the call returns.
     let result = ctransfer_step(handle, others, Int32(others.count), milliseconds, &ready)
-    if result == 0 { return (.running, ready) }
+    if result == 0 { return (.running, ready != 0) }
     if result < 0 {
       cancel()
-      return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready)
+      return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready != 0)
     }
     inbox.receiver = nil
     let end = ctransfer_result(handle)
     wasCut = end.is_cut != 0
-    if end.code == 0 { return (.ended(nil), ready) }
-    return (.ended(TransferCode.failure(end.code, text: text(of: end.code))), ready)
+    if end.code == 0 { return (.ended(nil), ready != 0) }
+    return (.ended(TransferCode.failure(end.code, text: text(of: end.code))), ready != 0)
   }
 
   func cancel() {

@@ -1,11 +1,11 @@
 import Glibc
-import OpflowRuntime
 import OpflowSystem
+import OpflowWorker
 
 prepareProcess()
 let words = Arguments.words
 // A worker is no command of a person's: its arguments are the coordinator's.
-if words.first == WorkerMain.command {
+if words.first == WorkerProcess.command {
   exit(WorkerMain.run(arguments: Array(words.dropFirst())))
 }
 exit(Opflow.main(words))

@@ -1,7 +1,7 @@
 import OpflowCore
 import Testing
 
-@testable import OpflowRuntime
+@testable import OpflowWorker
 
 /// The worker's decisions, without a process or a clock.
 @Suite struct WorkerStateTests {

@@ -1,10 +1,11 @@
 import OpflowCore
-import OpflowRuntime
+import OpflowDownload
+import OpflowWorker
 
 /// Something that can happen next.
 struct Move {
   enum Kind {
-    case hello, order, endOfTree, endOfLeftovers, workerTimer, thaw
+    case hello, order, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
     case report, loss
   }
   var kind: Kind
@@ -13,7 +14,7 @@ struct Move {
   /// It goes on when the coordinator is gone.
   var isOfWorker: Bool {
     switch kind {
-    case .order, .endOfTree, .endOfLeftovers, .workerTimer, .thaw: true
+    case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw: true
     case .hello, .report, .loss: false
     }
   }
@@ -34,21 +35,45 @@ extension Drive {
       case .talking:
         if !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
         if !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
-        let canEnd = worker.tree.map { !$0.hasLeftovers && endStatus(of: $0) != nil } ?? false
-        if let deadline = worker.state.deadline, deadline <= now, !(chaos.isNone && canEnd) {
-          moves.append(Move(kind: .workerTimer, worker: index))
-        }
-        guard let tree = worker.tree else { continue }
-        if tree.hasLeftovers {
-          if tree.isKilled || tree.isAskedToEnd {
-            moves.append(Move(kind: .endOfLeftovers, worker: index))
-          }
-        } else if canEnd {
-          moves.append(Move(kind: .endOfTree, worker: index))
+        switch worker.kind {
+        case .command: addMoves(ofCommands: index, to: &moves)
+        case .download: addMoves(ofDownloads: index, to: &moves)
         }
       }
     }
     return moves
+  }
+
+  private func addMoves(ofCommands index: Int, to moves: inout [Move]) {
+    let tree = workers[index].commands.tree
+    let canEnd = tree.map { !$0.hasLeftovers && endStatus(of: $0) != nil } ?? false
+    addTimer(of: index, canEnd: canEnd, to: &moves)
+    guard let tree else { return }
+    if tree.hasLeftovers {
+      if tree.isKilled || tree.isAskedToEnd {
+        moves.append(Move(kind: .endOfLeftovers, worker: index))
+      }
+    } else if canEnd {
+      moves.append(Move(kind: .endOfTree, worker: index))
+    }
+  }
+
+  private func addMoves(ofDownloads index: Int, to moves: inout [Move]) {
+    let downloads = workers[index].downloads
+    let end = downloads.active.flatMap { endOfTransfer($0) }
+    addTimer(of: index, canEnd: end != nil, to: &moves)
+    if end != nil { moves.append(Move(kind: .endOfTransfer, worker: index)) }
+    if downloads.settling != nil { moves.append(Move(kind: .placed, worker: index)) }
+  }
+
+  private func addTimer(of index: Int, canEnd: Bool, to moves: inout [Move]) {
+    guard let deadline = workers[index].deadline, deadline <= now, !(chaos.isNone && canEnd)
+    else { return }
+    moves.append(Move(kind: .workerTimer, worker: index))
+  }
+
+  private func endOfTransfer(_ transfer: ImaginedDownloads.Transfer) -> Outcome? {
+    tasks[transfer.task.index].behaviour.outcome(ofDownload: transfer.attempt)
   }
 
   /// Half of those that are stopped go on some time.
@@ -77,39 +102,89 @@ extension Drive {
       try tell(.workerReady(id))
     case .order:
       let order = try workers[index].takeOrder(overWire: chaos.usesWire)
-      try tell(worker: index, .order(order))
+      switch (order, workers[index].kind) {
+      // The frame of every worker answers it.
+      case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
+      case (_, .command): try tell(commands: index, .order(order))
+      case (_, .download): try tell(downloads: index, .order(order))
+      }
     case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
     case .loss:
       witness.endAll(on: id)
-      workers[index].tree = nil
+      workers[index].forgetTasks()
       workers[index].phase = .gone
       lostWorkers += 1
       try tell(.workerLost(id, complaint: "it is gone"))
-    case .workerTimer: try tell(worker: index, .timer)
+    case .workerTimer:
+      switch workers[index].kind {
+      case .command: try tell(commands: index, .timer)
+      case .download: try tell(downloads: index, .timer)
+      }
+    case .endOfTransfer:
+      guard let transfer = workers[index].downloads.active, let end = endOfTransfer(transfer)
+      else { return }
+      // Now and then what is wanted stands there already.
+      let settles = end.isSuccess && random.chance(90)
+      try tell(
+        downloads: index, settles ? .settles(transfer.task) : .ended(transfer.task, end))
+    case .placed:
+      guard let transfer = workers[index].downloads.settling else { return }
+      let fails = !chaos.isNone && random.chance(4)
+      try tell(
+        downloads: index, .ended(transfer.task, fails ? Self.noRoom : Outcome(status: .success)))
     case .endOfTree:
-      guard let tree = workers[index].tree, let status = endStatus(of: tree) else { return }
+      guard let tree = workers[index].commands.tree, let status = endStatus(of: tree) else {
+        return
+      }
       let leaves = tasks[tree.task.index].leavesDescendants
-      if leaves { workers[index].tree?.hasLeftovers = true }
-      try tell(worker: index, .reaped(status: status, isGone: !leaves))
+      if leaves { workers[index].commands.tree?.hasLeftovers = true }
+      try tell(commands: index, .reaped(status: status, isGone: !leaves))
     case .thaw: workers[index].phase = .talking
-    case .endOfLeftovers: try tell(worker: index, .reaped(status: nil, isGone: true))
+    case .endOfLeftovers: try tell(commands: index, .reaped(status: nil, isGone: true))
     }
   }
 
-  /// Tells a worker a fact, and lets it start what it decides to start.
-  private mutating func tell(worker index: Int, _ event: WorkerEvent) throws(Finding) {
+  /// A file that cannot be put in place.
+  private static let noRoom = Outcome(status: .unknown, reason: .fetchFinal, errorNumber: 28)
+
+  /// Tells a command worker a fact, and lets it start what it decides to start.
+  private mutating func tell(commands index: Int, _ event: WorkerEvent) throws(Finding) {
     let id = workers[index].id
     for end in workers[index].tell(event, at: now) { try witness.end(end, on: id) }
     if workers[index].phase == .dead { witness.endAll(on: id) }
-    guard let tree = workers[index].tree, !tree.exists else { return }
+    guard let tree = workers[index].commands.tree, !tree.exists else { return }
     if case .isRefused = tasks[tree.task.index].behaviour {
       _ = workers[index].tell(.refused(errorNumber: 2, what: "no such program"), at: now)
       witness.refuse(tree.task, tree.attempt)
       // A task that was handed ahead is given back then, so nothing follows.
     } else {
-      workers[index].tree?.exists = true
+      workers[index].commands.tree?.exists = true
       try witness.start(tree.task, tree.attempt, on: id)
       _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
+    }
+  }
+
+  /// Tells a download worker a fact. A download runs, for all who see the worker from outside, from when
+  /// the worker says so.
+  private mutating func tell(downloads index: Int, _ event: DownloadWorkerEvent) throws(Finding) {
+    let id = workers[index].id
+    let before = workers[index].downloads.transfers
+    for sight in try workers[index].tell(event, at: now) {
+      switch sight {
+      case .start(let task, let attempt): try witness.start(task, attempt, on: id)
+      case .end(let end): try witness.end(end, on: id)
+      case .leave:
+        workers[index].phase = .dead
+        witness.endAll(on: id)
+      }
+    }
+    guard let last = workers[index].downloads.transfers.last,
+      !before.contains(where: { $0.task == last.task && $0.attempt == last.attempt })
+    else { return }
+    for other in workers.indices where other != index && workers[other].phase != .gone {
+      if workers[other].downloads.transfers.contains(where: { $0.task == last.task }) {
+        throw Finding("\(plan.nameString(last.task)): two workers write its file")
+      }
     }
   }
 

@@ -1,5 +1,4 @@
 import OpflowCore
-import OpflowRuntime
 
 /// One drive of a run: the real scheduler and journal encoder, workers with the real worker's
 /// decisions over imagined processes, an imagined clock and an imagined disk.
@@ -131,7 +130,7 @@ struct Drive {
   private mutating func waitForTime() throws(Finding) {
     var wake = scheduler.nextWake
     for worker in workers {
-      guard worker.phase == .talking, let deadline = worker.state.deadline else { continue }
+      guard worker.phase == .talking, let deadline = worker.deadline else { continue }
       if wake.map({ deadline < $0 }) ?? true { wake = deadline }
     }
     if let wake {
@@ -159,7 +158,7 @@ struct Drive {
         try witness.take(transition, at: now)
         lines.append(DriveLine(transition: transition, at: now))
         append(.transition(transition))
-      case .launch(let worker, _): try launch(worker)
+      case .launch(let worker, let kind): try launch(worker, kind)
       case .order(let worker, let order):
         if let (task, attempt) = order.start { try witness.checkOrder(task, attempt) }
         unsent.append((worker, order))
@@ -179,9 +178,9 @@ struct Drive {
     stopCause != nil || options.maxFailures > 0 && witness.failures >= options.maxFailures
   }
 
-  private mutating func launch(_ worker: WorkerID) throws(Finding) {
+  private mutating func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
-    workers.append(ImaginedWorker(id: worker, plan: plan))
+    workers.append(ImaginedWorker(id: worker, kind: kind, plan: plan))
     if chaos.launchFailsOneIn > 0, random.below(chaos.launchFailsOneIn) == 0 {
       workers[worker.index].phase = .gone
       failedLaunches.append(worker)

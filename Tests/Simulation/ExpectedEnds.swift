@@ -64,14 +64,17 @@ struct ExpectedEnds {
   ) -> TaskState {
     var attempt = attempts + 1
     while true {
-      let status = task.behaviour.status(attempt: attempt)
-      if status == .success { return .succeeded }
+      let end =
+        task.isDownload
+        ? task.behaviour.outcome(ofDownload: attempt)
+        : task.behaviour.status(attempt: attempt).map { Outcome(status: $0) }
+      if end?.isSuccess == true { return .succeeded }
       var mayRetry = attempt - attempts <= Int32(task.policy.retryMax)
       var isAllowed = task.flags.contains(.allowAnyFailure)
-      if case .exit(let code) = status {
+      if case .exit(let code) = end?.status {
         if !task.retryCodes.isEmpty, !task.retryCodes.contains(code) { mayRetry = false }
         if task.allowedCodes.contains(code) { isAllowed = true }
-      } else if !task.retryCodes.isEmpty {
+      } else if !task.retryCodes.isEmpty || end?.reason == .fetchFinal {
         mayRetry = false
       }
       if !mayRetry { return isAllowed ? .failedAllowed : .failed }

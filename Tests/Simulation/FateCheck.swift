@@ -206,7 +206,7 @@ struct FateCheck {
   /// A failure is final only when the policy has no further try.
   private func checkGaveUp(_ task: TaskID, _ line: Transition) throws(Finding) {
     switch line.outcome.reason {
-    case .workerLost, .output: return
+    case .workerLost, .output, .fetchFinal: return
     default: break
     }
     let policy = plan.policy(task)

@@ -1,7 +1,8 @@
 import OpflowCore
-import OpflowRuntime
+import OpflowDownload
+import OpflowWorker
 
-/// A worker with the real one's decisions, over an imagined process tree.
+/// A worker with the real one's decisions, over imagined processes or transfers.
 struct ImaginedWorker {
   enum Phase {
     /// It has yet to say hello.
@@ -17,19 +18,28 @@ struct ImaginedWorker {
   }
 
   let id: WorkerID
-  private let plan: Plan
+  let kind: WorkerKind
   var phase = Phase.launching
-  var state: WorkerState
   /// Orders that it has not read, reports that nobody has read.
   var inbox: [WorkerOrder] = []
   var outbox: [WorkerReport] = []
-  var tree: ImaginedTree?
-  private var actions: [WorkerAction] = []
+  // Of which the one of its kind is used.
+  var commands: ImaginedCommands
+  var downloads: ImaginedDownloads
 
-  init(id: WorkerID, plan: Plan) {
+  init(id: WorkerID, kind: WorkerKind, plan: Plan) {
     self.id = id
-    self.plan = plan
-    state = WorkerState(policy: { plan.policy($0) })
+    self.kind = kind
+    commands = ImaginedCommands(plan)
+    downloads = ImaginedDownloads(plan)
+  }
+
+  /// When it does something though nothing happens to it; nil for never.
+  var deadline: Instant? {
+    switch kind {
+    case .command: commands.state.deadline
+    case .download: downloads.state.deadline
+    }
   }
 
   /// It is killed, and nobody reads what it said.
@@ -38,36 +48,26 @@ struct ImaginedWorker {
     outbox.removeAll()
   }
 
-  /// Tells the worker a fact and performs what it decides, as far as that is its own affair.
+  /// Tells a command worker a fact.
   ///
   /// - Returns: how a tree of its ended, where the event ended one.
   mutating func tell(_ event: WorkerEvent, at now: Instant) -> [ImaginedTree.End] {
-    actions.removeAll(keepingCapacity: true)
-    state.handle(event, at: now, into: &actions)
-    var ends: [ImaginedTree.End] = []
-    for action in actions {
-      switch action {
-      case .start(let task, let attempt): tree = ImaginedTree(task: task, attempt: attempt)
-      case .report(let report):
-        if case .refused = report { tree = nil }
-        outbox.append(report)
-      case .signal: tree?.isAskedToEnd = true
-      case .proceed: tree?.isStopped = false
-      case .suspend: tree?.isStopped = true
-      case .kill: tree?.isKilled = true
-      case .abandon, .noteLeft: break
-      case .finish(let task, let attempt, let outcome):
-        // The next one may have been started by the same decision.
-        if tree?.task == task { tree = nil }
-        if plan.kind(task) == .download, outcome.reason == .none {
-          outbox.append(.fetched(task, attempt: attempt, ImaginedTree.record(ofTry: attempt)))
-        }
-        outbox.append(.ended(task, attempt: attempt, outcome))
-        ends.append(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome))
-      case .leave: phase = .dead
-      }
-    }
+    let (ends, leaves) = commands.tell(event, at: now, into: &outbox)
+    if leaves { phase = .dead }
     return ends
+  }
+
+  /// Tells a download worker a fact.
+  mutating func tell(
+    _ event: DownloadWorkerEvent, at now: Instant
+  ) throws(Finding) -> [ImaginedDownloads.Sight] {
+    try downloads.tell(event, at: now, into: &outbox)
+  }
+
+  /// It has left, or was killed, and nothing of its own is left.
+  mutating func forgetTasks() {
+    commands.tree = nil
+    downloads.transfers = []
   }
 
   /// The next report, as its line says it.
@@ -93,31 +93,5 @@ struct ImaginedWorker {
     }
     guard decoded == order else { throw Finding("the wire turned \(order) into another order") }
     return order
-  }
-}
-
-/// The processes of one try.
-struct ImaginedTree {
-  struct End {
-    var task: TaskID
-    var attempt: Int32
-    var outcome: Outcome
-  }
-
-  let task: TaskID
-  let attempt: Int32
-  /// Its first process exists.
-  var exists = false
-  var isAskedToEnd = false
-  var isKilled = false
-  var isStopped = false
-  /// Its own process has ended; what it left behind has not.
-  var hasLeftovers = false
-
-  /// What a download did, marked with the number of the try.
-  static func record(ofTry attempt: Int32) -> FetchRecord {
-    var report = FetchReport()
-    report.resumedBytes = Int64(attempt)
-    return FetchRecord(report)
   }
 }

@@ -36,9 +36,10 @@ package enum WorkerAction {
   case leave
 }
 
-/// The decisions of a worker: which task runs, which is next, and how one ends.
+/// The decisions of a command worker: which task runs, which are next, and how one ends.
 ///
-/// A worker holds at most two tasks. The one that runs goes through
+/// One task runs at a time; those that were handed ahead wait in their order. The one that runs goes
+/// through
 ///
 ///     starting ─► running ─► stopping ─► killing ─► (gone)
 ///         │          └──────────┴───────────┘
@@ -162,9 +163,8 @@ package struct WorkerState {
       }
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
-    case .watch: break
+    case .watch, .pulse: break
     case .conclude(let state): conclusion = state
-    case .pulse(let number): actions.append(.report(.pulse(number)))
     case .bye:
       isLeaving = true
       if current == nil { actions.append(.leave) }

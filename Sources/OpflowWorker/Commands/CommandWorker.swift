@@ -1,11 +1,11 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// A worker at work: waits, tells `WorkerState` what happened, and does what that decides.
+/// The work of a command worker: tells `WorkerState` what happened, and does what that decides.
 ///
 /// Each call of the kernel counts, since most tasks of a large run are short: a silent task that ends
 /// by itself costs a pipe, a clone, two waits, two reaps, one write and three closes.
-final class WorkerLoop {
+final class CommandWorker: WorkerRole {
   /// For so long `started` may wait for company, so that a short task costs one write.
   private static let holdNanoseconds: Int64 = 5_000_000
   private static let chunkBytes = 65536
@@ -13,21 +13,22 @@ final class WorkerLoop {
   private static let finalChunks = 64
 
   private enum Slot {
-    static let orders = 0, task = 1, output = 2, requests = 3, children = 4
-    static let count = 5
+    static let task = WorkerFrame.firstSlot
+    static let output = task + 1, children = task + 2
+    static let count = 3
   }
 
+  static let trade = WorkerTrade(
+    program: "opflow worker", usage: "opflow worker RUN-FOLDER RUN-ID", actions: ["run"],
+    kinds: [.shell, .command], slots: Slot.count)
+
+  let frame: WorkerFrame
   private let plan: Plan
   private let launcher: WorkerLauncher
   private let logs: Descriptor
-  private let orders: Descriptor
-  private let reports: Descriptor
-  /// TERM, INT and, where it is not ignored, HUP: somebody wants this worker gone.
-  private let requests: SignalDescriptor
   /// CHLD. Looked at only while a task runs for longer, so that a short one is spared a read.
   private let children: SignalDescriptor
 
-  private var poll = PollSet(slots: Slot.count)
   private var state: WorkerState
   private var watch = WorkerWatch()
   private var tree = WorkerTree()
@@ -36,77 +37,60 @@ final class WorkerLoop {
   private var running: TaskID = .none
   private var process: SpawnedProcess?
   private var pipe: Pipe?
-  private var input = LineBuffer()
-  private var output = FieldWriter()
-  /// When the first line of `output` must be sent at the latest.
-  private var sendBy: Instant?
+  /// When the task counts as one that takes its time, until it does.
+  private var watchChildrenAt: Instant?
   private var actions: [WorkerAction] = []
-  private var chunk = [UInt8](repeating: 0, count: WorkerLoop.chunkBytes)
+  private var chunk = [UInt8](repeating: 0, count: CommandWorker.chunkBytes)
   private var isPerforming = false
-  private var isDone = false
-  /// The coordinator reads no more.
-  private var isDeaf = false
 
-  init(
-    plan: Plan, run: String, logs: consuming Descriptor, orders: consuming Descriptor,
-    reports: consuming Descriptor
-  ) throws(Errno) {
+  init(_ frame: WorkerFrame) throws(WorkerFailure) {
+    self.frame = frame
+    let plan = frame.plan
     self.plan = plan
-    self.logs = logs
-    self.orders = orders
-    self.reports = reports
-    launcher = WorkerLauncher(plan: plan, run: run)
-    var requests: SignalSet = [.terminate, .interrupt]
-    if !Dispositions.isIgnored(.hangup) { requests.insert(.hangup) }
-    self.requests = try SignalDescriptor(requests)
-    children = try SignalDescriptor([.child])
+    let folder = frame.runFolder + "/logs"
+    logs = try WorkerFailure.naming("cannot open \(folder)") { () throws(Errno) in
+      try File.open(folder, [.readOnly, .directory])
+    }
+    children = try WorkerFailure.naming("cannot watch tasks") { () throws(Errno) in
+      try ProcessTree.becomeSubreaper()
+      return try SignalDescriptor([.child])
+    }
+    launcher = WorkerLauncher(plan: plan, run: frame.run)
     state = WorkerState(policy: { plan.policy($0) })
-    poll.set(Slot.orders, self.orders.rawValue)
-    poll.set(Slot.requests, self.requests.rawValue)
   }
 
-  /// Works until there is no more to do.
-  func run(hello: WorkerHello) throws(Errno) {
-    MessageCodec.encode(.hello(hello), into: &output)
-    send()
-    while !isDone {
-      _ = try poll.wait(nanoseconds: timeout())
-      let now = self.now
-      if poll.isReady(Slot.requests) {
-        while try requests.next() != nil { tell(.endOfOrders, now) }
-      }
-      if poll.isReady(Slot.output), readOutput() { checkLog(now) }
-      if poll.isReady(Slot.task) || poll.isReady(Slot.children) { try reap(now) }
-      if poll.isReady(Slot.orders) { try readOrders(now) }
-      if let deadline = state.deadline, deadline <= now { tell(.timer, now) }
-      passTime(now)
-    }
-    send()
-  }
+  // MARK: The frame's turn
 
-  private var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
-
-  // MARK: Waiting
-
-  private func timeout() -> Int64 {
-    var next = sendBy
-    if let deadline = state.deadline { next = min(next ?? deadline, deadline) }
+  var deadline: Instant? {
+    var next = state.deadline
     if let deadline = watch.deadline { next = min(next ?? deadline, deadline) }
-    guard let next else { return -1 }
-    return max(0, next.nanoseconds - now.nanoseconds)
+    if let watchChildrenAt { next = min(next ?? watchChildrenAt, watchChildrenAt) }
+    return next
   }
 
-  private func passTime(_ now: Instant) {
-    if let report = watch.takeReport(at: now) {
-      MessageCodec.encode(report, into: &output)
-      sendBy = now
-    }
-    if let sendBy, sendBy <= now {
-      send()
-      // The task takes its time: from now on watch what it leaves behind, or it would fill the
-      // process table with what ended.
-      if process != nil { poll.set(Slot.children, children.rawValue) }
-    }
+  func takeEvents(at now: Instant) throws(Errno) {
+    if frame.poll.isReady(Slot.output), readOutput() { checkLog(now) }
+    if frame.poll.isReady(Slot.task) || frame.poll.isReady(Slot.children) { try reap(now) }
+  }
+
+  func obey(_ order: WorkerOrder, at now: Instant) {
+    if case .watch(let task, let on) = order { watch.set(task, on: on) }
+    tell(.order(order), now)
+  }
+
+  func endOfOrders(at now: Instant) { tell(.endOfOrders, now) }
+
+  func passTime(at now: Instant) {
+    if let deadline = state.deadline, deadline <= now { tell(.timer, now) }
+    if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
+    // The task takes its time: from now on watch what it leaves behind, or it would fill the
+    // process table with what ended.
+    if let time = watchChildrenAt, time <= now { watchChildren() }
+  }
+
+  private func watchChildren() {
+    watchChildrenAt = nil
+    frame.poll.set(Slot.children, children.rawValue)
   }
 
   // MARK: Decisions
@@ -129,41 +113,42 @@ final class WorkerLoop {
     switch action {
     case .start(let task, let attempt): start(task, attempt, now)
     case .report(let report):
-      MessageCodec.encode(report, into: &output)
       if case .started = report {
-        if sendBy == nil { sendBy = Instant(nanoseconds: now.nanoseconds + Self.holdNanoseconds) }
+        let time = now.advanced(byNanoseconds: Self.holdNanoseconds)
+        frame.say(report, by: time)
+        watchChildrenAt = time
       } else {
-        sendBy = now
+        frame.say(report)
       }
     case .signal(let number): tree.signal(Signal(rawValue: number))
     case .suspend: tree.signal(.stop)
     case .proceed: tree.signal(.proceed)
     case .noteLeft: tree.noteLeft()
     case .kill:
-      poll.set(Slot.children, children.rawValue)
+      watchChildren()
       tree.signal(.kill)
     case .abandon: complainOfSurvivors()
     case .finish(let task, let attempt, let outcome): finish(task, attempt, outcome)
-    case .leave: isDone = true
+    case .leave: frame.leave()
     }
   }
 
   private func start(_ task: TaskID, _ attempt: Int32, _ now: Instant) {
     // What ended before must not wait for the start of what comes next.
-    send()
+    frame.send()
     running = task
     log = WorkerLog(attempt: attempt)
     isLogFailureTold = false
     // From before the spawn: it returns after the exec, when a short task is half done.
-    let began = self.now
+    let began = frame.now
     do throws(WorkerRefusal) {
       let pipe = try makePipe()
       let process = try launcher.start(
         task, attempt: attempt, conclusion: state.conclusion, output: pipe.write.rawValue)
       let pid = process.pid
       tree.begin(mainPID: pid)
-      poll.set(Slot.task, process.descriptor.rawValue)
-      poll.set(Slot.output, pipe.read.rawValue)
+      frame.poll.set(Slot.task, process.descriptor.rawValue)
+      frame.poll.set(Slot.output, pipe.read.rawValue)
       self.process = consume process
       // The writing end stays open here: the end of a task shows at its pidfd, and a hang-up before
       // it would only be one more thing to wake up for.
@@ -185,7 +170,7 @@ final class WorkerLoop {
   // MARK: The task that runs
 
   private func reap(_ now: Instant) throws(Errno) {
-    if poll.isReady(Slot.children) {
+    if frame.poll.isReady(Slot.children) {
       while try children.next() != nil {}
     }
     guard process != nil else { return }
@@ -193,7 +178,9 @@ final class WorkerLoop {
     if reaped.isGone {
       // Nothing can have been written after the wait that found its one process ended, and the
       // output empty.
-      let isSilent = reaped.count == 1 && !poll.isReady(Slot.output) && poll.isReady(Slot.task)
+      let isSilent =
+        reaped.count == 1 && !frame.poll.isReady(Slot.output)
+        && frame.poll.isReady(Slot.task)
       if !isSilent {
         drainOutput()
         checkLog(now)
@@ -220,7 +207,7 @@ final class WorkerLoop {
   private func checkLog(_ now: Instant) {
     guard let failure = log.failure, !isLogFailureTold else { return }
     isLogFailureTold = true
-    complain("task \(plan.nameString(running)): its log cannot be written: \(failure)")
+    frame.complain("task \(plan.nameString(running)): its log cannot be written: \(failure)")
     tell(.outputFailed(errorNumber: failure.rawValue), now)
   }
 
@@ -235,9 +222,10 @@ final class WorkerLoop {
   }
 
   private func finish(_ task: TaskID, _ attempt: Int32, _ outcome: Outcome) {
-    poll.clear(Slot.task)
-    poll.clear(Slot.output)
-    poll.clear(Slot.children)
+    frame.poll.clear(Slot.task)
+    frame.poll.clear(Slot.output)
+    frame.poll.clear(Slot.children)
+    watchChildrenAt = nil
     log.close()
     process = nil
     pipe = nil
@@ -252,67 +240,16 @@ final class WorkerLoop {
       outcome.errorNumber = failure.rawValue
     }
     if let left = tree.left {
-      MessageCodec.encode(.left(task, attempt: attempt, left), into: &output)
+      frame.say(.left(task, attempt: attempt, left))
     }
-    MessageCodec.encode(.ended(task, attempt: attempt, outcome), into: &output)
-    sendBy = Instant(nanoseconds: 0)
+    frame.say(.ended(task, attempt: attempt, outcome))
   }
 
   private func complainOfSurvivors() {
     for left in tree.abandon() {
-      complain(
+      frame.complain(
         "task \(plan.nameString(running)): process \(left.pid) (\(left.name)) could not be ended")
     }
     drainOutput()
   }
-
-  // MARK: Lines
-
-  private func readOrders(_ now: Instant) throws(Errno) {
-    let count = try input.fill { room throws(Errno) in try orders.read(into: room) }
-    if count == 0 {
-      poll.clear(Slot.orders)
-      tell(.endOfOrders, now)
-      return
-    }
-    while true {
-      switch input.nextOrder() {
-      case .message(let order):
-        if let fault = order.fault(in: plan) {
-          refuseOrders(fault, now)
-          return
-        }
-        if case .watch(let task, let on) = order { watch.set(task, on: on) }
-        tell(.order(order), now)
-      case .needsMore: return
-      case .malformed:
-        refuseOrders("a line is no order", now)
-        return
-      }
-    }
-  }
-
-  /// Whoever sends such lines is no coordinator of this version: end as if it were gone.
-  private func refuseOrders(_ what: String, _ now: Instant) {
-    complain("standard input: \(what)")
-    poll.clear(Slot.orders)
-    tell(.endOfOrders, now)
-  }
-
-  private func send() {
-    sendBy = nil
-    if output.isEmpty { return }
-    defer { output.removeAll() }
-    if isDeaf { return }
-    do throws(Errno) {
-      try output.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
-        try reports.writeAll(UnsafeRawBufferPointer(bytes))
-      }
-    } catch {
-      isDeaf = true
-      tell(.endOfOrders, now)
-    }
-  }
-
-  private func complain(_ text: String) { WorkerMain.complain(text) }
 }

@@ -1,0 +1,288 @@
+package import OpflowCore
+
+/// What happens to a download worker.
+package enum DownloadWorkerEvent {
+  case order(WorkerOrder)
+  /// The coordinator is gone, or this worker was told to end by a signal.
+  case endOfOrders
+  /// The task's bytes are all there and right; they are being put in place.
+  case settles(TaskID)
+  /// The task's download came to its end: how, its usage aside.
+  case ended(TaskID, Outcome)
+  /// A deadline may have passed.
+  case timer
+}
+
+/// What a download worker is to do, in this order.
+package enum DownloadWorkerAction: Equatable, Sendable {
+  /// Work on it from now on: it is the only one to be transferred.
+  case begin(TaskID, attempt: Int32)
+  /// End its transfer and keep its part; its end is told later.
+  case cut(TaskID)
+  /// Leave it where it is and forget it; its part is kept.
+  case abandon(TaskID)
+  /// It goes on after a pause, which is no time of silence.
+  case proceed(TaskID)
+  /// Report what it did and how it ended, and forget it.
+  case tellEnd(TaskID, attempt: Int32, Outcome)
+  case report(WorkerReport)
+  case leave
+}
+
+/// The decisions of a download worker over its tasks, in the order in which they were given: which one
+/// is worked on, what the coordinator is told of which, and how one ends.
+///
+///     waiting ─► transferring ─► settling ─► ended
+///                     └──────────────────────►┘
+///
+/// One task is transferred at a time. While what it fetched is made durable, which takes the disk longer
+/// than the network, the next one is transferred already; but to the coordinator each starts when the
+/// one before it has ended well, and is given back when that ended otherwise. So all that is said of a
+/// task waits until those before it have ended. While it is suspended nothing begins or goes on.
+package struct DownloadWorkerState: Sendable {
+  private enum Phase {
+    case waiting, transferring, settling
+    case ended(Outcome)
+  }
+
+  private struct Entry {
+    let task: TaskID
+    let attempt: Int32
+    var phase = Phase.waiting
+    var begin = Instant(nanoseconds: 0)
+    /// When its time is up; nil for no timeout, and while it is suspended.
+    var timeout: Instant?
+    /// What is left of the timeout, while it is suspended.
+    var remainingNanoseconds: Int64?
+  }
+
+  private let pid: Int32
+  private let timeoutMilliseconds: @Sendable (TaskID) -> UInt64
+  private var entries: [Entry] = []
+  private var hasToldStart = false
+  /// Whether the last task ended so that those handed ahead may follow.
+  private var hasEndedWell = false
+  private var isLeaving = false
+  private var hasLeft = false
+  package private(set) var isSuspended = false
+
+  /// - Parameter timeoutMilliseconds: of a task; 0 for none.
+  package init(pid: Int32, timeoutMilliseconds: @escaping @Sendable (TaskID) -> UInt64) {
+    self.pid = pid
+    self.timeoutMilliseconds = timeoutMilliseconds
+  }
+
+  /// The task that is worked on, unless it is suspended.
+  package var active: TaskID? {
+    guard !isSuspended, let place = transferring else { return nil }
+    return entries[place].task
+  }
+
+  /// When `timer` is due; nil for never.
+  package var deadline: Instant? {
+    guard !isSuspended, let place = transferring else { return nil }
+    return entries[place].timeout
+  }
+
+  /// Whether the coordinator was told that the task runs.
+  package func isFirst(_ task: TaskID) -> Bool { entries.first?.task == task }
+
+  package mutating func handle(
+    _ event: DownloadWorkerEvent, at now: Instant, into actions: inout [DownloadWorkerAction]
+  ) {
+    switch event {
+    case .order(let order): obey(order, at: now, into: &actions)
+    case .endOfOrders:
+      isLeaving = true
+      for entry in entries { abandon(entry, into: &actions) }
+      entries.removeAll()
+    case .settles(let task):
+      guard let place = entries.firstIndex(where: { $0.task == task }) else { return }
+      entries[place].phase = .settling
+      entries[place].timeout = nil
+    case .ended(let task, let outcome):
+      guard let place = entries.firstIndex(where: { $0.task == task }) else { return }
+      end(place, outcome, at: now)
+    case .timer:
+      guard let deadline, deadline <= now, let place = transferring else { return }
+      cut(place, .timeout, at: now, into: &actions)
+    }
+    goOn(at: now, into: &actions)
+    if isLeaving, entries.isEmpty, !hasLeft {
+      hasLeft = true
+      actions.append(.leave)
+    }
+  }
+
+  private func place(_ task: TaskID, _ attempt: Int32) -> Int? {
+    entries.firstIndex { $0.task == task && $0.attempt == attempt }
+  }
+
+  /// Those behind it wait.
+  private var transferring: Int? {
+    entries.firstIndex { if case .transferring = $0.phase { true } else { false } }
+  }
+
+  // MARK: - Orders
+
+  private mutating func obey(
+    _ order: WorkerOrder, at now: Instant, into actions: inout [DownloadWorkerAction]
+  ) {
+    switch order {
+    case .run(let task, let attempt): take(task, attempt, follows: false, into: &actions)
+    case .follow(let task, let attempt): take(task, attempt, follows: true, into: &actions)
+    case .revoke(let task, let attempt): revoke(task, attempt, into: &actions)
+    case .stop(let task, let attempt, let reason):
+      stop(task, attempt, reason, at: now, into: &actions)
+    case .suspend(let task, let attempt): suspend(task, attempt, at: now)
+    case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
+    // How far a download is, is told anyway.
+    case .watch, .conclude, .pulse: break
+    case .bye: isLeaving = true
+    }
+  }
+
+  /// `follows`: it is for after a success only.
+  private mutating func take(
+    _ task: TaskID, _ attempt: Int32, follows: Bool, into actions: inout [DownloadWorkerAction]
+  ) {
+    if isLeaving || follows && entries.isEmpty && !hasEndedWell {
+      actions.append(.report(.revoked(task, attempt: attempt)))
+    } else {
+      entries.append(Entry(task: task, attempt: attempt))
+    }
+  }
+
+  /// Gives back a task that was handed ahead, if what it fetched is not being put in place already.
+  private mutating func revoke(
+    _ task: TaskID, _ attempt: Int32, into actions: inout [DownloadWorkerAction]
+  ) {
+    guard let place = place(task, attempt), place > 0 else { return }
+    switch entries[place].phase {
+    case .settling, .ended: return
+    case .waiting, .transferring: giveBack(place..<place + 1, into: &actions)
+    }
+  }
+
+  /// What is being made durable is not stopped: it has a moment to go.
+  private mutating func stop(
+    _ task: TaskID, _ attempt: Int32, _ reason: Reason, at now: Instant,
+    into actions: inout [DownloadWorkerAction]
+  ) {
+    guard let place = place(task, attempt) else { return }
+    if place > 0 {
+      giveBack(place..<place + 1, into: &actions)
+      return
+    }
+    isSuspended = false
+    giveBack(1..<entries.count, into: &actions)
+    if case .transferring = entries[0].phase { cut(0, reason, at: now, into: &actions) }
+  }
+
+  private mutating func suspend(_ task: TaskID, _ attempt: Int32, at now: Instant) {
+    guard place(task, attempt) == 0, !isSuspended else { return }
+    isSuspended = true
+    guard let place = transferring else { return }
+    entries[place].remainingNanoseconds = entries[place].timeout.map {
+      $0.nanoseconds - now.nanoseconds
+    }
+    entries[place].timeout = nil
+  }
+
+  private mutating func proceed(
+    _ task: TaskID, _ attempt: Int32, at now: Instant,
+    into actions: inout [DownloadWorkerAction]
+  ) {
+    guard isSuspended, place(task, attempt) == 0 else { return }
+    isSuspended = false
+    guard let place = transferring else { return }
+    entries[place].timeout = entries[place].remainingNanoseconds.map {
+      now.advanced(byNanoseconds: $0)
+    }
+    actions.append(.proceed(entries[place].task))
+  }
+
+  // MARK: - Ends
+
+  private mutating func cut(
+    _ place: Int, _ reason: Reason, at now: Instant, into actions: inout [DownloadWorkerAction]
+  ) {
+    actions.append(.cut(entries[place].task))
+    end(place, Outcome(status: .unknown, reason: reason), at: now)
+  }
+
+  private mutating func end(_ place: Int, _ outcome: Outcome, at now: Instant) {
+    var outcome = outcome
+    outcome.usage.wallMicroseconds =
+      (now.nanoseconds - entries[place].begin.nanoseconds) / 1000
+    entries[place].timeout = nil
+    entries[place].phase = .ended(outcome)
+  }
+
+  /// Tells what may be told, then begins what may begin.
+  private mutating func goOn(at now: Instant, into actions: inout [DownloadWorkerAction]) {
+    while let first = entries.first {
+      tellStart(into: &actions)
+      guard case .ended(let outcome) = first.phase else { break }
+      actions.append(.tellEnd(first.task, attempt: first.attempt, outcome))
+      entries.removeFirst()
+      hasToldStart = false
+      hasEndedWell = outcome.isSuccess
+      if !outcome.isSuccess { giveBack(0..<entries.count, into: &actions) }
+    }
+    beginNext(at: now, into: &actions)
+  }
+
+  /// The first task has started, as far as the coordinator is concerned, once it was begun.
+  private mutating func tellStart(into actions: inout [DownloadWorkerAction]) {
+    guard !hasToldStart, let first = entries.first else { return }
+    if case .waiting = first.phase { return }
+    actions.append(.report(.started(first.task, attempt: first.attempt, pid: pid)))
+    hasToldStart = true
+  }
+
+  private mutating func beginNext(
+    at now: Instant, into actions: inout [DownloadWorkerAction]
+  ) {
+    guard !isSuspended else { return }
+    for place in entries.indices {
+      switch entries[place].phase {
+      case .settling: continue
+      // What follows a failure is given back as soon as that may be told.
+      case .ended(let outcome): if !outcome.isSuccess { return }
+      case .transferring: return
+      case .waiting:
+        begin(place, at: now, into: &actions)
+        return
+      }
+    }
+  }
+
+  private mutating func begin(
+    _ place: Int, at now: Instant, into actions: inout [DownloadWorkerAction]
+  ) {
+    entries[place].phase = .transferring
+    entries[place].begin = now
+    let limit = Int64(clamping: timeoutMilliseconds(entries[place].task))
+    if limit > 0 { entries[place].timeout = now.advanced(byMilliseconds: limit) }
+    actions.append(.begin(entries[place].task, attempt: entries[place].attempt))
+    tellStart(into: &actions)
+  }
+
+  private mutating func giveBack(
+    _ range: Range<Int>, into actions: inout [DownloadWorkerAction]
+  ) {
+    for entry in entries[range] {
+      abandon(entry, into: &actions)
+      actions.append(.report(.revoked(entry.task, attempt: entry.attempt)))
+    }
+    entries.removeSubrange(range)
+  }
+
+  private func abandon(_ entry: Entry, into actions: inout [DownloadWorkerAction]) {
+    switch entry.phase {
+    case .waiting: break
+    case .transferring, .settling, .ended: actions.append(.abandon(entry.task))
+    }
+  }
+}

@@ -1,0 +1,229 @@
+package import OpflowCore
+package import OpflowSystem
+
+/// What every worker process shares once it is set up: the plan, the wire, and the loop that reads
+/// orders, has its role follow them, and writes what that reports.
+///
+/// Nothing here waits for the coordinator to read: what a full pipe does not take is kept, and while
+/// there is much of it no order is read, of which each brings a report or two.
+package final class WorkerFrame {
+  private enum Slot {
+    static let orders = 0, requests = 1, reports = 2
+    static let count = 3
+  }
+
+  /// Beyond that reports wait for a reader before anything else is taken on.
+  private static let mostUnsentBytes = 65_536
+
+  package let plan: Plan
+  package let run: String
+  package let runFolder: String
+  /// What is waited for. A role's own slots are `firstSlot` and those behind it.
+  package var poll: PollSet
+  package static let firstSlot = Slot.count
+
+  private let trade: WorkerTrade
+  private let orders: Descriptor
+  private let reports: Descriptor
+  /// TERM, INT and, where it is not ignored, HUP: somebody wants this worker gone.
+  private let requests: SignalDescriptor
+  private let lock: FileLock
+
+  private var input = LineBuffer()
+  private var output = FieldWriter()
+  /// How many bytes of `output` the pipe has taken.
+  private var sentBytes = 0
+  /// When the first line of `output` must be sent at the latest.
+  private var sendBy: Instant?
+  /// The pipe is full.
+  private var isBlocked = false
+  private var isListening = true
+  /// Orders are not read while much is to be said.
+  private var isPaused = false
+  private var isDone = false
+  /// The coordinator reads no more.
+  private var isDeaf = false
+
+  init(
+    _ trade: WorkerTrade, plan: Plan, run: String, runFolder: String,
+    orders: consuming Descriptor, reports: consuming Descriptor, lock: consuming FileLock
+  ) throws(WorkerFailure) {
+    self.trade = trade
+    self.plan = plan
+    self.run = run
+    self.runFolder = runFolder
+    self.orders = orders
+    self.reports = reports
+    self.lock = lock
+    var signals: SignalSet = [.terminate, .interrupt]
+    if !Dispositions.isIgnored(.hangup) { signals.insert(.hangup) }
+    requests = try WorkerFailure.naming("cannot watch signals") { () throws(Errno) in
+      try SignalDescriptor(signals)
+    }
+    poll = PollSet(slots: Slot.count + trade.slots)
+    poll.set(Slot.orders, self.orders.rawValue)
+    poll.set(Slot.requests, requests.rawValue)
+    do throws(Errno) {
+      try self.reports.setNonblocking(true)
+    } catch {
+      throw WorkerFailure(what: "cannot use standard output: \(error)")
+    }
+  }
+
+  /// Works until the role leaves.
+  func work<Role: WorkerRole>(_ role: Role) throws(Errno) {
+    say(
+      .hello(
+        WorkerHello(
+          planKey: plan.key.description, pid: ProcessID.own, cores: Machine.cores,
+          actions: trade.actions, host: Machine.hostName)))
+    send()
+    while !isDone {
+      try role.wait(nanoseconds: timeout(role.deadline))
+      let now = self.now
+      if poll.isReady(Slot.requests) {
+        while try requests.next() != nil { role.endOfOrders(at: now) }
+      }
+      try role.takeEvents(at: now)
+      if poll.isReady(Slot.orders) { try readOrders(role, now) }
+      role.passTime(at: now)
+      passTime(now)
+      if isDeaf, isListening { endOrders(role, now) }
+    }
+    try sendRest()
+  }
+
+  // MARK: For roles
+
+  package var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
+
+  /// Tells the coordinator, at the end of this turn or at `time`.
+  package func say(_ report: WorkerReport, by time: Instant = Instant(nanoseconds: 0)) {
+    MessageCodec.encode(report, into: &output)
+    if let sendBy, sendBy <= time { return }
+    sendBy = time
+  }
+
+  /// Tells the coordinator at once what it was not told yet.
+  package func send() {
+    sendBy = nil
+    if isBlocked { return }
+    sendWhatGoes()
+  }
+
+  /// Reports wait for the coordinator to read: what it can do without is better not said.
+  package var isBehind: Bool { isBlocked }
+
+  /// No more is to be done.
+  package func leave() { isDone = true }
+
+  /// To standard error, for the run's log.
+  package func complain(_ text: String) { trade.complain(text) }
+
+  // MARK: Waiting
+
+  private func timeout(_ deadline: Instant?) -> Int64 {
+    var next = isBlocked ? nil : sendBy
+    if let deadline { next = min(next ?? deadline, deadline) }
+    guard let next else { return -1 }
+    return max(0, next.nanoseconds - now.nanoseconds)
+  }
+
+  private func passTime(_ now: Instant) {
+    if isBlocked, poll.isReady(Slot.reports) {
+      isBlocked = false
+      poll.clear(Slot.reports)
+      sendWhatGoes()
+    } else if let sendBy, sendBy <= now {
+      send()
+    }
+  }
+
+  // MARK: Orders
+
+  private func readOrders<Role: WorkerRole>(_ role: Role, _ now: Instant) throws(Errno) {
+    let count = try input.fill { room throws(Errno) in try orders.read(into: room) }
+    if count == 0 {
+      endOrders(role, now)
+      return
+    }
+    while true {
+      switch input.nextOrder() {
+      case .message(.pulse(let number)): say(.pulse(number))
+      case .message(let order):
+        if let fault = fault(in: order) {
+          refuseOrders(fault, role, now)
+          return
+        }
+        role.obey(order, at: now)
+      case .needsMore: return
+      case .malformed:
+        refuseOrders("a line is no order", role, now)
+        return
+      }
+    }
+  }
+
+  /// Why an order cannot be followed; nil for one that can.
+  private func fault(in order: WorkerOrder) -> String? {
+    if let fault = order.fault(in: plan) { return fault }
+    guard let (task, _) = order.start, !trade.kinds.contains(plan.kind(task)) else { return nil }
+    return "an order speaks of a task that is not this worker's kind"
+  }
+
+  /// Whoever sends such lines is no coordinator of this version: end as if it were gone.
+  private func refuseOrders<Role: WorkerRole>(_ what: String, _ role: Role, _ now: Instant) {
+    complain("standard input: \(what)")
+    endOrders(role, now)
+  }
+
+  private func endOrders<Role: WorkerRole>(_ role: Role, _ now: Instant) {
+    isListening = false
+    poll.clear(Slot.orders)
+    role.endOfOrders(at: now)
+  }
+
+  // MARK: Reports
+
+  private func sendWhatGoes() {
+    if output.isEmpty { return }
+    do throws(Errno) {
+      while !isDeaf, sentBytes < output.bytes.count {
+        let start = sentBytes
+        sentBytes += try output.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
+          try reports.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[start...])))
+        }
+      }
+    } catch .wouldBlock {
+      waitForReader()
+      return
+    } catch {
+      isDeaf = true
+    }
+    output.removeAll()
+    sentBytes = 0
+    if isPaused, isListening { poll.set(Slot.orders, orders.rawValue) }
+    isPaused = false
+  }
+
+  private func waitForReader() {
+    isBlocked = true
+    poll.set(Slot.reports, reports.rawValue, for: .writable)
+    if output.bytes.count - sentBytes > Self.mostUnsentBytes {
+      isPaused = true
+      poll.clear(Slot.orders)
+    }
+  }
+
+  /// What is left to say goes to whoever still reads.
+  private func sendRest() throws(Errno) {
+    send()
+    var reader = PollSet(slots: 1)
+    reader.set(0, reports.rawValue, for: .writable)
+    while isBlocked {
+      _ = try reader.wait(nanoseconds: -1)
+      isBlocked = false
+      sendWhatGoes()
+    }
+  }
+}

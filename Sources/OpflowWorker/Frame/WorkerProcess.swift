@@ -1,0 +1,90 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// A worker from its command line to its exit code, whatever its work is:
+///
+///     PROGRAM worker RUN-FOLDER RUN-ID
+///
+/// Orders come on standard input and reports go to standard output, as the worker protocol has them
+/// (`MessageCodec`). The plan is `RUN-FOLDER/plan`, and a shared lock is held on
+/// `RUN-FOLDER/workers.lock` for as long as the worker lives. What the worker itself has to complain of
+/// goes to standard error.
+package enum WorkerProcess {
+  /// The word on the command line.
+  package static let command = "worker"
+
+  /// The command line, without the program's name, of a worker for a run.
+  package static func arguments(runFolder: String, run: String) -> [String] {
+    [command, runFolder, run]
+  }
+
+  /// Runs the worker that `makeRole` makes. `arguments` are those behind the command. Returns the exit
+  /// code: 0, 2 for wrong arguments, 74 when the run's files cannot be used.
+  package static func run<Role: WorkerRole>(
+    _ trade: WorkerTrade, arguments: [String],
+    makeRole: (WorkerFrame) throws(WorkerFailure) -> Role
+  ) -> Int32 {
+    guard arguments.count == 2 else {
+      trade.complain("usage: \(trade.usage)")
+      return 2
+    }
+    do throws(WorkerFailure) {
+      let frame = try open(trade, runFolder: arguments[0], run: arguments[1])
+      let role = try makeRole(frame)
+      try WorkerFailure.naming("cannot go on") { () throws(Errno) in try frame.work(role) }
+      return 0
+    } catch {
+      trade.complain(error.what)
+      return 74
+    }
+  }
+
+  private static func open(
+    _ trade: WorkerTrade, runFolder: String, run: String
+  ) throws(WorkerFailure) -> WorkerFrame {
+    try WorkerFailure.naming("cannot open standard streams") { () throws(Errno) in
+      try StandardStream.openClosed()
+    }
+    try WorkerFailure.naming("cannot set up signals") { () throws(Errno) in
+      Dispositions.resetAll()
+      // What is written to nobody, or beyond a limit, is told by the write.
+      try SignalSet.all.block()
+      try MappedFile.exitOnBusError()
+      // Fails where the worker leads a session already, which is as good.
+      try? ProcessID.newSession()
+    }
+    let orders = try WorkerFailure.naming("cannot use standard input") { () throws(Errno) in
+      try StandardStream.input.duplicate()
+    }
+    let reports = try WorkerFailure.naming("cannot use standard output") { () throws(Errno) in
+      try StandardStream.output.duplicate()
+    }
+    let nothing = try WorkerFailure.naming("cannot open /dev/null") { () throws(Errno) in
+      try File.openNull()
+    }
+    try WorkerFailure.naming("cannot redirect standard input and output") { () throws(Errno) in
+      // So that nothing which is printed by mistake gets between the lines, and no task finds them.
+      try StandardStream.input.redirect(to: nothing)
+      try StandardStream.output.redirect(to: .error)
+    }
+    let lock = try WorkerFailure.naming("cannot lock \(runFolder)/workers.lock") {
+      () throws(Errno) in try FileLock.lock(runFolder + "/workers.lock", .shared)
+    }
+    let plan = try openPlan(runFolder + "/plan")
+    return try WorkerFrame(
+      trade, plan: plan, run: run, runFolder: runFolder, orders: orders, reports: reports,
+      lock: lock)
+  }
+
+  private static func openPlan(_ path: String) throws(WorkerFailure) -> Plan {
+    let file = try WorkerFailure.naming("cannot open \(path)") { () throws(Errno) in
+      try MappedFile(path)
+    }
+    do throws(PlanError) {
+      return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
+    } catch {
+      throw WorkerFailure(
+        what: "\(path) is no plan that this opflow can use: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,245 @@
+internal import OpflowCore
+internal import OpflowDownload
+internal import OpflowSystem
+internal import OpflowWorker
+
+/// The work of a download worker: goes on with one download while those before it are put in place,
+/// tells `DownloadWorkerState` how far they are, and does what that decides.
+///
+/// A download is no process, so an order to stop or to suspend it is done as soon as it is read: what
+/// has come is written, and the part is kept.
+final class DownloadWorker: WorkerRole {
+  private static let progressNanoseconds: Int64 = 100_000_000
+  /// Between two looks at what else there is to do.
+  private static let lookNanoseconds: Int64 = 500_000
+
+  /// A task that was begun and whose end was not told.
+  private final class Held {
+    let task: TaskID
+    let download: ActiveDownload
+    var speed = SpeedEstimate()
+    var nextProgress: Int64 = 0
+    /// The first look is what speed is measured from.
+    var isLookedAt = false
+    var toldBytes: Int64 = -1
+    /// The rules know that it is being put in place.
+    var isSettling = false
+    /// The rules know that it is over.
+    var isOver = false
+
+    init(_ task: TaskID, _ download: ActiveDownload) {
+      self.task = task
+      self.download = download
+    }
+  }
+
+  private static let settlerSlot = WorkerFrame.firstSlot
+
+  static let trade = WorkerTrade(
+    program: "opflow-download", usage: "opflow-download worker RUN-FOLDER RUN-ID [PATIENCE-MS]",
+    actions: ["download"], kinds: [.download], slots: 1)
+
+  let frame: WorkerFrame
+  private let plan: Plan
+  private let tools: ActiveDownload.Tools
+  private var state: DownloadWorkerState
+  /// In the order in which they were begun. Only the last one may still be transferred.
+  private var held: [Held] = []
+  /// Downloads other than the last may have come to an end.
+  private var hasEnds = false
+  private var actions: [DownloadWorkerAction] = []
+  /// When it was last seen what else there is.
+  private var lookedAt: Int64 = 0
+  /// What this process had used when it told of an end last.
+  private var usageTold = ProcessID.Usage()
+
+  init(_ frame: WorkerFrame, tools: ActiveDownload.Tools) {
+    self.frame = frame
+    self.tools = tools
+    let plan = frame.plan
+    self.plan = plan
+    state = DownloadWorkerState(
+      pid: ProcessID.own, timeoutMilliseconds: { plan.policy($0).timeoutMilliseconds })
+    frame.poll.set(Self.settlerSlot, tools.settler.rawDescriptor)
+  }
+
+  /// The download that is worked on; nil while there is none.
+  private var active: Held? {
+    guard let task = state.active, let last = held.last, last.task == task else { return nil }
+    return last
+  }
+
+  // MARK: - The frame's turn
+
+  var deadline: Instant? {
+    guard let active else { return nil }
+    if !active.download.isTransferring { return Instant(nanoseconds: 0) }
+    var next = frame.now.advanced(byNanoseconds: Self.progressNanoseconds)
+    if let timeout = state.deadline { next = min(next, timeout) }
+    if let wake = tools.settler.nextWake { next = min(next, Instant(nanoseconds: wake)) }
+    return next
+  }
+
+  func wait(nanoseconds: Int64) throws(Errno) {
+    guard let download = active?.download else {
+      tools.settler.endGroup(isIdle: true)
+      if tools.settler.hasNews, !state.isSuspended {
+        frame.poll.forget()
+      } else {
+        _ = try frame.poll.wait(nanoseconds: nanoseconds)
+      }
+      return
+    }
+    var isElsewhere = false
+    if download.isTransferring {
+      let milliseconds = Int32(clamping: max(1, nanoseconds / 1_000_000))
+      isElsewhere = download.advance(
+        others: frame.poll.rawDescriptors, milliseconds: milliseconds)
+      // It has waited for the others too, if it had to wait at all.
+      if download.isTransferring { lookedAt = now }
+    } else {
+      _ = download.advance(others: [], milliseconds: 0)
+    }
+    let now = now
+    if isElsewhere || now - lookedAt >= Self.lookNanoseconds {
+      lookedAt = now
+      _ = try frame.poll.wait(nanoseconds: 0)
+    } else {
+      frame.poll.forget()
+    }
+  }
+
+  private var now: Int64 { Clock.monotonicNanoseconds }
+
+  func takeEvents(at now: Instant) throws(Errno) {
+    if frame.poll.isReady(Self.settlerSlot) { try tools.settler.takeResults() }
+    // Before any order is read: it cannot be given back.
+    noteSettling(now)
+    noteEnds(now)
+  }
+
+  func obey(_ order: WorkerOrder, at now: Instant) { tell(.order(order), now) }
+
+  func endOfOrders(at now: Instant) { tell(.endOfOrders, now) }
+
+  func passTime(at now: Instant) {
+    if let wake = tools.settler.nextWake, wake <= now.nanoseconds {
+      tools.settler.endGroup(isIdle: false)
+    }
+    if let deadline = state.deadline, deadline <= now { tell(.timer, now) }
+    guard let active, now.nanoseconds >= active.nextProgress, active.download.isTransferring
+    else { return }
+    tellProgress(active, now.nanoseconds)
+  }
+
+  private func tellProgress(_ entry: Held, _ now: Int64) {
+    let download = entry.download
+    let done = download.doneBytes
+    entry.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
+    entry.nextProgress = now + Self.progressNanoseconds
+    defer { entry.isLookedAt = true }
+    // Told once also where nothing has come yet: a server that says nothing is to be seen.
+    guard entry.isLookedAt, state.isFirst(entry.task), done != entry.toldBytes, !frame.isBehind
+    else { return }
+    entry.toldBytes = done
+    let progress = WorkerProgress(
+      task: entry.task, doneBytes: done, totalBytes: download.totalBytes ?? -1,
+      bytesPerSecond: entry.speed.bytesPerSecond(atMilliseconds: now / 1_000_000),
+      text: WorkerProgress.resumeText(bytes: download.resumedBytes))
+    frame.say(.progress(progress))
+  }
+
+  // MARK: - Events
+
+  /// Sees that a download is being put in place.
+  private func noteSettling(_ now: Instant) {
+    guard let last = held.last, last.download.isRight, !last.isSettling else { return }
+    last.isSettling = true
+    tell(.settles(last.task), now)
+  }
+
+  /// Sees which downloads are over, and brings on those that are being put in place.
+  private func noteEnds(_ now: Instant) {
+    if state.isSuspended { return }
+    if tools.settler.hasNews {
+      hasEnds = true
+      let isIdle = active == nil
+      while tools.settler.hasNews {
+        tools.settler.place(held.lazy.compactMap(\.download.finished), isIdle: isIdle)
+      }
+      // In the order in which they are put in place.
+      for entry in held { if !entry.download.noteSettled() { break } }
+    }
+    guard hasEnds || held.last?.download.end != nil else { return }
+    hasEnds = false
+    // Telling one may take others out.
+    while let entry = held.first(where: { !$0.isOver && $0.download.end != nil }) {
+      guard let end = entry.download.end else { return }
+      entry.isOver = true
+      tell(.ended(entry.task, Self.outcome(of: end)), now)
+    }
+  }
+
+  private static func outcome(of end: DownloadEnd) -> Outcome {
+    switch end {
+    case .success: return Outcome(status: .success)
+    case .failure(let defeat):
+      let reason: Reason =
+        switch defeat.verdict {
+        case .again: .fetch
+        case .final: .fetchFinal
+        }
+      return Outcome(status: .unknown, reason: reason, errorNumber: defeat.errorNumber)
+    }
+  }
+
+  // MARK: - Actions
+
+  private func tell(_ event: DownloadWorkerEvent, _ now: Instant) {
+    state.handle(event, at: now, into: &actions)
+    for action in actions { perform(action) }
+    actions.removeAll(keepingCapacity: true)
+  }
+
+  private func perform(_ action: DownloadWorkerAction) {
+    switch action {
+    case .begin(let task, _):
+      let download = ActiveDownload(
+        plan.download(task), proxies: ProxySettings(plan, task), tools: tools)
+      held.append(Held(task, download))
+    case .cut(let task):
+      guard let entry = held.first(where: { $0.task == task }) else { return }
+      entry.isOver = true
+      entry.download.abandon()
+    case .abandon(let task):
+      guard let entry = take(task), !entry.isOver else { return }
+      entry.download.abandon()
+    case .proceed(let task):
+      guard let entry = held.first(where: { $0.task == task }) else { return }
+      entry.speed.reset()
+      entry.download.resumeClock()
+    case .tellEnd(let task, let attempt, let outcome):
+      guard let entry = take(task) else { return }
+      let record = FetchRecord(entry.download.report)
+      frame.say(.fetched(task, attempt: attempt, record))
+      frame.say(.ended(task, attempt: attempt, withUsage(outcome)))
+    case .report(let report): frame.say(report)
+    case .leave: frame.leave()
+    }
+  }
+
+  private func take(_ task: TaskID) -> Held? {
+    held.firstIndex { $0.task == task }.map { held.remove(at: $0) }
+  }
+
+  /// What the process used since it told of an end last.
+  private func withUsage(_ outcome: Outcome) -> Outcome {
+    var outcome = outcome
+    let usage = ProcessID.ownUsage
+    outcome.usage.userMicroseconds = usage.userMicroseconds - usageTold.userMicroseconds
+    outcome.usage.systemMicroseconds = usage.systemMicroseconds - usageTold.systemMicroseconds
+    outcome.usage.peakKibibytes = usage.peakKibibytes
+    usageTold = usage
+    return outcome
+  }
+}

@@ -1,0 +1,178 @@
+import OpflowCore
+import OpflowDownload
+import Testing
+
+/// What a download worker does with its tasks, without a network.
+@Suite("The decisions of a download worker")
+struct DownloadWorkerStateTests {
+  private var state = DownloadWorkerState(
+    pid: 7, timeoutMilliseconds: { $0.rawValue == 9 ? 1000 : 0 })
+  private let a = TaskID(0)
+  private let b = TaskID(1)
+  private let c = TaskID(2)
+  private let limited = TaskID(9)
+  private let failed = Reason.timeout.text
+
+  /// What is decided at a time in milliseconds, as words.
+  private mutating func tell(
+    _ event: DownloadWorkerEvent, at milliseconds: Int64 = 0
+  ) -> [String] {
+    var actions: [DownloadWorkerAction] = []
+    state.handle(event, at: Instant(nanoseconds: milliseconds * 1_000_000), into: &actions)
+    return actions.map { action in
+      switch action {
+      case .begin(let task, _): "begin \(task.rawValue)"
+      case .cut(let task): "cut \(task.rawValue)"
+      case .abandon(let task): "abandon \(task.rawValue)"
+      case .proceed(let task): "proceed \(task.rawValue)"
+      case .tellEnd(let task, _, let outcome):
+        outcome.reason == .none
+          ? "end \(task.rawValue)" : "end \(task.rawValue) \(outcome.reason.text)"
+      case .report(.started(let task, _, _)): "started \(task.rawValue)"
+      case .report(.revoked(let task, _)): "revoked \(task.rawValue)"
+      case .report: "report"
+      case .leave: "leave"
+      }
+    }
+  }
+
+  private mutating func take(_ task: TaskID, follows: Bool = true) -> [String] {
+    tell(.order(follows ? .follow(task, attempt: 1) : .run(task, attempt: 1)))
+  }
+
+  private mutating func settles(_ task: TaskID) -> [String] { tell(.settles(task)) }
+
+  private mutating func ended(_ task: TaskID, well: Bool = true) -> [String] {
+    tell(
+      .ended(
+        task, well ? Outcome(status: .success) : Outcome(status: .unknown, reason: .timeout)))
+  }
+
+  private mutating func revoke(_ task: TaskID, attempt: Int32 = 1) -> [String] {
+    tell(.order(.revoke(task, attempt: attempt)))
+  }
+
+  private mutating func stop(_ task: TaskID) -> [String] {
+    tell(.order(.stop(task, attempt: 1, reason: .cancel)))
+  }
+
+  @Test("the next one is transferred while the one before becomes durable, and told of after it")
+  mutating func pipelined() {
+    #expect(take(a, follows: false) == ["begin 0", "started 0"])
+    #expect(take(b) == [])
+    #expect(take(c) == [])
+    #expect(settles(a) == ["begin 1"])
+    #expect(settles(b) == ["begin 2"])
+    #expect(ended(b) == [])
+    #expect(ended(a) == ["end 0", "started 1", "end 1", "started 2"])
+    #expect(ended(c, well: false) == ["end 2 \(failed)"])
+  }
+
+  @Test("all that follow a failure are given back, however far they are")
+  mutating func failure() {
+    _ = take(a, follows: false)
+    _ = take(b)
+    _ = take(c)
+    _ = settles(a)
+    _ = settles(b)
+    #expect(
+      ended(a, well: false) == [
+        "end 0 \(failed)", "abandon 1", "revoked 1", "abandon 2", "revoked 2",
+      ])
+    #expect(take(b) == ["revoked 1"])
+    #expect(take(b, follows: false) == ["begin 1", "started 1"])
+  }
+
+  @Test("a failure waits for those before it, and nothing begins behind it")
+  mutating func failureBehind() {
+    _ = take(a, follows: false)
+    _ = take(b)
+    _ = take(c)
+    _ = settles(a)
+    #expect(ended(b, well: false) == [])
+    #expect(ended(a) == ["end 0", "started 1", "end 1 \(failed)", "revoked 2"])
+  }
+
+  @Test("a task handed ahead is given back when it is asked for, unless it is being put in place")
+  mutating func revoked() {
+    _ = take(a, follows: false)
+    _ = take(b)
+    _ = take(c)
+    _ = settles(a)
+    #expect(revoke(b) == ["abandon 1", "revoked 1", "begin 2"])
+    #expect(revoke(a) == [])
+    #expect(revoke(c, attempt: 2) == [])
+    _ = settles(c)
+    #expect(revoke(c) == [])
+    #expect(ended(a) == ["end 0", "started 2"])
+  }
+
+  @Test("a stop ends the transfer of the task, and gives back what was to follow")
+  mutating func stopped() {
+    _ = take(a, follows: false)
+    _ = take(b)
+    #expect(stop(a) == ["revoked 1", "cut 0", "end 0 \(Reason.cancel.text)"])
+  }
+
+  @Test("a stop lets go on what is being put in place, and nothing behind it")
+  mutating func stoppedWhileSettling() {
+    _ = take(a, follows: false)
+    _ = take(b)
+    _ = settles(a)
+    #expect(stop(a) == ["abandon 1", "revoked 1"])
+    #expect(ended(a) == ["end 0"])
+  }
+
+  @Test("nothing begins while the task is suspended")
+  mutating func suspended() {
+    _ = take(a, follows: false)
+    _ = take(b)
+    #expect(tell(.order(.suspend(a, attempt: 1))) == [])
+    #expect(state.isSuspended)
+    #expect(settles(a) == [])
+    #expect(tell(.order(.proceed(b, attempt: 1))) == [])
+    #expect(tell(.order(.proceed(a, attempt: 1))) == ["begin 1"])
+  }
+
+  @Test("after bye nothing more is taken, and it leaves when the last one has ended")
+  mutating func bye() {
+    _ = take(a, follows: false)
+    #expect(tell(.order(.bye)) == [])
+    #expect(take(b) == ["revoked 1"])
+    #expect(ended(a) == ["end 0", "leave"])
+  }
+
+  @Test("an idle one leaves at once")
+  mutating func idle() { #expect(tell(.order(.bye)) == ["leave"]) }
+
+  @Test("without a coordinator all is left where it is, and nobody is told")
+  mutating func forsaken() {
+    _ = take(a, follows: false)
+    _ = take(b)
+    _ = take(c)
+    _ = settles(a)
+    #expect(tell(.endOfOrders) == ["abandon 0", "abandon 1", "leave"])
+    #expect(tell(.endOfOrders) == [])
+    #expect(ended(a) == [])
+  }
+
+  @Test("the time of a task runs from its own beginning, and not while it is suspended")
+  mutating func timeout() {
+    _ = tell(.order(.run(limited, attempt: 1)), at: 500)
+    #expect(state.deadline == Instant(nanoseconds: 1_500_000_000))
+    #expect(tell(.timer, at: 1499) == [])
+    _ = tell(.order(.suspend(limited, attempt: 1)), at: 1400)
+    #expect(state.deadline == nil)
+    #expect(tell(.timer, at: 9000) == [])
+    #expect(tell(.order(.proceed(limited, attempt: 1)), at: 9000) == ["proceed 9"])
+    #expect(tell(.timer, at: 9100) == ["cut 9", "end 9 \(Reason.timeout.text)"])
+  }
+
+  @Test("what is being put in place has no time limit any more")
+  mutating func settlingInTime() {
+    _ = tell(.order(.run(limited, attempt: 1)))
+    _ = settles(limited)
+    #expect(state.deadline == nil)
+    #expect(ended(limited) == ["end 9"])
+  }
+}

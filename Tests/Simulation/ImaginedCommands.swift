@@ -1,0 +1,62 @@
+import OpflowCore
+import OpflowWorker
+
+/// The work of a command worker, over an imagined process tree.
+struct ImaginedCommands {
+  var state: WorkerState
+  var tree: ImaginedTree?
+  private var actions: [WorkerAction] = []
+
+  init(_ plan: Plan) { state = WorkerState(policy: { plan.policy($0) }) }
+
+  /// Tells it a fact and performs what it decides, as far as that is its own affair.
+  ///
+  /// - Returns: how a tree of its ended, where the event ended one, and whether it leaves.
+  mutating func tell(
+    _ event: WorkerEvent, at now: Instant, into outbox: inout [WorkerReport]
+  ) -> (ends: [ImaginedTree.End], leaves: Bool) {
+    actions.removeAll(keepingCapacity: true)
+    state.handle(event, at: now, into: &actions)
+    var ends: [ImaginedTree.End] = []
+    var leaves = false
+    for action in actions {
+      switch action {
+      case .start(let task, let attempt): tree = ImaginedTree(task: task, attempt: attempt)
+      case .report(let report):
+        if case .refused = report { tree = nil }
+        outbox.append(report)
+      case .signal: tree?.isAskedToEnd = true
+      case .proceed: tree?.isStopped = false
+      case .suspend: tree?.isStopped = true
+      case .kill: tree?.isKilled = true
+      case .abandon, .noteLeft: break
+      case .finish(let task, let attempt, let outcome):
+        // The next one may have been started by the same decision.
+        if tree?.task == task { tree = nil }
+        outbox.append(.ended(task, attempt: attempt, outcome))
+        ends.append(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome))
+      case .leave: leaves = true
+      }
+    }
+    return (ends, leaves)
+  }
+}
+
+/// The processes of one try.
+struct ImaginedTree {
+  struct End {
+    var task: TaskID
+    var attempt: Int32
+    var outcome: Outcome
+  }
+
+  let task: TaskID
+  let attempt: Int32
+  /// Its first process exists.
+  var exists = false
+  var isAskedToEnd = false
+  var isKilled = false
+  var isStopped = false
+  /// Its own process has ended; what it left behind has not.
+  var hasLeftovers = false
+}
