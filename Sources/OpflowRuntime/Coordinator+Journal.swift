@@ -2,10 +2,10 @@ internal import OpflowCore
 internal import OpflowSystem
 
 extension Coordinator {
-  /// Journals a transition and shows it. A start is shown when its order is given, or later.
-  func record(_ recorded: Transition, at wall: Int64) {
-    let transition = withLeftBehind(recorded)
-    if journalFailure == nil { journal.append(transition, at: wall, plan: plan) }
+  // MARK: - Showing
+
+  /// Shows what became of a task. A start ahead is shown when its worker begins with it.
+  func show(_ transition: Transition) {
     let task = transition.task
     if transition.event == .start {
       outputs.begin(task, attempt: transition.attempt)
@@ -13,92 +13,72 @@ extension Coordinator {
       outputs.end(
         transition, follows: progress.followsOutput,
         tailBytes: progress.tailBytes(for: transition), room: { progress.outputRoom }
-      ) { task, piece in
-        showBegun(task)
-        progress.take(piece, of: task)
-      }
+      ) { task, piece in progress.take(piece, of: task) }
     }
     downloads.running.apply(transition, plan: plan)
-    if transition.event == .start { return }
-    if transition.event == .interrupt, !handedAhead.isEmpty,
-      handedAhead.removeValue(forKey: task) != nil
-    {
-      // It comes back from a worker that never began with it.
-      return
-    }
-    showBegun(task)
     progress.transition(transition, atMilliseconds: wall)
   }
 
-  private func withLeftBehind(_ transition: Transition) -> Transition {
-    guard !leftBehind.isEmpty, transition.event != .start,
-      let (attempt, left) = leftBehind.removeValue(forKey: transition.task),
-      attempt == transition.attempt
-    else { return transition }
-    var transition = transition
-    transition.left = left
-    return transition
-  }
-
-  /// A worker has begun with a task: shows its start, if it was handed ahead.
-  func showBegun(_ task: TaskID) {
-    guard !handedAhead.isEmpty, let attempt = handedAhead.removeValue(forKey: task) else { return }
-    showStart(task, attempt: attempt, at: Clock.wallMilliseconds)
-  }
-
-  func showStart(_ task: TaskID, attempt: Int32, at wall: Int64) {
+  /// A worker has begun with a task that it was handed ahead.
+  func showStart(_ task: TaskID, attempt: Int32) {
     progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
   }
 
-  func append(_ entries: [JournalEntry], at wall: Int64) {
-    for entry in entries where journalFailure == nil {
-      journal.append(entry, at: wall, plan: plan)
-      // Why a resume runs a task again is told to the person too.
-      if case .transition(let transition) = entry {
-        progress.transition(transition, atMilliseconds: wall)
-      }
-    }
-  }
+  // MARK: - The journal
 
-  func flushJournal() {
-    guard journalFailure == nil, journal.hasUnwritten else { return }
+  func write() {
     do throws(Errno) {
-      try journal.flush()
-      syncs.wrote(upTo: journal.writtenBytes, at: Self.now)
+      try journal.write(engine.unwritten)
+      tell(.wrote)
     } catch {
       fail(error)
     }
   }
 
-  /// The journal cannot be relied on any more: nothing that it does not tell of may start, and
-  /// what runs is stopped. A write or sync that failed is never tried again.
-  func fail(_ error: Errno) {
-    guard journalFailure == nil else { return }
-    journalFailure = error
-    // First of all: a task that is taken back while the run goes on would start again at once. The
-    // one handed ahead goes before the one that it was to follow.
-    tell(.stop(.ioError))
-    for link in unsent {
-      for (task, attempt) in link.withdrawRuns().reversed() {
-        tell(.revoked(link.id, task, attempt: attempt))
-      }
+  /// The journal cannot be relied on any more. A write or sync that failed is never tried again.
+  private func fail(_ error: Errno) {
+    if journalFailure == nil { journalFailure = error }
+    tell(.journalFailed)
+  }
+
+  func sync(upTo place: UInt64, _ kind: SyncKind) {
+    switch kind {
+    case .first:
+      if syncFolder() { syncNow(upTo: place) }
+    case .grouped:
+      // The thread is started when there is something to sync for the first time: a short run needs
+      // none.
+      if syncer == nil { syncer = startSyncer() }
+      if let syncer { syncer.thread.request(place) } else { syncNow(upTo: place) }
+    case .last: syncNow(upTo: place)
     }
   }
 
-  /// The thread that syncs is started when there is something to sync for the first time: a short run
-  /// needs none.
-  func requestSync() {
-    guard journalFailure == nil, let place = syncs.takeRequest(at: Self.now) else { return }
-    if syncer == nil { syncer = startSyncer() }
-    if let syncer {
-      syncer.thread.request(place)
-      return
-    }
+  private func syncNow(upTo place: UInt64) {
     do throws(Errno) {
       try journal.syncNow()
-      syncs.completed(upTo: journal.writtenBytes)
+      tell(.synced(upTo: place))
     } catch {
       fail(error)
+    }
+  }
+
+  /// Makes last what a resume looks for, before the first task starts. Workers are on their way
+  /// meanwhile.
+  ///
+  /// - Returns: whether the drive can go on.
+  private func syncFolder() -> Bool {
+    do throws(RunFolderError) {
+      try request.folder.sync()
+      return true
+    } catch {
+      endWorkersAtOnce()
+      if case .file(let doing, let path, let errno) = error {
+        failure = CoordinatorError("cannot \(doing) \(path)", errno)
+      } else {
+        failure = CoordinatorError(error.message, .ioError)
+      }
+      return false
     }
   }
 
@@ -117,7 +97,7 @@ extension Coordinator {
   func takeSync() {
     guard let syncer else { return }
     do throws(Errno) {
-      syncs.completed(upTo: try syncer.thread.result())
+      tell(.synced(upTo: try syncer.thread.result()))
     } catch {
       fail(error)
     }

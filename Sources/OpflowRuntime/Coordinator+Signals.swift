@@ -59,8 +59,7 @@ extension Coordinator {
   /// Suspends the tasks, then this process, which goes on where it was when it is continued.
   private func suspend() {
     tell(.suspend)
-    flushJournal()
-    sendPending()
+    performSteps()
     progress.leaveTerminal()
     var late: [Signal] = []
     do throws(Errno) {
@@ -74,6 +73,7 @@ extension Coordinator {
     }
     progress.returnToTerminal()
     awakeAt = Self.now
+    wall = Clock.wallMilliseconds
     tell(.proceed)
     for signal in late where signal != .proceed { take(signal) }
   }

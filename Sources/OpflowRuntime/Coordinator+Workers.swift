@@ -9,13 +9,13 @@ extension Coordinator {
 
   // MARK: - Coming
 
-  func launch(_ worker: WorkerID, _ kind: WorkerKind, at wall: Int64) {
+  func launch(_ worker: WorkerID, _ kind: WorkerKind) {
     while links.count <= worker.index { links.append(nil) }
     let link: WorkerLink
     do throws(LocalLauncher.Failure) {
       link = try launcher.launch(worker, kind)
     } catch {
-      failedLaunches.append((worker, error.what))
+      tell(.launchFailed(worker, complaint: error.what))
       return
     }
     do throws(Errno) {
@@ -28,75 +28,36 @@ extension Coordinator {
         throw error
       }
       links[worker.index] = link
-      append([.worker(launcher.entry(for: link.process.pid))], at: wall)
+      tell(.launched(worker, launcher.entry(for: link.process.pid)))
     } catch {
-      failedLaunches.append((worker, "no worker could be watched: \(error)"))
-    }
-  }
-
-  /// Tells of launches that failed, when no action is half performed.
-  func reportFailedLaunches() {
-    while !failedLaunches.isEmpty {
-      let (worker, complaint) = failedLaunches.removeFirst()
-      tell(.launchFailed(worker, complaint: complaint))
+      tell(.launchFailed(worker, complaint: "no worker could be watched: \(error)"))
     }
   }
 
   // MARK: - Talking
 
-  /// Shows what an order starts; of what is handed ahead, the worker will say when it begins.
-  func show(_ order: WorkerOrder, at wall: Int64) {
-    switch order {
-    case .run(let task, let attempt): showStart(task, attempt: attempt, at: wall)
-    case .follow(let task, let attempt): handedAhead[task] = attempt
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .bye: break
-    }
-  }
-
   func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
     guard let link = links[worker.index] else { return }
-    if case .pulse = order {
-      // No line stands behind it, so it does not wait for the disk as what was ordered before may.
-      link.enqueueAtOnce(order)
-      list(link)
-      return
-    }
-    var mustNotRepeat = false
-    if let (task, _) = order.start {
-      mustNotRepeat = plan.flags(task).contains(.failWhenInterrupted)
-    }
-    link.enqueue(order, mustNotRepeat: mustNotRepeat)
-    list(link)
-  }
-
-  private func list(_ link: WorkerLink) {
+    link.enqueue(order)
     if link.isListed { return }
     link.isListed = true
     unsent.append(link)
   }
 
-  /// Sends what may be sent; what waits for a sync stays for a later turn.
-  func sendPending() {
+  func sendOrders() {
     guard !unsent.isEmpty else { return }
-    let now = Self.now
-    let links = unsent
-    unsent.removeAll(keepingCapacity: true)
-    for link in links {
+    for link in unsent {
       link.isListed = false
-      link.setBarriers { mustNotRepeat in
-        journalFailure == nil ? syncs.barrier(mustNotRepeat: mustNotRepeat, at: now) : 0
-      }
       send(to: link)
-      if link.hasPending, case .talking = link.state { list(link) }
     }
-    requestSync()
+    unsent.removeAll(keepingCapacity: true)
   }
 
   func send(to link: WorkerLink) {
     guard case .talking = link.state else { return }
     let awaitedRoom = link.awaitsRoom
     do throws(Errno) {
-      try link.send(allowed: syncs)
+      try link.send()
       guard link.awaitsRoom != awaitedRoom else { return }
       let orders = link.ordersRawDescriptor
       if link.awaitsRoom {
@@ -140,10 +101,10 @@ extension Coordinator {
     case .hello(let hello): greet(hello, from: link)
     case .started(let task, let attempt, _):
       tell(.started(link.id, task, attempt: attempt))
-      showBegun(task)
     case .fetched(let task, let attempt, let record):
       tell(.fetched(link.id, task, attempt: attempt, record))
-    case .left(let task, let attempt, let left): leftBehind[task] = (attempt, left)
+    case .left(let task, let attempt, let left):
+      tell(.left(link.id, task, attempt: attempt, left))
     case .ended(let task, let attempt, let outcome):
       tell(.ended(link.id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):
@@ -252,8 +213,7 @@ extension Coordinator {
     dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
     for link in links.compactMap({ $0 }) {
       guard case .talking = link.state else { continue }
-      link.enqueue(.bye, mustNotRepeat: false)
-      list(link)
+      enqueue(.bye, for: link.id)
     }
   }
 

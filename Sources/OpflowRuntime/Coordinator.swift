@@ -13,21 +13,18 @@ package struct CoordinatorError: Error, Sendable {
   }
 }
 
-/// Drives a run: one thread that waits for workers, signals and timers, tells the scheduler what
-/// happened, and performs what it orders.
-///
-/// A turn of the loop reads all that is there, writes the journal once, and only then sends orders,
-/// so nothing is done before the line that it follows from is written.
+/// Drives a run: one thread that waits for workers, signals and timers, tells the engine what
+/// happened, and performs its steps: a turn of the loop reads all that is there, then does what is to be
+/// done.
 package final class Coordinator {
   let request: DriveRequest
   let plan: Plan
-  var scheduler: Scheduler
+  var engine: Engine
   var poller: Poller
   let signals: SignalDescriptor
   /// `signals` alone.
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
-  var syncs: SyncSchedule
   var syncer: JournalSyncer?
   var launcher: LocalLauncher
   /// By worker number; nil once it is reaped.
@@ -40,24 +37,20 @@ package final class Coordinator {
   var outputs: TaskOutputFiles
   var downloads: DownloadNotes
 
-  var actions: [SchedulerAction] = []
-  /// Tries of tasks that workers were handed ahead and have not begun with, by task.
-  var handedAhead: [TaskID: Int32] = [:]
-  /// What was ended along with tries whose end comes next, by task.
-  var leftBehind: [TaskID: (attempt: Int32, left: LeftBehind)] = [:]
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
-  var failedLaunches: [(WorkerID, complaint: String)] = []
+  /// Why the drive cannot go on.
+  var failure: CoordinatorError?
   /// Until then the workers that were told to leave must have left.
   var dismissalDeadline: Instant?
-  /// How the drive ended, once the scheduler said so.
+  /// How the drive ended, once the engine said so.
   var closing: CloseEntry?
-  /// Known when all is done that need not wait for the workers to leave.
-  private var exitCode: Int32?
   var stopsAsked = 0
   /// When the loop last took up what there is.
   var awakeAt = Coordinator.now
+  /// The same in milliseconds since the epoch: the time of what happened in this turn.
+  var wall = Clock.wallMilliseconds
 
   /// Drives the run to its end and returns the exit code (cli.md, "Exit codes").
   ///
@@ -79,10 +72,12 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
-    scheduler = Scheduler(
-      plan: request.plan, options: request.options, initial: request.initial,
-      attempts: request.attempts, owesFinally: request.owesFinally, durations: request.durations)
-    syncs = SyncSchedule(durability: request.durability, written: journal.writtenBytes)
+    engine = Engine(
+      plan: request.plan, options: request.options,
+      entering: Entering(
+        initial: request.initial, attempts: request.attempts, owesFinally: request.owesFinally,
+        durations: request.durations),
+      journal: journal.encoder, durability: request.durability, opening: request.opening)
     do throws(Errno) {
       // A child of a worker that dies comes to this process, which ends it.
       try ProcessTree.becomeSubreaper()
@@ -109,26 +104,14 @@ package final class Coordinator {
   }
 
   private func run() throws(CoordinatorError) -> Int32 {
-    let wall = Clock.wallMilliseconds
     progress.begin(atMilliseconds: wall)
     for warning in request.warnings { progress.warning(warning) }
-    append(request.opening, at: wall)
-    flushJournal()
-    // Workers are on their way while the disk is: a task starts when they say hello, and by then what
-    // a resume is to find is there.
-    tell(.begin)
-    flushJournal()
-    try syncBeginning()
+    engine.begin(at: Self.now, wall: wall)
     var events: [PollEvent] = []
     while true {
       endTurn()
-      if let entry = closing {
-        if exitCode == nil {
-          conclude(entry)
-          continue
-        }
-        if !links.contains(where: { $0 != nil }) { break }
-      }
+      if let failure { throw failure }
+      if closing != nil, !links.contains(where: { $0 != nil }) { break }
       let wake = nextWake
       do throws(Errno) {
         try rest()
@@ -137,38 +120,17 @@ package final class Coordinator {
         throw CoordinatorError("cannot wait for events", error)
       }
       noteAwake(dueAt: wake)
-      for event in events { try take(event) }
-      if let wake = scheduler.nextWake, wake <= Self.now { tell(.timer) }
+      for event in events { take(event) }
+      if engine.isTimerDue(at: Self.now) { tell(.timer) }
       enforceDismissal()
       giveUpOnImmortals()
     }
     return finish()
   }
 
-  /// Makes last what a resume looks for, before the first task starts.
-  private func syncBeginning() throws(CoordinatorError) {
-    if request.durability == .none { return }
-    do throws(RunFolderError) {
-      try request.folder.sync()
-    } catch {
-      endWorkersAtOnce()
-      if case .file(let doing, let path, let errno) = error {
-        throw CoordinatorError("cannot \(doing) \(path)", errno)
-      }
-      throw CoordinatorError(error.message, .ioError)
-    }
-    guard journalFailure == nil else { return }
-    do throws(Errno) {
-      try journal.syncNow()
-      syncs.completed(upTo: journal.writtenBytes)
-    } catch {
-      fail(error)
-    }
-  }
-
   /// Lets reports gather while all workers have work. Signals end it; what else may come can wait.
   private func rest() throws(Errno) {
-    let rest = scheduler.restNanoseconds
+    let rest = engine.restNanoseconds
     guard rest > 0, unsent.isEmpty else { return }
     _ = try signalWait.wait(nanoseconds: rest)
   }
@@ -179,6 +141,7 @@ package final class Coordinator {
   /// disk or a processor, so that nobody listened to the workers.
   private func noteAwake(dueAt wake: Instant?) {
     let now = Self.now
+    wall = Clock.wallMilliseconds
     let gap = now.nanoseconds - awakeAt.nanoseconds
     awakeAt = now
     guard let wake, gap > Self.lateNanoseconds,
@@ -193,7 +156,7 @@ package final class Coordinator {
   /// When there is something to do, if nothing happens before.
   private var nextWake: Instant? {
     let wakes = [
-      closing == nil ? scheduler.nextWake : nil, syncs.nextWake, progress.nextWake,
+      engine.nextWake, progress.nextWake,
       progress.followsOutput ? outputs.nextWake : nil, dismissalDeadline, ending.first?.giveUpAt,
     ].compactMap { $0 }
     return wakes.min()
@@ -203,7 +166,7 @@ package final class Coordinator {
     .nanoseconds(max(0, wake.nanoseconds - now.nanoseconds))
   }
 
-  private func take(_ event: PollEvent) throws(CoordinatorError) {
+  private func take(_ event: PollEvent) {
     switch event.token {
     case Token.signals: takeSignals()
     case Token.syncer: takeSync()
@@ -220,40 +183,18 @@ package final class Coordinator {
     }
   }
 
-  /// Tells the scheduler a fact and performs what it orders.
-  func tell(_ event: SchedulerEvent) {
-    guard closing == nil else { return }
-    actions.removeAll(keepingCapacity: true)
-    scheduler.handle(event, at: Self.now, into: &actions)
-    let wall = actions.isEmpty ? 0 : Clock.wallMilliseconds
-    // Performing an action never tells the scheduler anything: facts come from the loop alone.
-    for action in actions {
-      switch action {
-      case .journal(let transition): record(transition, at: wall)
-      case .launch(let worker, let kind): launch(worker, kind, at: wall)
-      case .order(let worker, let order):
-        enqueue(order, for: worker)
-        show(order, at: wall)
-      case .discard(let worker):
-        // The scheduler knows why. One whose launch failed is told of as that.
-        if let link = links[worker.index] { lose(link, complaint: "") }
-      case .finish(let entry):
-        closing = entry
-        append([.close(entry)], at: wall)
-        dismiss()
-      }
-    }
+  /// Tells the engine a fact; what follows from it is done as the turn ends.
+  func tell(_ event: SchedulerEvent) { tell(.scheduler(event)) }
+
+  func tell(_ fact: EngineFact) {
+    engine.take(fact, at: Self.now, wall: wall)
   }
 
-  /// Writes the journal, then sends what follows from it, then shows it.
+  /// Does what is to be done, then shows it.
   private func endTurn() {
-    reportFailedLaunches()
-    flushJournal()
-    requestSync()
-    sendPending()
+    performSteps()
     if progress.followsOutput {
       outputs.follow(at: Self.now, room: { progress.outputRoom }) { task, piece in
-        showBegun(task)
         progress.take(piece, of: task)
       }
     }
@@ -261,23 +202,34 @@ package final class Coordinator {
     progress.flush(at: Self.now)
   }
 
-  /// Does all that need not wait for the workers, which were told to leave: no line follows the last
-  /// one any more.
-  private func conclude(_ entry: CloseEntry) {
-    if request.durability != .none, journalFailure == nil {
-      do throws(Errno) {
-        try journal.syncNow()
-        syncs.completed(upTo: journal.writtenBytes)
-      } catch {
-        fail(error)
+  func performSteps() {
+    while let step = engine.next(at: Self.now) {
+      switch step {
+      case .tell(.transition(let transition)): show(transition)
+      case .tell: break
+      case .began(let task, let attempt): showStart(task, attempt: attempt)
+      case .launch(let worker, let kind): launch(worker, kind)
+      case .order(let worker, let order): enqueue(order, for: worker)
+      case .discard(let worker):
+        // The engine knows why. One whose launch failed is told of as that.
+        if let link = links[worker.index] { lose(link, complaint: "") }
+      case .write: write()
+      case .sync(let place, let kind): sync(upTo: place, kind)
+      case .dismiss:
+        dismiss()
+        sendOrders()
+      case .finish(let entry): conclude(entry)
       }
     }
-    var entry = entry
+    sendOrders()
+  }
+
+  /// Does all that need not wait for the workers, which were told to leave.
+  private func conclude(_ entry: CloseEntry) {
     if let failure = journalFailure {
-      entry = CloseEntry(state: .interrupted, exitCode: 74)
       progress.warning("the journal cannot be written: \(failure)")
     }
-    exitCode = entry.exitCode
+    closing = entry
     progress.close(entry, atMilliseconds: Clock.wallMilliseconds)
     downloads.remove()
     RunGroups.removeAbandoned()
@@ -288,7 +240,7 @@ package final class Coordinator {
     syncer = nil
     launcher.cleanUp()
     endProgress()
-    return exitCode ?? 70
+    return closing?.exitCode ?? 70
   }
 
   /// What a poll event is about.

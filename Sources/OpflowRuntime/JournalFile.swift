@@ -1,20 +1,17 @@
 package import OpflowCore
 package import OpflowSystem
 
-/// The journal of a run that this process drives: lines are collected, written in one piece, synced.
-///
-/// Nothing here knows time. The loop says when to write, before it does what follows from the lines,
-/// and when to sync: at once, or through a `Syncer` with `writtenBytes` as the number.
+/// The file of the journal of a run that this process drives. What is written when, and when it is
+/// synced, at once or through a `Syncer`, is the engine's to say.
 ///
 /// After a failed write or sync the file takes nothing more. What follows a torn line would not
 /// hurt, but the run must end, and after a failed sync nobody knows what the disk has (fsync(2)).
 package struct JournalFile: ~Copyable {
   package let path: String
   private let file: Descriptor
-  private var encoder: JournalEncoder
+  /// Goes on behind the last line.
+  package private(set) var encoder: JournalEncoder
   private var failure: Errno?
-  /// Since the file was opened.
-  package private(set) var writtenBytes: UInt64 = 0
 
   /// Begins the journal of a new run. Fails when there is one.
   package static func create(_ path: String) throws(RunFolderError) -> JournalFile {
@@ -53,30 +50,24 @@ package struct JournalFile: ~Copyable {
     self.encoder = encoder
   }
 
-  /// Adds a line to what the next `flush` writes.
-  package mutating func append(_ entry: JournalEntry, at milliseconds: Int64, plan: Plan) {
+  /// Writes a line that is to be there before the drive begins.
+  package mutating func write(
+    _ entry: JournalEntry, at milliseconds: Int64, plan: Plan
+  ) throws(Errno) {
     encoder.append(entry, at: milliseconds, plan: plan)
+    try write(encoder.bytes)
+    encoder.removeAll()
   }
 
-  package mutating func append(_ transition: Transition, at milliseconds: Int64, plan: Plan) {
-    encoder.append(transition, at: milliseconds, plan: plan)
-  }
-
-  /// Whether lines wait to be written.
-  package var hasUnwritten: Bool { !encoder.isEmpty }
-
-  /// Writes all lines, in one call unless the kernel takes less (write(2)).
-  package mutating func flush() throws(Errno) {
-    if encoder.isEmpty { return }
+  /// Writes whole lines, in one call unless the kernel takes less (write(2)).
+  package mutating func write(_ lines: [UInt8]) throws(Errno) {
     if let failure { throw failure }
     do throws(Errno) {
-      try file.writeAll(encoder.bytes)
+      try file.writeAll(lines)
     } catch {
       failure = error
       throw error
     }
-    writtenBytes += UInt64(encoder.bytes.count)
-    encoder.removeAll()
   }
 
   /// Makes all that was written last, and waits for it (fdatasync(2)).

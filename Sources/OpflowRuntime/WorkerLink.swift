@@ -21,9 +21,7 @@ final class WorkerLink {
   var giveUpAt = Instant(nanoseconds: .max)
   var lines = LineBuffer()
 
-  /// Orders that are not sent yet.
-  private var pending: [PendingOrder] = []
-  /// It is listed among those that have some.
+  /// It is listed among those that have orders which are not sent yet.
   var isListed = false
   /// Encoded orders that the pipe had no room for.
   private var outbox = FieldWriter()
@@ -44,8 +42,6 @@ final class WorkerLink {
 
   var ordersRawDescriptor: Int32 { orders.rawValue }
 
-  var hasPending: Bool { !pending.isEmpty }
-
   /// Kills the worker, and all below it where the kernel does that in one stroke. What is left is to
   /// be ended once the worker is gone.
   func kill() {
@@ -63,45 +59,11 @@ final class WorkerLink {
   /// The worker and all that was below it are gone.
   func removeGroup() { group?.remove() }
 
-  /// - Parameter mustNotRepeat: see `SyncSchedule.barrier`.
-  func enqueue(_ order: WorkerOrder, mustNotRepeat: Bool) {
-    pending.append(PendingOrder(order: order, mustNotRepeat: mustNotRepeat))
-  }
+  func enqueue(_ order: WorkerOrder) { MessageCodec.encode(order, into: &outbox) }
 
-  /// Enqueues an order that follows from no line, before those that are not sent yet.
-  func enqueueAtOnce(_ order: WorkerOrder) { MessageCodec.encode(order, into: &outbox) }
-
-  /// The lines that these orders follow from are written: what has to be synced before each?
-  func setBarriers(_ barrier: (_ mustNotRepeat: Bool) -> UInt64) {
-    for index in pending.indices where pending[index].barrier == nil {
-      pending[index].barrier = barrier(pending[index].mustNotRepeat)
-    }
-  }
-
-  /// Takes back the orders to run a task that were not sent: the journal cannot say that they were.
-  func withdrawRuns() -> [(TaskID, attempt: Int32)] {
-    var withdrawn: [(TaskID, attempt: Int32)] = []
-    for entry in pending {
-      if let (task, attempt) = entry.order.start { withdrawn.append((task, attempt)) }
-    }
-    pending.removeAll { $0.order.start != nil }
-    return withdrawn
-  }
-
-  /// Sends what the schedule allows, as far as the pipe takes it. A pipe that nobody reads any more
-  /// is no error here: the worker's end is told by its other pipe.
-  func send(allowed schedule: SyncSchedule) throws(Errno) {
-    var count = 0
-    for entry in pending {
-      guard let barrier = entry.barrier, schedule.allows(barrier) else { break }
-      MessageCodec.encode(entry.order, into: &outbox)
-      count += 1
-    }
-    pending.removeFirst(count)
-    try flush()
-  }
-
-  private func flush() throws(Errno) {
+  /// Sends what the pipe takes. A pipe that nobody reads any more is no error here: the worker's end is
+  /// told by its other pipe.
+  func send() throws(Errno) {
     while sent < outbox.bytes.count {
       do throws(Errno) {
         let from = sent
@@ -121,13 +83,4 @@ final class WorkerLink {
     sent = 0
     outbox.removeAll()
   }
-
-}
-
-/// An order on its way to a worker.
-private struct PendingOrder {
-  var order: WorkerOrder
-  var mustNotRepeat: Bool
-  /// Where the journal has to be synced to first; nil until its lines are written.
-  var barrier: UInt64?
 }

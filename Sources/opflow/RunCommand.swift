@@ -104,9 +104,8 @@ enum RunCommand {
     open.skip = arguments.skip
     open.environment = new.prepared.environment
     open.stateFolder = state.path
-    journal.append(.open(open), at: Clock.wallMilliseconds, plan: plan)
     do throws(Errno) {
-      try journal.flush()
+      try journal.write(.open(open), at: Clock.wallMilliseconds, plan: plan)
     } catch {
       throw CommandError(.io, "cannot write \(folder.journal)", error)
     }

@@ -23,7 +23,7 @@ struct DownloadRetryTests {
       guard let worker = run.running.first?.key else { break }
       run.tell(.fetched(worker, TaskID(0), attempt: attempt, FetchRecord(report)))
       run.end(worker, Outcome(status: .unknown, reason: reason))
-      if let wake = run.scheduler.nextWake {
+      if let wake = run.engine.nextWake {
         run.now = max(run.now, wake)
         run.tell(.timer)
       }

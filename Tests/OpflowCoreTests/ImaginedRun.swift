@@ -1,14 +1,14 @@
 import OpflowCore
 import Testing
 
-/// Drives a scheduler with imagined workers on an imagined clock.
+/// Drives an engine with imagined workers on an imagined clock.
 struct ImaginedRun {
   struct Try: Equatable {
     var task: String
     var attempt: Int32
   }
 
-  var scheduler: Scheduler
+  var engine: Engine
   let plan: Plan
   var now = Instant(nanoseconds: 0)
   /// Orders that each worker has yet to look at.
@@ -33,23 +33,29 @@ struct ImaginedRun {
       maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: maxFailures, seed: seed)
     options.handsAhead = handsAhead
     if let expectedWall { options.expectedWallMicroseconds = expectedWall }
-    scheduler = Scheduler(
+    engine = Engine(
       plan: plan, options: options,
-      initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
-      attempts: [Int32](repeating: 0, count: plan.taskCount))
-    tell(.begin)
+      entering: Entering(
+        initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
+        attempts: [Int32](repeating: 0, count: plan.taskCount)),
+      journal: nil)
+    engine.begin(at: now, wall: 0)
+    perform("the beginning")
   }
 
   mutating func tell(_ event: SchedulerEvent) {
-    var actions: [SchedulerAction] = []
-    scheduler.handle(event, at: now, into: &actions)
-    if let problem = scheduler.checkInvariants() { Issue.record("after \(event): \(problem)") }
-    for action in actions { perform(action) }
+    engine.take(.scheduler(event), at: now, wall: 0)
+    perform("\(event)")
   }
 
-  private mutating func perform(_ action: SchedulerAction) {
-    switch action {
-    case .journal(let transition):
+  private mutating func perform(_ event: String) {
+    if let problem = engine.checkInvariants() { Issue.record("after \(event): \(problem)") }
+    while let step = engine.next(at: now) { perform(step) }
+  }
+
+  private mutating func perform(_ step: EngineStep) {
+    switch step {
+    case .tell(.transition(let transition)):
       journal.append(transition)
       if transition.event == .start {
         started.append(Try(task: plan.nameString(transition.task), attempt: transition.attempt))
@@ -60,6 +66,8 @@ struct ImaginedRun {
       dying.append(worker)
       inbox[worker] = nil
     case .finish(let entry): close = entry
+    case .tell, .began, .dismiss: break
+    case .write, .sync: Issue.record("nothing is to be written")
     }
   }
 
@@ -92,7 +100,7 @@ struct ImaginedRun {
   /// Lets time pass in which no task ends.
   mutating func wait(milliseconds: Int64) {
     let end = now.advanced(byMilliseconds: milliseconds)
-    while let wake = scheduler.nextWake, wake <= end {
+    while let wake = engine.nextWake, wake <= end {
       now = max(now, wake)
       tell(.timer)
       obeyAll()
@@ -182,13 +190,13 @@ struct ImaginedRun {
         let (task, attempt) = running[worker]
       {
         end(worker, outcome(plan.nameString(task), attempt))
-      } else if close == nil, let wake = scheduler.nextWake {
+      } else if close == nil, let wake = engine.nextWake {
         now = max(now, wake)
         tell(.timer)
       }
     }
   }
 
-  func state(_ name: String) -> TaskState? { plan.task(named: name).map { scheduler.state($0) } }
+  func state(_ name: String) -> TaskState? { plan.task(named: name).map { engine.state($0) } }
   var order: [String] { started.map(\.task) }
 }

@@ -107,30 +107,30 @@ import Testing
   @Test func `the coordinator rests while every worker has more than enough before it`() throws {
     let run = try run(2, manyTasks(100))
     // Seven of eight, 400 us each, half of that, a millisecond at most.
-    #expect(run.scheduler.restNanoseconds == 1_000_000)
+    #expect(run.engine.restNanoseconds == 1_000_000)
     let shorter = try self.run(2, wall: 100, manyTasks(100))
-    #expect(shorter.scheduler.restNanoseconds == 350_000)
+    #expect(shorter.engine.restNanoseconds == 350_000)
   }
 
   @Test func `it does not rest while a worker has nothing ahead, nor for long tasks`() throws {
-    #expect(try run(2, manyTasks(3)).scheduler.restNanoseconds == 0)
-    #expect(try run(2, wall: 3000, manyTasks(100)).scheduler.restNanoseconds == 0)
-    #expect(try run(2, wall: 30_000, manyTasks(100)).scheduler.restNanoseconds == 0)
+    #expect(try run(2, manyTasks(3)).engine.restNanoseconds == 0)
+    #expect(try run(2, wall: 3000, manyTasks(100)).engine.restNanoseconds == 0)
+    #expect(try run(2, wall: 30_000, manyTasks(100)).engine.restNanoseconds == 0)
     // A place is free: what becomes ready is to start at once.
     let roomy = try run(4) {
       $0.add("wide") { $0.demand = [(0, 3)] }
       for index in 0..<40 { $0.add("t\(index)") { $0.demand = [(0, 2)] } }
     }
-    #expect(roomy.scheduler.restNanoseconds == 0)
+    #expect(roomy.engine.restNanoseconds == 0)
   }
 
   @Test func `it does not rest while it waits for tasks to come back, nor while it stops`() throws {
     var run = try run(1, manyTasks(40))
-    #expect(run.scheduler.restNanoseconds > 0)
+    #expect(run.engine.restNanoseconds > 0)
     run.tell(.suspend)
-    #expect(run.scheduler.restNanoseconds == 0)
+    #expect(run.engine.restNanoseconds == 0)
     run.tell(.proceed)
     run.tell(.stop(.request))
-    #expect(run.scheduler.restNanoseconds == 0)
+    #expect(run.engine.restNanoseconds == 0)
   }
 }

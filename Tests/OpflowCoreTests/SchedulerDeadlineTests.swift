@@ -46,7 +46,7 @@ struct SchedulerDeadlineTests {
     var asked = 0
     for _ in 0..<3600 {
       let end = run.now.advanced(byMilliseconds: 1000)
-      while let wake = run.scheduler.nextWake, wake <= end {
+      while let wake = run.engine.nextWake, wake <= end {
         run.now = max(run.now, wake)
         run.tell(.timer)
         asked += pulses(run)
@@ -123,7 +123,7 @@ struct SchedulerDeadlineTests {
     run.deaf = [worker]
     run.wait(milliseconds: 11_000)
     // Asked, and an hour later it is not known whether it answered.
-    #expect(run.scheduler.nextWake != nil)
+    #expect(run.engine.nextWake != nil)
     let hour: Int64 = 3_600_000_000_000
     run.now.nanoseconds += hour
     run.tell(.late(nanoseconds: hour))
@@ -158,7 +158,7 @@ struct SchedulerDeadlineTests {
     run.wait(milliseconds: 4_000)
     run.tell(.suspend)
     run.now = run.now.advanced(byMilliseconds: 3_600_000)
-    #expect(run.scheduler.nextWake == nil)
+    #expect(run.engine.nextWake == nil)
     run.tell(.proceed)
     run.wait(milliseconds: 11_900)
     #expect(run.dying.isEmpty)

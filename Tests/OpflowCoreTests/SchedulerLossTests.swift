@@ -119,13 +119,13 @@ struct SchedulerLossTests {
     var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
     run.settle()
     run.tell(.stop(.request))
-    while run.dying.isEmpty, let wake = run.scheduler.nextWake {
+    while run.dying.isEmpty, let wake = run.engine.nextWake {
       run.now = wake
       run.tell(.timer)
       for worker in run.running.keys { run.tell(.heard(worker)) }
     }
     #expect(run.dying.count == 1)
-    #expect(run.scheduler.nextWake == nil)
+    #expect(run.engine.nextWake == nil)
     run.tell(.kill)
     #expect(run.state("a") == .running)
     #expect(run.close == nil)
@@ -138,7 +138,7 @@ struct SchedulerLossTests {
   func silentWorker() throws {
     var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
     let silent = run.launched.removeFirst()
-    run.now = try #require(run.scheduler.nextWake)
+    run.now = try #require(run.engine.nextWake)
     run.tell(.timer)
     run.tell(.workerReady(silent))
     #expect(run.dying == [silent])

@@ -142,7 +142,7 @@ struct SchedulerTests {
       })
     run.end("flaky", exit: 1)
     #expect(run.runningNames == [])
-    #expect(run.scheduler.nextWake == Instant(nanoseconds: 100_000_000))
+    #expect(run.engine.nextWake == Instant(nanoseconds: 100_000_000))
     run.finish { _, attempt in Outcome(status: .exit(attempt < 3 ? 1 : 0)) }
     #expect(run.started.map(\.attempt) == [1, 2, 3])
     #expect(run.journal.filter { $0.event == .retry }.map(\.delayMilliseconds) == [100, 200])
@@ -365,16 +365,21 @@ struct SchedulerTests {
     }
     var options = SchedulerOptions(maxParallel: 1, memoryBytes: 1, maxFailures: 0, seed: 1)
     options.handsAhead = false
-    var scheduler = Scheduler(
-      plan: plan, options: options, initial: .init(repeating: .run, count: plan.taskCount),
-      attempts: .init(repeating: 0, count: plan.taskCount))
-    var actions: [SchedulerAction] = []
-    scheduler.handle(.begin, at: Instant(nanoseconds: 0), into: &actions)
-    scheduler.handle(.workerReady(WorkerID(0)), at: Instant(nanoseconds: 0), into: &actions)
-    scheduler.handle(
-      .ended(WorkerID(0), TaskID(0), attempt: 1, Outcome(status: .exit(1))),
-      at: Instant(nanoseconds: 0), into: &actions)
-    #expect(actions.last == .finish(CloseEntry(state: .failed, exitCode: 1)))
-    #expect(scheduler.state(TaskID(99_999)) == .skipped)
+    var engine = Engine(
+      plan: plan, options: options,
+      entering: Entering(
+        initial: .init(repeating: .run, count: plan.taskCount),
+        attempts: .init(repeating: 0, count: plan.taskCount)),
+      journal: nil)
+    let now = Instant(nanoseconds: 0)
+    engine.begin(at: now, wall: 0)
+    engine.take(.scheduler(.workerReady(WorkerID(0))), at: now, wall: 0)
+    engine.take(
+      .scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, Outcome(status: .exit(1)))), at: now,
+      wall: 0)
+    var last: EngineStep?
+    while let step = engine.next(at: now) { last = step }
+    #expect(last == .finish(CloseEntry(state: .failed, exitCode: 1)))
+    #expect(engine.state(TaskID(99_999)) == .skipped)
   }
 }

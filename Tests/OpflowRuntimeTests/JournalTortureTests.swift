@@ -45,8 +45,8 @@ import Testing
   /// Opens the journal as a drive does, adds a line, and looks at all of it again.
   private func driveOn(_ comment: Comment) throws {
     let (history, recovery) = try read()
-    var journal = try JournalFile.reopen(
-      run.journal, repair: recovery.repair, encoder: history.encoder)
+    var journal = WrittenJournal(
+      try JournalFile.reopen(run.journal, repair: recovery.repair, encoder: history.encoder))
     journal.append(Transition(.pause, .none), at: 9, plan: fixture.plan)
     try journal.flush()
     let after = try read()

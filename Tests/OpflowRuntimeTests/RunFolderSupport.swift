@@ -43,7 +43,7 @@ final class StateFixture {
   @discardableResult
   func run(of manifest: String, at seconds: Int64, random: UInt16 = 7) throws -> RunFolder {
     let folder = try state.makeRun(nowMilliseconds: seconds * 1000, random: random)
-    var journal = try JournalFile.create(folder.journal)
+    var journal = WrittenJournal(try JournalFile.create(folder.journal))
     var open = OpenEntry(
       run: folder.id.description, planKey: plan.key.description, opflowVersion: "0",
       manifestPath: manifest, folder: root)
@@ -55,4 +55,34 @@ final class StateFixture {
   }
 
   func bytes(_ path: String) throws -> [UInt8] { try File.read(path) }
+}
+
+/// A journal's file with an encoder for its lines.
+struct WrittenJournal: ~Copyable {
+  private var file: JournalFile
+  private var encoder: JournalEncoder
+  private(set) var writtenBytes: UInt64 = 0
+
+  init(_ file: consuming JournalFile) {
+    encoder = file.encoder
+    self.file = file
+  }
+
+  mutating func append(_ entry: JournalEntry, at milliseconds: Int64, plan: Plan) {
+    encoder.append(entry, at: milliseconds, plan: plan)
+  }
+
+  mutating func append(_ transition: Transition, at milliseconds: Int64, plan: Plan) {
+    encoder.append(transition, at: milliseconds, plan: plan)
+  }
+
+  mutating func flush() throws(Errno) {
+    try file.write(encoder.bytes)
+    writtenBytes += UInt64(encoder.bytes.count)
+    encoder.removeAll()
+  }
+
+  mutating func syncNow() throws(Errno) { try file.syncNow() }
+
+  borrowing func makeSyncer() throws(Errno) -> Syncer { try file.makeSyncer() }
 }

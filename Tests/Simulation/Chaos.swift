@@ -17,6 +17,8 @@ struct Chaos: Sendable {
   var crashStep = Int.max
   /// Journal bytes of this drive that the disk takes.
   var diskRoom = Int.max
+  /// Of syncs one in so many fails; 0 for none.
+  var syncFailsOneIn = 0
   /// Messages go through the codec.
   var usesWire = false
 
@@ -45,6 +47,7 @@ struct Chaos: Sendable {
     if random.chance(15) { chaos.launchFailsOneIn = 1 + random.below(6) }
     if random.chance(60) { chaos.crashStep = random.below(10 + 10 * taskCount) }
     if random.chance(10) { chaos.diskRoom = 200 + random.below(4000) }
+    if random.chance(5) { chaos.syncFailsOneIn = 1 + random.below(20) }
     chaos.usesWire = random.chance(15)
     return chaos
   }

@@ -6,7 +6,7 @@ import OpflowWorker
 struct Move {
   enum Kind {
     case hello, order, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
-    case report, loss
+    case report, loss, sync
   }
   var kind: Kind
   var worker: Int
@@ -15,7 +15,7 @@ struct Move {
   var isOfWorker: Bool {
     switch kind {
     case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw: true
-    case .hello, .report, .loss: false
+    case .hello, .report, .loss, .sync: false
     }
   }
 }
@@ -23,6 +23,7 @@ struct Move {
 extension Drive {
   func enabledMoves() -> [Move] {
     var moves: [Move] = []
+    if syncing != nil { moves.append(Move(kind: .sync, worker: -1)) }
     for index in workers.indices {
       let worker = workers[index]
       switch worker.phase {
@@ -93,9 +94,11 @@ extension Drive {
   }
 
   mutating func make(_ move: Move) throws(Finding) {
+    if move.kind == .sync { return endSync() }
     let index = move.worker
     let id = workers[index].id
     switch move.kind {
+    case .sync: break
     case .hello:
       workers[index].phase = .talking
       // The report of its hello is the event itself.
@@ -205,6 +208,7 @@ extension Drive {
 
   /// Lets something happen that should not; true when it took the step.
   mutating func disturb() throws(Finding) -> Bool {
+    guard hasBegun, !engine.isClosing else { return false }
     let roll = random.below(1000)
     var limit = chaos.losesWorker
     if roll < limit {
@@ -266,8 +270,8 @@ extension Drive {
     let liar = workers[talking[random.below(talking.count)]].id
     let task = TaskID(random.below(plan.taskCount + 2))
     if plan.tasks.contains(task.index) {
-      switch scheduler.state(task) {
-      case .running, .suspended: return false
+      switch engine.state(task) {
+      case .handed, .running, .suspended: return false
       default: break
       }
     }

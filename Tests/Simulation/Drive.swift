@@ -1,10 +1,8 @@
 import OpflowCore
 
-/// One drive of a run: the real scheduler and journal encoder, workers with the real worker's
-/// decisions over imagined processes, an imagined clock and an imagined disk.
-///
-/// It does what the coordinator's loop does, in its order: a turn takes in facts, writes the journal
-/// once, and only then sends orders.
+/// One drive of a run: the real engine, workers with the real worker's decisions over imagined
+/// processes, an imagined clock and an imagined disk. A turn takes in facts, then does what the engine
+/// says; the coordinator may die between any two steps.
 struct Drive {
   enum End {
     /// It came to its own end.
@@ -21,20 +19,22 @@ struct Drive {
   let owesFinally: Bool
 
   var random: SplitMix64
-  var scheduler: Scheduler
-  var encoder: JournalEncoder
+  var engine: Engine
+  let durability: Durability
   var file: ImaginedFile
   var ledger: Ledger
   var now = Instant(nanoseconds: 1_000_000_000)
   var wallMilliseconds: Int64 = 1_700_000_000_000
   var workers: [ImaginedWorker] = []
-  var unsent: [(worker: WorkerID, order: WorkerOrder)] = []
+  /// How much of the file the sync under way covers, and which place it is of.
+  var syncing: (count: Int, place: UInt64)?
   var failedLaunches: [WorkerID] = []
   var closing: CloseEntry?
   private(set) var hasJournalFailed = false
   private(set) var hasBegun = false
-  private var actions: [SchedulerAction] = []
   private var steps = 0
+  /// The journal as the drive found it.
+  private let firstByte: Int
 
   /// What an outside observer sees.
   var witness: Witness
@@ -52,8 +52,8 @@ struct Drive {
 
   init(
     plan: Plan, tasks: [ImaginedManifest.Task], options: SchedulerOptions, chaos: Chaos,
-    entering: Entry, encoder: JournalEncoder, file: ImaginedFile, ledger: Ledger,
-    random: SplitMix64, checkInterval: Int
+    entering: Entry, opening: [JournalEntry], durability: Durability, encoder: JournalEncoder,
+    file: ImaginedFile, ledger: Ledger, random: SplitMix64, checkInterval: Int
   ) {
     self.plan = plan
     self.tasks = tasks
@@ -63,12 +63,15 @@ struct Drive {
     owesFinally = entering.owesFinally
     self.random = random
     self.checkInterval = checkInterval
-    self.encoder = encoder
+    firstByte = file.bytes.count
+    self.durability = durability
     self.file = file
     self.ledger = ledger
-    scheduler = Scheduler(
-      plan: plan, options: options, initial: entering.initial, attempts: entering.attempts,
-      owesFinally: entering.owesFinally)
+    engine = Engine(
+      plan: plan, options: options,
+      entering: Entering(
+        initial: entering.initial, attempts: entering.attempts, owesFinally: entering.owesFinally),
+      journal: encoder, durability: durability, opening: opening)
     witness = Witness(plan: plan, options: options)
     witness.begin(entering)
   }
@@ -81,29 +84,24 @@ struct Drive {
   }
 
   /// Drives to the end, or to the crash.
-  mutating func run(opening: [JournalEntry]) throws(Finding) -> End {
-    for entry in opening { append(entry) }
+  mutating func run() throws(Finding) -> End {
+    engine.begin(at: now, wall: wallMilliseconds)
     if crashIsDue { return .crashed }
-    try flush()
-    if hasJournalFailed { return .closed(CloseEntry(state: .interrupted, exitCode: 74)) }
-    file.sync()
-    hasBegun = true
-    try tell(.begin)
+    try decide(after: nil)
     while true {
       if crashIsDue { return .crashed }
       // Several facts may be taken in one turn.
       if random.chance(60) { try endTurn() }
       if let closing {
-        try endTurn()
         if witness.liveCount > 0 { throw Finding("the drive closed with processes alive") }
-        return .closed(hasJournalFailed ? CloseEntry(state: .interrupted, exitCode: 74) : closing)
+        return .closed(closing)
       }
       try step()
-      if let wake = scheduler.nextWake, wake <= now { try tell(.timer) }
+      if engine.isTimerDue(at: now) { try tell(.timer) }
     }
   }
 
-  var states: [TaskState] { plan.tasks.map { scheduler.state(TaskID($0)) } }
+  var states: [TaskState] { plan.tasks.map { engine.state(TaskID($0)) } }
 
   private var crashIsDue: Bool { steps >= chaos.crashStep }
 
@@ -114,21 +112,14 @@ struct Drive {
     wallMilliseconds += Int64(random.below(3))
     if try disturb() { return }
     let choices = enabledMoves()
-    if choices.isEmpty {
-      // Orders on their way may enable more.
-      if !unsent.isEmpty || !encoder.isEmpty || !failedLaunches.isEmpty {
-        try endTurn()
-      } else {
-        try waitForTime()
-      }
-    } else {
-      try make(choices[random.below(choices.count)])
-    }
+    if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
+    // Orders on their way may enable more.
+    if try !endTurn(), closing == nil { try waitForTime() }
   }
 
   /// Nothing happens until a deadline comes.
   private mutating func waitForTime() throws(Finding) {
-    var wake = scheduler.nextWake
+    var wake = engine.nextWake
     for worker in workers {
       guard worker.phase == .talking, let deadline = worker.deadline else { continue }
       if wake.map({ deadline < $0 }) ?? true { wake = deadline }
@@ -142,36 +133,56 @@ struct Drive {
     }
   }
 
-  /// Tells the scheduler a fact and takes up what it orders.
+  /// Tells the engine a fact and takes up what it decides.
   mutating func tell(_ event: SchedulerEvent) throws(Finding) {
-    guard closing == nil else { return }
+    guard !engine.isClosing else { return }
     log?("\(event)")
-    actions.removeAll(keepingCapacity: true)
-    scheduler.handle(event, at: now, into: &actions)
-    if random.below(checkInterval) == 0, let problem = scheduler.checkInvariants() {
+    tell(.scheduler(event))
+    if random.below(checkInterval) == 0, let problem = engine.checkInvariants() {
       throw Finding("after \(event): \(problem)")
     }
-    for action in actions {
-      switch action {
-      case .journal(let transition):
-        log?("    \(transition.brief(plan))")
-        try witness.take(transition, at: now)
-        lines.append(DriveLine(transition: transition, at: now))
-        append(.transition(transition))
-      case .launch(let worker, let kind): try launch(worker, kind)
-      case .order(let worker, let order):
-        if let (task, attempt) = order.start { try witness.checkOrder(task, attempt) }
-        unsent.append((worker, order))
-      case .discard(let worker):
-        if chaos.sparesWorkers { throw Finding("a worker was given up that did nothing wrong") }
-        // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
-        if workers[worker.index].phase != .gone { workers[worker.index].die() }
-      case .finish(let entry):
-        closing = entry
-        append(.close(entry))
-      }
+    try decide(after: event)
+  }
+
+  private mutating func tell(_ fact: EngineFact) {
+    engine.take(fact, at: now, wall: wallMilliseconds)
+  }
+
+  /// Takes up what waits for nothing.
+  private mutating func decide(after event: SchedulerEvent?) throws(Finding) {
+    var told: [EngineStep] = []
+    while let step = engine.nextDecision() {
+      told.append(step)
+      try perform(step)
     }
-    try witness.checkOrderOfStarts(actions, after: event, scheduler, holdsBack: holdsBack)
+    if let event {
+      try witness.checkOrderOfStarts(told, after: event, engine, holdsBack: holdsBack)
+    }
+  }
+
+  private mutating func perform(_ step: EngineStep) throws(Finding) {
+    switch step {
+    case .tell(let entry):
+      ledger.add(
+        entry, sequence: engine.nextSequence - 1,
+        end: file.bytes.count + engine.unwritten.count, isWritten: !hasJournalFailed)
+      guard case .transition(let transition) = entry, transition.event != .resume else { return }
+      log?("    \(transition.brief(plan))")
+      try witness.take(transition, at: now)
+      witness.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
+      lines.append(DriveLine(transition: transition, at: now))
+    case .began(let task, let attempt): try witness.begin(task, attempt)
+    case .launch(let worker, let kind): try launch(worker, kind)
+    case .discard(let worker):
+      if chaos.sparesWorkers { throw Finding("a worker was given up that did nothing wrong") }
+      // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
+      if workers[worker.index].phase != .gone { workers[worker.index].die() }
+    case .write: write(file.bytes.count + engine.unwritten.count)
+    case .sync(let place, let kind): sync(upTo: place, kind)
+    case .order(let worker, let order): try send(order, to: worker)
+    case .dismiss: break
+    case .finish(let entry): closing = entry
+    }
   }
 
   private var holdsBack: Bool {
@@ -180,95 +191,105 @@ struct Drive {
 
   private mutating func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
+    witness.noteLaunch(of: worker)
     workers.append(ImaginedWorker(id: worker, kind: kind, plan: plan))
     if chaos.launchFailsOneIn > 0, random.below(chaos.launchFailsOneIn) == 0 {
       workers[worker.index].phase = .gone
       failedLaunches.append(worker)
     } else {
-      append(.worker(WorkerEntry(pid: 100 + worker.rawValue, startTime: 1, bootID: "boot")))
+      tell(.launched(worker, WorkerEntry(pid: 100 + worker.rawValue, startTime: 1, bootID: "boot")))
     }
   }
 
   // MARK: - The turn's end
 
-  private mutating func append(_ entry: JournalEntry) {
-    guard !hasJournalFailed else { return }
-    encoder.append(entry, at: wallMilliseconds, plan: plan)
-    ledger.add(
-      entry, sequence: encoder.nextSequence - 1, end: file.bytes.count + encoder.bytes.count)
-  }
-
-  mutating func endTurn() throws(Finding) {
+  /// - Returns: whether there was anything to do.
+  @discardableResult
+  mutating func endTurn() throws(Finding) -> Bool {
+    var didSomething = false
     while !failedLaunches.isEmpty {
       lostWorkers += 1
+      didSomething = true
       try tell(.launchFailed(failedLaunches.removeFirst(), complaint: "no room"))
     }
-    try flush()
-    if unsent.contains(where: { mustNotRepeat($0.order) }) || random.chance(20) {
-      if !hasJournalFailed { file.sync() }
+    while let step = engine.next(at: now) {
+      didSomething = true
+      try perform(step)
     }
-    for (worker, order) in unsent where workers[worker.index].phase != .gone {
-      workers[worker.index].inbox.append(order)
-    }
-    unsent.removeAll(keepingCapacity: true)
+    return didSomething
   }
 
-  private func mustNotRepeat(_ order: WorkerOrder) -> Bool {
-    guard let (task, _) = order.start else { return false }
-    return plan.flags(task).contains(.failWhenInterrupted)
-  }
-
-  private mutating func flush() throws(Finding) {
-    guard !hasJournalFailed, !encoder.isEmpty else { return }
-    let room = max(0, chaos.diskRoom - file.bytes.count)
-    if encoder.bytes.count <= room {
-      file.append(encoder.bytes)
-      encoder.removeAll()
-      ledger.isWritten(upTo: file.bytes.count)
-      return
-    }
-    file.append(encoder.bytes.prefix(room))
+  /// Lets the file grow to that length at most.
+  private mutating func write(_ end: Int) {
+    let lines = engine.unwritten
+    let room = max(0, min(end, chaos.diskRoom) - file.bytes.count)
+    file.append(lines.prefix(room))
     ledger.isWritten(upTo: file.bytes.count)
-    encoder.removeAll()
-    try failJournal()
+    if room >= lines.count {
+      hasBegun = true
+      tell(.wrote)
+    } else if end >= file.bytes.count {
+      failJournal()
+    }
   }
 
-  /// The disk is full: as the coordinator does, stops everything, then takes back what was not sent.
-  private mutating func failJournal() throws(Finding) {
+  /// The disk is full, or broken.
+  private mutating func failJournal() {
     hasJournalFailed = true
-    guard hasBegun else { return try checkNothingBegins() }
-    if closing == nil { stopCause = .ioError }
-    try tell(.stop(.ioError))
-    let withdrawn = unsent
-    unsent.removeAll { $0.order.start != nil }
-    // The one handed ahead goes before the one that it was to follow.
-    for (worker, order) in withdrawn.reversed() {
-      guard let (task, attempt) = order.start else { continue }
-      try tell(.revoked(worker, task, attempt: attempt))
-    }
-    if unsent.contains(where: { $0.order.start != nil }) {
-      throw Finding("a task was started after the journal had failed")
-    }
+    if !engine.isClosing { stopCause = .ioError }
+    tell(.journalFailed)
   }
 
-  /// The journal took not even the drive's first lines.
-  private mutating func checkNothingBegins() throws(Finding) {
-    actions.removeAll()
-    scheduler.handle(.stop(.ioError), at: now, into: &actions)
-    scheduler.handle(.begin, at: now, into: &actions)
-    let isOver = actions.count == 1 && scheduler.isDone
-    if !isOver { throw Finding("a drive without a journal begins: \(actions)") }
+  private mutating func sync(upTo place: UInt64, _ kind: SyncKind) {
+    log?("    sync \(kind) to \(place)")
+    if chaos.syncFailsOneIn > 0, random.below(chaos.syncFailsOneIn) == 0 { return failJournal() }
+    syncing = (file.bytes.count, place)
+    // The thread takes its time; for the others the coordinator waits.
+    if kind != .grouped { endSync() }
+  }
+
+  mutating func endSync() {
+    guard let (count, place) = syncing else { return }
+    syncing = nil
+    file.sync(upTo: count)
+    tell(.synced(upTo: place))
+  }
+
+  private mutating func send(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
+    switch workers[worker.index].phase {
+    case .launching, .talking, .frozen: break
+    // Nobody is there to read it.
+    case .dead, .gone: return
+    }
+    if let (task, attempt) = order.start {
+      if hasJournalFailed { throw Finding("a task was started after the journal had failed") }
+      try witness.checkOrder(task, attempt)
+      let line = witness.endOfStart(task)
+      if line > file.bytes.count { throw Finding("a task was started before its line was written") }
+      let mustLast =
+        durability == .each
+        || durability == .group && plan.flags(task).contains(.failWhenInterrupted)
+      if mustLast, line > file.syncedCount {
+        throw Finding("a task was started before its line was synced")
+      }
+      if durability != .none, file.syncedCount <= firstByte {
+        throw Finding("a task was started before the drive's first lines were synced")
+      }
+    }
+    workers[worker.index].inbox.append(order)
   }
 
   // MARK: - The crash
 
-  /// The coordinator dies where it stands: some of what it was writing is written, some of what it
-  /// was sending is sent, and the workers act on that until they see that it is gone.
+  /// The coordinator dies where it stands: between two steps, or while it writes; and the workers act on
+  /// what they were sent until they see that it is gone.
   mutating func crash() throws(Finding) {
-    if random.chance(50), !hasJournalFailed {
-      let count = random.chance(50) ? encoder.bytes.count : random.below(encoder.bytes.count + 1)
-      file.append(encoder.bytes.prefix(count))
-      if count == encoder.bytes.count { try sendSome() }
+    while random.chance(80), let step = engine.next(at: now) {
+      if case .write = step, random.chance(50) {
+        file.append(engine.unwritten.prefix(random.below(engine.unwritten.count + 1)))
+        break
+      }
+      try perform(step)
     }
     ledger.isWritten(upTo: file.bytes.count)
     for _ in 0..<random.below(6) {
@@ -281,14 +302,6 @@ struct Drive {
       let grows = random.chance(20)
       ledger.isWritten(upTo: file.bytes.count, isFollowed: grows)
       if grows { file.growWithoutData(&random) }
-    }
-  }
-
-  private mutating func sendSome() throws(Finding) {
-    if unsent.contains(where: { mustNotRepeat($0.order) }) { file.sync() }
-    for (worker, order) in unsent.prefix(random.below(unsent.count + 1))
-    where workers[worker.index].phase != .gone {
-      workers[worker.index].inbox.append(order)
     }
   }
 }

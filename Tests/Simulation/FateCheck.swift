@@ -39,7 +39,7 @@ struct FateCheck {
       && drive.stopCause != .ioError
     isHalted =
       drive.options.maxFailures > 0 && drive.witness.failures >= drive.options.maxFailures
-    mustNotBeHeldBack = exempt { !drive.scheduler.state($0).isTerminal }
+    mustNotBeHeldBack = exempt { !drive.engine.state($0).isTerminal }
   }
 
   func check(_ closing: CloseEntry) throws(Finding) {
@@ -81,7 +81,7 @@ struct FateCheck {
   }
 
   private func check(_ task: TaskID) throws(Finding) {
-    let state = drive.scheduler.state(task)
+    let state = drive.engine.state(task)
     switch drive.initial[task.index] {
     case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed,
       .leftFailed, .leftUpstream, .leftOpen:
@@ -103,7 +103,7 @@ struct FateCheck {
   }
 
   private func checkSkip(_ task: TaskID, _ reasons: [Reason]) throws(Finding) {
-    guard drive.scheduler.state(task) == .skipped, !started[task.index],
+    guard drive.engine.state(task) == .skipped, !started[task.index],
       let line = lastLine[task.index], reasons.contains(line.outcome.reason)
     else { throw fault(task, "it should have been skipped") }
   }
@@ -155,7 +155,7 @@ struct FateCheck {
 
   private func need(_ edge: Int, of task: TaskID) -> Need {
     let need = TaskID(plan.needTargets[edge])
-    let state = drive.scheduler.state(need)
+    let state = drive.engine.state(need)
     let condition = plan.needCondition(edge)
     // What was to follow a task that was cut short is left to the resume, as that task is.
     if state == .cancelled, !plan.flags(task).contains(.finally) { return .open }
@@ -235,7 +235,7 @@ struct FateCheck {
     for index in plan.tasks {
       let task = TaskID(index)
       if plan.flags(task).contains(.finally) { open.append(task) }
-      guard drive.scheduler.state(task) == .failed else { continue }
+      guard drive.engine.state(task) == .failed else { continue }
       for edge in plan.dependents(task) where plan.dependentCondition(edge) != .success {
         open.append(TaskID(plan.dependentTargets[edge]))
       }

@@ -9,6 +9,8 @@ struct ImaginedFile {
 
   mutating func sync() { syncedCount = bytes.count }
 
+  mutating func sync(upTo count: Int) { syncedCount = max(syncedCount, count) }
+
   /// Loses what was not synced, from a random byte on.
   mutating func losePower(_ random: inout SplitMix64) {
     bytes.removeLast(random.below(bytes.count - syncedCount + 1))

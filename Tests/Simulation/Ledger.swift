@@ -18,7 +18,8 @@ struct Ledger {
 
   mutating func use(_ plan: Plan) { self.plan = plan }
 
-  mutating func add(_ entry: JournalEntry, sequence: UInt64, end: Int) {
+  mutating func add(_ entry: JournalEntry, sequence: UInt64, end: Int, isWritten: Bool) {
+    guard isWritten else { return }
     var item = Item(entry: entry, name: "", sequence: sequence, end: end, fingerprint: 0)
     if case .transition(let line) = entry, let plan, !line.task.isNone {
       item.name = plan.nameString(line.task)

@@ -79,14 +79,16 @@ package struct Life {
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
     var drive = Drive(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
-      entering: entry, encoder: isNew ? JournalEncoder() : history.encoder, file: file,
-      ledger: ledger, random: SplitMix64(seed: random.next()), checkInterval: checkInterval)
+      entering: entry, opening: opening(isNew, decision),
+      durability: random.chance(60) ? .group : random.chance(50) ? .each : .none,
+      encoder: isNew ? JournalEncoder() : history.encoder, file: file, ledger: ledger,
+      random: SplitMix64(seed: random.next()), checkInterval: checkInterval)
     drive.log = log
     log?("drive \(drives): \(chaos)")
     for index in plan.tasks {
       log?("  \(manifest.tasks[index].brief) \(decision[TaskID(index)])")
     }
-    let end = try drive.run(opening: opening(isNew, decision))
+    let end = try drive.run()
     switch end {
     case .crashed:
       crashes += 1

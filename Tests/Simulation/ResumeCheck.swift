@@ -92,7 +92,7 @@ struct ResumeCheck {
   private func isEnd(_ state: TaskState) -> Bool {
     switch state {
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped: true
-    case .waiting, .ready, .running, .suspended, .cancelled: false
+    case .waiting, .ready, .handed, .running, .suspended, .cancelled: false
     }
   }
 

@@ -33,6 +33,7 @@ struct Witness {
   private var ended: [Try: Outcome] = [:]
   private var refused: Set<Try> = []
   private var stand: [Stand]
+  private var startEnds: [TaskID: Int] = [:]
   private var lastAttempt: [Int32]
   private var retries: [Int]
   private var losses: [Int]
@@ -120,6 +121,26 @@ struct Witness {
   }
 
   // MARK: - The journal
+
+  mutating func noteLaunch(of worker: WorkerID) { launches.insert(worker) }
+
+  /// The line that tells of a start ends there in the file.
+  mutating func noteLine(_ line: Transition, end: Int) {
+    if line.event == .start { startEnds[line.task] = end }
+  }
+
+  func endOfStart(_ task: TaskID) -> Int { startEnds[task] ?? .max }
+
+  /// A view is told that a worker has begun with what it was handed ahead.
+  func begin(_ task: TaskID, _ attempt: Int32) throws(Finding) {
+    guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
+      throw fault(task, "try \(attempt) is said to have begun")
+    }
+    let key = Try(task: task, attempt: attempt)
+    if !started.contains(key), !refused.contains(key) {
+      throw fault(task, "try \(attempt) is said to have begun, and has no process")
+    }
+  }
 
   func checkOrder(_ task: TaskID, _ attempt: Int32) throws(Finding) {
     guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
@@ -251,16 +272,12 @@ struct Witness {
   /// Whether what just started was the most urgent of what wants the same. While the run holds tasks
   /// back, the most urgent may be one of those.
   mutating func checkOrderOfStarts(
-    _ actions: [SchedulerAction], after event: SchedulerEvent, _ scheduler: Scheduler,
+    _ steps: [EngineStep], after event: SchedulerEvent, _ engine: Engine,
     holdsBack: Bool
   ) throws(Finding) {
     var starts: [TaskID] = []
-    for action in actions {
-      switch action {
-      case .launch(let worker, _): launches.insert(worker)
-      case .journal(let line): if line.event == .start { starts.append(line.task) }
-      case .order, .discard, .finish: break
-      }
+    for case .tell(.transition(let line)) in steps where line.event == .start {
+      starts.append(line.task)
     }
     // A worker on its way has a task already; which one, only the scheduler knows.
     if case .workerReady(let worker) = event { launches.remove(worker) }
@@ -271,7 +288,7 @@ struct Witness {
     }
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
-      if scheduler.state(other) == .ready, plan.kind(other) == plan.kind(start),
+      if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
         urgency.isBefore(other, start)
       {
         throw fault(start, "it started before the more urgent \(plan.nameString(other))")

@@ -1,7 +1,7 @@
 import Glibc
 import OpflowCore
 
-/// `scheduler COUNT [PARALLEL]`: what the scheduler itself costs, with nothing around it. Plays a plan
+/// `scheduler COUNT [PARALLEL]`: what the engine itself costs, with nothing around it. Plays a plan
 /// of that many tasks, each of which needs three others, with workers that are always ready, and prints
 /// how many transitions a second it makes and how many bytes a task it holds.
 struct SchedulerCommand {
@@ -26,7 +26,9 @@ struct SchedulerCommand {
     let before = Self.residentBytes
     let start = Cost.now.cpuMicroseconds
     var game = Game(
-      Scheduler(plan: plan, options: options, initial: initial, attempts: attempts))
+      Engine(
+        plan: plan, options: options, entering: Entering(initial: initial, attempts: attempts),
+        journal: nil))
     let ready = Cost.now.cpuMicroseconds
     game.play()
     let end = Cost.now.cpuMicroseconds
@@ -95,15 +97,16 @@ struct SchedulerCommand {
 /// Workers that answer at once, and end what they run in the order of the starts.
 private struct Game {
   private(set) var ended = 0
-  private var scheduler: Scheduler
-  private var actions: [SchedulerAction] = []
+  private var engine: Engine
   private var running: [(worker: WorkerID, task: TaskID, attempt: Int32)] = []
   private var ready: [WorkerID] = []
+  private let now = Instant(nanoseconds: 0)
 
-  init(_ scheduler: Scheduler) { self.scheduler = scheduler }
+  init(_ engine: Engine) { self.engine = engine }
 
   mutating func play() {
-    tell(.begin)
+    engine.begin(at: now, wall: 0)
+    perform()
     while !running.isEmpty || !ready.isEmpty {
       if let worker = ready.popLast() {
         tell(.workerReady(worker))
@@ -118,15 +121,18 @@ private struct Game {
   }
 
   private mutating func tell(_ event: SchedulerEvent) {
-    actions.removeAll(keepingCapacity: true)
-    scheduler.handle(event, at: Instant(nanoseconds: 0), into: &actions)
-    for action in actions {
-      switch action {
+    engine.take(.scheduler(event), at: now, wall: 0)
+    perform()
+  }
+
+  private mutating func perform() {
+    while let step = engine.next(at: now) {
+      switch step {
       case .launch(let worker, _): ready.append(worker)
       case .order(let worker, .run(let task, let attempt)):
         running.append((worker, task, attempt))
-      case .journal(let transition): if transition.event == .success { ended += 1 }
-      case .order, .discard, .finish: break
+      case .tell(.transition(let transition)): if transition.event == .success { ended += 1 }
+      case .tell, .began, .order, .discard, .write, .sync, .dismiss, .finish: break
       }
     }
   }

@@ -123,7 +123,14 @@ extension OutputSpan<UInt8> {
     if drive > 1 { append("\td=", drive) }
     append("\tn=", transition.attempt)
     switch transition.event {
-    case .start, .pause, .proceed: return
+    case .start:
+      if transition.worker != .none {
+        appendText("\tw=")
+        appendNumber(transition.worker.rawValue)
+      }
+      if transition.isAhead { appendText("\tahead=1") }
+      return
+    case .pause, .proceed: return
     case .success, .failure, .retry, .cancel, .interrupt, .skip, .resume: break
     }
     append(transition.outcome)
@@ -230,6 +237,7 @@ extension FieldWriter {
 
   fileprivate mutating func write(_ worker: WorkerEntry, drive: Int) {
     if drive > 1 { field("d=", drive) }
+    if worker.worker != .none { field("w=", worker.worker.rawValue) }
     field("pid=", worker.pid)
     field("start=", worker.startTime)
     field("boot=", worker.bootID)

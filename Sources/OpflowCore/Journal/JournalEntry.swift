@@ -88,6 +88,8 @@ package enum RunState: String, Sendable, CaseIterable {
 
 /// A worker came. By this a later resume finds what a dead run's worker left behind.
 package struct WorkerEntry: Sendable, Equatable {
+  /// By which `start` lines name it; `none` in a journal of an older opflow.
+  package var worker: WorkerID
   package var pid: Int32
   /// Since boot, in clock ticks (proc(5), field 22 of stat).
   package var startTime: UInt64
@@ -96,7 +98,10 @@ package struct WorkerEntry: Sendable, Equatable {
   /// it gives none (sched(7), "The autogroup feature").
   package var autogroup: UInt64
 
-  package init(pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0) {
+  package init(
+    worker: WorkerID = .none, pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0
+  ) {
+    self.worker = worker
     self.pid = pid
     self.startTime = startTime
     self.bootID = bootID
@@ -137,6 +142,11 @@ package struct Transition: Sendable, Equatable {
   package var task: TaskID
   /// From 1, counted over all drives of the run; 0 where no try is meant.
   package var attempt: Int32 = 0
+  /// Of a `start`: who has it; `none` in a journal of an older opflow.
+  package var worker = WorkerID.none
+  /// Of a `start`: the worker has another one before it, and begins with it when that one has ended
+  /// with success.
+  package var isAhead = false
   package var outcome: Outcome = Outcome(status: .unknown)
   /// Of a `failure`: it does not fail the run.
   package var allowed = false

@@ -20,6 +20,8 @@ extension JournalLine {
     }
     let fields = TransitionFields(self)
     transition.attempt = fields.attempt
+    transition.worker = fields.worker
+    transition.isAhead = fields.isAhead
     transition.outcome.status = fields.status
     transition.outcome.reason = fields.reason
     transition.outcome.usage.wallMicroseconds = fields.wallMicroseconds
@@ -110,8 +112,10 @@ extension JournalLine {
     var startTime: UInt64?
     var bootID = ""
     var autogroup: UInt64 = 0
+    var worker = WorkerID.none
     for field in fields {
       switch field.keyText {
+      case "w": worker = field.small.map { WorkerID($0) } ?? .none
       case "pid": pid = field.small
       case "start": startTime = Field.number(field.value)
       case "boot": bootID = field.text
@@ -120,7 +124,8 @@ extension JournalLine {
       }
     }
     guard let pid, let startTime, pid > 1 else { return nil }
-    return WorkerEntry(pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup)
+    return WorkerEntry(
+      worker: worker, pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup)
   }
 
   /// Of the run's own `resume`, which is read for it before anything else.

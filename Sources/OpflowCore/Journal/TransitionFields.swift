@@ -7,6 +7,9 @@ struct TransitionFields {
   /// Of the run; 1 where the line has none.
   var drive = 1
   var attempt: Int32 = 0
+  /// `none` where it is not told.
+  var worker = WorkerID.none
+  var isAhead = false
   var status: ExitStatus = .unknown
   var reason: Reason = .none
   var allowed = false
@@ -21,6 +24,8 @@ struct TransitionFields {
   var left = UnsafeRawBufferPointer(start: nil, count: 0)
 
   static let attemptLimit: Int64 = 1_000_000_000
+  /// Far more workers than a drive has. A larger number is of no known opflow.
+  static let workerLimit: Int64 = 1 << 16
 
   /// Nothing said.
   @inline(__always)
@@ -34,7 +39,8 @@ struct TransitionFields {
   mutating func read(_ line: JournalLine) {
     var cursor = FieldCursor(line)
     if cursor.begins(with: "n=") { readAttempt(&cursor) }
-    // That is all of a start.
+    if cursor.begins(with: "w=") { readWorker(&cursor) }
+    // That is all of a start, but of one ahead.
     if !cursor.isAtEnd { readEnd(&cursor) }
     while !cursor.isAtEnd { cursor = readOther(cursor) }
   }
@@ -42,6 +48,7 @@ struct TransitionFields {
   /// The fields of a success, in the order in which an encoder writes them, as far as they stand so.
   @inline(__always)
   private mutating func readEnd(_ cursor: inout FieldCursor) {
+    if cursor.begins(with: "ahead=1") { isAhead = true }
     if cursor.begins(with: "exit=0\t") {
       status = .exit(0)
       cursor.skip(7)
@@ -61,6 +68,12 @@ struct TransitionFields {
   }
 
   @inline(__always)
+  private mutating func readWorker(_ cursor: inout FieldCursor) {
+    let value = cursor.digit(behind: 2) ?? cursor.natural(behind: 2)
+    if value < Self.workerLimit { worker = WorkerID(Int32(truncatingIfNeeded: value)) }
+  }
+
+  @inline(__always)
   private mutating func readFingerprint(_ cursor: inout FieldCursor) {
     let text = FingerprintText(cursor.longText(behind: 3))
     if text.isSound { fingerprint = text }
@@ -75,6 +88,10 @@ struct TransitionFields {
       readAttempt(&cursor)
     } else if key.begins(with: "d=") {
       drive = Swift.max(1, Int(cursor.natural(behind: 2)))
+    } else if key.begins(with: "w=") {
+      readWorker(&cursor)
+    } else if key.begins(with: "ahead=") {
+      isAhead = cursor.text(behind: 6).equals("1")
     } else if key.begins(with: "exit=") {
       if let code = cursor.small(behind: 5) { status = .exit(code) }
     } else if key.begins(with: "signal=") {

@@ -103,7 +103,7 @@ package struct ResumeDecision: Sendable {
     case .succeeded, .upToDate, .failedAllowed: .excluded
     case .skipped: reason == .upstream ? .leftUpstream : .excluded
     case .failed: .leftFailed
-    case .waiting, .ready, .running, .suspended, .cancelled: .leftOpen
+    case .waiting, .ready, .handed, .running, .suspended, .cancelled: .leftOpen
     }
   }
 
@@ -115,7 +115,7 @@ package struct ResumeDecision: Sendable {
     case .failed: .failed
     case .skipped: reason == .upstream ? .skippedUpstream : .skipped
     // Never kept: they are no ends.
-    case .waiting, .ready, .running, .suspended, .cancelled: .run
+    case .waiting, .ready, .handed, .running, .suspended, .cancelled: .run
     }
   }
 

@@ -12,7 +12,7 @@ extension ResumeDecision {
     case .failed: return .run(.failedBefore)
     case .skipped: return skipped(task, record, input)
     case .waiting, .ready: return .run(record.reasonToRun)
-    case .running, .suspended, .cancelled: return .run(.interrupted)
+    case .handed, .running, .suspended, .cancelled: return .run(.interrupted)
     }
   }
 
@@ -54,7 +54,7 @@ extension ResumeDecision {
         ? isCertainToLackNeeds(task, input)
         : record.reason != .skipOption || !input.request.isSkippedOnce(task)
       return holds ? .leave(.skipped, record.reason) : .leave(.waiting, .none)
-    case .waiting, .ready, .running, .suspended, .cancelled: return .leave(.waiting, .none)
+    case .waiting, .ready, .handed, .running, .suspended, .cancelled: return .leave(.waiting, .none)
     }
   }
 
@@ -128,7 +128,7 @@ extension ResumeDecision {
     switch record.state {
     case .succeeded, .upToDate, .failedAllowed, .skipped: isOpen = false
     case .failed: isOpen = interruption(task, record, input) == nil
-    case .waiting, .ready, .running, .suspended, .cancelled: isOpen = true
+    case .waiting, .ready, .handed, .running, .suspended, .cancelled: isOpen = true
     }
     return isOpen && (!input.request.finallyFollowsNeeds || needRan(task, input))
   }

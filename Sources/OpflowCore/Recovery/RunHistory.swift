@@ -34,6 +34,7 @@ package struct RunHistory: Sendable {
   /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
   private var records: [TaskRecord] = []
   private var names = NameGuesses()
+  private var handed = HandedTasks()
   private var gone = GoneTasks()
   private var head = DriveHead()
   private var gaps: [Range<UInt64>] = []
@@ -182,6 +183,7 @@ package struct RunHistory: Sendable {
       selections.append(DriveSelection(only: entry.only, skip: entry.skip))
       close = nil
       isPaused = false
+      handed.removeAll()
     case .close:
       enter(drive: line.drive, at: line.sequence)
       close = line.close
@@ -211,6 +213,7 @@ package struct RunHistory: Sendable {
     resume = nil
     close = nil
     isPaused = false
+    handed.removeAll()
   }
 
   private mutating func distrust(before sequence: UInt64) {
@@ -249,9 +252,30 @@ package struct RunHistory: Sendable {
     if isEnd, !records[task.index].isRunning(fields.attempt) {
       records[task.index].startSequence = lostStart(after: records[task.index])
     }
+    if !handed.isEmpty || fields.isAhead { follow(event, line, fields, task) }
     records[task.index].apply(event, line, fields, task, plan)
     if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
     if keepsDetails { details.apply(event, task, line, plan) }
+  }
+
+  /// A worker's tasks run in their order: when one has ended with success, the next one runs.
+  @inline(never)
+  private mutating func follow(
+    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID
+  ) {
+    switch event {
+    case .start:
+      if fields.isAhead { handed.append(task, to: fields.worker) }
+    case .success:
+      guard let next = handed.popFirst(of: records[task.index].worker),
+        records[next.index].state == .handed
+      else { return }
+      records[next.index].state = .running
+      records[next.index].startedMilliseconds = line.milliseconds
+    case .interrupt, .failure, .cancel, .retry:
+      handed.remove(task, of: records[task.index].worker)
+    case .skip, .pause, .proceed, .resume: break
+    }
   }
 
   @inline(never)

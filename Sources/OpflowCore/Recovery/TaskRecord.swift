@@ -17,6 +17,8 @@ package struct TaskRecord: Sendable {
   private var statusKind: StatusKind = .unknown
   /// How many resumes took the task back.
   package internal(set) var timesResumed: UInt16 = 0
+  /// Who has it, or had it last; `none` where that is not told.
+  package internal(set) var worker = WorkerID.none
   /// SEQ of the last start; 0 for none.
   package internal(set) var startSequence: UInt64 = 0
   /// SEQ of the line that put it into its terminal state; 0 while it is in none.
@@ -70,7 +72,7 @@ package struct TaskRecord: Sendable {
   /// It started and did not end: it runs, or the run died, or a stop or a lost worker cut it short.
   package var isInterrupted: Bool {
     switch state {
-    case .running, .suspended, .cancelled: true
+    case .handed, .running, .suspended, .cancelled: true
     case .waiting: marks.contains(.interrupted) || reason == .interrupted
     case .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
     }
@@ -93,7 +95,7 @@ extension TaskRecord {
   /// Whether the journal told of this try's start, and of no end since.
   @inline(__always)
   func isRunning(_ attempt: Int32) -> Bool {
-    (state == .running || state == .suspended) && attempts == attempt
+    (state == .running || state == .handed || state == .suspended) && attempts == attempt
   }
 
   /// Folds a transition of this task of the plan. Any order of lines is taken: some may be lost.
@@ -104,7 +106,8 @@ extension TaskRecord {
   ) {
     switch event {
     case .start:
-      leave(for: .running)
+      leave(for: fields.isAhead ? .handed : .running)
+      worker = fields.worker
       attempts = Swift.max(attempts, fields.attempt)
       startSequence = line.sequence
       startedMilliseconds = line.milliseconds
@@ -155,6 +158,7 @@ extension TaskRecord {
       } else {
         marks.insert(.interrupted)
       }
+    // Lines of the whole run speak of no task; others are of no known opflow.
     case .pause: if state == .running { state = .suspended }
     case .proceed: if state == .suspended { state = .running }
     case .resume:

@@ -4,6 +4,8 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   case waiting
   /// May start as soon as its resources are free.
   case ready
+  /// Its start is journaled; a worker has it, behind another one, and has not said that it began.
+  case handed
   /// Its start is journaled; a worker has it.
   case running
   /// Its process tree is stopped by a signal, and goes on later.
@@ -21,7 +23,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
 
   package var isTerminal: Bool {
     switch self {
-    case .waiting, .ready, .running, .suspended: false
+    case .waiting, .ready, .handed, .running, .suspended: false
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: true
     }
   }
@@ -30,20 +32,24 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   /// which is no transition: it makes a new drive of the run, whose tasks begin in `waiting` or in
   /// the terminal state that they keep.
   ///
-  ///             waiting ready running suspended succeeded upToDate failedAllowed failed skipped cancelled
-  ///   waiting              x                                                       x      x
-  ///   ready        x                x                         x                          x
-  ///   running      x                       x         x               x             x              x
-  ///   suspended    x                x                x               x             x              x
+  ///             waiting ready handed running suspended succeeded upToDate failedAllowed failed skipped cancelled
+  ///   waiting              x                                                              x      x
+  ///   ready        x                x       x                         x                          x
+  ///   handed       x                        x                                             x
+  ///   running      x                               x         x               x             x              x
+  ///   suspended    x                        x                x               x             x              x
   ///
-  /// Back to `waiting`: from `ready` a need that runs again, from `running` and `suspended` a
-  /// retry's delay, a lost worker and a task that was handed ahead and taken back. `waiting` to
-  /// `failed`: a task that a crash interrupted and whose `on_interrupted` is `fail`. `running` to
-  /// `failed` covers a worker's refusal.
+  /// Back to `waiting`: from `ready` a need that runs again, from `handed` one that is taken back, from
+  /// `running` and `suspended` a retry's delay and a lost worker. `waiting` to `failed`: a task that a
+  /// crash interrupted and whose `on_interrupted` is `fail`. `handed` to `failed`: its worker was lost,
+  /// and may have begun with it. `running` to `failed` covers a worker's refusal.
   package func canBecome(_ next: TaskState) -> Bool {
     switch self {
     case .waiting: next == .ready || next == .skipped || next == .failed
-    case .ready: next == .waiting || next == .running || next == .upToDate || next == .skipped
+    case .ready:
+      next == .waiting || next == .handed || next == .running || next == .upToDate
+        || next == .skipped
+    case .handed: next == .waiting || next == .running || next == .failed
     case .running:
       next == .waiting || next == .suspended || next == .succeeded || next == .failedAllowed
         || next == .failed || next == .cancelled
@@ -57,7 +63,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   /// The word of `status`.
   package var word: String {
     switch self {
-    case .waiting, .ready: "pending"
+    case .waiting, .ready, .handed: "pending"
     case .running: "running"
     case .suspended: "suspended"
     case .succeeded: "succeeded"
@@ -77,7 +83,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
       switch self {
       case .succeeded, .upToDate, .failedAllowed: return true
       case .skipped: return !skippedUpstream
-      case .waiting, .ready, .running, .suspended, .failed, .cancelled: return false
+      case .waiting, .ready, .handed, .running, .suspended, .failed, .cancelled: return false
       }
     }
   }

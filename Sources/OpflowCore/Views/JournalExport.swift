@@ -65,7 +65,8 @@ package struct JournalExport {
 
   private static func isNumber(_ field: JournalField) -> Bool {
     let keys: [StaticString] = [
-      "format", "d", "n", "exit", "signal", "errno", "wall", "user", "sys", "rss", "out", "delay",
+      "format", "d", "n", "w", "ahead", "exit", "signal", "errno", "wall", "user", "sys", "rss",
+      "out", "delay",
       "allowed", "reused", "withdrawn", "code", "pid", "start", "from", "size", "gained", "after",
     ]
     return keys.contains { field.key.equals($0) }

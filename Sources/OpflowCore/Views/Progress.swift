@@ -77,7 +77,10 @@ package struct ProgressView {
 
   package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
     nowMilliseconds = now
+    let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
     model.apply(transition, atMilliseconds: now)
+    // Nothing has happened to it that a person would see.
+    if transition.isAhead || comesBack { return }
     if json {
       ProgressJSON.transition(
         transition, plan: model.plan, atMilliseconds: now, into: &text)

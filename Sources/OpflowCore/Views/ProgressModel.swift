@@ -82,8 +82,10 @@ struct ProgressModel {
     switch transition.event {
     case .start:
       interrupted.removeAll { $0 == task }
+      if new == .handed { break }
       running.append(RunningTask(task: task, startedMilliseconds: now))
-    case .interrupt where transition.outcome.reason != .revoked: interrupted.append(task)
+    case .interrupt where old != .handed && transition.outcome.reason != .revoked:
+      interrupted.append(task)
     case .proceed:
       // While it was suspended nothing was to come.
       if let place = running.firstIndex(where: { $0.task == task }) {
@@ -94,6 +96,11 @@ struct ProgressModel {
     if new != .running, new != .suspended, old == .running || old == .suspended {
       if let place = running.firstIndex(where: { $0.task == task }) { running.remove(at: place) }
     }
+  }
+
+  /// A worker has it, and has not begun with it.
+  func isHanded(_ task: TaskID) -> Bool {
+    states.indices.contains(task.index) && states[task.index] == .handed
   }
 
   func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
@@ -111,7 +118,8 @@ struct ProgressModel {
 
   private static func state(after transition: Transition) -> TaskState {
     switch transition.event {
-    case .start, .proceed: .running
+    case .start: transition.isAhead ? .handed : .running
+    case .proceed: .running
     case .success: .succeeded
     case .failure: transition.allowed ? .failedAllowed : .failed
     case .retry, .interrupt, .resume: .waiting
@@ -123,7 +131,7 @@ struct ProgressModel {
 
   private mutating func count(_ state: TaskState, by step: Int) {
     switch state {
-    case .waiting, .ready, .running, .suspended: break
+    case .waiting, .ready, .handed, .running, .suspended: break
     case .succeeded: succeeded += step
     case .upToDate: upToDate += step
     case .failed: failed += step

@@ -48,7 +48,7 @@ package struct RunStatus {
     var counts = Counts()
     for index in plan.tasks where included.contains(TaskID(index)) {
       switch Self.state(history.state(TaskID(index)), isHeld: isHeld) {
-      case .waiting, .ready: counts.pending += 1
+      case .waiting, .ready, .handed: counts.pending += 1
       case .running, .suspended: counts.running += 1
       case .succeeded: counts.succeeded += 1
       case .upToDate: counts.upToDate += 1
@@ -69,7 +69,8 @@ package struct RunStatus {
     guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
     switch state(task) {
     case .running, .suspended: return entry.progress
-    case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+    case .waiting, .ready, .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+      .cancelled:
       return nil
     }
   }
@@ -78,7 +79,7 @@ package struct RunStatus {
   package func mayHavePart(_ task: TaskID) -> Bool {
     guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
     switch state(task) {
-    case .waiting, .ready, .failed, .failedAllowed, .cancelled: return true
+    case .waiting, .ready, .handed, .failed, .failedAllowed, .cancelled: return true
     case .running, .suspended, .succeeded, .upToDate, .skipped: return false
     }
   }
@@ -92,7 +93,7 @@ package struct RunStatus {
   @inline(__always)
   private static func state(_ recorded: TaskState, isHeld: Bool) -> TaskState {
     switch recorded {
-    case .running, .suspended: isHeld ? recorded : .waiting
+    case .handed, .running, .suspended: isHeld ? recorded : .waiting
     case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       recorded
     }

@@ -89,7 +89,7 @@ package struct StatusView {
     switch state {
     case .running, .suspended: 0
     case .failed, .failedAllowed, .cancelled: 1
-    case .waiting, .ready: 2
+    case .waiting, .ready, .handed: 2
     case .succeeded, .upToDate, .skipped: 3
     }
   }
@@ -120,7 +120,7 @@ package struct StatusView {
     case .succeeded, .upToDate, .failed, .failedAllowed, .cancelled:
       return record.startedMilliseconds == 0
         ? "" : DurationText.text(microseconds: record.wallMicroseconds)
-    case .waiting, .ready, .skipped: return ""
+    case .waiting, .ready, .handed, .skipped: return ""
     }
   }
 
@@ -148,6 +148,7 @@ package struct StatusView {
       if needs.isEmpty { return reason }
       let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
       return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
+    case .handed: return "next on its worker"
     case .skipped: return status.words(record)
     case .running, .suspended:
       return status.progress(task).map {

@@ -111,7 +111,8 @@ enum FuzzJournal {
         try expect(told("failure"), "task \(index) failed, and no line says so")
       case .skipped: try expect(told("skip"), "task \(index) was skipped, and no line says so")
       case .cancelled: try expect(told("cancel"), "task \(index): no line says cancelled")
-      case .running, .suspended: try expect(told("start"), "task \(index) runs without a start")
+      case .handed, .running, .suspended:
+        try expect(told("start"), "task \(index) runs without a start")
       case .waiting, .ready, .upToDate: break
       }
     }

@@ -1,15 +1,14 @@
 import OpflowCore
 
-/// A run of a plan whose tasks end at once, each as its name's hash says. What the scheduler takes
+/// A run of a plan whose tasks end at once, each as its name's hash says. What the engine takes
 /// for granted of a sound plan is put to the test by it.
 struct PlanRun {
   private let plan: Plan
-  private var scheduler: Scheduler
+  private var engine: Engine
   private var now = Instant(nanoseconds: 0)
   private var launched: [WorkerID] = []
   private var held: [WorkerID: [(task: TaskID, attempt: Int32)]] = [:]
   private var order: [WorkerID] = []
-  private var encoder = JournalEncoder()
   private var isOver = false
   private var events = 0
   private var wasKilled = false
@@ -18,20 +17,23 @@ struct PlanRun {
     self.plan = plan
     let options = SchedulerOptions(
       maxParallel: 3, memoryBytes: 1 << 30, maxFailures: 0, seed: 1)
-    scheduler = Scheduler(
+    engine = Engine(
       plan: plan, options: options,
-      initial: [InitialState](repeating: .run, count: plan.taskCount),
-      attempts: [Int32](repeating: 0, count: plan.taskCount))
+      entering: Entering(
+        initial: [InitialState](repeating: .run, count: plan.taskCount),
+        attempts: [Int32](repeating: 0, count: plan.taskCount)),
+      journal: JournalEncoder())
   }
 
   mutating func toTheEnd() throws(FuzzFinding) {
-    try tell(.begin)
+    engine.begin(at: now, wall: 1)
+    try perform("the beginning")
     while !isOver {
       if let worker = launched.popLast() {
         try tell(.workerReady(worker))
       } else if let worker = order.popLast() {
         try endNext(on: worker)
-      } else if let wake = scheduler.nextWake {
+      } else if let wake = engine.nextWake {
         now = max(now, wake)
         try tell(.timer)
       } else {
@@ -39,7 +41,7 @@ struct PlanRun {
       }
     }
     for task in plan.tasks where !wasKilled {
-      try expect(scheduler.state(TaskID(task)).isTerminal, "task \(task) has not ended")
+      try expect(engine.state(TaskID(task)).isTerminal, "task \(task) has not ended")
     }
   }
 
@@ -67,19 +69,22 @@ struct PlanRun {
       return try tell(.kill)
     }
     try expect(events < 3000 + plan.taskCount * 16, "the run does not come to an end")
-    var actions: [SchedulerAction] = []
-    scheduler.handle(event, at: now, into: &actions)
-    if let problem = scheduler.checkInvariants() {
-      throw FuzzFinding("after \(event): \(problem)")
-    }
-    for action in actions { try perform(action) }
+    engine.take(.scheduler(event), at: now, wall: 1)
+    try perform("\(event)")
   }
 
-  private mutating func perform(_ action: SchedulerAction) throws(FuzzFinding) {
-    switch action {
-    case .journal(let transition):
-      encoder.append(transition, at: 1, plan: plan)
-      encoder.removeAll()
+  private mutating func perform(_ event: String) throws(FuzzFinding) {
+    if let problem = engine.checkInvariants() {
+      throw FuzzFinding("after \(event): \(problem)")
+    }
+    while let step = engine.next(at: now) { try perform(step) }
+  }
+
+  private mutating func perform(_ step: EngineStep) throws(FuzzFinding) {
+    switch step {
+    case .tell, .began, .dismiss: break
+    case .write: engine.take(.wrote, at: now, wall: 1)
+    case .sync(let place, _): engine.take(.synced(upTo: place), at: now, wall: 1)
     case .launch(let worker, _): launched.append(worker)
     case .order(let worker, .run(let task, let attempt)),
       .order(let worker, .follow(let task, let attempt)):
@@ -89,19 +94,24 @@ struct PlanRun {
       guard let index = held[worker]?.firstIndex(where: { $0 == (task, attempt) }), index > 0
       else { break }
       held[worker]?.remove(at: index)
-      try tell(.revoked(worker, task, attempt: attempt))
+      answer(.revoked(worker, task, attempt: attempt))
     case .order(let worker, .stop(let task, let attempt, let reason)):
       guard let first = held[worker]?.first, first == (task, attempt) else { break }
       for (next, attempt) in held[worker]?.dropFirst() ?? [] {
-        try tell(.revoked(worker, next, attempt: attempt))
+        answer(.revoked(worker, next, attempt: attempt))
       }
       held[worker] = []
-      try tell(
+      answer(
         .ended(worker, task, attempt: attempt, Outcome(status: .signal(15), reason: reason)))
-    case .order(let worker, .pulse): try tell(.heard(worker))
+    case .order(let worker, .pulse): answer(.heard(worker))
     case .order: break
     case .discard(let worker): held[worker] = nil
     case .finish: isOver = true
     }
+  }
+
+  /// A worker's answer to an order; what follows from it comes among the next steps.
+  private mutating func answer(_ event: SchedulerEvent) {
+    engine.take(.scheduler(event), at: now, wall: 1)
   }
 }

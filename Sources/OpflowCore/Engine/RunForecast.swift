@@ -1,5 +1,5 @@
-/// What a drive would do if every task succeeded and took as long as it is taken to: the scheduler
-/// itself, played with workers that are ready at once, on an imagined clock. Linear in the plan, but for
+/// What a drive would do if every task succeeded and took as long as it is taken to: the
+/// engine, played with workers that are ready at once, on an imagined clock. Linear in the plan, but for
 /// the queue of the tasks that run at once.
 package struct RunForecast {
   /// In the order of their starts.
@@ -13,9 +13,7 @@ package struct RunForecast {
   /// How long one of what `TaskDurations` counts in lasts on the clock.
   private let unitNanoseconds: Int64
   private var clock = Instant(nanoseconds: 0)
-  private var scheduler: Scheduler
-  private var actions: [SchedulerAction] = []
-  private var events: [SchedulerEvent] = []
+  private var engine: Engine
   /// The ends to come.
   private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
@@ -31,12 +29,15 @@ package struct RunForecast {
     options.maxFailures = 0
     self.durations = durations
     unitNanoseconds = durations.areKnown ? 1000 : Self.taskNanoseconds
-    scheduler = Scheduler(
-      plan: plan, options: options, initial: initial, attempts: attempts,
-      owesFinally: owesFinally, durations: durations)
-    tell(.begin)
+    engine = Engine(
+      plan: plan, options: options,
+      entering: Entering(
+        initial: initial, attempts: attempts, owesFinally: owesFinally, durations: durations),
+      journal: nil)
+    engine.begin(at: clock, wall: 0)
+    perform()
     while !isFinished {
-      if let wake = scheduler.nextWake, running.first.map({ wake < $0.at }) ?? true {
+      if let wake = engine.nextWake, running.first.map({ wake < $0.at }) ?? true {
         clock = max(clock, wake)
         tell(.timer)
       } else if let next = running.pop() {
@@ -53,28 +54,24 @@ package struct RunForecast {
   private static let taskNanoseconds: Int64 = 100_000_000_000
 
   private mutating func tell(_ event: SchedulerEvent) {
-    events.removeAll(keepingCapacity: true)
-    events.append(event)
-    var next = 0
-    while next < events.count {
-      actions.removeAll(keepingCapacity: true)
-      scheduler.handle(events[next], at: clock, into: &actions)
-      next += 1
-      for action in actions { perform(action) }
-    }
+    engine.take(.scheduler(event), at: clock, wall: 0)
+    perform()
   }
 
-  private mutating func perform(_ action: SchedulerAction) {
-    switch action {
-    case .journal(let transition): note(transition)
-    case .launch(let worker, _): events.append(.workerReady(worker))
-    case .order(let worker, .run(let task, let attempt)):
-      running.push(
-        ForecastEnd(
-          at: end(of: task), order: starts.count, worker: worker, task: task, attempt: attempt))
-      events.append(.started(worker, task, attempt: attempt))
-    case .finish: isFinished = true
-    case .order, .discard: break
+  private mutating func perform() {
+    while let step = engine.next(at: clock) {
+      switch step {
+      case .tell(.transition(let transition)): note(transition)
+      case .launch(let worker, _):
+        engine.take(.scheduler(.workerReady(worker)), at: clock, wall: 0)
+      case .order(let worker, .run(let task, let attempt)):
+        running.push(
+          ForecastEnd(
+            at: end(of: task), order: starts.count, worker: worker, task: task, attempt: attempt))
+        engine.take(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
+      case .finish: isFinished = true
+      case .tell, .order, .began, .discard, .write, .sync, .dismiss: break
+      }
     }
   }
 

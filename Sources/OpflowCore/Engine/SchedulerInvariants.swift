@@ -68,7 +68,7 @@ extension Scheduler {
   ) -> String? {
     let mark = marks[task.index]
     switch state(task) {
-    case .running, .suspended:
+    case .handed, .running, .suspended:
       if holder == nil { return "runs nowhere" }
       if queued.contains(task) { return "runs and is queued" }
     case .ready:

@@ -60,38 +60,13 @@ package struct SchedulerOptions: Sendable {
   static let maxBlocked = 256
 }
 
-/// How a task enters a drive of the run.
-package enum InitialState: UInt8, Sendable {
-  /// It is to be run.
-  case run
-  /// A `finally` task of a run of named tasks: it runs when one of its needs ran, else it is skipped.
-  case afterNeeds
-  /// It keeps the result of an earlier drive.
-  case succeeded, upToDate, failedAllowed, skipped
-  /// It was skipped since its needs cannot be met, and they still cannot.
-  case skippedUpstream
-  /// `on_interrupted: fail`, and a crash caught it running: it fails as the drive begins.
-  case interrupted
-  /// The same, in an earlier drive, which counted it; it stays failed.
-  case failed
-  /// `--skip` names it.
-  case skipOption
-  /// The same, of this drive alone: it is still to be done.
-  case skipOnce
-  /// It is no part of the run, or `--only` leaves it out of this drive and nothing is left to do of it.
-  case excluded
-  /// `--only` leaves it out of this drive. It failed in an earlier one, was skipped since its needs
-  /// cannot be met, or has no end that holds: so does the run.
-  case leftFailed, leftUpstream, leftOpen
-}
-
 /// Decides what runs when: events in, actions out. A plain value with no clock, file or process.
 ///
 /// One entry of a column for each task, hot state only; everything else is read from the plan. An
 /// action list is to be performed in its order, which is how a transition comes to be journaled
 /// before anything that follows from it.
-package struct Scheduler {
-  package let plan: Plan
+struct Scheduler {
+  let plan: Plan
   let options: SchedulerOptions
   let ranking: Ranking
 
@@ -106,6 +81,8 @@ package struct Scheduler {
   var triesUsed: [Int32]
   /// What downloads did whose end is still to come.
   var fetches: [TaskID: FetchRecord] = [:]
+  /// What was ended along with tries whose own end is still to come.
+  var leftBehind: [TaskID: LeftBehind] = [:]
   /// Reused: what ended and is still to be told to its dependents.
   var endedTasks: [TaskID] = []
   /// Times its worker was lost in this drive.
@@ -235,6 +212,12 @@ package struct Scheduler {
         break
       }
       noteStart(of: task, on: worker, at: now)
+    case .left(let worker, let task, let attempt, let left):
+      guard holds(worker, task, attempt, at: now, into: &actions) else {
+        breach(worker, "left", task, into: &actions)
+        break
+      }
+      leftBehind[task] = left
     case .fetched(let worker, let task, let attempt, let record):
       guard holds(worker, task, attempt, at: now, into: &actions) else {
         breach(worker, "fetched", task, into: &actions)

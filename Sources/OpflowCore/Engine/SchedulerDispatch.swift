@@ -61,10 +61,13 @@ extension Scheduler {
     _ task: TaskID, on worker: WorkerID, isAhead: Bool = false,
     into actions: inout [SchedulerAction]
   ) {
-    set(task, .running)
+    set(task, isAhead ? .handed : .running)
     attempt[task.index] += 1
     startedAny = true
-    actions.append(.journal(Transition(.start, task, attempt: attempt[task.index])))
+    var transition = Transition(.start, task, attempt: attempt[task.index])
+    transition.worker = worker
+    transition.isAhead = isAhead
+    actions.append(.journal(transition))
     if phase == .finally, !workers[worker.index].knowsRunState {
       workers[worker.index].knowsRunState = true
       actions.append(.order(worker, .conclude(runState)))

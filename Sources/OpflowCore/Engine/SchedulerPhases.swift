@@ -104,9 +104,9 @@ extension Scheduler {
       workers[worker.index].deadline.pause(at: now)
       let record = workers[worker.index]
       let task = record.current
-      guard record.phase == .busy, !record.isDiscarded, !task.isNone, state(task) == .running
-      else { continue }
-      set(task, .suspended)
+      guard record.phase == .busy, !record.isDiscarded, !task.isNone else { continue }
+      // One that is still `handed` most likely runs; that the worker began with it may be on its way.
+      if state(task) == .running { set(task, .suspended) }
       actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
     }
   }
@@ -120,10 +120,8 @@ extension Scheduler {
       if workers[worker.index].isDiscarded { continue }
       workers[worker.index].deadline.proceed(at: now)
       let task = workers[worker.index].current
-      guard workers[worker.index].phase == .busy, !task.isNone, state(task) == .suspended else {
-        continue
-      }
-      set(task, .running)
+      guard workers[worker.index].phase == .busy, !task.isNone else { continue }
+      if state(task) == .suspended { set(task, .running) }
       actions.append(.order(worker, .proceed(task, attempt: attempt[task.index])))
     }
   }

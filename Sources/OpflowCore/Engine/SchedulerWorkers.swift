@@ -31,17 +31,29 @@ extension Scheduler {
       self.attempt[task.index] == attempt
     else { return false }
     hear(worker)
-    if workers[worker.index].current == task { return true }
+    if workers[worker.index].current == task {
+      noteBegun(task, into: &actions)
+      return true
+    }
     guard workers[worker.index].current.isNone, workers[worker.index].ahead.first?.task == task
     else {
       return false
     }
     followOn(worker, at: now)
+    noteBegun(task, into: &actions)
     if stopCause != nil { stopCurrent(of: worker, at: now, into: &actions) }
     return true
   }
 
-  /// The first task handed ahead is now the one that runs.
+  /// The worker speaks of a task that it was handed ahead: it has begun with it.
+  mutating func noteBegun(_ task: TaskID, into actions: inout [SchedulerAction]) {
+    guard state(task) == .handed else { return }
+    set(task, .running)
+    if isSuspended { set(task, .suspended) }
+    actions.append(.began(task, attempt: attempt[task.index]))
+  }
+
+  /// The first task handed ahead is now the one that is to run.
   private mutating func followOn(_ worker: WorkerID, at now: Instant) {
     fleets[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
     workers[worker.index].current = workers[worker.index].ahead.removeFirst().task
@@ -137,6 +149,7 @@ extension Scheduler {
     _ task: TaskID, _ transition: Transition, into actions: inout [SchedulerAction]
   ) {
     fetches[task] = nil
+    leftBehind[task] = nil
     set(task, .waiting)
     actions.append(.journal(transition))
     becomeReady(task)

@@ -12,6 +12,7 @@ extension Scheduler {
     var transition = Transition(.success, task, attempt: attempt[task.index])
     transition.outcome = outcome
     transition.what = what
+    if !leftBehind.isEmpty { transition.left = leftBehind.removeValue(forKey: task) }
     if !fetches.isEmpty, let fetch = fetches.removeValue(forKey: task) {
       transition.fetch = fetch
       transition.what = fetch.report.what

@@ -1,16 +1,3 @@
-/// The number of a worker; never given twice within a drive.
-package struct WorkerID: Hashable, Sendable, BitwiseCopyable {
-  package var rawValue: Int32
-  package init(_ rawValue: Int32) { self.rawValue = rawValue }
-  package var index: Int { Int(rawValue) }
-}
-
-/// Which program a worker is, and so which actions it can do.
-package enum WorkerKind: UInt8, CaseIterable, Sendable {
-  case command
-  case download
-}
-
 /// Why a run is told to stop.
 package enum StopCause: Equatable, Sendable {
   /// A signal to the coordinator, by number.
@@ -35,6 +22,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case started(WorkerID, TaskID, attempt: Int32)
   /// What a download did; its end follows.
   case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
+  /// What was ended with a task that had left it behind; the task's end follows.
+  case left(WorkerID, TaskID, attempt: Int32, LeftBehind)
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(WorkerID, TaskID, attempt: Int32)
@@ -54,10 +43,12 @@ package enum SchedulerEvent: Equatable, Sendable {
   case proceed
 }
 
-/// What the runtime is ordered to do, in this order.
-package enum SchedulerAction: Equatable, Sendable {
+/// What follows from a fact, in this order.
+enum SchedulerAction {
   /// Write the transition to the journal, before anything that follows it here.
   case journal(Transition)
+  /// A worker has begun with a task that it was handed ahead.
+  case began(TaskID, attempt: Int32)
   case launch(WorkerID, WorkerKind)
   case order(WorkerID, WorkerOrder)
   /// Kill the worker, whose task may still run: `workerLost` is to tell when nothing of it is left.

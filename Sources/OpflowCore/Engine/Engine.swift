@@ -1,0 +1,283 @@
+/// The whole turn of a drive, pure: facts in; journal lines, launches, orders and requests to sync out,
+/// in the order in which they must happen.
+///
+/// A host tells facts (`take`), then performs steps (`next`) until there are none. That a line is
+/// written before what follows from it is done, and synced where that is promised, is kept here: an
+/// order comes out when the host has said so, not before.
+package struct Engine {
+  package let plan: Plan
+  private var scheduler: Scheduler
+  private var encoder: JournalEncoder
+  /// Not in a forecast: there everything counts as written.
+  private let journals: Bool
+  private var gate: OrderGate
+
+  /// What the scheduler ordered, of which the first `performed` are done with.
+  private var actions: [SchedulerAction] = []
+  private var performed = 0
+  /// Lines of the run that are to be written next.
+  private var lines: [JournalEntry]
+  /// How many of them are.
+  private var told = 0
+  private var isWriting = false
+  private var hasBegun = false
+  /// What was told before the first lines were written.
+  private var early: [SchedulerEvent] = []
+  private var hasFailed = false
+  private var mustStop = false
+  private var closing: CloseEntry?
+  private var ending = Ending.open
+  private var wall: Int64 = 0
+
+  /// What is left to do once the last line is there.
+  private enum Ending { case open, dismiss, sync, syncing, finish, over }
+
+  private static let failure = CloseEntry(state: .interrupted, exitCode: 74)
+
+  /// - Parameters:
+  ///   - entering: how the tasks enter the drive.
+  ///   - journal: goes on behind the last line; nil where nothing is to be written.
+  ///   - opening: the lines of the drive's beginning.
+  package init(
+    plan: Plan, options: SchedulerOptions, entering: Entering, journal: JournalEncoder?,
+    durability: Durability = .none, opening: [JournalEntry] = []
+  ) {
+    self.plan = plan
+    scheduler = Scheduler(
+      plan: plan, options: options, initial: entering.initial, attempts: entering.attempts,
+      owesFinally: entering.owesFinally, durations: entering.durations)
+    encoder = journal ?? JournalEncoder()
+    journals = journal != nil
+    gate = OrderGate(durability: durability)
+    lines = opening
+  }
+
+  // MARK: - Facts
+
+  /// Takes in a fact.
+  ///
+  /// - Parameter wall: milliseconds since the epoch, for the lines that follow from it.
+  package mutating func take(_ fact: EngineFact, at now: Instant, wall: Int64) {
+    self.wall = wall
+    switch fact {
+    case .scheduler(let event):
+      guard closing == nil else { return }
+      guard hasBegun else {
+        early.append(event)
+        return
+      }
+      scheduler.handle(event, at: now, into: &actions)
+    case .launched(let worker, var entry):
+      entry.worker = worker
+      lines.append(.worker(entry))
+    case .wrote: wrote(at: now)
+    case .synced(let place):
+      gate.completed(upTo: place)
+      if ending == .syncing { ending = .finish }
+    case .journalFailed: fail()
+    }
+  }
+
+  /// The drive begins; told once, before anything else.
+  package mutating func begin(at now: Instant, wall: Int64) {
+    self.wall = wall
+    if lines.isEmpty || !journals { start(at: now) }
+  }
+
+  /// The lines of the beginning are in the file.
+  private mutating func start(at now: Instant) {
+    hasBegun = true
+    scheduler.handle(.begin, at: now, into: &actions)
+    for event in early { scheduler.handle(event, at: now, into: &actions) }
+    early = []
+  }
+
+  private mutating func wrote(at now: Instant) {
+    precondition(isWriting, "nothing was to be written")
+    isWriting = false
+    gate.wrote(upTo: end, at: now)
+    encoder.removeAll()
+    if !hasBegun { start(at: now) }
+  }
+
+  /// Nothing that the journal does not tell of may start, and what runs is stopped. A write or sync
+  /// that failed is never tried again.
+  private mutating func fail() {
+    isWriting = false
+    if ending == .syncing { ending = .finish }
+    guard !hasFailed else { return }
+    hasFailed = true
+    encoder.removeAll()
+    gate.fail()
+    if closing == nil { mustStop = true } else { closing = Self.failure }
+  }
+
+  /// Stops everything, then takes back what was not sent: what is taken back while the run goes on
+  /// would start again at once. What was handed ahead goes before what it was to follow.
+  private mutating func stop(at now: Instant) {
+    mustStop = false
+    scheduler.handle(.stop(.ioError), at: now, into: &actions)
+    for (worker, task, attempt) in gate.withdrawStarts() {
+      scheduler.handle(.revoked(worker, task, attempt: attempt), at: now, into: &actions)
+    }
+    if !hasBegun { start(at: now) }
+  }
+
+  // MARK: - Steps
+
+  /// Lines that are still to be written, for `write`.
+  package var unwritten: [UInt8] { encoder.bytes }
+
+  /// The number that the next line gets.
+  package var nextSequence: UInt64 { encoder.nextSequence }
+
+  /// What is to be done next; nil: nothing, until a fact is told or `nextWake` comes.
+  package mutating func next(at now: Instant) -> EngineStep? {
+    precondition(!isWriting, "whether the lines are written was not told")
+    while true {
+      if let step = nextDecision() { return step }
+      if mustStop {
+        stop(at: now)
+        continue
+      }
+      if !encoder.isEmpty {
+        isWriting = true
+        return .write
+      }
+      if let step = nextOfEnd() { return step }
+      if let (place, kind) = gate.takeRequest(at: now) { return .sync(upTo: place, kind) }
+      guard let (worker, order) = gate.release(at: now) else { break }
+      return .order(worker, order)
+    }
+    // What must not be repeated wants a sync at once.
+    guard let (place, kind) = gate.takeRequest(at: now) else { return nil }
+    return .sync(upTo: place, kind)
+  }
+
+  /// The next step of those that wait for nothing: a host may take them before its turn ends.
+  package mutating func nextDecision() -> EngineStep? {
+    while true {
+      if told < lines.count { return nextLine() }
+      if performed == actions.count { return nil }
+      if let step = nextAction() { return step }
+    }
+  }
+
+  private mutating func nextLine() -> EngineStep {
+    let line = lines[told]
+    if writes { encoder.append(line, at: wall, plan: plan) }
+    told += 1
+    if told == lines.count {
+      lines.removeAll(keepingCapacity: true)
+      told = 0
+    }
+    return .tell(line)
+  }
+
+  /// Goes on through what the scheduler ordered; nil where that is nothing for the host yet.
+  private mutating func nextAction() -> EngineStep? {
+    let action = actions[performed]
+    performed += 1
+    if performed == actions.count {
+      actions.removeAll(keepingCapacity: true)
+      performed = 0
+    }
+    switch action {
+    case .journal(let transition):
+      if writes { encoder.append(transition, at: wall, plan: plan) }
+      return .tell(.transition(transition))
+    case .began(let task, let attempt): return .began(task, attempt: attempt)
+    case .launch(let worker, let kind): return .launch(worker, kind)
+    case .discard(let worker): return .discard(worker)
+    case .order(let worker, let order): hold(order, for: worker)
+    case .finish(let entry):
+      closing = hasFailed ? Self.failure : entry
+      ending = .dismiss
+      lines.append(.close(entry))
+    }
+    return nil
+  }
+
+  private mutating func hold(_ order: WorkerOrder, for worker: WorkerID) {
+    var mustNotRepeat = false
+    if let (task, _) = order.start {
+      mustNotRepeat = plan.flags(task).contains(.failWhenInterrupted)
+    }
+    gate.hold(order, for: worker, line: end, mustNotRepeat: mustNotRepeat)
+  }
+
+  private var writes: Bool { journals && !hasFailed }
+
+  /// Where the lines end that there are so far.
+  private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
+
+  private mutating func nextOfEnd() -> EngineStep? {
+    switch ending {
+    case .open, .syncing, .over: return nil
+    case .dismiss:
+      ending = .sync
+      // No worker has a task any more that an order could be about.
+      gate.removeOrders()
+      return .dismiss
+    case .sync:
+      if gate.isSyncing { return nil }
+      guard let place = gate.takeLastRequest() else { break }
+      ending = .syncing
+      return .sync(upTo: place, .last)
+    case .finish: break
+    }
+    ending = .over
+    return closing.map { .finish($0) }
+  }
+
+  // MARK: - What a host may ask
+
+  /// The moment at which a `timer` event is due or a sync is, if nothing happens before.
+  package var nextWake: Instant? {
+    let timer = closing == nil ? scheduler.nextWake : nil
+    guard let sync = gate.nextWake else { return timer }
+    return timer.map { min($0, sync) } ?? sync
+  }
+
+  /// Whether `timer` is to be told now.
+  package func isTimerDue(at now: Instant) -> Bool {
+    guard closing == nil, let wake = scheduler.nextWake else { return false }
+    return wake <= now
+  }
+
+  /// For how long nobody needs a decision, in nanoseconds; 0 when one may be needed at once.
+  package var restNanoseconds: Int64 {
+    gate.isEmpty ? scheduler.restNanoseconds : 0
+  }
+
+  package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
+
+  /// Whether the drive is over, so that no fact matters any more.
+  package var isClosing: Bool { closing != nil }
+
+  /// What is wrong with the engine's own state; nil when nothing is. Looks at everything.
+  package func checkInvariants() -> String? { scheduler.checkInvariants() }
+}
+
+/// How the tasks of a plan enter a drive.
+package struct Entering: Sendable {
+  /// One entry a task.
+  package var initial: [InitialState]
+  /// The number of each task's last try in earlier drives.
+  package var attempts: [Int32]
+  /// `finally` tasks run though no task starts in this drive: an earlier one that started some ended
+  /// before them.
+  package var owesFinally: Bool
+  /// What is known of how long tasks take. It decides the order alone.
+  package var durations: TaskDurations
+
+  package init(
+    initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,
+    durations: TaskDurations = .unknown
+  ) {
+    self.initial = initial
+    self.attempts = attempts
+    self.owesFinally = owesFinally
+    self.durations = durations
+  }
+}

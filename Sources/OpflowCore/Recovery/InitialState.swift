@@ -1,0 +1,24 @@
+/// How a task enters a drive of the run.
+package enum InitialState: UInt8, Sendable {
+  /// It is to be run.
+  case run
+  /// A `finally` task of a run of named tasks: it runs when one of its needs ran, else it is skipped.
+  case afterNeeds
+  /// It keeps the result of an earlier drive.
+  case succeeded, upToDate, failedAllowed, skipped
+  /// It was skipped since its needs cannot be met, and they still cannot.
+  case skippedUpstream
+  /// `on_interrupted: fail`, and a crash caught it running: it fails as the drive begins.
+  case interrupted
+  /// The same, in an earlier drive, which counted it; it stays failed.
+  case failed
+  /// `--skip` names it.
+  case skipOption
+  /// The same, of this drive alone: it is still to be done.
+  case skipOnce
+  /// It is no part of the run, or `--only` leaves it out of this drive and nothing is left to do of it.
+  case excluded
+  /// `--only` leaves it out of this drive. It failed in an earlier one, was skipped since its needs
+  /// cannot be met, or has no end that holds: so does the run.
+  case leftFailed, leftUpstream, leftOpen
+}

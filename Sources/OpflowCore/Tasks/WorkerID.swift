@@ -1,0 +1,13 @@
+/// The number of a worker; never given twice within a drive.
+package struct WorkerID: Hashable, Sendable, BitwiseCopyable {
+  package var rawValue: Int32
+  package init(_ rawValue: Int32) { self.rawValue = rawValue }
+  package var index: Int { Int(rawValue) }
+  package static let none = WorkerID(-1)
+}
+
+/// Which program a worker is, and so which actions it can do.
+package enum WorkerKind: UInt8, CaseIterable, Sendable {
+  case command
+  case download
+}
