@@ -54,7 +54,8 @@ struct TaskValues {
     kind = .command
     settings = defaults.settings
     own = []
-    flags = []
+    // Not by a literal: that of another module is made by code that is not specialised.
+    flags = TaskFlags(rawValue: 0)
     script = nil
     if !words.isEmpty { words.removeAll(keepingCapacity: true) }
     if download != nil { download = nil }

@@ -16,20 +16,18 @@ extension SchemaKey {
 /// The table behind it is of no type of its own for each kind of key, since types that are made at run
 /// time take longer to make than to fill.
 struct KeyTable<Key: SchemaKey> {
-  private let words = WordTable()
+  private let words: WordTable
 
   /// Of all keys.
   init() {
-    var number = 0
-    while let key = Key(rawValue: number) {
-      words.append(key.name, number)
-      number += 1
-    }
+    var names: [(name: StaticString, number: Int)] = []
+    while let key = Key(rawValue: names.count) { names.append((key.name, key.rawValue)) }
+    words = WordTable(names)
   }
 
   /// Of a map that may have these only.
   init(_ keys: [Key]) {
-    for key in keys { words.append(key.name, key.rawValue) }
+    words = WordTable(keys.map { ($0.name, $0.rawValue) })
   }
 
   func key(_ text: Text) -> Key? { words.number(of: text).flatMap { Key(rawValue: $0) } }
@@ -67,22 +65,27 @@ private final class WordTable {
     }
   }
 
-  private var words: [Word] = []
-  private(set) var texts: [Text] = []
-  private(set) var numbers: [Int] = []
+  // Constants, since each look at a variable of a class is checked at run time.
+  private let words: [Word]
+  let texts: [Text]
+  let numbers: [Int]
   /// By hash, with room to spare: a name's place in the lists, or -1 for none.
-  private var slots = InlineArray<64, Int8>(repeating: -1)
+  private let slots: InlineArray<64, Int8>
 
-  func append(_ name: StaticString, _ number: Int) {
+  init(_ names: [(name: StaticString, number: Int)]) {
     // SAFETY: a literal's bytes live as long as the program.
-    let text = Text(start: name.utf8Start, count: name.utf8CodeUnitCount)
-    let word = Word(text)
-    var slot = Self.slot(word)
-    while slots[slot] >= 0 { slot = (slot + 1) & 63 }
-    slots[slot] = Int8(words.count)
-    words.append(word)
-    texts.append(text)
-    numbers.append(number)
+    let texts = names.map { Text(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount) }
+    let words = texts.map { Word($0) }
+    var slots = InlineArray<64, Int8>(repeating: -1)
+    for (place, word) in words.enumerated() {
+      var slot = Self.slot(word)
+      while slots[slot] >= 0 { slot = (slot + 1) & 63 }
+      slots[slot] = Int8(place)
+    }
+    self.texts = texts
+    self.words = words
+    self.slots = slots
+    numbers = names.map(\.number)
   }
 
   func number(of text: Text) -> Int? {

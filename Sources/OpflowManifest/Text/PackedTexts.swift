@@ -9,11 +9,6 @@ struct PackedTexts {
 
   var count: Int { ends.count }
 
-  mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
-    ends.removeAll(keepingCapacity: true)
-  }
-
   /// Adds one with the next number.
   mutating func append(_ text: Text) {
     bytes.append(contentsOf: text)
