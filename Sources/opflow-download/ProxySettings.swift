@@ -11,7 +11,7 @@ struct ProxySettings {
   private var values: [String: String] = [:]
 
   init(_ plan: Plan, _ task: TaskID) {
-    for item in plan.environmentList(plan.environment[task.index]) {
+    for item in plan.environmentList(plan.record(task).environment) {
       let name = plan.string(item.name)
       if Self.names.contains(name) { values[name] = plan.string(item.value) }
     }

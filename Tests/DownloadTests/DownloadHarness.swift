@@ -187,9 +187,9 @@ final class DownloadHarness {
       entry.resumes = spec.resumes ? 1 : 0
       entry.maxBytesPerSecond = UInt64(spec.maxBytesPerSecond)
       var task = TaskEntry(name: builder.intern("download-\(index)"), kind: .download)
-      task.directory = builder.intern(folder)
+      task.record.directory = builder.intern(folder)
       task.policy = builder.policy(policy)
-      task.download = builder.download(entry)
+      task.record.download = builder.download(entry)
       _ = builder.add(task)
       builder.endNeeds()
     }

@@ -29,10 +29,12 @@ struct OldPlanTests {
   ) throws {
     let place = try stopped()
     // The version, behind the eight bytes that say what it is.
-    try change(place) { $0[8] = 1 }
-    let refused = try place.opflow("status", status: 4)
-    #expect(refused.errors.contains("it has format 1, this opflow reads 3"))
-    #expect(refused.errors.contains("`opflow resume` makes it anew"))
+    try change(place) { $0[8] = 3 }
+    for view in ["status", "logs"] {
+      let refused = try place.opflow(view, status: 4)
+      #expect(refused.errors.contains("it has format 3, this opflow reads 4"))
+      #expect(refused.errors.contains("`opflow resume` makes it anew"))
+    }
     try place.opflow(command, flag)
     #expect(place.lines() == ["a", "b"])
     #expect(try place.status().state == "succeeded")

@@ -52,18 +52,18 @@ struct PlanMaker {
       var entry = TaskEntry(name: builder.intern(task.name), kind: task.kind)
       entry.flags = task.flags
       entry.priority = task.priority
-      entry.script = builder.intern(task.script)
-      entry.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
-      entry.directory = builder.intern("/")
+      entry.record.script = builder.intern(task.script)
+      entry.record.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
+      entry.record.directory = builder.intern("/")
       if task.kind == .download {
         let sources = builder.list([builder.intern("http://localhost/\(task.name)")])
         let target = builder.intern("/\(task.name)")
-        entry.download = builder.download(DownloadEntry(target: target, sources: sources))
+        entry.record.download = builder.download(DownloadEntry(target: target, sources: sources))
       }
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)
       entry.policy = builder.policy(policy)
-      entry.allowedCodes = builder.codes(task.allowed)
+      entry.record.allowedCodes = builder.codes(task.allowed)
       entry.demand = builder.demand(
         task.demand.map { DemandItem(resource: $0.0, amount: $0.1) })
       var hasher = FingerprintHasher()

@@ -64,7 +64,7 @@ struct PlanTests {
     let bytes = try sampleBytes()
     var found = 0
     // Every four bytes behind the section table become a number far too large for any reference.
-    for place in stride(from: 64 + 36 * 24, to: bytes.count - 4, by: 4) {
+    for place in stride(from: 64 + PlanSection.allCases.count * 24, to: bytes.count - 4, by: 4) {
       var patch = PlanPatch(bytes)
       patch.set(byte: place, to: UInt32(0x7fff_ffff))
       if patch.verdict == nil { readAll(try Plan(copying: patch.bytes)) } else { found += 1 }
@@ -109,12 +109,9 @@ struct PlanTests {
     ("a text that leaves the arena", .taskName, { $0.set(.taskName, 0, to: UInt32.max) }),
     ("an action of no kind", .taskKind, { $0.set(.taskKind, 0, to: UInt8(3)) }),
     ("a flag that is none", .taskFlags, { $0.set(.taskFlags, 0, to: UInt16(1 << 4)) }),
-    ("a download that is not there", .taskAction, { $0.set(.taskKind, 0, to: UInt8(2)) }),
+    ("a download that is not there", .taskRecord, { $0.set(.taskKind, 0, to: UInt8(2)) }),
     ("a policy that is not there", .taskPolicy, { $0.set(.taskPolicy, 2, to: UInt32(77)) }),
-    (
-      "an environment that is not there", .taskEnvironment,
-      { $0.set(.taskEnvironment, 2, to: UInt32(1)) }
-    ),
+    ("a demand that is not there", .taskDemand, { $0.set(.taskDemand, 2, to: UInt32(9)) }),
     ("a name that no search finds", .nameTable, { $0.swapNames() }),
     ("two tasks of one name", .nameTable, { $0.giveSecondTaskTheFirstName() }),
   ]
@@ -129,11 +126,27 @@ struct PlanTests {
     #expect(patch.verdict == .reference(section), "\(what)")
   }
 
+  @Test("each number in the record of a task that refers to nothing is found, by a worker too")
+  func unsoundRecords() throws {
+    let size = MemoryLayout<PlanRecord>.size
+    // No padding, in which nothing would be looked at; and a million of them are mapped.
+    #expect(size == MemoryLayout<PlanRecord>.stride && size == 48)
+    for field in stride(from: 0, to: size, by: 4) {
+      var patch = PlanPatch(try sampleBytes())
+      // A download is looked at in the record of one alone.
+      patch.set(.taskKind, 2, to: ActionKind.download.rawValue)
+      patch.set(.taskRecord, 2, field: field, to: UInt32.max)
+      #expect(patch.verdict == .reference(.taskRecord), "field at \(field)")
+      let plan = try Plan(copying: patch.bytes)
+      #expect(throws: PlanError.reference(.taskRecord)) { try plan.validate(TaskID(2)) }
+    }
+  }
+
   @Test(
     "what a worker takes for granted of its task is refused where it is not so",
     arguments: [
-      (.taskKind, 0), (.taskAction, 0), (.taskShell, 0), (.taskEnvironment, 0), (.taskPolicy, 0),
-      (.taskDirectory, 0), (.taskName, 0), (.listOffsets, 1), (.environmentOffsets, 1),
+      (.taskKind, 0), (.taskRecord, 0), (.taskPolicy, 0), (.taskDemand, 0), (.taskName, 0),
+      (.listOffsets, 1), (.environmentOffsets, 1),
     ] as [(PlanSection, Int)])
   func unsoundTask(_ section: PlanSection, _ index: Int) throws {
     var patch = PlanPatch(try sampleBytes())
@@ -184,11 +197,11 @@ struct PlanTests {
     for index in plan.tasks {
       let task = TaskID(index)
       _ = plan.nameString(task)
-      _ = plan.list(plan.shell[index]).map { plan.string($0) }
-      _ = plan.environmentList(plan.environment[index]).map { plan.string($0.value) }
+      _ = plan.list(plan.record(task).shell).map { plan.string($0) }
+      _ = plan.environmentList(plan.record(task).environment).map { plan.string($0.value) }
       _ = plan.demandList(plan.demand[index]).map { plan.resources[Int($0.resource)] }
       _ = plan.codeList(plan.policy(task).retryCodes).count
-      _ = plan.codeList(plan.allowedCodes[index]).count
+      _ = plan.codeList(plan.record(task).allowedCodes).count
       _ = plan.kind(task) == .shell ? plan.script(task).count : 0
       _ = plan.task(named: plan.nameString(task))
     }

@@ -21,17 +21,17 @@ enum ViewFixture {
       var entry: TaskEntry
       if let sources = downloads[task.name] {
         entry = TaskEntry(name: builder.intern(task.name), kind: .download)
-        entry.download = builder.download(
+        entry.record.download = builder.download(
           DownloadEntry(
             target: builder.intern("/demo/out/\(task.name)"),
             sources: builder.list(sources.map { builder.intern($0) })))
       } else {
         entry = TaskEntry(name: builder.intern(task.name), kind: .shell)
-        entry.script = builder.intern("make \(task.name)")
+        entry.record.script = builder.intern("make \(task.name)")
       }
       entry.policy = policy
       entry.demand = oneCPU
-      entry.tags = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
+      entry.record.tags = builder.list((tags[task.name] ?? []).map { builder.intern($0) })
       if finally.contains(task.name) { entry.flags.insert(.finally) }
       ids[task.name] = builder.add(entry)
     }

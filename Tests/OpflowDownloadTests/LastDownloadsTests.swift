@@ -9,9 +9,9 @@ struct LastDownloadsTests {
       builder.resources.append(ResourceEntry(name: builder.intern(name), capacity: 0))
     }
     var task = TaskEntry(name: builder.intern("fetch"), kind: .shell)
-    task.script = builder.intern("true")
-    task.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
-    task.directory = builder.intern("/")
+    task.record.script = builder.intern("true")
+    task.record.shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])
+    task.record.directory = builder.intern("/")
     task.demand = builder.demand([DemandItem(resource: 0, amount: 1)])
     _ = builder.add(task)
     builder.endNeeds()

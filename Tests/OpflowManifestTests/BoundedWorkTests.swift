@@ -108,23 +108,6 @@ import Testing
     #expect(message.hasSuffix("nz` in a task"))
   }
 
-  @Test func `lines of tasks that come in another order than they stand in are right`() throws {
-    // A map that merges maps takes their tasks in the order in which it names them.
-    let comment = "# " + String(repeating: "-", count: 100_000) + "\n"
-    let text = """
-      x-a: &a { one: { run: x } }
-      \(comment)x-b: &b
-        two: { run: x }
-        three: { run: x }
-      tasks:
-        <<: [*b, *a]
-        four: { run: x }
-      """
-    let plan = try plan(text)
-    let lines = plan.tasks.map { "\(plan.nameString(TaskID($0))) \(plan.line[$0])" }
-    #expect(lines == ["four 8", "two 4", "three 5", "one 1"])
-  }
-
   @Test(arguments: [7, 8, 9, 10, 15, 16, 17, 40, 5000])
   func `each of many entries is found, and one that stands twice is told once`(
     _ count: Int

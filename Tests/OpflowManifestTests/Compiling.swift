@@ -77,11 +77,11 @@ extension Plan {
   }
   func wordTexts(_ name: String) throws -> [String] { words(try id(name)).map { string($0) } }
   func shellWords(_ name: String) throws -> [String] {
-    list(shell[try id(name).index]).map { string($0) }
+    list(record(try id(name)).shell).map { string($0) }
   }
-  func directoryText(_ name: String) throws -> String { string(directory[try id(name).index]) }
+  func directoryText(_ name: String) throws -> String { string(record(try id(name)).directory) }
   func environmentTexts(_ name: String) throws -> [String] {
-    environmentList(environment[try id(name).index]).map {
+    environmentList(record(try id(name)).environment).map {
       "\(string($0.name))=\(string($0.value))"
     }
   }

@@ -142,7 +142,7 @@ struct NewcomerTests {
 
   @Test func `a single tag needs no list`() throws {
     let plan = try plan("tasks: { a: { run: x, tags: fast } }")
-    #expect(plan.list(plan.tags[try plan.id("a").index]).map { plan.string($0) } == ["fast"])
+    #expect(plan.list(plan.record(try plan.id("a")).tags).map { plan.string($0) } == ["fast"])
   }
 
   @Test(

@@ -46,10 +46,10 @@ struct SettingTests {
     #expect(policy.stopSignal == 2)
     #expect(policy.stopGraceMilliseconds == 1500)
     #expect(plan.priority[task.index] == 8)
-    #expect(Array(plan.codeList(plan.allowedCodes[task.index])) == [2, 3])
+    #expect(Array(plan.codeList(plan.record(task).allowedCodes)) == [2, 3])
     #expect(plan.flags(task) == [.finally, .failWhenInterrupted])
-    #expect(plan.string(plan.taskDescription[task.index]) == "what it does")
-    #expect(plan.list(plan.tags[task.index]).map { plan.string($0) } == ["slow", "net"])
+    #expect(plan.string(plan.record(task).description) == "what it does")
+    #expect(plan.list(plan.record(task).tags).map { plan.string($0) } == ["slow", "net"])
   }
 
   @Test func `maps in defaults and a task merge key by key`() throws {

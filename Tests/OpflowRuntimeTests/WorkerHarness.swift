@@ -109,11 +109,11 @@ final class WorkerHarness {
     for task in tasks {
       var entry = TaskEntry(
         name: builder.intern(task.name), kind: task.script == nil ? .command : .shell)
-      entry.script = builder.intern(task.script ?? "")
-      entry.words = builder.list(task.words.map { builder.intern($0) })
-      entry.shell = builder.list(task.shell.map { builder.intern($0) })
-      entry.directory = builder.intern(task.directory ?? directory)
-      entry.environment = builder.environment(
+      entry.record.script = builder.intern(task.script ?? "")
+      entry.record.words = builder.list(task.words.map { builder.intern($0) })
+      entry.record.shell = builder.list(task.shell.map { builder.intern($0) })
+      entry.record.directory = builder.intern(task.directory ?? directory)
+      entry.record.environment = builder.environment(
         task.environment.map {
           EnvironmentItem(name: builder.intern($0.0), value: builder.intern($0.1))
         })

@@ -40,18 +40,18 @@ package struct ImaginedManifest: Sendable {
         name: builder.intern(task.name), kind: task.isDownload ? .download : .shell)
       entry.flags = task.flags
       entry.priority = task.priority
-      entry.script = builder.intern("version \(task.version)")
-      entry.shell = shell
+      entry.record.script = builder.intern("version \(task.version)")
+      entry.record.shell = shell
       if task.isDownload {
         let source = builder.intern("https://example.org/\(task.version)")
-        entry.words = builder.download(
+        entry.record.download = builder.download(
           DownloadEntry(target: builder.intern("/\(task.name)"), sources: builder.list([source])))
       }
-      entry.directory = builder.intern("/")
+      entry.record.directory = builder.intern("/")
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)
       entry.policy = builder.policy(policy)
-      entry.allowedCodes = builder.codes(task.allowedCodes)
+      entry.record.allowedCodes = builder.codes(task.allowedCodes)
       entry.demand = builder.demand(task.demand)
       entry.fingerprint = task.fingerprint
       ids[task.name] = builder.add(entry)

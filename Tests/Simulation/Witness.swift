@@ -246,7 +246,7 @@ struct Witness {
     guard line.outcome.reason == .none, case .exit(let code) = line.outcome.status else {
       return false
     }
-    return plan.codeList(plan.allowedCodes[line.task.index]).contains(code)
+    return plan.codeList(plan.record(line.task).allowedCodes).contains(code)
   }
 
   private mutating func takeRetry(

@@ -87,8 +87,8 @@ struct JournalCommand {
       let digits = "\(number)"
       let name = "compile-" + String(repeating: "0", count: 12 - digits.count) + digits
       var entry = TaskEntry(name: builder.intern(name), kind: .shell)
-      entry.script = script
-      entry.shell = shell
+      entry.record.script = script
+      entry.record.shell = shell
       entry.fingerprint = Fingerprint(whole: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, parts: 7)
       _ = builder.add(entry)
     }

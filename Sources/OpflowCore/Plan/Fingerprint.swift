@@ -1,7 +1,7 @@
 /// What decides a task's result, hashed: action, environment, folder, shell and the ids it needs.
 ///
 /// A success is reused by a resume only when its fingerprint is still the task's own.
-package struct Fingerprint: Hashable, Sendable {
+package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
   /// XXH3 over all parts. Alone decides whether two definitions are the same.
   package var whole: UInt64
   /// Eight bits of each part's own hash, `Part.run` lowest. Serves to tell a person which part

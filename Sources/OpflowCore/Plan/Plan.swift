@@ -15,19 +15,10 @@ package final class Plan: @unchecked Sendable {
   let kindByte: Column<UInt8>
   let flagBits: Column<UInt16>
   package let priority: Column<Int16>
-  let action: Column<TextRef>
-  package let shell: Column<ListIndex>
-  package let directory: Column<TextRef>
-  package let environment: Column<UInt32>
   let policyIndex: Column<UInt32>
   package let demand: Column<UInt32>
-  package let allowedCodes: Column<UInt32>
-  package let taskDescription: Column<TextRef>
-  package let tags: Column<ListIndex>
-  package let line: Column<UInt32>
-  package let file: Column<UInt16>
-  let fingerprintWhole: Column<UInt64>
-  let fingerprintParts: Column<UInt64>
+  let fingerprint: Column<Fingerprint>
+  let record: Column<PlanRecord>
   package let needOffsets: Column<UInt32>
   package let needTargets: Column<Int32>
   package let needConditions: Column<UInt8>
@@ -71,20 +62,10 @@ package final class Plan: @unchecked Sendable {
       self.kindByte = try sections.column(.taskKind, count: sections.taskCount)
       self.flagBits = try sections.column(.taskFlags, count: sections.taskCount)
       self.priority = try sections.column(.taskPriority, count: sections.taskCount)
-      self.action = try sections.column(.taskAction, count: sections.taskCount)
-      self.shell = try sections.column(.taskShell, count: sections.taskCount)
-      self.directory = try sections.column(.taskDirectory, count: sections.taskCount)
-      self.environment = try sections.column(.taskEnvironment, count: sections.taskCount)
       self.policyIndex = try sections.column(.taskPolicy, count: sections.taskCount)
       self.demand = try sections.column(.taskDemand, count: sections.taskCount)
-      self.allowedCodes = try sections.column(.taskAllowedCodes, count: sections.taskCount)
-      self.taskDescription = try sections.column(.taskDescription, count: sections.taskCount)
-      self.tags = try sections.column(.taskTags, count: sections.taskCount)
-      self.line = try sections.column(.taskLine, count: sections.taskCount)
-      self.file = try sections.column(.taskFile, count: sections.taskCount)
-      self.fingerprintWhole = try sections.column(.taskFingerprint, count: sections.taskCount)
-      self.fingerprintParts = try sections.column(
-        .taskFingerprintParts, count: sections.taskCount)
+      self.fingerprint = try sections.column(.taskFingerprint, count: sections.taskCount)
+      self.record = try sections.column(.taskRecord, count: sections.taskCount)
       self.needOffsets = try sections.column(.needOffsets, count: sections.taskCount + 1)
       self.needTargets = try sections.column(.needTargets)
       self.needConditions = try sections.column(.needConditions, count: needTargets.count)

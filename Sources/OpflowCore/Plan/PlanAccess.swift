@@ -24,10 +24,12 @@ extension Plan {
     return tasks.lazy.map { TaskID($0) }.filter { kind($0) == .download }
   }
 
+  /// What the task is not scheduled by.
+  package func record(_ task: TaskID) -> PlanRecord { record[task.index] }
   /// The script of a `shell` action.
-  package func script(_ task: TaskID) -> UnsafeRawBufferPointer { text(action[task.index]) }
+  package func script(_ task: TaskID) -> UnsafeRawBufferPointer { text(record[task.index].script) }
   /// The words of a `command` action.
-  package func words(_ task: TaskID) -> Column<TextRef> { list(action[task.index].offset) }
+  package func words(_ task: TaskID) -> Column<TextRef> { list(record[task.index].words) }
 
   package func policy(_ task: TaskID) -> TaskPolicy { policies[Int(policyIndex[task.index])] }
 
@@ -35,7 +37,7 @@ extension Plan {
   package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: Reason) -> Bool {
     if flags(task).contains(.allowAnyFailure) { return true }
     guard reason == .none, let code = exitCode(task, status) else { return false }
-    return codeList(allowedCodes[task.index]).contains(code)
+    return codeList(record[task.index].allowedCodes).contains(code)
   }
 
   /// The exit code that lists of codes speak of; nil when there is none. A plain command that a
@@ -51,7 +53,7 @@ extension Plan {
 
   /// Whether the action is a script for the default shell that no shell is needed for.
   private func isPlainCommand(_ task: TaskID) -> Bool {
-    kind(task) == .shell && isDefaultShell(shell[task.index])
+    kind(task) == .shell && isDefaultShell(record[task.index].shell)
       && SimpleCommand.words(of: script(task)) != nil
   }
 
@@ -62,9 +64,8 @@ extension Plan {
       && text(words[1]).elementsEqual("-ec".utf8)
   }
 
-  package func fingerprint(_ task: TaskID) -> Fingerprint {
-    Fingerprint(whole: fingerprintWhole[task.index], parts: fingerprintParts[task.index])
-  }
+  @inline(__always)
+  package func fingerprint(_ task: TaskID) -> Fingerprint { fingerprint[task.index] }
 
   @inline(__always)
   package func needs(_ task: TaskID) -> Range<Int> {

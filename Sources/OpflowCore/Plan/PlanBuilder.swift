@@ -1,36 +1,3 @@
-/// One task as it goes into a plan.
-package struct TaskEntry: Sendable {
-  package var name: TextRef
-  package var kind: ActionKind
-  package var flags: TaskFlags = []
-  package var priority: Int16 = 0
-  /// The script of a `shell` action; a `command` has its words in `words`.
-  package var script: TextRef = .empty
-  package var words: ListIndex = 0
-  /// What a `download` fetches: an index that the builder gave.
-  package var download: UInt32 = 0
-  /// The words before the script of a `shell` action.
-  package var shell: ListIndex = 0
-  /// Absolute.
-  package var directory: TextRef = .empty
-  package var environment: UInt32 = 0
-  package var policy: UInt32 = 0
-  package var demand: UInt32 = 0
-  package var allowedCodes: UInt32 = 0
-  package var description: TextRef = .empty
-  package var tags: ListIndex = 0
-  /// Where the task stands in its manifest, from 1.
-  package var line: UInt32 = 0
-  /// Index of that manifest in the plan's files.
-  package var file: UInt16 = 0
-  package var fingerprint: Fingerprint = Fingerprint(whole: 0, parts: 0)
-
-  package init(name: TextRef, kind: ActionKind) {
-    self.name = name
-    self.kind = kind
-  }
-}
-
 /// Collects a plan and lays it out as the bytes of a plan file.
 ///
 /// Tasks are added in the order of the manifest; then, task by task in that same order, their needs.
@@ -116,10 +83,8 @@ package struct PlanBuilder: ~Copyable {
     return index
   }
 
-  package mutating func file(_ path: String) -> UInt16 {
-    files.append(intern(path))
-    return UInt16(truncatingIfNeeded: files.count - 1)
-  }
+  /// Notes that the plan is compiled from this file too, by its real path; the manifest comes first.
+  package mutating func reads(file path: String) { files.append(intern(path)) }
 
   /// Notes that expressions read these variables of the inherited environment.
   package mutating func readsEnvironment(_ names: [String]) {
@@ -205,13 +170,5 @@ package struct PlanBuilder: ~Copyable {
       table[slot] = Int32(truncatingIfNeeded: task)
     }
     return table
-  }
-}
-
-enum PlanNames {
-  static func tableSize(taskCount: Int) -> Int {
-    var size = 2
-    while size < taskCount * 2 { size *= 2 }
-    return size
   }
 }

@@ -29,7 +29,7 @@ package struct DownloadEntry: Hashable, Sendable, BitwiseCopyable {
 extension Plan {
   /// What a task of the kind `download` fetches.
   package func download(_ task: TaskID) -> DownloadSpec {
-    let entry = downloads[Int(action[task.index].offset)]
+    let entry = downloads[Int(record[task.index].download)]
     var spec = DownloadSpec(
       sources: list(entry.sources).map { string($0) }, target: string(entry.target))
     spec.sha256 = string(entry.sha256)
@@ -46,6 +46,6 @@ extension Plan {
 
   /// The file that a `download` task makes.
   package func downloadTarget(_ task: TaskID) -> UnsafeRawBufferPointer {
-    text(downloads[Int(action[task.index].offset)].target)
+    text(downloads[Int(record[task.index].download)].target)
   }
 }

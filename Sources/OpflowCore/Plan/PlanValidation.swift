@@ -21,17 +21,15 @@ extension Plan {
   /// Checks all that a worker takes for granted of one task: a worker looks at those that it runs, and
   /// at no other, so that it need not read a plan of a million.
   package func validate(_ task: TaskID) throws(PlanError) {
-    try validateRecord(task)
-    let index = task.index
+    try validateReferences(of: task)
     let policy = policy(task)
     guard isSound(policy) else { throw .reference(.policies) }
-    try validateWords(shell[index])
-    try validateVariables(environment[index])
-    switch kind(task) {
-    case .shell: break
-    case .command: try validateWords(action[index].offset)
-    case .download:
-      let download = downloads[Int(action[index].offset)]
+    let record = record(task)
+    try validateWords(record.shell)
+    try validateWords(record.words)
+    try validateVariables(record.environment)
+    if kind(task) == .download {
+      let download = downloads[Int(record.download)]
       guard isSound(download) else { throw .reference(.downloads) }
       try validateWords(download.sources)
       try validateVariables(download.headers)
@@ -106,45 +104,45 @@ extension Plan {
   }
 
   private func isSound(_ policy: TaskPolicy) -> Bool {
-    Int(policy.retryCodes) + 1 < codeOffsets.count && policy.retryJitterPermille <= 1000
+    isList(policy.retryCodes, in: codeOffsets) && policy.retryJitterPermille <= 1000
       && (1...64).contains(policy.stopSignal)
   }
 
   private func isSound(_ download: DownloadEntry) -> Bool {
     isSound(download.target) && isSound(download.sha256) && isSound(download.sha512)
-      && download.sources != 0 && Int(download.sources) + 1 < listOffsets.count
-      && Int(download.headers) + 1 < environmentOffsets.count
+      && download.sources != 0 && isList(download.sources, in: listOffsets)
+      && isList(download.headers, in: environmentOffsets)
       && (download.mode <= 0o7777 || download.mode == .max) && download.resumes <= 1
   }
 
   // MARK: - Tasks and texts
 
   private func validateTasks() throws(PlanError) {
-    for index in tasks { try validateRecord(TaskID(index)) }
+    for index in tasks { try validateReferences(of: TaskID(index)) }
   }
 
-  private func validateRecord(_ task: TaskID) throws(PlanError) {
+  private func validateReferences(of task: TaskID) throws(PlanError) {
     let index = task.index
     if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
-    if !isSound(directory[index]) { throw .reference(.taskDirectory) }
-    if !isSound(taskDescription[index]) { throw .reference(.taskDescription) }
-    if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
-    if Int(shell[index]) + 1 >= listOffsets.count { throw .reference(.taskShell) }
-    if Int(tags[index]) + 1 >= listOffsets.count { throw .reference(.taskTags) }
-    if Int(environment[index]) + 1 >= environmentOffsets.count {
-      throw .reference(.taskEnvironment)
-    }
-    if Int(demand[index]) + 1 >= demandOffsets.count { throw .reference(.taskDemand) }
-    if Int(allowedCodes[index]) + 1 >= codeOffsets.count { throw .reference(.taskAllowedCodes) }
-    guard TaskFlags.all.isSuperset(of: flags(task)) else { throw .reference(.taskFlags) }
     guard let kind = ActionKind(rawValue: kindByte[index]) else { throw .reference(.taskKind) }
-    let hasAction =
-      switch kind {
-      case .shell: isSound(action[index])
-      case .command: Int(action[index].offset) + 1 < listOffsets.count
-      case .download: Int(action[index].offset) < downloads.count
-      }
-    if !hasAction { throw .reference(.taskAction) }
+    guard TaskFlags.all.isSuperset(of: flags(task)) else { throw .reference(.taskFlags) }
+    if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
+    if Int(demand[index]) >= demandCount { throw .reference(.taskDemand) }
+    guard isSound(record[index], of: kind) else { throw .reference(.taskRecord) }
+  }
+
+  /// Whether all that the record refers to is there.
+  private func isSound(_ record: PlanRecord, of kind: ActionKind) -> Bool {
+    isSound(record.script) && isSound(record.directory) && isSound(record.description)
+      && isList(record.words, in: listOffsets) && isList(record.shell, in: listOffsets)
+      && isList(record.tags, in: listOffsets)
+      && isList(record.environment, in: environmentOffsets)
+      && isList(record.allowedCodes, in: codeOffsets)
+      && (kind != .download || Int(record.download) < downloads.count)
+  }
+
+  private func isList(_ index: UInt32, in offsets: Column<UInt32>) -> Bool {
+    Int(index) + 1 < offsets.count
   }
 
   private func validateTexts() throws(PlanError) {

@@ -193,7 +193,7 @@ extension TaskRecord {
 
   @inline(__always)
   mutating func compare(_ text: FingerprintText, with task: TaskID, _ plan: Plan) {
-    if !text.hasWhole(plan.fingerprintWhole[task.index]) {
+    if !text.hasWhole(plan.fingerprint(task).whole) {
       noteChange(from: text.value, to: plan.fingerprint(task))
     }
   }

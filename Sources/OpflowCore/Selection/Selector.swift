@@ -36,7 +36,7 @@ package enum Selector {
     var found = false
     var others: Set<String> = []
     for index in plan.tasks {
-      for ref in plan.list(plan.tags[index]) {
+      for ref in plan.list(plan.record(TaskID(index)).tags) {
         if plan.text(ref).elementsEqual(tag.utf8) {
           set.insert(TaskID(index))
           found = true

@@ -15,7 +15,7 @@ package enum TasksView {
     for index in plan.tasks {
       table.add([
         CleanText.string(plan.nameString(TaskID(index))),
-        CleanText.string(plan.string(plan.taskDescription[index])),
+        CleanText.string(plan.string(plan.record(TaskID(index)).description)),
       ])
     }
     table.write(into: &text, palette: palette)

@@ -82,7 +82,7 @@ package enum ManifestCompiler {
       fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints))
     reading.forEachTask { task, document in
       guard mistakes.errorCount == 0 else { return }
-      emitter.add(task, in: document)
+      emitter.add(task)
       if emitter.isTooLarge {
         mistakes.error(document.place(task.key), "the texts of the plan grow beyond 3 GiB")
       }

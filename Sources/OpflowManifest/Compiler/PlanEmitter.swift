@@ -6,7 +6,6 @@ struct PlanEmitter: ~Copyable {
   private var fingerprints: FingerprintWriter
   /// Of what is the same for all tasks.
   private let standard: StandardEntries
-  private var lines = LineCounter()
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
   /// Holds what is made for one task.
@@ -54,42 +53,40 @@ struct PlanEmitter: ~Copyable {
     builder.reserve(
       taskCount: taskCount, edgeCount: min(document.nodeCount, taskCount * 8),
       textByteCount: document.source.count)
-    _ = builder.file(path)
+    builder.reads(file: path)
   }
 
   /// Adds a task without mistakes.
-  mutating func add(_ task: borrowing TaskValues, in document: YAMLDocument) {
+  mutating func add(_ task: borrowing TaskValues) {
     scratch.removeAll()
     let kind = task.kind
     var entry = TaskEntry(name: builder.append(task.name), kind: kind)
-    entry.line = UInt32(
-      truncatingIfNeeded: lines.line(of: document.offset(task.key), in: document.source))
     entry.flags = task.flags
     entry.priority = task.settings.priority
-    if let description = task.description { entry.description = builder.append(description) }
-    if !task.tags.isEmpty { entry.tags = Self.list(task.tags, &builder) }
-    if !task.allowedCodes.isEmpty { entry.allowedCodes = builder.codes(task.allowedCodes) }
+    if let description = task.description { entry.record.description = builder.append(description) }
+    if !task.tags.isEmpty { entry.record.tags = Self.list(task.tags, &builder) }
+    if !task.allowedCodes.isEmpty { entry.record.allowedCodes = builder.codes(task.allowedCodes) }
     switch kind {
     case .shell:
-      if let script = task.script { entry.script = builder.append(script.text) }
-      entry.shell =
+      if let script = task.script { entry.record.script = builder.append(script.text) }
+      entry.record.shell =
         task.own.contains(.shell) ? Self.list(task.settings.shell, &builder) : standard.shell
-    case .command: entry.words = Self.list(task.words, &builder)
+    case .command: entry.record.words = Self.list(task.words, &builder)
     case .download:
       if let download = task.download {
-        entry.download = add(download, in: task.settings.directory)
+        entry.record.download = add(download, in: task.settings.directory)
       }
     }
-    entry.directory =
+    entry.record.directory =
       task.own.contains(.directory)
       ? builder.intern(task.settings.directory.path) : standard.directory
     entry.policy = policy(of: task)
     entry.demand = demand(of: task)
     var environmentDigest = standard.environmentDigest
-    entry.environment = standard.environment
+    entry.record.environment = standard.environment
     if task.own.contains(.environment) {
       Self.set(&items, to: task.lists.environment, &builder)
-      entry.environment = builder.environment(items)
+      entry.record.environment = builder.environment(items)
       environmentDigest = FingerprintWriter.digest(of: task.lists.environment)
     }
     entry.fingerprint = fingerprints.fingerprint(

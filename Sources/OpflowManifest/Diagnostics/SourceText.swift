@@ -70,35 +70,3 @@ struct SourceText {
     cyaml_line_start(text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count)..<text.count
   }
 }
-
-/// Lines of places that mostly come in rising order.
-struct LineCounter {
-  private var place = 0
-  private var line = 1
-  /// Line feeds before each block of the manifest; made when a place comes out of order.
-  private var blocks: [Int] = []
-
-  private static let blockBytes = 1 << 16
-
-  /// The line, from 1, that holds `place`.
-  mutating func line(of place: Int, in source: Text) -> Int {
-    if place < self.place { goBack(to: place, in: source) }
-    line += SourceText.lineCount(of: source.part(self.place..<place))
-    self.place = place
-    return line
-  }
-
-  private mutating func goBack(to place: Int, in source: Text) {
-    if blocks.isEmpty {
-      var count = 0
-      for start in stride(from: 0, through: source.count, by: Self.blockBytes) {
-        blocks.append(count)
-        let end = min(source.count, start + Self.blockBytes)
-        count += SourceText.lineCount(of: source.part(start..<end))
-      }
-    }
-    let block = place / Self.blockBytes
-    self.place = block * Self.blockBytes
-    line = 1 + blocks[block]
-  }
-}

@@ -28,10 +28,10 @@ final class WorkerLauncher {
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, output: Int32
   ) throws(WorkerRefusal) -> SpawnedProcess {
-    let directory = plan.text(plan.directory[task.index])
+    let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
     folder.append(directory)
-    environment.set(plan, plan.environment[task.index])
+    environment.set(plan, plan.record(task).environment)
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion)
     if setPlainWords(of: task) {
@@ -56,7 +56,7 @@ final class WorkerLauncher {
   private func setPlainWords(of task: TaskID) -> Bool {
     // Without a PATH every shell has one of its own, and bash takes functions from the environment.
     guard plan.kind(task) == .shell, environment.hasPath, !environment.hasShellFunctions,
-      isDefaultShell(plan.shell[task.index])
+      isDefaultShell(plan.record(task).shell)
     else { return false }
     let script = plan.script(task)
     guard let plain = SimpleCommand.words(of: script) else { return false }
@@ -70,7 +70,7 @@ final class WorkerLauncher {
     words.removeAll()
     switch plan.kind(task) {
     case .shell:
-      for word in plan.list(plan.shell[task.index]) { words.append(plan.text(word)) }
+      for word in plan.list(plan.record(task).shell) { words.append(plan.text(word)) }
       words.append(plan.script(task))
     case .command:
       for word in plan.words(task) { words.append(plan.text(word)) }

@@ -19,9 +19,9 @@ enum FuzzPlan {
     for index in plan.tasks.prefix(400) {
       let task = TaskID(index)
       guard WorkerOrder.run(task, attempt: 1).fault(in: plan) == nil else { continue }
-      size += plan.nameBytes(task).count + plan.text(plan.directory[index]).count
-      size += texts(plan, plan.shell[index])
-      for item in plan.environmentList(plan.environment[index]) {
+      size += plan.nameBytes(task).count + plan.text(plan.record(task).directory).count
+      size += texts(plan, plan.record(task).shell)
+      for item in plan.environmentList(plan.record(task).environment) {
         size += plan.text(item.name).count + plan.text(item.value).count
       }
       size += Int(plan.policy(task).stopSignal)
@@ -55,9 +55,11 @@ enum FuzzPlan {
     for index in plan.tasks {
       let task = TaskID(index)
       size += plan.nameString(task).utf8.count
-      size += plan.text(plan.directory[index]).count + plan.text(plan.taskDescription[index]).count
-      size += texts(plan, plan.shell[index]) + texts(plan, plan.tags[index])
-      for item in plan.environmentList(plan.environment[index]) {
+      size +=
+        plan.text(plan.record(task).directory).count
+        + plan.text(plan.record(task).description).count
+      size += texts(plan, plan.record(task).shell) + texts(plan, plan.record(task).tags)
+      for item in plan.environmentList(plan.record(task).environment) {
         size += plan.text(item.name).count + plan.text(item.value).count
       }
       for item in plan.demandList(plan.demand[index]) {

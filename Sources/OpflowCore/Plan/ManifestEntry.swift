@@ -1,0 +1,26 @@
+/// What the manifest says about the whole run.
+package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
+  package var name: TextRef
+  package var description: TextRef
+  /// The folder that relative paths start from.
+  package var folder: TextRef
+  /// Capacity of `cpu`; 0 is `auto`.
+  package var maxParallel: UInt32
+  /// Failures after which nothing new starts; 0 is no limit.
+  package var maxFailures: UInt32
+  /// 1 when the plan holds the run's id and so serves that run only.
+  package var usesRunID: UInt32
+  /// 1 when there was something to warn of, which only compiling again can tell again.
+  package var hasWarnings: UInt32 = 0
+  package init(
+    name: TextRef, description: TextRef, folder: TextRef, maxParallel: UInt32, maxFailures: UInt32,
+    usesRunID: Bool
+  ) {
+    self.name = name
+    self.description = description
+    self.folder = folder
+    self.maxParallel = maxParallel
+    self.maxFailures = maxFailures
+    self.usesRunID = usesRunID ? 1 : 0
+  }
+}

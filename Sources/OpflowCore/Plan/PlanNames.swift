@@ -1,0 +1,8 @@
+/// The table from names to tasks in a plan.
+enum PlanNames {
+  static func tableSize(taskCount: Int) -> Int {
+    var size = 2
+    while size < taskCount * 2 { size *= 2 }
+    return size
+  }
+}

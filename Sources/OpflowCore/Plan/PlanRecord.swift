@@ -1,0 +1,43 @@
+/// What a plan holds of a task besides what it is scheduled by: one record of fixed size as it stands
+/// in the file, filled by who compiles the task and read by who runs or shows it.
+///
+/// A key of a task comes to be a field here, with a line in `Plan.isSound` where it refers to
+/// something.
+package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
+  /// The script of a `shell` action.
+  package var script = TextRef.empty
+  /// Absolute.
+  package var directory = TextRef.empty
+  package var description = TextRef.empty
+  /// The words of a `command` action.
+  package var words: ListIndex = 0
+  /// What a `download` action fetches: a number that the builder gave.
+  package var download: UInt32 = 0
+  /// The words before the script of a `shell` action.
+  package var shell: ListIndex = 0
+  /// Environment list.
+  package var environment: UInt32 = 0
+  /// Code list: exit codes that are failures which `allow_failure` covers.
+  package var allowedCodes: UInt32 = 0
+  package var tags: ListIndex = 0
+
+  package init() {}
+}
+
+/// One task as it goes into a plan: what it is scheduled by, and the record of the rest.
+package struct TaskEntry: Sendable {
+  package var name: TextRef
+  package var kind: ActionKind
+  package var flags: TaskFlags = []
+  package var priority: Int16 = 0
+  /// Numbers that the builder gave.
+  package var policy: UInt32 = 0
+  package var demand: UInt32 = 0
+  package var fingerprint = Fingerprint(whole: 0, parts: 0)
+  package var record = PlanRecord()
+
+  package init(name: TextRef, kind: ActionKind) {
+    self.name = name
+    self.kind = kind
+  }
+}

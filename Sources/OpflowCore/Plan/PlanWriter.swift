@@ -1,0 +1,91 @@
+/// The plan's texts while they are collected, behind room for the file's header, so that the file
+/// is laid out where they are.
+struct PlanArena {
+  fileprivate var bytes: [UInt8]
+
+  static let start =
+    PlanFormat.headerBytes + PlanSection.allCases.count * PlanFormat.sectionEntryBytes
+
+  init() { bytes = [UInt8](repeating: 0, count: Self.start) }
+
+  var count: Int { bytes.count - Self.start }
+
+  mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(Self.start + byteCount) }
+
+  mutating func append(_ text: UnsafeRawBufferPointer) -> TextRef {
+    let ref = TextRef(
+      offset: UInt32(truncatingIfNeeded: count), length: UInt32(truncatingIfNeeded: text.count))
+    bytes.append(contentsOf: text)
+    return ref
+  }
+
+  func withText<Result>(
+    _ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    let start = Self.start + Int(ref.offset)
+    return bytes.withUnsafeBytes {
+      body(UnsafeRawBufferPointer(rebasing: $0[start..<(start + Int(ref.length))]))
+    }
+  }
+}
+
+/// Lays sections one after the other and seals the header over them.
+struct PlanWriter {
+  private var bytes: [UInt8]
+  private var entry = PlanFormat.headerBytes
+
+  /// What the sections take at most for each task and for each need, but for texts and lists.
+  static let bytesPerTask = 128
+  static let bytesPerEdge = 16
+
+  /// Makes the arena the file's first section, and leaves it without texts: it is most of a plan,
+  /// and not copied.
+  init(taking arena: inout PlanArena) {
+    let count = arena.count
+    bytes = []
+    swap(&bytes, &arena.bytes)
+    addEntry(.arena, stride: 1, offset: PlanArena.start, count: count)
+  }
+
+  mutating func add<Record: BitwiseCopyable>(_ section: PlanSection, _ records: [Record]) {
+    while bytes.count % 8 != 0 { bytes.append(0) }
+    addEntry(
+      section, stride: MemoryLayout<Record>.stride, offset: bytes.count, count: records.count)
+    records.withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+
+  /// The same, and lets go of the records.
+  mutating func move<Record: BitwiseCopyable>(_ section: PlanSection, _ records: inout [Record]) {
+    add(section, records)
+    records = []
+  }
+
+  private mutating func addEntry(_ section: PlanSection, stride: Int, offset: Int, count: Int) {
+    put(section.rawValue, at: entry)
+    put(UInt32(stride), at: entry + 4)
+    put(UInt64(offset), at: entry + 8)
+    put(UInt64(count), at: entry + 16)
+    entry += PlanFormat.sectionEntryBytes
+  }
+
+  mutating func finish(taskCount: Int, key: PlanKey) -> [UInt8] {
+    bytes.replaceSubrange(0..<8, with: PlanFormat.magic)
+    put(PlanFormat.version, at: 8)
+    put(UInt32(PlanSection.allCases.count), at: 12)
+    put(UInt64(bytes.count), at: 16)
+    put(key.high, at: 32)
+    put(key.low, at: 40)
+    put(UInt32(truncatingIfNeeded: taskCount), at: 48)
+    let checksum = bytes.withUnsafeBytes {
+      Hash.xxh3(UnsafeRawBufferPointer(rebasing: $0[PlanFormat.headerBytes...]))
+    }
+    put(checksum, at: 24)
+    return bytes
+  }
+
+  private mutating func put<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
+    bytes.withUnsafeMutableBytes {
+      $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+    }
+  }
+}

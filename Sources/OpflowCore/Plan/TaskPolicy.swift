@@ -1,0 +1,34 @@
+/// The rules by which a task's tries are timed, repeated and stopped. Most tasks of a plan share one.
+package struct TaskPolicy: Hashable, Sendable, BitwiseCopyable {
+  /// For each try, in milliseconds; 0 is none.
+  package var timeoutMilliseconds: UInt64
+  /// Tries after the first.
+  package var retryMax: UInt32
+  package var retryDelayMilliseconds: UInt32
+  package var retryMaxDelayMilliseconds: UInt32
+  /// The delay grows by this factor with each try, in thousandths.
+  package var retryBackoffPermille: UInt32
+  /// The delay varies by up to this share both ways, in thousandths.
+  package var retryJitterPermille: UInt32
+  /// Exit codes that are retried (code list); 0 is all failures.
+  package var retryCodes: UInt32
+  package var stopSignal: UInt32
+  package var stopGraceMilliseconds: UInt32
+
+  package init(
+    timeoutMilliseconds: UInt64 = 0, retryMax: UInt32 = 0, retryDelayMilliseconds: UInt32 = 1000,
+    retryMaxDelayMilliseconds: UInt32 = 60_000, retryBackoffPermille: UInt32 = 2000,
+    retryJitterPermille: UInt32 = 200, retryCodes: UInt32 = 0, stopSignal: UInt32 = 15,
+    stopGraceMilliseconds: UInt32 = 5000
+  ) {
+    self.timeoutMilliseconds = timeoutMilliseconds
+    self.retryMax = retryMax
+    self.retryDelayMilliseconds = retryDelayMilliseconds
+    self.retryMaxDelayMilliseconds = retryMaxDelayMilliseconds
+    self.retryBackoffPermille = retryBackoffPermille
+    self.retryJitterPermille = retryJitterPermille
+    self.retryCodes = retryCodes
+    self.stopSignal = stopSignal
+    self.stopGraceMilliseconds = stopGraceMilliseconds
+  }
+}
