@@ -59,7 +59,8 @@ let package = Package(
       name: "OpflowWorker", dependencies: ["OpflowSystem", "OpflowCore"],
       swiftSettings: swiftSettings),
     .target(
-      name: "OpflowRuntime", dependencies: ["OpflowWorker", "OpflowSystem", "OpflowCore"],
+      name: "OpflowRuntime",
+      dependencies: ["OpflowWorker", "OpflowManifest", "OpflowSystem", "OpflowCore"],
       swiftSettings: swiftSettings),
     .target(
       name: "CTransfer", exclude: ["link"], cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],

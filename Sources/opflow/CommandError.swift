@@ -21,8 +21,6 @@ struct CommandError: Error {
 
   init(_ error: UsageError) { self.init(.usage, verbatim: error.text) }
 
-  init(_ error: SelectionError) { self.init(UsageError(error.message)) }
-
   /// What could not be done with which file, and why.
   init(_ code: ExitCode, _ what: String, _ error: Errno) {
     self.init(code, "\(what): \(error)")

@@ -1,8 +1,35 @@
 import OpflowCore
+import OpflowRuntime
 import OpflowSystem
 
 /// Finds the manifest of a command that names none, and says what may have been meant.
 enum ManifestLookup {
+  /// Reads the manifest that a command line names; without a name the one that is here or in the
+  /// nearest folder above, which is said.
+  ///
+  /// - Parameter tasks: what the command line names beside it. Where there is no manifest they may have
+  ///   been meant as one.
+  static func manifest(
+    _ word: String?, naming tasks: [String] = []
+  ) throws(CommandError) -> ManifestFile {
+    guard let word else {
+      guard let found = try nearest() else { throw nothing(naming: tasks) }
+      if found != ManifestFile.defaultName {
+        Console.complain("opflow: using \(CleanText.string(found))\n")
+      }
+      return try read(found)
+    }
+    return try read(ManifestFile.path(word))
+  }
+
+  static func read(_ path: String) throws(CommandError) -> ManifestFile {
+    do throws(PreparationError) {
+      return try ManifestFile(at: path)
+    } catch {
+      throw CommandError(error, colored: false)
+    }
+  }
+
   /// `opflow.yaml` here or in the nearest folder above that has one, as seen from here; nil for none.
   static func nearest() throws(CommandError) -> String? {
     var folder = try RunLookup.workingDirectory()
@@ -61,31 +88,5 @@ enum ManifestLookup {
   /// A file that was likely meant as the manifest of a folder, with its slash.
   private static func otherName(in folder: String) -> String? {
     ["opflow.yml", "Opflow.yaml", "Opflow.yml"].first { Path.exists(folder + $0) }
-  }
-}
-
-/// The tasks that a command line names.
-enum NamedTasks {
-  /// - Throws: a word that names no task, and what else it may be.
-  static func check(
-    _ words: [String], of plan: Plan, from manifest: ManifestFile
-  ) throws(CommandError) {
-    for word in words {
-      do throws(UnfitSelector) {
-        _ = try Selector.tasks([word], of: plan)
-      } catch {
-        let path = CleanText.string(manifest.displayPath)
-        let hint = ManifestLookup.file(among: [word]) ?? Self.hint(error, plan)
-        throw CommandError(
-          .usage, "no task of \(path) fits `\(CleanText.string(word))`\(hint)")
-      }
-    }
-  }
-
-  private static func hint(_ error: UnfitSelector, _ plan: Plan) -> String {
-    if let nearest = error.nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
-    if plan.taskCount > 20 { return "; `opflow` alone shows the tasks" }
-    let names = plan.tasks.map { CleanText.string(plan.nameString(TaskID($0))) }
-    return "; its tasks: \(names.joined(separator: ", "))"
   }
 }

@@ -13,11 +13,12 @@ enum OverviewCommand {
       try Console.write(HelpText.text(nil))
       return ExitCode.success.rawValue
     }
-    let manifest = try ManifestFile(at: path)
-    let compiled = try manifest.compile(
-      runID: "overview", set: [], maxParallel: nil, console: console)
+    let manifest = try ManifestLookup.read(path)
+    let compiled = try console.preparing { () throws(PreparationError) in
+      try manifest.compile(runID: "overview", set: [], maxParallel: nil)
+    }
     console.show(compiled.warnings)
-    let plan = try CompiledPlan.open(compiled.planBytes)
+    let plan = try console.preparing { () throws(PreparationError) in try compiled.openPlan() }
     let state = try RunLookup.state(arguments.view, for: manifest)
     try Console.write(
       TasksView.text(

@@ -1,8 +1,6 @@
 import OpflowCommandLine
 import OpflowCore
-import OpflowManifest
 import OpflowRuntime
-import OpflowSystem
 
 /// `opflow resume`, and `opflow run --resume` where there is something to continue.
 enum ResumeCommand {
@@ -20,54 +18,53 @@ enum ResumeCommand {
     releasing choice: consuming StateFolderLock?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
-      let prepared = try PreparedResume(folder, manifest, arguments, console)
-      return try prepared.forecast(arguments, console)
+      let prepared = try prepare(folder, manifest, arguments, console)
+      return try PlanCommand.show(prepared, arguments, console)
     }
-    try Drive.expectProcesses()
+    try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
     let lock = try RunLookup.reading { () throws(RunFolderError) in
       try RunFolderLock.take(folder)
     }
     _ = consume choice
-    let prepared = try PreparedResume(folder, manifest, arguments, console)
+    let prepared = try prepare(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
-      for warning in prepared.warnings { console.warn(warning) }
-      Console.complain(
-        "opflow: run \(folder.id) \(prepared.verdict): nothing is left to run\n")
-      for task in prepared.keptFailures {
-        let name = prepared.plan.nameString(task)
-        let command = CommandText.about(folder, "resume", [folder.id.description], arguments.view)
-        Console.complain(
-          "\(name) is not to be run twice (on_interrupted: fail); when it may be:\n"
-            + "  \(command) --rerun \(name)\n")
-      }
+      tellNothingToDo(prepared, folder, arguments, console)
       return code
     }
-    if prepared.isNewPlan {
-      try RunLookup.reading { () throws(RunFolderError) in
-        try folder.write(plan: prepared.planBytes)
-      }
+    let drive: PreparedDrive
+    do throws(PreparationError) {
+      drive = try prepared.begin(holding: lock)
+    } catch {
+      throw CommandError(error, colored: console.colorsError)
     }
-    var drive = Drive(folder, prepared.plan, arguments, console, initial: prepared.initial)
-    drive.isResumed = true
-    drive.attempts = prepared.attempts
-    drive.opening = prepared.opening
-    drive.warnings = prepared.warnings
-    drive.owesFinally = prepared.owesFinally
-    drive.durations = prepared.durations
-    // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
-    // that one's.
-    let isCopyOfLive = prepared.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
-    if !isCopyOfLive {
-      for survivor in Orphans.end(
-        run: folder.id.description, runFolder: folder.path, workers: prepared.history.workers)
-      {
-        drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
-      }
+    return try Drive.perform(drive, arguments, console)
+  }
+
+  private static func prepare(
+    _ folder: RunFolder, _ manifest: ManifestFile?, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> PreparedResume {
+    let asked = RunRequest(arguments)
+    let found = try console.preparing { () throws(PreparationError) in
+      try ResumedRun(folder, manifest, asked)
     }
-    let journal = try RunLookup.reading { () throws(RunFolderError) in
-      try JournalFile.reopen(
-        folder.journal, repair: prepared.recovery.repair, encoder: prepared.history.encoder)
+    console.show(found.diagnostics)
+    return try console.preparing { () throws(PreparationError) in
+      try PreparedResume(found, asked)
     }
-    return try drive.perform(journal, holding: lock)
+  }
+
+  private static func tellNothingToDo(
+    _ prepared: PreparedResume, _ folder: RunFolder, _ arguments: Invocation, _ console: Console
+  ) {
+    for warning in prepared.warnings { console.warn(warning) }
+    Console.complain(
+      "opflow: run \(folder.id) \(prepared.state.rawValue): nothing is left to run\n")
+    for task in prepared.keptFailures {
+      let name = prepared.plan.nameString(task)
+      let command = CommandText.about(folder, "resume", [folder.id.description], arguments.view)
+      Console.complain(
+        "\(name) is not to be run twice (on_interrupted: fail); when it may be:\n"
+          + "  \(command) --rerun \(name)\n")
+    }
   }
 }

@@ -39,9 +39,8 @@ enum RunLookup {
     do throws(RunFolderError) {
       return try state.run(reference)
     } catch {
-      let code = ExitCode(rawValue: error.exitCode) ?? .io
-      guard case .noSuchRun(let name) = error else { throw CommandError(code, error.message) }
-      throw CommandError(code, error.message + hint(name, state))
+      guard case .noSuchRun(let name) = error else { throw CommandError(error) }
+      throw CommandError(.usage, error.message + hint(name, state))
     }
   }
 
@@ -87,7 +86,7 @@ enum RunLookup {
     do throws(RunFolderError) {
       return try body()
     } catch {
-      throw CommandError(ExitCode(rawValue: error.exitCode) ?? .io, error.message)
+      throw CommandError(error)
     }
   }
 

@@ -11,7 +11,7 @@ enum StatusCommand {
     let run = try RunLookup.reading { () throws(RunFolderError) in
       try ReadRun(folder, keepingDetails: true)
     }
-    run.warn(console)
+    for warning in run.warnings { console.warn(warning) }
     var status = run.status
     for task in run.plan.downloadTasks where status.mayHavePart(task) {
       let part = run.plan.download(task).partPath
@@ -35,23 +35,5 @@ enum StatusCommand {
       try Console.write(view.text())
     }
     return ExitCode.success.rawValue
-  }
-}
-
-/// The logs that a run has.
-struct RunLogs {
-  private let folder: String
-  private let names: Set<String>
-
-  init(_ run: RunFolder) {
-    folder = run.logs
-    // Where the folder cannot be read no task has a log that anybody could look at.
-    names = Set((try? Path.names(in: run.logs)) ?? [])
-  }
-
-  /// Absolute; nil for a task that printed nothing.
-  func path(of task: TaskID, in plan: Plan) -> String? {
-    let name = LogName.of(plan.nameBytes(task))
-    return names.contains(name) ? "\(folder)/\(name)" : nil
   }
 }

@@ -59,7 +59,6 @@ import Testing
     try Data("no journal\n".utf8).write(to: URL(fileURLWithPath: run.journal))
     let error = RunFolderError.journal(path: run.journal, .firstLine)
     #expect(throws: error) { _ = try run.readOpen() }
-    #expect(error.exitCode == 4)
     #expect(error.message.hasPrefix(run.journal + ": line 1 is damaged"))
   }
 
@@ -73,7 +72,6 @@ import Testing
     #expect(RunFolderLock.holder(run) == ProcessID.own)
     let error = RunFolderError.held(run: run.id.description, pid: ProcessID.own)
     #expect(throws: error) { _ = try RunFolderLock.take(run) }
-    #expect(error.exitCode == 5)
     _ = consume lock
     #expect(try !RunFolderLock.isHeld(run))
   }
@@ -161,7 +159,6 @@ import Testing
   @Test func `no run at all is an error that says how to start one`() throws {
     let error = RunFolderError.noRuns(folder: fixture.state.path)
     #expect(throws: error) { _ = try fixture.state.run(nil) }
-    #expect(error.exitCode == 2)
     #expect(error.message.contains("opflow run"))
   }
 

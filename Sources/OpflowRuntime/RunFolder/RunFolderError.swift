@@ -37,16 +37,6 @@ package enum RunFolderError: Error, Equatable, Sendable {
         + runs.prefix(5).joined(separator: ", ") + (runs.count > 5 ? ", …" : "")
     }
   }
-
-  /// The exit code of a command that ends with it.
-  package var exitCode: Int32 {
-    switch self {
-    case .file: 74
-    case .journal, .plan: 4
-    case .held: 5
-    case .noRuns, .noSuchRun, .ambiguous: 2
-    }
-  }
 }
 
 /// Runs `body`, and tells what it was doing with which file when a system call fails.

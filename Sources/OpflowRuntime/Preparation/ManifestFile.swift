@@ -1,20 +1,19 @@
-import OpflowCore
-import OpflowManifest
-import OpflowRuntime
-import OpflowSystem
+package import OpflowCore
+package import OpflowManifest
+internal import OpflowSystem
 
-/// A manifest as a command was given it, read whole.
-struct ManifestFile {
-  let bytes: [UInt8]
+/// A manifest, read whole.
+package struct ManifestFile {
+  package let bytes: [UInt8]
   /// As the person wrote it, for diagnostics.
-  let displayPath: String
+  package let displayPath: String
   /// `-` for standard input.
-  let realPath: String
+  package let realPath: String
   /// Absolute: where relative paths in it start.
-  let folder: String
+  package let folder: String
 
-  static let defaultName = "opflow.yaml"
-  static let standardInput = "-"
+  package static let defaultName = "opflow.yaml"
+  package static let standardInput = "-"
 
   init(bytes: [UInt8], displayPath: String, realPath: String, folder: String) {
     self.bytes = bytes
@@ -23,33 +22,14 @@ struct ManifestFile {
     self.folder = folder
   }
 
-  /// Reads the manifest that a command line names; without a name the one that is here or in the
-  /// nearest folder above, which is said.
-  ///
-  /// - Parameter tasks: what the command line names beside it. Where there is no manifest they may have
-  ///   been meant as one.
-  init(_ word: String?, naming tasks: [String] = []) throws(CommandError) {
-    guard let word else {
-      guard let found = try ManifestLookup.nearest() else {
-        throw ManifestLookup.nothing(naming: tasks)
-      }
-      if found != Self.defaultName {
-        Console.complain("opflow: using \(CleanText.string(found))\n")
-      }
-      try self.init(at: found)
-      return
-    }
-    try self.init(at: Self.path(word))
-  }
-
-  /// The path that a word of the command line means: a folder, with its slash, stands for the manifest
+  /// The path that a person's word means: a folder, with its slash, stands for the manifest
   /// in it.
-  static func path(_ word: String) -> String {
+  package static func path(_ word: String) -> String {
     word.hasSuffix("/") ? word + defaultName : word
   }
 
   /// Reads the file at `path`, or standard input.
-  init(at path: String) throws(CommandError) {
+  package init(at path: String) throws(PreparationError) {
     do throws(Errno) {
       if path == Self.standardInput {
         displayPath = "<stdin>"
@@ -68,9 +48,7 @@ struct ManifestFile {
         bytes = try Self.read(realPath)
       }
     } catch {
-      throw CommandError(
-        Self.isMistake(error) ? .usage : .io,
-        "cannot read \(CleanText.string(path)): \(error)\(ManifestLookup.hint(path, error))")
+      throw .unreadable(manifest: path, error)
     }
   }
 
@@ -97,14 +75,6 @@ struct ManifestFile {
   private static let beginningBytes = 16 << 20
   private static let largeBytes = 64 << 20
 
-  /// Whether the person named what cannot be read, and not the machine failed.
-  private static func isMistake(_ error: Errno) -> Bool {
-    [
-      .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
-      .invalid, .notUTF8,
-    ].contains(error)
-  }
-
   /// One byte beyond the largest manifest is read, so that the compiler says it is too large.
   private static let mostBytes = ManifestCompiler.maximumBytes + 1
 
@@ -121,32 +91,36 @@ struct ManifestFile {
 
   /// Compiles it into a plan.
   ///
-  /// - Throws: all its mistakes, laid out, with exit code 3.
-  func compile(
-    runID: String, set: [String], maxParallel: UInt32?, console: Console,
-    state: StateFolder? = nil, fingerprints: FingerprintStyle = .relative
-  ) throws(CommandError) -> CompiledManifest {
+  /// - Throws: all its mistakes.
+  package func compile(
+    runID: String, set: [String], maxParallel: UInt32?, state: StateFolder? = nil,
+    fingerprints: FingerprintStyle = .relative
+  ) throws(PreparationError) -> CompiledManifest {
     var options = options(runID: runID, set: set, maxParallel: maxParallel, state: state)
     options.fingerprints = fingerprints
-    return try Self.showing(console) { () throws(ManifestError) in
-      try ManifestCompiler.compile(source, options: options)
+    do throws(ManifestError) {
+      return try ManifestCompiler.compile(source, options: options)
+    } catch {
+      throw .mistakes(error)
     }
   }
 
   /// Finds what is wrong with it.
   ///
-  /// - Throws: all its mistakes, laid out, with exit code 3.
-  func check(
-    set: [String], console: Console, state: StateFolder
-  ) throws(CommandError) -> CheckedManifest {
+  /// - Throws: all its mistakes.
+  package func check(
+    set: [String], state: StateFolder
+  ) throws(PreparationError) -> CheckedManifest {
     let options = options(runID: Self.runIDOfCheck, set: set, maxParallel: nil, state: state)
-    return try Self.showing(console) { () throws(ManifestError) in
-      try ManifestCompiler.check(source, options: options)
+    do throws(ManifestError) {
+      return try ManifestCompiler.check(source, options: options)
+    } catch {
+      throw .mistakes(error)
     }
   }
 
   /// What `run.id` stands for where there is no run.
-  static let runIDOfCheck = "check"
+  package static let runIDOfCheck = "check"
 
   private func options(
     runID: String, set: [String], maxParallel: UInt32?, state: StateFolder?
@@ -160,33 +134,40 @@ struct ManifestFile {
       readLink: { try? Path.linkTarget($0) })
   }
 
-  /// Lays mistakes out.
-  private static func showing<Result>(
-    _ console: Console, _ body: () throws(ManifestError) -> Result
-  ) throws(CommandError) -> Result {
-    let renderer = DiagnosticRenderer(isColored: console.colorsError)
-    do throws(ManifestError) {
-      return try body()
-    } catch {
-      throw CommandError(.manifest, verbatim: renderer.render(error))
-    }
-  }
-
   /// The plan that an older opflow would have made of it, in the folder that it was in: for its
   /// fingerprints.
   func compileAsBefore(
-    runID: String, set: [String], folder: String, console: Console
-  ) throws(CommandError) -> Plan {
+    runID: String, set: [String], folder: String
+  ) throws(PreparationError) -> Plan {
     let old = ManifestFile(
       bytes: bytes, displayPath: displayPath, realPath: realPath, folder: folder)
-    return try CompiledPlan.open(
-      old.compile(
-        runID: runID, set: set, maxParallel: nil, console: console, fingerprints: .absolute
-      ).planBytes)
+    let compiled = try old.compile(
+      runID: runID, set: set, maxParallel: nil, fingerprints: .absolute)
+    return try compiled.openPlan()
+  }
+
+  /// - Throws: a word that names no task of it.
+  package func expectTasks(_ words: [String], in plan: Plan) throws(PreparationError) {
+    for word in words {
+      do throws(UnfitSelector) {
+        _ = try Selector.tasks([word], of: plan)
+      } catch {
+        let names = plan.tasks.prefix(Self.mostTasksTold + 1).map { plan.nameString(TaskID($0)) }
+        throw .noSuchTask(error, manifest: displayPath, tasks: names)
+      }
+    }
+  }
+
+  /// How many tasks a mistake in their names may list.
+  package static let mostTasksTold = 20
+
+  /// What a plan of it is compiled from, as far as it is known before the manifest is read.
+  func inputs(set: [String]) -> PlanInputs {
+    source.inputs(opflowVersion: Version.text, set: set)
   }
 
   /// What the compiler reads.
-  var source: ManifestSource {
+  private var source: ManifestSource {
     ManifestSource(
       bytes: bytes, displayPath: displayPath, path: realPath, folder: folder,
       defaultName: defaultName)

@@ -1,13 +1,11 @@
-import OpflowCore
-import OpflowManifest
-import OpflowRuntime
-import OpflowSystem
+package import OpflowCore
+internal import OpflowSystem
 
 /// Where the manifest of a run is now: where it was, or, when its state folder was moved or copied, at
 /// the same place as seen from that; else only the copy in the run's folder is left.
-struct RunManifest {
+package struct RunManifest {
   /// What a plan calls it; `-` for one that came from standard input.
-  let realPath: String
+  package let realPath: String
   /// Absolute: where relative paths in it start.
   let folder: String
   /// Of the bytes to be read.
@@ -17,7 +15,7 @@ struct RunManifest {
   /// What is to be said of two manifests that may be meant.
   let warning: String?
 
-  init(_ open: OpenEntry, _ run: RunFolder) {
+  package init(_ open: OpenEntry, _ run: RunFolder) {
     let state = Path.parent(of: Path.parent(of: run.path))
     let isMoved = Self.isMoved(from: open.stateFolder, to: state)
     let isFile = open.manifestPath != ManifestFile.standardInput
@@ -54,13 +52,13 @@ struct RunManifest {
     return was.identity != now.identity
   }
 
-  func read() throws(CommandError) -> ManifestFile {
+  func read() throws(PreparationError) -> ManifestFile {
     if source == realPath { return try ManifestFile(at: realPath) }
     do throws(Errno) {
       return ManifestFile(
         bytes: try File.read(source), displayPath: source, realPath: realPath, folder: folder)
     } catch {
-      throw CommandError(.io, "cannot read \(source)", error)
+      throw .folder(.file(doing: "read", path: source, error))
     }
   }
 

@@ -1,5 +1,5 @@
-import OpflowCore
-import OpflowSystem
+internal import OpflowCore
+internal import OpflowSystem
 
 /// The hash of a file by which plans know what they were compiled from.
 enum FileHash {

@@ -1,8 +1,6 @@
-import OpflowCommandLine
-import OpflowCore
-import OpflowManifest
-import OpflowRuntime
-import OpflowSystem
+package import OpflowCore
+package import OpflowManifest
+internal import OpflowSystem
 
 /// The plan that a manifest gives now: that of an earlier run which was compiled from the same, else
 /// one that was just compiled.
@@ -11,6 +9,8 @@ struct PreparedPlan {
   let taskCount: Int
   /// What expressions read of the environment, as the journal keeps it.
   let environment: [String]
+  /// Of the manifest.
+  let warnings: [Diagnostic]
   private var source: Source
 
   private enum Source {
@@ -20,31 +20,30 @@ struct PreparedPlan {
     case earlier(Plan, of: RunFolder)
   }
 
-  /// - Throws: all mistakes of the manifest, with exit code 3. Warnings are shown.
+  /// - Throws: all mistakes of the manifest.
   init(
-    _ manifest: ManifestFile, _ state: StateFolder, runID: String, _ arguments: Invocation,
-    _ console: Console
-  ) throws(CommandError) {
-    let inputs = manifest.inputs(set: arguments.set)
+    _ manifest: ManifestFile, _ state: StateFolder, runID: String, _ request: RunRequest
+  ) throws(PreparationError) {
+    let inputs = manifest.inputs(set: request.set)
     let earlier = state.plan(ofManifest: manifest.realPath) { plan in
       plan.isCurrent(inputs, runID: runID)
     }
     if let (plan, run) = earlier,
-      !plan.mayWarn(SchedulerOptions(arguments, plan).capacities(of: plan))
+      !plan.mayWarn(SchedulerOptions(request, plan).capacities(of: plan))
     {
       key = plan.key
       taskCount = plan.taskCount
       environment = plan.environmentEntries
+      warnings = []
       source = .earlier(plan, of: run)
       return
     }
     let compiled = try manifest.compile(
-      runID: runID, set: arguments.set, maxParallel: arguments.maxParallel, console: console,
-      state: state)
-    console.show(compiled.warnings)
+      runID: runID, set: request.set, maxParallel: request.maxParallel, state: state)
     key = compiled.planKey
     taskCount = compiled.taskCount
     environment = compiled.environmentEntries
+    warnings = compiled.warnings
     source = .compiled(compiled.planBytes, hasRunID: compiled.usesRunID)
   }
 
@@ -57,10 +56,10 @@ struct PreparedPlan {
   }
 
   /// The plan, before there is a run.
-  mutating func open() throws(CommandError) -> Plan {
+  mutating func open() throws(PreparationError) -> Plan {
     switch source {
     case .compiled(let bytes, let hasRunID):
-      let plan = try CompiledPlan.open(bytes)
+      let plan = try CompiledManifest.openPlan(bytes)
       source = .opened(plan, hasRunID: hasRunID)
       return plan
     case .opened(let plan, _), .earlier(let plan, _): return plan
@@ -89,13 +88,6 @@ struct PreparedPlan {
   }
 }
 
-extension ManifestFile {
-  /// What a plan of it is compiled from, as far as it is known before the manifest is read.
-  func inputs(set: [String]) -> PlanInputs {
-    source.inputs(opflowVersion: Version.text, set: set)
-  }
-}
-
 extension Plan {
   /// Whether compiling what `inputs` name would give this very plan.
   func isCurrent(_ inputs: PlanInputs, runID: String) -> Bool {
@@ -105,21 +97,21 @@ extension Plan {
   }
 }
 
-/// A plan that was just compiled, which can only be wrong by a mistake of ours.
-enum CompiledPlan {
-  static func open(_ bytes: [UInt8]) throws(CommandError) -> Plan {
+extension CompiledManifest {
+  var environmentEntries: [String] { EnvironmentEntry.texts(environmentRead) }
+
+  package func openPlan() throws(PreparationError) -> Plan { try Self.openPlan(planBytes) }
+
+  /// A plan that was just compiled, which can only be wrong by a mistake of ours.
+  fileprivate static func openPlan(_ bytes: [UInt8]) throws(PreparationError) -> Plan {
     do throws(PlanError) {
       let plan = try Plan(copying: bytes)
       try plan.validate()
       return plan
     } catch {
-      throw CommandError(.internal, "the plan that was compiled is not sound: \(error.message)")
+      throw .unsoundPlan(error)
     }
   }
-}
-
-extension CompiledManifest {
-  var environmentEntries: [String] { EnvironmentEntry.texts(environmentRead) }
 }
 
 extension Plan {

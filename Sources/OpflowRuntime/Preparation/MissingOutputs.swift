@@ -1,5 +1,5 @@
-import OpflowCore
-import OpflowSystem
+internal import OpflowCore
+internal import OpflowSystem
 
 /// Looks for the files that settled tasks say they made.
 enum MissingOutputs {

@@ -1,0 +1,109 @@
+package import OpflowCore
+package import OpflowManifest
+internal import OpflowSystem
+
+/// A run that is to begin, as far as that is known before there is a folder for it.
+package struct NewRun {
+  private let manifest: ManifestFile
+  private let state: StateFolder
+  private let request: RunRequest
+  private let nowMilliseconds = Clock.wallMilliseconds
+  private let random = UInt16.random(in: 0 ... .max)
+  /// The id that the run will have, unless another process is faster.
+  private let expected: RunID
+  private var prepared: PreparedPlan
+  /// How each task enters the scheduler: all run, until some are selected.
+  package private(set) var initial: [InitialState]
+  /// See `ResumeDecision`.
+  package private(set) var owesFinally = false
+
+  /// - Throws: all mistakes of the manifest.
+  package init(
+    _ manifest: ManifestFile, _ state: StateFolder, _ request: RunRequest
+  ) throws(PreparationError) {
+    self.manifest = manifest
+    self.state = state
+    self.request = request
+    let (now, random) = (nowMilliseconds, random)
+    expected = try withFolder { () throws(RunFolderError) in
+      RunID.next(after: try state.runs().first, nowMilliseconds: now, random: random)
+    }
+    prepared = try PreparedPlan(manifest, state, runID: expected.description, request)
+    initial = [InitialState](repeating: .run, count: prepared.taskCount)
+  }
+
+  /// Of the manifest.
+  package var warnings: [Diagnostic] { prepared.warnings }
+
+  /// Leaves just the tasks that were asked for.
+  package mutating func selectTasks() throws(PreparationError) {
+    if [request.tasks, request.only, request.skip, request.rerun].allSatisfy(\.isEmpty) { return }
+    let plan = try prepared.open()
+    try manifest.expectTasks(request.tasks, in: plan)
+    do throws(SelectionError) {
+      let selection = try Selection(
+        tasks: request.tasks, only: request.only, skip: request.skip, of: plan)
+      try selection.expectSomething(of: plan)
+      // Of one that found nothing to continue: all its tasks run.
+      if !request.rerun.isEmpty { _ = try Selection.tasks("--rerun", request.rerun, plan) }
+      initial = plan.tasks.map { selection.initialState(TaskID($0)) }
+      owesFinally = selection.namedFinally != nil
+    } catch {
+      throw .selection(error)
+    }
+  }
+
+  /// The plan, without a run.
+  package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
+
+  /// What earlier runs of the manifest tell of how long tasks take.
+  package func durations(of plan: Plan) -> TaskDurations {
+    state.durations(ofManifest: manifest.realPath, plan: plan)
+  }
+
+  /// Makes the run: from then on it is there, is held by this process, and can be resumed.
+  package consuming func begin() throws(PreparationError) -> PreparedDrive {
+    let (state, manifest) = (state, manifest)
+    let (now, random) = (nowMilliseconds, random)
+    let folder = try withFolder { () throws(RunFolderError) in
+      try state.makeRun(nowMilliseconds: now, random: random)
+    }
+    let lock = try withFolder { () throws(RunFolderError) in try RunFolderLock.take(folder) }
+    var prepared = prepared
+    if folder.id != expected, prepared.isOfOneRun {
+      // Another process was faster, and expressions hold the run's id.
+      prepared = try PreparedPlan(manifest, state, runID: folder.id.description, request)
+    }
+    var journal = try withFolder { () throws(RunFolderError) in
+      try JournalFile.create(folder.journal)
+    }
+    let plan = try withFolder { () throws(RunFolderError) in
+      try folder.write(manifest: manifest.bytes)
+      return try prepared.place(in: folder)
+    }
+    journal.append(
+      .open(open(folder, prepared)), at: Clock.wallMilliseconds, plan: plan)
+    do throws(Errno) {
+      try journal.flush()
+    } catch {
+      throw .folder(.file(doing: "write", path: folder.journal, error))
+    }
+    return PreparedDrive(
+      new: folder, plan, initial: initial, owesFinally: owesFinally,
+      manifestPath: manifest.realPath, journal: journal, lock: lock)
+  }
+
+  /// The first line of its journal.
+  private func open(_ folder: RunFolder, _ prepared: PreparedPlan) -> OpenEntry {
+    var open = OpenEntry(
+      run: folder.id.description, planKey: prepared.key.description,
+      opflowVersion: Version.text, manifestPath: manifest.realPath, folder: manifest.folder)
+    open.set = request.set
+    open.tasks = request.tasks
+    open.only = request.only
+    open.skip = request.skip
+    open.environment = prepared.environment
+    open.stateFolder = state.path
+    return open
+  }
+}

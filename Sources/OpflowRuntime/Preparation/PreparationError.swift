@@ -1,0 +1,30 @@
+package import OpflowCore
+package import OpflowManifest
+package import OpflowSystem
+
+/// Why a run or a resume cannot be prepared.
+package enum PreparationError: Error {
+  /// The manifest that was named cannot be read.
+  case unreadable(manifest: String, Errno)
+  /// The manifest is wrong.
+  case mistakes(ManifestError)
+  case folder(RunFolderError)
+  /// A word that was to name tasks of a manifest names none. With the manifest's first tasks.
+  case noSuchTask(UnfitSelector, manifest: String, tasks: [String])
+  case selection(SelectionError)
+  /// The plan that was compiled cannot be used: a mistake of ours.
+  case unsoundPlan(PlanError)
+  /// Why processes cannot be found: without that nothing can be started, and nothing ended.
+  case noProcesses(String)
+}
+
+/// Runs `body` on the files of runs, as a part of a preparation.
+func withFolder<Result: ~Copyable>(
+  _ body: () throws(RunFolderError) -> Result
+) throws(PreparationError) -> Result {
+  do throws(RunFolderError) {
+    return try body()
+  } catch {
+    throw .folder(error)
+  }
+}

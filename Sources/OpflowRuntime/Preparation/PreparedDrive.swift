@@ -1,0 +1,80 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// A drive of a run, new or further, that can begin: the run's folder, plan and journal are there, and
+/// this process holds its lock until the drive has ended.
+package struct PreparedDrive: ~Copyable {
+  package let folder: RunFolder
+  package let plan: Plan
+  /// How each task enters the scheduler.
+  package let initial: [InitialState]
+  package let isResumed: Bool
+  /// What is to be told before anything starts.
+  package var warnings: [String] = []
+  /// By task, what earlier drives used up.
+  let attempts: [Int32]
+  /// See `ResumeDecision`.
+  let owesFinally: Bool
+  let manifestPath: String
+  let opening: [JournalEntry]
+  private let journal: JournalFile
+  private let lock: RunFolderLock
+
+  /// Of a run that begins, whose journal has its first line.
+  init(
+    new folder: RunFolder, _ plan: Plan, initial: [InitialState], owesFinally: Bool,
+    manifestPath: String, journal: consuming JournalFile, lock: consuming RunFolderLock
+  ) {
+    self.folder = folder
+    self.plan = plan
+    self.initial = initial
+    isResumed = false
+    attempts = [Int32](repeating: 0, count: plan.taskCount)
+    self.owesFinally = owesFinally
+    self.manifestPath = manifestPath
+    opening = []
+    self.journal = journal
+    self.lock = lock
+  }
+
+  init(
+    _ resume: PreparedResume, journal: consuming JournalFile, lock: consuming RunFolderLock
+  ) {
+    folder = resume.folder
+    plan = resume.plan
+    initial = resume.initial
+    isResumed = true
+    attempts = resume.attempts
+    owesFinally = resume.owesFinally
+    manifestPath = resume.manifestPath
+    opening = resume.opening
+    warnings = resume.warnings
+    self.journal = journal
+    self.lock = lock
+  }
+
+  /// Call it before there is a run.
+  package static func expectProcesses() throws(PreparationError) {
+    if let obstacle = ProcessStatus.obstacle { throw .noProcesses(obstacle) }
+  }
+
+  /// Drives the run to its end.
+  ///
+  /// - Returns: the exit code of its journal's `close`.
+  package consuming func perform(
+    _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
+  ) throws(CoordinatorError) -> Int32 {
+    var request = DriveRequest(
+      folder: folder, plan: plan, runID: folder.id.description,
+      options: SchedulerOptions(asked, plan), durability: asked.durability, initial: initial,
+      attempts: attempts, opening: opening, progress: progress, heading: heading)
+    request.warnings = warnings
+    request.owesFinally = owesFinally
+    request.durations = StateFolder(holding: folder).durations(
+      ofManifest: manifestPath, plan: plan)
+    let lock = lock
+    let code = try Coordinator.drive(request, journal: journal)
+    _ = consume lock
+    return code
+  }
+}

@@ -1,0 +1,163 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// All that a resume decides before it touches anything: what follows for each task from the run's
+/// journal and from the manifest as it is now.
+package struct PreparedResume {
+  package let plan: Plan
+  let folder: RunFolder
+  let manifestPath: String
+  private let found: ResumedRun
+  private let history: RunHistory
+  private let recovery: JournalRecovery
+  /// What is to be told before anything starts.
+  package let warnings: [String]
+  private let request: ResumeRequest
+  private let decision: ResumeDecision
+  private let entry: ResumeEntry
+
+  package init(_ found: ResumedRun, _ asked: RunRequest) throws(PreparationError) {
+    self.found = found
+    plan = found.plan
+    folder = found.folder
+    manifestPath = found.manifestPath
+    (history, recovery) = try found.read()
+    let plan = plan
+
+    let only = asked.only.isEmpty ? history.only : asked.only
+    let skip = asked.skip.isEmpty ? history.skip : asked.skip
+    let scope = RunScope.of(history, plan)
+    var request = try Self.request(
+      tasks: history.tasks, only: only, skip: skip, scope: asked.only.isEmpty ? scope : nil,
+      rerun: asked.rerun, plan)
+    if let selected = request.selected {
+      request.scope = scope
+      request.scope?.formUnion(selected)
+    }
+    request.added = found.added
+    request.runSkip = RunScope.skipped(by: history, plan)
+    request.outputMissing = MissingOutputs.find(plan, history)
+    self.request = request
+    decision = ResumeDecision(plan: plan, history: history, request: request)
+
+    var entry = ResumeEntry(planKey: plan.key.description, opflowVersion: Version.text)
+    entry.set = ResumedRun.set(asked, history.set)
+    entry.only = only
+    entry.skip = skip
+    entry.environment = found.environment
+    decision.complete(&entry)
+    self.entry = entry
+    warnings = found.warnings + Self.warnings(folder, recovery, removed: decision.removed)
+  }
+
+  /// How each task enters the scheduler. Made on demand, as all that follows: a resume that finds
+  /// nothing to run does without.
+  package var initial: [InitialState] { decision.initialStates(request) }
+
+  /// By task, what earlier drives used up.
+  package var attempts: [Int32] { plan.tasks.map { history[TaskID($0)].attempts } }
+
+  /// What earlier runs, this one among them, tell of how long tasks take.
+  package var durations: TaskDurations {
+    StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan)
+  }
+
+  /// Why tasks run again.
+  package var reasons: [Transition] { decision.transitions }
+
+  /// What is journaled first.
+  var opening: [JournalEntry] {
+    [.resume(entry)] + decision.transitions.map { .transition($0) }
+  }
+
+  /// The exit code of a run that came to its end and in which nothing would change; nil for others. One
+  /// that was stopped when all was done but its end has that before it.
+  package var nothingToDo: Int32? {
+    guard let close = history.close, close.state == .succeeded || close.state == .failed,
+      !decision.startsAnything, decision.failCount == 0, decision.transitions.isEmpty,
+      decision.runCount == 0
+    else { return nil }
+    return close.exitCode
+  }
+
+  /// Tasks that stay failed until somebody asks for them.
+  package var keptFailures: [TaskID] {
+    plan.tasks.lazy.map { TaskID($0) }.filter {
+      if case .keep(.failed, _) = decision[$0] { true } else { false }
+    }
+  }
+
+  package var owesFinally: Bool { decision.owesFinally }
+
+  /// As the journal has it so far.
+  package var state: RunState { history.close?.state ?? .interrupted }
+
+  /// Makes the run ready to go on, with the lock that was taken before it was read: what an earlier
+  /// drive left running is ended, and the journal is mended.
+  package func begin(
+    holding lock: consuming RunFolderLock
+  ) throws(PreparationError) -> PreparedDrive {
+    let (folder, found) = (folder, found)
+    if !found.planBytes.isEmpty {
+      try withFolder { () throws(RunFolderError) in try folder.write(plan: found.planBytes) }
+    }
+    // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
+    // that one's.
+    let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
+    let survivors =
+      isCopyOfLive
+      ? []
+      : Orphans.end(
+        run: folder.id.description, runFolder: folder.path, workers: history.workers)
+    let (repair, encoder) = (recovery.repair, history.encoder)
+    let journal = try withFolder { () throws(RunFolderError) in
+      try JournalFile.reopen(folder.journal, repair: repair, encoder: encoder)
+    }
+    var drive = PreparedDrive(self, journal: journal, lock: lock)
+    for survivor in survivors {
+      drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
+    }
+    return drive
+  }
+
+  private static func request(
+    tasks: [String], only: [String], skip: [String], scope: TaskSet?, rerun: [String],
+    _ plan: Plan
+  ) throws(PreparationError) -> ResumeRequest {
+    do throws(SelectionError) {
+      var request = ResumeRequest()
+      let selection = try Selection(tasks: tasks, only: only, skip: skip, of: plan)
+      try selection.expectSomething(of: plan)
+      // What an earlier resume named besides is part of the run by now.
+      if !only.isEmpty || !tasks.isEmpty { request.selected = scope ?? selection.included }
+      request.finallyFollowsNeeds = !tasks.isEmpty
+      if !skip.isEmpty { request.skip = selection.skipped }
+      request.namedFinally = selection.namedFinally
+      if !rerun.isEmpty {
+        let asked = try Selection.tasks("--rerun", rerun, plan)
+        let runs = plan.tasks.lazy.map { TaskID($0) }.contains {
+          asked.contains($0) && request.selects($0) && !request.skips($0)
+        }
+        guard runs else {
+          throw SelectionError.rerunLeftOut
+        }
+        request.rerun = asked
+      }
+      return request
+    } catch {
+      throw .selection(error)
+    }
+  }
+
+  private static func warnings(
+    _ folder: RunFolder, _ recovery: JournalRecovery, removed: [String]
+  ) -> [String] {
+    var warnings = recovery.warnings(path: folder.journal)
+    if !removed.isEmpty {
+      let names = removed.prefix(5).joined(separator: ", ")
+      let more = removed.count > 5 ? " and \(removed.count - 5) more" : ""
+      warnings.append("no longer in the manifest: \(names)\(more)")
+    }
+    return warnings
+  }
+}

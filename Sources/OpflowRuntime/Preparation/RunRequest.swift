@@ -1,0 +1,35 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// What is asked of a run or a resume. Lists are empty and values nil where nothing is said.
+package struct RunRequest: Equatable, Sendable {
+  /// `NAME=VALUE` of each name once, by name.
+  package var set: [String] = []
+  /// Tasks that are named, as selectors, and those that `only`, `skip` and `rerun` name.
+  package var tasks: [String] = []
+  package var only: [String] = []
+  package var skip: [String] = []
+  package var rerun: [String] = []
+  /// Goes on with the newest run of the same manifest, values and tasks.
+  package var resumesNewest = false
+  /// The capacity of `cpu`.
+  package var maxParallel: UInt32?
+  /// 0 for no limit.
+  package var maxFailures: UInt32?
+  package var durability: Durability = .group
+
+  package init() {}
+}
+
+extension SchedulerOptions {
+  /// What the request, the manifest and the machine say, in this order.
+  package init(_ request: RunRequest, _ plan: Plan) {
+    let manifestParallel = UInt64(plan.manifest.maxParallel)
+    self.init(
+      maxParallel: request.maxParallel.map { UInt64($0) }
+        ?? (manifestParallel > 0 ? manifestParallel : UInt64(Machine.cores)),
+      memoryBytes: Machine.memoryBytes,
+      maxFailures: Int(request.maxFailures ?? plan.manifest.maxFailures),
+      seed: UInt64.random(in: 0 ... .max))
+  }
+}

@@ -1,0 +1,43 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// A run read for a view: nothing of it is changed.
+package struct ReadRun {
+  package let folder: RunFolder
+  package let plan: Plan
+  package let history: RunHistory
+  package let recovery: JournalRecovery
+  package let isHeld: Bool
+
+  package init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
+    self.folder = folder
+    // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
+    isHeld = try RunFolderLock.isHeld(folder)
+    plan = try folder.openPlan()
+    (history, recovery) = try folder.readHistory(
+      plan: plan, keepingDetails: keepingDetails)
+  }
+
+  package var status: RunStatus {
+    var status = RunStatus(
+      run: folder.id.description, plan: plan, history: history,
+      included: RunScope.of(history, plan) ?? .all(taskCount: plan.taskCount), isHeld: isHeld)
+    if isHeld { status.told = folder.readProgress(plan: plan) }
+    return status
+  }
+
+  /// What is wrong with the journal, unless it is just being written.
+  package var warnings: [String] {
+    recovery.isIntact || isHeld && recovery.isOnlyTorn
+      ? [] : recovery.warnings(path: folder.journal)
+  }
+}
+
+extension JournalRecovery {
+  /// What to tell of the damage in the journal at a path.
+  func warnings(path: String) -> [String] {
+    var warnings = damage.prefix(5).map { "\(path): \($0.message)" }
+    if damage.count > 5 { warnings.append("\(path): \(damage.count - 5) more places are damaged") }
+    return warnings
+  }
+}

@@ -1,0 +1,85 @@
+import OpflowCommandLine
+import OpflowCore
+import OpflowManifest
+import OpflowRuntime
+import OpflowSystem
+
+/// What a person is told of a preparation that fails, and the exit code.
+extension CommandError {
+  /// - Parameter colored: the mistakes of a manifest.
+  init(_ error: PreparationError, colored: Bool) {
+    switch error {
+    case .unreadable(let path, let errno):
+      self.init(
+        Self.isMistake(errno) ? .usage : .io,
+        "cannot read \(CleanText.string(path)): \(errno)\(ManifestLookup.hint(path, errno))")
+    case .mistakes(let mistakes):
+      self.init(.manifest, verbatim: DiagnosticRenderer(isColored: colored).render(mistakes))
+    case .folder(let error): self.init(error)
+    case .noSuchTask(let word, let manifest, let tasks):
+      let hint =
+        ManifestLookup.file(among: [word.selector]) ?? Self.hint(word.nearest, tasks)
+      self.init(
+        .usage,
+        "no task of \(CleanText.string(manifest)) fits `\(CleanText.string(word.selector))`\(hint)")
+    case .selection(let error): self.init(UsageError(error.message))
+    case .unsoundPlan(let error):
+      self.init(.internal, "the plan that was compiled is not sound: \(error.message)")
+    case .noProcesses(let obstacle):
+      self.init(.io, "cannot find the processes of tasks: \(obstacle)")
+    }
+  }
+
+  init(_ error: RunFolderError) {
+    let code: ExitCode =
+      switch error {
+      case .file: .io
+      case .journal, .plan: .journal
+      case .held: .held
+      case .noRuns, .noSuchRun, .ambiguous: .usage
+      }
+    self.init(code, error.message)
+  }
+
+  /// Whether the person named what cannot be read, and not the machine failed.
+  private static func isMistake(_ error: Errno) -> Bool {
+    [
+      .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
+      .invalid, .notUTF8,
+    ].contains(error)
+  }
+
+  private static func hint(_ nearest: String?, _ tasks: [String]) -> String {
+    if let nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
+    if tasks.count > ManifestFile.mostTasksTold { return "; `opflow` alone shows the tasks" }
+    return "; its tasks: \(tasks.map(CleanText.string).joined(separator: ", "))"
+  }
+}
+
+extension Console {
+  /// Runs `body` with what goes wrong turned into this command's end.
+  func preparing<Result: ~Copyable>(
+    _ body: () throws(PreparationError) -> Result
+  ) throws(CommandError) -> Result {
+    do throws(PreparationError) {
+      return try body()
+    } catch {
+      throw CommandError(error, colored: colorsError)
+    }
+  }
+}
+
+extension RunRequest {
+  init(_ invocation: Invocation) {
+    self.init()
+    set = invocation.set
+    tasks = invocation.tasks
+    only = invocation.only
+    skip = invocation.skip
+    rerun = invocation.rerun
+    resumesNewest = invocation.resumesNewest
+    maxParallel = invocation.maxParallel
+    maxFailures = invocation.maxFailures
+    durability = invocation.durability
+  }
+}
