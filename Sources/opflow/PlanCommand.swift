@@ -1,42 +1,8 @@
 import OpflowCommandLine
-import OpflowCore
-import OpflowRuntime
 
-/// `opflow plan`: what would run. Whatever `run` would do is decided; then it is told.
+/// `opflow plan`: decides all that `run` would, and tells it (`Forecast`).
 enum PlanCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     try RunCommand.perform(arguments)
-  }
-
-  /// Of a new run.
-  static func show(
-    _ new: inout NewRun, _ arguments: Invocation, _ console: Console
-  ) throws(CommandError) -> Int32 {
-    let plan = try console.preparing { () throws(PreparationError) in try new.open() }
-    return try show(
-      PlanView(
-        plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), initial: new.initial,
-        attempts: [Int32](repeating: 0, count: plan.taskCount), reasons: [],
-        durations: new.durations(of: plan), capacities: arguments.capacities.map { UInt64($0) },
-        owesFinally: new.owesFinally, color: console.colorsOutput))
-  }
-
-  /// Of a resume.
-  static func show(
-    _ prepared: PreparedResume, _ arguments: Invocation, _ console: Console
-  ) throws(CommandError) -> Int32 {
-    for warning in prepared.warnings { console.warn(warning) }
-    let plan = prepared.plan
-    return try show(
-      PlanView(
-        plan: plan, options: SchedulerOptions(RunRequest(arguments), plan),
-        initial: prepared.initial, attempts: prepared.attempts, reasons: prepared.reasons,
-        durations: prepared.durations, capacities: arguments.capacities.map { UInt64($0) },
-        owesFinally: prepared.owesFinally, color: console.colorsOutput))
-  }
-
-  private static func show(_ view: PlanView) throws(CommandError) -> Int32 {
-    try view.write { bytes throws(CommandError) in try Console.write(bytes) }
-    return ExitCode.success.rawValue
   }
 }

@@ -19,7 +19,7 @@ enum ResumeCommand {
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
       let prepared = try prepare(folder, manifest, arguments, console)
-      return try PlanCommand.show(prepared, arguments, console)
+      return try Forecast.show(prepared, arguments, console)
     }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
     let lock = try RunLookup.reading { () throws(RunFolderError) in

@@ -56,7 +56,7 @@ enum RunCommand {
     _ new: consuming NewRun, _ manifest: ManifestFile, _ state: StateFolder,
     _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?
   ) throws(CommandError) -> Int32 {
-    if arguments.isDryRun { return try PlanCommand.show(&new, arguments, console) }
+    if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
     let warnings = unfinished(state.newestState(ofManifest: manifest.realPath))
     var drive = try new.begin(console)

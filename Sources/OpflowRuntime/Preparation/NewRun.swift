@@ -88,9 +88,11 @@ package struct NewRun {
     } catch {
       throw .folder(.file(doing: "write", path: folder.journal, error))
     }
-    return PreparedDrive(
-      new: folder, plan, initial: initial, owesFinally: owesFinally,
-      manifestPath: manifest.realPath, journal: journal, lock: lock)
+    var drive = PreparedDrive(
+      folder, plan, initial: initial, manifestPath: manifest.realPath, journal: journal,
+      lock: lock)
+    drive.owesFinally = owesFinally
+    return drive
   }
 
   /// The first line of its journal.

@@ -8,47 +8,28 @@ package struct PreparedDrive: ~Copyable {
   package let plan: Plan
   /// How each task enters the scheduler.
   package let initial: [InitialState]
-  package let isResumed: Bool
+  package internal(set) var isResumed = false
   /// What is to be told before anything starts.
   package var warnings: [String] = []
   /// By task, what earlier drives used up.
-  let attempts: [Int32]
+  var attempts: [Int32]
   /// See `ResumeDecision`.
-  let owesFinally: Bool
-  let manifestPath: String
-  let opening: [JournalEntry]
+  var owesFinally = false
+  /// What is journaled first.
+  var opening: [JournalEntry] = []
+  private let manifestPath: String
   private let journal: JournalFile
   private let lock: RunFolderLock
 
-  /// Of a run that begins, whose journal has its first line.
   init(
-    new folder: RunFolder, _ plan: Plan, initial: [InitialState], owesFinally: Bool,
-    manifestPath: String, journal: consuming JournalFile, lock: consuming RunFolderLock
+    _ folder: RunFolder, _ plan: Plan, initial: [InitialState], manifestPath: String,
+    journal: consuming JournalFile, lock: consuming RunFolderLock
   ) {
     self.folder = folder
     self.plan = plan
     self.initial = initial
-    isResumed = false
     attempts = [Int32](repeating: 0, count: plan.taskCount)
-    self.owesFinally = owesFinally
     self.manifestPath = manifestPath
-    opening = []
-    self.journal = journal
-    self.lock = lock
-  }
-
-  init(
-    _ resume: PreparedResume, journal: consuming JournalFile, lock: consuming RunFolderLock
-  ) {
-    folder = resume.folder
-    plan = resume.plan
-    initial = resume.initial
-    isResumed = true
-    attempts = resume.attempts
-    owesFinally = resume.owesFinally
-    manifestPath = resume.manifestPath
-    opening = resume.opening
-    warnings = resume.warnings
     self.journal = journal
     self.lock = lock
   }

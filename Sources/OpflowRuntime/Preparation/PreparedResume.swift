@@ -5,8 +5,8 @@ internal import OpflowSystem
 /// journal and from the manifest as it is now.
 package struct PreparedResume {
   package let plan: Plan
-  let folder: RunFolder
-  let manifestPath: String
+  private let folder: RunFolder
+  private let manifestPath: String
   private let found: ResumedRun
   private let history: RunHistory
   private let recovery: JournalRecovery
@@ -66,7 +66,7 @@ package struct PreparedResume {
   package var reasons: [Transition] { decision.transitions }
 
   /// What is journaled first.
-  var opening: [JournalEntry] {
+  private var opening: [JournalEntry] {
     [.resume(entry)] + decision.transitions.map { .transition($0) }
   }
 
@@ -113,7 +113,13 @@ package struct PreparedResume {
     let journal = try withFolder { () throws(RunFolderError) in
       try JournalFile.reopen(folder.journal, repair: repair, encoder: encoder)
     }
-    var drive = PreparedDrive(self, journal: journal, lock: lock)
+    var drive = PreparedDrive(
+      folder, plan, initial: initial, manifestPath: manifestPath, journal: journal, lock: lock)
+    drive.isResumed = true
+    drive.attempts = attempts
+    drive.owesFinally = owesFinally
+    drive.opening = opening
+    drive.warnings = warnings
     for survivor in survivors {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
     }

@@ -1,0 +1,50 @@
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// Logs on their way to standard output.
+struct ShownLogs {
+  private let run: ReadRun
+  private let logs: RunLogs
+  private var view: LogView
+  private var tails: [TaskID: LogTail] = [:]
+  private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+  init(_ run: ReadRun, labels: LogView.Labels, color: Bool) {
+    self.run = run
+    logs = RunLogs(run.folder)
+    view = LogView(plan: run.plan, labels: labels, color: color)
+  }
+
+  /// Whether the task had printed something when this began.
+  func exists(_ task: TaskID) -> Bool { logs.path(of: task, in: run.plan) != nil }
+
+  /// Shows what the task printed since the last call, piece by piece: a log may be larger than
+  /// memory.
+  mutating func show(_ task: TaskID) throws(CommandError) {
+    var tail =
+      tails[task]
+      ?? LogTail(path: "\(run.folder.logs)/\(LogName.of(run.plan.nameBytes(task)))")
+    while try read(&tail, of: task) { try Console.write(view.takeText()) }
+    tails[task] = tail
+  }
+
+  /// Shows a last line that has no line feed.
+  mutating func end(_ task: TaskID) throws(CommandError) {
+    view.end(task)
+    tails[task] = nil
+    try Console.write(view.takeText())
+  }
+
+  private mutating func read(_ tail: inout LogTail, of task: TaskID) throws(CommandError) -> Bool {
+    do throws(Errno) {
+      return try buffer.withUnsafeMutableBufferPointer { buffer throws(Errno) -> Bool in
+        try tail.read(into: UnsafeMutableRawBufferPointer(buffer), limit: 1) {
+          view.append(task, $0)
+        }
+      }
+    } catch {
+      throw CommandError(.io, "cannot read \(tail.path)", error)
+    }
+  }
+}
