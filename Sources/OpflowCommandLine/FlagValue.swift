@@ -8,26 +8,29 @@ enum FlagValue {
   /// One or more, with commas between.
   case numbers(from: UInt32, (inout Invocation, [UInt32]) -> Void)
   /// One of some words; `later` ones are known, and refused. The function says whether it knows one.
-  case choice([String], later: [String], (inout Invocation, String) -> Bool)
+  case choice(() -> [String], later: [String], (inout Invocation, String) -> Bool)
 
   /// One of the cases of `Word`.
   static func word<Word: RawRepresentable & CaseIterable>(
     _: Word.Type, later: [String] = [], _ set: @escaping (inout Invocation, Word) -> Void
   ) -> FlagValue where Word.RawValue == String {
-    .choice(Word.allCases.map { $0.rawValue }, later: later) { invocation, text in
+    .choice({ Word.allCases.map { $0.rawValue } }, later: later) { invocation, text in
       guard let word = Word(rawValue: text) else { return false }
       set(&invocation, word)
       return true
     }
   }
 
-  /// What the help calls it; nil for a flag that takes none.
-  var name: String? {
+  /// Whether a value follows.
+  var isThere: Bool { if case .nothing = self { false } else { true } }
+
+  /// What the help calls it; empty for a flag that takes none.
+  var name: String {
     switch self {
-    case .nothing: nil
+    case .nothing: ""
     case .text(let name, _): name.rawValue
     case .number, .numbers: "N"
-    case .choice(let words, _, _): words.joined(separator: "|")
+    case .choice(let words, _, _): words().joined(separator: "|")
     }
   }
 
@@ -50,6 +53,7 @@ enum FlagValue {
     case .choice(let words, let later, let set):
       if later.contains(text) { throw Complaint("\(spelled) \(text): not supported yet") }
       if set(&invocation, text) { return }
+      let words = words()
       let nearest = NearestName.of(text, among: words).map { "; did you mean \($0)?" } ?? ""
       throw Complaint(
         "\(spelled) is \(words.joined(separator: ", ")), not `\(text.clean)`\(nearest)")
@@ -59,11 +63,25 @@ enum FlagValue {
   private static func number(
     _ text: String, _ spelled: String, _ lowest: UInt32
   ) throws(Complaint) -> UInt32 {
-    guard let number = Field.number(text.utf8, as: Int32.self), number >= lowest else {
+    guard let number = decimal(text), number >= lowest else {
       throw Complaint(
         "\(spelled) needs a number from \(lowest) to \(Int32.max), not `\(text.clean)`")
     }
     return UInt32(number)
+  }
+
+  /// By hand: that of `Field` serves all integers, and outside of its module its types are made at run
+  /// time, which takes a twentieth of a start.
+  private static func decimal(_ text: String) -> Int32? {
+    var value: Int32 = 0
+    for byte in text.utf8 {
+      guard byte >= 48, byte <= 57 else { return nil }
+      let (product, isTooMuch) = value.multipliedReportingOverflow(by: 10)
+      let (sum, isMore) = product.addingReportingOverflow(Int32(byte - 48))
+      if isTooMuch || isMore { return nil }
+      value = sum
+    }
+    return text.isEmpty ? nil : value
   }
 }
 

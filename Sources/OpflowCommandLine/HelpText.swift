@@ -59,7 +59,7 @@ package enum HelpText {
   private static func line(of flag: FlagRow) -> String {
     var left = "  \(flag.letter.map { "-\($0)" } ?? "  ")"
     if let long = flag.long { left += flag.letter == nil ? "  --\(long)" : ", --\(long)" }
-    if let value = flag.takes.name { left += " \(value)" }
+    if flag.takes.isThere { left += " \(flag.takes.name)" }
     return line(left, 28, flag.meaning)
   }
 

@@ -39,7 +39,7 @@ struct WordScanner {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts.first ?? "")
     guard let flag = known.first(where: { $0.row.long == name }) else { throw unknown(name) }
-    if flag.row.takes.name == nil {
+    if !flag.row.takes.isThere {
       if parts.count > 1 { throw Complaint("\(flag.spelled) takes no value") }
       flags.append((flag, ""))
     } else if parts.count > 1 {
@@ -57,7 +57,7 @@ struct WordScanner {
       guard let flag = known.first(where: { $0.row.letter == letter }) else {
         throw unknown(letter: letter, in: word)
       }
-      guard flag.row.takes.name != nil else {
+      guard flag.row.takes.isThere else {
         flags.append((flag, ""))
         continue
       }
@@ -74,7 +74,7 @@ struct WordScanner {
     of flag: Flag, _ rest: inout ArraySlice<String>
   ) throws(Complaint) -> String {
     guard let value = rest.popFirst() else {
-      throw Complaint("\(flag.spelled) needs a value (\(flag.row.takes.name ?? ""))")
+      throw Complaint("\(flag.spelled) needs a value (\(flag.row.takes.name))")
     }
     return value
   }
