@@ -81,10 +81,9 @@ package struct NewRun {
       try folder.write(manifest: manifest.bytes)
       return try prepared.place(in: folder)
     }
-    journal.append(
-      .open(open(folder, prepared)), at: Clock.wallMilliseconds, plan: plan)
+    let first = open(folder, prepared)
     do throws(Errno) {
-      try journal.flush()
+      try journal.write(.open(first), at: Clock.wallMilliseconds, plan: plan)
     } catch {
       throw .folder(.file(doing: "write", path: folder.journal, error))
     }
