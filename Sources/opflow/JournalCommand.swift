@@ -22,7 +22,7 @@ enum JournalCommand {
     }
     // Damage can be told without the plan, only not what it means.
     let plan = try? folder.openPlan()
-    var history = RunHistory()
+    var history = RunModel()
     let recovery = try RunLookup.reading { () throws(RunFolderError) -> JournalRecovery in
       if let plan {
         let read = try folder.readHistory(plan: plan)

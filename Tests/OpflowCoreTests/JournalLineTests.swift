@@ -148,7 +148,7 @@ import Testing
     let plan = try TestPlan.make(names: [#"a\b"#, #"a\\b"#])
     var journal = JournalText(plan)
     try journal.run(#"a\b"#)
-    let history = try RunHistory.read(journal.bytes, plan)
+    let history = try RunModel.read(journal.bytes, plan)
     #expect(history[TaskID(0)].state == .succeeded)
     #expect(history[TaskID(1)].state == .waiting)
   }

@@ -127,9 +127,9 @@ struct JournalText {
   }
 }
 
-extension RunHistory {
-  static func read(_ bytes: [UInt8], _ plan: Plan) throws -> RunHistory {
-    try bytes.withUnsafeBytes { try RunHistory.read($0, plan: plan).history }
+extension RunModel {
+  static func read(_ bytes: [UInt8], _ plan: Plan) throws -> RunModel {
+    try bytes.withUnsafeBytes { try RunModel.read($0, plan: plan).history }
   }
 
   /// What is claimed to have ended well.

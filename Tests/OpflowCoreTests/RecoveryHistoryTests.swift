@@ -8,10 +8,10 @@ import Testing
     plan = try TestPlan.make(names: ["a", "b", "c", "d"])
   }
 
-  private func history(_ write: (inout JournalText) throws -> Void) throws -> RunHistory {
+  private func history(_ write: (inout JournalText) throws -> Void) throws -> RunModel {
     var journal = JournalText(plan)
     try write(&journal)
-    return try RunHistory.read(journal.bytes, plan)
+    return try RunModel.read(journal.bytes, plan)
   }
 
   private func record(
@@ -25,7 +25,7 @@ import Testing
     #expect(record.state == .waiting)
     #expect(record.attempts == 0)
     #expect(!record.isInterrupted)
-    #expect(RunHistory()[TaskID(3)].state == .waiting)
+    #expect(RunModel()[TaskID(3)].state == .waiting)
   }
 
   @Test func `a success holds all that its line says`() throws {
@@ -119,7 +119,7 @@ import Testing
     try journal.resume(("a", .asked))
     try journal.start("a", attempt: 2)
     try journal.bytes.withUnsafeBytes { bytes in
-      var history = RunHistory()
+      var history = RunModel()
       for _ in 0..<2 {
         var reader = try JournalReader(bytes)
         while let line = reader.next() { history.apply(line, plan: plan) }
@@ -146,18 +146,18 @@ import Testing
     let old = try TestPlan.make(names: ["a", "gone", "b"])
     var journal = JournalText(old)
     try journal.run("gone", "a")
-    #expect(try RunHistory.read(journal.bytes, plan).removed == ["gone"])
+    #expect(try RunModel.read(journal.bytes, plan).removed == ["gone"])
     var entry = ResumeEntry(planKey: "", opflowVersion: "")
     entry.removed = ["gone"]
     journal.append(.resume(entry))
-    #expect(try RunHistory.read(journal.bytes, plan).removed == [])
-    #expect(try RunHistory.read(journal.bytes, plan)[plan.id("a")].state == .succeeded)
+    #expect(try RunModel.read(journal.bytes, plan).removed == [])
+    #expect(try RunModel.read(journal.bytes, plan)[plan.id("a")].state == .succeeded)
   }
 
   @Test func `a fingerprint of an older opflow is held against one made as it did`() throws {
     let relative = try TestPlan.make([TestPlan.Task(name: "a", fingerprint: 7)])
     let absolute = try TestPlan.make([TestPlan.Task(name: "a", fingerprint: 9)])
-    let read = { (whole: String, earlier: Plan?) throws -> RunHistory in
+    let read = { (whole: String, earlier: Plan?) throws -> RunModel in
       var journal = JournalText(relative)
       try journal.start("a")
       let body = "3\t5\tsuccess\ta\tn=1\texit=0\tfp=\(whole)-0"
@@ -165,7 +165,7 @@ import Testing
       let sum = Hexadecimal.text(UInt64(checksum))
       let bytes = journal.bytes + Array("\(sum.suffix(8))\t\(body)\n".utf8)
       return try bytes.withUnsafeBytes {
-        try RunHistory.read($0, plan: relative, absolutePlan: earlier).history
+        try RunModel.read($0, plan: relative, absolutePlan: earlier).history
       }
     }
     let same = try read("0000000000000009", absolute)
@@ -209,7 +209,7 @@ import Testing
     var line: [UInt8] = []
     Hexadecimal.append(
       UInt64(body.withUnsafeBytes { Hash.crc32c($0) }), digitCount: 8, to: &line)
-    let history = try RunHistory.read(journal.bytes + line + [9] + body + [10], plan)
+    let history = try RunModel.read(journal.bytes + line + [9] + body + [10], plan)
     #expect(history[try plan.id("a")].state == .succeeded)
     #expect(history.encoder.nextSequence == 5)
   }
@@ -219,12 +219,12 @@ import Testing
   /// Reads the journal without the lines of these SEQs.
   private func history(
     losing lost: Set<Int>, _ write: (inout JournalText) throws -> Void
-  ) throws -> RunHistory {
+  ) throws -> RunModel {
     var journal = JournalText(plan)
     try write(&journal)
     let lines = journal.bytes.split(separator: 10)
     let kept = lines.indices.filter { !lost.contains($0 + 1) }.flatMap { lines[$0] + [10] }
-    return try RunHistory.read(kept, plan)
+    return try RunModel.read(kept, plan)
   }
 
   @Test func `a success whose start is lost counts, as started where the start must have been`()

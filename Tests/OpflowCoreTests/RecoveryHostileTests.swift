@@ -49,7 +49,7 @@ import Testing
       for _ in 0..<(random.next() % 6) { body += "\t\(pick(Self.keys))=\(pick(Self.values))" }
       bytes += Self.sealed(body)
     }
-    let history = try RunHistory.read(bytes, plan)
+    let history = try RunModel.read(bytes, plan)
     let decision = ResumeDecision(plan: plan, history: history)
     #expect(decision.keptCount + decision.runCount + decision.failCount == plan.taskCount)
     for task in plan.tasks {
@@ -61,7 +61,7 @@ import Testing
     // The next line can be written, and is read.
     var encoder = history.encoder
     encoder.append(.worker(WorkerEntry(pid: 4, startTime: 1, bootID: "b")), at: 1, plan: plan)
-    let more = try RunHistory.read(bytes + encoder.bytes, plan)
+    let more = try RunModel.read(bytes + encoder.bytes, plan)
     #expect(more.workers.last == WorkerEntry(pid: 4, startTime: 1, bootID: "b"))
   }
 }

@@ -27,11 +27,11 @@ import Testing
     try write(&journal)
     let plan = newPlan ?? plan
     return ResumeDecision(
-      plan: plan, history: try RunHistory.read(journal.bytes, plan), request: request)
+      plan: plan, history: try RunModel.read(journal.bytes, plan), request: request)
   }
 
   @Test func `a new run runs everything and journals nothing of it`() throws {
-    let decision = ResumeDecision(plan: try chain(), history: RunHistory())
+    let decision = ResumeDecision(plan: try chain(), history: RunModel())
     #expect(decision.verdicts == [.run(.new), .run(.new), .run(.new)])
     #expect(decision.transitions.isEmpty)
     #expect(decision.runCount == 3)
@@ -399,7 +399,7 @@ import Testing
     try journal.success("a", attempt: 2)
     var bytes = journal.bytes
     bytes[journal.offsets[7]] ^= 1
-    let decision = ResumeDecision(plan: plan, history: try RunHistory.read(bytes, plan))
+    let decision = ResumeDecision(plan: plan, history: try RunModel.read(bytes, plan))
     #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.unproven), .run(.new)])
     #expect(decision.transitions == [Transition(.resume, TaskID(1), reason: .unproven)])
   }

@@ -36,7 +36,7 @@ import Testing
     lines = journal.bytes.split(separator: 10).map { Array($0) }
     var successes: [Set<String>] = [[]]
     for end in journal.offsets.dropFirst() {
-      successes.append(try RunHistory.read(Array(journal.bytes[..<end]), plan).successes(plan))
+      successes.append(try RunModel.read(Array(journal.bytes[..<end]), plan).successes(plan))
     }
     self.successes = successes
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(reading.sequences == reading.sequences.sorted(), comment)
     #expect(Set(reading.sequences).count == reading.sequences.count, comment)
 
-    let history = try RunHistory.read(damaged, plan)
+    let history = try RunModel.read(damaged, plan)
     let last = Int(reading.recovery.lastSequence)
     #expect(history.successes(plan).isSubset(of: successes[last]), comment)
 
@@ -89,7 +89,7 @@ import Testing
     // A line appended to what was repaired is read.
     var encoder = history.encoder
     encoder.append(.worker(WorkerEntry(pid: 99, startTime: 9, bootID: "b")), at: 9, plan: plan)
-    let appended = try RunHistory.read(whole + encoder.bytes, plan)
+    let appended = try RunModel.read(whole + encoder.bytes, plan)
     #expect(appended.workers.last?.pid == 99, comment)
     #expect(appended.successes(plan) == history.successes(plan), comment)
   }
@@ -159,10 +159,10 @@ import Testing
         for index in position..<(position + size) {
           damaged[index] = zeros ? 0 : UInt8.random(in: 0...255, using: &random)
         }
-        let history = try RunHistory.read(damaged, plan)
-        let written = try RunHistory.read(long.bytes, plan)
+        let history = try RunModel.read(damaged, plan)
+        let written = try RunModel.read(long.bytes, plan)
         let reading = damaged.withUnsafeBytes { bytes in
-          (try? RunHistory.read(bytes, plan: plan))?.recovery
+          (try? RunModel.read(bytes, plan: plan))?.recovery
         }
         let recovery = try #require(reading)
         let covered = long.offsets.indices.dropLast().filter {

@@ -90,7 +90,7 @@ import Testing
       try text.success("t\(index)")
     }
     try text.start("t\(count / 2)")
-    let decision = ResumeDecision(plan: plan, history: try RunHistory.read(text.bytes, plan))
+    let decision = ResumeDecision(plan: plan, history: try RunModel.read(text.bytes, plan))
     #expect(decision.keptCount == count / 2)
     #expect(decision.runCount == count - count / 2)
     #expect(decision.transitions.count == 1)

@@ -229,7 +229,7 @@ import Testing
       encoder.append(success, at: 3000, plan: plan)
     }
     let history = try encoder.bytes.withUnsafeBytes {
-      try RunHistory.read($0, plan: plan, keepingDetails: true).history
+      try RunModel.read($0, plan: plan, keepingDetails: true).history
     }
     return RunStatus(
       run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
@@ -292,7 +292,7 @@ import Testing
     failure.what = "http://example.org/file: answered 404"
     encoder.append(failure, at: 1000, plan: plan)
     let history = try encoder.bytes.withUnsafeBytes {
-      try RunHistory.read($0, plan: plan, keepingDetails: true).history
+      try RunModel.read($0, plan: plan, keepingDetails: true).history
     }
     var status = RunStatus(
       run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),

@@ -34,7 +34,7 @@ import Testing
 
     func status(isHeld: Bool) throws -> RunStatus {
       let history = try encoder.bytes.withUnsafeBytes {
-        try RunHistory.read($0, plan: plan, keepingDetails: true).history
+        try RunModel.read($0, plan: plan, keepingDetails: true).history
       }
       return RunStatus(
         run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),

@@ -21,8 +21,8 @@ import Testing
     return journal
   }
 
-  private func read() throws -> (history: RunHistory, recovery: JournalRecovery) {
-    try fixture.bytes(path).withUnsafeBytes { try RunHistory.read($0, plan: fixture.plan) }
+  private func read() throws -> (history: RunModel, recovery: JournalRecovery) {
+    try fixture.bytes(path).withUnsafeBytes { try RunModel.read($0, plan: fixture.plan) }
   }
 
   private func reopen() throws -> WrittenJournal {

@@ -34,11 +34,11 @@ import Testing
     try Data(bytes).write(to: URL(fileURLWithPath: path ?? run.journal))
   }
 
-  private func read() throws -> (history: RunHistory, recovery: JournalRecovery) {
+  private func read() throws -> (history: RunModel, recovery: JournalRecovery) {
     try run.readHistory(plan: fixture.plan)
   }
 
-  private func brief(_ history: RunHistory) -> [String] {
+  private func brief(_ history: RunModel) -> [String] {
     (0..<3).map { "\(history[TaskID($0)])" }
   }
 

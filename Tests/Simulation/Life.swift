@@ -114,9 +114,9 @@ package struct Life {
   }
 
   /// Reads the journal as the holder of the run's lock does, which may be killed at any point of it.
-  private mutating func recover(_ plan: Plan) throws(Finding) -> (RunHistory, isNew: Bool) {
+  private mutating func recover(_ plan: Plan) throws(Finding) -> (RunModel, isNew: Bool) {
     if file.bytes.isEmpty { return begin() }
-    let read: (history: RunHistory, recovery: JournalRecovery)
+    let read: (history: RunModel, recovery: JournalRecovery)
     do throws(JournalError) {
       read = try Self.read(file, plan)
     } catch {
@@ -137,17 +137,17 @@ package struct Life {
 
   private static func read(
     _ file: ImaginedFile, _ plan: Plan
-  ) throws(JournalError) -> (history: RunHistory, recovery: JournalRecovery) {
+  ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
     try file.bytes.withUnsafeBytes { bytes in
-      Result { () throws(JournalError) in try RunHistory.read(bytes, plan: plan) }
+      Result { () throws(JournalError) in try RunModel.read(bytes, plan: plan) }
     }.get()
   }
 
-  private mutating func begin() -> (RunHistory, isNew: Bool) {
+  private mutating func begin() -> (RunModel, isNew: Bool) {
     file = ImaginedFile()
     ledger = Ledger()
     isExact = true
-    return (RunHistory(), true)
+    return (RunModel(), true)
   }
 
   private func opening(_ isNew: Bool, _ decision: ResumeDecision) -> [JournalEntry] {
@@ -214,14 +214,14 @@ package struct Life {
 
   /// After the drive, the journal tells of it what the scheduler says.
   private func check(
-    _ drive: Drive, _ decision: ResumeDecision, since before: RunHistory
+    _ drive: Drive, _ decision: ResumeDecision, since before: RunModel
   ) throws(Finding) {
     if !decision.startsAnything, drive.witness.startCount > 0 {
       throw Finding("a task started though the decision said that none would")
     }
     guard !drive.hasJournalFailed else { return }
     let plan = drive.plan
-    let history: RunHistory
+    let history: RunModel
     do throws(JournalError) {
       history = try Self.read(drive.file, plan).history
     } catch {
@@ -246,7 +246,7 @@ package struct Life {
   }
 
   /// However spoiled the journal is, it claims no success that never was.
-  private func checkClaims(_ plan: Plan, _ history: RunHistory) throws(Finding) {
+  private func checkClaims(_ plan: Plan, _ history: RunModel) throws(Finding) {
     for index in plan.tasks {
       let record = history[TaskID(index)]
       guard record.state == .succeeded, !record.isChanged else { continue }

@@ -3,7 +3,7 @@ import OpflowCore
 /// Holds what recovery read, and what a resume decides from it, against what was written.
 struct ResumeCheck {
   let plan: Plan
-  let history: RunHistory
+  let history: RunModel
   let request: ResumeRequest
   let decision: ResumeDecision
   /// By name, from the ledger.

@@ -69,7 +69,7 @@ struct JournalCommand {
     else { return 74 }
     defer { munmap(bytes, Int(size)) }
     do {
-      let read = try RunHistory.read(
+      let read = try RunModel.read(
         UnsafeRawBufferPointer(start: bytes, count: Int(size)), plan: plan)
       return read.recovery.lineCount == count && read.recovery.isIntact ? 0 : 1
     } catch {

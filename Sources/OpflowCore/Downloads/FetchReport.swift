@@ -23,6 +23,9 @@ package struct FetchReport: Equatable, Sendable {
   package var what = ""
 
   package init() {}
+
+  /// What came over the network for the file that is in place.
+  var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
 }
 
 /// A report that is passed on: small, whatever it holds.

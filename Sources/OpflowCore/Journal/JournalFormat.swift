@@ -60,7 +60,7 @@
 // A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task
 // out of a state that it ended in, follow it without a gap. `d` and `withdrawn` are there so that a
 // reader of a damaged journal knows when it may have lost one of them: it then takes nothing that
-// ended before that drive as ended (RunHistory).
+// ended before that drive as ended (RunModel).
 //
 // Line 1 is `open` with SEQ 1. The format's version is its key `format`; a reader refuses a version
 // that it does not know. New keys and events need no new version, a new meaning of old ones does.

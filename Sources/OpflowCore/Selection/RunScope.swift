@@ -3,7 +3,7 @@
 package enum RunScope {
   /// Nil for all tasks. Selectors that an edit of the manifest left without a task count for nothing;
   /// where none is left that names any, the run is about all tasks.
-  package static func of(_ history: RunHistory, _ plan: Plan) -> TaskSet? {
+  package static func of(_ history: RunModel, _ plan: Plan) -> TaskSet? {
     // What a run of named tasks is about is fixed.
     let named = fitting(history.tasks, plan)
     if named.isEmpty, history.selections.contains(where: { $0.only.isEmpty }) { return nil }
@@ -25,7 +25,7 @@ package enum RunScope {
   }
 
   /// What the run itself, and not one drive of it, skips.
-  package static func skipped(by history: RunHistory, _ plan: Plan) -> TaskSet {
+  package static func skipped(by history: RunModel, _ plan: Plan) -> TaskSet {
     let selectors = fitting(history.skip, plan)
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }

@@ -1,53 +1,8 @@
-/// A failure: with the end of its output where it happens, in a line when that is still in sight.
-struct FailureBlock {
-  let palette: Palette
-
-  /// `build failed: exit 2 after 0.30s, log: PATH`
-  func writeLine(_ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer) {
-    writeTitle(failure, model, into: &text)
-    if failure.hasLog {
-      text.add(", log: ")
-      text.addCleaned(model.heading.logPath(failure.transition.task))
-    }
-    text.endLine()
-  }
-
-  private func writeTitle(
-    _ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer
-  ) {
-    text.add(palette.red("\(model.name(failure.transition.task)) failed"))
-    text.add(OutcomeText.failure(failure.transition))
-  }
-
-  func write(_ failure: FailureRecord, _ model: ProgressModel, into text: inout TextBuffer) {
-    let transition = failure.transition
-    writeTitle(failure, model, into: &text)
-    text.endLine()
-    for line in LineSlices(failure.tail) {
-      text.add(palette.dim("  | "))
-      text.addOutput(line, palette)
-      text.endLine()
-    }
-    TransitionLine(palette: palette).writeLeft(transition, into: &text)
-    if transition.outcome.reason == .interrupted {
-      text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
-      text.add("  \(model.heading.resumeCommand) --rerun \(model.name(transition.task))\n")
-    }
-    if failure.hasLog {
-      text.add("  log: ")
-      text.addCleaned(model.heading.logPath(transition.task))
-      text.endLine()
-    }
-  }
-}
-
-extension FailureRecord {
-  fileprivate var hasLog: Bool { transition.outcome.usage.outputBytes > 0 || !tail.isEmpty }
-}
-
 /// The last words of a drive: failures, counts, what was not started, and how to go on.
 struct ClosingSummary {
-  let model: ProgressModel
+  let heading: ProgressHeading
+  let model: DriveModel
+  let failures: FailureList
   let palette: Palette
   /// Output of tasks was not shown, so it is said how to see it.
   let namesLogs: Bool
@@ -61,37 +16,36 @@ struct ClosingSummary {
   func write(
     _ close: CloseEntry, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
-    if !model.failures.isEmpty { text.endLine() }
-    for failure in model.failures {
-      let block = FailureBlock(palette: palette)
+    if !failures.first.isEmpty { text.endLine() }
+    for failure in failures.first {
+      let block = FailureBlock(palette: palette, heading: heading)
       if let told = failure.toldLines, toldLines - told < screenRows {
         block.writeLine(failure, model, into: &text)
       } else {
         block.write(failure, model, into: &text)
       }
     }
-    if model.failed > model.failures.count {
-      text.add("… and \(model.failed - model.failures.count) more failures\n")
+    if model.failed > failures.first.count {
+      text.add("… and \(model.failed - failures.first.count) more failures\n")
     }
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
     names(
       "pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
-    let heading = model.heading
-    names(
-      "left out, failed before", heading.leftFailed, count: heading.leftFailed.count, into: &text)
-    names("left out, not done", heading.leftOpen, count: heading.leftOpen.count, into: &text)
+    let (leftFailed, leftOpen) = (heading.scope.leftFailed, heading.scope.leftOpen)
+    names("left out, failed before", leftFailed, count: leftFailed.count, into: &text)
+    names("left out, not done", leftOpen, count: leftOpen.count, into: &text)
     downloads(into: &text)
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
-    text.add(palette.bold("run \(model.heading.run) "))
+    text.add(palette.bold("run \(heading.run) "))
     text.add(verdict(close))
     text.add(" in \(elapsed): \(counts())")
     text.endLine()
     if namesLogs, model.hasOutput {
-      text.add("what tasks printed: \(model.heading.logsCommand)")
+      text.add("what tasks printed: \(heading.logsCommand)")
       text.endLine()
     }
     if close.state != .succeeded {
-      text.add("resume it: \(model.heading.resumeCommand)")
+      text.add("resume it: \(heading.resumeCommand)")
       text.endLine()
     }
   }

@@ -53,14 +53,10 @@ enum DownloadText {
 
   /// Of what was fetched, in bytes per second; nil where that was too little to tell.
   static func averageSpeed(_ report: FetchReport, wallMicroseconds: Int64) -> Int64? {
-    let fetched = fetchedBytes(report)
+    let fetched = report.fetchedBytes
     guard wallMicroseconds > 0, fetched >= 1 << 20 || wallMicroseconds >= 1_000_000, fetched > 0
     else { return nil }
     return Int64(min(Double(fetched) * 1e6 / Double(wallMicroseconds), 1e18))
-  }
-
-  static func fetchedBytes(_ report: FetchReport) -> Int64 {
-    report.isKept ? 0 : max(0, report.sizeBytes - report.resumedBytes)
   }
 
   static func size(_ bytes: Int64) -> String { SizeText.steady(bytes: UInt64(max(0, bytes))) }

@@ -2,6 +2,7 @@
 /// printed, as far as it was kept.
 struct GroupProgress: ProgressRenderer {
   private let palette: Palette
+  private let heading: ProgressHeading
   private let line: TransitionLine
   private let isVerbose: Bool
   /// The lines `::group::` and `::endgroup::` of GitHub Actions stand around each block.
@@ -9,8 +10,9 @@ struct GroupProgress: ProgressRenderer {
   private var reruns: RerunLines
   private var stillRunning: StillRunning
 
-  init(palette: Palette, isVerbose: Bool, isFolded: Bool) {
+  init(palette: Palette, heading: ProgressHeading, isVerbose: Bool, isFolded: Bool) {
     self.palette = palette
+    self.heading = heading
     self.isVerbose = isVerbose
     self.isFolded = isFolded
     line = TransitionLine(palette: palette)
@@ -21,12 +23,12 @@ struct GroupProgress: ProgressRenderer {
   var showsTails: Bool { true }
   var tellsTime: Bool { true }
 
-  func begin(_ model: ProgressModel, into text: inout TextBuffer) {
-    HeadingLine(palette: palette).write(model, into: &text)
+  func begin(_ model: DriveModel, into text: inout TextBuffer) {
+    HeadingLine(palette: palette).write(heading, model, into: &text)
   }
 
   mutating func transition(
-    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer
+    _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
     if transition.event == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
@@ -50,7 +52,7 @@ struct GroupProgress: ProgressRenderer {
     }
     if transition.endsTry, Int64(kept.count) < transition.outcome.usage.outputBytes {
       text.add(palette.dim("(its last \(kept.count) bytes; the whole is in "))
-      text.addCleaned(model.heading.logPath(transition.task))
+      text.addCleaned(heading.logPath(transition.task))
       text.add(palette.dim(")"))
       text.endLine()
     }
@@ -58,7 +60,7 @@ struct GroupProgress: ProgressRenderer {
   }
 
   mutating func tick(
-    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     stillRunning.tick(model, toldLines: toldLines, atMilliseconds: now, into: &text)
   }

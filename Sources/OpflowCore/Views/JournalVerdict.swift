@@ -16,7 +16,7 @@ package struct JournalVerdict {
 
   /// - Parameters:
   ///   - plan: nil where it cannot be read; then nothing is said of tasks.
-  package func text(plan: Plan?, history: RunHistory) -> String {
+  package func text(plan: Plan?, history: RunModel) -> String {
     var text = "\(CleanText.string(path)): \(Self.count(recovery.lineCount, "line")), "
     if isWhole {
       text += recovery.isIntact ? "intact\n" : "intact so far; the run is writing\n"
@@ -36,7 +36,7 @@ package struct JournalVerdict {
     return text
   }
 
-  private static func tasks(_ plan: Plan, _ history: RunHistory) -> String {
+  private static func tasks(_ plan: Plan, _ history: RunModel) -> String {
     var request = ResumeRequest()
     request.selected = RunScope.of(history, plan)
     request.scope = request.selected

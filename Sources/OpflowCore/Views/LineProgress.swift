@@ -1,6 +1,7 @@
 /// Progress in lines: one for each start and end, and each line of output after `ID | `.
 struct LineProgress: ProgressRenderer {
   private let palette: Palette
+  private let heading: ProgressHeading
   private let line: TransitionLine
   private let isVerbose: Bool
   private var reruns: RerunLines
@@ -10,8 +11,9 @@ struct LineProgress: ProgressRenderer {
   /// Since when nothing has come of downloads of which that was said.
   private var stalled: [TaskID: Int64] = [:]
 
-  init(palette: Palette, isVerbose: Bool) {
+  init(palette: Palette, heading: ProgressHeading, isVerbose: Bool) {
     self.palette = palette
+    self.heading = heading
     self.isVerbose = isVerbose
     line = TransitionLine(palette: palette)
     reruns = RerunLines(line)
@@ -20,12 +22,12 @@ struct LineProgress: ProgressRenderer {
 
   var tellsTime: Bool { true }
 
-  func begin(_ model: ProgressModel, into text: inout TextBuffer) {
-    HeadingLine(palette: palette).write(model, into: &text)
+  func begin(_ model: DriveModel, into text: inout TextBuffer) {
+    HeadingLine(palette: palette).write(heading, model, into: &text)
   }
 
   mutating func transition(
-    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer
+    _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
     if transition.event == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
@@ -38,13 +40,13 @@ struct LineProgress: ProgressRenderer {
     if isVerbose { line.writeAction(transition, model, into: &text) }
     if transition.event == .failure, transition.outcome.usage.outputBytes > 0 {
       text.add("  log: ")
-      text.addCleaned(model.heading.logPath(transition.task))
+      text.addCleaned(heading.logPath(transition.task))
       text.endLine()
     }
   }
 
   func outputLine(
-    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: DriveModel,
     into text: inout TextBuffer
   ) {
     if palette.isOn {
@@ -58,7 +60,7 @@ struct LineProgress: ProgressRenderer {
   }
 
   func skipped(
-    _ task: TaskID, bytes: Int64, lines: Int?, _ model: ProgressModel, into text: inout TextBuffer
+    _ task: TaskID, bytes: Int64, lines: Int?, _ model: DriveModel, into text: inout TextBuffer
   ) {
     let amount =
       switch lines {
@@ -68,12 +70,12 @@ struct LineProgress: ProgressRenderer {
       }
     text.add(palette.dim("\(model.name(task)) | "))
     text.add(palette.dim("… \(amount) not shown, see "))
-    text.addCleaned(model.heading.logPath(task))
+    text.addCleaned(heading.logPath(task))
     text.endLine()
   }
 
   mutating func tick(
-    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     tellStalled(model, atMilliseconds: now, into: &text)
     stillRunning.tick(model, toldLines: toldLines, atMilliseconds: now, into: &text)
@@ -81,7 +83,7 @@ struct LineProgress: ProgressRenderer {
 
   /// The first after a second, so that a short download has none, then less and less often.
   mutating func download(
-    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    _ running: DriveModel.RunningTask, _ progress: DownloadProgress, _ model: DriveModel,
     atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     let elapsed = now - running.startedMilliseconds
@@ -106,7 +108,7 @@ struct LineProgress: ProgressRenderer {
 
   /// A download of which nothing comes any more is told once.
   private mutating func tellStalled(
-    _ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     for running in model.running where stalled[running.task] == nil {
       guard let progress = running.download, !model.isSuspended(running.task),

@@ -16,7 +16,7 @@ package struct TerminalSize: Equatable, Sendable {
 ///     compile  1.1s
 ///     [3/12] 4.0s, 2 running, 7 waiting
 struct LiveFrame {
-  let model: ProgressModel
+  let model: DriveModel
   let size: TerminalSize
   let nowMilliseconds: Int64
 

@@ -1,28 +1,30 @@
 /// What stays on a terminal above the live view: what a drive begins with, and what goes wrong.
 struct LiveProgress: ProgressRenderer {
   private let palette: Palette
+  private let heading: ProgressHeading
   private let line: TransitionLine
   private var reruns: RerunLines
 
-  init(palette: Palette) {
+  init(palette: Palette, heading: ProgressHeading) {
     self.palette = palette
+    self.heading = heading
     line = TransitionLine(palette: palette)
     reruns = RerunLines(line)
   }
 
-  func begin(_ model: ProgressModel, into text: inout TextBuffer) {
-    HeadingLine(palette: palette).write(model, into: &text)
+  func begin(_ model: DriveModel, into text: inout TextBuffer) {
+    HeadingLine(palette: palette).write(heading, model, into: &text)
   }
 
   mutating func transition(
-    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer
+    _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
     if transition.event == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
     switch transition.event {
     case .failure where !transition.allowed:
       let tail = LastLines.of(kept, count: ProgressView.failureLines)
-      FailureBlock(palette: palette)
+      FailureBlock(palette: palette, heading: heading)
         .write(FailureRecord(transition: transition, tail: tail), model, into: &text)
     case .failure, .retry, .interrupt, .pause, .proceed:
       line.write(transition, model, into: &text)

@@ -1,7 +1,7 @@
 /// The rows of running tasks, in columns that are the same for all: what one row has no room for is
 /// left out in every row.
 struct LiveRows {
-  private typealias Task = ProgressModel.RunningTask
+  private typealias Task = DriveModel.RunningTask
 
   /// What is told of downloads, from most to least.
   private enum Detail: CaseIterable {
@@ -10,7 +10,7 @@ struct LiveRows {
     var hasBar: Bool { self == .all || self == .withoutBytes }
   }
 
-  private let tasks: [(task: ProgressModel.RunningTask, name: String)]
+  private let tasks: [(task: DriveModel.RunningTask, name: String)]
   private let nowMilliseconds: Int64
   private let nameColumns: Int
   private let elapsedColumns: Int
@@ -26,7 +26,7 @@ struct LiveRows {
   private static let barEdges = 4
 
   init(
-    _ tasks: [(ProgressModel.RunningTask, String)], columns: Int, nowMilliseconds now: Int64
+    _ tasks: [(DriveModel.RunningTask, String)], columns: Int, nowMilliseconds now: Int64
   ) {
     self.tasks = tasks.map { ($0.0, $0.1) }
     nowMilliseconds = now
@@ -66,7 +66,7 @@ struct LiveRows {
     }
   }
 
-  private static func elapsed(_ task: ProgressModel.RunningTask, _ now: Int64) -> String {
+  private static func elapsed(_ task: DriveModel.RunningTask, _ now: Int64) -> String {
     DurationText.text(milliseconds: now - task.startedMilliseconds)
   }
 

@@ -51,7 +51,7 @@ struct LiveView {
   var hasFrame: Bool { isDue }
 
   /// The bytes of one write: text that stays, and below it the frame where one is due.
-  mutating func take(lasting: [UInt8], _ model: ProgressModel) -> [UInt8] {
+  mutating func take(lasting: [UInt8], _ model: DriveModel) -> [UInt8] {
     if lasting.isEmpty, !isDue { return [] }
     var frame: [StyledLine] = []
     if isVisible, isDue || isDrawn {

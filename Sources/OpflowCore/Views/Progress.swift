@@ -16,7 +16,9 @@ package struct ProgressView {
   /// Whether what runs is drawn on a terminal.
   package var isLive: Bool { live != nil }
 
-  private var model: ProgressModel
+  private let heading: ProgressHeading
+  private var model: DriveModel
+  private var failures: FailureList
   private var outputs = TaskOutputs()
   /// The end of what the try printed that ends next.
   private var tail: [UInt8] = []
@@ -43,20 +45,23 @@ package struct ProgressView {
 
   package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
     palette = Palette(isOn: options.color)
-    model = ProgressModel(plan: plan, heading: heading)
+    self.heading = heading
+    model = DriveModel(plan: plan, scope: heading.scope)
+    failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     json = options.json
     screenRows = options.size.rows
     followsOutput = options.mode == .line
     switch options.mode {
     case .line:
-      renderer = LineProgress(palette: palette, isVerbose: options.verbose)
+      renderer = LineProgress(palette: palette, heading: heading, isVerbose: options.verbose)
     case .group:
       renderer = GroupProgress(
-        palette: palette, isVerbose: options.verbose, isFolded: options.gitHubActions)
+        palette: palette, heading: heading, isVerbose: options.verbose,
+        isFolded: options.gitHubActions)
     case .quiet:
-      renderer = QuietProgress(palette: palette)
+      renderer = QuietProgress(palette: palette, heading: heading)
     case .live:
-      renderer = LiveProgress(palette: palette)
+      renderer = LiveProgress(palette: palette, heading: heading)
       live = LiveView(size: options.size, palette: palette)
     }
   }
@@ -70,7 +75,7 @@ package struct ProgressView {
     renderer.begin(model, into: &text)
     settle()
     if json {
-      ProgressJSON.open(model, atMilliseconds: now, into: &text)
+      ProgressJSON.open(heading, model, atMilliseconds: now, into: &text)
       settleObject(.event)
     }
   }
@@ -97,7 +102,7 @@ package struct ProgressView {
     renderer.transition(transition, kept: kept, model, into: &text)
     settle()
     if transition.event == .failure, !transition.allowed {
-      model.record(
+      failures.add(
         FailureRecord(
           transition: transition, tail: LastLines.of(kept, count: Self.failureLines),
           toldLines: errors.lineCount))
@@ -135,12 +140,13 @@ package struct ProgressView {
     hasEnded = true
     nowMilliseconds = now
     ClosingSummary(
-      model: model, palette: palette, namesLogs: live != nil, toldLines: errors.lineCount,
+      heading: heading, model: model, failures: failures, palette: palette, namesLogs: live != nil,
+      toldLines: errors.lineCount,
       screenRows: screenRows
     ).write(close, atMilliseconds: now, into: &text)
     settle(.closing)
     if json {
-      ProgressJSON.close(close, model, atMilliseconds: now, into: &text)
+      ProgressJSON.close(close, heading, atMilliseconds: now, into: &text)
       settleObject(.closing)
     }
   }
@@ -252,14 +258,4 @@ package struct ProgressView {
   }
 
   private mutating func settleObject(_ kind: Backlog.Kind) { objects.add(text.take(), kind) }
-}
-
-extension Transition {
-  /// Whether a try of the task is over with it.
-  var endsTry: Bool {
-    switch event {
-    case .success, .failure, .retry, .cancel, .interrupt: true
-    case .start, .skip, .pause, .proceed, .resume: false
-    }
-  }
 }

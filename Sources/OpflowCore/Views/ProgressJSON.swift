@@ -1,11 +1,12 @@
 /// The lines of `--json`: one object for each state transition, the first and last about the run.
 enum ProgressJSON {
   static func open(
-    _ model: ProgressModel, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ heading: ProgressHeading, _ model: DriveModel, atMilliseconds now: Int64,
+    into text: inout TextBuffer
   ) {
-    line(model.heading.isResumed ? "reopen" : "open", now, into: &text) { json in
+    line(heading.isResumed ? "reopen" : "open", now, into: &text) { json in
       json.key("run")
-      json.string(model.heading.run)
+      json.string(heading.run)
       json.key("name")
       json.string(model.plan.text(model.plan.manifest.name))
       json.key("tasks")
@@ -16,12 +17,12 @@ enum ProgressJSON {
   }
 
   static func close(
-    _ close: CloseEntry, _ model: ProgressModel, atMilliseconds now: Int64,
+    _ close: CloseEntry, _ heading: ProgressHeading, atMilliseconds now: Int64,
     into text: inout TextBuffer
   ) {
     line("close", now, into: &text) { json in
       json.key("run")
-      json.string(model.heading.run)
+      json.string(heading.run)
       json.key("state")
       json.string(close.state.rawValue)
       json.key("exit")

@@ -31,15 +31,7 @@ package struct ProgressHeading: Sendable {
   package var run: String
   /// A further drive of a run that is there already.
   package var isResumed = false
-  /// The tasks that this drive is about, the reused ones among them.
-  package private(set) var selected: TaskSet
-  /// Tasks whose earlier result is taken over.
-  package private(set) var reused: TaskSet
-  /// Tasks that stay failed, since a crash interrupted them and they must not run twice.
-  package private(set) var stillFailed: TaskSet
-  /// Tasks that this drive leaves out and that failed before, or are not done.
-  private(set) var leftFailed: [TaskID] = []
-  private(set) var leftOpen: [TaskID] = []
+  let scope: DriveScope
   /// Path of a task's log as a person can use it.
   package var logPath: @Sendable (TaskID) -> String
   /// The command line that continues the run.
@@ -53,46 +45,9 @@ package struct ProgressHeading: Sendable {
     logPath: @escaping @Sendable (TaskID) -> String
   ) {
     self.run = run
+    scope = DriveScope(initial)
     self.resumeCommand = resumeCommand
     self.logsCommand = logsCommand
     self.logPath = logPath
-    selected = TaskSet(taskCount: initial.count)
-    reused = TaskSet(taskCount: initial.count)
-    stillFailed = TaskSet(taskCount: initial.count)
-    for (index, state) in initial.enumerated() {
-      let task = TaskID(index)
-      if !state.isLeftOut { selected.insert(task) }
-      if state.isReused { reused.insert(task) }
-      switch state {
-      case .failed: stillFailed.insert(task)
-      case .leftFailed: leftFailed.append(task)
-      case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
-      case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
-        .interrupted, .skipOption, .excluded:
-        break
-      }
-    }
-  }
-}
-
-extension InitialState {
-  /// It keeps the result of an earlier drive, and that is no failure.
-  var isReused: Bool {
-    switch self {
-    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
-    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .skipOnce, .excluded, .leftFailed,
-      .leftUpstream, .leftOpen:
-      false
-    }
-  }
-
-  /// It is no part of the drive.
-  var isLeftOut: Bool {
-    switch self {
-    case .excluded, .leftFailed, .leftUpstream, .leftOpen: true
-    case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
-      .interrupted, .failed, .skipOption, .skipOnce:
-      false
-    }
   }
 }

@@ -6,31 +6,31 @@ protocol ProgressRenderer {
   /// Whether it tells of what does not happen while tasks run.
   var tellsTime: Bool { get }
 
-  mutating func begin(_ model: ProgressModel, into text: inout TextBuffer)
+  mutating func begin(_ model: DriveModel, into text: inout TextBuffer)
 
   /// `kept`: the last bytes of output, where the transition ends a try.
   mutating func transition(
-    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer)
+    _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer)
 
   /// A whole line of a running task.
   func outputLine(
-    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: DriveModel,
     into text: inout TextBuffer)
 
   /// Lines of a running task that are not shown.
   func skipped(
-    _ task: TaskID, bytes: Int64, lines: Int?, _ model: ProgressModel, into text: inout TextBuffer)
+    _ task: TaskID, bytes: Int64, lines: Int?, _ model: DriveModel, into text: inout TextBuffer)
 
   /// A download has come further.
   mutating func download(
-    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    _ running: DriveModel.RunningTask, _ progress: DownloadProgress, _ model: DriveModel,
     atMilliseconds now: Int64, into text: inout TextBuffer)
 
   /// Time has passed.
   ///
   /// - Parameter toldLines: all lines so far.
   mutating func tick(
-    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer)
+    _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer)
 }
 
 extension ProgressRenderer {
@@ -38,21 +38,21 @@ extension ProgressRenderer {
   var tellsTime: Bool { false }
 
   func outputLine(
-    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: ProgressModel,
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: DriveModel,
     into text: inout TextBuffer
   ) {}
 
   func skipped(
-    _ task: TaskID, bytes: Int64, lines: Int?, _ model: ProgressModel, into text: inout TextBuffer
+    _ task: TaskID, bytes: Int64, lines: Int?, _ model: DriveModel, into text: inout TextBuffer
   ) {}
 
   func download(
-    _ running: ProgressModel.RunningTask, _ progress: DownloadProgress, _ model: ProgressModel,
+    _ running: DriveModel.RunningTask, _ progress: DownloadProgress, _ model: DriveModel,
     atMilliseconds now: Int64, into text: inout TextBuffer
   ) {}
 
   func tick(
-    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {}
 }
 
@@ -71,7 +71,7 @@ struct StillRunning {
   init(palette: Palette) { self.palette = palette }
 
   mutating func tick(
-    _ model: ProgressModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     let last = toldMilliseconds ?? model.beganMilliseconds
     if toldLines != self.toldLines || now < last {

@@ -1,15 +1,16 @@
 /// Progress for those who want to hear of failures only.
 struct QuietProgress: ProgressRenderer {
   let palette: Palette
+  let heading: ProgressHeading
 
-  func begin(_ model: ProgressModel, into text: inout TextBuffer) {}
+  func begin(_ model: DriveModel, into text: inout TextBuffer) {}
 
   func transition(
-    _ transition: Transition, kept: [UInt8], _ model: ProgressModel, into text: inout TextBuffer
+    _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
     guard transition.event == .failure, !transition.allowed else { return }
     let tail = LastLines.of(kept, count: ProgressView.failureLines)
-    FailureBlock(palette: palette)
+    FailureBlock(palette: palette, heading: heading)
       .write(FailureRecord(transition: transition, tail: tail), model, into: &text)
   }
 }

@@ -8,7 +8,7 @@ struct RerunLines {
 
   init(_ line: TransitionLine) { self.line = line }
 
-  mutating func add(_ transition: Transition, _ model: ProgressModel, into text: inout TextBuffer) {
+  mutating func add(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
     count += 1
     if count <= Self.maxLines { line.write(transition, model, into: &text) }
   }

@@ -70,7 +70,7 @@ package enum StatusJSON {
       json.number(next)
     }
     json.key("reason")
-    json.optional(status.reason(task))
+    json.optional(status.reasonWord(task))
     json.key("waits_for")
     json.beginArray()
     for need in status.waitsFor(task) { json.string(status.plan.nameBytes(need)) }

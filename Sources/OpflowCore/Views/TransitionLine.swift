@@ -3,7 +3,7 @@ struct TransitionLine {
   let palette: Palette
 
   /// Nothing for what only moves tasks between workers.
-  func write(_ transition: Transition, _ model: ProgressModel, into text: inout TextBuffer) {
+  func write(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
     guard let sentence = sentence(transition, model) else { return }
     text.add(palette.dim(Self.counter(model)))
     text.add(" ")
@@ -12,7 +12,7 @@ struct TransitionLine {
   }
 
   /// What a task that starts does, in a line below.
-  func writeAction(_ transition: Transition, _ model: ProgressModel, into text: inout TextBuffer) {
+  func writeAction(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
     guard transition.event == .start else { return }
     text.add(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
     text.endLine()
@@ -29,7 +29,7 @@ struct TransitionLine {
 
   /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), 11.2MiB/s, 13s left`.
   func writeDownload(
-    _ task: TaskID, _ progress: DownloadProgress, _ model: ProgressModel,
+    _ task: TaskID, _ progress: DownloadProgress, _ model: DriveModel,
     atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
   ) {
     text.add(palette.dim(Self.counter(model)))
@@ -40,7 +40,7 @@ struct TransitionLine {
 
   /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), goes on after 12s`.
   func writeRecovery(
-    _ task: TaskID, _ progress: DownloadProgress, _ model: ProgressModel,
+    _ task: TaskID, _ progress: DownloadProgress, _ model: DriveModel,
     stalledMilliseconds: Int64, into text: inout TextBuffer
   ) {
     text.add(palette.dim(Self.counter(model)))
@@ -50,14 +50,14 @@ struct TransitionLine {
   }
 
   /// `[ 3/12]`: tasks that have their end, of all.
-  static func counter(_ model: ProgressModel) -> String {
+  static func counter(_ model: DriveModel) -> String {
     let total = "\(model.total)"
     let finished = "\(model.finished)"
     let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
     return "[\(padding)\(finished)/\(total)]"
   }
 
-  private func sentence(_ transition: Transition, _ model: ProgressModel) -> String? {
+  private func sentence(_ transition: Transition, _ model: DriveModel) -> String? {
     let name = transition.task.isNone ? "run" : model.name(transition.task)
     let time = DurationText.text(microseconds: transition.outcome.usage.wallMicroseconds)
     let reason = ReasonText.text(transition, plan: model.plan)
@@ -95,7 +95,7 @@ struct TransitionLine {
   }
 
   /// What a download did.
-  private func download(_ transition: Transition, _ model: ProgressModel) -> String {
+  private func download(_ transition: Transition, _ model: DriveModel) -> String {
     guard let report = transition.fetch?.report else { return "" }
     let wall = transition.outcome.usage.wallMicroseconds
     let source = model.plan.download(transition.task).sources.first ?? ""
@@ -113,8 +113,9 @@ struct TransitionLine {
 struct HeadingLine {
   let palette: Palette
 
-  func write(_ model: ProgressModel, into text: inout TextBuffer) {
-    let heading = model.heading
+  func write(
+    _ heading: ProgressHeading, _ model: DriveModel, into text: inout TextBuffer
+  ) {
     text.add(palette.bold(heading.isResumed ? "resuming \(heading.run)" : "run \(heading.run)"))
     text.add(" (")
     text.addCleaned(model.plan.string(model.plan.manifest.name))

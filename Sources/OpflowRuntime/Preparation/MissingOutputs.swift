@@ -5,7 +5,7 @@ internal import OpflowSystem
 enum MissingOutputs {
   /// The downloads that succeeded and whose `to` is not there any more; nil for none. Only those
   /// that could be reused are looked for, one system call each.
-  static func find(_ plan: Plan, _ history: RunHistory) -> TaskSet? {
+  static func find(_ plan: Plan, _ history: RunModel) -> TaskSet? {
     var missing: TaskSet?
     for task in plan.downloadTasks where history[task].state.isTerminal {
       let target = String(decoding: plan.downloadTarget(task), as: UTF8.self)

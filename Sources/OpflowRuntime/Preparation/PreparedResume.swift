@@ -8,7 +8,7 @@ package struct PreparedResume {
   private let folder: RunFolder
   private let manifestPath: String
   private let found: ResumedRun
-  private let history: RunHistory
+  private let history: RunModel
   private let recovery: JournalRecovery
   /// What is to be told before anything starts.
   package let warnings: [String]

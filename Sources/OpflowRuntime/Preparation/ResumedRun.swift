@@ -23,7 +23,7 @@ package struct ResumedRun {
   /// The plan that the run had; nil where it is lost.
   private let last: Plan?
   private let set: [String]
-  private let early: (history: RunHistory, recovery: JournalRecovery)?
+  private let early: (history: RunModel, recovery: JournalRecovery)?
 
   /// - Parameter given: the manifest, where the caller has read it; else it is looked for where the run
   ///   says.
@@ -41,7 +41,7 @@ package struct ResumedRun {
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
     // it was at the start, which gives the names.
     last = try? folder.openPlan()
-    var early: (history: RunHistory, recovery: JournalRecovery)?
+    var early: (history: RunModel, recovery: JournalRecovery)?
     if let last { early = try Self.read(folder, last) }
     set = Self.set(asked, early?.history.set ?? open.set)
     if let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
@@ -68,7 +68,7 @@ package struct ResumedRun {
   }
 
   /// What the journal says of the tasks of the plan.
-  func read() throws(PreparationError) -> (history: RunHistory, recovery: JournalRecovery) {
+  func read() throws(PreparationError) -> (history: RunModel, recovery: JournalRecovery) {
     let known = if let early { early } else { try Self.read(folder, plan) }
     guard known.history.hasAbsoluteFingerprints else { return known }
     // An older opflow wrote them, of the folder that the manifest was in.
@@ -95,7 +95,7 @@ package struct ResumedRun {
 
   private static func read(
     _ folder: RunFolder, _ plan: Plan, earlier: Plan? = nil
-  ) throws(PreparationError) -> (history: RunHistory, recovery: JournalRecovery) {
+  ) throws(PreparationError) -> (history: RunModel, recovery: JournalRecovery) {
     try withFolder { () throws(RunFolderError) in
       try folder.readHistory(plan: plan, absolutePlan: earlier)
     }

@@ -5,7 +5,7 @@ internal import OpflowSystem
 package struct ReadRun {
   package let folder: RunFolder
   package let plan: Plan
-  package let history: RunHistory
+  package let history: RunModel
   package let recovery: JournalRecovery
   package let isHeld: Bool
 

@@ -108,18 +108,18 @@ package struct RunFolder: Equatable, Sendable {
   }
 
   /// What the journal says of the run as a whole, for which no plan is needed.
-  package func readRunHistory() throws(RunFolderError) -> RunHistory {
+  package func readRunHistory() throws(RunFolderError) -> RunModel {
     try withJournal(isReadWhole: true) { bytes throws(JournalError) in
-      try RunHistory.readRun(bytes)
+      try RunModel.readRun(bytes)
     }
   }
 
   /// Reads and folds the journal, of a live run too, and changes nothing.
   package func readHistory(
     plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil
-  ) throws(RunFolderError) -> (history: RunHistory, recovery: JournalRecovery) {
+  ) throws(RunFolderError) -> (history: RunModel, recovery: JournalRecovery) {
     try withJournal(isReadWhole: true) { bytes throws(JournalError) in
-      try RunHistory.read(
+      try RunModel.read(
         bytes, plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
     }
   }

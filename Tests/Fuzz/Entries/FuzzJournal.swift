@@ -42,11 +42,11 @@ enum FuzzJournal {
 
   /// What reading a journal gives; nil where it is none.
   private struct Reading {
-    var history: RunHistory
+    var history: RunModel
     var recovery: JournalRecovery
 
     init?(_ journal: [UInt8], _ plan: Plan) {
-      let read = journal.withUnsafeBytes { try? RunHistory.read($0, plan: plan) }
+      let read = journal.withUnsafeBytes { try? RunModel.read($0, plan: plan) }
       guard let read else { return nil }
       (history, recovery) = read
     }
@@ -117,9 +117,9 @@ enum FuzzJournal {
       }
     }
     // The same lines, folded twice each, say the same.
-    let twice = journal.withUnsafeBytes { bytes -> RunHistory? in
+    let twice = journal.withUnsafeBytes { bytes -> RunModel? in
       guard var reader = try? JournalReader(bytes) else { return nil }
-      var history = RunHistory()
+      var history = RunModel()
       while let line = reader.next() {
         history.apply(line, plan: plan)
         history.apply(line, plan: plan)
@@ -131,7 +131,7 @@ enum FuzzJournal {
     if let twice { again.history = twice }
     try expect(again.brief(plan) == reading.brief(plan), "folding twice gives another history")
     // What is read without the plan agrees about the run as a whole.
-    if let run = journal.withUnsafeBytes({ try? RunHistory.readRun($0) }) {
+    if let run = journal.withUnsafeBytes({ try? RunModel.readRun($0) }) {
       try expect(
         run.close == reading.history.close && run.set == reading.history.set
           && run.drives == reading.history.drives, "without a plan the run is another")

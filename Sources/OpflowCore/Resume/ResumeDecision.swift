@@ -50,7 +50,7 @@ package struct ResumeDecision: Sendable {
   /// `finally` tasks that start only when one of their needs does.
   private var followers: [TaskID] = []
 
-  package init(plan: Plan, history: RunHistory, request: ResumeRequest = ResumeRequest()) {
+  package init(plan: Plan, history: RunModel, request: ResumeRequest = ResumeRequest()) {
     verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
     lacksNeeds = [Bool](repeating: false, count: plan.taskCount)
     removed = history.removed
@@ -121,7 +121,7 @@ package struct ResumeDecision: Sendable {
 
   struct Input {
     let plan: Plan
-    let history: RunHistory
+    let history: RunModel
     let request: ResumeRequest
   }
 

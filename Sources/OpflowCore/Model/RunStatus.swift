@@ -9,7 +9,7 @@ package struct RunStatus {
   /// Of the journal's last line.
   package let lastMilliseconds: Int64
   package let plan: Plan
-  package let history: RunHistory
+  package let history: RunModel
   /// What the run is about: `--only` leaves out the rest.
   package let included: TaskSet
   private let isHeld: Bool
@@ -36,7 +36,7 @@ package struct RunStatus {
   /// - Parameters:
   ///   - included: the tasks of the run.
   ///   - isHeld: whether a process drives the run now.
-  package init(run: String, plan: Plan, history: RunHistory, included: TaskSet, isHeld: Bool) {
+  package init(run: String, plan: Plan, history: RunModel, included: TaskSet, isHeld: Bool) {
     self.run = run
     self.plan = plan
     self.history = history
@@ -99,26 +99,10 @@ package struct RunStatus {
     }
   }
 
-  /// Why the task is in its state, in the journal's words, with what they speak of; nil where the
-  /// state says it all.
-  func reason(_ task: TaskID) -> String? {
+  /// Why the task is in its state; what was cut short waits for that.
+  func reason(_ task: TaskID) -> Reason {
     let record = history[task]
-    let reason = state(task) == .waiting && record.isInterrupted ? .interrupted : record.reason
-    switch reason {
-    case .none: return nil
-    case .changed, .afterRerun: return words(record)
-    case .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked,
-      .cancel, .signal, .kill,
-      .condition, .skipOption, .upstream, .failedBefore, .skippedBefore, .outputMissing, .asked,
-      .unproven, .new:
-      return reason.text
-    }
-  }
-
-  /// The reason of a record in words for people.
-  func words(_ record: TaskRecord) -> String {
-    ReasonText.text(
-      record.reason, culprit: record.culprit, part: record.changedPart, plan: plan)
+    return state(task) == .waiting && record.isInterrupted ? .interrupted : record.reason
   }
 
   /// Needs of a task that has not started which have no end yet, or one that a resume takes back.

@@ -3,7 +3,7 @@
 /// Folding the same lines twice gives the same history. A task counts as ended only when an intact
 /// line says so. Where lines are missing that may have taken an end back, which are the `resume`
 /// lines at the head of a drive, what ended before that drive is `unproven` and runs again.
-package struct RunHistory: Sendable {
+package struct RunModel: Sendable {
   /// Nil before the first line was folded.
   package private(set) var open: OpenEntry?
   /// Of the newest drive; nil in the first.
@@ -59,9 +59,9 @@ package struct RunHistory: Sendable {
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
     absolutePlan: Plan? = nil
-  ) throws(JournalError) -> (history: RunHistory, recovery: JournalRecovery) {
+  ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
     var reader = try JournalReader(bytes)
-    var history = RunHistory(keepingDetails: keepingDetails, absolutePlan: absolutePlan)
+    var history = RunModel(keepingDetails: keepingDetails, absolutePlan: absolutePlan)
     while let line = reader.next() { history.apply(line, plan: plan) }
     history.finish()
     return (history, reader.recovery)
@@ -70,9 +70,9 @@ package struct RunHistory: Sendable {
   /// Reads what a journal says of the run as a whole, which needs no plan; its tasks stay unknown.
   package static func readRun(
     _ bytes: UnsafeRawBufferPointer
-  ) throws(JournalError) -> RunHistory {
+  ) throws(JournalError) -> RunModel {
     var reader = try JournalReader(bytes)
-    var history = RunHistory()
+    var history = RunModel()
     while let line = reader.next() {
       switch line.event {
       case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)

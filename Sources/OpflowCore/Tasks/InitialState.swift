@@ -22,3 +22,25 @@ package enum InitialState: UInt8, Sendable {
   /// cannot be met, or has no end that holds: so does the run.
   case leftFailed, leftUpstream, leftOpen
 }
+
+extension InitialState {
+  /// It keeps the result of an earlier drive, and that is no failure.
+  var isReused: Bool {
+    switch self {
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
+    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .skipOnce, .excluded, .leftFailed,
+      .leftUpstream, .leftOpen:
+      false
+    }
+  }
+
+  /// It is no part of the drive.
+  var isLeftOut: Bool {
+    switch self {
+    case .excluded, .leftFailed, .leftUpstream, .leftOpen: true
+    case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
+      .interrupted, .failed, .skipOption, .skipOnce:
+      false
+    }
+  }
+}

@@ -1,7 +1,7 @@
 /// What the views of progress know: every task's state and the counts over them.
-struct ProgressModel {
+struct DriveModel {
   let plan: Plan
-  let heading: ProgressHeading
+  let scope: DriveScope
   private var states: [TaskState]
   /// In the order of their starts.
   private(set) var running: [RunningTask] = []
@@ -13,15 +13,10 @@ struct ProgressModel {
   private(set) var allowedFailures = 0
   private(set) var skipped = 0
   private(set) var cancelled = 0
-  /// The first failures that count, with the end of what they printed.
-  private(set) var failures: [FailureRecord] = []
   private(set) var beganMilliseconds: Int64 = 0
   /// Whether any task printed something.
   private(set) var hasOutput = false
   private(set) var downloads = DownloadTotals()
-
-  /// Of more failures the summary tells only how many there were.
-  static let maxDetailedFailures = 20
 
   struct RunningTask {
     var task: TaskID
@@ -30,22 +25,19 @@ struct ProgressModel {
     var download: DownloadProgress?
   }
 
-  init(plan: Plan, heading: ProgressHeading) {
+  init(plan: Plan, scope: DriveScope) {
     self.plan = plan
-    self.heading = heading
+    self.scope = scope
     states = [TaskState](repeating: .waiting, count: plan.taskCount)
-    guard !heading.stillFailed.isEmpty else { return }
-    for index in plan.tasks where heading.stillFailed.contains(TaskID(index)) {
+    guard !scope.stillFailed.isEmpty else { return }
+    for index in plan.tasks where scope.stillFailed.contains(TaskID(index)) {
       states[index] = .failed
       failed += 1
-      record(
-        FailureRecord(
-          transition: Transition(.failure, TaskID(index), reason: .interrupted), tail: []))
     }
   }
 
-  var total: Int { heading.selected.count }
-  var reused: Int { heading.reused.count }
+  var total: Int { scope.selected.count }
+  var reused: Int { scope.reused.count }
   /// Tasks that have their end, reused ones included.
   var finished: Int {
     reused + succeeded + upToDate + failed + allowedFailures + skipped + cancelled
@@ -57,7 +49,7 @@ struct ProgressModel {
     var tasks: [TaskID] = []
     for index in states.indices where states[index] == .waiting && tasks.count < limit {
       let task = TaskID(index)
-      guard heading.selected.contains(task), !heading.reused.contains(task) else { continue }
+      guard scope.selected.contains(task), !scope.reused.contains(task) else { continue }
       if !interrupted.contains(task) { tasks.append(task) }
     }
     return tasks
@@ -112,10 +104,6 @@ struct ProgressModel {
     return running[place]
   }
 
-  mutating func record(_ failure: FailureRecord) {
-    if failures.count < Self.maxDetailedFailures { failures.append(failure) }
-  }
-
   private static func state(after transition: Transition) -> TaskState {
     switch transition.event {
     case .start: transition.isAhead ? .handed : .running
@@ -140,35 +128,4 @@ struct ProgressModel {
     case .cancelled: cancelled += step
     }
   }
-}
-
-/// What the downloads of a drive came to.
-struct DownloadTotals {
-  private(set) var files = 0
-  /// Files that were there already.
-  private(set) var kept = 0
-  private(set) var fetchedBytes: Int64 = 0
-  /// Bytes of earlier tries that were not fetched again.
-  private(set) var resumedBytes: Int64 = 0
-
-  mutating func add(_ report: FetchReport) {
-    files += 1
-    if report.isKept { kept += 1 }
-    fetchedBytes = Self.sum(fetchedBytes, DownloadText.fetchedBytes(report))
-    resumedBytes = Self.sum(resumedBytes, report.resumedBytes)
-  }
-
-  private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
-    let (sum, overflow) = one.addingReportingOverflow(max(0, other))
-    return overflow ? .max : sum
-  }
-}
-
-/// A failure as the closing summary tells it.
-struct FailureRecord {
-  var transition: Transition
-  /// The last lines of output, each ended by a line feed.
-  var tail: [UInt8]
-  /// How many lines had been told with the failure itself.
-  var toldLines: Int?
 }

@@ -1,0 +1,32 @@
+/// What a drive of a run is about, as its tasks enter it.
+package struct DriveScope: Sendable {
+  /// The tasks that this drive is about, the reused ones among them.
+  package private(set) var selected: TaskSet
+  /// Tasks whose earlier result is taken over.
+  package private(set) var reused: TaskSet
+  /// Tasks that stay failed, since a crash interrupted them and they must not run twice.
+  package private(set) var stillFailed: TaskSet
+  /// Tasks that this drive leaves out and that failed before, or are not done.
+  private(set) var leftFailed: [TaskID] = []
+  private(set) var leftOpen: [TaskID] = []
+
+  /// - Parameter initial: how each task enters the drive.
+  package init(_ initial: [InitialState]) {
+    selected = TaskSet(taskCount: initial.count)
+    reused = TaskSet(taskCount: initial.count)
+    stillFailed = TaskSet(taskCount: initial.count)
+    for (index, state) in initial.enumerated() {
+      let task = TaskID(index)
+      if !state.isLeftOut { selected.insert(task) }
+      if state.isReused { reused.insert(task) }
+      switch state {
+      case .failed: stillFailed.insert(task)
+      case .leftFailed: leftFailed.append(task)
+      case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
+      case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
+        .interrupted, .skipOption, .excluded:
+        break
+      }
+    }
+  }
+}

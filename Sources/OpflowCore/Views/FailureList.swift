@@ -1,0 +1,30 @@
+/// The first failures of a drive that count, as the closing summary tells them.
+struct FailureList {
+  private(set) var first: [FailureRecord] = []
+
+  /// Of more failures the summary tells only how many there were.
+  static let maxDetailed = 20
+
+  /// - Parameter stillFailed: tasks that an earlier crash interrupted, and that stay failed.
+  init(stillFailed: TaskSet, plan: Plan) {
+    if stillFailed.isEmpty { return }
+    for index in plan.tasks where stillFailed.contains(TaskID(index)) {
+      add(
+        FailureRecord(
+          transition: Transition(.failure, TaskID(index), reason: .interrupted), tail: []))
+    }
+  }
+
+  mutating func add(_ failure: FailureRecord) {
+    if first.count < Self.maxDetailed { first.append(failure) }
+  }
+}
+
+/// A failure as the closing summary tells it.
+struct FailureRecord {
+  var transition: Transition
+  /// The last lines of output, each ended by a line feed.
+  var tail: [UInt8]
+  /// How many lines had been told with the failure itself.
+  var toldLines: Int?
+}
