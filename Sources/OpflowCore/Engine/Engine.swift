@@ -13,7 +13,7 @@ package struct Engine {
   private var gate: OrderGate
 
   /// What the scheduler ordered, of which the first `performed` are done with.
-  private var actions: [SchedulerAction] = []
+  private var actions: [EngineStep] = []
   private var performed = 0
   /// Lines of the run that are to be written next.
   private var lines: [JournalEntry]
@@ -183,17 +183,15 @@ package struct Engine {
       performed = 0
     }
     switch action {
-    case .journal(let transition):
-      if writes { encoder.append(transition, at: wall, plan: plan) }
-      return .tell(.transition(transition))
-    case .began(let task, let attempt): return .began(task, attempt: attempt)
-    case .launch(let worker, let kind): return .launch(worker, kind)
-    case .discard(let worker): return .discard(worker)
     case .order(let worker, let order): hold(order, for: worker)
     case .finish(let entry):
       closing = hasFailed ? Self.failure : entry
       ending = .dismiss
       lines.append(.close(entry))
+    case .tell(let entry):
+      if writes { encoder.append(entry, at: wall, plan: plan) }
+      return action
+    case .began, .launch, .discard, .write, .sync, .dismiss: return action
     }
     return nil
   }

@@ -194,7 +194,7 @@ struct Scheduler {
 
   /// Takes in a fact and appends what follows from it.
   package mutating func handle(
-    _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
+    _ event: SchedulerEvent, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard phase != .done else { return }
     switch event {

@@ -3,7 +3,7 @@ extension Scheduler {
   /// Hands the next tasks to workers that are busy with short ones, so that a worker need not wait
   /// for the coordinator between two tasks. Only behind a task of the same demand, whose resources
   /// the next one takes over, and only where no much better task can become ready by that one's end.
-  mutating func handAhead(from demand: Int, into actions: inout [SchedulerAction]) {
+  mutating func handAhead(from demand: Int, into actions: inout [EngineStep]) {
     guard mayHandAhead, let rank = ready.head(demand) else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
     let fleet = fleets[Int(kind.rawValue)]
@@ -27,7 +27,7 @@ extension Scheduler {
   }
 
   private mutating func handAhead(
-    from demand: Int, to worker: Int, into actions: inout [SchedulerAction]
+    from demand: Int, to worker: Int, into actions: inout [EngineStep]
   ) {
     // Field by field: a copy of the record would count references for every task.
     let current = workers[worker].current
@@ -63,7 +63,7 @@ extension Scheduler {
 
   /// Asks for tasks back that were handed ahead and would now start earlier elsewhere, or that a
   /// much better one should go before.
-  mutating func takeBackAhead(into actions: inout [SchedulerAction]) {
+  mutating func takeBackAhead(into actions: inout [EngineStep]) {
     let best = ready.first ?? .max
     for worker in aliveWorkers {
       let index = worker.index
@@ -87,14 +87,14 @@ extension Scheduler {
 
   /// Asks for all back that workers of a fleet were handed which turns out to be slow: it is to start
   /// in its order, on whichever worker is free first.
-  mutating func takeBackAll(ofFleet fleet: Int, into actions: inout [SchedulerAction]) {
+  mutating func takeBackAll(ofFleet fleet: Int, into actions: inout [EngineStep]) {
     for worker in aliveWorkers where Int(workers[worker.index].kind.rawValue) == fleet {
       takeBackAll(of: worker, into: &actions)
     }
   }
 
   /// Asks for all back that a worker was handed; what one has that is to end comes back without.
-  mutating func takeBackAll(of worker: WorkerID, into actions: inout [SchedulerAction]) {
+  mutating func takeBackAll(of worker: WorkerID, into actions: inout [EngineStep]) {
     if workers[worker.index].isDiscarded { return }
     for place in workers[worker.index].ahead.indices {
       revokeAhead(place, of: worker, into: &actions)
@@ -103,7 +103,7 @@ extension Scheduler {
 
   /// Asks for a task back, once.
   mutating func revokeAhead(
-    _ place: Int, of worker: WorkerID, into actions: inout [SchedulerAction]
+    _ place: Int, of worker: WorkerID, into actions: inout [EngineStep]
   ) {
     guard !workers[worker.index].ahead[place].isRevoking else { return }
     workers[worker.index].ahead[place].isRevoking = true

@@ -1,7 +1,7 @@
 extension Scheduler {
   /// Settles what needs no run, lets all settled tasks meet the needs of others, and makes ready
   /// what waits for nothing. In topological order, so that each task sees its needs settled.
-  mutating func begin(into actions: inout [SchedulerAction]) {
+  mutating func begin(into actions: inout [EngineStep]) {
     precondition(phase == .begin, "a drive begins once")
     phase = .main
     // What is skipped below spreads by itself, so only these are still to be announced.
@@ -32,15 +32,15 @@ extension Scheduler {
   /// on down. Iterative, so that a chain of a million skips is no deeper than one.
   mutating func settle(
     _ task: TaskID, as next: TaskState, _ transition: Transition,
-    into actions: inout [SchedulerAction]
+    into actions: inout [EngineStep]
   ) {
     set(task, next)
-    actions.append(.journal(transition))
+    actions.append(.tell(.transition(transition)))
     if next == .failed { countFailure(of: task, into: &actions) }
     resolveDependents(of: task, into: &actions)
   }
 
-  private mutating func resolveDependents(of first: TaskID, into actions: inout [SchedulerAction]) {
+  private mutating func resolveDependents(of first: TaskID, into actions: inout [EngineStep]) {
     endedTasks.append(first)
     while let need = endedTasks.popLast() {
       let needState = state(need)
@@ -69,11 +69,11 @@ extension Scheduler {
 
   /// For lack of a need; it spreads with what else has ended.
   private mutating func skip(
-    _ task: TaskID, for need: TaskID, into actions: inout [SchedulerAction]
+    _ task: TaskID, for need: TaskID, into actions: inout [EngineStep]
   ) {
     set(task, .skipped)
     marks[task.index].insert(.skippedUpstream)
-    actions.append(.journal(Transition(.skip, task, reason: .upstream, culprit: need)))
+    actions.append(.tell(.transition(Transition(.skip, task, reason: .upstream, culprit: need))))
     endedTasks.append(task)
   }
 

@@ -42,7 +42,7 @@ extension Scheduler {
   }
 
   /// Gives up workers that kept us waiting too long, and asks those of which nothing was heard.
-  mutating func checkWorkers(at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func checkWorkers(at now: Instant, into actions: inout [EngineStep]) {
     for worker in aliveWorkers {
       guard let due = workers[worker.index].nextDue, due <= now else { continue }
       if let complaint = complaint(of: worker, at: now) {
@@ -79,7 +79,7 @@ extension Scheduler {
 
   /// Asks for a sign of life, once.
   private mutating func ask(
-    _ worker: WorkerID, at now: Instant, into actions: inout [SchedulerAction]
+    _ worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard workers[worker.index].answerBy == nil else { return }
     workers[worker.index].answerBy = now.advanced(

@@ -1,7 +1,7 @@
 extension Scheduler {
   /// Starts what may start: the best ready task first, as far as resources and workers go. The
   /// first one that does not fit keeps what it wants from all that come after it.
-  mutating func dispatch(at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
     guard !isSuspended, ready.count > 0 || aheadCount > 0 else { return }
     pool.clearReservation()
     var hasReservation = false
@@ -43,7 +43,7 @@ extension Scheduler {
 
   /// Gives a task to a worker that is free, or reserves it for one that is being launched.
   private mutating func assign(
-    _ task: TaskID, to worker: WorkerID, at now: Instant, into actions: inout [SchedulerAction]
+    _ task: TaskID, to worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
   ) {
     heldByWorkers += 1
     workers[worker.index].current = task
@@ -59,7 +59,7 @@ extension Scheduler {
 
   mutating func start(
     _ task: TaskID, on worker: WorkerID, isAhead: Bool = false,
-    into actions: inout [SchedulerAction]
+    into actions: inout [EngineStep]
   ) {
     set(task, isAhead ? .handed : .running)
     attempt[task.index] += 1
@@ -67,7 +67,7 @@ extension Scheduler {
     var transition = Transition(.start, task, attempt: attempt[task.index])
     transition.worker = worker
     transition.isAhead = isAhead
-    actions.append(.journal(transition))
+    actions.append(.tell(.transition(transition)))
     if phase == .finally, !workers[worker.index].knowsRunState {
       workers[worker.index].knowsRunState = true
       actions.append(.order(worker, .conclude(runState)))

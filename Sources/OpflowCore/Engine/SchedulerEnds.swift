@@ -2,7 +2,7 @@ extension Scheduler {
   /// A try ended: its worker is free for the next, and the task goes where its policies say.
   mutating func ended(
     _ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String, at now: Instant,
-    into actions: inout [SchedulerAction]
+    into actions: inout [EngineStep]
   ) {
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     fleets[Int(workers[worker.index].kind.rawValue)].noteEnd(wallMicroseconds: wall, at: now)
@@ -37,7 +37,7 @@ extension Scheduler {
   }
 
   private mutating func failed(
-    _ task: TaskID, _ failure: Transition, at now: Instant, into actions: inout [SchedulerAction]
+    _ task: TaskID, _ failure: Transition, at now: Instant, into actions: inout [EngineStep]
   ) {
     var transition = failure
     let policy = plan.policy(task)
@@ -54,7 +54,7 @@ extension Scheduler {
         transition.delayMilliseconds, asAskedBy: transition.fetch, policy: policy)
       set(task, .waiting)
       marks[task.index].insert(.delayed)
-      actions.append(.journal(transition))
+      actions.append(.tell(.transition(transition)))
       timers.push(
         TimerHeap.Entry(
           at: now.advanced(byMilliseconds: transition.delayMilliseconds), task: task))
@@ -72,7 +72,7 @@ extension Scheduler {
 
   /// Counts a failure that fails the run, frees what waits for failures from `max_failures`, and
   /// halts when that is reached.
-  mutating func countFailure(of task: TaskID, into actions: inout [SchedulerAction]) {
+  mutating func countFailure(of task: TaskID, into actions: inout [EngineStep]) {
     failures += 1
     exemptFailureEdges(of: task)
     if options.maxFailures > 0, failures >= options.maxFailures, !isHalted { halt(into: &actions) }

@@ -42,17 +42,3 @@ package enum SchedulerEvent: Equatable, Sendable {
   case suspend
   case proceed
 }
-
-/// What follows from a fact, in this order.
-enum SchedulerAction {
-  /// Write the transition to the journal, before anything that follows it here.
-  case journal(Transition)
-  /// A worker has begun with a task that it was handed ahead.
-  case began(TaskID, attempt: Int32)
-  case launch(WorkerID, WorkerKind)
-  case order(WorkerID, WorkerOrder)
-  /// Kill the worker, whose task may still run: `workerLost` is to tell when nothing of it is left.
-  case discard(WorkerID)
-  /// All is done: dismiss the workers, close the journal.
-  case finish(CloseEntry)
-}

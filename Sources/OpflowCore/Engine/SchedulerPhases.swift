@@ -21,7 +21,7 @@ extension Scheduler {
 
   /// `max_failures` is reached: only exempt tasks start from here on. `finally` tasks are, and
   /// what they need.
-  mutating func halt(into actions: inout [SchedulerAction]) {
+  mutating func halt(into actions: inout [EngineStep]) {
     isHalted = true
     for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
       exempt(TaskID(index))
@@ -30,7 +30,7 @@ extension Scheduler {
   }
 
   /// Takes back all that was about to start and may not any more.
-  private mutating func withdraw(into actions: inout [SchedulerAction]) {
+  private mutating func withdraw(into actions: inout [EngineStep]) {
     for rank in ready.removeAll() {
       let task = TaskID(ranking.task[Int(rank)])
       if mayStart(task) { enqueue(task) } else { marks[task.index].insert(.held) }
@@ -52,7 +52,7 @@ extension Scheduler {
 
   /// Starts nothing new and ends what runs by its stop rule. While `finally` tasks run they go on:
   /// they are what the stop is to lead to; only a `kill` ends them.
-  mutating func stop(_ cause: StopCause, at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func stop(_ cause: StopCause, at now: Instant, into actions: inout [EngineStep]) {
     // An I/O error outranks a request to stop: the run cannot keep its promises any more.
     if cause == .ioError {
       if stopCause == .ioError { return }
@@ -66,14 +66,14 @@ extension Scheduler {
     stopRunning(at: now, into: &actions)
   }
 
-  mutating func kill(at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func kill(at now: Instant, into actions: inout [EngineStep]) {
     isKilled = true
     if stopCause == nil { stopCause = .request }
     withdraw(into: &actions)
     stopRunning(at: now, into: &actions)
   }
 
-  private mutating func stopRunning(at now: Instant, into actions: inout [SchedulerAction]) {
+  private mutating func stopRunning(at now: Instant, into actions: inout [EngineStep]) {
     for worker in aliveWorkers {
       let record = workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
@@ -84,7 +84,7 @@ extension Scheduler {
 
   /// Orders the end of what a worker runs: at once after a `kill`, else by the task's stop rule.
   mutating func stopCurrent(
-    of worker: WorkerID, at now: Instant, into actions: inout [SchedulerAction]
+    of worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
   ) {
     let task = workers[worker.index].current
     let reason: Reason = isKilled ? .kill : stopCause == .request ? .cancel : .signal
@@ -95,10 +95,10 @@ extension Scheduler {
     actions.append(.order(worker, .stop(task, attempt: attempt[task.index], reason: reason)))
   }
 
-  mutating func suspend(at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func suspend(at now: Instant, into actions: inout [EngineStep]) {
     guard !isSuspended else { return }
     isSuspended = true
-    actions.append(.journal(Transition(.pause, .none)))
+    actions.append(.tell(.transition(Transition(.pause, .none))))
     for worker in aliveWorkers {
       // The time that the coordinator itself stands still counts against no worker.
       workers[worker.index].deadline.pause(at: now)
@@ -111,10 +111,10 @@ extension Scheduler {
     }
   }
 
-  mutating func proceed(at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func proceed(at now: Instant, into actions: inout [EngineStep]) {
     guard isSuspended else { return }
     isSuspended = false
-    actions.append(.journal(Transition(.proceed, .none)))
+    actions.append(.tell(.transition(Transition(.proceed, .none))))
     listenAnew(at: now)
     for worker in aliveWorkers {
       if workers[worker.index].isDiscarded { continue }
@@ -127,7 +127,7 @@ extension Scheduler {
   }
 
   /// Makes ready what waited long enough, and gives up workers that kept us waiting too long.
-  mutating func timer(at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func timer(at now: Instant, into actions: inout [EngineStep]) {
     if !isSuspended {
       while let task = timers.popDue(at: now) { becomeReady(task) }
     }
@@ -138,7 +138,7 @@ extension Scheduler {
   }
 
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
-  mutating func advancePhase(at now: Instant, into actions: inout [SchedulerAction]) {
+  mutating func advancePhase(at now: Instant, into actions: inout [EngineStep]) {
     while failUnservable(into: &actions) { dispatch(at: now, into: &actions) }
     guard heldByWorkers == 0, ready.count == 0, timers.first == nil, !isSuspended else { return }
     if phase == .main, startedAny, !isKilled, stopCause != .ioError {
@@ -154,7 +154,7 @@ extension Scheduler {
 
   /// Lets `finally` tasks go. A need of theirs that never ran meets `finished`, since the others
   /// are at their end, and nothing else.
-  private mutating func openFinally(into actions: inout [SchedulerAction]) {
+  private mutating func openFinally(into actions: inout [EngineStep]) {
     for position in 0..<plan.taskCount {
       let task = TaskID(plan.topologicalOrder[position])
       guard plan.flags(task).contains(.finally), state(task) == .waiting else { continue }

@@ -2,7 +2,7 @@ extension Scheduler {
   /// A worker that is free, or one that is being launched for the task; nil when there are as many
   /// as there may be.
   mutating func workerForStart(
-    _ kind: WorkerKind, at now: Instant, into actions: inout [SchedulerAction]
+    _ kind: WorkerKind, at now: Instant, into actions: inout [EngineStep]
   ) -> WorkerID? {
     let fleet = Int(kind.rawValue)
     if let idle = fleets[fleet].idle.popLast() { return idle }
@@ -24,7 +24,7 @@ extension Scheduler {
   /// give it back arrived.
   mutating func holds(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
-    into actions: inout [SchedulerAction]
+    into actions: inout [EngineStep]
   ) -> Bool {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
       !workers[worker.index].isDiscarded, plan.tasks.contains(task.index),
@@ -46,7 +46,7 @@ extension Scheduler {
   }
 
   /// The worker speaks of a task that it was handed ahead: it has begun with it.
-  mutating func noteBegun(_ task: TaskID, into actions: inout [SchedulerAction]) {
+  mutating func noteBegun(_ task: TaskID, into actions: inout [EngineStep]) {
     guard state(task) == .handed else { return }
     set(task, .running)
     if isSuspended { set(task, .suspended) }
@@ -107,7 +107,7 @@ extension Scheduler {
 
   /// A task that was handed ahead comes back unstarted; it costs no try.
   mutating func revoked(
-    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, into actions: inout [SchedulerAction]
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, into actions: inout [EngineStep]
   ) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .busy,
       !workers[worker.index].isDiscarded, plan.tasks.contains(task.index),
@@ -146,18 +146,18 @@ extension Scheduler {
 
   /// A running task returns to where it may be started again.
   private mutating func goBack(
-    _ task: TaskID, _ transition: Transition, into actions: inout [SchedulerAction]
+    _ task: TaskID, _ transition: Transition, into actions: inout [EngineStep]
   ) {
     fetches[task] = nil
     leftBehind[task] = nil
     set(task, .waiting)
-    actions.append(.journal(transition))
+    actions.append(.tell(.transition(transition)))
     becomeReady(task)
   }
 
   /// A worker that says what cannot be is no worker.
   mutating func breach(
-    _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout [SchedulerAction]
+    _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout [EngineStep]
   ) {
     discard(
       worker,
@@ -168,7 +168,7 @@ extension Scheduler {
   /// Orders a worker's end. What it holds is given back when it and all below it are gone
   /// (`workerLost`): until then its task may still run, and must not run anywhere else.
   mutating func discard(
-    _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
+    _ worker: WorkerID, complaint: String, into actions: inout [EngineStep]
   ) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone,
       !workers[worker.index].isDiscarded
@@ -183,7 +183,7 @@ extension Scheduler {
 
   /// A worker is gone, and all that was below it.
   mutating func lose(
-    _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
+    _ worker: WorkerID, complaint: String, into actions: inout [EngineStep]
   ) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase != .gone else {
       return
@@ -221,7 +221,7 @@ extension Scheduler {
 
   /// It could not be launched. Where others live, the run goes on with those.
   mutating func launchFailed(
-    _ worker: WorkerID, complaint: String, into actions: inout [SchedulerAction]
+    _ worker: WorkerID, complaint: String, into actions: inout [EngineStep]
   ) {
     guard workers.indices.contains(worker.index), workers[worker.index].phase == .launching else {
       return
@@ -264,7 +264,7 @@ extension Scheduler {
 
   /// Its worker is lost: it runs again, or fails by its own rule or after too many such losses.
   private mutating func interrupted(
-    _ task: TaskID, complaint: String, into actions: inout [SchedulerAction]
+    _ task: TaskID, complaint: String, into actions: inout [EngineStep]
   ) {
     lostCount[task.index] += 1
     marks[task.index].insert(.ran)
@@ -286,7 +286,7 @@ extension Scheduler {
   ///
   /// - Returns: whether any failed; what became ready by that and has workers is to be dispatched.
   @discardableResult
-  mutating func failUnservable(into actions: inout [SchedulerAction]) -> Bool {
+  mutating func failUnservable(into actions: inout [EngineStep]) -> Bool {
     guard fleets.contains(where: { $0.complaint != nil }) else { return false }
     var count = 0
     var countBefore = -1
