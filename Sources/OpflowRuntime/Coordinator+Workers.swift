@@ -126,16 +126,10 @@ extension Coordinator {
   }
 
   private func greet(_ hello: WorkerHello, from link: WorkerLink) {
-    let key = plan.key.description
-    if hello.version != WorkerHello.currentVersion {
-      lose(
-        link,
-        complaint: "it speaks version \(hello.version) of the worker protocol, "
-          + "this opflow version \(WorkerHello.currentVersion)")
-    } else if hello.planKey != key {
-      lose(link, complaint: "it has the plan \(hello.planKey), this run the plan \(key)")
+    if let fault = hello.fault(planKey: plan.key.description, kind: link.kind) {
+      lose(link, complaint: fault)
     } else {
-      tell(.workerReady(link.id))
+      tell(.workerReady(link.id, hello.offer))
     }
   }
 

@@ -47,7 +47,7 @@ struct LocalLauncher: ~Copyable {
       throw failure(error, of: kind)
     }
     return WorkerLink(
-      id: worker, process: process, group: group, orders: orders.takeWrite(),
+      id: worker, kind: kind, process: process, group: group, orders: orders.takeWrite(),
       reports: reports.takeRead())
   }
 

@@ -11,6 +11,7 @@ final class WorkerLink {
   }
 
   let id: WorkerID
+  let kind: WorkerKind
   let process: SpawnedProcess
   /// That it and all below it are in, where there are such.
   private let group: KillGroup?
@@ -30,10 +31,11 @@ final class WorkerLink {
   private(set) var awaitsRoom = false
 
   init(
-    id: WorkerID, process: consuming SpawnedProcess, group: KillGroup?,
+    id: WorkerID, kind: WorkerKind, process: consuming SpawnedProcess, group: KillGroup?,
     orders: consuming Descriptor, reports: consuming Descriptor
   ) {
     self.id = id
+    self.kind = kind
     self.process = process
     self.group = group
     self.reports = reports

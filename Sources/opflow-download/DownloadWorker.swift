@@ -37,7 +37,7 @@ final class DownloadWorker: WorkerRole {
 
   static let trade = WorkerTrade(
     program: "opflow-download", usage: "opflow-download worker RUN-FOLDER RUN-ID [PATIENCE-MS]",
-    actions: ["download"], kinds: [.download], slots: 1)
+    actions: .download, kinds: [.download], slots: 1)
 
   let frame: WorkerFrame
   private let plan: Plan

@@ -200,3 +200,10 @@ struct ImaginedRun {
   func state(_ name: String) -> TaskState? { plan.task(named: name).map { engine.state($0) } }
   var order: [String] { started.map(\.task) }
 }
+
+extension SchedulerEvent {
+  /// Of one that can do anything.
+  static func workerReady(_ worker: WorkerID) -> SchedulerEvent {
+    .workerReady(worker, WorkerOffer(cores: 1, actions: .all))
+  }
+}

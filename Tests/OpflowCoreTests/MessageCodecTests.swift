@@ -30,8 +30,15 @@ import Testing
   static let reports: [(WorkerReport, String)] = [
     (
       .hello(
-        WorkerHello(planKey: key, pid: 42, cores: 8, actions: ["run", "download"], host: "a\tb")),
-      "hello\t\(WorkerHello.currentVersion)\t\(key)\t42\t8\trun,download\ta\\tb\n"
+        WorkerHello(
+          planKey: key, pid: 42, offer: WorkerOffer(cores: 8, memoryBytes: 4096, actions: .all),
+          host: "a\tb")),
+      "hello\t3\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
+    ),
+    (
+      .hello(
+        WorkerHello(planKey: key, pid: 42, offer: WorkerOffer(cores: 1, actions: []), host: "")),
+      "hello\t3\t\(key)\t42\tcores=1\tactions=\n"
     ),
     (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
     (
@@ -120,11 +127,51 @@ import Testing
     "ended\t1\t1\texit=0\twall=0\tuser=0\tsys=0\trss=0\tout=0\tmore=1",
     "ended\t1\t1\texit=0\twall=99999999999999999999\tuser=0\tsys=0\trss=0\tout=0",
     "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
-    "hello\t1\tkey\t1\t1\trun", "hello\t1\tkey\t1\t1\trun\thost\tmore", "progress\t1\t1\t-2\t1\t",
+    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t3", "hello\t3\tkey",
+    "hello\t3\tkey\t1", "hello\t3\tkey\t1\tcores=1", "hello\t3\tkey\t1\tactions=run",
+    "hello\t3\tkey\t-1\tcores=1\tactions=run", "hello\t3\tkey\t1\tcores=0\tactions=run",
+    "hello\t3\tkey\t1\tcores=1\tactions=run\thost",
+    "hello\t3\tkey\t1\tcores=1\tactions=run\thost=\\x",
+    "hello\t3\tkey\t1\tcores=\tactions=run",
+    "hello\t3\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t3\tkey\t1\t4\trun\thost",
+    "progress\t1\t1\t-2\t1\t",
     "pulse", "pulse\t-1", "pulse\t1\t2", "pulsate",
   ])
   func `what is no report is refused`(line: String) {
     #expect(report(line) == nil)
+  }
+
+  @Test func `a hello may say more than is known, in any order`() {
+    let line = "hello\t3\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
+    let offer = WorkerOffer(cores: 4, actions: .run)
+    #expect(
+      report(line) == .hello(WorkerHello(planKey: "key", pid: 7, offer: offer, host: "n1")))
+  }
+
+  @Test(arguments: ["hello\t2\tkey\t1\t8\trun\thost", "hello\t2", "hello\t2\t\t\\x"])
+  func `a hello of another version is refused by its name`(line: String) throws {
+    guard case .hello(let hello) = report(line) else {
+      Issue.record("no hello")
+      return
+    }
+    #expect(
+      hello.fault(planKey: "key", kind: .command)
+        == "it speaks version 2 of the worker protocol, this opflow version 3")
+  }
+
+  @Test func `a hello that does not fit the run is refused with what it lacks`() {
+    var hello = WorkerHello(
+      planKey: "a", pid: 1, offer: WorkerOffer(cores: 1, actions: .run), host: "")
+    #expect(hello.fault(planKey: "a", kind: .command) == nil)
+    #expect(
+      hello.fault(planKey: "b", kind: .command) == "it has the plan a, this run the plan b")
+    #expect(
+      hello.fault(planKey: "a", kind: .download)
+        == "it cannot do 'download', which it is here for; it can do: run")
+    hello.offer.actions = []
+    #expect(
+      hello.fault(planKey: "a", kind: .command)
+        == "it cannot do 'run', which it is here for; it can do: nothing")
   }
 
   @Test func `random bytes neither trap nor pass`() {

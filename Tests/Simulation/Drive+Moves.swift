@@ -102,7 +102,7 @@ extension Drive {
     case .hello:
       workers[index].phase = .talking
       // The report of its hello is the event itself.
-      try tell(.workerReady(id))
+      try tell(.workerReady(id, WorkerOffer(cores: 1, actions: .all)))
     case .order:
       let order = try workers[index].takeOrder(overWire: chaos.usesWire)
       switch (order, workers[index].kind) {

@@ -109,7 +109,7 @@ private struct Game {
     perform()
     while !running.isEmpty || !ready.isEmpty {
       if let worker = ready.popLast() {
-        tell(.workerReady(worker))
+        tell(.workerReady(worker, WorkerOffer(cores: 1, actions: .all)))
         continue
       }
       let batch = running

@@ -200,7 +200,7 @@ struct Scheduler {
     switch event {
     case .begin:
       begin(into: &actions)
-    case .workerReady(let worker):
+    case .workerReady(let worker, _):
       welcome(worker, at: now)
     case .workerLost(let worker, let complaint):
       lose(worker, complaint: complaint, into: &actions)

@@ -13,7 +13,7 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// The drive begins. Comes first, once.
   case begin
   /// A worker that was launched said hello.
-  case workerReady(WorkerID)
+  case workerReady(WorkerID, WorkerOffer)
   /// A worker is gone, and so is every process below it: it ended, it was killed for a line that is
   /// no message, or it was discarded.
   case workerLost(WorkerID, complaint: String)

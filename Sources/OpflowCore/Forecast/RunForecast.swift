@@ -63,7 +63,8 @@ package struct RunForecast {
       switch step {
       case .tell(.transition(let transition)): note(transition)
       case .launch(let worker, _):
-        engine.take(.scheduler(.workerReady(worker)), at: clock, wall: 0)
+        let offer = WorkerOffer(cores: 1, actions: .all)
+        engine.take(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)):
         running.push(
           ForecastEnd(

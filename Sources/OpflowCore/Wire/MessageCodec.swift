@@ -4,7 +4,8 @@
 // A message is a line: a word and its fields, separated by TAB and ended by LF, in the journal's
 // alphabet and escapes, at most 1,000 bytes with the LF. Tasks are decimal numbers of the plan.
 //
-//   run|follow ID ATTEMPT               hello VERSION PLAN-KEY PID CORES ACTIONS HOST
+//   run|follow ID ATTEMPT               hello VERSION PLAN-KEY PID cores=N [memory=BYTES]
+//                                             actions=A,B [host=NAME]
 //   revoke ID ATTEMPT                   started ID ATTEMPT PID
 //   stop ID ATTEMPT REASON              progress ID DONE TOTAL SPEED TEXT
 //   suspend ID ATTEMPT                  ended ID ATTEMPT [exit=N|signal=N] [reason=…] [errno=N]
@@ -17,9 +18,11 @@
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
 //
-// ACTIONS are separated by commas. Text stands last and is cut between characters where the line
-// would be too long. A line that is anything else is no message: both ends know the same version,
-// which the hello tells, so nothing unknown is passed over.
+// Text stands last and is cut between characters where the line would be too long. A line that is
+// anything else is no message: both ends know the same version, which the hello tells, so nothing
+// unknown is passed over. But in the hello keys stand in any order, keys and actions that are unknown
+// are passed over, and one of another version need have nothing else that is known, so that it is
+// refused by its name.
 
 package enum MessageCodec {
   /// The line feed included.
@@ -60,15 +63,11 @@ package enum MessageCodec {
       writer.escaped(hello.planKey)
       writer.tab()
       writer.number(hello.pid)
-      writer.tab()
-      writer.number(hello.cores)
-      writer.tab()
-      for (index, action) in hello.actions.enumerated() {
-        if index > 0 { writer.raw(",") }
-        writer.escaped(action)
+      writer.offer(hello.offer)
+      if !hello.host.isEmpty {
+        writer.raw("\thost=")
+        writer.cut(hello.host, lineStart: start)
       }
-      writer.tab()
-      writer.cut(hello.host, lineStart: start)
     case .started(let task, let attempt, let pid):
       writer.message("started", task, attempt)
       writer.tab()
@@ -210,6 +209,18 @@ extension FieldWriter {
   fileprivate mutating func pulse(_ number: Int32) {
     raw("pulse\t")
     self.number(number)
+  }
+
+  fileprivate mutating func offer(_ offer: WorkerOffer) {
+    pair("\tcores=", offer.cores)
+    if let memory = offer.memoryBytes { pair("\tmemory=", memory) }
+    raw("\tactions=")
+    var isFirst = true
+    for (action, word) in WorkerActions.words where offer.actions.contains(action) {
+      if !isFirst { raw(",") }
+      raw(word)
+      isFirst = false
+    }
   }
 
   fileprivate mutating func outcome(_ outcome: Outcome) {

@@ -110,13 +110,51 @@ struct MessageFields {
       task: task, doneBytes: done, totalBytes: total, bytesPerSecond: speed, text: text)
   }
 
+  /// All that is left.
   mutating func hello() -> WorkerHello? {
-    guard let version = natural(as: Int.self), let planKey = text(),
-      let pid = natural(as: Int32.self), let cores = natural(as: Int.self),
-      let actions = text(), let host = text()
-    else { return nil }
-    return WorkerHello(
-      version: version, planKey: planKey, pid: pid, cores: cores,
-      actions: actions.split(separator: ",").map(String.init), host: host)
+    guard let version = natural(as: Int.self) else { return nil }
+    var hello = WorkerHello(
+      version: version, planKey: "", pid: 0, offer: WorkerOffer(cores: 0, actions: []), host: "")
+    if version != WorkerHello.currentVersion {
+      while next() != nil {}
+      return hello
+    }
+    guard let planKey = text(), let pid = natural(as: Int32.self) else { return nil }
+    hello.planKey = planKey
+    hello.pid = pid
+    var namesActions = false
+    while let field = next() {
+      let equals = field.position(of: UInt8(ascii: "="), from: 0)
+      guard equals < field.count else { return nil }
+      let (key, value) = (field.part(0, equals), field.part(equals + 1, field.count))
+      if key.equals("cores") {
+        guard let cores = Field.number(value, as: Int.self), cores > 0 else { return nil }
+        hello.offer.cores = cores
+      } else if key.equals("memory") {
+        guard let memory = Field.number(value, as: Int64.self), memory > 0 else { return nil }
+        hello.offer.memoryBytes = memory
+      } else if key.equals("actions") {
+        hello.offer.actions = Self.actions(value)
+        namesActions = true
+      } else if key.equals("host") {
+        guard let host = Field.text(value) else { return nil }
+        hello.host = host
+      }
+    }
+    return hello.offer.cores > 0 && namesActions ? hello : nil
+  }
+
+  /// The known ones among words that are separated by commas.
+  private static func actions(_ field: UnsafeRawBufferPointer) -> WorkerActions {
+    var actions = WorkerActions(rawValue: 0)
+    var start = 0
+    while start <= field.count {
+      let end = field.position(of: UInt8(ascii: ","), from: start)
+      for (action, word) in WorkerActions.words where field.part(start, end).equals(word) {
+        actions = WorkerActions(rawValue: actions.rawValue | action.rawValue)
+      }
+      start = end + 1
+    }
+    return actions
   }
 }

@@ -48,26 +48,40 @@ package enum WorkerReport: Equatable, Sendable {
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 2
+  package static let currentVersion = 3
+  /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.
   package var planKey: String
+  /// On its host.
   package var pid: Int32
-  package var cores: Int
-  /// What it can do: `run`, `download`.
-  package var actions: [String]
+  package var offer: WorkerOffer
+  /// The name of the machine that it is on; empty where it does not say.
   package var host: String
 
   package init(
-    version: Int = WorkerHello.currentVersion, planKey: String, pid: Int32, cores: Int,
-    actions: [String], host: String
+    version: Int = WorkerHello.currentVersion, planKey: String, pid: Int32, offer: WorkerOffer,
+    host: String
   ) {
     self.version = version
     self.planKey = planKey
     self.pid = pid
-    self.cores = cores
-    self.actions = actions
+    self.offer = offer
     self.host = host
+  }
+
+  /// Why the worker is no use for the tasks of a run, in words for a person; nil where it is.
+  package func fault(planKey: String, kind: WorkerKind) -> String? {
+    if version != Self.currentVersion {
+      return "it speaks version \(version) of the worker protocol, "
+        + "this opflow version \(Self.currentVersion)"
+    }
+    if self.planKey != planKey {
+      return "it has the plan \(self.planKey), this run the plan \(planKey)"
+    }
+    guard !offer.actions.contains(kind.action) else { return nil }
+    let can = offer.actions.isEmpty ? "nothing" : offer.actions.text
+    return "it cannot do '\(kind.action.text)', which it is here for; it can do: \(can)"
   }
 }
 

@@ -19,7 +19,7 @@ final class CommandWorker: WorkerRole {
   }
 
   static let trade = WorkerTrade(
-    program: "opflow worker", usage: "opflow worker RUN-FOLDER RUN-ID", actions: ["run"],
+    program: "opflow worker", usage: "opflow worker RUN-FOLDER RUN-ID", actions: .run,
     kinds: [.shell, .command], slots: Slot.count)
 
   let frame: WorkerFrame

@@ -72,11 +72,13 @@ package final class WorkerFrame {
 
   /// Works until the role leaves.
   func work<Role: WorkerRole>(_ role: Role) throws(Errno) {
+    let memory = Int64(clamping: Machine.memoryBytes)
+    let offer = WorkerOffer(
+      cores: Machine.cores, memoryBytes: memory > 0 ? memory : nil, actions: trade.actions)
     say(
       .hello(
         WorkerHello(
-          planKey: plan.key.description, pid: ProcessID.own, cores: Machine.cores,
-          actions: trade.actions, host: Machine.hostName)))
+          planKey: plan.key.description, pid: ProcessID.own, offer: offer, host: Machine.hostName)))
     send()
     while !isDone {
       try role.wait(nanoseconds: timeout(role.deadline))

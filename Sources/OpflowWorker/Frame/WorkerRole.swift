@@ -8,14 +8,14 @@ package struct WorkerTrade: Sendable {
   /// Its command line, for whoever got that wrong.
   package let usage: String
   /// What its hello says that it can do.
-  let actions: [String]
+  let actions: WorkerActions
   /// The kinds of tasks that it takes.
   let kinds: [ActionKind]
   /// Descriptors of its own that it watches at most.
   let slots: Int
 
   package init(
-    program: String, usage: String, actions: [String], kinds: [ActionKind], slots: Int
+    program: String, usage: String, actions: WorkerActions, kinds: [ActionKind], slots: Int
   ) {
     self.program = program
     self.usage = usage

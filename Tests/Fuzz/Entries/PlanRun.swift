@@ -30,7 +30,7 @@ struct PlanRun {
     try perform("the beginning")
     while !isOver {
       if let worker = launched.popLast() {
-        try tell(.workerReady(worker))
+        try tell(.workerReady(worker, WorkerOffer(cores: 1, actions: .all)))
       } else if let worker = order.popLast() {
         try endNext(on: worker)
       } else if let wake = engine.nextWake {

@@ -1,0 +1,44 @@
+/// What a worker brings: told by its hello, and the engine's to use.
+package struct WorkerOffer: Equatable, Sendable {
+  /// Processors that its tasks may use at once; at least 1.
+  package var cores: Int
+  /// Memory that its tasks may use; nil where it does not say.
+  package var memoryBytes: Int64?
+  package var actions: WorkerActions
+
+  package init(cores: Int, memoryBytes: Int64? = nil, actions: WorkerActions) {
+    self.cores = cores
+    self.memoryBytes = memoryBytes
+    self.actions = actions
+  }
+}
+
+/// What a worker can do: the words of `actions=` in its hello.
+package struct WorkerActions: OptionSet, Equatable, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let run = WorkerActions(rawValue: 1)
+  package static let download = WorkerActions(rawValue: 2)
+  package static let all = WorkerActions(rawValue: 3)
+
+  /// Each with its word.
+  static let words: [(action: WorkerActions, word: StaticString)] = [
+    (.run, "run"), (.download, "download"),
+  ]
+
+  /// For a person: `run, download`.
+  package var text: String {
+    Self.words.filter { contains($0.action) }.map { $0.word.description }.joined(separator: ", ")
+  }
+}
+
+extension WorkerKind {
+  /// What a worker of the kind must be able to do.
+  package var action: WorkerActions {
+    switch self {
+    case .command: .run
+    case .download: .download
+    }
+  }
+}
