@@ -9,8 +9,13 @@ import OpflowSystem
 /// ends.
 struct LogFollower: ~Copyable {
   private let folder: RunFolder
-  private let plan: Plan
+  private var journal: FollowedJournal
+  /// Tasks that have no end yet.
   private var open: [TaskID]
+  /// Those of them that have begun, and may print.
+  private var begun: [TaskID] = []
+  /// Nothing was looked at yet.
+  private var isFirst = true
   private let endsWithTasks: Bool
   private var shown: ShownLogs
 
@@ -20,9 +25,9 @@ struct LogFollower: ~Copyable {
   private static let pauseNanoseconds: Int64 = 100_000_000
   private static let patienceNanoseconds: Int64 = 2_000_000_000
 
-  init(_ run: ReadRun, _ tasks: [TaskID], endsWithTasks: Bool, color: Bool) {
+  init(_ run: consuming ReadRun, _ tasks: [TaskID], endsWithTasks: Bool, color: Bool) {
     folder = run.folder
-    plan = run.plan
+    journal = run.journal
     open = tasks
     self.endsWithTasks = endsWithTasks
     shown = ShownLogs(run, labels: tasks.count > 1 ? .prefixes : .none, color: color)
@@ -34,7 +39,7 @@ struct LogFollower: ~Copyable {
     while isLive, !(endsWithTasks && open.isEmpty) {
       let began = Clock.monotonicNanoseconds
       isLive = try showMore()
-      // Reading a long journal again and again must not take a whole processor.
+      // To look at a million tasks again and again must not take a whole processor.
       let pause = max(Self.pauseNanoseconds, 9 * (Clock.monotonicNanoseconds - began))
       if isLive { try wait(pause) }
     }
@@ -42,19 +47,43 @@ struct LogFollower: ~Copyable {
 
   /// Whether the run lived before this looked at it, so that more may come.
   private mutating func showMore() throws(CommandError) -> Bool {
-    let (folder, plan) = (folder, plan)
-    let (isHeld, history) = try RunLookup.reading { () throws(RunFolderError) in
-      (try RunFolderLock.isHeld(folder), try folder.readHistory(plan: plan).history)
+    let (isLive, isNew) = try look()
+    defer { isFirst = false }
+    if isNew || isFirst {
+      try showAll(isLive)
+    } else {
+      for task in begun { try shown.show(task) }
     }
+    return isLive
+  }
+
+  private mutating func look() throws(CommandError) -> (isLive: Bool, isNew: Bool) {
+    do throws(RunFolderError) {
+      if try RunFolderLock.isHeld(folder) { return (true, try journal.look()) }
+      try journal.lookToEnd()
+      return (false, true)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private mutating func showAll(_ isLive: Bool) throws(CommandError) {
     // A task's end is journaled after its last output is written.
+    let model = journal.model
     var still: [TaskID] = []
+    begun.removeAll(keepingCapacity: true)
     for task in open {
-      let record = history[task]
-      if record.startedMilliseconds > 0 { try shown.show(task) }
-      if record.state.isTerminal || !isHeld { try shown.end(task) } else { still.append(task) }
+      let record = model[task]
+      let hasBegun = record.startedMilliseconds > 0
+      if hasBegun { try shown.show(task) }
+      if record.state.isTerminal || !isLive {
+        try shown.end(task)
+      } else {
+        still.append(task)
+        if hasBegun { begun.append(task) }
+      }
     }
     open = still
-    return isHeld
   }
 
   private mutating func wait(_ nanoseconds: Int64) throws(CommandError) {

@@ -4,27 +4,29 @@ import OpflowSystem
 
 /// Logs on their way to standard output.
 struct ShownLogs {
-  private let run: ReadRun
+  private let folder: RunFolder
+  private let plan: Plan
   private let logs: RunLogs
   private var view: LogView
   private var tails: [TaskID: LogTail] = [:]
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-  init(_ run: ReadRun, labels: LogView.Labels, color: Bool) {
-    self.run = run
+  init(_ run: borrowing ReadRun, labels: LogView.Labels, color: Bool) {
+    folder = run.folder
+    plan = run.plan
     logs = RunLogs(run.folder)
     view = LogView(plan: run.plan, labels: labels, color: color)
   }
 
   /// Whether the task had printed something when this began.
-  func exists(_ task: TaskID) -> Bool { logs.path(of: task, in: run.plan) != nil }
+  func exists(_ task: TaskID) -> Bool { logs.path(of: task, in: plan) != nil }
 
   /// Shows what the task printed since the last call, piece by piece: a log may be larger than
   /// memory.
   mutating func show(_ task: TaskID) throws(CommandError) {
     var tail =
       tails[task]
-      ?? LogTail(path: "\(run.folder.logs)/\(LogName.of(run.plan.nameBytes(task)))")
+      ?? LogTail(path: "\(folder.logs)/\(LogName.of(plan.nameBytes(task)))")
     while try read(&tail, of: task) { try Console.write(view.takeText()) }
     tails[task] = tail
   }

@@ -123,7 +123,6 @@ import Testing
       for _ in 0..<2 {
         var reader = try JournalReader(bytes)
         while let line = reader.next() { history.apply(line, plan: plan) }
-        history.finish()
         #expect(history.successes(plan) == ["b"])
         #expect(history.drives == 2)
         #expect(history[try plan.id("a")].attempts == 2)

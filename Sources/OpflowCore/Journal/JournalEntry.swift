@@ -177,12 +177,4 @@ package struct Transition: Sendable, Equatable {
     self.outcome.reason = reason
     self.culprit = culprit
   }
-
-  /// Whether a try of the task is over with it.
-  var endsTry: Bool {
-    switch event {
-    case .success, .failure, .retry, .cancel, .interrupt: true
-    case .start, .skip, .pause, .proceed, .resume: false
-    }
-  }
 }

@@ -12,7 +12,7 @@ package struct JournalRecovery: Equatable, Sendable {
   package private(set) var lastSequence: UInt64 = 0
   /// The end of the last intact line.
   package private(set) var intactByteCount = 0
-  private var endsWithLineFeed = true
+  private(set) var endsWithLineFeed = true
   private var byteCount = 0
 
   static let placeLimit = 100
@@ -40,6 +40,12 @@ package struct JournalRecovery: Equatable, Sendable {
     lastSequence = sequence
     intactByteCount = end
     self.endsWithLineFeed = endsWithLineFeed
+  }
+
+  /// The line feed that the last intact line lacked is there now.
+  mutating func passLineFeed(end: Int) {
+    intactByteCount = end
+    endsWithLineFeed = true
   }
 
   mutating func drop(_ range: Range<Int>, _ kind: JournalDamage.Kind) {

@@ -1,18 +1,18 @@
-/// What the views of progress know: every task's state and the counts over them.
-struct DriveModel {
-  let plan: Plan
-  let scope: DriveScope
+/// What is known of a drive as it goes: the fold of its transitions, as the engine tells them.
+///
+/// Beside `RunModel`, the fold of a journal, it knows of a task no more than its state, but of what runs
+/// also what no line tells: that a worker has begun with what it was handed ahead, which is told as a
+/// start, and how far downloads are.
+package struct DriveModel {
+  package let plan: Plan
+  package let scope: DriveScope
   private var states: [TaskState]
+  /// Of the tasks that the drive is about, without those whose earlier result is taken over.
+  package private(set) var counts = TaskCounts()
   /// In the order of their starts.
   private(set) var running: [RunningTask] = []
-  /// Tasks that were running when the drive ended them, and wait for a further one.
-  private(set) var interrupted: [TaskID] = []
-  private(set) var succeeded = 0
-  private(set) var upToDate = 0
-  private(set) var failed = 0
-  private(set) var allowedFailures = 0
-  private(set) var skipped = 0
-  private(set) var cancelled = 0
+  /// Tasks that were cut short and have not started since.
+  package private(set) var interrupted: [TaskID] = []
   private(set) var beganMilliseconds: Int64 = 0
   /// Whether any task printed something.
   private(set) var hasOutput = false
@@ -25,24 +25,23 @@ struct DriveModel {
     var download: DownloadProgress?
   }
 
-  init(plan: Plan, scope: DriveScope) {
+  package init(plan: Plan, scope: DriveScope) {
     self.plan = plan
     self.scope = scope
     states = [TaskState](repeating: .waiting, count: plan.taskCount)
+    counts.add(.waiting, scope.selected.count - scope.reused.count)
     guard !scope.stillFailed.isEmpty else { return }
     for index in plan.tasks where scope.stillFailed.contains(TaskID(index)) {
       states[index] = .failed
-      failed += 1
+      counts.move(from: .waiting, to: .failed)
     }
   }
 
   var total: Int { scope.selected.count }
   var reused: Int { scope.reused.count }
   /// Tasks that have their end, reused ones included.
-  var finished: Int {
-    reused + succeeded + upToDate + failed + allowedFailures + skipped + cancelled
-  }
-  var notStarted: Int { max(0, total - finished - interrupted.count - running.count) }
+  var finished: Int { reused + counts.ended + counts.cancelled }
+  var notStarted: Int { max(0, counts.pending - interrupted.count) }
 
   /// Tasks of this drive that never started, in the order of the manifest.
   func firstNotStarted(_ limit: Int) -> [TaskID] {
@@ -55,40 +54,46 @@ struct DriveModel {
     return tasks
   }
 
+  /// Of a task that is part of the drive.
+  package func state(_ task: TaskID) -> TaskState { states[task.index] }
+
   func name(_ task: TaskID) -> String { plan.nameString(task) }
 
   mutating func begin(atMilliseconds now: Int64) { beganMilliseconds = now }
 
-  mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
+  package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
     let task = transition.task
     guard !task.isNone, task.index < states.count else { return }
     let old = states[task.index]
-    let new = Self.state(after: transition)
+    let new = transition.state(after: old)
     states[task.index] = new
+    counts.move(from: old, to: new)
     if transition.outcome.usage.outputBytes > 0 { hasOutput = true }
-    count(old, by: -1)
-    count(new, by: 1)
     if transition.event == .success, let report = transition.fetch?.report {
       downloads.add(report)
     }
-    switch transition.event {
-    case .start:
-      interrupted.removeAll { $0 == task }
-      if new == .handed { break }
-      running.append(RunningTask(task: task, startedMilliseconds: now))
-    case .interrupt where old != .handed && transition.outcome.reason != .revoked:
-      interrupted.append(task)
-    case .proceed:
+    if transition.event == .start { interrupted.removeAll { $0 == task } }
+    if transition.cutsShort { interrupted.append(task) }
+    follow(task, from: old, to: new, atMilliseconds: now)
+  }
+
+  /// Keeps the list of what runs.
+  private mutating func follow(
+    _ task: TaskID, from old: TaskState, to new: TaskState, atMilliseconds now: Int64
+  ) {
+    switch (old.isRunning, new.isRunning) {
+    case (false, false): break
+    case (false, true): running.append(RunningTask(task: task, startedMilliseconds: now))
+    case (true, false): if let place = place(of: task) { running.remove(at: place) }
+    case (true, true):
       // While it was suspended nothing was to come.
-      if let place = running.firstIndex(where: { $0.task == task }) {
+      if old == .suspended, new == .running, let place = place(of: task) {
         running[place].download?.toldMilliseconds = now
       }
-    case .success, .failure, .retry, .skip, .cancel, .interrupt, .pause, .resume: break
-    }
-    if new != .running, new != .suspended, old == .running || old == .suspended {
-      if let place = running.firstIndex(where: { $0.task == task }) { running.remove(at: place) }
     }
   }
+
+  private func place(of task: TaskID) -> Int? { running.firstIndex { $0.task == task } }
 
   /// A worker has it, and has not begun with it.
   func isHanded(_ task: TaskID) -> Bool {
@@ -99,33 +104,31 @@ struct DriveModel {
 
   /// Notes how far a download is; nil when it does not run.
   mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
-    guard let place = running.firstIndex(where: { $0.task == task }) else { return nil }
+    guard let place = place(of: task) else { return nil }
     running[place].download = progress
     return running[place]
   }
 
-  private static func state(after transition: Transition) -> TaskState {
-    switch transition.event {
-    case .start: transition.isAhead ? .handed : .running
-    case .proceed: .running
-    case .success: .succeeded
-    case .failure: transition.allowed ? .failedAllowed : .failed
-    case .retry, .interrupt, .resume: .waiting
-    case .skip: .skipped
-    case .cancel: .cancelled
-    case .pause: .suspended
+  /// What is wrong with the model; nil when nothing is. Looks at everything.
+  package func checkInvariants() -> String? {
+    var counted = TaskCounts()
+    for index in states.indices {
+      let task = TaskID(index)
+      if scope.selected.contains(task), !scope.reused.contains(task) { counted.add(states[index]) }
+      let isListed = running.contains { $0.task == task }
+      if isListed != states[index].isRunning {
+        return "\(name(task)) is \(states[index])\(isListed ? ", and listed as running" : "")"
+      }
     }
+    if counted != counts { return "the counts are \(counts), of the states \(counted)" }
+    if interrupted.contains(where: { states[$0.index] == .handed || states[$0.index].isRunning }) {
+      return "a task runs that is listed as cut short"
+    }
+    return nil
   }
+}
 
-  private mutating func count(_ state: TaskState, by step: Int) {
-    switch state {
-    case .waiting, .ready, .handed, .running, .suspended: break
-    case .succeeded: succeeded += step
-    case .upToDate: upToDate += step
-    case .failed: failed += step
-    case .failedAllowed: allowedFailures += step
-    case .skipped: skipped += step
-    case .cancelled: cancelled += step
-    }
-  }
+extension TaskState {
+  /// Whether a worker has begun with it, and it has no end.
+  var isRunning: Bool { self == .running || self == .suspended }
 }

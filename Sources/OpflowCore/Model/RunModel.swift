@@ -38,7 +38,7 @@ package struct RunModel: Sendable {
   private var gone = GoneTasks()
   private var head = DriveHead()
   private var gaps: [Range<UInt64>] = []
-  /// What ended on a line before this one, and was not taken back since, is unproven.
+  /// What ended on a line before this one, and was not taken back since, is unproven for ever.
   private var provenFrom: UInt64 = 0
   private var lastSequence: UInt64 = 0
   /// Lines missing right before the newest one.
@@ -47,7 +47,7 @@ package struct RunModel: Sendable {
   /// The history of a run that never began.
   package init() { self.init(keepingDetails: false, absolutePlan: nil) }
 
-  private init(keepingDetails: Bool, absolutePlan: Plan?) {
+  init(keepingDetails: Bool, absolutePlan: Plan?) {
     keepsDetails = keepingDetails
     self.absolutePlan = absolutePlan
   }
@@ -60,11 +60,10 @@ package struct RunModel: Sendable {
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
     absolutePlan: Plan? = nil
   ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
-    var reader = try JournalReader(bytes)
-    var history = RunModel(keepingDetails: keepingDetails, absolutePlan: absolutePlan)
-    while let line = reader.next() { history.apply(line, plan: plan) }
-    history.finish()
-    return (history, reader.recovery)
+    var follower = JournalFollower(
+      plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
+    let recovery = try follower.read(toEnd: bytes)
+    return (follower.model, recovery)
   }
 
   /// Reads what a journal says of the run as a whole, which needs no plan; its tasks stay unknown.
@@ -95,7 +94,7 @@ package struct RunModel: Sendable {
   func state(_ task: TaskID) -> TaskState {
     if records.isEmpty { return .waiting }
     let sequence = records[task.index].settleSequence
-    return sequence > 0 && sequence < provenFrom ? .waiting : records[task.index].state
+    return sequence > 0 && sequence < trustedFrom ? .waiting : records[task.index].state
   }
 
   /// SEQ of the line that put a task into its terminal state; 0 while it is in none, or where that is
@@ -104,7 +103,7 @@ package struct RunModel: Sendable {
   func settleSequence(_ task: TaskID) -> UInt64 {
     if records.isEmpty { return 0 }
     let sequence = records[task.index].settleSequence
-    return sequence < provenFrom ? 0 : sequence
+    return sequence < trustedFrom ? 0 : sequence
   }
 
   /// Tasks that the journal speaks of and the plan does not have, in the order in which they came,
@@ -154,10 +153,20 @@ package struct RunModel: Sendable {
     }
   }
 
-  /// Settles what only the end of the lines tells. Folding more lines afterwards is legal.
-  package mutating func finish() {
-    if head.isIncomplete { distrust(before: head.sequence) }
+  /// Folds the lines that a reader is still to come to.
+  mutating func apply(_ reader: inout JournalReader, plan: Plan) {
+    while let line = reader.next() { apply(line, plan: plan) }
   }
+
+  /// What ended on a line before this one, and was not taken back since, is unproven as things are:
+  /// lines to come may tell what the newest drive took back.
+  @inline(__always)
+  private var trustedFrom: UInt64 {
+    head.isIncomplete ? Swift.max(provenFrom, head.sequence) : provenFrom
+  }
+
+  /// No line to come tells of the head of the newest drive.
+  private mutating func endHead() { provenFrom = trustedFrom }
 
   private mutating func lose(_ sequences: Range<UInt64>) {
     gaps.append(sequences)
@@ -173,7 +182,7 @@ package struct RunModel: Sendable {
       if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
     case .resume:
       let entry = line.resume
-      finish()
+      endHead()
       let drive = line.drive
       if drive > drives + 1 { distrust(before: line.sequence) }
       drives = Swift.max(drive, drives + 1)
@@ -201,7 +210,7 @@ package struct RunModel: Sendable {
   }
 
   private mutating func enterLost(drive: Int, at sequence: UInt64) {
-    finish()
+    endHead()
     if drive == drives + 1, missingBefore == 1 {
       // Only that line is lost, so far. How many were to follow it is lost with it.
       head = DriveHead(sequence: sequence - 1, expected: .max)
@@ -221,7 +230,7 @@ package struct RunModel: Sendable {
   }
 
   private func isUnproven(_ record: TaskRecord) -> Bool {
-    record.settleSequence > 0 && record.settleSequence < provenFrom
+    record.settleSequence > 0 && record.settleSequence < trustedFrom
   }
 
   @inline(__always)
@@ -267,11 +276,8 @@ package struct RunModel: Sendable {
     case .start:
       if fields.isAhead { handed.append(task, to: fields.worker) }
     case .success:
-      guard let next = handed.popFirst(of: records[task.index].worker),
-        records[next.index].state == .handed
-      else { return }
-      records[next.index].state = .running
-      records[next.index].startedMilliseconds = line.milliseconds
+      guard let next = handed.popFirst(of: records[task.index].worker) else { return }
+      records[next.index].begin(line)
     case .interrupt, .failure, .cancel, .retry:
       handed.remove(task, of: records[task.index].worker)
     case .skip, .pause, .proceed, .resume: break
@@ -298,60 +304,5 @@ package struct RunModel: Sendable {
       if gaps[middle].lowerBound > known { high = middle } else { low = middle + 1 }
     }
     return low < gaps.count ? gaps[low].lowerBound : 0
-  }
-}
-
-/// `--only` and `--skip` of one drive.
-package struct DriveSelection: Equatable, Sendable {
-  package var only: [String]
-  package var skip: [String]
-
-  package init(only: [String], skip: [String]) {
-    self.only = only
-    self.skip = skip
-  }
-}
-
-/// The `resume` lines of tasks that a drive begins with: how many the run's own `resume` promised,
-/// and how many were seen or can be told from what followed.
-private struct DriveHead: Sendable {
-  /// Of the run's `resume`; 0 where there is none.
-  var sequence: UInt64 = 0
-  var expected = 0
-  var seen = 0
-  private var missing: UInt64 = 0
-
-  init() {}
-
-  init(sequence: UInt64, expected: Int) {
-    self.sequence = sequence
-    self.expected = expected
-  }
-
-  /// Lines are missing while not all of the head's were seen.
-  mutating func lose(_ count: UInt64) {
-    if seen < expected { missing += count }
-  }
-
-  /// A crash within the head is no loss: nothing had been started, and nothing is missing.
-  var isIncomplete: Bool { missing > 0 && seen < expected }
-}
-
-/// Names of tasks that the plan does not have.
-private struct GoneTasks: Sendable {
-  /// With the place that each came in.
-  private var places: [String: Int] = [:]
-  private var nextPlace = 0
-
-  var names: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
-
-  mutating func insert(_ escapedName: UnsafeRawBufferPointer) {
-    guard let name = Field.text(escapedName), places[name] == nil else { return }
-    places[name] = nextPlace
-    nextPlace += 1
-  }
-
-  mutating func forget(_ names: [String]) {
-    for name in names { places[name] = nil }
   }
 }

@@ -3,7 +3,7 @@
 package struct RunStatus {
   package let run: String
   package let state: RunState
-  package let counts: Counts
+  package let counts: TaskCounts
   /// Since the epoch.
   package let openedMilliseconds: Int64
   /// Of the journal's last line.
@@ -18,21 +18,6 @@ package struct RunStatus {
   /// The sizes of the parts that downloads left, by those of `mayHavePart`.
   package var keptBytes: [TaskID: Int64] = [:]
 
-  /// Tasks by the word of `status`.
-  package struct Counts: Equatable, Sendable {
-    package internal(set) var pending = 0
-    package internal(set) var running = 0
-    package internal(set) var succeeded = 0
-    package internal(set) var failed = 0
-    package internal(set) var skipped = 0
-    package internal(set) var cancelled = 0
-    package internal(set) var upToDate = 0
-
-    package var total: Int { ended + cancelled + pending + running }
-    /// Those that a resume of the run leaves as they are, but for those that failed.
-    package var ended: Int { succeeded + failed + skipped + upToDate }
-  }
-
   /// - Parameters:
   ///   - included: the tasks of the run.
   ///   - isHeld: whether a process drives the run now.
@@ -45,17 +30,9 @@ package struct RunStatus {
     state = history.state(isHeld: isHeld)
     openedMilliseconds = history.openedMilliseconds
     lastMilliseconds = history.lastMilliseconds
-    var counts = Counts()
+    var counts = TaskCounts()
     for index in plan.tasks where included.contains(TaskID(index)) {
-      switch Self.state(history.state(TaskID(index)), isHeld: isHeld) {
-      case .waiting, .ready, .handed: counts.pending += 1
-      case .running, .suspended: counts.running += 1
-      case .succeeded: counts.succeeded += 1
-      case .upToDate: counts.upToDate += 1
-      case .failedAllowed, .failed: counts.failed += 1
-      case .skipped: counts.skipped += 1
-      case .cancelled: counts.cancelled += 1
-      }
+      counts.add(Self.state(history.state(TaskID(index)), isHeld: isHeld))
     }
     self.counts = counts
   }

@@ -104,9 +104,10 @@ extension TaskRecord {
     _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
     _ plan: Plan
   ) {
+    let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
     switch event {
     case .start:
-      leave(for: fields.isAhead ? .handed : .running)
+      leave(for: next)
       worker = fields.worker
       attempts = Swift.max(attempts, fields.attempt)
       startSequence = line.sequence
@@ -114,7 +115,7 @@ extension TaskRecord {
       endedMilliseconds = 0
       status = .unknown
     case .success:
-      end(.succeeded, line, fields)
+      end(next, line, fields)
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume:
       applyRare(event, line, task, plan)
@@ -128,48 +129,53 @@ extension TaskRecord {
   ) {
     let fields = TransitionFields(line)
     let culprit = plan.task(escapedName: fields.culprit) ?? .none
+    let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
     switch event {
     // Folded above.
     case .start, .success: break
     case .failure:
-      end(fields.allowed ? .failedAllowed : .failed, line, fields)
+      end(next, line, fields)
       if fields.allowed, !fields.fingerprint.isAbsolute {
         compare(fields.fingerprint, with: task, plan)
       }
     case .skip:
       let wasCutShort = isCutShort
-      settle(.skipped, line)
+      settle(next, line)
       if wasCutShort { marks.insert(.cutShort) }
       reason = fields.reason
       self.culprit = culprit
     case .cancel:
-      end(.cancelled, line, fields)
+      end(next, line, fields)
     case .retry:
-      end(.waiting, line, fields)
+      end(next, line, fields)
       settleSequence = 0
     case .interrupt:
-      end(.waiting, line, fields)
+      end(next, line, fields)
       settleSequence = 0
-      if fields.reason == .revoked {
-        // Handed ahead and taken back: it never ran.
+      if event.cutsShort(fields.reason) {
+        marks.insert(.interrupted)
+      } else {
         attempts = Swift.max(0, fields.attempt - 1)
         startedMilliseconds = 0
         endedMilliseconds = 0
-      } else {
-        marks.insert(.interrupted)
       }
-    // Lines of the whole run speak of no task; others are of no known opflow.
-    case .pause: if state == .running { state = .suspended }
-    case .proceed: if state == .suspended { state = .running }
+    case .pause, .proceed: state = next
     case .resume:
       let wasCutShort = isCutShort
-      leave(for: .waiting)
+      leave(for: next)
       if wasCutShort, fields.reason != .asked { marks.insert(.cutShort) }
       reason = fields.reason
       self.culprit = culprit
       changedPart = fields.changedPart
       if timesResumed < .max { timesResumed += 1 }
     }
+  }
+
+  /// Its worker has begun with it, which it was handed ahead.
+  mutating func begin(_ line: JournalLine) {
+    guard state == .handed else { return }
+    state = .running
+    startedMilliseconds = line.milliseconds
   }
 
   /// The record where what it ended with is in doubt: it counts as never ended.

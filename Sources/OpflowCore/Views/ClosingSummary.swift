@@ -25,8 +25,8 @@ struct ClosingSummary {
         block.write(failure, model, into: &text)
       }
     }
-    if model.failed > failures.first.count {
-      text.add("… and \(model.failed - failures.first.count) more failures\n")
+    if model.counts.failed > failures.first.count {
+      text.add("… and \(model.counts.failed - failures.first.count) more failures\n")
     }
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
     names(
@@ -38,7 +38,7 @@ struct ClosingSummary {
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
     text.add(palette.bold("run \(heading.run) "))
     text.add(verdict(close))
-    text.add(" in \(elapsed): \(counts())")
+    text.add(" in \(elapsed): \(result())")
     text.endLine()
     if namesLogs, model.hasOutput {
       text.add("what tasks printed: \(heading.logsCommand)")
@@ -71,11 +71,12 @@ struct ClosingSummary {
     }
   }
 
-  private func counts() -> String {
+  private func result() -> String {
+    let counts = model.counts
     let parts = [
-      (model.succeeded, "succeeded"), (model.upToDate, "up to date"), (model.failed, "failed"),
-      (model.allowedFailures, "failed (allowed)"), (model.skipped, "skipped"),
-      (model.cancelled, "cancelled"), (model.interrupted.count, "interrupted"),
+      (counts.succeeded, "succeeded"), (counts.upToDate, "up to date"), (counts.failed, "failed"),
+      (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
+      (counts.cancelled, "cancelled"), (model.interrupted.count, "interrupted"),
       (model.notStarted, "pending"), (model.reused, "reused"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return parts.isEmpty ? "nothing to do" : parts.joined(separator: ", ")

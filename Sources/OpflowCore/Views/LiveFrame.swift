@@ -50,9 +50,9 @@ struct LiveFrame {
     var line = StyledLine()
     line.add("[\(model.finished)/\(model.total)]", .dim)
     line.add(" \(DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds))")
-    if model.failed > 0 {
+    if model.counts.failed > 0 {
       line.add(", ")
-      line.add("\(model.failed) failed", .red)
+      line.add("\(model.counts.failed) failed", .red)
     }
     line.add(", \(model.running.count) running")
     if model.notStarted > 0 { line.add(", \(model.notStarted) waiting") }

@@ -26,7 +26,7 @@ package enum StatusJSON {
     return json.bytes
   }
 
-  private static func write(_ counts: RunStatus.Counts, into json: inout JSONWriter) {
+  private static func write(_ counts: TaskCounts, into json: inout JSONWriter) {
     json.beginObject()
     json.key("pending")
     json.number(counts.pending)
@@ -35,7 +35,7 @@ package enum StatusJSON {
     json.key("succeeded")
     json.number(counts.succeeded)
     json.key("failed")
-    json.number(counts.failed)
+    json.number(counts.allFailed)
     json.key("skipped")
     json.number(counts.skipped)
     json.key("cancelled")

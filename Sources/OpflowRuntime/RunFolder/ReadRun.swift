@@ -5,7 +5,8 @@ internal import OpflowSystem
 package struct ReadRun {
   package let folder: RunFolder
   package let plan: Plan
-  package let history: RunModel
+  /// Goes on where this reading stopped.
+  package let journal: FollowedJournal
   package let recovery: JournalRecovery
   package let isHeld: Bool
 
@@ -14,9 +15,12 @@ package struct ReadRun {
     // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
     plan = try folder.openPlan()
-    (history, recovery) = try folder.readHistory(
-      plan: plan, keepingDetails: keepingDetails)
+    var journal = FollowedJournal(folder, plan: plan, keepingDetails: keepingDetails)
+    recovery = try journal.lookToEnd()
+    self.journal = journal
   }
+
+  package var history: RunModel { journal.model }
 
   package var status: RunStatus {
     var status = RunStatus(

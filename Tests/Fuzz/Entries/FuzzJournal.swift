@@ -124,7 +124,6 @@ enum FuzzJournal {
         history.apply(line, plan: plan)
         history.apply(line, plan: plan)
       }
-      history.finish()
       return history
     }
     var again = reading

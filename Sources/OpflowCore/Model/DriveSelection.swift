@@ -1,0 +1,10 @@
+/// `--only` and `--skip` of one drive.
+package struct DriveSelection: Equatable, Sendable {
+  package var only: [String]
+  package var skip: [String]
+
+  package init(only: [String], skip: [String]) {
+    self.only = only
+    self.skip = skip
+  }
+}

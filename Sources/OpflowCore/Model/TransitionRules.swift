@@ -1,0 +1,44 @@
+/// What transitions do to tasks, for every fold of them: that of a journal's lines (`TaskRecord`) and
+/// that of a drive as it goes (`DriveModel`).
+extension TransitionEvent {
+  /// The state of a task after it. A worker begins with what it was handed ahead without a line of its
+  /// own: see `HandedTasks`.
+  @inline(__always)
+  func state(after old: TaskState, isAhead: Bool, allowed: Bool) -> TaskState {
+    switch self {
+    case .start: isAhead ? .handed : .running
+    case .success: .succeeded
+    case .failure: allowed ? .failedAllowed : .failed
+    case .skip: .skipped
+    case .cancel: .cancelled
+    case .retry, .interrupt, .resume: .waiting
+    // Lines of the whole run speak of no task; others are of no known opflow.
+    case .pause: old == .running ? .suspended : old
+    case .proceed: old == .suspended ? .running : old
+    }
+  }
+
+  /// Whether it cut a try short. What was handed ahead and taken back never ran.
+  func cutsShort(_ reason: Reason) -> Bool { self == .interrupt && reason != .revoked }
+
+  /// Whether a try of the task is over with it.
+  var endsTry: Bool {
+    switch self {
+    case .success, .failure, .retry, .cancel, .interrupt: true
+    case .start, .skip, .pause, .proceed, .resume: false
+    }
+  }
+}
+
+extension Transition {
+  /// The state of its task after it.
+  func state(after old: TaskState) -> TaskState {
+    event.state(after: old, isAhead: isAhead, allowed: allowed)
+  }
+
+  /// Whether it cut a try short.
+  var cutsShort: Bool { event.cutsShort(outcome.reason) }
+
+  /// Whether a try of the task is over with it.
+  var endsTry: Bool { event.endsTry }
+}

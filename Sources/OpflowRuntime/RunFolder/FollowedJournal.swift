@@ -1,0 +1,107 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// A run's journal in its folder, looked at again and again as it grows, also by a resume. Each look
+/// reads what was appended since the one before. Where another file stands in its place, or it was cut,
+/// it is read anew.
+package struct FollowedJournal {
+  private var follower: JournalFollower
+  /// How the follower of another file begins.
+  private let fresh: JournalFollower
+  private let path: String
+  /// Nil before the first look.
+  private var file: FileIdentity?
+
+  /// More than that is mapped, not copied.
+  private static let copiedBytes = 1 << 20
+
+  package init(
+    _ folder: RunFolder, plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil
+  ) {
+    path = folder.journal
+    fresh = JournalFollower(
+      plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
+    follower = fresh
+  }
+
+  package var model: RunModel { follower.model }
+
+  /// Folds what is new in a journal that is being written.
+  ///
+  /// - Returns: whether there was anything.
+  @discardableResult
+  package mutating func look() throws(RunFolderError) -> Bool {
+    let before = (file, follower.offset)
+    try look { follower, bytes throws(JournalError) in try follower.read(growing: bytes) }
+    return before != (file, follower.offset)
+  }
+
+  /// Folds what is new up to the end, where a line counts without its line feed too.
+  ///
+  /// - Returns: what reading found in the whole journal besides lines.
+  @discardableResult
+  package mutating func lookToEnd() throws(RunFolderError) -> JournalRecovery {
+    try look { follower, bytes throws(JournalError) in try follower.read(toEnd: bytes) }
+  }
+
+  /// Hands the follower what is new.
+  private mutating func look<Result>(
+    _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
+  ) throws(RunFolderError) -> Result {
+    let path = path
+    let descriptor = try doing("open", path) { () throws(Errno) in
+      try File.open(path, .readOnly)
+    }
+    let status = try doing("open", path) { () throws(Errno) in try descriptor.status() }
+    if status.identity != file || status.sizeBytes < follower.offset { follower = fresh }
+    file = status.identity
+    let count = Int(status.sizeBytes) - follower.offset
+    if follower.offset == 0 || count > Self.copiedBytes {
+      let mapped = try doing("open", path) { () throws(Errno) in
+        try MappedFile(descriptor, isReadWhole: follower.offset == 0)
+      }
+      defer { MappedFile.unmap(mapped.bytes) }
+      let new = mapped.bytes.dropFirst(follower.offset)
+      return try journal { () throws(JournalError) in
+        try fold(&follower, UnsafeRawBufferPointer(rebasing: new))
+      }
+    }
+    let new = try doing("read", path) { () throws(Errno) in
+      try Self.read(descriptor, at: Int64(follower.offset), count)
+    }
+    return try journal { () throws(JournalError) in
+      try new.withUnsafeBufferPointer { new throws(JournalError) in
+        try fold(&follower, UnsafeRawBufferPointer(new))
+      }
+    }
+  }
+
+  private func journal<Result>(
+    _ body: () throws(JournalError) -> Result
+  ) throws(RunFolderError) -> Result {
+    do throws(JournalError) {
+      return try body()
+    } catch {
+      throw .journal(path: path, error)
+    }
+  }
+
+  /// So many bytes, or fewer where the file was cut meanwhile.
+  private static func read(
+    _ file: borrowing Descriptor, at offset: Int64, _ count: Int
+  ) throws(Errno) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let read = try bytes.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
+        let rest = UnsafeMutableRawBufferPointer(
+          rebasing: UnsafeMutableRawBufferPointer(room)[filled...])
+        return try file.read(into: rest, at: offset + Int64(filled))
+      }
+      if read == 0 { break }
+      filled += read
+    }
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+}
