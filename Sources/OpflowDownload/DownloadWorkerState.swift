@@ -166,7 +166,7 @@ package struct DownloadWorkerState: Sendable {
 
   /// What is being made durable is not stopped: it has a moment to go.
   private mutating func stop(
-    _ task: TaskID, _ attempt: Int32, _ reason: Reason, at now: Instant,
+    _ task: TaskID, _ attempt: Int32, _ reason: StopReason, at now: Instant,
     into actions: inout [DownloadWorkerAction]
   ) {
     guard let place = place(task, attempt) else { return }
@@ -176,7 +176,7 @@ package struct DownloadWorkerState: Sendable {
     }
     isSuspended = false
     giveBack(1..<entries.count, into: &actions)
-    if case .transferring = entries[0].phase { cut(0, reason, at: now, into: &actions) }
+    if case .transferring = entries[0].phase { cut(0, .stopped(reason), at: now, into: &actions) }
   }
 
   private mutating func suspend(_ task: TaskID, _ attempt: Int32, at now: Instant) {
@@ -205,7 +205,7 @@ package struct DownloadWorkerState: Sendable {
   // MARK: - Ends
 
   private mutating func cut(
-    _ place: Int, _ reason: Reason, at now: Instant, into actions: inout [DownloadWorkerAction]
+    _ place: Int, _ reason: EndReason, at now: Instant, into actions: inout [DownloadWorkerAction]
   ) {
     actions.append(.cut(entries[place].task))
     end(place, Outcome(status: .unknown, reason: reason), at: now)

@@ -184,7 +184,7 @@ final class DownloadWorker: WorkerRole {
     switch end {
     case .success: return Outcome(status: .success)
     case .failure(let defeat):
-      let reason: Reason =
+      let reason: EndReason =
         switch defeat.verdict {
         case .again: .fetch
         case .final: .fetchFinal

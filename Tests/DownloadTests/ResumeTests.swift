@@ -50,7 +50,7 @@ struct ResumeTests {
     try harness.progress(1_000_000)
     try harness.order(.stop(TaskID(0), attempt: 1, reason: .cancel))
     let end = try harness.end()
-    #expect(end.outcome.reason == .cancel)
+    #expect(end.outcome.reason == .stopped(.cancel))
     let part = try #require(harness.content("file.part"))
     #expect(part.count >= 1_000_000)
     #expect(Array(Payload.bytes(size, seed: 12)[..<part.count]) == part)

@@ -6,7 +6,7 @@ struct DownloadRetryTests {
 
   /// Runs tries that end so, and gives the journal's events and delays.
   private func drive(
-    _ reason: Reason, gained: Int64, wait: Int64, retries: UInt32, tries: Int32
+    _ reason: EndReason, gained: Int64, wait: Int64, retries: UInt32, tries: Int32
   ) throws -> [(TransitionEvent, Int64)] {
     var maker = PlanMaker()
     maker.add("a") {

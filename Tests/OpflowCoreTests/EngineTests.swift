@@ -53,7 +53,7 @@ import Testing
 
     private func word(_ step: EngineStep) -> String {
       switch step {
-      case .tell(.transition(let line)): "\(line.event.word) \(plan.nameString(line.task))"
+      case .tell(.transition(let line)): "\(line.event.kind.word) \(plan.nameString(line.task))"
       case .tell(.open): "open"
       case .tell(.worker): "worker"
       case .tell(.close): "close"
@@ -193,7 +193,7 @@ import Testing
     _ = host.startFirst()
     host.take(.journalFailed)
     #expect(host.steps() == ["stop a"])
-    let end = Outcome(status: .signal(15), reason: .signal)
+    let end = Outcome(status: .signal(15), reason: .stopped(.signal))
     host.take(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
     #expect(host.steps() == ["cancel a", "close", "dismiss", "finish 74"])
   }

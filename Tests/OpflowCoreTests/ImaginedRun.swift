@@ -134,7 +134,9 @@ struct ImaginedRun {
         tell(.revoked(worker, next.0, attempt: next.1))
       }
       running[worker] = nil
-      tell(.ended(worker, task, attempt: attempt, Outcome(status: .signal(15), reason: reason)))
+      tell(
+        .ended(
+          worker, task, attempt: attempt, Outcome(status: .signal(15), reason: .stopped(reason))))
     case .pulse: if !deaf.contains(worker) { tell(.heard(worker)) }
     case .suspend, .proceed, .watch, .conclude, .bye: break
     }

@@ -50,12 +50,13 @@ import Testing
     }
   }
 
-  @Test(arguments: TransitionEvent.allCases)
-  func `every transition survives the round trip`(_ event: TransitionEvent) throws {
+  @Test(arguments: TransitionKind.allCases)
+  func `every transition survives the round trip`(_ kind: TransitionKind) throws {
+    let event = TransitionEvent.example(kind)
     for task in plan.tasks {
       var transition = Transition(event, TaskID(task), attempt: 3)
       #expect(try roundTrip(.transition(transition)) == .transition(transition))
-      guard ![.start, .pause, .proceed].contains(event) else { continue }
+      guard [.success, .failure, .retry, .cancel, .interrupt].contains(kind) else { continue }
       for status in [ExitStatus.unknown, .exit(0), .exit(-1), .exit(255), .signal(9)] {
         transition.outcome = Outcome(status: status, reason: .timeout, errorNumber: 2)
         transition.outcome.usage.wallMicroseconds = 1
@@ -64,10 +65,8 @@ import Testing
         transition.outcome.usage.peakKibibytes = 123_456_789
         transition.outcome.usage.outputBytes = 99_999_999_999_999_999
         transition.delayMilliseconds = 10_000
-        transition.culprit = TaskID(1)
         transition.left = LeftBehind(["sleep", "a\tb", "sleep"])
         transition.what = "exec:\t\"ls\" \u{0}é"
-        transition.changedPart = .needs
         if event == .success || event == .failure {
           transition.allowed = event == .failure
           transition.fingerprint = Fingerprint(whole: .max, parts: 0xab)
@@ -79,14 +78,36 @@ import Testing
   }
 
   @Test func `every reason and part survives the round trip`() throws {
-    for reason in Reason.allCases {
-      let transition = Transition(.resume, TaskID(0), reason: reason, culprit: TaskID(2))
+    var transitions = EndReason.allCases.map { Transition(.failure, TaskID(0), reason: $0) }
+    transitions += [SkipReason.condition, .skipOption, .upstream(.none), .upstream(TaskID(2))].map {
+      Transition(.skip($0), TaskID(0))
+    }
+    transitions += [
+      RerunReason.interrupted, .afterRerun(.none), .afterRerun(TaskID(2)), .failedBefore,
+      .skippedBefore, .outputMissing, .unproven, .asked, .new, .changed(nil),
+    ].map { Transition(.resume($0), TaskID(0)) }
+    transitions += Fingerprint.Part.allCases.map { Transition(.resume(.changed($0)), TaskID(0)) }
+    for transition in transitions {
       #expect(try roundTrip(.transition(transition)) == .transition(transition))
     }
-    for part in Fingerprint.Part.allCases {
-      var transition = Transition(.resume, TaskID(0), reason: .changed)
-      transition.changedPart = part
-      #expect(try roundTrip(.transition(transition)) == .transition(transition))
+  }
+
+  @Test(arguments: [
+    "skip\tbuild", "skip\tbuild\treason=timeout", "skip\tbuild\treason=asked",
+    "resume\tbuild", "resume\tbuild\treason=if", "resume\tbuild\treason=timeout",
+  ])
+  func `a skip or a rerun for no reason of its own is no transition`(_ text: String) throws {
+    try sealed("5\t6\t" + text).withUnsafeBytes {
+      let line = try #require(JournalLine($0))
+      #expect(line.entry(plan: plan) == nil)
+    }
+  }
+
+  @Test(arguments: ["if", "asked", "after rerun", "later", ""])
+  func `an end for no reason of an end has none`(_ reason: String) throws {
+    try sealed("5\t6\tfailure\tbuild\treason=\(reason)").withUnsafeBytes {
+      let entry = try #require(JournalLine($0)).entry(plan: plan)
+      #expect(entry == .transition(Transition(.failure, TaskID(0))))
     }
   }
 
@@ -104,7 +125,7 @@ import Testing
     encoder.append(Transition(.start, TaskID(0), attempt: 1), at: 5, plan: plan)
     encoder.append(success, at: 6, plan: plan)
     encoder.append(
-      Transition(.skip, TaskID(1), reason: .upstream, culprit: TaskID(0)), at: 7,
+      Transition(.skip(.upstream(TaskID(0))), TaskID(1)), at: 7,
       plan: plan)
     let lines = String(decoding: encoder.bytes, as: UTF8.self).split(separator: "\n").map {
       $0.dropFirst(9)
@@ -129,11 +150,11 @@ import Testing
     transition.outcome.usage.peakKibibytes = 104_857_600
     transition.outcome.usage.outputBytes = 99_999_999_999
     transition.fingerprint = Fingerprint(whole: .max, parts: (1 << 48) - 1)
-    for event in TransitionEvent.allCases {
+    for kind in TransitionKind.allCases {
       encoder.removeAll()
-      transition.event = event
+      transition.event = .example(kind)
       encoder.append(transition, at: 1_999_999_999_999, plan: plan)
-      #expect(encoder.bytes.count <= 200, "\(event.word)")
+      #expect(encoder.bytes.count <= 200, "\(kind.word)")
     }
   }
 

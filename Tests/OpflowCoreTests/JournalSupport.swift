@@ -92,7 +92,7 @@ struct JournalText {
   }
 
   mutating func failure(
-    _ name: String, attempt: Int32 = 1, exit code: Int32 = 1, reason: Reason = .none,
+    _ name: String, attempt: Int32 = 1, exit code: Int32 = 1, reason: EndReason? = nil,
     allowed: Bool = false
   ) throws {
     var transition = Transition(.failure, try plan.id(name), attempt: attempt)
@@ -109,20 +109,17 @@ struct JournalText {
     }
   }
 
-  mutating func skip(_ name: String, _ reason: Reason, of culprit: String? = nil) throws {
-    append(
-      Transition(
-        .skip, try plan.id(name), reason: reason,
-        culprit: try culprit.map { try plan.id($0) } ?? .none))
+  mutating func skip(_ name: String, _ reason: SkipReason) throws {
+    append(Transition(.skip(reason), try plan.id(name)))
   }
 
   /// A further drive that takes these back.
-  mutating func resume(_ withdrawn: (String, Reason)...) throws {
+  mutating func resume(_ withdrawn: (String, RerunReason)...) throws {
     var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
     entry.withdrawn = withdrawn.count
     append(.resume(entry))
     for (name, reason) in withdrawn {
-      append(Transition(.resume, try plan.id(name), reason: reason))
+      append(Transition(.resume(reason), try plan.id(name)))
     }
   }
 }
@@ -137,5 +134,22 @@ extension RunModel {
     Set(
       plan.tasks.filter { self[TaskID($0)].state == .succeeded }.map { plan.nameString(TaskID($0)) }
     )
+  }
+}
+
+extension TransitionEvent {
+  static func example(_ kind: TransitionKind) -> TransitionEvent {
+    switch kind {
+    case .start: .start
+    case .success: .success
+    case .failure: .failure
+    case .retry: .retry
+    case .skip: .skip(.upstream(TaskID(1)))
+    case .cancel: .cancel
+    case .interrupt: .interrupt
+    case .pause: .pause
+    case .proceed: .proceed
+    case .resume: .resume(.changed(.needs))
+    }
   }
 }

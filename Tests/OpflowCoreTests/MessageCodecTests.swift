@@ -6,7 +6,7 @@ import Testing
   static let orders: [(WorkerOrder, String)] = [
     (.run(TaskID(0), attempt: 1), "run\t0\t1\n"),
     (.revoke(TaskID(Int32.max), attempt: .max), "revoke\t2147483647\t2147483647\n"),
-    (.stop(TaskID(7), attempt: 2, reason: .timeout), "stop\t7\t2\ttimeout\n"),
+    (.stop(TaskID(7), attempt: 2, reason: .signal), "stop\t7\t2\tsignal\n"),
     (.stop(TaskID(7), attempt: 2, reason: .kill), "stop\t7\t2\tkill\n"),
     (.suspend(TaskID(7), attempt: 2), "suspend\t7\t2\n"),
     (.proceed(TaskID(7), attempt: 2), "continue\t7\t2\n"),
@@ -111,7 +111,8 @@ import Testing
   @Test(arguments: [
     "", "\t", "run", "run\t", "run\t1", "run\t1\t", "run\t1\t1\t", "run\t1\t1\t1", "run\t-1\t1",
     "run\t1\t-1", "run\t2147483648\t1", "run\t1 \t1", "run\tx\t1", "RUN\t1\t1", "run\t1\t1\r",
-    "stop\t1\t1", "stop\t1\t1\t?", "watch\t1\tmaybe", "watch\t1\t", "conclude\t", "conclude\tdone",
+    "stop\t1\t1", "stop\t1\t1\t?", "stop\t1\t1\ttimeout", "watch\t1\tmaybe", "watch\t1\t",
+    "conclude\t", "conclude\tdone",
     "bye\t", "byebye", "started\t1\t1\t1", "\0",
   ])
   func `what is no order is refused`(line: String) {

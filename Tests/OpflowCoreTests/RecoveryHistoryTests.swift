@@ -93,7 +93,7 @@ import Testing
       try $0.resume(("a", .asked))
     }
     #expect(record.state == .waiting)
-    #expect(record.reason == .asked)
+    #expect(record.why == .rerun(.asked))
     #expect(record.settleSequence == 0)
     #expect(record.attempts == 1)
     #expect(record.timesResumed == 1)

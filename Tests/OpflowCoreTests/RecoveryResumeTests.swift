@@ -43,7 +43,7 @@ import Testing
   @Test func `what succeeded is kept`() throws {
     let decision = try decide(chain()) { try $0.run("a", "b") }
     #expect(
-      decision.verdicts == [.keep(.succeeded, .none), .keep(.succeeded, .none), .run(.new)])
+      decision.verdicts == [.keep(.succeeded, nil), .keep(.succeeded, nil), .run(.new)])
     #expect(decision.keptCount == 2)
     #expect(decision.transitions.isEmpty)
     #expect(decision.initialStates(ResumeRequest()) == [.succeeded, .succeeded, .run])
@@ -60,11 +60,12 @@ import Testing
     var request = ResumeRequest()
     request.rerun = try set(plan, "b")
     let decision = try decide(plan, request: request) { try $0.run("a", "b", "c") }
-    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.asked), .run(.afterRerun)])
+    #expect(
+      decision.verdicts == [.keep(.succeeded, nil), .run(.asked), .run(.afterRerun(TaskID(1)))])
     #expect(
       decision.transitions == [
-        Transition(.resume, try plan.id("b"), reason: .asked),
-        Transition(.resume, try plan.id("c"), reason: .afterRerun, culprit: try plan.id("b")),
+        Transition(.resume(.asked), try plan.id("b")),
+        Transition(.resume(.afterRerun(try plan.id("b"))), try plan.id("c")),
       ])
     var entry = ResumeEntry(planKey: "", opflowVersion: "")
     decision.complete(&entry)
@@ -76,8 +77,11 @@ import Testing
     let decision = try decide(chain(), readWith: chain(fingerprints: [1, 2, 1])) {
       try $0.run("a", "b", "c")
     }
-    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.changed), .run(.afterRerun)])
-    #expect(decision.transitions.first?.changedPart == .run)
+    #expect(
+      decision.verdicts == [
+        .keep(.succeeded, nil), .run(.changed(.run)), .run(.afterRerun(TaskID(1))),
+      ])
+    #expect(decision.transitions.first?.event == .resume(.changed(.run)))
   }
 
   @Test func `an output that is gone is made again`() throws {
@@ -91,10 +95,10 @@ import Testing
   @Test func `what was cut short runs again`() throws {
     let running = try decide(chain()) { try $0.start("a") }
     #expect(running.verdicts[0] == .run(.interrupted))
-    #expect(running.transitions == [Transition(.resume, TaskID(0), reason: .interrupted)])
+    #expect(running.transitions == [Transition(.resume(.interrupted), TaskID(0))])
     let cancelled = try decide(chain()) {
       try $0.start("a")
-      $0.append(Transition(.cancel, TaskID(0), reason: .signal))
+      $0.append(Transition(.cancel, TaskID(0), reason: .stopped(.signal)))
     }
     #expect(cancelled.verdicts[0] == .run(.interrupted))
     let lost = try decide(chain()) {
@@ -110,8 +114,8 @@ import Testing
     let decision = try decide(plan) {
       try $0.start("a")
       try $0.failure("a")
-      try $0.skip("b", .upstream, of: "a")
-      try $0.skip("c", .upstream, of: "b")
+      try $0.skip("b", .upstream(plan.id("a")))
+      try $0.skip("c", .upstream(plan.id("b")))
     }
     #expect(
       decision.verdicts == [.run(.failedBefore), .run(.skippedBefore), .run(.skippedBefore)])
@@ -131,7 +135,7 @@ import Testing
       try $0.failure("a")
       try $0.run("b", "c")
     }
-    #expect(decision.verdicts == [.run(.failedBefore), .run(.changed), .run(.outputMissing)])
+    #expect(decision.verdicts == [.run(.failedBefore), .run(.changed(.run)), .run(.outputMissing)])
     request.rerun = TaskSet.all(taskCount: 3)
     let asked = try decide(chain(), readWith: plan, request: request) {
       try $0.start("a")
@@ -155,7 +159,7 @@ import Testing
       try $0.failure("a", exit: 2, allowed: true)
     }
     let allowing = try TestPlan.make([Task(name: "a", flags: .allowAnyFailure)])
-    #expect(try decide(allowing, write).verdicts == [.keep(.failedAllowed, .none)])
+    #expect(try decide(allowing, write).verdicts == [.keep(.failedAllowed, nil)])
     let strict = try TestPlan.make([Task(name: "a")])
     #expect(try decide(allowing, readWith: strict, write).verdicts == [.run(.failedBefore)])
   }
@@ -169,8 +173,10 @@ import Testing
       try $0.run("a")
     }
     #expect(
-      decision.verdicts == [.keep(.succeeded, .none), .run(.afterRerun), .run(.afterRerun)])
-    #expect(decision.transitions.first?.culprit == (try plan.id("a")))
+      decision.verdicts == [
+        .keep(.succeeded, nil), .run(.afterRerun(TaskID(0))), .run(.afterRerun(TaskID(1))),
+      ])
+    #expect(decision.transitions.first?.event == .resume(.afterRerun(TaskID(0))))
   }
 
   @Test func `a skip is kept while its verdict holds`() throws {
@@ -182,12 +188,12 @@ import Testing
       try $0.run("b")
     }
     let kept = try decide(skipping, write)
-    #expect(kept.verdicts == [.keep(.skipped, .condition), .keep(.succeeded, .none)])
+    #expect(kept.verdicts == [.keep(.skipped, .condition), .keep(.succeeded, nil)])
     #expect(kept.initialStates(ResumeRequest()) == [.skipped, .succeeded])
     let running = try TestPlan.make([Task(name: "a"), Task(name: "b", needs: [("a", .success)])])
     #expect(
       try decide(skipping, readWith: running, write).verdicts
-        == [.run(.skippedBefore), .run(.afterRerun)])
+        == [.run(.skippedBefore), .run(.afterRerun(TaskID(0)))])
   }
 
   @Test func `a task that --skip names is kept skipped, and runs once it does not`() throws {
@@ -250,12 +256,13 @@ import Testing
     ])
     let decision = try decide(plan) {
       try $0.run("a")
-      try $0.skip("onfail", .upstream, of: "a")
-      try $0.skip("after", .upstream, of: "onfail")
+      try $0.skip("onfail", .upstream(plan.id("a")))
+      try $0.skip("after", .upstream(plan.id("onfail")))
     }
     #expect(
       decision.verdicts == [
-        .keep(.succeeded, .none), .keep(.skipped, .upstream), .keep(.skipped, .upstream),
+        .keep(.succeeded, nil), .keep(.skipped, .upstream(TaskID(0))),
+        .keep(.skipped, .upstream(TaskID(1))),
       ])
     #expect(!decision.startsAnything)
     #expect(
@@ -268,7 +275,7 @@ import Testing
     ])
     let died = try decide(plan) { try $0.start("a") }
     #expect(died.verdicts == [.fail, .run(.new)])
-    #expect(died.transitions == [Transition(.resume, TaskID(0), reason: .interrupted)])
+    #expect(died.transitions == [Transition(.resume(.interrupted), TaskID(0))])
     #expect(died.failCount == 1)
     #expect(!died.startsAnything)
     #expect(died.initialStates(ResumeRequest()) == [.interrupted, .run])
@@ -283,10 +290,10 @@ import Testing
       try $0.start("a")
       try $0.resume(("a", .interrupted))
       try $0.failure("a", reason: .interrupted)
-      try $0.skip("b", .upstream, of: "a")
+      try $0.skip("b", .upstream(plan.id("a")))
     }
     let later = try decide(plan, failed)
-    #expect(later.verdicts == [.keep(.failed, .interrupted), .keep(.skipped, .upstream)])
+    #expect(later.verdicts == [.keep(.failed, nil), .keep(.skipped, .upstream(TaskID(0)))])
     #expect(later.initialStates(ResumeRequest()) == [.failed, .skippedUpstream])
     #expect(!later.startsAnything)
 
@@ -307,21 +314,21 @@ import Testing
     var request = ResumeRequest()
     request.rerun = try set(plan, "b")
     let some = try decide(plan, request: request, whole)
-    #expect(some.verdicts == [.keep(.succeeded, .none), .run(.afterRerun), .run(.asked)])
-    #expect(some.transitions.last?.culprit == (try plan.id("b")))
+    #expect(some.verdicts == [.keep(.succeeded, nil), .run(.afterRerun(TaskID(2))), .run(.asked)])
+    #expect(some.transitions.last?.event == .resume(.afterRerun(TaskID(2))))
   }
 
   @Test func `finally that a dead drive owes runs though nothing else does`() throws {
     let plan = try TestPlan.make([Task(name: "a"), Task(name: "clean", flags: .finally)])
     let owed = try decide(plan) { try $0.run("a") }
-    #expect(owed.verdicts == [.keep(.succeeded, .none), .run(.new)])
+    #expect(owed.verdicts == [.keep(.succeeded, nil), .run(.new)])
     #expect(owed.owesFinally)
     #expect(owed.startsAnything)
     let cut = try decide(plan) {
       try $0.run("a")
       try $0.start("clean")
     }
-    #expect(cut.verdicts == [.keep(.succeeded, .none), .run(.interrupted)])
+    #expect(cut.verdicts == [.keep(.succeeded, nil), .run(.interrupted)])
   }
 
   @Test func `only what is selected is decided`() throws {
@@ -330,11 +337,11 @@ import Testing
     request.selected = try set(plan, "a", "b")
     let decision = try decide(plan, request: request) { try $0.run("a") }
     #expect(
-      decision.verdicts == [.keep(.succeeded, .none), .run(.new), .leave(.waiting, .none)])
+      decision.verdicts == [.keep(.succeeded, nil), .run(.new), .leave(.waiting, nil)])
     #expect(decision.initialStates(request) == [.succeeded, .run, .leftOpen])
     request.scope = request.selected
     let small = try decide(plan, request: request) { try $0.run("a") }
-    #expect(small.verdicts == [.keep(.succeeded, .none), .run(.new), .outside])
+    #expect(small.verdicts == [.keep(.succeeded, nil), .run(.new), .outside])
     #expect(small.initialStates(request) == [.succeeded, .run, .excluded])
   }
 
@@ -347,16 +354,16 @@ import Testing
       try $0.run("good")
       try $0.start("bad")
       try $0.failure("bad")
-      try $0.skip("behind", .upstream)
-      try $0.skip("far", .upstream)
+      try $0.skip("behind", .upstream(plan.id("bad")))
+      try $0.skip("far", .upstream(.none))
     }
     var request = ResumeRequest()
     request.selected = try set(plan, "asked")
     let decision = try decide(plan, request: request, write)
     #expect(
       decision.verdicts == [
-        .leave(.succeeded, .none), .leave(.failed, .none), .leave(.skipped, .upstream),
-        .leave(.skipped, .upstream), .run(.new),
+        .leave(.succeeded, nil), .leave(.failed, nil), .leave(.skipped, .upstream(TaskID(1))),
+        .leave(.skipped, .upstream(.none)), .run(.new),
       ])
     #expect(
       decision.initialStates(request) == [
@@ -394,14 +401,14 @@ import Testing
     let plan = try chain()
     var journal = JournalText(plan)
     try journal.run("a", "b")
-    try journal.resume(("a", .asked), ("b", .afterRerun))
+    try journal.resume(("a", .asked), ("b", .afterRerun(plan.id("a"))))
     try journal.start("a", attempt: 2)
     try journal.success("a", attempt: 2)
     var bytes = journal.bytes
     bytes[journal.offsets[7]] ^= 1
     let decision = ResumeDecision(plan: plan, history: try RunModel.read(bytes, plan))
-    #expect(decision.verdicts == [.keep(.succeeded, .none), .run(.unproven), .run(.new)])
-    #expect(decision.transitions == [Transition(.resume, TaskID(1), reason: .unproven)])
+    #expect(decision.verdicts == [.keep(.succeeded, nil), .run(.unproven), .run(.new)])
+    #expect(decision.transitions == [Transition(.resume(.unproven), TaskID(1))])
   }
 
   @Test func `a chain of a hundred thousand is decided without a deep stack`() throws {

@@ -18,12 +18,12 @@ import Testing
     try journal.run("task-0", "task-1", "task-2")
     try journal.start("task-3")
     try journal.failure("task-3")
-    try journal.skip("task-4", .upstream, of: "task-3")
+    try journal.skip("task-4", .upstream(plan.id("task-3")))
     try journal.start("task-5")
     try journal.start("task-6")
     try journal.success("task-6")
     try journal.resume(
-      ("task-1", .asked), ("task-2", .changed), ("task-3", .failedBefore),
+      ("task-1", .asked), ("task-2", .changed(nil)), ("task-3", .failedBefore),
       ("task-4", .skippedBefore), ("task-5", .interrupted))
     journal.append(.worker(WorkerEntry(pid: 78, startTime: 6, bootID: "boot")))
     try journal.start("task-1", attempt: 2)

@@ -79,7 +79,9 @@ struct SchedulerTests {
     #expect(run.state("c") == .skipped)
     #expect(run.state("other") == .ready)
     #expect(
-      run.journal.filter { $0.event == .skip }.map(\.outcome.reason) == [.upstream, .upstream])
+      run.journal.map(\.event).filter { $0.kind == .skip } == [
+        .skip(.upstream(TaskID(0))), .skip(.upstream(TaskID(1))),
+      ])
   }
 
   @Test("with no limit on failures all that does not depend on one goes on")

@@ -105,7 +105,7 @@ import Testing
     let view = PlanView(
       plan: plan, options: options, initial: [.succeeded, .succeeded, .run, .run, .run],
       attempts: [1, 1, 1, 0, 1],
-      reasons: [Transition(.resume, TaskID(2), reason: .failedBefore)], color: false)
+      reasons: [Transition(.resume(.failedBefore), TaskID(2))], color: false)
     #expect(
       String(decoding: view.text(), as: UTF8.self) == """
         demo: 5 tasks, 3 to run, 2 reused, cpu 2

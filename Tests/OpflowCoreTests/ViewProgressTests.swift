@@ -19,7 +19,7 @@ import Testing
     view.start("build", attempt: 2)
     view.output("build", "--- attempt 2 ---\nagain\n")
     view.end("build", .failure, .exit(2), attempt: 2)
-    var skip = Transition(.skip, view.id("test"), reason: .upstream, culprit: view.id("build"))
+    var skip = Transition(.skip(.upstream(view.id("build"))), view.id("test"))
     view.tell(skip)
     skip.task = view.id("publish")
     view.tell(skip)
@@ -79,7 +79,7 @@ import Testing
       try plan(), ProgressOptions(mode: .quiet), reused: ["fetch", "build"], isResumed: true)
     view.start("test")
     view.end("test", .success)
-    view.tell(Transition(.skip, view.id("publish"), reason: .condition))
+    view.tell(Transition(.skip(.condition), view.id("publish")))
     view.close(.succeeded)
     #expect(
       view.errorText() == "run r1 succeeded in 0.00s: 1 succeeded, 1 skipped, 2 reused\n")
@@ -88,11 +88,8 @@ import Testing
   @Test func `a resume tells what runs again and why`() throws {
     var view = ViewDriver(
       try plan(), ProgressOptions(mode: .line), reused: ["fetch"], isResumed: true)
-    var changed = Transition(.resume, view.id("build"), reason: .changed)
-    changed.changedPart = .run
-    view.tell(changed)
-    view.tell(
-      Transition(.resume, view.id("test"), reason: .afterRerun, culprit: view.id("build")))
+    view.tell(Transition(.resume(.changed(.run)), view.id("build")))
+    view.tell(Transition(.resume(.afterRerun(view.id("build"))), view.id("test")))
     #expect(
       view.errorText() == """
         resuming r1 (demo): 4 tasks, 1 reused
@@ -106,7 +103,7 @@ import Testing
     let names = (1...30).map { "t\($0)" }
     var view = ViewDriver(
       try ViewFixture.plan(names.map { ($0, []) }), ProgressOptions(mode: .line), isResumed: true)
-    for name in names { view.tell(Transition(.resume, view.id(name), reason: .asked)) }
+    for name in names { view.tell(Transition(.resume(.asked), view.id(name))) }
     view.start("t1")
     let lines = view.errorText().split(separator: "\n")
     #expect(lines.count == 23)
@@ -268,7 +265,7 @@ import Testing
     view.end("fetch", .retry, .exit(75)) { $0.delayMilliseconds = 10 }
     view.end("fetch", .failure, .unknown, attempt: 2) { $0.outcome.reason = .timeout }
     view.tell(
-      Transition(.skip, view.id("build"), reason: .upstream, culprit: view.id("fetch")))
+      Transition(.skip(.upstream(view.id("fetch"))), view.id("build")))
     view.close(.failed, exit: 1)
     let usage =
       #""wall_us":1200000,"user_us":0,"system_us":0,"peak_kib":0,"output_bytes":0"#

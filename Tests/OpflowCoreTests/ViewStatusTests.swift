@@ -53,7 +53,7 @@ import Testing
       $0.outcome = Outcome(status: .success)
       $0.outcome.usage.wallMicroseconds = 1_500_000
     }
-    journal.tell(.skip, "lint") { $0.outcome.reason = .condition }
+    journal.tell(.skip(.condition), "lint")
     journal.tell(.start, "flaky")
     journal.tell(.retry, "flaky") { $0.outcome = Outcome(status: .exit(75)) }
     journal.tell(.start, "flaky", attempt: 2)
@@ -133,7 +133,9 @@ import Testing
   @Test func `a task waits for a need that was cancelled`() throws {
     var journal = Journal(try ViewFixture.plan([("first", []), ("next", ["first"])]))
     journal.tell(.start, "first")
-    journal.tell(.cancel, "first") { $0.outcome = Outcome(status: .signal(15), reason: .signal) }
+    journal.tell(.cancel, "first") {
+      $0.outcome = Outcome(status: .signal(15), reason: .stopped(.signal))
+    }
     journal.close(CloseEntry(state: .interrupted, exitCode: 130, signal: 2))
     let status = try journal.status(isHeld: false)
     #expect(

@@ -11,7 +11,7 @@ struct DownloadWorkerStateTests {
   private let b = TaskID(1)
   private let c = TaskID(2)
   private let limited = TaskID(9)
-  private let failed = Reason.timeout.text
+  private let failed = EndReason.timeout.word.description
 
   /// What is decided at a time in milliseconds, as words.
   private mutating func tell(
@@ -26,8 +26,7 @@ struct DownloadWorkerStateTests {
       case .abandon(let task): "abandon \(task.rawValue)"
       case .proceed(let task): "proceed \(task.rawValue)"
       case .tellEnd(let task, _, let outcome):
-        outcome.reason == .none
-          ? "end \(task.rawValue)" : "end \(task.rawValue) \(outcome.reason.text)"
+        "end \(task.rawValue)" + (outcome.reason.map { " \($0.word)" } ?? "")
       case .report(.started(let task, _, _)): "started \(task.rawValue)"
       case .report(.revoked(let task, _)): "revoked \(task.rawValue)"
       case .report: "report"
@@ -111,7 +110,7 @@ struct DownloadWorkerStateTests {
   mutating func stopped() {
     _ = take(a, follows: false)
     _ = take(b)
-    #expect(stop(a) == ["revoked 1", "cut 0", "end 0 \(Reason.cancel.text)"])
+    #expect(stop(a) == ["revoked 1", "cut 0", "end 0 \(StopReason.cancel.word)"])
   }
 
   @Test("a stop lets go on what is being put in place, and nothing behind it")
@@ -165,7 +164,7 @@ struct DownloadWorkerStateTests {
     #expect(state.deadline == nil)
     #expect(tell(.timer, at: 9000) == [])
     #expect(tell(.order(.proceed(limited, attempt: 1)), at: 9000) == ["proceed 9"])
-    #expect(tell(.timer, at: 9100) == ["cut 9", "end 9 \(Reason.timeout.text)"])
+    #expect(tell(.timer, at: 9100) == ["cut 9", "end 9 \(EndReason.timeout.word)"])
   }
 
   @Test("what is being put in place has no time limit any more")

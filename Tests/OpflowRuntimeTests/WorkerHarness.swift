@@ -146,7 +146,7 @@ final class WorkerHarness {
   func run(_ name: String, attempt: Int32 = 1) throws {
     try order(.run(id(name), attempt: attempt))
   }
-  func stop(_ name: String, _ reason: Reason) throws {
+  func stop(_ name: String, _ reason: StopReason) throws {
     try order(.stop(id(name), attempt: 1, reason: reason))
   }
   func closeOrders() { orders = nil }

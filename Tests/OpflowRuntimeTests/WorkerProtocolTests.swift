@@ -37,7 +37,7 @@ import Testing
     try worker.run("b")
     try worker.stop("a", .cancel)
     #expect(try worker.next() == .revoked(b, attempt: 1))
-    #expect(try worker.ended("a").reason == .cancel)
+    #expect(try worker.ended("a").reason == .stopped(.cancel))
   }
 
   @Test func `a task handed ahead is given back when the one before cannot start`() throws {
@@ -62,7 +62,7 @@ import Testing
     try worker.order(.suspend(worker.id("a"), attempt: 1), .pulse(.max))
     #expect(try worker.next() == .pulse(.max))
     try worker.stop("a", .kill)
-    #expect(try worker.ended("a").reason == .kill)
+    #expect(try worker.ended("a").reason == .stopped(.kill))
   }
 
   @Test func `orders for tasks that it does not hold are passed over`() throws {

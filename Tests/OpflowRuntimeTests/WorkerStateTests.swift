@@ -29,7 +29,7 @@ import Testing
       case .kill: "kill"
       case .abandon: "abandon"
       case .finish(let task, _, let outcome):
-        "finish \(task.rawValue) \(outcome.status) \(outcome.reason) \(outcome.usage.wallMicroseconds)"
+        "finish \(task.rawValue) \(outcome.status) \(outcome.reason?.word ?? "none") \(outcome.usage.wallMicroseconds)"
       case .leave: "leave"
       }
     }

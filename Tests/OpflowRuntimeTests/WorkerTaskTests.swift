@@ -7,7 +7,7 @@ import Testing
   @Test func `a worker says hello, runs a task and leaves`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "exit 3")])
     let outcome = try worker.finish("a")
-    #expect(outcome.status == .exit(3) && outcome.reason == .none)
+    #expect(outcome.status == .exit(3) && outcome.reason == nil)
     #expect(outcome.usage.wallMicroseconds > 0 && outcome.usage.peakKibibytes > 0)
     #expect(outcome.usage.outputBytes == 0)
     let hello = try #require(worker.hello)
@@ -208,6 +208,6 @@ import Testing
       if case .progress(let progress) = try worker.next() { last = progress.text }
     }
     try worker.stop("a", .kill)
-    #expect(try worker.ended("a").reason == .kill)
+    #expect(try worker.ended("a").reason == .stopped(.kill))
   }
 }

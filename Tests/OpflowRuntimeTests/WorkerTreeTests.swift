@@ -45,7 +45,7 @@ import Testing
     let pid = try worker.heardPID()
     try worker.stop("a", .cancel)
     let outcome = try worker.ended("a")
-    #expect(outcome.reason == .cancel && outcome.status == .signal(15))
+    #expect(outcome.reason == .stopped(.cancel) && outcome.status == .signal(15))
     #expect(!worker.isAlive(pid))
     #expect(worker.survivors().isEmpty)
   }
@@ -60,7 +60,7 @@ import Testing
     #expect(try worker.heard() == "up")
     try worker.stop("a", .signal)
     let outcome = try worker.ended("a")
-    #expect(outcome.status == .signal(9) && outcome.reason == .signal)
+    #expect(outcome.status == .signal(9) && outcome.reason == .stopped(.signal))
     #expect(outcome.usage.wallMicroseconds >= 50_000)
     #expect(worker.survivors().isEmpty)
   }
@@ -91,7 +91,7 @@ import Testing
     try worker.stop("b", .cancel)
     try worker.stop("b", .kill)
     let outcome = try worker.ended("b")
-    #expect(outcome.status == .signal(9) && outcome.reason == .cancel)
+    #expect(outcome.status == .signal(9) && outcome.reason == .stopped(.cancel))
     #expect(try worker.logNames == ["a.log"])
   }
 
@@ -121,7 +121,7 @@ import Testing
     try worker.run("stays")
     #expect(try worker.heard() == "up")
     try worker.stop("stays", .cancel)
-    #expect(try worker.ended("stays").reason == .cancel)
+    #expect(try worker.ended("stays").reason == .stopped(.cancel))
     #expect(worker.survivors().isEmpty)
   }
 
@@ -135,7 +135,7 @@ import Testing
     #expect(try worker.heard() == "up")
     while ProcessTree.children(of: worker.pid) != [pid] { sched_yield() }
     try worker.stop("a", .kill)
-    #expect(try worker.ended("a").reason == .kill)
+    #expect(try worker.ended("a").reason == .stopped(.kill))
   }
 
   @Test func `a task is out of time`() throws {

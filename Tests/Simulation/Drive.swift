@@ -166,7 +166,9 @@ struct Drive {
       ledger.add(
         entry, sequence: engine.nextSequence - 1,
         end: file.bytes.count + engine.unwritten.count, isWritten: !hasJournalFailed)
-      guard case .transition(let transition) = entry, transition.event != .resume else { return }
+      guard case .transition(let transition) = entry, transition.event.kind != .resume else {
+        return
+      }
       log?("    \(transition.brief(plan))")
       try witness.take(transition, at: now)
       witness.noteLine(transition, end: file.bytes.count + engine.unwritten.count)

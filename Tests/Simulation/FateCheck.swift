@@ -102,9 +102,9 @@ struct FateCheck {
     }
   }
 
-  private func checkSkip(_ task: TaskID, _ reasons: [Reason]) throws(Finding) {
+  private func checkSkip(_ task: TaskID, _ reasons: [SkipReason]) throws(Finding) {
     guard drive.engine.state(task) == .skipped, !started[task.index],
-      let line = lastLine[task.index], reasons.contains(line.outcome.reason)
+      case .skip(let reason) = lastLine[task.index]?.event, reasons.contains(reason)
     else { throw fault(task, "it should have been skipped") }
   }
 
@@ -139,8 +139,8 @@ struct FateCheck {
     }
     if !lacking.isEmpty {
       let line = lastLine[task.index]
-      guard state == .skipped, !started[task.index], line?.outcome.reason == .upstream,
-        let culprit = line?.culprit, lacking.contains(culprit)
+      guard state == .skipped, !started[task.index],
+        case .skip(.upstream(let culprit)) = line?.event, lacking.contains(culprit)
       else { throw fault(task, "it lacks a need and is \(state)") }
     } else if open {
       guard state == .waiting, !started[task.index] else {
@@ -183,7 +183,7 @@ struct FateCheck {
     case .skippedUpstream, .leftUpstream: return true
     default: break
     }
-    return lastLine[task.index].map { $0.event == .skip && $0.outcome.reason == .upstream } ?? false
+    return if case .skip(.upstream) = lastLine[task.index]?.event { true } else { false }
   }
 
   private func checkEnded(_ task: TaskID, _ state: TaskState) throws(Finding) {
@@ -196,7 +196,7 @@ struct FateCheck {
       case .cancelled: line.event == .cancel && drive.stopCause != nil
       default: false
       }
-    if !fits { throw fault(task, "it is \(state) after '\(line.event.word)'") }
+    if !fits { throw fault(task, "it is \(state) after '\(line.event.kind.word)'") }
     if state == .failed, !started[task.index], drive.lostWorkers < 3 {
       throw fault(task, "it failed without a try")
     }
@@ -214,7 +214,7 @@ struct FateCheck {
     if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
     let codes = plan.codeList(policy.retryCodes)
     if !codes.isEmpty {
-      guard line.outcome.reason == .none, case .exit(let code) = line.outcome.status,
+      guard line.outcome.reason == nil, case .exit(let code) = line.outcome.status,
         codes.contains(code)
       else { return }
     }
@@ -268,7 +268,8 @@ struct FateCheck {
       if plan.flags(line.task).contains(.finally) {
         if line.event == .start { began = true }
       } else if began {
-        throw fault(line.task, "'\(line.event.word)' after the first `finally` task had started")
+        throw fault(
+          line.task, "'\(line.event.kind.word)' after the first `finally` task had started")
       }
     }
   }

@@ -59,9 +59,9 @@ struct Ledger {
 /// A task as the lines leave it, by the words of the journal's reference.
 struct KnownTask {
   /// How it ended; nil when it has not, or when that was taken back.
-  var end: TransitionEvent?
+  var end: TransitionKind?
   var isAllowed = false
-  var reason = Reason.none
+  var why: Why?
   var status = ExitStatus.unknown
   var fingerprint: UInt64 = 0
   /// SEQ of its last start and of its end.
@@ -79,9 +79,9 @@ struct KnownTask {
     case .start:
       self = KnownTask(start: item.sequence, isCutShort: true, attempts: line.attempt)
     case .success, .failure, .skip:
-      end = line.event
+      end = line.event.kind
       isAllowed = line.allowed
-      reason = line.outcome.reason
+      why = line.why
       status = line.outcome.status
       fingerprint = item.fingerprint
       settle = item.sequence
@@ -99,7 +99,7 @@ struct KnownTask {
     case .resume:
       end = nil
       settle = 0
-      isCutShort = line.outcome.reason == .interrupted
+      isCutShort = line.event == .resume(.interrupted)
     case .pause, .proceed: break
     }
   }
@@ -111,10 +111,13 @@ struct KnownTask {
     case .failure: line.outcome.reason == .interrupted || line.outcome.reason == .workerLost
     case .interrupt: line.outcome.reason != .revoked
     case .resume:
-      line.outcome.reason != .asked && (wasCutShort || line.outcome.reason == .interrupted)
+      line.event != .resume(.asked) && (wasCutShort || line.event == .resume(.interrupted))
     case .skip, .pause, .proceed: wasCutShort
     }
   }
+
+  /// It was skipped since its needs could not be met.
+  var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
 
   /// It ended well, as far as one can tell from itself.
   var endedWell: Bool { end == .success || end == .failure && isAllowed }

@@ -47,17 +47,17 @@ struct ResumeCheck {
       switch known.end {
       case .success: state == .succeeded
       case .failure: state == (known.isAllowed ? .failedAllowed : .failed)
-      case .skip: state == .skipped || state == .waiting && known.reason == .upstream
+      case .skip: state == .skipped || state == .waiting && known.isSkippedUpstream
       default: state == .waiting
       }
     if !fits { throw fault(task, "left out, it becomes \(state)") }
-    guard known.end == .skip, known.reason == .upstream, state == .skipped else { return }
+    guard known.end == .skip, known.isSkippedUpstream, state == .skipped else { return }
     // It counts as done only where what it lacked stays as it is.
     let isCertain = plan.needs(task).contains { edge in
       switch decision[TaskID(plan.needTargets[edge])] {
       case .keep(let need, let reason), .leave(let need, let reason):
         need.isTerminal
-          && !need.meets(plan.needCondition(edge), skippedUpstream: reason == .upstream)
+          && !need.meets(plan.needCondition(edge), skippedUpstream: reason?.isUpstream ?? false)
       case .outside, .run, .fail: true
       }
     }
@@ -78,7 +78,7 @@ struct ResumeCheck {
     guard record.state == state || known.end == nil && !isEnd(record.state) else {
       throw fault(task, "recovered as \(record.state), written as \(state)")
     }
-    if known.end != nil, record.settleSequence != known.settle || record.reason != known.reason {
+    if known.end != nil, record.settleSequence != known.settle || !isSame(record.why, known.why) {
       throw fault(task, "recovered with another end than was written")
     }
     if record.attempts != known.attempts {
@@ -87,6 +87,11 @@ struct ResumeCheck {
     if record.isInterrupted != known.isCutShort {
       throw fault(task, "recovered as \(known.isCutShort ? "not " : "")cut short")
     }
+  }
+
+  /// But for the task that they speak of, whose number may be another one in each plan.
+  private func isSame(_ one: Why?, _ other: Why?) -> Bool {
+    one?.word.description == other?.word.description
   }
 
   private func isEnd(_ state: TaskState) -> Bool {
@@ -123,7 +128,7 @@ struct ResumeCheck {
       if !known.endedWell { return try checkKeptFailure(task, known) }
       if let reason = reasonToRun(task, known) { throw fault(task, "kept though \(reason)") }
     case .skip:
-      guard isWished(task) == (known.reason != .upstream) else {
+      guard isWished(task) == (!known.isSkippedUpstream) else {
         throw fault(task, "it is kept as skipped though the reason is gone")
       }
     default: throw fault(task, "it never ended and is kept")
@@ -137,7 +142,7 @@ struct ResumeCheck {
       return
     }
     guard plan.flags(task).contains(.failWhenInterrupted), !isWished(task),
-      known.reason == .interrupted || known.reason == .workerLost
+      known.why == .ended(.interrupted) || known.why == .ended(.workerLost)
     else { throw fault(task, "it failed and is kept") }
   }
 
@@ -155,7 +160,7 @@ struct ResumeCheck {
     if known.end == .success, request.outputMissing?.contains(task) ?? false {
       return "its output is missing"
     }
-    if known.end == .failure, !plan.allowsFailure(task, known.status, known.reason) {
+    if known.end == .failure, !plan.allowsFailure(task, known.status, known.why?.endReason) {
       return "its failure is not allowed any more"
     }
     for edge in plan.needs(task) {

@@ -10,8 +10,8 @@ extension Transition {
   /// For a person who replays a seed.
   func brief(_ plan: Plan) -> String {
     let name = task.isNone ? "run" : plan.nameString(task)
-    let why = outcome.reason == .none ? "" : ", \(outcome.reason.text)"
-    return "\(event.word) \(name) \(attempt) \(outcome.status)\(why)"
+    let why = why.map { ", \($0.word)" } ?? ""
+    return "\(event.kind.word) \(name) \(attempt) \(outcome.status)\(why)"
   }
 }
 
@@ -181,8 +181,8 @@ struct Witness {
     case .cancel:
       try checkEnd(line, stood, key)
       switch line.outcome.reason {
-      case .cancel, .signal, .kill: break
-      default: throw fault(task, "cancelled with reason '\(line.outcome.reason.text)'")
+      case .stopped: break
+      case let reason: throw fault(task, "cancelled with reason '\(reason?.word ?? "")'")
       }
       stand[task.index] = .over
     case .interrupt:
@@ -200,21 +200,21 @@ struct Witness {
       guard stood == .waiting else { throw fault(task, "skipped while \(stood)") }
       stand[task.index] = .over
     case .pause, .proceed, .resume:
-      throw fault(task, "'\(line.event.word)' in the middle of a drive")
+      throw fault(task, "'\(line.event.kind.word)' in the middle of a drive")
     }
   }
 
   /// An end stands in the journal only after the process ended so.
   private func checkEnd(_ line: Transition, _ stood: Stand, _ key: Try) throws(Finding) {
     guard stood == .running, line.attempt == lastAttempt[line.task.index] else {
-      throw fault(line.task, "'\(line.event.word)' of try \(line.attempt) while \(stood)")
+      throw fault(line.task, "'\(line.event.kind.word)' of try \(line.attempt) while \(stood)")
     }
     if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
       throw fault(line.task, "its try \(line.attempt) bears the report of another")
     }
     if line.outcome.reason == .refused, refused.contains(key) { return }
     guard let outcome = ended[key], outcome == line.outcome else {
-      throw fault(line.task, "'\(line.event.word)' of a try that did not end so")
+      throw fault(line.task, "'\(line.event.kind.word)' of a try that did not end so")
     }
   }
 
@@ -243,7 +243,7 @@ struct Witness {
 
   private func isAllowed(_ line: Transition) -> Bool {
     if plan.flags(line.task).contains(.allowAnyFailure) { return true }
-    guard line.outcome.reason == .none, case .exit(let code) = line.outcome.status else {
+    guard line.outcome.reason == nil, case .exit(let code) = line.outcome.status else {
       return false
     }
     return plan.codeList(plan.record(line.task).allowedCodes).contains(code)

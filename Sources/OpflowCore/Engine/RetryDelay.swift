@@ -7,7 +7,7 @@ enum RetryDelay {
   ) -> Bool {
     guard triesUsed <= Int(policy.retryMax), outcome.reason != .fetchFinal else { return false }
     guard policy.retryCodes != 0 else { return true }
-    guard outcome.reason == .none, let code = plan.exitCode(task, outcome.status) else {
+    guard outcome.reason == nil, let code = plan.exitCode(task, outcome.status) else {
       return false
     }
     return plan.codeList(policy.retryCodes).contains(code)

@@ -19,9 +19,9 @@ extension Scheduler {
         transition.attempt = attempt[task.index]
         settle(task, as: .failed, transition, into: &actions)
       } else if mark.contains(.skipsAtBegin) {
-        settle(task, as: .skipped, Transition(.skip, task, reason: .skipOption), into: &actions)
+        settle(task, as: .skipped, Transition(.skip(.skipOption), task), into: &actions)
       } else if plan.flags(task).contains(.conditionFalse) {
-        settle(task, as: .skipped, Transition(.skip, task, reason: .condition), into: &actions)
+        settle(task, as: .skipped, Transition(.skip(.condition), task), into: &actions)
       } else if unmet[task.index] == 0 {
         becomeReady(task)
       }
@@ -73,7 +73,7 @@ extension Scheduler {
   ) {
     set(task, .skipped)
     marks[task.index].insert(.skippedUpstream)
-    actions.append(.tell(.transition(Transition(.skip, task, reason: .upstream, culprit: need))))
+    actions.append(.tell(.transition(Transition(.skip(.upstream(need)), task))))
     endedTasks.append(task)
   }
 

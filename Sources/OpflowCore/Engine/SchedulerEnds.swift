@@ -18,20 +18,17 @@ extension Scheduler {
       transition.what = fetch.report.what
     }
     switch outcome.reason {
-    case .cancel, .signal, .kill:
+    case .stopped:
       transition.event = .cancel
       settle(task, as: .cancelled, transition, into: &actions)
     case .output:
       transition.event = .failure
       settle(task, as: .failed, transition, into: &actions)
       stop(.ioError, at: now, into: &actions)
-    case .none where outcome.isSuccess:
+    case nil where outcome.isSuccess:
       transition.fingerprint = plan.fingerprint(task)
       settle(task, as: .succeeded, transition, into: &actions)
-    case .none, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked,
-      .condition, .skipOption,
-      .upstream, .changed, .afterRerun, .failedBefore, .skippedBefore, .outputMissing, .unproven,
-      .asked, .new:
+    case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked:
       failed(task, transition, at: now, into: &actions)
     }
   }

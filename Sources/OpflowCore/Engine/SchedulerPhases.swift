@@ -87,7 +87,7 @@ extension Scheduler {
     of worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
   ) {
     let task = workers[worker.index].current
-    let reason: Reason = isKilled ? .kill : stopCause == .request ? .cancel : .signal
+    let reason: StopReason = isKilled ? .kill : stopCause == .request ? .cancel : .signal
     let grace = isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
     workers[worker.index].isStopping = true
     workers[worker.index].deadline.set(
@@ -178,7 +178,7 @@ extension Scheduler {
       } else {
         marks[task.index].insert(.skippedUpstream)
         settle(
-          task, as: .skipped, Transition(.skip, task, reason: .upstream, culprit: missed),
+          task, as: .skipped, Transition(.skip(.upstream(missed)), task),
           into: &actions)
       }
     }

@@ -59,7 +59,8 @@ package struct JournalEncoder: Sendable {
     let drive = drive
     let start = bytes.count
     let task = transition.task.isNone ? Self.noName : plan.nameBytes(transition.task)
-    let culprit = transition.culprit.isNone ? Self.noName : plan.nameBytes(transition.culprit)
+    let culpritTask = transition.why?.culprit ?? .none
+    let culprit = culpritTask.isNone ? Self.noName : plan.nameBytes(culpritTask)
     // Numbers and keys of all that a transition can hold stay below 512 bytes; a byte of text is
     // at most two in its field.
     var fetched = FieldWriter()
@@ -68,7 +69,7 @@ package struct JournalEncoder: Sendable {
     let room = 512 + 2 * (task.count + culprit.count + texts) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in
       line.appendHeader(
-        sequence: sequence, milliseconds: milliseconds, word: transition.event.staticWord)
+        sequence: sequence, milliseconds: milliseconds, word: transition.event.kind.word)
       line.appendEscaped(task)
       line.append(transition, drive: drive)
       if !culprit.isEmpty {
@@ -131,7 +132,19 @@ extension OutputSpan<UInt8> {
       if transition.isAhead { appendText("\tahead=1") }
       return
     case .pause, .proceed: return
-    case .success, .failure, .retry, .cancel, .interrupt, .skip, .resume: break
+    case .skip(let reason):
+      appendText("\treason=")
+      appendText(reason.word)
+      return
+    case .resume(let reason):
+      appendText("\treason=")
+      appendText(reason.word)
+      if case .changed(let part?) = reason {
+        appendText("\tpart=")
+        for byte in part.word.utf8 { append(byte) }
+      }
+      return
+    case .success, .failure, .retry, .cancel, .interrupt: break
     }
     append(transition.outcome)
     append("\tdelay=", transition.delayMilliseconds)
@@ -142,10 +155,6 @@ extension OutputSpan<UInt8> {
       append(UInt8(ascii: "."))
       let parts = transition.fingerprint.parts
       appendHexadecimal(parts, digitCount: Swift.max(1, (67 - parts.leadingZeroBitCount) / 4))
-    }
-    if let part = transition.changedPart {
-      appendText("\tpart=")
-      for byte in part.word.utf8 { append(byte) }
     }
     if !transition.what.isEmpty {
       appendText("\twhat=")
@@ -170,9 +179,9 @@ extension OutputSpan<UInt8> {
       appendText("\tsignal=")
       appendNumber(signal)
     }
-    if outcome.reason != .none {
+    if let reason = outcome.reason {
       appendText("\treason=")
-      for byte in outcome.reason.text.utf8 { append(byte) }
+      appendText(reason.word)
     }
     append("\terrno=", outcome.errorNumber)
     append("\twall=", outcome.usage.wallMicroseconds)

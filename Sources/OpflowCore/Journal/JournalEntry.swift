@@ -110,16 +110,35 @@ package struct WorkerEntry: Sendable, Equatable {
 }
 
 /// What happened to a task, or, for `pause` and `proceed`, to the whole run.
-package enum TransitionEvent: UInt8, CaseIterable, Sendable {
-  case start, success, failure, retry, skip, cancel, interrupt, pause, proceed
+package enum TransitionEvent: Equatable, Sendable {
+  case start, success, failure, retry
+  case skip(SkipReason)
+  case cancel, interrupt, pause, proceed
   /// A resume takes the task out of the state that an earlier drive left it in.
-  case resume
+  case resume(RerunReason)
+
+  package var kind: TransitionKind {
+    switch self {
+    case .start: .start
+    case .success: .success
+    case .failure: .failure
+    case .retry: .retry
+    case .skip: .skip
+    case .cancel: .cancel
+    case .interrupt: .interrupt
+    case .pause: .pause
+    case .proceed: .proceed
+    case .resume: .resume
+    }
+  }
+}
+
+/// The event of a line, without what its fields say of it.
+package enum TransitionKind: UInt8, CaseIterable, Sendable {
+  case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume
 
   /// The word in the journal.
-  package var word: String { staticWord.description }
-
-  /// `word` as constant text, for the hot path.
-  var staticWord: StaticString {
+  package var word: StaticString {
     switch self {
     case .start: "start"
     case .success: "success"
@@ -147,6 +166,7 @@ package struct Transition: Sendable, Equatable {
   /// Of a `start`: the worker has another one before it, and begins with it when that one has ended
   /// with success.
   package var isAhead = false
+  /// Of a try's end, and of a `failure` without a try.
   package var outcome: Outcome = Outcome(status: .unknown)
   /// Of a `failure`: it does not fail the run.
   package var allowed = false
@@ -154,10 +174,6 @@ package struct Transition: Sendable, Equatable {
   package var delayMilliseconds: Int64 = 0
   /// Of a `success` and an allowed `failure`.
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
-  /// The task that the reason speaks of: the need that failed, the task that runs again.
-  package var culprit: TaskID = .none
-  /// The part of the definition that changed, for reason `changed`.
-  package var changedPart: Fingerprint.Part?
   /// Of a refusal: what could not be done, with what. For people.
   package var what: String = ""
   /// Of a try's end: what was ended with it.
@@ -165,16 +181,22 @@ package struct Transition: Sendable, Equatable {
   /// Of a download's end: what it did.
   package var fetch: FetchRecord?
 
-  package init(_ event: TransitionEvent, _ task: TaskID, attempt: Int32 = 0) {
+  package init(
+    _ event: TransitionEvent, _ task: TaskID, attempt: Int32 = 0, reason: EndReason? = nil
+  ) {
     self.event = event
     self.task = task
     self.attempt = attempt
+    outcome.reason = reason
   }
 
-  package init(_ event: TransitionEvent, _ task: TaskID, reason: Reason, culprit: TaskID = .none) {
-    self.event = event
-    self.task = task
-    self.outcome.reason = reason
-    self.culprit = culprit
+  /// Nil where the event says it all.
+  package var why: Why? {
+    switch event {
+    case .skip(let reason): .skipped(reason)
+    case .resume(let reason): .rerun(reason)
+    case .start, .success, .failure, .retry, .cancel, .interrupt, .pause, .proceed:
+      outcome.reason.map { .ended($0) }
+    }
   }
 }

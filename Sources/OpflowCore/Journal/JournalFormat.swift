@@ -72,7 +72,7 @@ package enum JournalEvent: Equatable, Sendable {
   case resume
   case close
   case worker
-  case transition(TransitionEvent)
+  case transition(TransitionKind)
   /// A word of a later opflow.
   case unknown
 

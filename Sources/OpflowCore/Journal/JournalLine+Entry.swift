@@ -1,6 +1,6 @@
 extension JournalLine {
   /// The line as a value, its names looked up in `plan`; nil for an event of a later opflow, a task
-  /// that the plan does not have, and a line of the run that lacks what it must say.
+  /// that the plan does not have, and a line that lacks what it must say.
   package func entry(plan: Plan) -> JournalEntry? {
     switch event {
     case .open: open.map { .open($0) }
@@ -12,23 +12,22 @@ extension JournalLine {
     }
   }
 
-  private func transition(_ event: TransitionEvent, plan: Plan) -> Transition? {
+  private func transition(_ kind: TransitionKind, plan: Plan) -> Transition? {
+    let fields = TransitionFields(self)
+    guard let event = fields.event(kind, plan: plan) else { return nil }
     var transition = Transition(event, .none)
     if !task.isEmpty {
       guard let id = plan.task(escapedName: task) else { return nil }
       transition.task = id
     }
-    let fields = TransitionFields(self)
     transition.attempt = fields.attempt
     transition.worker = fields.worker
     transition.isAhead = fields.isAhead
     transition.outcome.status = fields.status
-    transition.outcome.reason = fields.reason
+    if transition.why == nil { transition.outcome.reason = fields.endReason }
     transition.outcome.usage.wallMicroseconds = fields.wallMicroseconds
     transition.allowed = fields.allowed
     transition.fingerprint = fields.fingerprint.value
-    transition.culprit = plan.task(escapedName: fields.culprit) ?? .none
-    transition.changedPart = fields.changedPart
     transition.what = Field.text(fields.what) ?? ""
     transition.left = Field.text(fields.left).flatMap { LeftBehind(text: $0) }
     transition.fetch = fetch
@@ -132,6 +131,24 @@ extension JournalLine {
   var drive: Int {
     for field in fields where field.key.equals("d") { return Swift.max(1, Int(field.natural)) }
     return 1
+  }
+}
+
+extension TransitionFields {
+  /// Nil where the reason must be told and is not.
+  fileprivate func event(_ kind: TransitionKind, plan: Plan) -> TransitionEvent? {
+    switch kind {
+    case .start: .start
+    case .success: .success
+    case .failure: .failure
+    case .retry: .retry
+    case .skip: skipReason(plan).map { .skip($0) }
+    case .cancel: .cancel
+    case .interrupt: .interrupt
+    case .pause: .pause
+    case .proceed: .proceed
+    case .resume: rerunReason(plan).map { .resume($0) }
+    }
   }
 }
 

@@ -11,11 +11,12 @@ struct TransitionFields {
   var worker = WorkerID.none
   var isAhead = false
   var status: ExitStatus = .unknown
-  var reason: Reason = .none
   var allowed = false
   var changedPart: Fingerprint.Part?
   var wallMicroseconds: Int64 = 0
   var fingerprint = FingerprintText()
+  /// The word of the reason; empty for none. The event tells of what.
+  var reason = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Escaped; empty for none.
   var culprit = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Escaped.
@@ -97,7 +98,7 @@ struct TransitionFields {
     } else if key.begins(with: "signal=") {
       if let signal = cursor.small(behind: 7) { status = .signal(signal) }
     } else if key.begins(with: "reason=") {
-      reason = Reason(text: cursor.text(behind: 7)) ?? .none
+      reason = cursor.text(behind: 7)
     } else if key.begins(with: "wall=") {
       wallMicroseconds = cursor.natural(behind: 5)
     } else if key.begins(with: "allowed=") {
@@ -117,6 +118,22 @@ struct TransitionFields {
       cursor.pass(behind: 0)
     }
     return cursor
+  }
+}
+
+extension TransitionFields {
+  /// Why a try ended; nil where it is not told, or is none that this opflow knows.
+  @inline(__always)
+  var endReason: EndReason? { reason.isEmpty ? nil : EndReason(word: reason) }
+
+  /// The same of a `skip`.
+  func skipReason(_ plan: Plan) -> SkipReason? {
+    SkipReason(word: reason, of: plan.task(escapedName: culprit) ?? .none)
+  }
+
+  /// The same of a `resume`.
+  func rerunReason(_ plan: Plan) -> RerunReason? {
+    RerunReason(word: reason, part: changedPart, of: plan.task(escapedName: culprit) ?? .none)
   }
 }
 

@@ -234,7 +234,7 @@ package struct RunModel: Sendable {
   }
 
   @inline(__always)
-  private mutating func apply(_ event: TransitionEvent, _ line: JournalLine, plan: Plan) {
+  private mutating func apply(_ event: TransitionKind, _ line: JournalLine, plan: Plan) {
     var fields = TransitionFields()
     fields.read(line)
     enter(drive: fields.drive, at: line.sequence)
@@ -270,7 +270,7 @@ package struct RunModel: Sendable {
   /// A worker's tasks run in their order: when one has ended with success, the next one runs.
   @inline(never)
   private mutating func follow(
-    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID
   ) {
     switch event {
     case .start:

@@ -77,9 +77,9 @@ package struct RunStatus {
   }
 
   /// Why the task is in its state; what was cut short waits for that.
-  func reason(_ task: TaskID) -> Reason {
+  func why(_ task: TaskID) -> Why? {
     let record = history[task]
-    return state(task) == .waiting && record.isInterrupted ? .interrupted : record.reason
+    return state(task) == .waiting && record.isInterrupted ? .rerun(.interrupted) : record.why
   }
 
   /// Needs of a task that has not started which have no end yet, or one that a resume takes back.
@@ -100,6 +100,6 @@ package struct RunStatus {
   func waitsForRerun(_ task: TaskID) -> Bool {
     let record = history[task]
     return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
-      && (record.reason == .interrupted || record.reason == .workerLost)
+      && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
   }
 }

@@ -9,7 +9,7 @@ package struct TaskDetails: Sendable {
 
   @inline(__always)
   mutating func apply(
-    _ event: TransitionEvent, _ task: TaskID, _ line: JournalLine, _ plan: Plan
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
   ) {
     if !nextTries.isEmpty { nextTries[task] = nil }
     switch event {

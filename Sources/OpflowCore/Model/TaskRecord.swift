@@ -1,22 +1,21 @@
 /// What the journal says about one task, as of its last line. 64 bytes: a million of them are touched
 /// to read a large run, and that costs more than the reading.
 package struct TaskRecord: Sendable {
+  // In an order that leaves no gaps.
+  /// Of the last end, or of the resume that took the task back; nil where nothing is told.
+  package internal(set) var why: Why?
   /// `waiting` where nothing was said, and where a resume, a retry or an interruption took the task
   /// back; `running` and `suspended` also when the run died meanwhile.
   package internal(set) var state: TaskState = .waiting
-  /// Of the last end, or of the resume that took the task back.
-  package internal(set) var reason: Reason = .none
   /// The raw value of `changedPart`.
-  var part: UInt8 = .max
+  private var part: UInt8 = .max
   var marks: Marks = []
-  /// The highest number of a try that began; 0 when none did. A try taken back does not count.
-  package internal(set) var attempts: Int32 = 0
-  /// The need that failed, or the task that ran again; `none` also where the plan no longer has it.
-  package internal(set) var culprit: TaskID = .none
-  private var statusCode: Int32 = 0
   private var statusKind: StatusKind = .unknown
   /// How many resumes took the task back.
   package internal(set) var timesResumed: UInt16 = 0
+  /// The highest number of a try that began; 0 when none did. A try taken back does not count.
+  package internal(set) var attempts: Int32 = 0
+  private var statusCode: Int32 = 0
   /// Who has it, or had it last; `none` where that is not told.
   package internal(set) var worker = WorkerID.none
   /// SEQ of the last start; 0 for none.
@@ -62,8 +61,7 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// The part that changed, as far as that is known, where `isChanged`, and of a resume with reason
-  /// `changed`.
+  /// The part that changed, as far as that is known, where `isChanged`.
   package internal(set) var changedPart: Fingerprint.Part? {
     get { Fingerprint.Part(rawValue: UInt64(part)) }
     set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
@@ -73,7 +71,7 @@ package struct TaskRecord: Sendable {
   package var isInterrupted: Bool {
     switch state {
     case .handed, .running, .suspended, .cancelled: true
-    case .waiting: marks.contains(.interrupted) || reason == .interrupted
+    case .waiting: marks.contains(.interrupted) || why == .rerun(.interrupted)
     case .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
     }
   }
@@ -81,7 +79,7 @@ package struct TaskRecord: Sendable {
   /// Its last try was cut short, whatever became of the task since; false once it was asked for.
   var isCutShort: Bool {
     if isInterrupted || marks.contains(.cutShort) { return true }
-    return state == .failed && (reason == .interrupted || reason == .workerLost)
+    return state == .failed && (why == .ended(.interrupted) || why == .ended(.workerLost))
   }
 
   /// It succeeded, or failed where it may, by another definition than the plan's.
@@ -101,7 +99,7 @@ extension TaskRecord {
   /// Folds a transition of this task of the plan. Any order of lines is taken: some may be lost.
   @inline(__always)
   mutating func apply(
-    _ event: TransitionEvent, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
     _ plan: Plan
   ) {
     let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
@@ -125,10 +123,9 @@ extension TaskRecord {
   /// Reads the fields once more: to hand them over would take a copy of them for each line.
   @inline(never)
   private mutating func applyRare(
-    _ event: TransitionEvent, _ line: JournalLine, _ task: TaskID, _ plan: Plan
+    _ event: TransitionKind, _ line: JournalLine, _ task: TaskID, _ plan: Plan
   ) {
     let fields = TransitionFields(line)
-    let culprit = plan.task(escapedName: fields.culprit) ?? .none
     let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
     switch event {
     // Folded above.
@@ -142,8 +139,7 @@ extension TaskRecord {
       let wasCutShort = isCutShort
       settle(next, line)
       if wasCutShort { marks.insert(.cutShort) }
-      reason = fields.reason
-      self.culprit = culprit
+      why = fields.skipReason(plan).map { .skipped($0) }
     case .cancel:
       end(next, line, fields)
     case .retry:
@@ -152,7 +148,7 @@ extension TaskRecord {
     case .interrupt:
       end(next, line, fields)
       settleSequence = 0
-      if event.cutsShort(fields.reason) {
+      if event.cutsShort(fields.endReason) {
         marks.insert(.interrupted)
       } else {
         attempts = Swift.max(0, fields.attempt - 1)
@@ -163,10 +159,8 @@ extension TaskRecord {
     case .resume:
       let wasCutShort = isCutShort
       leave(for: next)
-      if wasCutShort, fields.reason != .asked { marks.insert(.cutShort) }
-      reason = fields.reason
-      self.culprit = culprit
-      changedPart = fields.changedPart
+      why = fields.rerunReason(plan).map { .rerun($0) }
+      if wasCutShort, why != .rerun(.asked) { marks.insert(.cutShort) }
       if timesResumed < .max { timesResumed += 1 }
     }
   }
@@ -182,7 +176,7 @@ extension TaskRecord {
   var unproven: TaskRecord {
     var record = self
     record.leave(for: .waiting)
-    record.reason = .unproven
+    record.why = .rerun(.unproven)
     record.marks.insert(.unproven)
     return record
   }
@@ -190,8 +184,7 @@ extension TaskRecord {
   @inline(__always)
   private mutating func leave(for next: TaskState) {
     state = next
-    reason = .none
-    culprit = .none
+    why = nil
     part = .max
     marks = []
     settleSequence = 0
@@ -216,7 +209,7 @@ extension TaskRecord {
   ) {
     settle(next, line)
     attempts = Swift.max(attempts, fields.attempt)
-    reason = fields.reason
+    why = fields.endReason.map { .ended($0) }
     status = fields.status
     wallMicroseconds = fields.wallMicroseconds
     endedMilliseconds = line.milliseconds

@@ -1,6 +1,6 @@
 /// What transitions do to tasks, for every fold of them: that of a journal's lines (`TaskRecord`) and
 /// that of a drive as it goes (`DriveModel`).
-extension TransitionEvent {
+extension TransitionKind {
   /// The state of a task after it. A worker begins with what it was handed ahead without a line of its
   /// own: see `HandedTasks`.
   @inline(__always)
@@ -19,7 +19,7 @@ extension TransitionEvent {
   }
 
   /// Whether it cut a try short. What was handed ahead and taken back never ran.
-  func cutsShort(_ reason: Reason) -> Bool { self == .interrupt && reason != .revoked }
+  func cutsShort(_ reason: EndReason?) -> Bool { self == .interrupt && reason != .revoked }
 
   /// Whether a try of the task is over with it.
   var endsTry: Bool {
@@ -33,12 +33,12 @@ extension TransitionEvent {
 extension Transition {
   /// The state of its task after it.
   func state(after old: TaskState) -> TaskState {
-    event.state(after: old, isAhead: isAhead, allowed: allowed)
+    event.kind.state(after: old, isAhead: isAhead, allowed: allowed)
   }
 
   /// Whether it cut a try short.
-  var cutsShort: Bool { event.cutsShort(outcome.reason) }
+  var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }
 
   /// Whether a try of the task is over with it.
-  var endsTry: Bool { event.endsTry }
+  var endsTry: Bool { event.kind.endsTry }
 }

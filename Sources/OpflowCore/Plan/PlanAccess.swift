@@ -34,9 +34,9 @@ extension Plan {
   package func policy(_ task: TaskID) -> TaskPolicy { policies[Int(policyIndex[task.index])] }
 
   /// Whether `allow_failure` covers that end: a list of codes covers ends by exit code only.
-  package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: Reason) -> Bool {
+  package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: EndReason?) -> Bool {
     if flags(task).contains(.allowAnyFailure) { return true }
-    guard reason == .none, let code = exitCode(task, status) else { return false }
+    guard reason == nil, let code = exitCode(task, status) else { return false }
     return codeList(record[task.index].allowedCodes).contains(code)
   }
 

@@ -19,13 +19,17 @@ package struct ResumeDecision: Sendable {
     case outside
     /// `--only` leaves it out of this drive: it stays what it is. `waiting` where it has no end, or one
     /// that does not hold any more, so that the run is not done without it.
-    case leave(TaskState, Reason)
-    /// It keeps the state that it is in, and the reason for that: why it was skipped or failed.
-    case keep(TaskState, Reason)
+    case leave(TaskState, SkipReason?)
+    /// It keeps the state that it is in, and why it was skipped where it was.
+    case keep(TaskState, SkipReason?)
     /// It begins in `waiting`; whether it is skipped then is the scheduler's to say.
-    case run(Reason)
+    case run(RerunReason)
     /// It fails at once, reason `interrupted`.
     case fail
+
+    static func keep(_ record: TaskRecord) -> Verdict {
+      .keep(record.state, record.why?.skipReason)
+    }
   }
 
   /// By task.
@@ -63,7 +67,7 @@ package struct ResumeDecision: Sendable {
         continue
       }
       guard !plan.flags(task).contains(.finally) else { continue }
-      apply(choice(for: task, input), to: task, input)
+      apply(verdict(for: task, input), to: task, input)
       if firstStarted == nil, starts(task, input) { firstStarted = task }
     }
     decideFinally(input, firstStarted: firstStarted)
@@ -98,22 +102,24 @@ package struct ResumeDecision: Sendable {
     return states
   }
 
-  private static func initialState(leaving state: TaskState, _ reason: Reason) -> InitialState {
+  private static func initialState(leaving state: TaskState, _ reason: SkipReason?) -> InitialState
+  {
     switch state {
     case .succeeded, .upToDate, .failedAllowed: .excluded
-    case .skipped: reason == .upstream ? .leftUpstream : .excluded
+    case .skipped: reason?.isUpstream ?? false ? .leftUpstream : .excluded
     case .failed: .leftFailed
     case .waiting, .ready, .handed, .running, .suspended, .cancelled: .leftOpen
     }
   }
 
-  private static func initialState(keeping state: TaskState, _ reason: Reason) -> InitialState {
+  private static func initialState(keeping state: TaskState, _ reason: SkipReason?) -> InitialState
+  {
     switch state {
     case .succeeded: .succeeded
     case .upToDate: .upToDate
     case .failedAllowed: .failedAllowed
     case .failed: .failed
-    case .skipped: reason == .upstream ? .skippedUpstream : .skipped
+    case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
     // Never kept: they are no ends.
     case .waiting, .ready, .handed, .running, .suspended, .cancelled: .run
     }
@@ -125,25 +131,10 @@ package struct ResumeDecision: Sendable {
     let request: ResumeRequest
   }
 
-  /// A verdict and what its reason speaks of.
-  struct Choice {
-    var verdict: Verdict
-    var culprit: TaskID = .none
-    var changedPart: Fingerprint.Part?
-
-    static func run(_ reason: Reason, _ culprit: TaskID = .none) -> Choice {
-      Choice(verdict: .run(reason), culprit: culprit)
-    }
-
-    static func keep(_ record: TaskRecord) -> Choice {
-      Choice(verdict: .keep(record.state, record.reason))
-    }
-  }
-
-  private mutating func apply(_ choice: Choice, to task: TaskID, _ input: Input) {
-    verdicts[task.index] = choice.verdict
-    let reason: Reason
-    switch choice.verdict {
+  private mutating func apply(_ verdict: Verdict, to task: TaskID, _ input: Input) {
+    verdicts[task.index] = verdict
+    let reason: RerunReason
+    switch verdict {
     case .outside, .leave: return
     case .keep:
       keptCount += 1
@@ -159,9 +150,7 @@ package struct ResumeDecision: Sendable {
     let record = input.history[task]
     let isTold = input.request.isNew(task) && reason == .new
     guard record.state != .waiting || record.isUnproven || isTold else { return }
-    var transition = Transition(.resume, task, reason: reason, culprit: choice.culprit)
-    transition.changedPart = choice.changedPart
-    transitions.append(transition)
+    transitions.append(Transition(.resume(reason), task))
   }
 
   private mutating func decideFinally(_ input: Input, firstStarted: TaskID?) {
@@ -178,13 +167,13 @@ package struct ResumeDecision: Sendable {
     for task in tasks {
       let follows = input.request.finallyFollowsNeeds && !owed.contains(task)
       let isDue = startsAnything && (!follows || firstNeedThatStarts(task, input) != nil)
-      var choice = choice(for: task, input)
-      if case .keep(let state, _) = choice.verdict, state != .failed, isDue {
-        choice = .run(.afterRerun, firstStarted ?? .none)
+      var verdict = verdict(for: task, input)
+      if case .keep(let state, _) = verdict, state != .failed, isDue {
+        verdict = .run(.afterRerun(firstStarted ?? .none))
       } else if !isDue, input.history[task].state.isTerminal {
-        choice = .keep(input.history[task])
+        verdict = .keep(input.history[task])
       }
-      apply(choice, to: task, input)
+      apply(verdict, to: task, input)
       if follows { followers.append(task) }
     }
   }

@@ -1,13 +1,13 @@
 /// The rules by which one task is kept or runs again. Its needs have been decided before.
 extension ResumeDecision {
-  func choice(for task: TaskID, _ input: Input) -> Choice {
+  func verdict(for task: TaskID, _ input: Input) -> Verdict {
     if input.request.reruns(task) { return .run(.asked) }
     let record = input.history[task]
-    if let verdict = interruption(task, record, input) { return Choice(verdict: verdict) }
+    if let verdict = interruption(task, record, input) { return verdict }
     switch record.state {
     case .succeeded, .upToDate: return settled(task, record, input)
     case .failedAllowed:
-      return input.plan.allowsFailure(task, record.status, record.reason)
+      return input.plan.allowsFailure(task, record.status, record.why?.endReason)
         ? settled(task, record, input) : .run(.failedBefore)
     case .failed: return .run(.failedBefore)
     case .skipped: return skipped(task, record, input)
@@ -22,23 +22,21 @@ extension ResumeDecision {
     let fails =
       input.plan.flags(task).contains(.failWhenInterrupted) && !willSkipByWish(task, input)
     if fails, record.isCutShort {
-      return record.state == .failed ? .keep(.failed, record.reason) : .fail
+      return record.state == .failed ? .keep(.failed, nil) : .fail
     }
     return record.isInterrupted ? .run(.interrupted) : nil
   }
 
   @inline(__always)
-  private func settled(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Choice {
+  private func settled(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
     if record.isChanged {
-      var choice = Choice.run(.changed)
-      choice.changedPart = record.changedPart
-      return choice
+      return .run(.changed(record.changedPart))
     }
     if input.request.missesOutput(task), record.state != .failedAllowed {
       return .run(.outputMissing)
     }
     if let culprit = needThatRuns(task, startedAt: record.startSequence, input) {
-      return .run(.afterRerun, culprit)
+      return .run(.afterRerun(culprit))
     }
     return .keep(record)
   }
@@ -47,20 +45,20 @@ extension ResumeDecision {
   func leftOut(_ task: TaskID, _ input: Input) -> Verdict {
     let record = input.history[task]
     switch record.state {
-    case .succeeded, .upToDate, .failedAllowed, .failed: return .leave(record.state, record.reason)
+    case .succeeded, .upToDate, .failedAllowed, .failed: return .leave(record.state, nil)
     case .skipped:
       let holds =
-        record.reason == .upstream
+        record.isSkippedUpstream
         ? isCertainToLackNeeds(task, input)
-        : record.reason != .skipOption || !input.request.isSkippedOnce(task)
-      return holds ? .leave(.skipped, record.reason) : .leave(.waiting, .none)
-    case .waiting, .ready, .handed, .running, .suspended, .cancelled: return .leave(.waiting, .none)
+        : record.why != .skipped(.skipOption) || !input.request.isSkippedOnce(task)
+      return holds ? .leave(.skipped, record.why?.skipReason) : .leave(.waiting, nil)
+    case .waiting, .ready, .handed, .running, .suspended, .cancelled: return .leave(.waiting, nil)
     }
   }
 
-  private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Choice {
+  private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
     let holds =
-      record.reason == .upstream
+      record.isSkippedUpstream
       ? isCertainToLackNeeds(task, input) && !willSkipByWish(task, input)
       : willSkipByWish(task, input)
     return holds ? .keep(record) : .run(.skippedBefore)
@@ -92,7 +90,7 @@ extension ResumeDecision {
       switch verdicts[need.index] {
       case .outside, .leave(.waiting, _): return false
       case .keep(let state, let reason), .leave(let state, let reason):
-        return !state.meets(condition, skippedUpstream: reason == .upstream)
+        return !state.meets(condition, skippedUpstream: reason?.isUpstream ?? false)
       case .fail: return !TaskState.failed.meets(condition, skippedUpstream: false)
       case .run:
         if willSkipByWish(need, input) {
@@ -142,19 +140,16 @@ extension ResumeDecision {
 }
 
 extension TaskRecord {
+  fileprivate var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
+
   /// Why a task in `waiting` runs: what an earlier resume took it back for, if it did.
-  fileprivate var reasonToRun: Reason {
-    switch reason {
-    case .changed, .afterRerun, .failedBefore, .skippedBefore, .outputMissing, .unproven, .asked,
-      .interrupted:
-      reason
-    case .revoked, .new: .new
-    case .none, .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .cancel, .signal,
-      .kill,
-      .condition,
-      .skipOption, .upstream:
-      // Between two tries, if any try ended.
-      endedMilliseconds > 0 ? .failedBefore : .new
+  fileprivate var reasonToRun: RerunReason {
+    switch why {
+    case .rerun(let reason): reason
+    case .ended(.interrupted): .interrupted
+    case .ended(.revoked): .new
+    // Between two tries, if any try ended.
+    case nil, .ended, .skipped: endedMilliseconds > 0 ? .failedBefore : .new
     }
   }
 }

@@ -30,7 +30,7 @@ struct GroupProgress: ProgressRenderer {
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
-    if transition.event == .resume { return reruns.add(transition, model, into: &text) }
+    if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
     var title = TextBuffer()
     line.write(transition, model, into: &title)

@@ -80,7 +80,7 @@ extension JournalEvent {
     case .resume: "resume"
     case .close: "close"
     case .worker: "worker"
-    case .transition(let event): event.word
+    case .transition(let kind): kind.word.description
     case .unknown: "unknown"
     }
   }

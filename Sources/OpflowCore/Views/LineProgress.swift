@@ -29,7 +29,7 @@ struct LineProgress: ProgressRenderer {
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
-    if transition.event == .resume { return reruns.add(transition, model, into: &text) }
+    if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
     if transition.endsTry {
       told[transition.task] = nil

@@ -19,7 +19,7 @@ struct LiveProgress: ProgressRenderer {
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
-    if transition.event == .resume { return reruns.add(transition, model, into: &text) }
+    if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
     switch transition.event {
     case .failure where !transition.allowed:

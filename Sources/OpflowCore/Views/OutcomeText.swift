@@ -19,12 +19,10 @@ package enum OutcomeText {
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
     case .interrupted: return "interrupted"
-    case .cancel: return "cancelled"
-    case .signal: return "stopped by a signal"
-    case .kill: return "killed"
-    case .none, .revoked, .condition, .skipOption, .upstream, .changed, .afterRerun, .failedBefore,
-      .skippedBefore, .outputMissing, .unproven, .asked, .new:
-      return statusText(outcome.status)
+    case .stopped(.cancel): return "cancelled"
+    case .stopped(.signal): return "stopped by a signal"
+    case .stopped(.kill): return "killed"
+    case nil, .revoked: return statusText(outcome.status)
     }
   }
 
@@ -84,26 +82,23 @@ package enum ErrorName {
 /// Why something happened to a task, in words for people.
 enum ReasonText {
   static func text(_ transition: Transition, plan: Plan) -> String {
-    text(
-      transition.outcome.reason, culprit: transition.culprit, part: transition.changedPart,
-      plan: plan)
+    text(transition.why, plan: plan)
   }
 
-  static func text(
-    _ reason: Reason, culprit: TaskID, part: Fingerprint.Part?, plan: Plan
-  ) -> String {
+  /// Empty for none.
+  static func text(_ why: Why?, plan: Plan) -> String {
+    let culprit = why?.culprit ?? .none
     let name = culprit.isNone ? nil : plan.nameString(culprit)
-    switch reason {
-    case .condition: return "`if` is false"
-    case .skipOption: return "by --skip"
-    case .upstream: return name.map { "because of \($0)" } ?? "its needs cannot be met"
-    case .changed: return part.map { "changed: \($0.word)" } ?? "changed"
-    case .afterRerun: return name.map { "after rerun of \($0)" } ?? "after a rerun"
-    case .none, .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,
-      .revoked,
-      .cancel, .signal,
-      .kill, .failedBefore, .skippedBefore, .outputMissing, .unproven, .asked, .new:
-      return reason.text
+    switch why {
+    case nil: return ""
+    case .ended(let reason): return reason.word.description
+    case .skipped(.condition): return "`if` is false"
+    case .skipped(.skipOption): return "by --skip"
+    case .skipped(.upstream):
+      return name.map { "because of \($0)" } ?? "its needs cannot be met"
+    case .rerun(.changed(let part)): return part.map { "changed: \($0.word)" } ?? "changed"
+    case .rerun(.afterRerun): return name.map { "after rerun of \($0)" } ?? "after a rerun"
+    case .rerun(let reason): return reason.word.description
     }
   }
 }

@@ -145,7 +145,7 @@ package struct PlanView {
         "stays failed: \(plan.nameString(TaskID(index))) (on_interrupted: fail; --rerun runs it)\n")
     }
     for transition in settled.prefix(Self.maxNames) {
-      let verb = transition.event == .skip ? "skipped" : "failed"
+      let verb = transition.event.kind == .skip ? "skipped" : "failed"
       let reason = ReasonText.text(transition, plan: plan)
       text.add("\(verb): \(plan.nameString(transition.task)) (\(reason))\n")
     }

@@ -33,7 +33,7 @@ enum ProgressJSON {
   static func transition(
     _ transition: Transition, plan: Plan, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
-    line(transition.event.word, now, into: &text) { json in
+    line(transition.event.kind.word.description, now, into: &text) { json in
       if !transition.task.isNone {
         json.key("task")
         json.string(plan.nameBytes(transition.task))
@@ -60,15 +60,14 @@ enum ProgressJSON {
         json.key("delay_ms")
         json.number(transition.delayMilliseconds)
       }
-      if transition.outcome.reason != .none {
-        json.key("reason")
-        json.string(transition.outcome.reason.text)
-      }
-      if !transition.culprit.isNone {
+      guard let why = transition.why else { return }
+      json.key("reason")
+      json.string(why.word.description)
+      if !why.culprit.isNone {
         json.key("of")
-        json.string(plan.nameBytes(transition.culprit))
+        json.string(plan.nameBytes(why.culprit))
       }
-      if let part = transition.changedPart {
+      if let part = why.changedPart {
         json.key("part")
         json.string(part.word)
       }

@@ -144,7 +144,7 @@ package struct StatusView {
           : "; next try is due")
     case .waiting, .ready:
       let needs = status.waitsFor(task)
-      let reason = record.isInterrupted ? Reason.interrupted.text : status.words(record)
+      let reason = record.isInterrupted ? "interrupted" : status.words(record)
       if needs.isEmpty { return reason }
       let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
       return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
@@ -160,7 +160,7 @@ package struct StatusView {
 
   private func outcome(_ task: TaskID, _ record: TaskRecord) -> String {
     OutcomeText.text(
-      Outcome(status: record.status, reason: record.reason),
+      Outcome(status: record.status, reason: record.why?.endReason),
       what: status.history.details.complaints[task] ?? "")
   }
 

@@ -2,20 +2,14 @@
 extension RunStatus {
   /// In the journal's words, with what they speak of; nil where the state says it all.
   func reasonWord(_ task: TaskID) -> String? {
-    let reason = reason(task)
-    switch reason {
-    case .none: return nil
-    case .changed, .afterRerun: return words(history[task])
-    case .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked,
-      .cancel, .signal, .kill, .condition, .skipOption, .upstream, .failedBefore, .skippedBefore,
-      .outputMissing, .asked, .unproven, .new:
-      return reason.text
+    let why = why(task)
+    switch why {
+    case nil: return nil
+    case .rerun(.changed), .rerun(.afterRerun): return words(history[task])
+    case .ended, .skipped, .rerun: return why?.word.description
     }
   }
 
   /// The reason of a record for people.
-  func words(_ record: TaskRecord) -> String {
-    ReasonText.text(
-      record.reason, culprit: record.culprit, part: record.changedPart, plan: plan)
-  }
+  func words(_ record: TaskRecord) -> String { ReasonText.text(record.why, plan: plan) }
 }

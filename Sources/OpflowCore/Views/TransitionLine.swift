@@ -86,11 +86,11 @@ struct TransitionLine {
         + (why.isEmpty || why == "interrupted" ? "" : ": \(why)")
     case .pause: return palette.yellow("\(name) paused")
     case .proceed: return "\(name) goes on"
-    case .resume:
+    case .resume(let why):
       // It fails next, and stays failed.
       let failsNext = model.plan.flags(transition.task).contains(.failWhenInterrupted)
-      if failsNext, transition.outcome.reason == .interrupted { return "\(name) was interrupted" }
-      return transition.outcome.reason == .new ? "\(name) is new" : "\(name) runs again: \(reason)"
+      if failsNext, why == .interrupted { return "\(name) was interrupted" }
+      return why == .new ? "\(name) is new" : "\(name) runs again: \(reason)"
     }
   }
 

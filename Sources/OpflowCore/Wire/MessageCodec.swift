@@ -37,7 +37,7 @@ package enum MessageCodec {
     case .stop(let task, let attempt, let reason):
       writer.message("stop", task, attempt)
       writer.tab()
-      writer.raw(reason.text)
+      writer.raw(reason.word)
     case .suspend(let task, let attempt): writer.message("suspend", task, attempt)
     case .proceed(let task, let attempt): writer.message("continue", task, attempt)
     case .watch(let task, let on):
@@ -119,7 +119,8 @@ package enum MessageCodec {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       order = .revoke(task, attempt: attempt)
     } else if word.equals("stop") {
-      guard let task = fields.task(), let attempt = fields.attempt(), let reason = fields.reason()
+      guard let task = fields.task(), let attempt = fields.attempt(),
+        let reason = fields.stopReason()
       else { return nil }
       order = .stop(task, attempt: attempt, reason: reason)
     } else if word.equals("suspend") {
@@ -229,9 +230,9 @@ extension FieldWriter {
     case .exit(let code): pair("\texit=", code)
     case .signal(let signal): pair("\tsignal=", signal)
     }
-    if outcome.reason != .none {
+    if let reason = outcome.reason {
       raw("\treason=")
-      raw(outcome.reason.text)
+      raw(reason.word)
     }
     if outcome.errorNumber != 0 { pair("\terrno=", outcome.errorNumber) }
     pair("\twall=", outcome.usage.wallMicroseconds)

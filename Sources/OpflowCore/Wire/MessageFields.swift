@@ -33,7 +33,7 @@ struct MessageFields {
   mutating func task() -> TaskID? { natural(as: Int32.self).map { TaskID($0) } }
   mutating func attempt() -> Int32? { natural(as: Int32.self) }
   mutating func pulse() -> Int32? { natural(as: Int32.self) }
-  mutating func reason() -> Reason? { next().flatMap { Reason(text: $0) } }
+  mutating func stopReason() -> StopReason? { next().flatMap { StopReason(word: $0) } }
   mutating func text() -> String? { next().flatMap { Field.text($0) } }
 
   /// The value of the next field, which must be `KEY=VALUE`.
@@ -69,7 +69,7 @@ struct MessageFields {
       outcome.status = .signal(signal)
     }
     if let text = value("reason") {
-      guard let reason = Reason(text: text), reason != .none else { return nil }
+      guard let reason = EndReason(word: text) else { return nil }
       outcome.reason = reason
     }
     if let number = value("errno", as: Int32.self) { outcome.errorNumber = number }

@@ -8,7 +8,7 @@ package enum WorkerOrder: Equatable, Sendable {
   /// Give back a task handed ahead that has not started.
   case revoke(TaskID, attempt: Int32)
   /// End its process tree by its stop rule; reason `kill` ends it at once.
-  case stop(TaskID, attempt: Int32, reason: Reason)
+  case stop(TaskID, attempt: Int32, reason: StopReason)
   case suspend(TaskID, attempt: Int32)
   case proceed(TaskID, attempt: Int32)
   case watch(TaskID, on: Bool)

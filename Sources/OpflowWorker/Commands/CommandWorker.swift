@@ -235,7 +235,7 @@ final class CommandWorker: WorkerRole {
     outcome.usage = tree.usage
     outcome.usage.wallMicroseconds = wall
     outcome.usage.outputBytes = log.byteCount
-    if let failure = log.failure, outcome.reason == .none {
+    if let failure = log.failure, outcome.reason == nil {
       outcome.reason = .output
       outcome.errorNumber = failure.rawValue
     }

@@ -75,7 +75,7 @@ package struct WorkerState {
     var remainingNanoseconds: Int64?
     var isSuspended = false
     var status = ExitStatus.unknown
-    var reason = Reason.none
+    var reason: EndReason?
     var errorNumber: Int32 = 0
 
     func isAbout(_ task: TaskID, _ attempt: Int32) -> Bool {
@@ -158,7 +158,7 @@ package struct WorkerState {
     case .stop(let task, let attempt, let reason):
       if !giveBack(task, attempt, into: &actions), let held = current, held.isAbout(task, attempt) {
         giveBackAll(into: &actions)
-        if held.reason == .none { current?.reason = reason }
+        if held.reason == nil { current?.reason = .stopped(reason) }
         stop(at: now, atOnce: reason == .kill, into: &actions)
       }
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
@@ -243,7 +243,7 @@ package struct WorkerState {
       actions.append(.leave)
       return
     }
-    if held.reason == .none { current?.reason = .interrupted }
+    if held.reason == nil { current?.reason = .interrupted }
     stop(at: now, atOnce: false, into: &actions)
     let last = now.advanced(byMilliseconds: Self.lastGraceMilliseconds)
     switch current?.phase {
@@ -329,7 +329,7 @@ package struct WorkerState {
       guard let timeout = held.timeout, timeout <= now else { return }
       current?.timeout = nil
       giveBackAll(into: &actions)
-      if held.reason == .none { current?.reason = .timeout }
+      if held.reason == nil { current?.reason = .timeout }
       stop(at: now, atOnce: false, into: &actions)
     case .stopping(let until):
       if until <= now { beginKilling(at: now, into: &actions) }

@@ -54,7 +54,8 @@ enum FuzzJournal {
     func brief(_ plan: Plan) -> String {
       let tasks = plan.tasks.map { index in
         let record = history[TaskID(index)]
-        return "\(record.state) \(record.reason) \(record.attempts) \(record.startSequence)"
+        return
+          "\(record.state) \(record.why?.word ?? "") \(record.attempts) \(record.startSequence)"
           + " \(record.settleSequence) \(record.isUnproven) \(record.isChanged)"
       }
       return "\(tasks) \(history.drives) \(history.isPaused) \(String(describing: history.close))"

@@ -102,7 +102,8 @@ struct PlanRun {
       }
       held[worker] = []
       answer(
-        .ended(worker, task, attempt: attempt, Outcome(status: .signal(15), reason: reason)))
+        .ended(
+          worker, task, attempt: attempt, Outcome(status: .signal(15), reason: .stopped(reason))))
     case .order(let worker, .pulse): answer(.heard(worker))
     case .order: break
     case .discard(let worker): held[worker] = nil

@@ -1,0 +1,39 @@
+/// Why a drive runs a task that an earlier one left in some state, or did not have.
+package enum RerunReason: Equatable, Sendable {
+  case interrupted
+  /// Its definition, in this part as far as that is known.
+  case changed(Fingerprint.Part?)
+  /// This task runs again, or has run since; `none` where the plan no longer has it.
+  case afterRerun(TaskID)
+  case failedBefore
+  case skippedBefore
+  case outputMissing
+  /// The journal is damaged where a line may have stood that took its result back.
+  case unproven
+  case asked
+  case new
+
+  /// The word in the journal.
+  package var word: StaticString {
+    switch self {
+    case .interrupted: "interrupted"
+    case .changed: "changed"
+    case .afterRerun: "after rerun"
+    case .failedBefore: "failed before"
+    case .skippedBefore: "skipped before"
+    case .outputMissing: "output missing"
+    case .unproven: "unproven"
+    case .asked: "asked"
+    case .new: "new"
+    }
+  }
+
+  init?(word: UnsafeRawBufferPointer, part: Fingerprint.Part?, of task: TaskID) {
+    let all = [
+      RerunReason.interrupted, .changed(part), .afterRerun(task), .failedBefore, .skippedBefore,
+      .outputMissing, .unproven, .asked, .new,
+    ]
+    guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
+    self = reason
+  }
+}

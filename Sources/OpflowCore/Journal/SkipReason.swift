@@ -1,0 +1,30 @@
+/// Why a task was skipped.
+package enum SkipReason: Equatable, Sendable {
+  /// Its `if` is false.
+  case condition
+  case skipOption
+  /// Its needs cannot be met; by this one, which is `none` where the plan no longer has it.
+  case upstream(TaskID)
+
+  /// The word in the journal.
+  package var word: StaticString {
+    switch self {
+    case .condition: "if"
+    case .skipOption: "--skip"
+    case .upstream: "upstream"
+    }
+  }
+
+  init?(word: UnsafeRawBufferPointer, of task: TaskID) {
+    let all = [SkipReason.condition, .skipOption, .upstream(task)]
+    guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
+    self = reason
+  }
+
+  package var isUpstream: Bool {
+    switch self {
+    case .upstream: true
+    case .condition, .skipOption: false
+    }
+  }
+}

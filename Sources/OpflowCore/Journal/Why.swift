@@ -1,0 +1,39 @@
+/// Why a task is in the state that it is in.
+package enum Why: Equatable, Sendable {
+  case ended(EndReason)
+  case skipped(SkipReason)
+  case rerun(RerunReason)
+
+  /// The word in the journal.
+  package var word: StaticString {
+    switch self {
+    case .ended(let reason): reason.word
+    case .skipped(let reason): reason.word
+    case .rerun(let reason): reason.word
+    }
+  }
+
+  /// The task that it speaks of: the need that failed, the task that runs again; `none` for none.
+  package var culprit: TaskID {
+    switch self {
+    case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
+    case .ended, .skipped(.condition), .skipped(.skipOption), .rerun: .none
+    }
+  }
+
+  /// The part of the definition that changed.
+  var changedPart: Fingerprint.Part? {
+    switch self {
+    case .rerun(.changed(let part)): part
+    case .ended, .skipped, .rerun: nil
+    }
+  }
+
+  package var endReason: EndReason? {
+    if case .ended(let reason) = self { reason } else { nil }
+  }
+
+  package var skipReason: SkipReason? {
+    if case .skipped(let reason) = self { reason } else { nil }
+  }
+}

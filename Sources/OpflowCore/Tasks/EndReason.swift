@@ -1,0 +1,65 @@
+/// Why a try of a task ended, where how its process ended does not say it.
+package enum EndReason: Hashable, CaseIterable, Sendable {
+  case timeout
+  /// It could not be started; errno and `what` say why.
+  case refused
+  /// Its log could not be written.
+  case output
+  /// A download failed in a way that another try may mend.
+  case fetch
+  /// A download failed for good.
+  case fetchFinal
+  case workerLost
+  /// The run died, or was stopped, while it ran.
+  case interrupted
+  /// It was handed ahead and taken back.
+  case revoked
+  /// It was told to.
+  case stopped(StopReason)
+
+  package static let allCases: [EndReason] =
+    [.timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked]
+    + StopReason.allCases.map { .stopped($0) }
+
+  /// The word in the journal and on the wire.
+  package var word: StaticString {
+    switch self {
+    case .timeout: "timeout"
+    case .refused: "refused"
+    case .output: "output"
+    case .fetch: "fetch"
+    case .fetchFinal: "fetch-final"
+    case .workerLost: "worker-lost"
+    case .interrupted: "interrupted"
+    case .revoked: "revoked"
+    case .stopped(let reason): reason.word
+    }
+  }
+
+  package init?(word: UnsafeRawBufferPointer) {
+    guard let reason = Self.allCases.first(where: { word.equals($0.word) }) else { return nil }
+    self = reason
+  }
+}
+
+/// Why a task that runs is told to end.
+package enum StopReason: UInt8, CaseIterable, Sendable {
+  case cancel
+  case signal
+  /// At once, with no grace.
+  case kill
+
+  /// The word in the journal and on the wire.
+  package var word: StaticString {
+    switch self {
+    case .cancel: "cancel"
+    case .signal: "signal"
+    case .kill: "kill"
+    }
+  }
+
+  package init?(word: UnsafeRawBufferPointer) {
+    guard let reason = Self.allCases.first(where: { word.equals($0.word) }) else { return nil }
+    self = reason
+  }
+}
