@@ -91,7 +91,7 @@ import Testing
         let isRead = try second(sealed(text, end: end)) { line in
           let fields = TransitionFields(line)
           return line.task.elementsEqual(name.utf8) && fields.attempt == 3
-            && fields.status == .exit(0) && fields.wallMicroseconds == 1_234_567
+            && fields.end.status == .exit(0) && fields.end.usage.wallMicroseconds == 1_234_567
         }
         #expect(isRead == true, "\(count) bytes of a name, then \(Array(end.utf8))")
       }
@@ -109,8 +109,8 @@ import Testing
         let text = "2\t5\tsuccess\ta\t" + list.joined(separator: "\t")
         let isSame = try second(sealed(text)) { line in
           let read = TransitionFields(line)
-          return read.attempt == 2 && read.drive == 3 && read.status == .exit(0)
-            && read.wallMicroseconds == 12_345_678 && read.fingerprint.hasWhole(0xab)
+          return read.attempt == 2 && read.drive == 3 && read.end.status == .exit(0)
+            && read.end.usage.wallMicroseconds == 12_345_678 && read.fingerprint.hasWhole(0xab)
             && !read.fingerprint.hasWhole(0xac)
             && read.fingerprint.value == Fingerprint(whole: 0xab, parts: 0x1f)
         }
@@ -125,8 +125,8 @@ import Testing
       let isAlone = try second(sealed("2\t5\tsuccess\ta" + fields) + Array(noise.utf8)) { line in
         let read = TransitionFields(line)
         return read.attempt == (fields.contains("n=1") ? 1 : 0)
-          && read.status == (fields.contains("exit") ? .exit(0) : .unknown)
-          && read.wallMicroseconds == (fields.contains("wall") ? 4 : 0)
+          && read.end.status == (fields.contains("exit") ? .exit(0) : .unknown)
+          && read.end.usage.wallMicroseconds == (fields.contains("wall") ? 4 : 0)
           && !read.fingerprint.hasWhole(0xab)
       }
       #expect(isAlone == true)

@@ -49,7 +49,7 @@ import Testing
     ),
     (
       .left(TaskID(3), attempt: 1, LeftBehind(count: 2, names: "sleep, nc")),
-      "left\t3\t1\t2\tsleep, nc\n"
+      "left\t3\t1\t2 sleep, nc\n"
     ),
     (
       .ended(TaskID(3), attempt: 1, outcome),
@@ -57,11 +57,11 @@ import Testing
     ),
     (
       .ended(TaskID(3), attempt: 1, Outcome(status: .signal(9), reason: .output, errorNumber: 28)),
-      "ended\t3\t1\tsignal=9\treason=output\terrno=28\twall=0\tuser=0\tsys=0\trss=0\tout=0\n"
+      "ended\t3\t1\tsignal=9\treason=output\terrno=28\n"
     ),
     (
       .ended(TaskID(3), attempt: 1, Outcome(status: .unknown, reason: .workerLost)),
-      "ended\t3\t1\treason=worker-lost\twall=0\tuser=0\tsys=0\trss=0\tout=0\n"
+      "ended\t3\t1\treason=worker-lost\n"
     ),
     (
       .refused(TaskID(3), attempt: 1, errorNumber: 2, what: "cannot enter folder /a=b"),
@@ -120,13 +120,14 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "run\t1\t1", "started\t1\t1\t0", "started\t1\t1\t-5", "ended\t1\t1", "ended\t1\t1\texit=0",
-    "ended\t1\t1\texit=\twall=0\tuser=0\tsys=0\trss=0\tout=0",
-    "ended\t1\t1\texit=0\tsignal=1\twall=0\tuser=0\tsys=0\trss=0\tout=0",
-    "ended\t1\t1\texit=0\twall=-1\tuser=0\tsys=0\trss=0\tout=0",
-    "ended\t1\t1\texit=0\treason=\twall=0\tuser=0\tsys=0\trss=0\tout=0",
-    "ended\t1\t1\texit=0\twall=0\tuser=0\tsys=0\trss=0\tout=0\tmore=1",
-    "ended\t1\t1\texit=0\twall=99999999999999999999\tuser=0\tsys=0\trss=0\tout=0",
+    "", "run\t1\t1", "started\t1\t1\t0", "started\t1\t1\t-5", "ended\t1", "ended\t1\t1\t",
+    "ended\t1\t1\texit=", "ended\t1\t1\texit=\twall=1", "ended\t1\t1\texit=0\tsignal=1",
+    "ended\t1\t1\texit=0\texit=0", "ended\t1\t1\texit=0x", "ended\t1\t1\texit=4294967296",
+    "ended\t1\t1\texit=0\twall=-1", "ended\t1\t1\texit=0\twall=", "ended\t1\t1\texit=0\t",
+    "ended\t1\t1\texit=0\treason=", "ended\t1\t1\treason=\twall=1",
+    "ended\t1\t1\treason=if", "ended\t1\t1\texit=0\twall=1\tmore=1",
+    "ended\t1\t1\tuser=1\twall=1", "ended\t1\t1\texit=0\twall=99999999999999999999",
+    "left\t1\t1\t2", "left\t1\t1\t0 sh", "left\t1\t1\tsh",
     "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
     "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t3", "hello\t3\tkey",
     "hello\t3\tkey\t1", "hello\t3\tkey\t1\tcores=1", "hello\t3\tkey\t1\tactions=run",

@@ -48,20 +48,24 @@ extension FetchReport {
   /// left out. At most 960 bytes: `what` gets the room that is left. A journal's line has `what` already.
   package func write(to writer: inout FieldWriter, withWhat: Bool) {
     let start = writer.bytes.count
-    writer.pair("from", resumedBytes)
-    writer.pair("size", sizeBytes)
-    writer.pair("gained", gainedBytes)
-    writer.pair("after", waitMilliseconds)
-    if isKept { writer.raw("\tkept=1") }
-    writer.pair("sha256", sha256)
-    writer.pair("sha512", sha512)
-    if source != 0 { writer.pair("source", Hexadecimal.text(source)) }
-    if validator.etag.utf8.count <= Self.longestETagBytes { writer.pair("etag", validator.etag) }
-    if validator.lastModified.utf8.count <= 40 { writer.pair("date", validator.lastModified) }
-    writer.pair("url", Self.cut(url, to: Self.longestURLBytes))
+    writer.fieldUnlessZero(.from, resumedBytes)
+    writer.fieldUnlessZero(.size, sizeBytes)
+    writer.fieldUnlessZero(.gained, gainedBytes)
+    writer.fieldUnlessZero(.after, waitMilliseconds)
+    if isKept { writer.field(.kept, 1) }
+    writer.fieldUnlessEmpty(.sha256, sha256)
+    writer.fieldUnlessEmpty(.sha512, sha512)
+    if source != 0 { writer.field(.source, Hexadecimal.text(source)) }
+    if validator.etag.utf8.count <= Self.longestETagBytes {
+      writer.fieldUnlessEmpty(.etag, validator.etag)
+    }
+    if validator.lastModified.utf8.count <= 40 {
+      writer.fieldUnlessEmpty(.date, validator.lastModified)
+    }
+    writer.fieldUnlessEmpty(.url, Self.cut(url, to: Self.longestURLBytes))
     if withWhat {
       let room = Self.longestBytes - 6 - (writer.bytes.count - start)
-      writer.pair("what", Self.cut(what, to: room))
+      writer.fieldUnlessEmpty(.what, Self.cut(what, to: room))
     }
   }
 
@@ -83,41 +87,32 @@ extension FetchReport {
   }
 
   /// Takes a field in; false for one that is none of a report's, or makes no sense.
-  mutating func take(key: String, value: UnsafeRawBufferPointer) -> Bool {
+  mutating func take(_ key: Key, _ value: UnsafeRawBufferPointer) -> Bool {
     func natural() -> Int64? {
       guard let number: Int64 = Field.number(value), number >= 0 else { return nil }
       return number
     }
     guard let text = Field.text(value) else { return false }
     switch key {
-    case "from": return natural().map { resumedBytes = $0 } != nil
-    case "size": return natural().map { sizeBytes = $0 } != nil
-    case "gained": return natural().map { gainedBytes = $0 } != nil
-    case "after": return natural().map { waitMilliseconds = $0 } != nil
-    case "kept": isKept = text == "1"
-    case "sha256":
+    case .from: return natural().map { resumedBytes = $0 } != nil
+    case .size: return natural().map { sizeBytes = $0 } != nil
+    case .gained: return natural().map { gainedBytes = $0 } != nil
+    case .after: return natural().map { waitMilliseconds = $0 } != nil
+    case .kept: isKept = text == "1"
+    case .sha256:
       guard Self.isDigest(text, digitCount: 64) else { return false }
       sha256 = text
-    case "sha512":
+    case .sha512:
       guard Self.isDigest(text, digitCount: 128) else { return false }
       sha512 = text
-    case "source": return Hexadecimal.value(value).map { source = $0 } != nil
-    case "etag": validator.etag = text
-    case "date": validator.lastModified = text
-    case "url": url = text
-    case "what": what = text
+    case .source: return Hexadecimal.value(value).map { source = $0 } != nil
+    case .etag: validator.etag = text
+    case .date: validator.lastModified = text
+    case .url: url = text
+    case .what: what = text
+    // Keys of other things.
     default: return false
     }
     return true
-  }
-}
-
-extension FieldWriter {
-  fileprivate mutating func pair(_ key: StaticString, _ value: Int64) {
-    if value == 0 { return }
-    tab()
-    raw(key)
-    raw("=")
-    number(value)
   }
 }

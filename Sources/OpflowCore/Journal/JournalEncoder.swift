@@ -73,7 +73,7 @@ package struct JournalEncoder: Sendable {
       line.appendEscaped(task)
       line.append(transition, drive: drive)
       if !culprit.isEmpty {
-        line.appendText("\tof=")
+        line.begin(.culprit)
         line.appendEscaped(culprit)
       }
       fetched.bytes.withUnsafeBytes { line.appendBytes($0) }
@@ -111,145 +111,95 @@ extension OutputSpan<UInt8> {
     append(Field.tab)
   }
 
-  /// `key` is a tab, the key's name and an equals sign. A zero is left out.
-  @inline(__always)
-  fileprivate mutating func append(_ key: StaticString, _ value: some FixedWidthInteger) {
-    if value == 0 { return }
-    appendText(key)
-    appendNumber(value)
-  }
-
   @inline(__always)
   fileprivate mutating func append(_ transition: Transition, drive: Int) {
-    if drive > 1 { append("\td=", drive) }
-    append("\tn=", transition.attempt)
+    if drive > 1 { append(.drive, drive) }
+    appendUnlessZero(.attempt, transition.attempt)
     switch transition.event {
     case .start:
-      if transition.worker != .none {
-        appendText("\tw=")
-        appendNumber(transition.worker.rawValue)
-      }
-      if transition.isAhead { appendText("\tahead=1") }
+      if transition.worker != .none { append(.worker, transition.worker.rawValue) }
+      if transition.isAhead { append(.ahead, 1) }
       return
     case .pause, .proceed: return
     case .skip(let reason):
-      appendText("\treason=")
+      begin(.reason)
       appendText(reason.word)
       return
     case .resume(let reason):
-      appendText("\treason=")
+      begin(.reason)
       appendText(reason.word)
       if case .changed(let part?) = reason {
-        appendText("\tpart=")
+        begin(.part)
         for byte in part.word.utf8 { append(byte) }
       }
       return
     case .success, .failure, .retry, .cancel, .interrupt: break
     }
     append(transition.outcome)
-    append("\tdelay=", transition.delayMilliseconds)
-    if transition.allowed { appendText("\tallowed=1") }
+    appendUnlessZero(.delay, transition.delayMilliseconds)
+    if transition.allowed { append(.allowed, 1) }
     if transition.event == .success || transition.allowed {
-      appendText("\tfp=")
+      begin(.fingerprint)
       appendHexadecimal(transition.fingerprint.whole, digitCount: 16)
       append(UInt8(ascii: "."))
       let parts = transition.fingerprint.parts
       appendHexadecimal(parts, digitCount: Swift.max(1, (67 - parts.leadingZeroBitCount) / 4))
     }
     if !transition.what.isEmpty {
-      appendText("\twhat=")
+      begin(.what)
       var what = transition.what
       what.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
     }
     if let left = transition.left {
-      appendText("\tleft=")
+      begin(.left)
       var text = left.text
       text.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
     }
   }
-
-  @inline(__always)
-  private mutating func append(_ outcome: Outcome) {
-    switch outcome.status {
-    case .unknown: break
-    case .exit(let code):
-      appendText("\texit=")
-      appendNumber(code)
-    case .signal(let signal):
-      appendText("\tsignal=")
-      appendNumber(signal)
-    }
-    if let reason = outcome.reason {
-      appendText("\treason=")
-      appendText(reason.word)
-    }
-    append("\terrno=", outcome.errorNumber)
-    append("\twall=", outcome.usage.wallMicroseconds)
-    append("\tuser=", outcome.usage.userMicroseconds)
-    append("\tsys=", outcome.usage.systemMicroseconds)
-    append("\trss=", outcome.usage.peakKibibytes)
-    append("\tout=", outcome.usage.outputBytes)
-  }
 }
 
 extension FieldWriter {
-  private mutating func field(_ key: StaticString, _ value: String) {
-    tab()
-    raw(key)
-    escaped(value)
-  }
-
-  private mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
-    tab()
-    raw(key)
-    number(value)
-  }
-
-  private mutating func fields(_ key: StaticString, _ values: [String]) {
-    for value in values { field(key, value) }
-  }
-
   fileprivate mutating func write(_ open: OpenEntry) {
-    field("format=", open.format)
-    field("run=", open.run)
-    field("plan=", open.planKey)
-    field("version=", open.opflowVersion)
-    field("manifest=", open.manifestPath)
-    field("folder=", open.folder)
-    field("state=", open.stateFolder)
-    fields("set=", open.set)
-    fields("tasks=", open.tasks)
-    fields("only=", open.only)
-    fields("skip=", open.skip)
-    fields("env=", open.environment)
+    field(.format, open.format)
+    field(.run, open.run)
+    field(.plan, open.planKey)
+    field(.version, open.opflowVersion)
+    field(.manifest, open.manifestPath)
+    field(.folder, open.folder)
+    field(.state, open.stateFolder)
+    fields(.set, open.set)
+    fields(.tasks, open.tasks)
+    fields(.only, open.only)
+    fields(.skip, open.skip)
+    fields(.env, open.environment)
   }
 
   fileprivate mutating func write(_ resume: ResumeEntry, drive: Int) {
-    field("d=", drive)
-    field("plan=", resume.planKey)
-    field("version=", resume.opflowVersion)
-    fields("set=", resume.set)
-    fields("only=", resume.only)
-    fields("skip=", resume.skip)
-    fields("env=", resume.environment)
-    field("reused=", resume.reused)
-    field("withdrawn=", resume.withdrawn)
-    fields("removed=", resume.removed)
+    field(.drive, drive)
+    field(.plan, resume.planKey)
+    field(.version, resume.opflowVersion)
+    fields(.set, resume.set)
+    fields(.only, resume.only)
+    fields(.skip, resume.skip)
+    fields(.env, resume.environment)
+    field(.reused, resume.reused)
+    field(.withdrawn, resume.withdrawn)
+    fields(.removed, resume.removed)
   }
 
   fileprivate mutating func write(_ close: CloseEntry, drive: Int) {
-    if drive > 1 { field("d=", drive) }
-    field("state=", close.state.rawValue)
-    field("code=", close.exitCode)
-    field("signal=", close.signal)
+    if drive > 1 { field(.drive, drive) }
+    field(.state, close.state.rawValue)
+    field(.code, close.exitCode)
+    field(.signal, close.signal)
   }
 
   fileprivate mutating func write(_ worker: WorkerEntry, drive: Int) {
-    if drive > 1 { field("d=", drive) }
-    if worker.worker != .none { field("w=", worker.worker.rawValue) }
-    field("pid=", worker.pid)
-    field("start=", worker.startTime)
-    field("boot=", worker.bootID)
-    field("group=", worker.autogroup)
+    if drive > 1 { field(.drive, drive) }
+    if worker.worker != .none { field(.worker, worker.worker.rawValue) }
+    field(.pid, worker.pid)
+    field(.start, worker.startTime)
+    field(.boot, worker.bootID)
+    field(.group, worker.autogroup)
   }
 }

@@ -23,25 +23,17 @@ extension JournalLine {
     transition.attempt = fields.attempt
     transition.worker = fields.worker
     transition.isAhead = fields.isAhead
-    transition.outcome.status = fields.status
-    if transition.why == nil { transition.outcome.reason = fields.endReason }
-    transition.outcome.usage.wallMicroseconds = fields.wallMicroseconds
+    transition.outcome = fields.end.outcome
+    // Of a skip and of a resume the event has told it.
+    if transition.event.kind == .skip || transition.event.kind == .resume {
+      transition.outcome.reason = nil
+    }
     transition.allowed = fields.allowed
+    transition.delayMilliseconds = fields.delayMilliseconds
     transition.fingerprint = fields.fingerprint.value
     transition.what = Field.text(fields.what) ?? ""
     transition.left = Field.text(fields.left).flatMap { LeftBehind(text: $0) }
     transition.fetch = fetch
-    for field in self.fields {
-      switch field.keyText {
-      case "errno": transition.outcome.errorNumber = field.small ?? 0
-      case "user": transition.outcome.usage.userMicroseconds = field.natural
-      case "sys": transition.outcome.usage.systemMicroseconds = field.natural
-      case "rss": transition.outcome.usage.peakKibibytes = field.natural
-      case "out": transition.outcome.usage.outputBytes = field.natural
-      case "delay": transition.delayMilliseconds = field.natural
-      default: break
-      }
-    }
     return transition
   }
 
@@ -50,19 +42,19 @@ extension JournalLine {
     var open = OpenEntry(run: "", planKey: "", opflowVersion: "", manifestPath: "", folder: "")
     open.format = 0
     for field in fields {
-      switch field.keyText {
-      case "format": open.format = Int(field.natural)
-      case "run": open.run = field.text
-      case "plan": open.planKey = field.text
-      case "version": open.opflowVersion = field.text
-      case "manifest": open.manifestPath = field.text
-      case "folder": open.folder = field.text
-      case "state": open.stateFolder = field.text
-      case "set": open.set.append(field.text)
-      case "tasks": open.tasks.append(field.text)
-      case "only": open.only.append(field.text)
-      case "skip": open.skip.append(field.text)
-      case "env": open.environment.append(field.text)
+      switch field.key {
+      case .format: open.format = Int(field.natural)
+      case .run: open.run = field.text
+      case .plan: open.planKey = field.text
+      case .version: open.opflowVersion = field.text
+      case .manifest: open.manifestPath = field.text
+      case .folder: open.folder = field.text
+      case .state: open.stateFolder = field.text
+      case .set: open.set.append(field.text)
+      case .tasks: open.tasks.append(field.text)
+      case .only: open.only.append(field.text)
+      case .skip: open.skip.append(field.text)
+      case .env: open.environment.append(field.text)
       default: break
       }
     }
@@ -72,16 +64,16 @@ extension JournalLine {
   var resume: ResumeEntry {
     var resume = ResumeEntry(planKey: "", opflowVersion: "")
     for field in fields {
-      switch field.keyText {
-      case "plan": resume.planKey = field.text
-      case "version": resume.opflowVersion = field.text
-      case "set": resume.set.append(field.text)
-      case "only": resume.only.append(field.text)
-      case "skip": resume.skip.append(field.text)
-      case "env": resume.environment.append(field.text)
-      case "reused": resume.reused = Int(field.natural)
-      case "withdrawn": resume.withdrawn = Int(field.natural)
-      case "removed": resume.removed.append(field.text)
+      switch field.key {
+      case .plan: resume.planKey = field.text
+      case .version: resume.opflowVersion = field.text
+      case .set: resume.set.append(field.text)
+      case .only: resume.only.append(field.text)
+      case .skip: resume.skip.append(field.text)
+      case .env: resume.environment.append(field.text)
+      case .reused: resume.reused = Int(field.natural)
+      case .withdrawn: resume.withdrawn = Int(field.natural)
+      case .removed: resume.removed.append(field.text)
       default: break
       }
     }
@@ -93,11 +85,11 @@ extension JournalLine {
     var exitCode: Int32 = 0
     var signal: Int32 = 0
     for field in fields {
-      switch field.keyText {
-      case "state":
+      switch field.key {
+      case .state:
         close = RunState(rawValue: field.text).map { CloseEntry(state: $0, exitCode: 0) }
-      case "code": exitCode = field.small ?? 0
-      case "signal": signal = field.small ?? 0
+      case .code: exitCode = field.small ?? 0
+      case .signal: signal = field.small ?? 0
       default: break
       }
     }
@@ -113,12 +105,12 @@ extension JournalLine {
     var autogroup: UInt64 = 0
     var worker = WorkerID.none
     for field in fields {
-      switch field.keyText {
-      case "w": worker = field.small.map { WorkerID($0) } ?? .none
-      case "pid": pid = field.small
-      case "start": startTime = Field.number(field.value)
-      case "boot": bootID = field.text
-      case "group": autogroup = Field.number(field.value) ?? 0
+      switch field.key {
+      case .worker: worker = field.small.map { WorkerID($0) } ?? .none
+      case .pid: pid = field.small
+      case .start: startTime = Field.number(field.value)
+      case .boot: bootID = field.text
+      case .group: autogroup = Field.number(field.value) ?? 0
       default: break
       }
     }
@@ -129,7 +121,7 @@ extension JournalLine {
 
   /// Of the run's own `resume`, which is read for it before anything else.
   var drive: Int {
-    for field in fields where field.key.equals("d") { return Swift.max(1, Int(field.natural)) }
+    for field in fields where field.key == .drive { return Swift.max(1, Int(field.natural)) }
     return 1
   }
 }

@@ -4,7 +4,7 @@ extension JournalLine {
     var report = FetchReport()
     for field in fields {
       // Keys of other things are passed over, as everywhere in a journal.
-      _ = report.take(key: String(decoding: field.key, as: UTF8.self), value: field.value)
+      if let key = field.key { _ = report.take(key, field.value) }
     }
     report.what = ""
     return report.source == 0 ? nil : FetchRecord(report)

@@ -82,10 +82,10 @@ package struct JournalLine {
     // Nearly all lines are one of these two.
     let wordStart = numbers.end
     let word = bytes.eight(at: wordStart)
-    if word.begins(with: "success\t") {
+    if word.begins(with: TransitionKind.success.word, Field.tab) {
       taskStart = wordStart &+ 8
       event = .transition(.success)
-    } else if word.begins(with: "start\t") {
+    } else if word.begins(with: TransitionKind.start.word, Field.tab) {
       taskStart = wordStart &+ 6
       event = .transition(.start)
     } else {
@@ -153,6 +153,9 @@ package struct JournalLine {
   @inline(__always)
   var fieldsStart: Int { min(taskEnd &+ 1, end) }
 
+  @inline(__always)
+  var cursor: FieldCursor { FieldCursor(bytes, from: fieldsStart, to: end) }
+
   /// What stands behind the task, in the order of the line.
-  package var fields: JournalFields { JournalFields(bytes.part(fieldsStart, end)) }
+  package var fields: LineFields { LineFields(bytes.part(fieldsStart, end)) }
 }

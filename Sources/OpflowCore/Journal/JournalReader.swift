@@ -53,7 +53,7 @@ package struct JournalReader {
     guard let line = JournalLine(in: bytes, at: 0, end: &end, &expected), line.sequence == 1,
       line.event == .open
     else { throw .firstLine }
-    let format = line.fields.first { $0.key.equals("format") }
+    let format = line.fields.first { $0.key == .format }
     guard let format, format.natural == Int64(OpenEntry.currentFormat) else {
       throw .version(found: format?.text ?? "")
     }

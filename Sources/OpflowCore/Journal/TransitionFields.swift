@@ -1,5 +1,4 @@
-/// What the keys of a transition's line say that a fold over a journal asks for, read in one pass and
-/// without allocation.
+/// What the keys of a transition's line say, read in one pass and without allocation.
 ///
 /// A key that is missing, or whose value is none, leaves what stands here. The journal is untrusted
 /// input: numbers are bounded so that a reader may count on from them.
@@ -10,13 +9,12 @@ struct TransitionFields {
   /// `none` where it is not told.
   var worker = WorkerID.none
   var isAhead = false
-  var status: ExitStatus = .unknown
   var allowed = false
   var changedPart: Fingerprint.Part?
-  var wallMicroseconds: Int64 = 0
+  /// The end of a try; of other events its reason's word.
+  var end = OutcomeFields()
+  var delayMilliseconds: Int64 = 0
   var fingerprint = FingerprintText()
-  /// The word of the reason; empty for none. The event tells of what.
-  var reason = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Escaped; empty for none.
   var culprit = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Escaped.
@@ -38,45 +36,32 @@ struct TransitionFields {
   /// has no copies.
   @inline(__always)
   mutating func read(_ line: JournalLine) {
-    var cursor = FieldCursor(line)
-    if cursor.begins(with: "n=") { readAttempt(&cursor) }
-    if cursor.begins(with: "w=") { readWorker(&cursor) }
-    // That is all of a start, but of one ahead.
-    if !cursor.isAtEnd { readEnd(&cursor) }
-    while !cursor.isAtEnd { cursor = readOther(cursor) }
-  }
-
-  /// The fields of a success, in the order in which an encoder writes them, as far as they stand so.
-  @inline(__always)
-  private mutating func readEnd(_ cursor: inout FieldCursor) {
-    if cursor.begins(with: "ahead=1") { isAhead = true }
-    if cursor.begins(with: "exit=0\t") {
-      status = .exit(0)
-      cursor.skip(7)
+    var cursor = line.cursor
+    if cursor.stands(at: .attempt) { readAttempt(&cursor) }
+    if cursor.stands(at: .worker) { readWorker(&cursor) }
+    // That is all of a start, but of one ahead. The rest of a success follows in this order.
+    if !cursor.isAtEnd {
+      end.read(&cursor)
+      if cursor.stands(at: .fingerprint) { readFingerprint(&cursor) }
     }
-    if cursor.begins(with: "wall=") { wallMicroseconds = cursor.natural(behind: 5) }
-    if cursor.begins(with: "user=") { cursor.pass(behind: 5) }
-    if cursor.begins(with: "sys=") { cursor.pass(behind: 4) }
-    if cursor.begins(with: "rss=") { cursor.pass(behind: 4) }
-    if cursor.begins(with: "out=") { cursor.pass(behind: 4) }
-    if cursor.begins(with: "fp=") { readFingerprint(&cursor) }
+    while !cursor.isAtEnd { cursor = readOther(cursor) }
   }
 
   @inline(__always)
   private mutating func readAttempt(_ cursor: inout FieldCursor) {
-    let value = cursor.digit(behind: 2) ?? cursor.natural(behind: 2)
+    let value = cursor.digit(.attempt) ?? cursor.natural(.attempt)
     attempt = value < Self.attemptLimit ? Int32(truncatingIfNeeded: value) : 0
   }
 
   @inline(__always)
   private mutating func readWorker(_ cursor: inout FieldCursor) {
-    let value = cursor.digit(behind: 2) ?? cursor.natural(behind: 2)
+    let value = cursor.digit(.worker) ?? cursor.natural(.worker)
     if value < Self.workerLimit { worker = WorkerID(Int32(truncatingIfNeeded: value)) }
   }
 
   @inline(__always)
   private mutating func readFingerprint(_ cursor: inout FieldCursor) {
-    let text = FingerprintText(cursor.longText(behind: 3))
+    let text = FingerprintText(cursor.longText(.fingerprint))
     if text.isSound { fingerprint = text }
   }
 
@@ -84,56 +69,46 @@ struct TransitionFields {
   @inline(never)
   private mutating func readOther(_ start: FieldCursor) -> FieldCursor {
     var cursor = start
-    let key = cursor.eight
-    if key.begins(with: "n=") {
+    if cursor.stands(at: .drive) {
+      drive = Swift.max(1, Int(cursor.natural(.drive)))
+    } else if cursor.stands(at: .attempt) {
       readAttempt(&cursor)
-    } else if key.begins(with: "d=") {
-      drive = Swift.max(1, Int(cursor.natural(behind: 2)))
-    } else if key.begins(with: "w=") {
+    } else if cursor.stands(at: .worker) {
       readWorker(&cursor)
-    } else if key.begins(with: "ahead=") {
-      isAhead = cursor.text(behind: 6).equals("1")
-    } else if key.begins(with: "exit=") {
-      if let code = cursor.small(behind: 5) { status = .exit(code) }
-    } else if key.begins(with: "signal=") {
-      if let signal = cursor.small(behind: 7) { status = .signal(signal) }
-    } else if key.begins(with: "reason=") {
-      reason = cursor.text(behind: 7)
-    } else if key.begins(with: "wall=") {
-      wallMicroseconds = cursor.natural(behind: 5)
-    } else if key.begins(with: "allowed=") {
-      allowed = cursor.text(behind: 8).equals("1")
-    } else if key.begins(with: "fp=") {
+    } else if cursor.stands(at: .ahead) {
+      isAhead = cursor.text(.ahead).equals("1")
+    } else if cursor.stands(at: .delay) {
+      delayMilliseconds = cursor.natural(.delay)
+    } else if cursor.stands(at: .allowed) {
+      allowed = cursor.text(.allowed).equals("1")
+    } else if cursor.stands(at: .fingerprint) {
       readFingerprint(&cursor)
-    } else if key.begins(with: "part=") {
-      changedPart = Fingerprint.Part(word: cursor.text(behind: 5))
-    } else if key.begins(with: "what=") {
-      what = cursor.text(behind: 5)
-    } else if key.begins(with: "left=") {
-      left = cursor.text(behind: 5)
-    } else if key.begins(with: "of=") {
-      culprit = cursor.text(behind: 3)
+    } else if cursor.stands(at: .part) {
+      changedPart = Fingerprint.Part(word: cursor.text(.part))
+    } else if cursor.stands(at: .what) {
+      what = cursor.text(.what)
+    } else if cursor.stands(at: .left) {
+      left = cursor.text(.left)
+    } else if cursor.stands(at: .culprit) {
+      culprit = cursor.text(.culprit)
     } else {
+      end.read(&cursor)
       // Another key, or none.
-      cursor.pass(behind: 0)
+      if cursor.position == start.position { cursor.pass() }
     }
     return cursor
   }
 }
 
 extension TransitionFields {
-  /// Why a try ended; nil where it is not told, or is none that this opflow knows.
-  @inline(__always)
-  var endReason: EndReason? { reason.isEmpty ? nil : EndReason(word: reason) }
-
-  /// The same of a `skip`.
+  /// Why a task was skipped, of a `skip`; nil where it is not told, or is none that this opflow knows.
   func skipReason(_ plan: Plan) -> SkipReason? {
-    SkipReason(word: reason, of: plan.task(escapedName: culprit) ?? .none)
+    SkipReason(word: end.reason, of: plan.task(escapedName: culprit) ?? .none)
   }
 
-  /// The same of a `resume`.
+  /// Why it runs again, of a `resume`.
   func rerunReason(_ plan: Plan) -> RerunReason? {
-    RerunReason(word: reason, part: changedPart, of: plan.task(escapedName: culprit) ?? .none)
+    RerunReason(word: end.reason, part: changedPart, of: plan.task(escapedName: culprit) ?? .none)
   }
 }
 

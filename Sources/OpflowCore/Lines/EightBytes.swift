@@ -27,11 +27,11 @@ struct EightBytes {
   @inline(__always)
   subscript(place: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits &>> UInt64(place &* 8)) }
 
-  /// Whether they begin with a text of at most eight bytes.
+  /// Whether they begin with a text and a byte behind it, of at most eight bytes together.
   @inline(__always)
-  func begins(with text: StaticString) -> Bool {
-    var wanted: UInt64 = 0
-    var mask: UInt64 = 0
+  func begins(with text: StaticString, _ last: UInt8) -> Bool {
+    var wanted = UInt64(last) &<< UInt64(text.utf8CodeUnitCount &* 8)
+    var mask: UInt64 = 0xFF &<< UInt64(text.utf8CodeUnitCount &* 8)
     text.withUTF8Buffer { text in
       for place in 0..<text.count {
         wanted |= UInt64(text[place]) &<< UInt64(place &* 8)

@@ -52,6 +52,41 @@ package struct FieldWriter {
 
   package mutating func escaped(_ text: String) { escaped(text.utf8) }
 
+  /// The beginning of a field, to which its value is to be added.
+  mutating func begin(_ key: Key) {
+    tab()
+    raw(key.name)
+    raw("=")
+  }
+
+  mutating func field(_ key: Key, _ value: String) {
+    begin(key)
+    escaped(value)
+  }
+
+  mutating func field(_ key: Key, _ value: some FixedWidthInteger) {
+    begin(key)
+    number(value)
+  }
+
+  mutating func fieldUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
+    if value != 0 { field(key, value) }
+  }
+
+  mutating func fieldUnlessEmpty(_ key: Key, _ value: String) {
+    if !value.isEmpty { field(key, value) }
+  }
+
+  /// A field for each.
+  mutating func fields(_ key: Key, _ values: [String]) {
+    for value in values { field(key, value) }
+  }
+
+  /// What a hot writer adds, of at most so many bytes.
+  mutating func add(capacity: Int, _ body: (inout LineSpan) -> Void) {
+    bytes.append(addingCapacity: capacity) { body(&$0) }
+  }
+
   /// A field `key=value` with a tab before it, left out when the value is empty.
   package mutating func pair(_ key: StaticString, _ value: String) {
     if value.isEmpty { return }
@@ -77,16 +112,26 @@ package enum Field {
   package static let carriageReturn: UInt8 = 13
   package static let backslash: UInt8 = 92
 
-  static func escapeLetter(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0: 48
-    case tab: 116
-    case lineFeed: 110
-    case carriageReturn: 114
-    case backslash: 92
-    default: nil
+  /// The bytes that a field holds escaped, each with the letter that stands for it behind a backslash.
+  private enum Escape: UInt8, CaseIterable {
+    case nul = 0
+    case tab = 9
+    case lineFeed = 10
+    case carriageReturn = 13
+    case backslash = 92
+
+    var letter: UInt8 {
+      switch self {
+      case .nul: UInt8(ascii: "0")
+      case .tab: UInt8(ascii: "t")
+      case .lineFeed: UInt8(ascii: "n")
+      case .carriageReturn: UInt8(ascii: "r")
+      case .backslash: UInt8(ascii: "\\")
+      }
     }
   }
+
+  static func escapeLetter(_ byte: UInt8) -> UInt8? { Escape(rawValue: byte)?.letter }
 
   /// The bytes that an escaped field stands for; nil when an escape is none.
   package static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
@@ -95,14 +140,8 @@ package enum Field {
     for byte in field {
       if pending {
         pending = false
-        switch byte {
-        case 48: result.append(0)
-        case 116: result.append(tab)
-        case 110: result.append(lineFeed)
-        case 114: result.append(carriageReturn)
-        case 92: result.append(backslash)
-        default: return nil
-        }
+        guard let escape = Escape.allCases.first(where: { $0.letter == byte }) else { return nil }
+        result.append(escape.rawValue)
       } else if byte == backslash {
         pending = true
       } else {

@@ -9,6 +9,26 @@ extension OutputSpan<UInt8> {
     text.withUTF8Buffer { appendBytes(UnsafeRawBufferPointer($0)) }
   }
 
+  /// The beginning of a field, to which its value is to be added.
+  @inline(__always)
+  mutating func begin(_ key: Key) {
+    append(Field.tab)
+    appendText(key.name)
+    append(UInt8(ascii: "="))
+  }
+
+  @inline(__always)
+  mutating func append(_ key: Key, _ value: some FixedWidthInteger) {
+    begin(key)
+    appendNumber(value)
+  }
+
+  /// The same, left out where it is 0.
+  @inline(__always)
+  mutating func appendUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
+    if value != 0 { append(key, value) }
+  }
+
   /// Bytes that need no escapes, as they stand.
   @inline(__always)
   mutating func appendBytes(_ source: UnsafeRawBufferPointer) {

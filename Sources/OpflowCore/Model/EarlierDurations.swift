@@ -56,8 +56,8 @@ package struct EarlierDurations {
     else { return }
     let fields = TransitionFields(line)
     // A time of zero is not written.
-    guard fields.wallMicroseconds > 0 else { return }
-    note(task, fields.wallMicroseconds, isFailure: event == .failure && !fields.allowed)
+    guard fields.end.usage.wallMicroseconds > 0 else { return }
+    note(task, fields.end.usage.wallMicroseconds, isFailure: event == .failure && !fields.allowed)
   }
 
   private mutating func note(_ task: TaskID, _ wall: Int64, isFailure: Bool) {

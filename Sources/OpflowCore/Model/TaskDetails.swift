@@ -22,11 +22,10 @@ package struct TaskDetails: Sendable {
         downloads[task] = line.fetch
       }
     case .failure, .retry:
-      let what = TransitionFields(line).what
-      complaints[task] = what.isEmpty ? nil : Field.text(what)
+      let fields = TransitionFields(line)
+      complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
       if event == .retry {
-        let delay = line.fields.first { $0.key.equals("delay") }?.natural ?? 0
-        nextTries[task] = line.milliseconds &+ delay
+        nextTries[task] = line.milliseconds &+ fields.delayMilliseconds
       }
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }

@@ -148,7 +148,7 @@ extension TaskRecord {
     case .interrupt:
       end(next, line, fields)
       settleSequence = 0
-      if event.cutsShort(fields.endReason) {
+      if event.cutsShort(fields.end.endReason) {
         marks.insert(.interrupted)
       } else {
         attempts = Swift.max(0, fields.attempt - 1)
@@ -209,9 +209,9 @@ extension TaskRecord {
   ) {
     settle(next, line)
     attempts = Swift.max(attempts, fields.attempt)
-    why = fields.endReason.map { .ended($0) }
-    status = fields.status
-    wallMicroseconds = fields.wallMicroseconds
+    why = fields.end.endReason.map { .ended($0) }
+    status = fields.end.status
+    wallMicroseconds = fields.end.usage.wallMicroseconds
     endedMilliseconds = line.milliseconds
   }
 

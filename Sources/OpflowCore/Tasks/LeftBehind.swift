@@ -28,13 +28,13 @@ package struct LeftBehind: Sendable, Equatable {
       shown.joined(separator: ", ") + (names.count > Self.maxNames ? " and others" : "")
   }
 
-  /// From what the journal has; nil where it says nothing that makes sense.
+  /// From what journal and wire have; nil where it says nothing that makes sense.
   init?(text: String) {
     let parts = text.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let count = Int(parts[0]), count > 0 else { return nil }
     self.init(count: count, names: String(parts[1]))
   }
 
-  /// As the journal has it: `2 sleep, nc`.
+  /// As journal and wire have it: `2 sleep, nc`.
   var text: String { "\(count) \(names)" }
 }

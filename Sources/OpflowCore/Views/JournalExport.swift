@@ -27,49 +27,38 @@ package struct JournalExport {
       json.key("task")
       json.string(Field.text(line.task) ?? "")
     }
-    var lists: [(key: UnsafeRawBufferPointer, values: [String])] = []
+    var lists: [(key: Key, values: [String])] = []
     for field in line.fields {
-      if Self.mayRepeat(field) {
-        if let place = lists.firstIndex(where: { $0.key.elementsEqual(field.key) }) {
+      let key = field.key
+      switch key?.shape {
+      case .texts:
+        guard let key else { continue }
+        if let place = lists.firstIndex(where: { $0.key == key }) {
           lists[place].values.append(field.text)
         } else {
-          lists.append((field.key, [field.text]))
+          lists.append((key, [field.text]))
         }
-      } else {
-        json.key(field.key)
-        add(field)
+      case .number:
+        json.key(field.name)
+        if let number: Int64 = Field.number(field.value) {
+          json.number(number)
+        } else {
+          json.string(field.text)
+        }
+      // Those of a later opflow too.
+      case .text, nil:
+        json.key(field.name)
+        json.string(field.text)
       }
     }
     for list in lists {
-      json.key(list.key)
+      json.key(list.key.name)
       json.beginArray()
       for value in list.values { json.string(value) }
       json.endArray()
     }
     json.endObject()
     json.endLine()
-  }
-
-  private mutating func add(_ field: JournalField) {
-    if Self.isNumber(field), let number = Field.number(field.value, as: Int64.self) {
-      json.number(number)
-    } else {
-      json.string(field.text)
-    }
-  }
-
-  private static func mayRepeat(_ field: JournalField) -> Bool {
-    let keys: [StaticString] = ["set", "only", "skip", "env", "removed"]
-    return keys.contains { field.key.equals($0) }
-  }
-
-  private static func isNumber(_ field: JournalField) -> Bool {
-    let keys: [StaticString] = [
-      "format", "d", "n", "w", "ahead", "exit", "signal", "errno", "wall", "user", "sys", "rss",
-      "out", "delay",
-      "allowed", "reused", "withdrawn", "code", "pid", "start", "from", "size", "gained", "after",
-    ]
-    return keys.contains { field.key.equals($0) }
   }
 }
 

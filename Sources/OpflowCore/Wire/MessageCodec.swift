@@ -9,11 +9,11 @@
 //   revoke ID ATTEMPT                   started ID ATTEMPT PID
 //   stop ID ATTEMPT REASON              progress ID DONE TOTAL SPEED TEXT
 //   suspend ID ATTEMPT                  ended ID ATTEMPT [exit=N|signal=N] [reason=…] [errno=N]
-//   continue ID ATTEMPT                       wall=US user=US sys=US rss=KIB out=BYTES
+//   continue ID ATTEMPT                       [wall=US] [user=US] [sys=US] [rss=KIB] [out=BYTES]
 //   watch ID on|off                     refused ID ATTEMPT errno=N what=TEXT
 //   conclude STATE                      revoked ID ATTEMPT
 //   pulse N                             pulse N
-//   bye                                 left ID ATTEMPT COUNT NAMES
+//   bye                                 left ID ATTEMPT TEXT
 //                                       fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
@@ -65,7 +65,7 @@ package enum MessageCodec {
       writer.number(hello.pid)
       writer.offer(hello.offer)
       if !hello.host.isEmpty {
-        writer.raw("\thost=")
+        writer.begin(.host)
         writer.cut(hello.host, lineStart: start)
       }
     case .started(let task, let attempt, let pid):
@@ -86,17 +86,14 @@ package enum MessageCodec {
     case .left(let task, let attempt, let left):
       writer.message("left", task, attempt)
       writer.tab()
-      writer.number(left.count)
-      writer.tab()
-      writer.cut(left.names, lineStart: start)
+      writer.cut(left.text, lineStart: start)
     case .ended(let task, let attempt, let outcome):
       writer.message("ended", task, attempt)
-      writer.outcome(outcome)
+      writer.add(capacity: 256) { $0.append(outcome) }
     case .refused(let task, let attempt, let errorNumber, let what):
       writer.message("refused", task, attempt)
-      writer.raw("\terrno=")
-      writer.number(errorNumber)
-      writer.raw("\twhat=")
+      writer.field(.errno, errorNumber)
+      writer.begin(.what)
       writer.cut(what, lineStart: start)
     case .revoked(let task, let attempt): writer.message("revoked", task, attempt)
     case .pulse(let number): writer.pulse(number)
@@ -163,9 +160,9 @@ package enum MessageCodec {
       report = .ended(task, attempt: attempt, outcome)
     } else if word.equals("left") {
       guard let task = fields.task(), let attempt = fields.attempt(),
-        let count = fields.number(as: Int.self), count > 0, let names = fields.text()
+        let left = fields.text().flatMap({ LeftBehind(text: $0) })
       else { return nil }
-      report = .left(task, attempt: attempt, LeftBehind(count: count, names: names))
+      report = .left(task, attempt: attempt, left)
     } else if word.equals("fetched") {
       guard let task = fields.task(), let attempt = fields.attempt(), let record = fields.fetch()
       else { return nil }
@@ -175,7 +172,7 @@ package enum MessageCodec {
       report = .revoked(task, attempt: attempt)
     } else if word.equals("refused") {
       guard let task = fields.task(), let attempt = fields.attempt(),
-        let errorNumber = fields.value("errno", as: Int32.self), let what = fields.text(key: "what")
+        let errorNumber = fields.number(.errno, as: Int32.self), let what = fields.text(.what)
       else { return nil }
       report = .refused(task, attempt: attempt, errorNumber: errorNumber, what: what)
     } else if word.equals("progress") {
@@ -213,38 +210,15 @@ extension FieldWriter {
   }
 
   fileprivate mutating func offer(_ offer: WorkerOffer) {
-    pair("\tcores=", offer.cores)
-    if let memory = offer.memoryBytes { pair("\tmemory=", memory) }
-    raw("\tactions=")
+    field(.cores, offer.cores)
+    if let memory = offer.memoryBytes { field(.memory, memory) }
+    begin(.actions)
     var isFirst = true
     for (action, word) in WorkerActions.words where offer.actions.contains(action) {
       if !isFirst { raw(",") }
       raw(word)
       isFirst = false
     }
-  }
-
-  fileprivate mutating func outcome(_ outcome: Outcome) {
-    switch outcome.status {
-    case .unknown: break
-    case .exit(let code): pair("\texit=", code)
-    case .signal(let signal): pair("\tsignal=", signal)
-    }
-    if let reason = outcome.reason {
-      raw("\treason=")
-      raw(reason.word)
-    }
-    if outcome.errorNumber != 0 { pair("\terrno=", outcome.errorNumber) }
-    pair("\twall=", outcome.usage.wallMicroseconds)
-    pair("\tuser=", outcome.usage.userMicroseconds)
-    pair("\tsys=", outcome.usage.systemMicroseconds)
-    pair("\trss=", outcome.usage.peakKibibytes)
-    pair("\tout=", outcome.usage.outputBytes)
-  }
-
-  private mutating func pair(_ key: StaticString, _ value: some FixedWidthInteger) {
-    raw(key)
-    number(value)
   }
 
   /// As much of `text` as the line has room for, the line feed still to come.

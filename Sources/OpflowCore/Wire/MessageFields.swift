@@ -3,15 +3,13 @@ struct MessageFields {
   private let line: UnsafeRawBufferPointer
   /// Behind the end once the last field was taken.
   private var position = 0
-  /// A field had the right key and a value that is none.
-  private var isBroken = false
 
   init(_ line: UnsafeRawBufferPointer) { self.line = line }
 
   private var isAtEnd: Bool { position > line.count }
 
-  /// Whether every field was taken and made sense.
-  var isWholeMessage: Bool { isAtEnd && !isBroken }
+  /// Whether every field was taken.
+  var isWholeMessage: Bool { isAtEnd }
 
   mutating func next() -> UnsafeRawBufferPointer? {
     if isAtEnd { return nil }
@@ -36,67 +34,40 @@ struct MessageFields {
   mutating func stopReason() -> StopReason? { next().flatMap { StopReason(word: $0) } }
   mutating func text() -> String? { next().flatMap { Field.text($0) } }
 
-  /// The value of the next field, which must be `KEY=VALUE`.
-  private mutating func value(_ key: StaticString) -> UnsafeRawBufferPointer? {
-    let start = position
-    guard let field = next() else { return nil }
-    let length = key.utf8CodeUnitCount
-    guard field.count > length, field[length] == UInt8(ascii: "="),
-      field.part(0, length).equals(key)
-    else {
-      position = start
-      return nil
-    }
-    return field.part(length + 1, field.count)
+  /// The value of the next field, which must be of that key.
+  private mutating func value(_ key: Key) -> UnsafeRawBufferPointer? {
+    guard let field = next().flatMap({ LineField($0) }), field.key == key else { return nil }
+    return field.value
   }
 
-  mutating func value<Value: FixedWidthInteger>(
-    _ key: StaticString, as type: Value.Type
-  ) -> Value? {
-    guard let field = value(key) else { return nil }
-    let number = Field.number(field, as: type)
-    if number == nil { isBroken = true }
-    return number
+  mutating func number<Value: FixedWidthInteger>(_ key: Key, as type: Value.Type) -> Value? {
+    value(key).flatMap { Field.number($0, as: type) }
   }
 
-  mutating func text(key: StaticString) -> String? { value(key).flatMap { Field.text($0) } }
+  mutating func text(_ key: Key) -> String? { value(key).flatMap { Field.text($0) } }
 
+  /// All that is left, in the order in which it is written.
   mutating func outcome() -> Outcome? {
-    var outcome = Outcome(status: .unknown)
-    if let code = value("exit", as: Int32.self) {
-      outcome.status = .exit(code)
-    } else if let signal = value("signal", as: Int32.self) {
-      outcome.status = .signal(signal)
-    }
-    if let text = value("reason") {
-      guard let reason = EndReason(word: text) else { return nil }
-      outcome.reason = reason
-    }
-    if let number = value("errno", as: Int32.self) { outcome.errorNumber = number }
-    guard let wall = value("wall", as: Int64.self), wall >= 0,
-      let user = value("user", as: Int64.self), user >= 0,
-      let system = value("sys", as: Int64.self), system >= 0,
-      let peak = value("rss", as: Int64.self), peak >= 0,
-      let output = value("out", as: Int64.self), output >= 0
-    else { return nil }
-    outcome.usage.wallMicroseconds = wall
-    outcome.usage.userMicroseconds = user
-    outcome.usage.systemMicroseconds = system
-    outcome.usage.peakKibibytes = peak
-    outcome.usage.outputBytes = output
-    return outcome
+    if isAtEnd { return Outcome(status: .unknown) }
+    // A tab at the end begins another field, which is none.
+    guard let bytes = ByteWindow(line), line.last != Field.tab else { return nil }
+    var cursor = FieldCursor(bytes, from: position, to: line.count)
+    var fields = OutcomeFields()
+    fields.read(&cursor)
+    guard cursor.isAtEnd, !cursor.isBroken else { return nil }
+    position = line.count + 1
+    let outcome = fields.outcome
+    // A reason that is told must be one, be it empty.
+    return (fields.reason.baseAddress == nil) == (outcome.reason == nil) ? outcome : nil
   }
 
   /// All that is left.
   mutating func fetch() -> FetchRecord? {
     var report = FetchReport()
-    while let field = next() {
-      let equals = field.position(of: UInt8(ascii: "="), from: 0)
-      guard equals < field.count,
-        report.take(
-          key: String(decoding: field.part(0, equals), as: UTF8.self),
-          value: field.part(equals + 1, field.count))
-      else { return nil }
+    while let bytes = next() {
+      guard let field = LineField(bytes), let key = field.key, report.take(key, field.value) else {
+        return nil
+      }
     }
     return FetchRecord(report)
   }
@@ -124,21 +95,22 @@ struct MessageFields {
     hello.pid = pid
     var namesActions = false
     while let field = next() {
-      let equals = field.position(of: UInt8(ascii: "="), from: 0)
-      guard equals < field.count else { return nil }
-      let (key, value) = (field.part(0, equals), field.part(equals + 1, field.count))
-      if key.equals("cores") {
-        guard let cores = Field.number(value, as: Int.self), cores > 0 else { return nil }
+      guard let field = LineField(field) else { return nil }
+      switch field.key {
+      case .cores:
+        guard let cores = Field.number(field.value, as: Int.self), cores > 0 else { return nil }
         hello.offer.cores = cores
-      } else if key.equals("memory") {
-        guard let memory = Field.number(value, as: Int64.self), memory > 0 else { return nil }
+      case .memory:
+        guard let memory = Field.number(field.value, as: Int64.self), memory > 0 else { return nil }
         hello.offer.memoryBytes = memory
-      } else if key.equals("actions") {
-        hello.offer.actions = Self.actions(value)
+      case .actions:
+        hello.offer.actions = Self.actions(field.value)
         namesActions = true
-      } else if key.equals("host") {
-        guard let host = Field.text(value) else { return nil }
+      case .host:
+        guard let host = Field.text(field.value) else { return nil }
         hello.host = host
+      // Passed over, known or not.
+      default: break
       }
     }
     return hello.offer.cores > 0 && namesActions ? hello : nil

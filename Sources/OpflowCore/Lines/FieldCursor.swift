@@ -1,0 +1,121 @@
+/// Where a reader of a line's fields stands that knows the keys it looks for: at the first byte of a
+/// field.
+///
+/// A short number is read without a search for its end first. Behind the line stands a byte of no
+/// number, so that one never leads out of it.
+struct FieldCursor {
+  private let bytes: ByteWindow
+  private let end: Int
+  private(set) var position: Int
+  /// A key had a value that is none. Readers of a journal do not ask.
+  private(set) var isBroken = false
+
+  /// The fields from `start` up to `end`; behind that stands a byte of no key and of no number, or
+  /// nothing.
+  @inline(__always)
+  init(_ bytes: ByteWindow, from start: Int, to end: Int) {
+    self.bytes = bytes
+    self.end = end
+    position = start
+  }
+
+  @inline(__always)
+  var isAtEnd: Bool { position >= end }
+
+  /// Whether a field of that key follows, whose name has at most seven bytes.
+  @inline(__always)
+  func stands(at key: Key) -> Bool {
+    position < end && bytes.eight(at: position).begins(with: key.name, UInt8(ascii: "="))
+  }
+
+  /// On to the next field.
+  @inline(__always)
+  mutating func pass() { pass(behind: 0) }
+
+  @inline(__always)
+  private mutating func pass(behind count: Int) {
+    position = bytes.position(of: Field.tab, from: position &+ count, to: end) &+ 1
+  }
+
+  @inline(__always)
+  private static func width(_ key: Key) -> Int { key.name.utf8CodeUnitCount &+ 1 }
+
+  /// The value of the field, and on to the next one.
+  @inline(__always)
+  mutating func text(_ key: Key) -> UnsafeRawBufferPointer {
+    let start = position &+ Self.width(key)
+    pass(behind: Self.width(key))
+    return bytes.part(start, position &- 1)
+  }
+
+  /// The same for a value that mostly has more than sixteen bytes.
+  @inline(__always)
+  mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
+    let start = position &+ Self.width(key)
+    guard start &+ 16 < end, bytes.eight(at: start).position(of: Field.tab) == 8,
+      bytes.eight(at: start &+ 8).position(of: Field.tab) == 8
+    else { return text(key) }
+    pass(behind: Self.width(key) &+ 16)
+    return bytes.part(start, position &- 1)
+  }
+
+  /// The same for a number that is not negative; 0 for anything else, and for one of more than 18
+  /// digits.
+  @inline(__always)
+  mutating func natural(_ key: Key) -> Int64 {
+    if let number = shortNumber(key) { return number }
+    return longNatural(key)
+  }
+
+  @inline(never)
+  private mutating func longNatural(_ key: Key) -> Int64 {
+    if let number = text(key).natural { return number }
+    isBroken = true
+    return 0
+  }
+
+  /// The same for a number of at most 32 bits; nil for anything else.
+  @inline(__always)
+  mutating func small(_ key: Key) -> Int32? {
+    if let number = shortNumber(key) { return Int32(truncatingIfNeeded: number) }
+    let number: Int32? = Field.number(text(key))
+    if number == nil { isBroken = true }
+    return number
+  }
+
+  /// A number of one digit; nil for anything else, and the cursor stays.
+  @inline(__always)
+  mutating func digit(_ key: Key) -> Int64? {
+    let stop = position &+ Self.width(key) &+ 1
+    guard stop <= end else { return nil }
+    let value = bytes[stop &- 1] &- 48
+    guard value < 10, stop == end || bytes[stop] == Field.tab else { return nil }
+    position = stop &+ 1
+    return Int64(value)
+  }
+
+  /// A number of one to seven digits; nil for anything else, and the cursor stays.
+  @inline(__always)
+  private mutating func shortNumber(_ key: Key) -> Int64? {
+    let value = bytes.eight(at: position &+ Self.width(key))
+    let digits = value.digitCount
+    let stop = position &+ Self.width(key) &+ digits
+    guard digits > 0, digits < 8, value[digits] == Field.tab || stop == end else { return nil }
+    position = stop &+ 1
+    return Int64(bitPattern: value.decimal(digits))
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// A number that is not negative; nil for anything else, and for one of more than 18 digits.
+  @inline(never)
+  var natural: Int64? {
+    guard count > 0, count <= 18 else { return nil }
+    var number: Int64 = 0
+    for byte in self {
+      guard byte >= 48, byte <= 57 else { return nil }
+      number = number &* 10 &+ Int64(byte &- 48)
+    }
+    return number
+  }
+}

@@ -1,0 +1,111 @@
+/// The keys of `KEY=VALUE` in lines: those of the journal and of worker messages, each here and nowhere
+/// else. JournalFormat.swift and MessageCodec.swift say which stand in which line.
+package enum Key: UInt8, CaseIterable, Sendable {
+  // The end of a try
+  case exit, signal, reason, errno
+  /// Microseconds.
+  case wall, user, sys
+  /// KiB.
+  case rss
+  /// Bytes.
+  case out
+  case what, left
+
+  // What a download did
+  case from, size, gained, after, kept, sha256, sha512, source, etag, date, url
+
+  // A transition
+  case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part
+
+  // The run
+  case format, run, plan, version, manifest, folder, state, set, tasks, only, skip, env
+  case reused, withdrawn, removed, code
+
+  // A worker
+  case pid, start, boot, group
+  case cores, memory, actions, host
+
+  /// As it stands in a line.
+  @inline(__always)
+  package var name: StaticString {
+    switch self {
+    case .exit: "exit"
+    case .signal: "signal"
+    case .reason: "reason"
+    case .errno: "errno"
+    case .wall: "wall"
+    case .user: "user"
+    case .sys: "sys"
+    case .rss: "rss"
+    case .out: "out"
+    case .what: "what"
+    case .left: "left"
+    case .from: "from"
+    case .size: "size"
+    case .gained: "gained"
+    case .after: "after"
+    case .kept: "kept"
+    case .sha256: "sha256"
+    case .sha512: "sha512"
+    case .source: "source"
+    case .etag: "etag"
+    case .date: "date"
+    case .url: "url"
+    case .drive: "d"
+    case .attempt: "n"
+    case .worker: "w"
+    case .ahead: "ahead"
+    case .allowed: "allowed"
+    case .delay: "delay"
+    case .fingerprint: "fp"
+    case .culprit: "of"
+    case .part: "part"
+    case .format: "format"
+    case .run: "run"
+    case .plan: "plan"
+    case .version: "version"
+    case .manifest: "manifest"
+    case .folder: "folder"
+    case .state: "state"
+    case .set: "set"
+    case .tasks: "tasks"
+    case .only: "only"
+    case .skip: "skip"
+    case .env: "env"
+    case .reused: "reused"
+    case .withdrawn: "withdrawn"
+    case .removed: "removed"
+    case .code: "code"
+    case .pid: "pid"
+    case .start: "start"
+    case .boot: "boot"
+    case .group: "group"
+    case .cores: "cores"
+    case .memory: "memory"
+    case .actions: "actions"
+    case .host: "host"
+    }
+  }
+
+  package init?(name: UnsafeRawBufferPointer) {
+    guard let key = Self.allCases.first(where: { name.equals($0.name) }) else { return nil }
+    self = key
+  }
+
+  /// What its value is to a program that reads lines as JSON.
+  package enum Shape { case number, text, texts }
+
+  package var shape: Shape {
+    switch self {
+    case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
+      .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
+      .pid, .start, .cores, .memory:
+      .number
+    case .set, .tasks, .only, .skip, .env, .removed: .texts
+    case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
+      .culprit, .part, .run, .plan, .version, .manifest, .folder, .state, .boot, .group, .actions,
+      .host:
+      .text
+    }
+  }
+}
