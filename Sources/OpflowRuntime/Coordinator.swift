@@ -74,10 +74,8 @@ package final class Coordinator {
     plan = request.plan
     engine = Engine(
       plan: request.plan, options: request.options,
-      entering: Entering(
-        initial: request.initial, attempts: request.attempts, owesFinally: request.owesFinally,
-        durations: request.durations),
-      journal: journal.encoder, durability: request.durability, opening: request.opening)
+      entering: request.entering, journal: request.encoder, durability: request.durability,
+      opening: request.opening)
     do throws(Errno) {
       // A child of a worker that dies comes to this process, which ends it.
       try ProcessTree.becomeSubreaper()

@@ -7,13 +7,9 @@ package struct DriveRequest {
   package var runID: String
   package var options: SchedulerOptions
   package var durability: Durability
-  /// How each task enters, and the number of its last try.
-  package var initial: [InitialState]
-  package var attempts: [Int32]
-  /// `finally` tasks run though nothing else may start (`ResumeDecision`).
-  package var owesFinally = false
-  /// What earlier runs tell of how long tasks take.
-  package var durations = TaskDurations.unknown
+  package var entering: Entering
+  /// Goes on behind the last line of the run's journal.
+  package var encoder: JournalEncoder
   /// What is journaled before anything starts: `open` of a new run; `resume` and the tasks that
   /// leave an earlier state of a further drive.
   package var opening: [JournalEntry]
@@ -24,7 +20,7 @@ package struct DriveRequest {
 
   package init(
     folder: RunFolder, plan: Plan, runID: String, options: SchedulerOptions,
-    durability: Durability, initial: [InitialState], attempts: [Int32], opening: [JournalEntry],
+    durability: Durability, entering: Entering, encoder: JournalEncoder, opening: [JournalEntry],
     progress: ProgressOptions, heading: ProgressHeading
   ) {
     self.folder = folder
@@ -32,8 +28,8 @@ package struct DriveRequest {
     self.runID = runID
     self.options = options
     self.durability = durability
-    self.initial = initial
-    self.attempts = attempts
+    self.entering = entering
+    self.encoder = encoder
     self.opening = opening
     self.progress = progress
     self.heading = heading

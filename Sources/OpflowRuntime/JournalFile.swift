@@ -9,8 +9,6 @@ package import OpflowSystem
 package struct JournalFile: ~Copyable {
   package let path: String
   private let file: Descriptor
-  /// Goes on behind the last line.
-  package private(set) var encoder: JournalEncoder
   private var failure: Errno?
 
   /// Begins the journal of a new run. Fails when there is one.
@@ -18,18 +16,16 @@ package struct JournalFile: ~Copyable {
     let file = try doing("create", path) { () throws(Errno) in
       try File.open(path, [.writeOnly, .create, .exclusive, .append, .noFollow], mode: 0o600)
     }
-    return JournalFile(path: path, file: file, encoder: JournalEncoder())
+    return JournalFile(path: path, file: file)
   }
 
   /// Goes on with the journal of a run whose lock this process holds: cuts off damage at its end and
   /// syncs the cut, then ends its last line where that has no line feed. Dying at any point of it
   /// leaves a journal that reads the same.
   ///
-  /// - Parameters:
-  ///   - repair: what reading the journal found necessary.
-  ///   - encoder: goes on behind the last line that was read.
+  /// - Parameter repair: what reading the journal found necessary.
   package static func reopen(
-    _ path: String, repair: JournalRepair, encoder: JournalEncoder
+    _ path: String, repair: JournalRepair
   ) throws(RunFolderError) -> JournalFile {
     let file = try doing("open", path) { () throws(Errno) in
       try File.open(path, [.writeOnly, .append, .noFollow])
@@ -41,22 +37,12 @@ package struct JournalFile: ~Copyable {
       }
       if repair.appendsLineFeed { try file.writeAll([Field.lineFeed]) }
     }
-    return JournalFile(path: path, file: file, encoder: encoder)
+    return JournalFile(path: path, file: file)
   }
 
-  private init(path: String, file: consuming Descriptor, encoder: JournalEncoder) {
+  private init(path: String, file: consuming Descriptor) {
     self.path = path
     self.file = file
-    self.encoder = encoder
-  }
-
-  /// Writes a line that is to be there before the drive begins.
-  package mutating func write(
-    _ entry: JournalEntry, at milliseconds: Int64, plan: Plan
-  ) throws(Errno) {
-    encoder.append(entry, at: milliseconds, plan: plan)
-    try write(encoder.bytes)
-    encoder.removeAll()
   }
 
   /// Writes whole lines, in one call unless the kernel takes less (write(2)).

@@ -28,7 +28,7 @@ import Testing
   private func reopen() throws -> WrittenJournal {
     let (history, recovery) = try read()
     return WrittenJournal(
-      try JournalFile.reopen(path, repair: recovery.repair, encoder: history.encoder))
+      try JournalFile.reopen(path, repair: recovery.repair), history.encoder)
   }
 
   @Test func `lines are on file once they are flushed, and not before`() throws {
@@ -100,8 +100,7 @@ import Testing
     try Path.symbolicLink(path, at: link)
     #expect(throws: RunFolderError.self) {
       _ = try JournalFile.reopen(
-        link, repair: JournalRepair(truncateTo: nil, appendsLineFeed: false),
-        encoder: JournalEncoder())
+        link, repair: JournalRepair(truncateTo: nil, appendsLineFeed: false))
     }
   }
 
@@ -109,8 +108,7 @@ import Testing
     // /dev/full answers every write with ENOSPC (full(4)).
     var journal = WrittenJournal(
       try JournalFile.reopen(
-        "/dev/full", repair: JournalRepair(truncateTo: nil, appendsLineFeed: false),
-        encoder: JournalEncoder()))
+        "/dev/full", repair: JournalRepair(truncateTo: nil, appendsLineFeed: false)))
     journal.append(Transition(.pause, .none), at: 1, plan: fixture.plan)
     for _ in 0..<2 {
       do throws(Errno) {

@@ -46,7 +46,7 @@ import Testing
   private func driveOn(_ comment: Comment) throws {
     let (history, recovery) = try read()
     var journal = WrittenJournal(
-      try JournalFile.reopen(run.journal, repair: recovery.repair, encoder: history.encoder))
+      try JournalFile.reopen(run.journal, repair: recovery.repair), history.encoder)
     journal.append(Transition(.pause, .none), at: 9, plan: fixture.plan)
     try journal.flush()
     let after = try read()

@@ -63,8 +63,8 @@ struct WrittenJournal: ~Copyable {
   private var encoder: JournalEncoder
   private(set) var writtenBytes: UInt64 = 0
 
-  init(_ file: consuming JournalFile) {
-    encoder = file.encoder
+  init(_ file: consuming JournalFile, _ encoder: JournalEncoder = JournalEncoder()) {
+    self.encoder = encoder
     self.file = file
   }
 

@@ -82,11 +82,12 @@ extension Scheduler {
     }
   }
 
-  /// `max_failures` no longer holds back the task, nor anything that it needs.
-  func needsExemption(_ task: TaskID) -> Bool {
+  private func needsExemption(_ task: TaskID) -> Bool {
     !marks[task.index].contains(.exempt) && !state(task).isTerminal
   }
 
+  /// From here on `max_failures` holds back neither the task nor anything that it needs; what it
+  /// alone held back may start.
   mutating func exempt(_ first: TaskID) {
     guard needsExemption(first) else { return }
     var open = [first]

@@ -9,7 +9,7 @@ package struct JournalEncoder: Sendable {
   /// The drive that the next line belongs to; an appended run-level `resume` begins the next one.
   package private(set) var drive: Int
 
-  /// Goes on behind `recovered`, or begins a journal.
+  /// Begins a journal, or goes on with one whose next line is to have that SEQ.
   package init(nextSequence: UInt64 = 1, drive: Int = 1) {
     self.nextSequence = nextSequence
     self.drive = drive

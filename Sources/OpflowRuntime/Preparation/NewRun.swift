@@ -81,15 +81,17 @@ package struct NewRun {
       try folder.write(manifest: manifest.bytes)
       return try prepared.place(in: folder)
     }
-    let first = open(folder, prepared)
+    var encoder = JournalEncoder()
+    encoder.append(.open(open(folder, prepared)), at: Clock.wallMilliseconds, plan: plan)
     do throws(Errno) {
-      try journal.write(.open(first), at: Clock.wallMilliseconds, plan: plan)
+      try journal.write(encoder.bytes)
     } catch {
       throw .folder(.file(doing: "write", path: folder.journal, error))
     }
+    encoder.removeAll()
     var drive = PreparedDrive(
       folder, plan, initial: initial, manifestPath: manifest.realPath, journal: journal,
-      lock: lock)
+      encoder: encoder, lock: lock)
     drive.owesFinally = owesFinally
     return drive
   }

@@ -19,11 +19,12 @@ package struct PreparedDrive: ~Copyable {
   var opening: [JournalEntry] = []
   private let manifestPath: String
   private let journal: JournalFile
+  private let encoder: JournalEncoder
   private let lock: RunFolderLock
 
   init(
     _ folder: RunFolder, _ plan: Plan, initial: [InitialState], manifestPath: String,
-    journal: consuming JournalFile, lock: consuming RunFolderLock
+    journal: consuming JournalFile, encoder: JournalEncoder, lock: consuming RunFolderLock
   ) {
     self.folder = folder
     self.plan = plan
@@ -31,6 +32,7 @@ package struct PreparedDrive: ~Copyable {
     attempts = [Int32](repeating: 0, count: plan.taskCount)
     self.manifestPath = manifestPath
     self.journal = journal
+    self.encoder = encoder
     self.lock = lock
   }
 
@@ -45,14 +47,14 @@ package struct PreparedDrive: ~Copyable {
   package consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
   ) throws(CoordinatorError) -> Int32 {
+    let entering = Entering(
+      initial: initial, attempts: attempts, owesFinally: owesFinally,
+      durations: StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan))
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
-      options: SchedulerOptions(asked, plan), durability: asked.durability, initial: initial,
-      attempts: attempts, opening: opening, progress: progress, heading: heading)
+      options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,
+      encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
-    request.owesFinally = owesFinally
-    request.durations = StateFolder(holding: folder).durations(
-      ofManifest: manifestPath, plan: plan)
     let lock = lock
     let code = try Coordinator.drive(request, journal: journal)
     _ = consume lock

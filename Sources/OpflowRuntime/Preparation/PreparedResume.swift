@@ -111,10 +111,11 @@ package struct PreparedResume {
         run: folder.id.description, runFolder: folder.path, workers: history.workers)
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
-      try JournalFile.reopen(folder.journal, repair: repair, encoder: encoder)
+      try JournalFile.reopen(folder.journal, repair: repair)
     }
     var drive = PreparedDrive(
-      folder, plan, initial: initial, manifestPath: manifestPath, journal: journal, lock: lock)
+      folder, plan, initial: initial, manifestPath: manifestPath, journal: journal,
+      encoder: encoder, lock: lock)
     drive.isResumed = true
     drive.attempts = attempts
     drive.owesFinally = owesFinally
