@@ -146,11 +146,15 @@ struct BadCase: CustomTestStringConvertible {
 
 @Suite("A server that misbehaves", .timeLimit(.minutes(5)))
 struct BadServerTests {
-  @Test("with a hash, the file is right or absent", arguments: BadCase.all)
-  func withHash(_ badCase: BadCase) throws { try badCase.check(hash: true) }
+  @Test(arguments: BadCase.all)
+  func `with a hash, the file is right or absent`(_ badCase: BadCase) throws {
+    try badCase.check(hash: true)
+  }
 
-  @Test("without a hash, the file is right or absent", arguments: BadCase.all)
-  func withoutHash(_ badCase: BadCase) throws { try badCase.check(hash: false) }
+  @Test(arguments: BadCase.all)
+  func `without a hash, the file is right or absent`(_ badCase: BadCase) throws {
+    try badCase.check(hash: false)
+  }
 }
 
 extension BadCase {

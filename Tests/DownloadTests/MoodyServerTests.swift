@@ -4,8 +4,8 @@ import Testing
 
 @Suite("A server that misbehaves in another way each time", .timeLimit(.minutes(5)))
 struct MoodyServerTests {
-  @Test("gives the right file in the end, whatever came between", arguments: 1000..<1040)
-  func right(_ seed: Int) throws {
+  @Test(arguments: 1000..<1040)
+  func `gives the right file in the end, whatever came between`(_ seed: Int) throws {
     let server = try #require(BadServer.shared)
     let size = 1 + seed * 7919 % 3_000_000
     let body = Payload.bytes(size, seed: seed)

@@ -11,8 +11,9 @@ struct PlacementTests {
     try Path.status(harness.path(name)).mode
   }
 
-  @Test("its permission bits are those of the manifest, and its part is never executable")
-  func permissions() throws {
+  @Test func `its permission bits are those of the manifest, and its part is never executable`()
+    throws
+  {
     let server = try #require(BadServer.shared)
     var spec = DownloadSpec(sources: [server.url("/plain/3000000/51/x")], target: "file")
     spec.mode = 0o755
@@ -28,8 +29,7 @@ struct PlacementTests {
     #expect(harness.content("file") == Payload.bytes(3_000_000, seed: 51))
   }
 
-  @Test("without any in the manifest they are those of any new file")
-  func standardPermissions() throws {
+  @Test func `without any in the manifest they are those of any new file`() throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([
       DownloadSpec(sources: [server.url("/plain/10/52/x")], target: "file")
@@ -40,8 +40,7 @@ struct PlacementTests {
     #expect(try mode(harness, "file") == mode(harness, "other"))
   }
 
-  @Test("a record that an earlier file left is not taken for one of the new bytes")
-  func staleRecord() throws {
+  @Test func `a record that an earlier file left is not taken for one of the new bytes`() throws {
     let server = try #require(BadServer.shared)
     let path = "/plain/2000000/53/x"
     var spec = DownloadSpec(sources: [server.url(path)], target: "file")
@@ -62,8 +61,7 @@ struct PlacementTests {
     #expect(record?.totalBytes == 2_000_000)
   }
 
-  @Test("a name that nobody knows is worth another try, and leaves nothing")
-  func unknownHost() throws {
+  @Test func `a name that nobody knows is worth another try, and leaves nothing`() throws {
     let harness = try DownloadHarness([
       DownloadSpec(sources: ["http://no-such-host.invalid/x"], target: "file")
     ])
@@ -93,8 +91,8 @@ struct PlacementTests {
     return harness
   }
 
-  @Test("nothing stands there before there is something to write", arguments: [10, 300_000])
-  func madeLate(_ size: Int) throws {
+  @Test(arguments: [10, 300_000])
+  func `nothing stands there before there is something to write`(_ size: Int) throws {
     let harness = try gated(size, "late") {
       #expect($0.content("file.part") == nil)
       #expect($0.content("file") == nil)
@@ -104,8 +102,8 @@ struct PlacementTests {
     #expect(harness.content("file.part") == nil)
   }
 
-  @Test("what somebody left at its part meanwhile is not part of it", arguments: [10, 300_000])
-  func leftMeanwhile(_ size: Int) throws {
+  @Test(arguments: [10, 300_000])
+  func `what somebody left at its part meanwhile is not part of it`(_ size: Int) throws {
     let harness = try gated(size, "left") {
       let part = try File.open($0.path("file.part"), [.writeOnly, .create], mode: 0o600)
       try part.writeAll([UInt8](repeating: 7, count: 500_000))
@@ -117,8 +115,8 @@ struct PlacementTests {
     #expect(harness.content("file.part.meta") == nil)
   }
 
-  @Test("a part that another process has begun meanwhile is left to it", arguments: [10, 300_000])
-  func takenMeanwhile(_ size: Int) throws {
+  @Test(arguments: [10, 300_000])
+  func `a part that another process has begun meanwhile is left to it`(_ size: Int) throws {
     var holder: SharedLock?
     let harness = try gated(size, "taken") {
       let part = try File.open($0.path("file.part"), [.readWrite, .create], mode: 0o600)

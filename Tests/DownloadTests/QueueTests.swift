@@ -32,8 +32,7 @@ struct QueueTests {
     return words
   }
 
-  @Test("answers a pulse with its number, before, while and after it fetches")
-  func pulse() throws {
+  @Test func `answers a pulse with its number, before, while and after it fetches`() throws {
     let server = try #require(BadServer.shared)
     let harness = try harness([server.url("/plain/3000000/41/0")])
     try harness.order(.pulse(1))
@@ -45,8 +44,7 @@ struct QueueTests {
     while try harness.next() != .pulse(3) {}
   }
 
-  @Test("tells of each in its turn, and has every file in place by then")
-  func inOrder() throws {
+  @Test func `tells of each in its turn, and has every file in place by then`() throws {
     let server = try #require(BadServer.shared)
     let harness = try harness((0..<17).map { server.url("/plain/30000/41/\($0)") })
     try harness.run()
@@ -61,10 +59,8 @@ struct QueueTests {
     #expect(Set(try server.log("/plain/30000/41/").map(\.connection)).count == 1)
   }
 
-  @Test(
-    "survives a head that begins with a blank, after one that did not",
-    arguments: ["field_begins_blank", "field_begins_tab", "field_blank", "field_blank_name"])
-  func strayBlank(_ name: String) throws {
+  @Test(arguments: ["field_begins_blank", "field_begins_tab", "field_blank", "field_blank_name"])
+  func `survives a head that begins with a blank, after one that did not`(_ name: String) throws {
     let server = try #require(BadServer.shared)
     let harness = try harness(
       (0..<8).flatMap {
@@ -85,8 +81,8 @@ struct QueueTests {
     }
   }
 
-  @Test("gives back what was to follow a failure, and asks the server for none of it")
-  func afterFailure() throws {
+  @Test func `gives back what was to follow a failure, and asks the server for none of it`() throws
+  {
     let server = try #require(BadServer.shared)
     let harness = try harness([
       server.url("/plain/10/42/a"), server.url("/always_404/10/42/b"), server.url("/plain/10/42/c"),
@@ -107,8 +103,9 @@ struct QueueTests {
     #expect(try Path.names(in: harness.folder + "/work") == ["0"])
   }
 
-  @Test("gives back what follows a file that cannot be stored, though it was begun already")
-  func cannotBeStored() throws {
+  @Test func `gives back what follows a file that cannot be stored, though it was begun already`()
+    throws
+  {
     let server = try #require(BadServer.shared)
     let harness = try harness((0..<3).map { server.url("/plain/10/43/\($0)") })
     // The record of an earlier part is to be removed, and a folder cannot be.

@@ -85,22 +85,24 @@ extension BadCase {
 
 @Suite("A server whose replies are odd to the byte", .timeLimit(.minutes(5)))
 struct RawReplyTests {
-  @Test("with a hash, the file is right or absent", arguments: BadCase.raw)
-  func withHash(_ badCase: BadCase) throws { try badCase.check(hash: true) }
+  @Test(arguments: BadCase.raw)
+  func `with a hash, the file is right or absent`(_ badCase: BadCase) throws {
+    try badCase.check(hash: true)
+  }
 
-  @Test("without a hash, the file is right or absent", arguments: BadCase.raw)
-  func withoutHash(_ badCase: BadCase) throws { try badCase.check(hash: false) }
+  @Test(arguments: BadCase.raw)
+  func `without a hash, the file is right or absent`(_ badCase: BadCase) throws {
+    try badCase.check(hash: false)
+  }
 
-  @Test(
-    "a head that is no head is told as that, and asked for again",
-    arguments: [
-      "field_begins_blank", "field_begins_tab", "field_blank", "field_blank_name", "field_nul_name",
-      "field_no_colon", "field_nul", "field_too_long", "fields_too_many", "no_head",
-      "blank_line_first", "status_four_digits", "status_no_number", "status_too_new",
-      "status_other_name", "length_words", "transfer_unknown", "chunk_words", "chunk_end_no_field",
-      "chunk_end_nul",
-    ])
-  func malformed(_ name: String) throws {
+  @Test(arguments: [
+    "field_begins_blank", "field_begins_tab", "field_blank", "field_blank_name", "field_nul_name",
+    "field_no_colon", "field_nul", "field_too_long", "fields_too_many", "no_head",
+    "blank_line_first", "status_four_digits", "status_no_number", "status_too_new",
+    "status_other_name", "length_words", "transfer_unknown", "chunk_words", "chunk_end_no_field",
+    "chunk_end_nul",
+  ])
+  func `a head that is no head is told as that, and asked for again`(_ name: String) throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([
       DownloadSpec(sources: [server.url("/raw_\(name)/3000/1/x")], target: "file")

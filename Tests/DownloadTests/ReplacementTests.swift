@@ -46,8 +46,8 @@ struct ReplacementTests {
     return try harness.end()
   }
 
-  @Test("what is no file is refused before anything is asked for", arguments: Thing.allCases)
-  func refused(_ thing: Thing) throws {
+  @Test(arguments: Thing.allCases)
+  func `what is no file is refused before anything is asked for`(_ thing: Thing) throws {
     for hash in [false, true] {
       // Nobody answers there: the failure would be another one.
       let harness = try DownloadHarness([
@@ -64,8 +64,8 @@ struct ReplacementTests {
     }
   }
 
-  @Test("so is a link to it", arguments: Thing.allCases)
-  func refusedLink(_ thing: Thing) throws {
+  @Test(arguments: Thing.allCases)
+  func `so is a link to it`(_ thing: Thing) throws {
     let harness = try harness()
     let path = harness.path(Self.target)
     guard try thing.make(at: harness.path("thing")) else { return }
@@ -79,8 +79,7 @@ struct ReplacementTests {
     #expect(Set(try Path.names(in: harness.folder + "/work")) == ["file", "thing", "between"])
   }
 
-  @Test("a link that means another file to each process is refused")
-  func refusedProcessLink() throws {
+  @Test func `a link that means another file to each process is refused`() throws {
     for name in ["/dev/stdout", "/proc/self/fd/2", "/proc/self/exe"] {
       let harness = try harness()
       let path = harness.path(Self.target)
@@ -95,9 +94,9 @@ struct ReplacementTests {
   }
 
   @Test(
-    "what comes there while it is fetched is refused too", arguments: Thing.allCases,
+    arguments: Thing.allCases,
     [3000, 300_000])
-  func refusedLate(_ thing: Thing, _ size: Int) throws {
+  func `what comes there while it is fetched is refused too`(_ thing: Thing, _ size: Int) throws {
     for isLink in [false, true] {
       let gate = try Gate()
       let harness = try harness("/gated/\(size)/62/x", gate: gate.path)
@@ -116,9 +115,11 @@ struct ReplacementTests {
   }
 
   @Test(
-    "what is no file at a name beside it is neither replaced nor opened", arguments: Thing.allCases,
+    arguments: Thing.allCases,
     [".part", ".part.meta", ".part.meta.new"])
-  func beside(_ thing: Thing, _ suffix: String) throws {
+  func `what is no file at a name beside it is neither replaced nor opened`(
+    _ thing: Thing, _ suffix: String
+  ) throws {
     let harness = try harness("/plain/3000000/63/x")
     let path = harness.path(Self.target + suffix)
     guard try thing.make(at: path) else { return }
@@ -130,8 +131,7 @@ struct ReplacementTests {
     #expect(harness.content(Self.target) == nil)
   }
 
-  @Test("a link to a file, or to nothing, is replaced, and what it names stays")
-  func links() throws {
+  @Test func `a link to a file, or to nothing, is replaced, and what it names stays`() throws {
     for leadsSomewhere in [true, false] {
       let harness = try harness()
       if leadsSomewhere {
@@ -145,8 +145,7 @@ struct ReplacementTests {
     }
   }
 
-  @Test("a link to what is asked for is kept")
-  func keptLink() throws {
+  @Test func `a link to what is asked for is kept`() throws {
     let harness = try harness(hash: true)
     try File.open(harness.path("other"), [.writeOnly, .create])
       .writeAll(Payload.bytes(3000, seed: 61))
@@ -156,8 +155,8 @@ struct ReplacementTests {
     #expect(try Path.linkStatus(harness.path(Self.target)).kind == .link)
   }
 
-  @Test("a source that is no file is named", arguments: Thing.allCases)
-  func source(_ thing: Thing) throws {
+  @Test(arguments: Thing.allCases)
+  func `a source that is no file is named`(_ thing: Thing) throws {
     let folder = NSTemporaryDirectory() + "opflow-source-" + UUID().uuidString
     guard try thing.make(at: folder) else { return }
     defer { _ = try? FileManager.default.removeItem(atPath: folder) }
@@ -208,9 +207,11 @@ struct ReplacementTests {
   }
 
   @Test(
-    "a part in whose place another file has come is not put in place", arguments: Deed.allCases,
+    arguments: Deed.allCases,
     [false, true])
-  func replaced(_ deed: Deed, _ hash: Bool) throws {
+  func `a part in whose place another file has come is not put in place`(_ deed: Deed, _ hash: Bool)
+    throws
+  {
     let gate = try Gate()
     let harness = try harness("/half_gated/3000000/64/x", hash: hash, gate: gate.path)
     try harness.run()
@@ -227,8 +228,9 @@ struct ReplacementTests {
     #expect(harness.content("file.part.meta") == nil)
   }
 
-  @Test("whenever another file comes to the part's place, what is at the target was verified")
-  func raced() throws {
+  @Test func `whenever another file comes to the part's place, what is at the target was verified`()
+    throws
+  {
     for size in [100, 200_000] {
       let harness = try harness("/plain/\(size)/65/x", hash: true)
       let work = harness.folder + "/work"

@@ -14,8 +14,7 @@ struct ResumeTests {
     return spec
   }
 
-  @Test("go on after a SIGKILL of the worker, and fetch next to nothing twice")
-  func killed() throws {
+  @Test func `go on after a SIGKILL of the worker, and fetch next to nothing twice`() throws {
     let server = try #require(BadServer.shared)
     let path = "/plain/\(size)/11/killed"
     let harness = try DownloadHarness([spec(server, path, speed: 4_000_000)])
@@ -41,8 +40,7 @@ struct ResumeTests {
     }
   }
 
-  @Test("keep their part when they are stopped, and go on from it")
-  func stopped() throws {
+  @Test func `keep their part when they are stopped, and go on from it`() throws {
     let server = try #require(BadServer.shared)
     let path = "/plain/\(size)/12/stopped"
     let harness = try DownloadHarness([spec(server, path, speed: 4_000_000)])
@@ -61,8 +59,7 @@ struct ResumeTests {
     #expect(harness.content("file") == Payload.bytes(size, seed: 12))
   }
 
-  @Test("stand still while they are suspended")
-  func suspended() throws {
+  @Test func `stand still while they are suspended`() throws {
     let server = try #require(BadServer.shared)
     let path = "/plain/\(size)/13/suspended"
     let harness = try DownloadHarness([spec(server, path, speed: 8_000_000)])
@@ -79,8 +76,7 @@ struct ResumeTests {
     #expect(harness.content("file") == Payload.bytes(size, seed: 13))
   }
 
-  @Test("end with the worker when the coordinator is gone, and keep their part")
-  func orphaned() throws {
+  @Test func `end with the worker when the coordinator is gone, and keep their part`() throws {
     let server = try #require(BadServer.shared)
     let path = "/plain/\(size)/14/orphaned"
     let harness = try DownloadHarness([spec(server, path, speed: 4_000_000)])
@@ -92,8 +88,7 @@ struct ResumeTests {
     #expect(harness.content("file") == nil)
   }
 
-  @Test("end when their time is up, and keep their part")
-  func timedOut() throws {
+  @Test func `end when their time is up, and keep their part`() throws {
     let server = try #require(BadServer.shared)
     let path = "/stall_in_body/100000/15/timeout"
     let harness = try DownloadHarness(
@@ -104,8 +99,7 @@ struct ResumeTests {
     #expect(harness.content("file.part")?.count == 50_000)
   }
 
-  @Test("do not follow a symbolic link that somebody put at the part")
-  func link() throws {
+  @Test func `do not follow a symbolic link that somebody put at the part`() throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([spec(server, "/plain/1000/16/link")])
     try Data("precious".utf8).write(to: URL(fileURLWithPath: harness.path("precious")))
@@ -117,8 +111,7 @@ struct ResumeTests {
     #expect(harness.content("precious") == Array("precious".utf8))
   }
 
-  @Test("leave a part alone that another process works on")
-  func busy() throws {
+  @Test func `leave a part alone that another process works on`() throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([spec(server, "/plain/1000/17/busy")])
     let holder = try File.open(harness.path("file.part"), [.readWrite, .create])
@@ -129,9 +122,8 @@ struct ResumeTests {
     #expect(end.report.what.contains("another process"))
   }
 
-  @Test(
-    "begin anew where the part is worth nothing", arguments: ["rubbish", "empty", "torn record"])
-  func damaged(_ damage: String) throws {
+  @Test(arguments: ["rubbish", "empty", "torn record"])
+  func `begin anew where the part is worth nothing`(_ damage: String) throws {
     let server = try #require(BadServer.shared)
     let path = "/plain/500000/18/\(damage.first ?? "x")"
     let body = Payload.bytes(500_000, seed: 18)
@@ -151,8 +143,7 @@ struct ResumeTests {
     }
   }
 
-  @Test("do not continue a part where the manifest forbids it")
-  func forbidden() throws {
+  @Test func `do not continue a part where the manifest forbids it`() throws {
     let server = try #require(BadServer.shared)
     var spec = spec(server, "/truncated_once/200000/19/forbidden")
     spec.resumes = false

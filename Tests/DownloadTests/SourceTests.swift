@@ -24,8 +24,7 @@ struct SourceTests {
 
   // MARK: - Mirrors
 
-  @Test("a mirror serves where the first source does not")
-  func mirror() throws {
+  @Test func `a mirror serves where the first source does not`() throws {
     let server = try #require(BadServer.shared)
     let body = Payload.bytes(50_000, seed: 21)
     for bad in [
@@ -41,8 +40,7 @@ struct SourceTests {
     }
   }
 
-  @Test("a mirror goes on with the part of another source under a hash")
-  func sharedPart() throws {
+  @Test func `a mirror goes on with the part of another source under a hash`() throws {
     let server = try #require(BadServer.shared)
     let body = Payload.bytes(400_000, seed: 22)
     let first = server.url("/chunked_never_ends/400000/22/first")
@@ -53,8 +51,7 @@ struct SourceTests {
     #expect(try server.log("/plain/400000/22/second").map(\.sent) == [200_000])
   }
 
-  @Test("a hash that no source meets fails with both hashes, and leaves nothing")
-  func wrongHash() throws {
+  @Test func `a hash that no source meets fails with both hashes, and leaves nothing`() throws {
     let server = try #require(BadServer.shared)
     let wanted = String(repeating: "ab", count: 64)
     let (harness, end) = try fetch(
@@ -71,8 +68,7 @@ struct SourceTests {
 
   // MARK: - What stands there already
 
-  @Test("a file that is right is not asked for")
-  func alreadyRight() throws {
+  @Test func `a file that is right is not asked for`() throws {
     let server = try #require(BadServer.shared)
     let body = Payload.bytes(3000, seed: 24)
     let harness = try DownloadHarness([
@@ -95,8 +91,9 @@ struct SourceTests {
     #expect(harness.content("deep/er/file") == body)
   }
 
-  @Test("without a hash the server is asked whether the file of the last success is current")
-  func notModified() throws {
+  @Test func `without a hash the server is asked whether the file of the last success is current`()
+    throws
+  {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([spec([server.url("/plain/3000/25/current")])])
     try harness.run()
@@ -120,8 +117,7 @@ struct SourceTests {
     #expect(harness.content("deep/er/file") == Payload.bytes(3000, seed: 25))
   }
 
-  @Test("a date that was younger than a second is nothing to ask with")
-  func justModified() throws {
+  @Test func `a date that was younger than a second is nothing to ask with`() throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([spec([server.url("/just_modified/3000/25/fresh")])])
     try harness.run()
@@ -148,8 +144,7 @@ struct SourceTests {
       to: URL(fileURLWithPath: harness.folder + "/runs/1/journal.log"))
   }
 
-  @Test("a file that cannot be put in place says why, and is not tried again")
-  func cannotBePlaced() throws {
+  @Test func `a file that cannot be put in place says why, and is not tried again`() throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([spec([server.url("/plain/10/26/x")])])
     try Path.makeDirectories(harness.path("deep/er/file"))
@@ -160,8 +155,7 @@ struct SourceTests {
 
   // MARK: - Ways
 
-  @Test("files of this machine are fetched where the manifest names them")
-  func file() throws {
+  @Test func `files of this machine are fetched where the manifest names them`() throws {
     let source = NSTemporaryDirectory() + "opflow file \(UUID().uuidString) ü"
     let body = Payload.bytes(300_000, seed: 27)
     try Data(body).write(to: URL(fileURLWithPath: source))
@@ -179,9 +173,8 @@ struct SourceTests {
     #expect(!folder.outcome.isSuccess)
   }
 
-  @Test(
-    "IPv6, percent-encoded and non-ASCII paths work", arguments: ["a%20b", "a b", "grün", "100%"])
-  func spelling(_ name: String) throws {
+  @Test(arguments: ["a%20b", "a b", "grün", "100%"])
+  func `IPv6, percent-encoded and non-ASCII paths work`(_ name: String) throws {
     let server = try #require(BadServer.shared)
     let (_, end) = try fetch(spec([server.url("/plain/10/28/\(name)?q=ü")]))
     #expect(end.outcome.isSuccess, "\(end.report.what)")
@@ -190,8 +183,7 @@ struct SourceTests {
     #expect(six.outcome.isSuccess, "\(six.report.what)")
   }
 
-  @Test("credentials come from the URL, from headers and from .netrc")
-  func credentials() throws {
+  @Test func `credentials come from the URL, from headers and from .netrc`() throws {
     let server = try #require(BadServer.shared)
     let plain = server.url("/needs_password/10/29/x")
     let inURL = plain.replacingOccurrences(of: "http://", with: "http://user:pa%20ss@")
@@ -217,8 +209,7 @@ struct SourceTests {
     #expect(try fetch(token).1.outcome.isSuccess)
   }
 
-  @Test("credentials do not go along to another host")
-  func otherHost() throws {
+  @Test func `credentials do not go along to another host`() throws {
     let server = try #require(BadServer.shared)
     let end = try fetch(
       spec([server.url("/redirect_other_host/10/30/x")]) {
@@ -241,8 +232,7 @@ struct SourceTests {
     #expect(second.headers["accept"] == "a/b")
   }
 
-  @Test("a proxy of the environment is used, but not where it is excepted")
-  func proxy() throws {
+  @Test func `a proxy of the environment is used, but not where it is excepted`() throws {
     let server = try #require(BadServer.shared)
     let proxy = "http_proxy=http://127.0.0.1:\(server.port)"
     let far = "http://far-away.invalid/plain/10/31/proxied"
@@ -253,8 +243,7 @@ struct SourceTests {
     #expect(try server.log("/plain/10/31/near").first?.proxied == false)
   }
 
-  @Test("TLS is verified, and is not left by a redirect")
-  func tls() throws {
+  @Test func `TLS is verified, and is not left by a redirect`() throws {
     let server = try #require(BadServer.shared)
     let base = "https://localhost:\(server.portTLS)"
     let trusted = ["CURL_CA_BUNDLE=" + server.certificate]
@@ -286,8 +275,7 @@ struct SourceTests {
     #expect(!noTLS.outcome.isSuccess)
   }
 
-  @Test("successive downloads from a server share a connection")
-  func connections() throws {
+  @Test func `successive downloads from a server share a connection`() throws {
     let server = try #require(BadServer.shared)
     let specs = (0..<20).map { index in
       DownloadSpec(sources: [server.url("/plain/100/33/\(index)")], target: "\(index)")
@@ -300,8 +288,7 @@ struct SourceTests {
     #expect(Set(try server.log("/plain/100/33/").map(\.connection)).count == 1)
   }
 
-  @Test("the wait that a server asks for is reported")
-  func retryAfter() throws {
+  @Test func `the wait that a server asks for is reported`() throws {
     let server = try #require(BadServer.shared)
     let end = try fetch(spec([server.url("/retry_after/10/34/x")])).1
     #expect(end.outcome.reason == .fetch)
@@ -309,14 +296,11 @@ struct SourceTests {
   }
 
   /// The worker's patience is longer than the harness's own.
-  @Test(
-    "an end that nobody needs is not waited for",
-    arguments: [
-      ("redirect_no_end", true), ("redirect_not_closed", true), ("refusal_no_end", false),
-      ("identity_no_end", true),
-    ]
-  )
-  func unwanted(_ behaviour: String, isSuccess: Bool) throws {
+  @Test(arguments: [
+    ("redirect_no_end", true), ("redirect_not_closed", true), ("refusal_no_end", false),
+    ("identity_no_end", true),
+  ])
+  func `an end that nobody needs is not waited for`(_ behaviour: String, isSuccess: Bool) throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness(
       [spec([server.url("/\(behaviour)/10/35/x")])], patienceMilliseconds: 600_000)
@@ -326,16 +310,14 @@ struct SourceTests {
     #expect(isSuccess || end.outcome.reason == .fetchFinal)
   }
 
-  @Test("a long body of a refusal is not read")
-  func longRefusal() throws {
+  @Test func `a long body of a refusal is not read`() throws {
     let server = try #require(BadServer.shared)
     let end = try fetch(spec([server.url("/forbidden_long/10/35/x")])).1
     #expect(end.outcome.reason == .fetchFinal)
     #expect(end.report.what.contains("403 Forbidden"))
   }
 
-  @Test("progress comes with the total, and not more often than ten times a second")
-  func progress() throws {
+  @Test func `progress comes with the total, and not more often than ten times a second`() throws {
     let server = try #require(BadServer.shared)
     let harness = try DownloadHarness([
       spec([server.url("/plain/3000000/36/x")]) { $0.maxBytesPerSecond = 3_000_000 }

@@ -12,8 +12,7 @@ struct PlanTests {
     return (maker, try maker.make())
   }
 
-  @Test("what goes into a plan comes out of it")
-  func roundTrip() throws {
+  @Test func `what goes into a plan comes out of it`() throws {
     let (_, plan) = try sample()
     #expect(plan.taskCount == 3)
     #expect(plan.tasks.map { plan.nameString(TaskID($0)) } == ["a", "b", "c/d:1"])
@@ -27,8 +26,7 @@ struct PlanTests {
     #expect(plan.key == PlanKey(high: 1, low: 2))
   }
 
-  @Test("a ring of needs is told task by task")
-  func cycle() {
+  @Test func `a ring of needs is told task by task`() {
     var maker = PlanMaker()
     maker.add("x", needs: ["z"])
     maker.add("y", needs: ["x"])
@@ -44,8 +42,9 @@ struct PlanTests {
     }
   }
 
-  @Test("a plan file cut short, or with any byte flipped, is refused and never trapped on")
-  func damage() throws {
+  @Test func `a plan file cut short, or with any byte flipped, is refused and never trapped on`()
+    throws
+  {
     let bytes = try sampleBytes()
     for length in 0..<bytes.count {
       #expect(throws: PlanError.self) { try Plan(copying: Array(bytes[..<length])) }
@@ -59,8 +58,7 @@ struct PlanTests {
     }
   }
 
-  @Test("a reference out of a plan with a sound checksum is found by validation")
-  func badReferences() throws {
+  @Test func `a reference out of a plan with a sound checksum is found by validation`() throws {
     let bytes = try sampleBytes()
     var found = 0
     // Every four bytes behind the section table become a number far too large for any reference.
@@ -116,9 +114,8 @@ struct PlanTests {
     ("two tasks of one name", .nameTable, { $0.giveSecondTaskTheFirstName() }),
   ]
 
-  @Test(
-    "what a scheduler takes for granted is refused where it is not so", arguments: unsound.indices)
-  func unsoundPlans(_ number: Int) throws {
+  @Test(arguments: unsound.indices)
+  func `what a scheduler takes for granted is refused where it is not so`(_ number: Int) throws {
     let (what, section, change) = Self.unsound[number]
     var patch = PlanPatch(try sampleBytes())
     #expect(patch.verdict == nil)
@@ -126,8 +123,10 @@ struct PlanTests {
     #expect(patch.verdict == .reference(section), "\(what)")
   }
 
-  @Test("each number in the record of a task that refers to nothing is found, by a worker too")
-  func unsoundRecords() throws {
+  @Test
+  func `each number in the record of a task that refers to nothing is found, by a worker too`()
+    throws
+  {
     let size = MemoryLayout<PlanRecord>.size
     // No padding, in which nothing would be looked at; and a million of them are mapped.
     #expect(size == MemoryLayout<PlanRecord>.stride && size == 48)
@@ -143,12 +142,13 @@ struct PlanTests {
   }
 
   @Test(
-    "what a worker takes for granted of its task is refused where it is not so",
     arguments: [
       (.taskKind, 0), (.taskRecord, 0), (.taskPolicy, 0), (.taskDemand, 0), (.taskName, 0),
       (.listOffsets, 1), (.environmentOffsets, 1),
     ] as [(PlanSection, Int)])
-  func unsoundTask(_ section: PlanSection, _ index: Int) throws {
+  func `what a worker takes for granted of its task is refused where it is not so`(
+    _ section: PlanSection, _ index: Int
+  ) throws {
     var patch = PlanPatch(try sampleBytes())
     #expect(WorkerOrder.run(TaskID(0), attempt: 1).fault(in: try Plan(copying: patch.bytes)) == nil)
     switch section {
@@ -162,8 +162,9 @@ struct PlanTests {
     #expect(WorkerOrder.run(TaskID(3), attempt: 1).fault(in: plan)?.contains("not have") == true)
   }
 
-  @Test("a plan of another format is refused with both numbers, whatever else is in it")
-  func otherVersion() throws {
+  @Test func `a plan of another format is refused with both numbers, whatever else is in it`()
+    throws
+  {
     let current = PlanFormat.version
     for version in [current - 1, current + 1, 0] {
       var patch = PlanPatch(try sampleBytes())
@@ -174,8 +175,7 @@ struct PlanTests {
       PlanError.version(found: 1, expected: 2).message == "it has format 1, this opflow reads 2")
   }
 
-  @Test("checking a plan looks at each task and each need a bounded number of times")
-  func names() throws {
+  @Test func `checking a plan looks at each task and each need a bounded number of times`() throws {
     // Names whose searches are long are what would make it slow.
     var maker = PlanMaker()
     var slots: [Int: Int] = [:]

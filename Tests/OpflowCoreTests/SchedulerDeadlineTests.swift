@@ -26,8 +26,9 @@ struct SchedulerDeadlineTests {
     run.inbox.values.joined().count { if case .pulse = $0 { true } else { false } }
   }
 
-  @Test("a worker that is silent for long is asked, and given up when it does not answer")
-  func silent() throws {
+  @Test func `a worker that is silent for long is asked, and given up when it does not answer`()
+    throws
+  {
     var (run, worker) = try run()
     run.deaf = [worker]
     run.wait(milliseconds: 19_000)
@@ -40,8 +41,9 @@ struct SchedulerDeadlineTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test("a worker that answers is left alone, and asked no more than every ten seconds")
-  func answers() throws {
+  @Test func `a worker that answers is left alone, and asked no more than every ten seconds`()
+    throws
+  {
     var (run, _) = try run()
     var asked = 0
     for _ in 0..<3600 {
@@ -58,8 +60,7 @@ struct SchedulerDeadlineTests {
     #expect((300...360).contains(asked))
   }
 
-  @Test("a worker that has just spoken is not asked")
-  func speaks() throws {
+  @Test func `a worker that has just spoken is not asked`() throws {
     var (run, worker) = try run()
     for _ in 0..<100 {
       run.now = run.now.advanced(byMilliseconds: 900)
@@ -69,8 +70,7 @@ struct SchedulerDeadlineTests {
     }
   }
 
-  @Test("an idle worker is listened to as well")
-  func idle() throws {
+  @Test func `an idle worker is listened to as well`() throws {
     var maker = PlanMaker()
     maker.add("a")
     maker.add("b") { $0.policy = TaskPolicy(retryMax: 1, retryDelayMilliseconds: 60_000) }
@@ -86,8 +86,9 @@ struct SchedulerDeadlineTests {
     #expect(!run.journal.contains { $0.event == .interrupt })
   }
 
-  @Test("a worker that does not end a task whose time is up is given up, though it answers")
-  func timeout() throws {
+  @Test func `a worker that does not end a task whose time is up is given up, though it answers`()
+    throws
+  {
     var (run, worker) = try run(timeout: 60_000, grace: 3_000)
     run.wait(milliseconds: 67_900)
     #expect(run.dying.isEmpty)
@@ -97,8 +98,9 @@ struct SchedulerDeadlineTests {
     #expect(run.journal.contains { $0.event == .interrupt && $0.what.contains("time was up") })
   }
 
-  @Test("a download beyond its timeout may be on its way to the disk: its worker is asked")
-  func download() throws {
+  @Test func `a download beyond its timeout may be on its way to the disk: its worker is asked`()
+    throws
+  {
     var (run, worker) = try run(kind: .download, timeout: 1_000, grace: 0)
     run.wait(milliseconds: 60_000)
     #expect(run.dying.isEmpty)
@@ -107,8 +109,9 @@ struct SchedulerDeadlineTests {
     #expect(run.dying == [worker])
   }
 
-  @Test("a download whose worker is silent at its timeout is not waited for any longer")
-  func silentDownload() throws {
+  @Test func `a download whose worker is silent at its timeout is not waited for any longer`()
+    throws
+  {
     var (run, worker) = try run(kind: .download, timeout: 100, grace: 0)
     run.deaf = [worker]
     run.wait(milliseconds: 5_000)
@@ -117,8 +120,7 @@ struct SchedulerDeadlineTests {
     #expect(run.dying == [worker])
   }
 
-  @Test("time in which the coordinator did not run counts against no worker")
-  func late() throws {
+  @Test func `time in which the coordinator did not run counts against no worker`() throws {
     var (run, worker) = try run(timeout: 60_000, grace: 0)
     run.deaf = [worker]
     run.wait(milliseconds: 11_000)
@@ -136,8 +138,9 @@ struct SchedulerDeadlineTests {
     #expect(run.dying == [worker])
   }
 
-  @Test("a stop that stood still while the run was suspended has what was left of its time")
-  func suspendedStop() throws {
+  @Test func `a stop that stood still while the run was suspended has what was left of its time`()
+    throws
+  {
     var (run, worker) = try run(grace: 60_000)
     run.tell(.stop(.signal(2)))
     // The task does not end by itself.
@@ -152,8 +155,7 @@ struct SchedulerDeadlineTests {
     #expect(run.dying == [worker])
   }
 
-  @Test("a timeout stands still while the run is suspended")
-  func suspendedTimeout() throws {
+  @Test func `a timeout stands still while the run is suspended`() throws {
     var (run, worker) = try run(timeout: 10_000, grace: 1_000)
     run.wait(milliseconds: 4_000)
     run.tell(.suspend)

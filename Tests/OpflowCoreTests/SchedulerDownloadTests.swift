@@ -13,8 +13,7 @@ struct SchedulerDownloadTests {
     Instant(nanoseconds: count * 1_000_000)
   }
 
-  @Test("a further worker comes only when no download ends for a while")
-  func grows() throws {
+  @Test func `a further worker comes only when no download ends for a while`() throws {
     var run = ImaginedRun(try plan(6))
     #expect(run.launched.count == 1)
     run.settle()
@@ -37,8 +36,7 @@ struct SchedulerDownloadTests {
     #expect(run.started.count == 6)
   }
 
-  @Test("a worker that never says hello is replaced")
-  func silent() throws {
+  @Test func `a worker that never says hello is replaced`() throws {
     var run = ImaginedRun(try plan(2))
     run.tell(.workerLost(run.launched.removeFirst(), complaint: "gone"))
     #expect(run.launched.count == 1)
@@ -55,8 +53,7 @@ struct SchedulerDownloadTests {
     return run
   }
 
-  @Test("many short ones are handed ahead, in order, and given back after a failure")
-  func handsAhead() throws {
+  @Test func `many short ones are handed ahead, in order, and given back after a failure`() throws {
     var run = try handedAhead()
     run.end("d20", exit: 1)
     #expect(run.journal.filter { $0.outcome.reason == .revoked }.count == 64)
@@ -68,8 +65,7 @@ struct SchedulerDownloadTests {
     #expect(ends == ends.sorted())
   }
 
-  @Test("one short one is enough to hand others ahead")
-  func firstShort() throws {
+  @Test func `one short one is enough to hand others ahead`() throws {
     var run = ImaginedRun(try plan(100), handsAhead: true)
     run.settle()
     #expect(run.ahead.values.flatMap(\.self).isEmpty)
@@ -79,8 +75,8 @@ struct SchedulerDownloadTests {
     #expect(run.ahead.values.map(\.count) == [64])
   }
 
-  @Test("what a server was handed that turns slow comes back, and starts in its order")
-  func turnsSlow() throws {
+  @Test func `what a server was handed that turns slow comes back, and starts in its order`() throws
+  {
     var maker = PlanMaker()
     for index in 0..<100 { maker.addDownload("d\(index)") }
     maker.tasks[70].priority = 4
@@ -115,8 +111,7 @@ struct SchedulerDownloadTests {
     #expect(run.started.allSatisfy { $0.attempt == 1 })
   }
 
-  @Test("a server that was slow and is quick again is given several at once again")
-  func quickAgain() throws {
+  @Test func `a server that was slow and is quick again is given several at once again`() throws {
     var run = ImaginedRun(try plan(100), handsAhead: true)
     run.settle()
     run.now = milliseconds(20)
@@ -137,8 +132,9 @@ struct SchedulerDownloadTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test("those that come one after the other are short, however long each was made to last")
-  func slowDisk() throws {
+  @Test func `those that come one after the other are short, however long each was made to last`()
+    throws
+  {
     var run = try handedAhead()
     let worker = try #require(run.running.keys.first)
     for _ in 0..<40 {
@@ -152,8 +148,7 @@ struct SchedulerDownloadTests {
     #expect(run.ahead[worker]?.count == 47)
   }
 
-  @Test("what waits behind a long one goes to further workers")
-  func behindLong() throws {
+  @Test func `what waits behind a long one goes to further workers`() throws {
     var run = try handedAhead()
     let stuck = try #require(run.running.keys.first)
     // The last ones come back first, one for each worker that can be had.
@@ -170,16 +165,14 @@ struct SchedulerDownloadTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test("a failure that ends the run takes back all that was handed ahead")
-  func maxFailures() throws {
+  @Test func `a failure that ends the run takes back all that was handed ahead`() throws {
     var run = try handedAhead(maxFailures: 1)
     run.end("d20", exit: 1)
     #expect(run.close?.exitCode == 1)
     #expect(run.journal.filter { $0.event == .success }.count == 20)
   }
 
-  @Test("a worker that gave back what it was handed is not given up later")
-  func idleAfterRevoke() throws {
+  @Test func `a worker that gave back what it was handed is not given up later`() throws {
     var run = try handedAhead()
     run.end("d20", exit: 1)
     let worker = try #require(run.running.keys.first)
@@ -192,8 +185,7 @@ struct SchedulerDownloadTests {
     #expect(!run.journal.contains { $0.outcome.reason == .workerLost })
   }
 
-  @Test("a lost worker costs none of the downloads that it was handed ahead")
-  func lost() throws {
+  @Test func `a lost worker costs none of the downloads that it was handed ahead`() throws {
     var run = try handedAhead()
     let worker = try #require(run.running.keys.first)
     run.running[worker] = nil
@@ -204,10 +196,10 @@ struct SchedulerDownloadTests {
     #expect(run.journal.filter { $0.event == .success }.count == 108)
   }
 
-  @Test(
-    "a try waits for as long as the server asks, up to max_delay",
-    arguments: [(0, 100), (50, 100), (7_000, 7_000), (86_400_000, 20_000)] as [(Int64, Int64)])
-  func retryAfter(asked: Int64, waits: Int64) throws {
+  @Test(arguments: [(0, 100), (50, 100), (7_000, 7_000), (86_400_000, 20_000)] as [(Int64, Int64)])
+  func `a try waits for as long as the server asks, up to max_delay`(asked: Int64, waits: Int64)
+    throws
+  {
     var maker = PlanMaker()
     maker.addDownload("d")
     maker.tasks[0].policy = TaskPolicy(

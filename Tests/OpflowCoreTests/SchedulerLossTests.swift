@@ -10,8 +10,9 @@ struct SchedulerLossTests {
     return try maker.make()
   }
 
-  @Test("tasks that become ready as others fail for want of workers fail in their turn")
-  func chainOfFailures() throws {
+  @Test func `tasks that become ready as others fail for want of workers fail in their turn`()
+    throws
+  {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -27,8 +28,7 @@ struct SchedulerLossTests {
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test("a retry that max_failures withheld goes on when another failure frees it")
-  func withheldRetry() throws {
+  @Test func `a retry that max_failures withheld goes on when another failure frees it`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("flaky") { $0.policy = TaskPolicy(retryMax: 1, retryJitterPermille: 0) }
@@ -44,8 +44,9 @@ struct SchedulerLossTests {
     #expect(run.state("rescue") == .succeeded)
   }
 
-  @Test("orders that were not sent are taken back in reverse, and nothing starts again")
-  func journalFails() throws {
+  @Test func `orders that were not sent are taken back in reverse, and nothing starts again`()
+    throws
+  {
     let plan = try plan {
       for index in 0..<30 { $0.add("t\(index)") }
     }
@@ -73,8 +74,7 @@ struct SchedulerLossTests {
     #expect(run.close?.exitCode == 74)
   }
 
-  @Test("a task given back before the one handed ahead behind it is a breach")
-  func wrongOrder() throws {
+  @Test func `a task given back before the one handed ahead behind it is a breach`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -88,8 +88,10 @@ struct SchedulerLossTests {
     #expect(run.journal.last?.outcome.reason != .revoked)
   }
 
-  @Test("a task whose worker lies starts nowhere else before that worker and its tree are gone")
-  func lieGivesNothingBack() throws {
+  @Test
+  func `a task whose worker lies starts nowhere else before that worker and its tree are gone`()
+    throws
+  {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -114,8 +116,9 @@ struct SchedulerLossTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test("a task that does not end after a stop stays held until its worker's tree is gone")
-  func stopThatIsNotHeeded() throws {
+  @Test func `a task that does not end after a stop stays held until its worker's tree is gone`()
+    throws
+  {
     var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
     run.settle()
     run.tell(.stop(.request))
@@ -134,8 +137,7 @@ struct SchedulerLossTests {
     #expect(run.close?.exitCode == 6)
   }
 
-  @Test("a worker that says no hello is waited for until it is gone")
-  func silentWorker() throws {
+  @Test func `a worker that says no hello is waited for until it is gone`() throws {
     var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
     let silent = run.launched.removeFirst()
     run.now = try #require(run.engine.nextWake)

@@ -9,8 +9,7 @@ struct SchedulerTests {
     return try maker.make()
   }
 
-  @Test("a diamond runs its sides between its top and its bottom")
-  func diamond() throws {
+  @Test func `a diamond runs its sides between its top and its bottom`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("top")
@@ -29,16 +28,16 @@ struct SchedulerTests {
     #expect(run.close == CloseEntry(state: .succeeded, exitCode: 0))
   }
 
-  @Test("an empty drive finishes at once")
-  func empty() throws {
+  @Test func `an empty drive finishes at once`() throws {
     let plan = try plan { $0.add("a") }
     let run = ImaginedRun(plan, initial: [.succeeded])
     #expect(run.close == CloseEntry(state: .succeeded, exitCode: 0))
     #expect(run.journal.isEmpty)
   }
 
-  @Test("priority, then the longest path, then the order of the file decides who goes first")
-  func order() throws {
+  @Test func `priority, then the longest path, then the order of the file decides who goes first`()
+    throws
+  {
     var run = ImaginedRun(
       try plan {
         $0.add("plain")
@@ -52,8 +51,7 @@ struct SchedulerTests {
     #expect(run.order == ["high", "head", "plain", "tail", "plain2", "low"])
   }
 
-  @Test("a task is as urgent as what waits for it")
-  func inheritedPriority() throws {
+  @Test func `a task is as urgent as what waits for it`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -64,8 +62,7 @@ struct SchedulerTests {
     #expect(run.order == ["b", "urgent", "a"])
   }
 
-  @Test("a failure skips what needs it, all the way down, and holds back the rest")
-  func failureSpreads() throws {
+  @Test func `a failure skips what needs it, all the way down, and holds back the rest`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -84,8 +81,7 @@ struct SchedulerTests {
       ])
   }
 
-  @Test("with no limit on failures all that does not depend on one goes on")
-  func keepGoing() throws {
+  @Test func `with no limit on failures all that does not depend on one goes on`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -98,8 +94,7 @@ struct SchedulerTests {
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test("needs on failure and on any end are met by just that")
-  func conditions() throws {
+  @Test func `needs on failure and on any end are met by just that`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("good")
@@ -117,8 +112,7 @@ struct SchedulerTests {
     #expect(run.state("afterSkipSuccess") == .skipped)
   }
 
-  @Test("what a failure's handler needs is not held back by max_failures")
-  func exemptNeeds() throws {
+  @Test func `what a failure's handler needs is not held back by max_failures`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("bad") { $0.priority = 9 }
@@ -134,8 +128,7 @@ struct SchedulerTests {
     #expect(run.state("unrelated") == .ready)
   }
 
-  @Test("a failed try comes back after its delay, as often as the policy says")
-  func retries() throws {
+  @Test func `a failed try comes back after its delay, as often as the policy says`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("flaky") {
@@ -151,8 +144,7 @@ struct SchedulerTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test("only the exit codes named are retried; timeouts and signals are then final")
-  func retryCodes() throws {
+  @Test func `only the exit codes named are retried; timeouts and signals are then final`() throws {
     for (outcome, tries) in [
       (Outcome(status: .exit(75)), 3), (Outcome(status: .exit(1)), 1),
       (Outcome(status: .signal(9)), 1), (Outcome(status: .signal(15), reason: .timeout), 1),
@@ -169,8 +161,8 @@ struct SchedulerTests {
     }
   }
 
-  @Test("an allowed failure neither fails the run nor counts, and its dependents run")
-  func allowed() throws {
+  @Test func `an allowed failure neither fails the run nor counts, and its dependents run`() throws
+  {
     var run = ImaginedRun(
       try plan {
         $0.add("any") { $0.flags = .allowAnyFailure }
@@ -183,8 +175,7 @@ struct SchedulerTests {
     #expect(run.state("any") == .failedAllowed)
   }
 
-  @Test("resources are never exceeded and small tasks do not starve a large one")
-  func resources() throws {
+  @Test func `resources are never exceeded and small tasks do not starve a large one`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("small1")
@@ -199,8 +190,7 @@ struct SchedulerTests {
     #expect(run.runningNames == ["large"])
   }
 
-  @Test("what a large task does not want is free for others while it waits")
-  func reservationIsNarrow() throws {
+  @Test func `what a large task does not want is free for others while it waits`() throws {
     var run = ImaginedRun(
       try plan {
         $0.resources = [("db", 1)]
@@ -211,8 +201,9 @@ struct SchedulerTests {
     #expect(run.runningNames == ["free", "user"])
   }
 
-  @Test("finally tasks run after all others, also after a failure, and see how it went")
-  func finally() throws {
+  @Test func `finally tasks run after all others, also after a failure, and see how it went`()
+    throws
+  {
     var run = ImaginedRun(
       try plan {
         $0.add("cleanup") { $0.flags = .finally }
@@ -226,8 +217,7 @@ struct SchedulerTests {
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test("a stop ends what runs, starts nothing new, and lets finally tasks run")
-  func stop() throws {
+  @Test func `a stop ends what runs, starts nothing new, and lets finally tasks run`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -243,8 +233,7 @@ struct SchedulerTests {
     #expect(run.close == CloseEntry(state: .interrupted, exitCode: 130, signal: 2))
   }
 
-  @Test("a kill ends everything and nothing more runs")
-  func kill() throws {
+  @Test func `a kill ends everything and nothing more runs`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -259,8 +248,7 @@ struct SchedulerTests {
     #expect(run.close?.exitCode == 143)
   }
 
-  @Test("a lost worker is replaced and its task runs again, three times at most")
-  func lostWorker() throws {
+  @Test func `a lost worker is replaced and its task runs again, three times at most`() throws {
     var run = ImaginedRun(try plan { $0.add("a") })
     for loss in 1...4 {
       run.settle()
@@ -276,8 +264,7 @@ struct SchedulerTests {
     #expect(run.journal.last?.outcome.reason == .workerLost)
   }
 
-  @Test("a task that must not run twice fails when its worker is lost")
-  func lostOnce() throws {
+  @Test func `a task that must not run twice fails when its worker is lost`() throws {
     var run = ImaginedRun(try plan { $0.add("a") { $0.flags = .failWhenInterrupted } })
     run.settle()
     if let worker = run.running.keys.first { run.tell(.workerLost(worker, complaint: "killed")) }
@@ -285,8 +272,7 @@ struct SchedulerTests {
     #expect(run.state("a") == .failed)
   }
 
-  @Test("three workers that say no hello fail their tasks with the complaint")
-  func silentWorkers() throws {
+  @Test func `three workers that say no hello fail their tasks with the complaint`() throws {
     var run = ImaginedRun(try plan { $0.add("a") })
     for _ in 1...3 {
       guard let worker = run.launched.popLast() else { break }
@@ -297,8 +283,7 @@ struct SchedulerTests {
     #expect(run.started.isEmpty)
   }
 
-  @Test("where no further worker can be had the run goes on with those that live")
-  func fewerWorkers() throws {
+  @Test func `where no further worker can be had the run goes on with those that live`() throws {
     var run = ImaginedRun(try plan { for index in 0..<6 { $0.add("t\(index)") } }, parallel: 3)
     let last = run.launched.removeLast()
     run.tell(.launchFailed(last, complaint: "EAGAIN"))
@@ -307,8 +292,7 @@ struct SchedulerTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test("a worker that speaks of a task it does not hold is discarded")
-  func breach() throws {
+  @Test func `a worker that speaks of a task it does not hold is discarded`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -323,8 +307,7 @@ struct SchedulerTests {
     #expect(run.state("b") == .succeeded)
   }
 
-  @Test("suspended tasks go on, and nothing starts meanwhile")
-  func suspend() throws {
+  @Test func `suspended tasks go on, and nothing starts meanwhile`() throws {
     var run = ImaginedRun(
       try plan {
         $0.add("a")
@@ -339,8 +322,10 @@ struct SchedulerTests {
     #expect(run.runningNames == ["b"])
   }
 
-  @Test("settled results of an earlier drive meet needs; excluded tasks are no part of the run")
-  func initialStates() throws {
+  @Test
+  func `settled results of an earlier drive meet needs; excluded tasks are no part of the run`()
+    throws
+  {
     let plan = try plan {
       $0.add("done")
       $0.add("next", needs: ["done"])
@@ -359,8 +344,7 @@ struct SchedulerTests {
     #expect(run.state("afterBroken") == .skipped)
   }
 
-  @Test("a chain of a hundred thousand needs no deep stack")
-  func longChain() throws {
+  @Test func `a chain of a hundred thousand needs no deep stack`() throws {
     let plan = try plan {
       $0.add("t0")
       for index in 1..<100_000 { $0.add("t\(index)", needs: ["t\(index - 1)"]) }

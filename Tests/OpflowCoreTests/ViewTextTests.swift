@@ -2,39 +2,37 @@ import OpflowCore
 import Testing
 
 @Suite struct ViewTextTests {
-  @Test(
-    "control characters never reach a view",
-    arguments: [
-      ("plain\ttext", "plain\ttext"),
-      ("\u{1b}[31mred\u{1b}[0m", "red"),
-      ("\u{1b}]0;title\u{07}x", "x"),
-      ("\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
-      ("\u{1b}]unended", "unended"),
-      ("\u{1b}(Bx", "x"),
-      ("a\u{8}b\u{0}c\u{7f}d", "abcd"),
-      ("é\u{85}ü", "éü"),
-      ("10%\r20%\r", "20%"),
-      ("text\r", "text"),
-      ("a\u{202e}b", "ab"),
-      ("\u{1b}", ""),
-      ("\u{1b}[", ""),
-    ])
-  func clean(input: String, expected: String) { #expect(CleanText.string(input) == expected) }
+  @Test(arguments: [
+    ("plain\ttext", "plain\ttext"),
+    ("\u{1b}[31mred\u{1b}[0m", "red"),
+    ("\u{1b}]0;title\u{07}x", "x"),
+    ("\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+    ("\u{1b}]unended", "unended"),
+    ("\u{1b}(Bx", "x"),
+    ("a\u{8}b\u{0}c\u{7f}d", "abcd"),
+    ("é\u{85}ü", "éü"),
+    ("10%\r20%\r", "20%"),
+    ("text\r", "text"),
+    ("a\u{202e}b", "ab"),
+    ("\u{1b}", ""),
+    ("\u{1b}[", ""),
+  ])
+  func `control characters never reach a view`(input: String, expected: String) {
+    #expect(CleanText.string(input) == expected)
+  }
 
-  @Test(
-    "colours pass where they are shown, and end with the line",
-    arguments: [
-      ("\u{1b}[31mred\u{1b}[0m x", "\u{1b}[31mred\u{1b}[0m x"),
-      ("\u{1b}[1;38;5;196mred", "\u{1b}[1;38;5;196mred\u{1b}[0m"),
-      ("\u{1b}[38:2::255:0:0mred\u{1b}[m", "\u{1b}[38:2::255:0:0mred\u{1b}[m"),
-      ("\u{1b}[4:3mx", "\u{1b}[4:3mx\u{1b}[0m"),
-      ("\u{1b}[31m10%\r\u{1b}[32m20%", "\u{1b}[32m20%\u{1b}[0m"),
-      ("text\r\u{1b}[0m", "text\u{1b}[0m"),
-      ("\u{1b}[>4;2mx", "x"), ("\u{1b}[?4mx", "x"), ("\u{1b}[1 mx", "x"),
-      ("\u{1b}[31Kx", "x"), ("\u{1b}[2J\u{1b}[1;1Hx", "x"), ("\u{9b}31mx", "31mx"),
-      ("\u{1b}[31", ""), ("\u{1b}]0;\u{1b}[31m\u{7}x", "x"),
-    ])
-  func color(input: String, expected: String) {
+  @Test(arguments: [
+    ("\u{1b}[31mred\u{1b}[0m x", "\u{1b}[31mred\u{1b}[0m x"),
+    ("\u{1b}[1;38;5;196mred", "\u{1b}[1;38;5;196mred\u{1b}[0m"),
+    ("\u{1b}[38:2::255:0:0mred\u{1b}[m", "\u{1b}[38:2::255:0:0mred\u{1b}[m"),
+    ("\u{1b}[4:3mx", "\u{1b}[4:3mx\u{1b}[0m"),
+    ("\u{1b}[31m10%\r\u{1b}[32m20%", "\u{1b}[32m20%\u{1b}[0m"),
+    ("text\r\u{1b}[0m", "text\u{1b}[0m"),
+    ("\u{1b}[>4;2mx", "x"), ("\u{1b}[?4mx", "x"), ("\u{1b}[1 mx", "x"),
+    ("\u{1b}[31Kx", "x"), ("\u{1b}[2J\u{1b}[1;1Hx", "x"), ("\u{9b}31mx", "31mx"),
+    ("\u{1b}[31", ""), ("\u{1b}]0;\u{1b}[31m\u{7}x", "x"),
+  ])
+  func `colours pass where they are shown, and end with the line`(input: String, expected: String) {
     var bytes: [UInt8] = []
     Array(input.utf8).withUnsafeBytes { CleanText.append($0, keepsColors: true, to: &bytes) }
     #expect(String(decoding: bytes, as: UTF8.self) == expected)

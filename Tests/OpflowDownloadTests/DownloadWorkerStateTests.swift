@@ -55,8 +55,10 @@ struct DownloadWorkerStateTests {
     tell(.order(.stop(task, attempt: 1, reason: .cancel)))
   }
 
-  @Test("the next one is transferred while the one before becomes durable, and told of after it")
-  mutating func pipelined() {
+  @Test
+  mutating func
+    `the next one is transferred while the one before becomes durable, and told of after it`()
+  {
     #expect(take(a, follows: false) == ["begin 0", "started 0"])
     #expect(take(b) == [])
     #expect(take(c) == [])
@@ -67,8 +69,7 @@ struct DownloadWorkerStateTests {
     #expect(ended(c, well: false) == ["end 2 \(failed)"])
   }
 
-  @Test("all that follow a failure are given back, however far they are")
-  mutating func failure() {
+  @Test mutating func `all that follow a failure are given back, however far they are`() {
     _ = take(a, follows: false)
     _ = take(b)
     _ = take(c)
@@ -82,8 +83,7 @@ struct DownloadWorkerStateTests {
     #expect(take(b, follows: false) == ["begin 1", "started 1"])
   }
 
-  @Test("a failure waits for those before it, and nothing begins behind it")
-  mutating func failureBehind() {
+  @Test mutating func `a failure waits for those before it, and nothing begins behind it`() {
     _ = take(a, follows: false)
     _ = take(b)
     _ = take(c)
@@ -92,8 +92,10 @@ struct DownloadWorkerStateTests {
     #expect(ended(a) == ["end 0", "started 1", "end 1 \(failed)", "revoked 2"])
   }
 
-  @Test("a task handed ahead is given back when it is asked for, unless it is being put in place")
-  mutating func revoked() {
+  @Test
+  mutating func
+    `a task handed ahead is given back when it is asked for, unless it is being put in place`()
+  {
     _ = take(a, follows: false)
     _ = take(b)
     _ = take(c)
@@ -106,15 +108,13 @@ struct DownloadWorkerStateTests {
     #expect(ended(a) == ["end 0", "started 2"])
   }
 
-  @Test("a stop ends the transfer of the task, and gives back what was to follow")
-  mutating func stopped() {
+  @Test mutating func `a stop ends the transfer of the task, and gives back what was to follow`() {
     _ = take(a, follows: false)
     _ = take(b)
     #expect(stop(a) == ["revoked 1", "cut 0", "end 0 \(StopReason.cancel.word)"])
   }
 
-  @Test("a stop lets go on what is being put in place, and nothing behind it")
-  mutating func stoppedWhileSettling() {
+  @Test mutating func `a stop lets go on what is being put in place, and nothing behind it`() {
     _ = take(a, follows: false)
     _ = take(b)
     _ = settles(a)
@@ -122,8 +122,7 @@ struct DownloadWorkerStateTests {
     #expect(ended(a) == ["end 0"])
   }
 
-  @Test("nothing begins while the task is suspended")
-  mutating func suspended() {
+  @Test mutating func `nothing begins while the task is suspended`() {
     _ = take(a, follows: false)
     _ = take(b)
     #expect(tell(.order(.suspend(a, attempt: 1))) == [])
@@ -133,19 +132,17 @@ struct DownloadWorkerStateTests {
     #expect(tell(.order(.proceed(a, attempt: 1))) == ["begin 1"])
   }
 
-  @Test("after bye nothing more is taken, and it leaves when the last one has ended")
-  mutating func bye() {
+  @Test mutating func `after bye nothing more is taken, and it leaves when the last one has ended`()
+  {
     _ = take(a, follows: false)
     #expect(tell(.order(.bye)) == [])
     #expect(take(b) == ["revoked 1"])
     #expect(ended(a) == ["end 0", "leave"])
   }
 
-  @Test("an idle one leaves at once")
-  mutating func idle() { #expect(tell(.order(.bye)) == ["leave"]) }
+  @Test mutating func `an idle one leaves at once`() { #expect(tell(.order(.bye)) == ["leave"]) }
 
-  @Test("without a coordinator all is left where it is, and nobody is told")
-  mutating func forsaken() {
+  @Test mutating func `without a coordinator all is left where it is, and nobody is told`() {
     _ = take(a, follows: false)
     _ = take(b)
     _ = take(c)
@@ -155,8 +152,8 @@ struct DownloadWorkerStateTests {
     #expect(ended(a) == [])
   }
 
-  @Test("the time of a task runs from its own beginning, and not while it is suspended")
-  mutating func timeout() {
+  @Test
+  mutating func `the time of a task runs from its own beginning, and not while it is suspended`() {
     _ = tell(.order(.run(limited, attempt: 1)), at: 500)
     #expect(state.deadline == Instant(nanoseconds: 1_500_000_000))
     #expect(tell(.timer, at: 1499) == [])
@@ -167,8 +164,7 @@ struct DownloadWorkerStateTests {
     #expect(tell(.timer, at: 9100) == ["cut 9", "end 9 \(EndReason.timeout.word)"])
   }
 
-  @Test("what is being put in place has no time limit any more")
-  mutating func settlingInTime() {
+  @Test mutating func `what is being put in place has no time limit any more`() {
     _ = tell(.order(.run(limited, attempt: 1)))
     _ = settles(limited)
     #expect(state.deadline == nil)

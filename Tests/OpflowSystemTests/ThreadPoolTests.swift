@@ -21,8 +21,7 @@ struct ThreadPoolTests {
     return done
   }
 
-  @Test("each job is done once, and told of by its ticket")
-  func tickets() throws {
+  @Test func `each job is done once, and told of by its ticket`() throws {
     let pool = try ThreadPool(threads: 2)
     let calls = Mutex<[Int: Int]>([:])
     let tickets = try (0..<50).map { job in
@@ -33,8 +32,7 @@ struct ThreadPoolTests {
     #expect(calls.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, 1) }))
   }
 
-  @Test("one thread does its jobs in their order")
-  func order() throws {
+  @Test func `one thread does its jobs in their order`() throws {
     let pool = try ThreadPool(threads: 1)
     let order = Mutex<[Int]>([])
     let tickets = try (0..<20).map { job in
@@ -44,8 +42,7 @@ struct ThreadPoolTests {
     #expect(order.withLock { $0 } == Array(0..<20))
   }
 
-  @Test("jobs that wait for each other have threads of their own")
-  func sideBySide() throws {
+  @Test func `jobs that wait for each other have threads of their own`() throws {
     let pool = try ThreadPool(threads: 2)
     let event = Event(try EventDescriptor())
     let first = try pool.submit {
@@ -57,8 +54,7 @@ struct ThreadPoolTests {
     #expect(try takeDone(pool, 2).sorted() == [first, second])
   }
 
-  @Test("what was asked is finished before the pool ends")
-  func ending() throws {
+  @Test func `what was asked is finished before the pool ends`() throws {
     let count = Mutex(0)
     do {
       let pool = try ThreadPool(threads: 2)

@@ -7,9 +7,8 @@ import Testing
 struct SimulationTests {
   static let slices = 0..<16
 
-  @Test(
-    "every promise holds in runs that are disturbed, killed, torn and resumed", arguments: slices)
-  func lives(_ slice: Int) {
+  @Test(arguments: slices)
+  func `every promise holds in runs that are disturbed, killed, torn and resumed`(_ slice: Int) {
     for seed in stride(from: slice, to: 20_000, by: Self.slices.count) {
       var life = Life(seed: UInt64(seed), checkingOneIn: 4)
       do {
