@@ -23,7 +23,7 @@ struct FieldCursor {
   var isAtEnd: Bool { position >= end }
 
   /// Whether a field of that key follows, whose name has at most seven bytes.
-  @inline(__always)
+  @_transparent
   func stands(at key: Key) -> Bool {
     position < end && bytes.eight(at: position).begins(with: key.name, UInt8(ascii: "="))
   }
@@ -37,11 +37,11 @@ struct FieldCursor {
     position = bytes.position(of: Field.tab, from: position &+ count, to: end) &+ 1
   }
 
-  @inline(__always)
+  @_transparent
   private static func width(_ key: Key) -> Int { key.name.utf8CodeUnitCount &+ 1 }
 
   /// The value of the field, and on to the next one.
-  @inline(__always)
+  @_transparent
   mutating func text(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
     pass(behind: Self.width(key))
@@ -49,7 +49,7 @@ struct FieldCursor {
   }
 
   /// The same for a value that mostly has more than sixteen bytes.
-  @inline(__always)
+  @_transparent
   mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
     guard start &+ 16 < end, bytes.eight(at: start).position(of: Field.tab) == 8,
@@ -61,7 +61,7 @@ struct FieldCursor {
 
   /// The same for a number that is not negative; 0 for anything else, and for one of more than 18
   /// digits.
-  @inline(__always)
+  @_transparent
   mutating func natural(_ key: Key) -> Int64 {
     if let number = shortNumber(key) { return number }
     return longNatural(key)
@@ -75,7 +75,7 @@ struct FieldCursor {
   }
 
   /// The same for a number of at most 32 bits; nil for anything else.
-  @inline(__always)
+  @_transparent
   mutating func small(_ key: Key) -> Int32? {
     if let number = shortNumber(key) { return Int32(truncatingIfNeeded: number) }
     let number: Int32? = Field.number(text(key))
@@ -84,7 +84,7 @@ struct FieldCursor {
   }
 
   /// A number of one digit; nil for anything else, and the cursor stays.
-  @inline(__always)
+  @_transparent
   mutating func digit(_ key: Key) -> Int64? {
     let stop = position &+ Self.width(key) &+ 1
     guard stop <= end else { return nil }
@@ -95,7 +95,7 @@ struct FieldCursor {
   }
 
   /// A number of one to seven digits; nil for anything else, and the cursor stays.
-  @inline(__always)
+  @_transparent
   private mutating func shortNumber(_ key: Key) -> Int64? {
     let value = bytes.eight(at: position &+ Self.width(key))
     let digits = value.digitCount

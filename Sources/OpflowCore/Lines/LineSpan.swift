@@ -10,21 +10,21 @@ extension OutputSpan<UInt8> {
   }
 
   /// The beginning of a field, to which its value is to be added.
-  @inline(__always)
+  @_transparent
   mutating func begin(_ key: Key) {
     append(Field.tab)
     appendText(key.name)
     append(UInt8(ascii: "="))
   }
 
-  @inline(__always)
+  @_transparent
   mutating func append(_ key: Key, _ value: some FixedWidthInteger) {
     begin(key)
     appendNumber(value)
   }
 
   /// The same, left out where it is 0.
-  @inline(__always)
+  @_transparent
   mutating func appendUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
     if value != 0 { append(key, value) }
   }
