@@ -60,7 +60,7 @@ struct ImaginedRun {
       if transition.event == .start {
         started.append(Try(task: plan.nameString(transition.task), attempt: transition.attempt))
       }
-    case .launch(let worker, _): launched.append(worker)
+    case .launch(let worker, _, _): launched.append(worker)
     case .order(let worker, let order): inbox[worker, default: []].append(order)
     case .discard(let worker):
       dying.append(worker)

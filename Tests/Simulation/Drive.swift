@@ -174,7 +174,7 @@ struct Drive {
       witness.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
       lines.append(DriveLine(transition: transition, at: now))
     case .began(let task, let attempt): try witness.begin(task, attempt)
-    case .launch(let worker, let kind): try launch(worker, kind)
+    case .launch(let worker, let kind, _): try launch(worker, kind)
     case .discard(let worker):
       if chaos.sparesWorkers { throw Finding("a worker was given up that did nothing wrong") }
       // What runs below it runs on until `loss` is told. A launch that failed is told of as that.

@@ -128,7 +128,7 @@ private struct Game {
   private mutating func perform() {
     while let step = engine.next(at: now) {
       switch step {
-      case .launch(let worker, _): ready.append(worker)
+      case .launch(let worker, _, _): ready.append(worker)
       case .order(let worker, .run(let task, let attempt)):
         running.append((worker, task, attempt))
       case .tell(.transition(let transition)): if transition.event == .success { ended += 1 }

@@ -43,9 +43,7 @@ package struct Engine {
     durability: Durability = .none, opening: [JournalEntry] = []
   ) {
     self.plan = plan
-    scheduler = Scheduler(
-      plan: plan, options: options, initial: entering.initial, attempts: entering.attempts,
-      owesFinally: entering.owesFinally, durations: entering.durations)
+    scheduler = Scheduler(plan: plan, options: options, entering: entering)
     encoder = journal ?? JournalEncoder()
     journals = journal != nil
     gate = OrderGate(durability: durability)

@@ -6,8 +6,8 @@ package enum EngineStep: Equatable, Sendable {
   indirect case tell(JournalEntry)
   /// A worker has begun with a task that it was handed ahead.
   case began(TaskID, attempt: Int32)
-  /// Start a worker; answered by `launched`, and later `workerReady`, or by `launchFailed`.
-  case launch(WorkerID, WorkerKind)
+  /// Start a worker on that machine; answered by `launched`, and later `workerReady`, or by `launchFailed`.
+  case launch(WorkerID, WorkerKind, SiteID)
   /// Kill the worker, whose task may still run; answered by `workerLost` when nothing of it is left.
   case discard(WorkerID)
   /// Append `unwritten` to the journal; answered by `wrote` or `journalFailed` before the next step.

@@ -15,12 +15,14 @@ struct Ranking {
   /// alike.
   private static let longestPath: UInt64 = (1 << 48) - 1
 
-  init(plan: Plan, durations: TaskDurations) {
+  /// - Parameter priorities: of tasks that have another one than in the plan.
+  init(plan: Plan, durations: TaskDurations, priorities: [TaskID: Int16] = [:]) {
     let count = plan.taskCount
     var priority = [Int16](repeating: 0, count: count)
     // The longest path behind each task at first, its own part added as its turn comes.
     var path = [UInt64](repeating: 0, count: count)
     for index in 0..<count { priority[index] = plan.priority[index] }
+    for (task, given) in priorities { priority[task.index] = given }
     // Against the topological order, so that every dependent is final when its needs look at it.
     var position = count
     while position > 0 {

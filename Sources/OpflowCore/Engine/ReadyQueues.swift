@@ -1,162 +1,98 @@
-/// The ready tasks, one heap for each demand on resources: tasks that want the same fit or do not
-/// fit together, so a pass over the queues looks at one head for each demand, not at every task.
+/// The ready tasks, one heap for each lane: tasks that want the same on the same machines fit or do
+/// not fit together, so a pass over the lanes looks at one head for each, not at every task.
 ///
-/// The queues themselves stand in a heap by their heads. A pass takes the best one after the other:
-/// it pops its head, or sets the whole queue aside until `unblock`.
+/// The lanes themselves stand in a heap by their heads. A pass takes the best one after the other: it
+/// pops its head, or sets the whole lane aside until `unblock`.
 struct ReadyQueues {
-  /// Heaps of ranks, smallest first.
-  private var heaps: [[Int32]]
-  /// Demands with a task, by the rank of their heads: a heap.
-  private var order: [Int32] = []
-  /// Where in `order` a demand stands; -1 for none.
-  private var place: [Int32]
-  /// Demands set aside, in the order of their heads.
+  /// Ranks of tasks.
+  private var lanes: [BinaryHeap<Int32>]
+  /// Lanes with a task that are not set aside, by the rank of their heads.
+  private var heads: IndexedHeap<Int32>
+  /// Lanes set aside, in the order of their heads.
   private var blocked: [Int32] = []
   private(set) var count = 0
 
-  init(demandCount: Int) {
-    heaps = Array(repeating: [], count: demandCount)
-    place = Array(repeating: -1, count: demandCount)
+  init(laneCount: Int) {
+    lanes = Array(repeating: BinaryHeap(), count: laneCount)
+    heads = IndexedHeap(count: laneCount)
   }
 
-  /// The demand whose first task comes before all others, of those not set aside.
-  var best: Int? { order.first.map { Int($0) } }
+  /// The lane whose first task comes before all others, of those not set aside, and its rank.
+  var best: (lane: Int, rank: Int32)? { heads.first.map { ($0.number, $0.key) } }
 
-  /// The rank of the first task with that demand.
-  func head(_ demand: Int) -> Int32? { heaps[demand].first }
+  /// The rank of the first task of a lane.
+  func head(_ lane: Int) -> Int32? { lanes[lane].first }
 
   /// The rank of the first task of all.
   var first: Int32? {
-    let open = order.first.flatMap { head(Int($0)) } ?? .max
-    // What was handed ahead from a queue that is set aside may have left it empty.
-    let aside = blocked.lazy.compactMap { heaps[Int($0)].first }.first ?? .max
+    let open = heads.first?.key ?? .max
+    // What was handed ahead from a lane that is set aside may have left it empty.
+    let aside = blocked.lazy.compactMap { lanes[Int($0)].first }.first ?? .max
     return count > 0 ? min(open, aside) : nil
   }
 
-  /// Sets the best queue aside.
+  /// Sets the best lane aside.
   mutating func block() {
-    guard let demand = order.first else { return }
-    removeBest()
-    blocked.append(demand)
+    guard let (lane, _) = heads.first else { return }
+    heads.remove(lane)
+    blocked.append(Int32(truncatingIfNeeded: lane))
   }
 
-  /// How many queues are set aside.
+  /// How many lanes are set aside.
   var blockedCount: Int { blocked.count }
 
-  /// Takes all queues back that were set aside.
+  /// Takes all lanes back that were set aside.
   mutating func unblock() {
-    while let demand = blocked.popLast() {
-      if !heaps[Int(demand)].isEmpty { insert(demand) }
-    }
+    while let lane = blocked.popLast() { stand(Int(lane)) }
   }
 
-  mutating func push(_ rank: Int32, demand: Int) {
+  mutating func push(_ rank: Int32, lane: Int) {
     count += 1
-    var child = heaps[demand].count
-    heaps[demand].append(rank)
-    while child > 0 {
-      let parent = (child - 1) / 2
-      if heaps[demand][parent] <= rank { break }
-      heaps[demand].swapAt(parent, child)
-      child = parent
-    }
-    if child > 0 { return }
-    if place[demand] >= 0 {
-      rise(Int(place[demand]))
-    } else if !blocked.contains(Int32(truncatingIfNeeded: demand)) {
-      insert(Int32(truncatingIfNeeded: demand))
-    }
+    lanes[lane].push(rank)
+    guard lanes[lane].first == rank else { return }
+    if heads.contains(lane) || !blocked.contains(Int32(truncatingIfNeeded: lane)) { stand(lane) }
   }
 
-  /// Takes the first task with that demand, whose queue is the best one or set aside.
-  mutating func pop(_ demand: Int) -> Int32? {
-    guard let last = heaps[demand].popLast() else { return nil }
+  /// Takes the first task of a lane, which is the best one or set aside.
+  mutating func pop(_ lane: Int) -> Int32? {
+    guard let rank = lanes[lane].pop() else { return nil }
     count -= 1
-    var result = last
-    if let first = heaps[demand].first {
-      result = first
-      sink(last, in: demand)
-    }
-    if place[demand] == 0 {
-      if heaps[demand].isEmpty { removeBest() } else { fall(0) }
-    }
-    return result
+    if heads.contains(lane) { stand(lane) }
+    return rank
   }
 
-  /// Puts a rank in the place of a demand's head.
-  private mutating func sink(_ rank: Int32, in demand: Int) {
-    var parent = 0
-    let size = heaps[demand].count
-    while true {
-      var child = parent * 2 + 1
-      if child >= size { break }
-      if child + 1 < size, heaps[demand][child + 1] < heaps[demand][child] { child += 1 }
-      if heaps[demand][child] >= rank { break }
-      heaps[demand][parent] = heaps[demand][child]
-      parent = child
-    }
-    heaps[demand][parent] = rank
+  /// Puts a lane where its head belongs.
+  private mutating func stand(_ lane: Int) {
+    if let rank = lanes[lane].first { heads.set(lane, to: rank) } else { heads.remove(lane) }
   }
 
-  /// Takes out every task, in no order. No queue may be set aside.
+  /// Takes out every task, in no order. No lane may be set aside.
   mutating func removeAll() -> [Int32] {
-    let all = order.flatMap { heaps[Int($0)] }
-    for demand in order {
-      heaps[Int(demand)].removeAll(keepingCapacity: true)
-      place[Int(demand)] = -1
+    var all: [Int32] = []
+    all.reserveCapacity(count)
+    for lane in heads.numbers {
+      all += lanes[lane].elements
+      lanes[lane].removeAll()
     }
-    order.removeAll(keepingCapacity: true)
+    heads.removeAll()
     count = 0
     return all
   }
 
   /// Every ready rank, in no order. For checks.
-  var ranks: [Int32] { heaps.flatMap { $0 } }
+  var ranks: [Int32] { lanes.flatMap(\.elements) }
 
-  // MARK: - The heap of queues
-
-  private func key(_ position: Int) -> Int32 { heaps[Int(order[position])][0] }
-
-  private mutating func insert(_ demand: Int32) {
-    order.append(demand)
-    place[Int(demand)] = Int32(truncatingIfNeeded: order.count - 1)
-    rise(order.count - 1)
-  }
-
-  private mutating func removeBest() {
-    guard let best = order.first, let last = order.popLast() else { return }
-    place[Int(best)] = -1
-    if order.isEmpty { return }
-    order[0] = last
-    place[Int(last)] = 0
-    fall(0)
-  }
-
-  private mutating func rise(_ start: Int) {
-    var child = start
-    while child > 0 {
-      let parent = (child - 1) / 2
-      if key(parent) <= key(child) { return }
-      exchange(parent, child)
-      child = parent
+  /// What is wrong with it; nil when nothing is. Between passes, when no lane is set aside.
+  func checkInvariants() -> String? {
+    if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
+    if ranks.count != count { return "ready tasks are miscounted" }
+    for lane in lanes.indices where lanes[lane].first != nil && !heads.contains(lane) {
+      return "a lane with tasks stands nowhere"
     }
+    return heads.checkInvariants()
   }
+}
 
-  private mutating func fall(_ start: Int) {
-    var parent = start
-    while true {
-      var child = parent * 2 + 1
-      if child >= order.count { return }
-      if child + 1 < order.count, key(child + 1) < key(child) { child += 1 }
-      if key(parent) <= key(child) { return }
-      exchange(parent, child)
-      parent = child
-    }
-  }
-
-  private mutating func exchange(_ a: Int, _ b: Int) {
-    order.swapAt(a, b)
-    place[Int(order[a])] = Int32(truncatingIfNeeded: a)
-    place[Int(order[b])] = Int32(truncatingIfNeeded: b)
-  }
+extension Int32: HeapElement {
+  func isBefore(_ other: Int32) -> Bool { self < other }
 }

@@ -1,115 +1,153 @@
 /// Handing ahead: a worker that is busy with short tasks has the next ones already.
 extension Scheduler {
   /// Hands the next tasks to workers that are busy with short ones, so that a worker need not wait
-  /// for the coordinator between two tasks. Only behind a task of the same demand, whose resources
+  /// for the coordinator between two tasks. Only behind a task of the same lane, whose resources
   /// the next one takes over, and only where no much better task can become ready by that one's end.
-  mutating func handAhead(from demand: Int, into actions: inout [EngineStep]) {
-    guard mayHandAhead, let rank = ready.head(demand) else { return }
+  mutating func handAhead(from lane: Int, into actions: inout [EngineStep]) {
+    guard phase.isOrdinary, let rank = ready.head(lane) else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
-    let fleet = fleets[Int(kind.rawValue)]
-    let depth = fleet.aheadNow(ready: ready.count)
-    var least = depth
-    for worker in aliveWorkers where workers[worker.index].kind == kind {
-      least = min(least, workers[worker.index].ahead.count)
-    }
+    let depth = workforce.paces[Int(kind.rawValue)].aheadNow(
+      ready: ready.count, alive: workforce.count(of: kind))
     // One more for each of them in turn, so that all have as much before them.
-    for count in least..<depth {
-      for worker in aliveWorkers
-      where workers[worker.index].kind == kind && workers[worker.index].ahead.count == count {
-        handAhead(from: demand, to: worker.index, into: &actions)
+    var misses = 0
+    for count in 0..<depth {
+      for worker in workforce.backlogs.workers(lane: lane, depth: count) {
+        guard let rank = ready.head(lane) else { return }
+        let task = TaskID(ranking.task[Int(rank)])
+        if mayFollow(task, rank, on: worker) {
+          _ = ready.pop(lane)
+          handAhead(task, rank, to: worker, into: &actions)
+        } else {
+          misses += 1
+          if misses == SchedulerOptions.maxWorkersLookedAt { return }
+        }
       }
     }
   }
 
-  /// Whether the run goes its ordinary way, in which the next task follows from what is ready alone.
-  private var mayHandAhead: Bool {
-    phase == .main && stopCause == nil && !isHalted && !isKilled
+  private func mayFollow(_ task: TaskID, _ rank: Int32, on worker: WorkerID) -> Bool {
+    if plan.flags(task).contains(.failWhenInterrupted) { return false }
+    if workerKind(of: task) != workforce.workers[worker.index].kind { return false }
+    if endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].current) {
+      return false
+    }
+    for place in workforce.workers[worker.index].ahead.indices
+    where endCouldUnlockBetter(
+      than: rank, endOf: workforce.workers[worker.index].ahead[place].task)
+    {
+      return false
+    }
+    return true
   }
 
   private mutating func handAhead(
-    from demand: Int, to worker: Int, into actions: inout [EngineStep]
+    _ task: TaskID, _ rank: Int32, to worker: WorkerID, into actions: inout [EngineStep]
   ) {
-    // Field by field: a copy of the record would count references for every task.
-    let current = workers[worker].current
-    guard workers[worker].phase == .busy, !current.isNone, !workers[worker].isStopping,
-      !workers[worker].isDiscarded, Int(plan.demand[current.index]) == demand,
-      let rank = ready.head(demand)
-    else { return }
-    let task = TaskID(ranking.task[Int(rank)])
-    guard !plan.flags(task).contains(.failWhenInterrupted),
-      workerKind(of: task) == workers[worker].kind,
-      !endCouldUnlockBetter(than: rank, endOf: current)
-    else { return }
-    for place in workers[worker].ahead.indices
-    where endCouldUnlockBetter(than: rank, endOf: workers[worker].ahead[place].task) {
-      return
+    workforce.handAhead(task, to: worker)
+    start(task, on: worker, isAhead: true, into: &actions)
+    leastUrgentAhead.push(
+      RankedAhead(rank: rank, worker: worker, task: task, attempt: attempt[task.index]))
+    // Most of it is gone by the time it would come out.
+    if leastUrgentAhead.elements.count > 4 * workforce.aheadCount + 64 { rankAheadAnew() }
+  }
+
+  /// Ranks all that is handed ahead by now.
+  mutating func rankAheadAnew() {
+    leastUrgentAhead.removeAll()
+    for worker in workforce.living {
+      for handed in workforce.workers[worker.index].ahead where !handed.isRevoking {
+        leastUrgentAhead.push(
+          RankedAhead(
+            rank: ranking.rank[handed.task.index], worker: worker, task: handed.task,
+            attempt: attempt[handed.task.index]))
+      }
     }
-    _ = ready.pop(demand)
-    heldByWorkers += 1
-    aheadCount += 1
-    workers[worker].ahead.append(HandedAhead(task: task))
-    start(
-      task, on: WorkerID(Int32(truncatingIfNeeded: worker)), isAhead: true, into: &actions)
   }
 
   private func endCouldUnlockBetter(than rank: Int32, endOf task: TaskID) -> Bool {
     let dependents = plan.dependents(task)
     if dependents.count > SchedulerOptions.maxDependentsLookedAt { return true }
     return dependents.contains { edge in
-      let dependent = Int(plan.dependentTargets[edge])
-      return unmet[dependent] == 1 && ranking.isMuchBetter(ranking.rank[dependent], than: rank)
+      let dependent = TaskID(plan.dependentTargets[edge])
+      return graph.unmetNeeds(of: dependent) == 1
+        && ranking.isMuchBetter(ranking.rank[dependent.index], than: rank)
     }
   }
+
+  // MARK: - Taking back
 
   /// Asks for tasks back that were handed ahead and would now start earlier elsewhere, or that a
   /// much better one should go before.
   mutating func takeBackAhead(into actions: inout [EngineStep]) {
+    takeBackForIdle(into: &actions)
     let best = ready.first ?? .max
-    for worker in aliveWorkers {
-      let index = worker.index
-      guard let last = workers[index].ahead.indices.last, !workers[index].isDiscarded else {
-        continue
-      }
-      // The last one is the one that would have to wait longest.
-      if fleets[Int(workers[index].kind.rawValue)].couldStartAnother,
-        pool.fits(Int(plan.demand[workers[index].ahead[last].task.index]))
-      {
-        revokeAhead(last, of: worker, into: &actions)
-      }
-      for place in workers[index].ahead.indices {
-        let rank = ranking.rank[workers[index].ahead[place].task.index]
-        if ranking.isMuchBetter(best, than: rank) {
-          revokeAhead(place, of: worker, into: &actions)
+    while let last = leastUrgentAhead.first, ranking.isMuchBetter(best, than: last.rank) {
+      _ = leastUrgentAhead.pop()
+      let record = workforce.workers[last.worker.index]
+      guard !record.isDiscarded, attempt[last.task.index] == last.attempt,
+        let place = record.ahead.firstIndex(where: { $0.task == last.task })
+      else { continue }
+      revokeAhead(place, of: last.worker, into: &actions)
+    }
+  }
+
+  /// Where workers have nothing to do, and what others have ahead would find its resources: from
+  /// those that have most, the last one, which would have to wait longest.
+  private mutating func takeBackForIdle(into actions: inout [EngineStep]) {
+    for lane in workforce.backlogs.lanesAhead.prefix(SchedulerOptions.maxLanesLookedAt) {
+      var depth = workforce.backlogs.deepest(lane: lane) ?? 0
+      guard depth > 0, var room = roomForOthers(in: lane, depth) else { continue }
+      while depth > 0, room > 0 {
+        for worker in workforce.backlogs.workers(lane: lane, depth: depth) {
+          if revokeAhead(depth - 1, of: worker, into: &actions) { room -= 1 }
+          if room == 0 { break }
         }
+        depth -= 1
       }
     }
   }
 
-  /// Asks for all back that workers of a fleet were handed which turns out to be slow: it is to start
+  /// How many tasks of a lane could start at once beside what goes on; nil for none.
+  private func roomForOthers(in lane: Int, _ depth: Int) -> Int? {
+    guard let worker = workforce.backlogs.workers(lane: lane, depth: depth).first else {
+      return nil
+    }
+    let kind = workforce.workers[worker.index].kind
+    for site in resources.candidates(for: lane) {
+      let count = workforce.startable(kind, at: site)
+      if count > 0, resources.fits(lane, at: site) { return count }
+    }
+    return nil
+  }
+
+  /// Asks for all back that workers of a kind were handed which turns out to be slow: it is to start
   /// in its order, on whichever worker is free first.
-  mutating func takeBackAll(ofFleet fleet: Int, into actions: inout [EngineStep]) {
-    for worker in aliveWorkers where Int(workers[worker.index].kind.rawValue) == fleet {
+  mutating func takeBackAll(of kind: WorkerKind, into actions: inout [EngineStep]) {
+    for worker in workforce.living where workforce.workers[worker.index].kind == kind {
       takeBackAll(of: worker, into: &actions)
     }
   }
 
   /// Asks for all back that a worker was handed; what one has that is to end comes back without.
   mutating func takeBackAll(of worker: WorkerID, into actions: inout [EngineStep]) {
-    if workers[worker.index].isDiscarded { return }
-    for place in workers[worker.index].ahead.indices {
+    if workforce.workers[worker.index].isDiscarded { return }
+    for place in workforce.workers[worker.index].ahead.indices {
       revokeAhead(place, of: worker, into: &actions)
     }
   }
 
   /// Asks for a task back, once.
-  mutating func revokeAhead(
+  @discardableResult
+  private mutating func revokeAhead(
     _ place: Int, of worker: WorkerID, into actions: inout [EngineStep]
-  ) {
-    guard !workers[worker.index].ahead[place].isRevoking else { return }
-    workers[worker.index].ahead[place].isRevoking = true
-    let task = workers[worker.index].ahead[place].task
+  ) -> Bool {
+    guard workforce.noteRevoking(place, of: worker) else { return false }
+    let task = workforce.workers[worker.index].ahead[place].task
     actions.append(.order(worker, .revoke(task, attempt: attempt[task.index])))
+    return true
   }
+
+  // MARK: - Rest
 
   /// For how long nobody needs a decision, in nanoseconds; 0 when one may be needed at once.
   ///
@@ -117,16 +155,27 @@ extension Scheduler {
   /// them, what ends frees no place and starts nothing that a worker has not already. The coordinator
   /// may then sleep, and take all that ended meanwhile in one turn: to wake it for each costs as much
   /// as all else it does. It wakes long before the first worker has nothing left to do.
-  package var restNanoseconds: Int64 {
-    guard aheadCount > 0, mayHandAhead, !isSuspended, !pool.mayFitMore else { return 0 }
+  var restNanoseconds: Int64 {
+    guard workforce.aheadCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
+      !phase.isSuspended, !resources.mayFitMore
+    else { return 0 }
     var rest = SchedulerOptions.maxRestMicroseconds
-    for worker in aliveWorkers {
-      if workers[worker.index].phase == .idle { continue }
-      var count: Int64 = -1
-      for handed in workers[worker.index].ahead where !handed.isRevoking { count += 1 }
-      let mean = fleets[Int(workers[worker.index].kind.rawValue)].meanWallMicroseconds
-      rest = min(rest, count * mean / 2)
+    for kind in WorkerKind.allCases {
+      guard workforce.areAllAtWork(kind) else { return 0 }
+      guard let least = workforce.backlogs.least(of: kind) else { continue }
+      let mean = workforce.paces[Int(kind.rawValue)].meanWallMicroseconds
+      rest = min(rest, Int64(least - 1) * mean / 2)
     }
     return rest < SchedulerOptions.minRestMicroseconds ? 0 : rest * 1000
   }
+}
+
+/// A task that was handed ahead, by its rank then.
+struct RankedAhead: HeapElement {
+  var rank: Int32
+  var worker: WorkerID
+  var task: TaskID
+  var attempt: Int32
+
+  func isBefore(_ other: RankedAhead) -> Bool { rank > other.rank }
 }

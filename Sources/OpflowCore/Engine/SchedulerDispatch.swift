@@ -2,58 +2,76 @@ extension Scheduler {
   /// Starts what may start: the best ready task first, as far as resources and workers go. The
   /// first one that does not fit keeps what it wants from all that come after it.
   mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
-    guard !isSuspended, ready.count > 0 || aheadCount > 0 else { return }
-    pool.clearReservation()
-    var hasReservation = false
+    guard !phase.isSuspended, ready.count > 0 || workforce.aheadCount > 0 else { return }
+    resources.clearReservations()
     var firstBlocked: Int?
-    while let demand = ready.best, let rank = ready.head(demand) {
-      if !pool.fits(demand) {
-        if firstBlocked == nil { firstBlocked = demand }
-        if !hasReservation {
-          pool.reserve(demand)
-          hasReservation = true
-        }
-        ready.block()
-        if !pool.mayFitMore || ready.blockedCount == SchedulerOptions.maxBlocked { break }
-        continue
-      }
+    pass: while let (lane, rank) = ready.best {
       let task = TaskID(ranking.task[Int(rank)])
-      let kind = workerKind(of: task)
-      guard let worker = workerForStart(kind, at: now, into: &actions) else {
-        if firstBlocked == nil { firstBlocked = demand }
-        ready.block()
-        if ready.blockedCount == SchedulerOptions.maxBlocked { break }
-        continue
+      switch place(for: task, lane) {
+      case .site(let site):
+        _ = ready.pop(lane)
+        assign(task, lane, at: site, now: now, into: &actions)
+        continue pass
+      case .noRoom: resources.reserve(lane)
+      case .noWorker: break
       }
-      _ = ready.pop(demand)
-      pool.take(demand)
-      assign(task, to: worker, at: now, into: &actions)
+      if firstBlocked == nil { firstBlocked = lane }
+      ready.block()
+      if !resources.mayFitMore || ready.blockedCount == SchedulerOptions.maxBlocked { break }
     }
-    if aheadCount > 0 { takeBackAhead(into: &actions) }
+    if workforce.aheadCount > 0 { takeBackAhead(into: &actions) }
     if let firstBlocked, options.handsAhead { handAhead(from: firstBlocked, into: &actions) }
     ready.unblock()
   }
 
-  func workerKind(of task: TaskID) -> WorkerKind {
-    switch plan.kind(task) {
-    case .shell, .command: .command
-    case .download: .download
+  private enum Place {
+    case site(SiteID)
+    /// What it wants is not free anywhere.
+    case noRoom
+    /// What it wants is free, and nobody to do it.
+    case noWorker
+  }
+
+  /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
+  private func place(for task: TaskID, _ lane: Int) -> Place {
+    let kind = workerKind(of: task)
+    if resources.isLocal(lane) {
+      guard resources.fits(lane, at: .local) else { return .noRoom }
+      return workforce.canTake(kind, at: .local) ? .site(.local) : .noWorker
     }
+    let preferred = siteOfNeeds(of: task)
+    var best: SiteID?
+    var leastLoad = 0.0
+    var hasRoom = false
+    for site in resources.roomySites where resources.fits(lane, at: site) {
+      hasRoom = true
+      guard workforce.canTake(kind, at: site) else { continue }
+      if site == preferred { return .site(site) }
+      let load = resources.load(of: site)
+      if best == nil || load < leastLoad { (best, leastLoad) = (site, load) }
+    }
+    return best.map { .site($0) } ?? (hasRoom ? .noWorker : .noRoom)
+  }
+
+  /// Where the first of its needs that ran elsewhere did; nil for none.
+  private func siteOfNeeds(of task: TaskID) -> SiteID? {
+    for edge in plan.needs(task).prefix(SchedulerOptions.maxNeedsLookedAt) {
+      let site = ranAt[Int(plan.needTargets[edge])]
+      if site != .local { return site }
+    }
+    return nil
   }
 
   /// Gives a task to a worker that is free, or reserves it for one that is being launched.
   private mutating func assign(
-    _ task: TaskID, to worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
+    _ task: TaskID, _ lane: Int, at site: SiteID, now: Instant, into actions: inout [EngineStep]
   ) {
-    heldByWorkers += 1
-    workers[worker.index].current = task
-    switch workers[worker.index].phase {
-    case .launching: break
-    case .idle:
-      workers[worker.index].phase = .busy
-      fleets[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
+    let kind = workerKind(of: task)
+    let (worker, isNew) = workforce.claim(kind, at: site, now: now)
+    if isNew { actions.append(.launch(worker, kind, site)) }
+    let share = resources.take(lane, at: site)
+    if workforce.assign(task, lane: lane, share, to: worker, at: now) {
       start(task, on: worker, into: &actions)
-    case .busy, .gone: preconditionFailure("a task was given to a worker that cannot take it")
     }
   }
 
@@ -61,18 +79,19 @@ extension Scheduler {
     _ task: TaskID, on worker: WorkerID, isAhead: Bool = false,
     into actions: inout [EngineStep]
   ) {
-    set(task, isAhead ? .handed : .running)
+    graph.set(task, isAhead ? .handed : .running)
     attempt[task.index] += 1
     startedAny = true
-    var transition = Transition(.start, task, attempt: attempt[task.index])
+    if options.usesSites { ranAt[task.index] = workforce.workers[worker.index].site }
+    let number = attempt[task.index]
+    var transition = Transition(.start, task, attempt: number)
     transition.worker = worker
     transition.isAhead = isAhead
     actions.append(.tell(.transition(transition)))
-    if phase == .finally, !workers[worker.index].knowsRunState {
-      workers[worker.index].knowsRunState = true
+    if phase.step == .finally, !workforce.workers[worker.index].knowsRunState {
+      workforce.noteRunState(knownBy: worker)
       actions.append(.order(worker, .conclude(runState)))
     }
-    let number = attempt[task.index]
     actions.append(
       .order(
         worker, isAhead ? .follow(task, attempt: number) : .run(task, attempt: number)))

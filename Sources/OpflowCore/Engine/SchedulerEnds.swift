@@ -5,9 +5,9 @@ extension Scheduler {
     into actions: inout [EngineStep]
   ) {
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
-    fleets[Int(workers[worker.index].kind.rawValue)].noteEnd(wallMicroseconds: wall, at: now)
-    release(worker, continues: outcome.isSuccess, at: now)
-    marks[task.index].insert(.ran)
+    let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
+    if let share = freed.share { resources.give(share) }
+    graph.mark(task, .ran)
 
     var transition = Transition(.success, task, attempt: attempt[task.index])
     transition.outcome = outcome
@@ -49,12 +49,11 @@ extension Scheduler {
         policy: policy, triesUsed: tries, random: &random)
       transition.delayMilliseconds = RetryDelay.milliseconds(
         transition.delayMilliseconds, asAskedBy: transition.fetch, policy: policy)
-      set(task, .waiting)
-      marks[task.index].insert(.delayed)
+      graph.set(task, .waiting)
+      graph.mark(task, .delayed)
       actions.append(.tell(.transition(transition)))
       timers.push(
-        TimerHeap.Entry(
-          at: now.advanced(byMilliseconds: transition.delayMilliseconds), task: task))
+        RetryTimer(at: now.advanced(byMilliseconds: transition.delayMilliseconds), task: task))
       return
     }
     transition.event = .failure
@@ -72,7 +71,9 @@ extension Scheduler {
   mutating func countFailure(of task: TaskID, into actions: inout [EngineStep]) {
     failures += 1
     exemptFailureEdges(of: task)
-    if options.maxFailures > 0, failures >= options.maxFailures, !isHalted { halt(into: &actions) }
+    if options.maxFailures > 0, failures >= options.maxFailures, !phase.isHalted {
+      halt(into: &actions)
+    }
   }
 
   /// What waits for a failure of the task is not held back by `max_failures`.
@@ -82,29 +83,15 @@ extension Scheduler {
     }
   }
 
-  private func needsExemption(_ task: TaskID) -> Bool {
-    !marks[task.index].contains(.exempt) && !state(task).isTerminal
-  }
-
   /// From here on `max_failures` holds back neither the task nor anything that it needs; what it
   /// alone held back may start.
   mutating func exempt(_ first: TaskID) {
-    guard needsExemption(first) else { return }
-    var open = [first]
-    marks[first.index].insert(.exempt)
-    while let task = open.popLast() {
-      if marks[task.index].contains(.held), mayStart(task) {
-        marks[task.index].remove(.held)
+    for task in graph.exempt(first) where mayStart(task) {
+      if graph.has(.held, task) {
+        graph.unmark(task, .held)
         enqueue(task)
-      } else if mayStart(task), let at = withheld.removeValue(forKey: task) {
-        timers.push(TimerHeap.Entry(at: at, task: task))
-      }
-      for edge in plan.needs(task) {
-        let need = TaskID(plan.needTargets[edge])
-        if needsExemption(need) {
-          marks[need.index].insert(.exempt)
-          open.append(need)
-        }
+      } else if let at = withheld.removeValue(forKey: task) {
+        timers.push(RetryTimer(at: at, task: task))
       }
     }
   }

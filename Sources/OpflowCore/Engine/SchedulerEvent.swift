@@ -41,4 +41,22 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// Stop the process trees of all tasks, and let them go on.
   case suspend
   case proceed
+  /// A further machine is there, the next one by number; nil: its first worker tells what it has.
+  case siteJoined(SiteID, SiteOffer?)
+  /// A machine is gone, and so is every process that a worker of it had.
+  case siteLost(SiteID, complaint: String)
+  /// There is that much of a resource of the plan by now; of `cpu` and `memory` on this machine.
+  case capacity(resource: Int, UInt64)
+  case prioritise([TaskPriority])
+}
+
+/// A priority that a task has by now.
+package struct TaskPriority: Equatable, Sendable {
+  package var task: TaskID
+  package var priority: Int16
+
+  package init(task: TaskID, priority: Int16) {
+    self.task = task
+    self.priority = priority
+  }
 }

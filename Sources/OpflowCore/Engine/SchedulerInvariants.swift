@@ -1,89 +1,78 @@
 extension Scheduler {
   /// What is wrong with the scheduler's own state; nil when nothing is. Looks at everything, so it
   /// is for tests and simulations.
-  package func checkInvariants() -> String? {
-    var heldTasks: [TaskID: WorkerID] = [:]
-    var holders: [Int] = []
-    var ahead = 0
-    var launching = [Int](repeating: 0, count: fleets.count)
-    for worker in aliveWorkers {
-      let record = workers[worker.index]
-      for task in [record.current] + record.ahead.map(\.task) where !task.isNone {
-        if heldTasks.updateValue(worker, forKey: task) != nil {
-          return "task \(task.rawValue) is held twice"
-        }
-      }
-      switch record.phase {
-      case .gone: return "worker \(worker.rawValue) is gone and listed"
-      case .idle:
-        if !record.current.isNone || !record.ahead.isEmpty { return "an idle worker holds a task" }
-        if fleets[Int(record.kind.rawValue)].idle.contains(worker) == record.isDiscarded {
-          return "an idle worker hides, or one that is to end is offered"
-        }
-      case .launching:
-        launching[Int(record.kind.rawValue)] += 1
-        if !record.ahead.isEmpty { return "a launching worker was handed a task ahead" }
-        if !record.current.isNone, state(record.current) != .ready {
-          return "a task assigned to a launching worker is \(state(record.current))"
-        }
-      case .busy:
-        if record.current.isNone, record.ahead.isEmpty { return "a busy worker holds nothing" }
-      }
-      ahead += record.ahead.count
-      if record.ahead.count > fleets[Int(record.kind.rawValue)].maxAhead {
-        return "a worker was handed \(record.ahead.count) tasks ahead"
-      }
-      let holder = record.holder
-      if record.ahead.contains(where: { plan.demand[$0.task.index] != plan.demand[holder.index] }) {
-        return "a task handed ahead wants what the one before it does not free"
-      }
-      if !holder.isNone { holders.append(Int(plan.demand[holder.index])) }
+  func checkInvariants() -> String? {
+    var shares: [Share] = []
+    for record in workforce.workers { if let share = record.share { shares.append(share) } }
+    if let problem = phase.checkInvariants() ?? ready.checkInvariants()
+      ?? workforce.checkInvariants() ?? resources.checkInvariants(holding: shares)
+    {
+      return problem
     }
-    if heldTasks.count != heldByWorkers {
-      return "\(heldByWorkers) tasks held, \(heldTasks.count) found"
+    var holders: [TaskID: WorkerID] = [:]
+    for worker in workforce.living {
+      if let problem = check(worker, &holders) { return problem }
     }
-    if launching != fleets.map(\.launching) { return "launching workers are miscounted" }
-    if ahead != aheadCount { return "\(aheadCount) tasks ahead, \(ahead) found" }
-    for (resource, sum) in pool.held(by: holders).enumerated() {
-      if sum > pool.capacity[resource] { return "resource \(resource) is exceeded" }
-      if pool.free[resource] != pool.capacity[resource] - sum {
-        return "resource \(resource) is miscounted"
-      }
+    if holders.count != workforce.heldCount {
+      return "\(workforce.heldCount) tasks held, \(holders.count) found"
     }
     let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) })
     if queued.count != ready.count { return "a task is queued twice" }
-    let delayed = Set(timers.entries.map(\.task))
+    let delayed = Set(timers.elements.map(\.task))
     for index in plan.tasks {
-      if let problem = checkTask(
-        TaskID(index), holder: heldTasks[TaskID(index)], queued: queued, delayed: delayed)
-      {
-        return "task \(plan.nameString(TaskID(index))): \(problem)"
+      let task = TaskID(index)
+      if let problem = check(task, holder: holders[task], queued: queued, delayed: delayed) {
+        return "task \(plan.nameString(task)): \(problem)"
       }
     }
     return nil
   }
 
-  private func checkTask(
+  /// What a worker holds, against what tasks say.
+  private func check(_ worker: WorkerID, _ holders: inout [TaskID: WorkerID]) -> String? {
+    let record = workforce.workers[worker.index]
+    for task in [record.current] + record.ahead.map(\.task) where !task.isNone {
+      if holders.updateValue(worker, forKey: task) != nil {
+        return "task \(task.rawValue) is held twice"
+      }
+      if resources.lane(of: task) != Int(record.lane) {
+        return "a worker has a task that wants what the one before it does not free"
+      }
+      if resources.isLocal(Int(record.lane)) != (record.site == .local) {
+        return "a task is on a machine that it is not for"
+      }
+    }
+    if record.phase == .launching, !record.current.isNone,
+      graph.state(record.current) != .ready
+    {
+      return "a task assigned to a launching worker is \(graph.state(record.current))"
+    }
+    for handed in record.ahead where graph.state(handed.task) != .handed {
+      return "a task handed ahead is \(graph.state(handed.task))"
+    }
+    return nil
+  }
+
+  private func check(
     _ task: TaskID, holder: WorkerID?, queued: Set<TaskID>, delayed: Set<TaskID>
   ) -> String? {
-    let mark = marks[task.index]
-    switch state(task) {
+    let isHeldBack = graph.has(.held, task)
+    switch graph.state(task) {
     case .handed, .running, .suspended:
       if holder == nil { return "runs nowhere" }
       if queued.contains(task) { return "runs and is queued" }
     case .ready:
-      let assigned = holder.map { workers[$0.index].phase == .launching } ?? false
-      let places = [queued.contains(task), assigned, mark.contains(.held)].filter { $0 }.count
+      let assigned = holder.map { workforce.workers[$0.index].phase == .launching } ?? false
+      let places = [queued.contains(task), assigned, isHeldBack].filter { $0 }.count
       if places != 1 { return "is ready in \(places) places" }
-      if unmet[task.index] != 0 { return "is ready with needs unmet" }
-      if mark.contains(.held), mayStart(task) { return "is held back though it may start" }
+      if graph.unmetNeeds(of: task) != 0 { return "is ready with needs unmet" }
+      if isHeldBack, mayStart(task) { return "is held back though it may start" }
     case .waiting:
       if queued.contains(task) { return "waits and is queued" }
-      if phase == .begin { return nil }
-      if unmet[task.index] == 0, !mark.contains(.delayed) { return "waits for nothing" }
-      if mark.contains(.delayed), !delayed.contains(task), mayStart(task) {
-        return "is delayed with no timer"
-      }
+      if phase.step == .begin { return nil }
+      let isDelayed = graph.has(.delayed, task)
+      if graph.unmetNeeds(of: task) == 0, !isDelayed { return "waits for nothing" }
+      if isDelayed, !delayed.contains(task), mayStart(task) { return "is delayed with no timer" }
       return checkUnmet(task)
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       if holder != nil || queued.contains(task) { return "ended and still at work" }
@@ -92,23 +81,26 @@ extension Scheduler {
   }
 
   private func checkUnmet(_ task: TaskID) -> String? {
+    let isMain = phase.step == .main
     // What the end of the main phase left waiting is past.
-    if phase != .main, !plan.flags(task).contains(.finally) { return nil }
-    var open: Int32 = plan.flags(task).contains(.finally) && phase == .main ? 1 : 0
+    if !isMain, !plan.flags(task).contains(.finally) { return nil }
+    var open: Int32 = plan.flags(task).contains(.finally) && isMain ? 1 : 0
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
-      if state(need) == .cancelled, stopCause != nil, !plan.flags(task).contains(.finally) {
+      let state = graph.state(need)
+      if state == .cancelled, phase.stopCause != nil, !plan.flags(task).contains(.finally) {
         open += 1
-      } else if !state(need).isTerminal {
-        let isOver = phase != .main && !plan.flags(need).contains(.finally)
+      } else if !state.isTerminal {
+        let isOver = !isMain && !plan.flags(need).contains(.finally)
         if !isOver { open += 1 }
-      } else if !state(need).meets(
-        plan.needCondition(edge), skippedUpstream: marks[need.index].contains(.skippedUpstream))
+      } else if !state.meets(
+        plan.needCondition(edge), skippedUpstream: graph.has(.skippedUpstream, need))
       {
         return "waits though a need cannot be met"
       }
     }
-    if phase == .done { return nil }
-    return open == unmet[task.index] ? nil : "counts \(unmet[task.index]) unmet needs of \(open)"
+    if phase.step == .done { return nil }
+    let unmet = graph.unmetNeeds(of: task)
+    return open == unmet ? nil : "counts \(unmet) unmet needs of \(open)"
   }
 }

@@ -6,18 +6,20 @@ package enum MakespanBound {
     plan: Plan, options: SchedulerOptions, starts: [TaskID], durations: TaskDurations,
     criticalPath: Int64
   ) -> Int64 {
-    let pool = ResourcePool(plan: plan, options: options)
+    let capacities = options.capacities(of: plan)
     // By demand, since many tasks share one. Doubles: bytes times microseconds leave 64 bits.
     var time = [Double](repeating: 0, count: plan.demandCount)
     for task in starts { time[Int(plan.demand[task.index])] += Double(durations[task]) }
-    var held = [Double](repeating: 0, count: pool.capacity.count)
+    var held = [Double](repeating: 0, count: capacities.count)
     for demand in time.indices where time[demand] > 0 {
-      for item in pool.demand(demand) {
-        held[Int(item.resource)] += time[demand] * Double(item.amount)
+      for item in plan.demandList(UInt32(truncatingIfNeeded: demand)) {
+        // A task that wants more than there is runs alone.
+        let amount = min(item.amount, capacities[Int(item.resource)])
+        held[Int(item.resource)] += time[demand] * Double(amount)
       }
     }
     var bound = Double(criticalPath)
-    for (resource, capacity) in pool.capacity.enumerated() where capacity > 0 {
+    for (resource, capacity) in capacities.enumerated() where capacity > 0 {
       bound = max(bound, held[resource] / Double(capacity))
     }
     return Int64(min(bound, 9e18))

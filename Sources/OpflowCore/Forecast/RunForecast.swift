@@ -62,7 +62,7 @@ package struct RunForecast {
     while let step = engine.next(at: clock) {
       switch step {
       case .tell(.transition(let transition)): note(transition)
-      case .launch(let worker, _):
+      case .launch(let worker, _, _):
         let offer = WorkerOffer(cores: 1, actions: .all)
         engine.take(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)):

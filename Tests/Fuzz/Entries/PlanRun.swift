@@ -85,7 +85,7 @@ struct PlanRun {
     case .tell, .began, .dismiss: break
     case .write: engine.take(.wrote, at: now, wall: 1)
     case .sync(let place, _): engine.take(.synced(upTo: place), at: now, wall: 1)
-    case .launch(let worker, _): launched.append(worker)
+    case .launch(let worker, _, _): launched.append(worker)
     case .order(let worker, .run(let task, let attempt)),
       .order(let worker, .follow(let task, let attempt)):
       held[worker, default: []].append((task, attempt))

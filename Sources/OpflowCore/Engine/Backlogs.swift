@@ -1,0 +1,115 @@
+/// The workers that run a task and may be handed more behind it, by the lane of what they run and by
+/// how many they have ahead: who has least before it, and who has most, is found without a look at
+/// all of them.
+struct Backlogs {
+  /// By lane, then by how many they have ahead.
+  private var lanes: [[[WorkerID]]]
+  /// How many of each kind have so many ahead.
+  private var depths: [[Int]]
+  /// How many of each kind there are.
+  private var counts: [Int]
+  /// By lane: how many tasks were handed ahead.
+  private var totals: [Int32]
+  /// Lanes of which tasks were handed ahead, for a look at each.
+  private(set) var lanesAhead: [Int] = []
+
+  init(laneCount: Int) {
+    lanes = Array(repeating: [], count: laneCount)
+    totals = Array(repeating: 0, count: laneCount)
+    depths = WorkerKind.allCases.map { _ in [] }
+    counts = WorkerKind.allCases.map { _ in 0 }
+  }
+
+  /// Those of a lane that have so many ahead.
+  func workers(lane: Int, depth: Int) -> [WorkerID] {
+    depth < lanes[lane].count ? lanes[lane][depth] : []
+  }
+
+  /// How many tasks the worker of a lane has ahead that has most; nil where there is none.
+  func deepest(lane: Int) -> Int? { lanes[lane].lastIndex { !$0.isEmpty } }
+
+  func count(of kind: WorkerKind) -> Int { counts[Int(kind.rawValue)] }
+
+  /// How many tasks the worker of a kind has ahead that has least; nil where there is none.
+  func least(of kind: WorkerKind) -> Int? {
+    depths[Int(kind.rawValue)].firstIndex { $0 > 0 }
+  }
+
+  /// Puts a worker where it belongs by now, or takes it out.
+  mutating func update(_ worker: WorkerID, in records: inout [WorkerRecord]) {
+    let isIn = records[worker.index].backlogPlace >= 0
+    let depth = records[worker.index].ahead.count
+    let belongs = records[worker.index].mayHaveMore
+    if isIn, belongs, records[worker.index].backlogDepth == depth,
+      records[worker.index].backlogLane == records[worker.index].lane
+    {
+      return
+    }
+    if isIn { remove(worker, in: &records) }
+    if belongs { insert(worker, depth: depth, in: &records) }
+  }
+
+  private mutating func insert(
+    _ worker: WorkerID, depth: Int, in records: inout [WorkerRecord]
+  ) {
+    let lane = Int(records[worker.index].lane)
+    let kind = Int(records[worker.index].kind.rawValue)
+    while lanes[lane].count <= depth { lanes[lane].append([]) }
+    while depths[kind].count <= depth { depths[kind].append(0) }
+    records[worker.index].backlogPlace = Int32(truncatingIfNeeded: lanes[lane][depth].count)
+    records[worker.index].backlogLane = Int32(truncatingIfNeeded: lane)
+    records[worker.index].backlogDepth = Int32(truncatingIfNeeded: depth)
+    lanes[lane][depth].append(worker)
+    depths[kind][depth] += 1
+    counts[kind] += 1
+    if depth > 0 { change(lane, by: Int32(truncatingIfNeeded: depth)) }
+  }
+
+  private mutating func remove(_ worker: WorkerID, in records: inout [WorkerRecord]) {
+    let lane = Int(records[worker.index].backlogLane)
+    let kind = Int(records[worker.index].kind.rawValue)
+    let depth = Int(records[worker.index].backlogDepth)
+    let place = Int(records[worker.index].backlogPlace)
+    records[worker.index].backlogPlace = -1
+    depths[kind][depth] -= 1
+    counts[kind] -= 1
+    if let last = lanes[lane][depth].popLast(), place < lanes[lane][depth].count {
+      lanes[lane][depth][place] = last
+      records[last.index].backlogPlace = Int32(truncatingIfNeeded: place)
+    }
+    if depth > 0 { change(lane, by: -Int32(truncatingIfNeeded: depth)) }
+  }
+
+  private mutating func change(_ lane: Int, by count: Int32) {
+    if totals[lane] == 0 { lanesAhead.append(lane) }
+    totals[lane] += count
+    if totals[lane] == 0, let place = lanesAhead.firstIndex(of: lane) {
+      lanesAhead.swapAt(place, lanesAhead.count - 1)
+      lanesAhead.removeLast()
+    }
+  }
+
+  /// What is wrong with it; nil when nothing is.
+  func checkInvariants(_ records: [WorkerRecord]) -> String? {
+    var found = 0
+    for (lane, depths) in lanes.enumerated() {
+      for (depth, workers) in depths.enumerated() {
+        for (place, worker) in workers.enumerated() {
+          let record = records[worker.index]
+          if !record.mayHaveMore || Int(record.lane) != lane || record.ahead.count != depth
+            || Int(record.backlogPlace) != place
+          {
+            return "worker \(worker.rawValue) is offered more where it does not belong"
+          }
+          found += 1
+        }
+      }
+      let total = depths.enumerated().reduce(0) { $0 + $1.offset * $1.element.count }
+      if total != totals[lane] || (total > 0) != lanesAhead.contains(lane) {
+        return "what was handed ahead of a lane is miscounted"
+      }
+    }
+    if found != counts.reduce(0, +) { return "workers that may have more are miscounted" }
+    return records.count { $0.mayHaveMore } == found ? nil : "a worker is offered nothing more"
+  }
+}

@@ -1,0 +1,31 @@
+/// The workers of one kind on one machine.
+struct Crew {
+  /// How many there may be.
+  var limit: Int
+  var alive = 0
+  /// How many of them have not said hello yet.
+  var launching = 0
+  var idle: [WorkerID] = []
+  /// How many in a row were lost without a hello.
+  var silent = 0
+  /// Why tasks of this kind cannot run here at all.
+  var complaint: String?
+
+  init(limit: Int) { self.limit = max(limit, 1) }
+
+  /// One more may be launched, as far as this machine goes.
+  var hasRoom: Bool {
+    complaint == nil && alive < limit && launching < SchedulerOptions.maxLaunching
+  }
+}
+
+/// A machine, and who works there.
+struct Site {
+  /// By kind.
+  var crews: [Crew]
+  /// All workers of the machine that live.
+  var workers: [WorkerID] = []
+  /// What it has is told by its first worker.
+  var isUnknown = false
+  var isGone = false
+}

@@ -1,0 +1,98 @@
+/// A binary heap of numbered things by keys that may change: the one with the smallest key is there at
+/// once, and any can be moved or taken out by its number.
+struct IndexedHeap<Key: Comparable> {
+  private struct Entry {
+    var key: Key
+    var number: Int32
+  }
+
+  private var entries: [Entry] = []
+  /// Where a number stands in `entries`; -1 for nowhere.
+  private var places: [Int32]
+
+  /// - Parameter count: one more than the largest number.
+  init(count: Int = 0) { places = Array(repeating: -1, count: count) }
+
+  var isEmpty: Bool { entries.isEmpty }
+  var count: Int { entries.count }
+
+  /// The number with the smallest key, and that key.
+  var first: (number: Int, key: Key)? {
+    entries.first.map { (Int($0.number), $0.key) }
+  }
+
+  /// All numbers, in no order.
+  var numbers: [Int] { entries.map { Int($0.number) } }
+
+  func contains(_ number: Int) -> Bool { number < places.count && places[number] >= 0 }
+
+  /// Puts a number in, or moves it.
+  mutating func set(_ number: Int, to key: Key) {
+    while places.count <= number { places.append(-1) }
+    let place = Int(places[number])
+    if place < 0 {
+      entries.append(Entry(key: key, number: Int32(truncatingIfNeeded: number)))
+      rise(from: entries.count - 1)
+      return
+    }
+    let old = entries[place].key
+    entries[place].key = key
+    if key < old { rise(from: place) } else { fall(from: place) }
+  }
+
+  /// Takes a number out, where it is in.
+  mutating func remove(_ number: Int) {
+    guard number < places.count, places[number] >= 0 else { return }
+    let place = Int(places[number])
+    places[number] = -1
+    guard let last = entries.popLast(), place < entries.count else { return }
+    let old = entries[place].key
+    entries[place] = last
+    if last.key < old { rise(from: place) } else { fall(from: place) }
+  }
+
+  mutating func removeAll() {
+    for entry in entries { places[Int(entry.number)] = -1 }
+    entries.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func rise(from start: Int) {
+    let entry = entries[start]
+    var child = start
+    while child > 0 {
+      let parent = (child - 1) / 2
+      if entries[parent].key <= entry.key { break }
+      put(entries[parent], at: child)
+      child = parent
+    }
+    put(entry, at: child)
+  }
+
+  private mutating func fall(from start: Int) {
+    let entry = entries[start]
+    var parent = start
+    while true {
+      var child = parent * 2 + 1
+      if child >= entries.count { break }
+      if child + 1 < entries.count, entries[child + 1].key < entries[child].key { child += 1 }
+      if entry.key <= entries[child].key { break }
+      put(entries[child], at: parent)
+      parent = child
+    }
+    put(entry, at: parent)
+  }
+
+  private mutating func put(_ entry: Entry, at place: Int) {
+    entries[place] = entry
+    places[Int(entry.number)] = Int32(truncatingIfNeeded: place)
+  }
+
+  /// What is wrong with it; nil when nothing is.
+  func checkInvariants() -> String? {
+    for (place, entry) in entries.enumerated() {
+      if places[Int(entry.number)] != place { return "number \(entry.number) is misplaced" }
+      if place > 0, entry.key < entries[(place - 1) / 2].key { return "a heap is out of order" }
+    }
+    return places.count { $0 >= 0 } == entries.count ? nil : "a heap has lost a number"
+  }
+}

@@ -1,0 +1,80 @@
+/// Where a drive is on its way to its end, and what may still start on it.
+struct Phase {
+  /// In their order; none is gone back to.
+  enum Step: Int { case begin, main, finally, done }
+
+  private(set) var step = Step.begin
+  /// Why nothing new starts any more; nil while that is not so.
+  private(set) var stopCause: StopCause?
+  /// What runs is to end at once.
+  private(set) var isKilled = false
+  /// `max_failures` is reached: only what is exempt from it starts.
+  private(set) var isHalted = false
+  /// Nothing starts, and what runs stands still.
+  private(set) var isSuspended = false
+
+  mutating func advance(to next: Step) {
+    precondition(next.rawValue > step.rawValue, "a drive went from \(step) to \(next)")
+    step = next
+  }
+
+  /// - Returns: whether that stops what goes on. While `finally` tasks run they go on: they are what a
+  ///   stop is to lead to.
+  mutating func stop(_ cause: StopCause) -> Bool {
+    // An I/O error outranks a request to stop: the run cannot keep its promises any more.
+    if cause == .ioError {
+      if stopCause == .ioError { return false }
+    } else if stopCause != nil {
+      return false
+    }
+    stopCause = cause
+    return step != .finally || cause == .ioError
+  }
+
+  mutating func kill() {
+    isKilled = true
+    if stopCause == nil { stopCause = .request }
+  }
+
+  mutating func halt() { isHalted = true }
+
+  /// - Returns: whether it was not suspended before.
+  mutating func suspend() -> Bool {
+    if isSuspended { return false }
+    isSuspended = true
+    return true
+  }
+
+  /// - Returns: whether it was suspended before.
+  mutating func proceed() -> Bool {
+    if !isSuspended { return false }
+    isSuspended = false
+    return true
+  }
+
+  /// Whether a task may start at all.
+  func mayStart(isFinally: Bool, isExempt: @autoclosure () -> Bool) -> Bool {
+    if isKilled || stopCause == .ioError { return false }
+    switch step {
+    case .begin, .main: return stopCause == nil && (!isHalted || isExempt())
+    case .finally: return isFinally
+    case .done: return false
+    }
+  }
+
+  /// Whether the run goes its ordinary way, in which the next task follows from what is ready alone.
+  var isOrdinary: Bool { step == .main && stopCause == nil && !isHalted && !isKilled }
+
+  /// Whether `finally` tasks may follow when nothing else is left.
+  var leadsToFinally: Bool { step == .main && !isKilled && stopCause != .ioError }
+
+  /// Why and how a task that runs is stopped now.
+  var stopReason: StopReason { isKilled ? .kill : stopCause == .request ? .cancel : .signal }
+
+  /// What is wrong with it; nil when nothing is.
+  func checkInvariants() -> String? {
+    if isKilled, stopCause == nil { return "a drive is killed and not stopped" }
+    if step == .done, isSuspended { return "a drive ended while it was suspended" }
+    return nil
+  }
+}

@@ -1,0 +1,315 @@
+/// What a task holds while a worker has it: so much, on that machine.
+struct Share: Equatable {
+  var site: SiteID
+  /// Into `Resources`: how much of what.
+  var grant: Int32
+}
+
+/// All that tasks share out: `cpu` and `memory` of each machine, and what the whole run has of
+/// everything else.
+///
+/// Tasks that want the same and may run on the same machines are of one *lane*. What a lane wants is
+/// cut to what there is, and changes with that; what was taken under an earlier cut is given back as
+/// it was taken.
+struct Resources {
+  private let plan: Plan
+  /// Tasks go to other machines, but for those that are bound to this one.
+  private let usesSites: Bool
+  /// By site. That of this machine has what is the run's as well.
+  private var pools: [Pool]
+  /// Of the other sites, those where something may still fit.
+  private var roomy = SiteSet()
+  /// What the other machines have, each pair once.
+  private var shapes: [SiteOffer] = []
+
+  private var grants = Grants()
+  /// Lanes that have tasks.
+  private let isUsed: [Bool]
+  /// Of each resource, what every task wants at least: where less is left, nothing more fits. For tasks
+  /// of this machine, and for those of others.
+  private var leastHere: [UInt64] = []
+  private var leastElsewhere: [UInt64] = []
+
+  /// Held back for the first ready task that does not fit, and where: for one of this machine's, and
+  /// for one of the others'.
+  private var reservedHere: Share?
+  private var reservedElsewhere: Share?
+
+  init(plan: Plan, options: SchedulerOptions) {
+    self.plan = plan
+    usesSites = options.usesSites
+    pools = [Pool(capacity: options.capacities(of: plan))]
+    // Demand 0 is the empty one, which is there whether a task has it or not.
+    var isUsed = [Bool](repeating: false, count: plan.demandCount * (options.usesSites ? 2 : 1))
+    for index in plan.tasks {
+      isUsed[Self.lane(of: TaskID(index), plan, usesSites: options.usesSites)] = true
+    }
+    self.isUsed = isUsed
+    for lane in isUsed.indices { grants.addLane(wanted(in: lane)) }
+    cutAll()
+  }
+
+  // MARK: - Lanes
+
+  var laneCount: Int { grants.laneCount }
+
+  func lane(of task: TaskID) -> Int { Self.lane(of: task, plan, usesSites: usesSites) }
+
+  private static func lane(of task: TaskID, _ plan: Plan, usesSites: Bool) -> Int {
+    let demand = Int(plan.demand[task.index])
+    return usesSites && !isBoundHere(task, plan) ? demand + plan.demandCount : demand
+  }
+
+  /// Whether a task runs on this machine wherever others do: downloads, and what comes after all others.
+  private static func isBoundHere(_ task: TaskID, _ plan: Plan) -> Bool {
+    plan.kind(task) == .download || plan.flags(task).contains(.finally)
+  }
+
+  /// Whether its tasks run on this machine.
+  func isLocal(_ lane: Int) -> Bool { lane < plan.demandCount }
+
+  // MARK: - Taking
+
+  /// Whether what a lane wants fits into what is free there and not held back.
+  func fits(_ lane: Int, at site: SiteID) -> Bool {
+    for place in grants.range(grants.current(lane)) {
+      let item = grants.items[place]
+      let resource = Int(item.resource)
+      let pool = poolIndex(of: resource, at: site)
+      let heldBack = heldBack(of: resource, in: pool)
+      if !pools[pool].has(item.amount, of: resource, beside: heldBack) { return false }
+    }
+    return true
+  }
+
+  private func heldBack(of resource: Int, in pool: Int) -> UInt64 {
+    heldBack(of: resource, in: pool, for: reservedHere)
+      &+ heldBack(of: resource, in: pool, for: reservedElsewhere)
+  }
+
+  private func heldBack(of resource: Int, in pool: Int, for reserved: Share?) -> UInt64 {
+    guard let reserved, poolIndex(of: resource, at: reserved.site) == pool else { return 0 }
+    return grants.amount(of: resource, in: reserved.grant)
+  }
+
+  mutating func take(_ lane: Int, at site: SiteID) -> Share {
+    let grant = grants.current(lane)
+    for place in grants.range(grant) {
+      let item = grants.items[place]
+      let resource = Int(item.resource)
+      pools[poolIndex(of: resource, at: site)].take(item.amount, of: resource)
+    }
+    grants.hold(grant)
+    look(at: site)
+    return Share(site: site, grant: grant)
+  }
+
+  mutating func give(_ share: Share) {
+    for place in grants.range(share.grant) {
+      let item = grants.items[place]
+      let resource = Int(item.resource)
+      pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
+    }
+    grants.release(share.grant)
+    look(at: share.site)
+  }
+
+  // MARK: - Where
+
+  /// Whether any task at all might still fit.
+  var mayFitMore: Bool { mayFitMoreHere || usesSites && !roomy.isEmpty && runMayFitMore }
+
+  private var mayFitMoreHere: Bool {
+    for resource in leastHere.indices where pools[0].free(resource) < leastHere[resource] {
+      return false
+    }
+    return true
+  }
+
+  /// What other machines' tasks want of what is the run's.
+  private var runMayFitMore: Bool {
+    for resource in leastElsewhere.indices
+    where !Self.isOfMachine(resource) && pools[0].free(resource) < leastElsewhere[resource] {
+      return false
+    }
+    return true
+  }
+
+  /// Other machines where something may still fit.
+  var roomySites: [SiteID] { roomy.members }
+
+  /// Where a task of a lane might start.
+  func candidates(for lane: Int) -> [SiteID] { isLocal(lane) ? Self.here : roomy.members }
+
+  private static let here: [SiteID] = [.local]
+
+  /// How much of a machine's `cpu` is held, from 0 to 1.
+  func load(of site: SiteID) -> Double {
+    let pool = pools[site.index]
+    let cpu = Int(ResourceEntry.cpu)
+    return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
+  }
+
+  /// Holds back all that a lane wants on the machine where least is lacking, so that smaller tasks
+  /// cannot starve it. Nothing is held back for what is more than there is at all.
+  mutating func reserve(_ lane: Int) {
+    guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil else { return }
+    var best: SiteID?
+    var bestLoad = 2.0
+    for site in candidates(for: lane) where isWithinCapacity(lane, at: site) {
+      let load = load(of: site)
+      if load < bestLoad { (best, bestLoad) = (site, load) }
+    }
+    let share = best.map { Share(site: $0, grant: grants.current(lane)) }
+    if isLocal(lane) { reservedHere = share } else { reservedElsewhere = share }
+  }
+
+  private func isWithinCapacity(_ lane: Int, at site: SiteID) -> Bool {
+    grants.items[grants.range(grants.current(lane))].allSatisfy { item in
+      let resource = Int(item.resource)
+      return item.amount <= pools[poolIndex(of: resource, at: site)].capacity[resource]
+    }
+  }
+
+  mutating func clearReservations() {
+    reservedHere = nil
+    reservedElsewhere = nil
+  }
+
+  // MARK: - What there is
+
+  mutating func join(_ offer: SiteOffer) {
+    precondition(usesSites, "a run on this machine alone has no other sites")
+    pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
+    setOffer(offer, of: SiteID(Int32(truncatingIfNeeded: pools.count - 1)))
+  }
+
+  /// What a machine has, where that is known later or changes.
+  mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
+    precondition(site != .local, "this machine's capacities are set one by one")
+    pools[site.index].setCapacity(offer.cpu, of: Int(ResourceEntry.cpu))
+    pools[site.index].setCapacity(offer.memoryBytes, of: Int(ResourceEntry.memory))
+    shapes = []
+    for pool in pools.dropFirst() { note(SiteOffer(of: pool)) }
+    cutAll()
+  }
+
+  /// Nothing more is taken there; what is held comes back as its workers are lost.
+  mutating func leave(_ site: SiteID) { setOffer(SiteOffer(cpu: 0, memoryBytes: 0), of: site) }
+
+  mutating func setCapacity(_ amount: UInt64, of resource: Int) {
+    pools[0].setCapacity(amount, of: resource)
+    cutAll()
+  }
+
+  private mutating func note(_ shape: SiteOffer) {
+    if shape.cpu > 0, !shapes.contains(shape) { shapes.append(shape) }
+  }
+
+  /// `cpu` and `memory` are of each machine, all else is the run's.
+  private static func isOfMachine(_ resource: Int) -> Bool {
+    resource == Int(ResourceEntry.cpu) || resource == Int(ResourceEntry.memory)
+  }
+
+  private func poolIndex(of resource: Int, at site: SiteID) -> Int {
+    Self.isOfMachine(resource) ? site.index : 0
+  }
+
+  // MARK: - Cutting
+
+  /// What the tasks of a lane want, before it is cut.
+  private func wanted(in lane: Int) -> [DemandItem] {
+    Array(plan.demandList(UInt32(truncatingIfNeeded: lane % plan.demandCount)))
+  }
+
+  /// Cuts what all lanes want to what there is by now: a task that wants more runs alone.
+  private mutating func cutAll() {
+    for lane in isUsed.indices where isUsed[lane] {
+      let wanted = wanted(in: lane)
+      grants.cut(lane, to: isLocal(lane) ? cutHere(wanted) : cutElsewhere(wanted))
+    }
+    leastHere = least(in: 0..<plan.demandCount)
+    if usesSites { leastElsewhere = least(in: plan.demandCount..<laneCount) }
+    for site in pools.indices { look(at: SiteID(Int32(truncatingIfNeeded: site))) }
+  }
+
+  /// Requests for what the manifest names wait instead where its capacity was lowered.
+  private func cutHere(_ items: [DemandItem]) -> [DemandItem] {
+    items.map { item in
+      var item = item
+      let resource = Int(item.resource)
+      let isBuiltIn = resource <= Int(ResourceEntry.download)
+      let whole = isBuiltIn ? pools[0].capacity[resource] : plan.resources[resource].capacity
+      item.amount = min(item.amount, whole)
+      return item
+    }
+  }
+
+  /// What fits no machine is cut to the largest.
+  private func cutElsewhere(_ items: [DemandItem]) -> [DemandItem] {
+    func amount(of resource: UInt32) -> UInt64 {
+      items.first { $0.resource == resource }?.amount ?? 0
+    }
+    let cpu = amount(of: ResourceEntry.cpu)
+    let memory = amount(of: ResourceEntry.memory)
+    if shapes.contains(where: { $0.cpu >= cpu && $0.memoryBytes >= memory }) { return items }
+    guard let largest = shapes.max(by: { ($0.cpu, $0.memoryBytes) < ($1.cpu, $1.memoryBytes) })
+    else { return items }
+    return items.map { item in
+      var item = item
+      if item.resource == ResourceEntry.cpu { item.amount = min(item.amount, largest.cpu) }
+      if item.resource == ResourceEntry.memory {
+        item.amount = min(item.amount, largest.memoryBytes)
+      }
+      return item
+    }
+  }
+
+  private func least(in lanes: Range<Int>) -> [UInt64] {
+    var least = [UInt64](repeating: .max, count: plan.resources.count)
+    for lane in lanes where isUsed[lane] {
+      let grant = grants.current(lane)
+      for resource in least.indices {
+        least[resource] = min(least[resource], grants.amount(of: resource, in: grant))
+      }
+    }
+    return least
+  }
+
+  /// Sees whether anything may still fit at a site.
+  private mutating func look(at site: SiteID) {
+    if site == .local { return }
+    var isRoomy = pools[site.index].capacity[Int(ResourceEntry.cpu)] > 0
+    for resource in leastElsewhere.indices where Self.isOfMachine(resource) {
+      if pools[site.index].free(resource) < leastElsewhere[resource] { isRoomy = false }
+    }
+    if isRoomy { roomy.insert(site) } else { roomy.remove(site) }
+  }
+
+  // MARK: - Checks
+
+  /// What is wrong with it, where those shares are all that is held; nil when nothing is.
+  func checkInvariants(holding shares: [Share]) -> String? {
+    var held = pools.map { [UInt64](repeating: 0, count: $0.capacity.count) }
+    for share in shares {
+      for item in grants.items[grants.range(share.grant)] {
+        held[poolIndex(of: Int(item.resource), at: share.site)][Int(item.resource)] += item.amount
+      }
+    }
+    if held != pools.map(\.held) { return "what is held is miscounted" }
+    return grants.checkInvariants(holding: shares.map(\.grant))
+  }
+
+  /// Whether no more is held than there is, where no capacity was ever lowered.
+  var isWithinCapacity: Bool {
+    pools.allSatisfy { pool in zip(pool.held, pool.capacity).allSatisfy { $0 <= $1 } }
+  }
+}
+
+extension SiteOffer {
+  fileprivate init(of pool: Pool) {
+    self.init(
+      cpu: pool.capacity[Int(ResourceEntry.cpu)],
+      memoryBytes: pool.capacity[Int(ResourceEntry.memory)])
+  }
+}

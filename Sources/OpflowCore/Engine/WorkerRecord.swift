@@ -1,0 +1,45 @@
+/// A task that a worker has, to start when the one before it has ended well.
+struct HandedAhead {
+  var task: TaskID
+  /// It was asked back.
+  var isRevoking = false
+}
+
+/// A worker as the engine knows it.
+struct WorkerRecord {
+  enum Phase { case launching, idle, busy, gone }
+  let kind: WorkerKind
+  let site: SiteID
+  var phase = Phase.launching
+  /// The task that it runs, or will run once it said hello.
+  var current = TaskID.none
+  /// The tasks that it was handed ahead, in the order in which it starts them; all of the lane of the
+  /// one that it runs.
+  var ahead: [HandedAhead] = []
+  /// What it holds for the one that runs, or will, and the lane of that; nil and -1 while it is idle.
+  var share: Share?
+  var lane: Int32 = -1
+  /// A stop was ordered for `current`.
+  var isStopping = false
+  /// Its end was ordered. What it holds stays held until it is known to be gone.
+  var isDiscarded = false
+  /// Why its end was ordered.
+  var complaint = ""
+  var knowsRunState = false
+  /// Where it stands among those of its site, of its crew's idle ones, and of those that may be handed
+  /// more; -1 for nowhere.
+  var place: Int32 = -1
+  var idlePlace: Int32 = -1
+  var backlogPlace: Int32 = -1
+  /// Of which lane it was, and how many it had ahead, when it was put among those.
+  var backlogLane: Int32 = 0
+  var backlogDepth: Int32 = 0
+
+  init(kind: WorkerKind, site: SiteID) {
+    self.kind = kind
+    self.site = site
+  }
+
+  /// It runs a task that it may have others behind.
+  var mayHaveMore: Bool { phase == .busy && !current.isNone && !isStopping && !isDiscarded }
+}

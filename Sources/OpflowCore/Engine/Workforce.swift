@@ -1,0 +1,501 @@
+/// What a worker gave back.
+struct Freed {
+  /// The task that it has not any more; `none` for none.
+  var task = TaskID.none
+  /// What that held, where no other task of the worker's holds it now.
+  var share: Share?
+}
+
+/// What a worker that is gone took with it.
+struct Loss {
+  /// Why it is gone.
+  var complaint: String
+  /// It had not said hello, so nothing was started.
+  var wasLaunching: Bool
+  /// The task that it ran, or was launched for.
+  var current: TaskID
+  /// What it was handed, in order.
+  var ahead: [TaskID]
+  var share: Share?
+}
+
+/// The machines and their workers, what each of them holds and was handed, and by when it is to have
+/// said something. Nobody else writes any of that; each change says what it freed.
+struct Workforce {
+  private(set) var sites: [Site]
+  /// By number; those that are gone stay.
+  private(set) var workers: [WorkerRecord] = []
+  /// By kind.
+  private(set) var paces: [Pace]
+  private(set) var backlogs: Backlogs
+  var watch = WorkerWatch()
+  /// Tasks that a worker has or is to get.
+  private(set) var heldCount = 0
+  /// Tasks that workers were handed ahead.
+  private(set) var aheadCount = 0
+  /// How many of them were asked back.
+  private(set) var revokingCount = 0
+  /// By kind: how many live, have nothing to do, or have not said hello yet.
+  private var alive: [Int]
+  private var idle: [Int]
+  private var launching: [Int]
+  /// Whether there may be tasks that nobody can run.
+  private(set) var hasComplaints = false
+
+  init(options: SchedulerOptions, downloads: UInt64, laneCount: Int) {
+    sites = [Site(crews: Self.crews(cpu: options.maxParallel, downloads: downloads))]
+    paces = [
+      Pace(
+        maxAhead: SchedulerOptions.maxCommandsAhead,
+        aheadMicroseconds: SchedulerOptions.commandsAheadMicroseconds,
+        expectedWall: options.expectedWallMicroseconds),
+      Pace(
+        maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
+        expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds)),
+    ]
+    backlogs = Backlogs(laneCount: laneCount)
+    alive = WorkerKind.allCases.map { _ in 0 }
+    idle = alive
+    launching = alive
+  }
+
+  private static func crews(cpu: UInt64, downloads: UInt64) -> [Crew] {
+    let commands = cpu.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
+    return [
+      Crew(limit: commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))),
+      Crew(limit: Int(min(max(downloads, 1), 1 << 10))),
+    ]
+  }
+
+  // MARK: - Machines
+
+  /// One more machine; without an offer its first worker is to tell what it has.
+  mutating func join(_ offer: SiteOffer?) -> SiteID {
+    var site = Site(crews: Self.crews(cpu: offer?.cpu ?? 0, downloads: 1))
+    site.isUnknown = offer == nil
+    sites.append(site)
+    return SiteID(Int32(truncatingIfNeeded: sites.count - 1))
+  }
+
+  mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
+    sites[site.index].isUnknown = false
+    let limits = Self.crews(cpu: offer.cpu, downloads: 1).map(\.limit)
+    for kind in limits.indices { sites[site.index].crews[kind].limit = limits[kind] }
+  }
+
+  /// Nobody works there any more. Its workers are still to be lost, one by one.
+  mutating func leave(_ site: SiteID) { sites[site.index].isGone = true }
+
+  func isThere(_ site: SiteID) -> Bool {
+    sites.indices.contains(site.index) && !sites[site.index].isGone
+  }
+
+  /// Why nobody can run tasks of a kind, on this machine or on the others.
+  func complaint(of kind: WorkerKind, isLocal: Bool) -> String? {
+    if isLocal { return sites[0].crews[Int(kind.rawValue)].complaint }
+    var complaint: String?
+    for site in sites.dropFirst() where !site.isGone {
+      guard let own = site.crews[Int(kind.rawValue)].complaint else { return nil }
+      complaint = own
+    }
+    return complaint
+  }
+
+  /// Whether workers of a kind have just become slow.
+  mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
+    paces[Int(kind.rawValue)].noteTime(now)
+  }
+
+  // MARK: - Who there is
+
+  func isAlive(_ worker: WorkerID) -> Bool {
+    workers.indices.contains(worker.index) && workers[worker.index].phase != .gone
+  }
+
+  /// All that live.
+  var living: [WorkerID] { sites.count == 1 ? sites[0].workers : sites.flatMap(\.workers) }
+
+  /// How many workers of a kind live.
+  func count(of kind: WorkerKind) -> Int { alive[Int(kind.rawValue)] }
+
+  /// Whether every worker of a kind has nothing to do, or runs a task that it may have others behind.
+  func areAllAtWork(_ kind: WorkerKind) -> Bool {
+    alive[Int(kind.rawValue)] == idle[Int(kind.rawValue)] + backlogs.count(of: kind)
+  }
+
+  /// Whether a worker of a kind is free there, or may be launched.
+  func canTake(_ kind: WorkerKind, at site: SiteID) -> Bool {
+    let kind = Int(kind.rawValue)
+    return !sites[site.index].crews[kind].idle.isEmpty
+      || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
+  }
+
+  /// How many more tasks of a kind could start there at once, where they have their resources.
+  func startable(_ kind: WorkerKind, at site: SiteID) -> Int {
+    let kind = Int(kind.rawValue)
+    let crew = sites[site.index].crews[kind]
+    if !crew.idle.isEmpty { return crew.idle.count }
+    let mayGrow = crew.alive < crew.limit && paces[kind].wantsMore(alive: alive[kind])
+    return paces[kind].growsWhenSlow && mayGrow ? 1 : 0
+  }
+
+  // MARK: - Coming
+
+  /// A worker that is free, or one to be launched, where `canTake` says that there may be one.
+  mutating func claim(
+    _ kind: WorkerKind, at site: SiteID, now: Instant
+  ) -> (worker: WorkerID, isNew: Bool) {
+    if let free = sites[site.index].crews[Int(kind.rawValue)].idle.last {
+      leaveIdle(free)
+      return (free, false)
+    }
+    return (launch(kind, at: site, now: now), true)
+  }
+
+  mutating func launch(_ kind: WorkerKind, at site: SiteID, now: Instant) -> WorkerID {
+    let worker = WorkerID(Int32(truncatingIfNeeded: workers.count))
+    var record = WorkerRecord(kind: kind, site: site)
+    record.place = Int32(truncatingIfNeeded: sites[site.index].workers.count)
+    workers.append(record)
+    sites[site.index].workers.append(worker)
+    watch.add(helloBy: now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds))
+    changeCrew(of: worker) {
+      $0.alive += 1
+      $0.launching += 1
+    }
+    alive[Int(kind.rawValue)] += 1
+    launching[Int(kind.rawValue)] += 1
+    paces[Int(kind.rawValue)].noteLaunch(at: now)
+    return worker
+  }
+
+  /// A worker is there, and free.
+  ///
+  /// - Returns: what it was launched for, nothing of which was journaled; nil when it is not on its way.
+  mutating func welcome(_ worker: WorkerID) -> Freed? {
+    guard isAlive(worker), workers[worker.index].phase == .launching,
+      !workers[worker.index].isDiscarded
+    else { return nil }
+    changeCrew(of: worker) {
+      $0.silent = 0
+      $0.launching -= 1
+    }
+    launching[Int(workers[worker.index].kind.rawValue)] -= 1
+    watch.clearDeadline(of: worker)
+    watch.listen(to: worker)
+    let freed = withdraw(worker)
+    becomeIdle(worker)
+    return freed
+  }
+
+  /// Takes from a worker that is on its way what it was launched for.
+  mutating func withdraw(_ worker: WorkerID) -> Freed {
+    let record = workers[worker.index]
+    if record.current.isNone { return Freed() }
+    heldCount -= 1
+    return Freed(task: record.current, share: clear(worker))
+  }
+
+  /// What it held for the task that it has not any more.
+  private mutating func clear(_ worker: WorkerID) -> Share? {
+    let share = workers[worker.index].share
+    workers[worker.index].current = .none
+    workers[worker.index].share = nil
+    workers[worker.index].lane = -1
+    return share
+  }
+
+  // MARK: - Having
+
+  /// Gives a task to a worker that is free, or keeps it for one that is on its way.
+  ///
+  /// - Returns: whether it is to start now.
+  mutating func assign(
+    _ task: TaskID, lane: Int, _ share: Share, to worker: WorkerID, at now: Instant
+  ) -> Bool {
+    heldCount += 1
+    workers[worker.index].current = task
+    workers[worker.index].lane = Int32(truncatingIfNeeded: lane)
+    workers[worker.index].share = share
+    switch workers[worker.index].phase {
+    case .launching: return false
+    case .idle: workers[worker.index].phase = .busy
+    case .busy, .gone: preconditionFailure("a task was given to a worker that cannot take it")
+    }
+    paces[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
+    backlogs.update(worker, in: &workers)
+    return true
+  }
+
+  /// Gives a worker one more task of its lane, to start behind all that it has.
+  mutating func handAhead(_ task: TaskID, to worker: WorkerID) {
+    precondition(workers[worker.index].mayHaveMore, "a task was handed to a worker that runs none")
+    heldCount += 1
+    aheadCount += 1
+    workers[worker.index].ahead.append(HandedAhead(task: task))
+    backlogs.update(worker, in: &workers)
+  }
+
+  /// Notes that a task handed ahead is asked back.
+  ///
+  /// - Returns: whether it was not before.
+  mutating func noteRevoking(_ place: Int, of worker: WorkerID) -> Bool {
+    if workers[worker.index].ahead[place].isRevoking { return false }
+    workers[worker.index].ahead[place].isRevoking = true
+    revokingCount += 1
+    return true
+  }
+
+  /// The first task handed ahead is now the one that runs.
+  mutating func followOn(_ worker: WorkerID, at now: Instant) {
+    paces[Int(workers[worker.index].kind.rawValue)].noteStart(at: now)
+    workers[worker.index].current = removeAhead(0, of: worker)
+    watch.clearDeadline(of: worker)
+    backlogs.update(worker, in: &workers)
+  }
+
+  private mutating func removeAhead(_ place: Int, of worker: WorkerID) -> TaskID {
+    let handed = workers[worker.index].ahead.remove(at: place)
+    aheadCount -= 1
+    if handed.isRevoking { revokingCount -= 1 }
+    return handed.task
+  }
+
+  /// The task that a worker ran is to end, by then.
+  mutating func noteStop(of worker: WorkerID, by deadline: Instant) {
+    workers[worker.index].isStopping = true
+    watch.setDeadline(of: worker, at: deadline)
+    backlogs.update(worker, in: &workers)
+  }
+
+  mutating func noteRunState(knownBy worker: WorkerID) {
+    workers[worker.index].knowsRunState = true
+  }
+
+  /// The task that a worker ran has ended. The next one handed ahead follows: the worker starts it by
+  /// itself after a success, and gives all back after anything else.
+  mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
+    let kind = Int(workers[worker.index].kind.rawValue)
+    paces[kind].noteEnd(
+      wallMicroseconds: wall, alive: alive[kind], busy: alive[kind] - idle[kind] - launching[kind],
+      at: now)
+    heldCount -= 1
+    let task = workers[worker.index].current
+    watch.clearDeadline(of: worker)
+    let follows = continues && !workers[worker.index].isStopping
+    workers[worker.index].isStopping = false
+    if workers[worker.index].ahead.isEmpty {
+      let share = clear(worker)
+      becomeIdle(worker)
+      return Freed(task: task, share: share)
+    }
+    workers[worker.index].current = .none
+    if follows {
+      // It takes over what this one held. It may still be given back, if the order to revoke it came
+      // first.
+      followOn(worker, at: now)
+    } else {
+      watch.setDeadline(
+        of: worker, at: now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds))
+      backlogs.update(worker, in: &workers)
+    }
+    return Freed(task: task)
+  }
+
+  /// A task that was handed ahead comes back unstarted.
+  ///
+  /// - Returns: nil where the worker has it not, or cannot give it back.
+  mutating func revoked(_ worker: WorkerID, _ task: TaskID) -> Freed? {
+    if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
+      _ = removeAhead(place, of: worker)
+    } else if workers[worker.index].current == task, workers[worker.index].ahead.isEmpty {
+      workers[worker.index].current = .none
+    } else {
+      return nil
+    }
+    heldCount -= 1
+    guard workers[worker.index].current.isNone, workers[worker.index].ahead.isEmpty else {
+      backlogs.update(worker, in: &workers)
+      return Freed(task: task)
+    }
+    watch.clearDeadline(of: worker)
+    workers[worker.index].isStopping = false
+    let share = clear(worker)
+    becomeIdle(worker)
+    return Freed(task: task, share: share)
+  }
+
+  // MARK: - Going
+
+  /// Its end is ordered. What it holds stays held until it and all below it are gone: until then its
+  /// task may still run, and must not run anywhere else.
+  ///
+  /// - Returns: whether that was not so before.
+  mutating func discard(_ worker: WorkerID, complaint: String) -> Bool {
+    guard isAlive(worker), !workers[worker.index].isDiscarded else { return false }
+    workers[worker.index].isDiscarded = true
+    workers[worker.index].complaint = complaint
+    watch.forget(worker)
+    if workers[worker.index].idlePlace >= 0 { leaveIdle(worker) }
+    backlogs.update(worker, in: &workers)
+    return true
+  }
+
+  /// A worker is gone, and all that was below it.
+  mutating func lose(_ worker: WorkerID, complaint: String) -> Loss? {
+    guard isAlive(worker) else { return nil }
+    let loss = bury(worker, complaint: complaint)
+    let crew = crew(of: worker)
+    if loss.wasLaunching {
+      changeCrew(of: worker) { $0.silent += 1 }
+      if crew.silent + 1 >= SchedulerOptions.maxSilent {
+        if crew.alive > 0 {
+          limit(worker, to: crew.alive)
+        } else {
+          changeCrew(of: worker) { $0.complaint = loss.complaint }
+          hasComplaints = true
+        }
+      }
+    }
+    return loss
+  }
+
+  /// It could not be launched. Where others live, the run goes on with those.
+  mutating func launchFailed(_ worker: WorkerID, complaint: String) -> Loss? {
+    guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
+    guard crew(of: worker).alive > 1 else { return lose(worker, complaint: complaint) }
+    let loss = bury(worker, complaint: complaint)
+    limit(worker, to: crew(of: worker).alive)
+    return loss
+  }
+
+  private mutating func limit(_ worker: WorkerID, to count: Int) {
+    changeCrew(of: worker) { $0.limit = count }
+  }
+
+  private mutating func bury(_ worker: WorkerID, complaint: String) -> Loss {
+    let record = workers[worker.index]
+    let kind = Int(record.kind.rawValue)
+    let wasLaunching = record.phase == .launching
+    var ahead: [TaskID] = []
+    while !workers[worker.index].ahead.isEmpty { ahead.append(removeAhead(0, of: worker)) }
+    heldCount -= ahead.count + (record.current.isNone ? 0 : 1)
+    let share = clear(worker)
+    if record.idlePlace >= 0 { leaveIdle(worker) }
+    workers[worker.index].phase = .gone
+    backlogs.update(worker, in: &workers)
+    watch.forget(worker)
+    changeCrew(of: worker) {
+      $0.alive -= 1
+      if wasLaunching { $0.launching -= 1 }
+    }
+    alive[kind] -= 1
+    if wasLaunching { launching[kind] -= 1 }
+    let place = Int(record.place)
+    let site = record.site.index
+    if let last = sites[site].workers.popLast(), place < sites[site].workers.count {
+      sites[site].workers[place] = last
+      workers[last.index].place = record.place
+    }
+    return Loss(
+      complaint: record.isDiscarded ? record.complaint : complaint, wasLaunching: wasLaunching,
+      current: record.current, ahead: ahead, share: share)
+  }
+
+  // MARK: - Crews
+
+  private func crew(of worker: WorkerID) -> Crew {
+    let record = workers[worker.index]
+    return sites[record.site.index].crews[Int(record.kind.rawValue)]
+  }
+
+  private mutating func changeCrew(of worker: WorkerID, _ body: (inout Crew) -> Void) {
+    let site = workers[worker.index].site.index
+    body(&sites[site].crews[Int(workers[worker.index].kind.rawValue)])
+  }
+
+  private mutating func becomeIdle(_ worker: WorkerID) {
+    workers[worker.index].phase = .idle
+    let site = workers[worker.index].site.index
+    let kind = Int(workers[worker.index].kind.rawValue)
+    workers[worker.index].idlePlace = Int32(
+      truncatingIfNeeded: sites[site].crews[kind].idle.count)
+    sites[site].crews[kind].idle.append(worker)
+    idle[kind] += 1
+    backlogs.update(worker, in: &workers)
+  }
+
+  private mutating func leaveIdle(_ worker: WorkerID) {
+    let site = workers[worker.index].site.index
+    let kind = Int(workers[worker.index].kind.rawValue)
+    let place = Int(workers[worker.index].idlePlace)
+    workers[worker.index].idlePlace = -1
+    if let last = sites[site].crews[kind].idle.popLast(),
+      place < sites[site].crews[kind].idle.count
+    {
+      sites[site].crews[kind].idle[place] = last
+      workers[last.index].idlePlace = Int32(truncatingIfNeeded: place)
+    }
+    idle[kind] -= 1
+  }
+
+  // MARK: - Checks
+
+  /// What is wrong with it; nil when nothing is. Looks at everything.
+  func checkInvariants() -> String? {
+    for (index, site) in sites.enumerated() {
+      if let problem = check(site, SiteID(Int32(truncatingIfNeeded: index))) { return problem }
+    }
+    let records = living.map { workers[$0.index] }
+    if workers.count(where: { $0.phase != .gone }) != records.count {
+      return "a worker lives nowhere"
+    }
+    for kind in WorkerKind.allCases {
+      let own = records.filter { $0.kind == kind }
+      let index = Int(kind.rawValue)
+      if own.count != alive[index] || own.count(where: { $0.idlePlace >= 0 }) != idle[index]
+        || own.count(where: { $0.phase == .launching }) != launching[index]
+      {
+        return "workers of a kind are miscounted"
+      }
+      if own.contains(where: { $0.ahead.count > paces[index].maxAhead }) {
+        return "a worker was handed too many tasks ahead"
+      }
+    }
+    let ahead = records.flatMap(\.ahead)
+    if ahead.count != aheadCount { return "\(aheadCount) tasks ahead, \(ahead.count) found" }
+    if ahead.count(where: \.isRevoking) != revokingCount {
+      return "what is asked back is miscounted"
+    }
+    return watch.checkInvariants() ?? backlogs.checkInvariants(workers)
+  }
+
+  private func check(_ site: Site, _ id: SiteID) -> String? {
+    for (place, worker) in site.workers.enumerated() {
+      let record = workers[worker.index]
+      if Int(record.place) != place || record.site != id { return "a worker is out of its place" }
+      let isOffered = record.phase == .idle && !record.isDiscarded
+      if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
+      if isOffered, site.crews[Int(record.kind.rawValue)].idle[Int(record.idlePlace)] != worker {
+        return "an idle worker is out of its place"
+      }
+      let isHolding = !record.current.isNone || !record.ahead.isEmpty
+      switch record.phase {
+      case .gone: return "worker \(worker.rawValue) is gone and listed"
+      case .idle: if isHolding { return "an idle worker holds a task" }
+      case .launching:
+        if !record.ahead.isEmpty { return "a launching worker was handed a task ahead" }
+      case .busy: if !isHolding { return "a busy worker holds nothing" }
+      }
+      if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
+      let isListened = record.phase != .launching && !record.isDiscarded
+      if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
+    }
+    for (kind, crew) in site.crews.enumerated() {
+      let own = site.workers.filter { Int(workers[$0.index].kind.rawValue) == kind }
+      let launching = own.count { workers[$0.index].phase == .launching }
+      if own.count != crew.alive || launching != crew.launching { return "a crew is miscounted" }
+    }
+    return nil
+  }
+}
