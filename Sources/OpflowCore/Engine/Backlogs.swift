@@ -13,7 +13,11 @@ struct Backlogs {
   /// Lanes of which tasks were handed ahead, for a look at each.
   private(set) var lanesAhead: [Int] = []
 
-  init(laneCount: Int) {
+  /// Nobody is handed anything ahead in a run where this is not kept.
+  private let isKept: Bool
+
+  init(laneCount: Int, isKept: Bool) {
+    self.isKept = isKept
     lanes = Array(repeating: [], count: laneCount)
     totals = Array(repeating: 0, count: laneCount)
     depths = WorkerKind.allCases.map { _ in [] }
@@ -37,6 +41,7 @@ struct Backlogs {
 
   /// Puts a worker where it belongs by now, or takes it out.
   mutating func update(_ worker: WorkerID, in records: inout [WorkerRecord]) {
+    if !isKept { return }
     let isIn = records[worker.index].backlogPlace >= 0
     let depth = records[worker.index].ahead.count
     let belongs = records[worker.index].mayHaveMore
@@ -110,6 +115,7 @@ struct Backlogs {
       }
     }
     if found != counts.reduce(0, +) { return "workers that may have more are miscounted" }
+    if !isKept { return nil }
     return records.count { $0.mayHaveMore } == found ? nil : "a worker is offered nothing more"
   }
 }

@@ -181,7 +181,9 @@ package struct Engine {
       performed = 0
     }
     switch action {
-    case .order(let worker, let order): hold(order, for: worker)
+    case .order(let worker, let order):
+      if !journals { return action }
+      hold(order, for: worker)
     case .finish(let entry):
       closing = hasFailed ? Self.failure : entry
       ending = .dismiss

@@ -53,10 +53,10 @@ struct Phase {
   }
 
   /// Whether a task may start at all.
-  func mayStart(isFinally: Bool, isExempt: @autoclosure () -> Bool) -> Bool {
+  func mayStart(isFinally: Bool, isExempt: Bool) -> Bool {
     if isKilled || stopCause == .ioError { return false }
     switch step {
-    case .begin, .main: return stopCause == nil && (!isHalted || isExempt())
+    case .begin, .main: return stopCause == nil && (!isHalted || isExempt)
     case .finally: return isFinally
     case .done: return false
     }

@@ -21,7 +21,7 @@ package enum SchedulerEvent: Equatable, Sendable {
   case launchFailed(WorkerID, complaint: String)
   case started(WorkerID, TaskID, attempt: Int32)
   /// What a download did; its end follows.
-  case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
+  indirect case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
   /// What was ended with a task that had left it behind; the task's end follows.
   case left(WorkerID, TaskID, attempt: Int32, LeftBehind)
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)

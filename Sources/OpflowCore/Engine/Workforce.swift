@@ -53,7 +53,7 @@ struct Workforce {
         maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
         expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds)),
     ]
-    backlogs = Backlogs(laneCount: laneCount)
+    backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
     alive = WorkerKind.allCases.map { _ in 0 }
     idle = alive
     launching = alive

@@ -176,10 +176,12 @@ package struct Transition: Sendable, Equatable {
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
   /// Of a refusal: what could not be done, with what. For people.
   package var what: String = ""
-  /// Of a try's end: what was ended with it.
-  package var left: LeftBehind?
-  /// Of a download's end: what it did.
-  package var fetch: FetchRecord?
+  /// What few lines have stands apart, so that all others are small.
+  private var rare: Rare?
+
+  private indirect enum Rare: Sendable, Equatable {
+    case details(left: LeftBehind?, fetch: FetchRecord?)
+  }
 
   package init(
     _ event: TransitionEvent, _ task: TaskID, attempt: Int32 = 0, reason: EndReason? = nil
@@ -188,6 +190,22 @@ package struct Transition: Sendable, Equatable {
     self.task = task
     self.attempt = attempt
     outcome.reason = reason
+  }
+
+  /// Of a try's end: what was ended with it.
+  package var left: LeftBehind? {
+    get { if case .details(let left, _) = rare { left } else { nil } }
+    set { set(left: newValue, fetch: fetch) }
+  }
+
+  /// Of a download's end: what it did.
+  package var fetch: FetchRecord? {
+    get { if case .details(_, let fetch) = rare { fetch } else { nil } }
+    set { set(left: left, fetch: newValue) }
+  }
+
+  private mutating func set(left: LeftBehind?, fetch: FetchRecord?) {
+    rare = left == nil && fetch == nil ? nil : .details(left: left, fetch: fetch)
   }
 
   /// Nil where the event says it all.
