@@ -18,6 +18,10 @@ struct ImaginedRun {
   var journal: [Transition] = []
   var started: [Try] = []
   var launched: [WorkerID] = []
+  /// Where each worker is.
+  var sites: [WorkerID: SiteID] = [:]
+  /// What workers of a machine tell that it has, where not one processor.
+  var cores: [SiteID: Int] = [:]
   /// Workers that were killed and are not gone yet.
   var dying: [WorkerID] = []
   /// Workers that answer no pulse.
@@ -26,12 +30,14 @@ struct ImaginedRun {
 
   init(
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
-    seed: UInt64 = 1, handsAhead: Bool = false, expectedWall: Int64? = nil
+    seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
+    expectedWall: Int64? = nil
   ) {
     self.plan = plan
     var options = SchedulerOptions(
       maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: maxFailures, seed: seed)
     options.handsAhead = handsAhead
+    options.usesSites = usesSites
     if let expectedWall { options.expectedWallMicroseconds = expectedWall }
     engine = Engine(
       plan: plan, options: options,
@@ -60,7 +66,9 @@ struct ImaginedRun {
       if transition.event == .start {
         started.append(Try(task: plan.nameString(transition.task), attempt: transition.attempt))
       }
-    case .launch(let worker, _, _): launched.append(worker)
+    case .launch(let worker, _, let site):
+      launched.append(worker)
+      sites[worker] = site
     case .order(let worker, let order): inbox[worker, default: []].append(order)
     case .discard(let worker):
       dying.append(worker)
@@ -78,11 +86,15 @@ struct ImaginedRun {
         bury(dying.removeFirst())
       } else if !launched.isEmpty {
         let worker = launched.removeFirst()
-        tell(.workerReady(worker))
+        tell(.workerReady(worker, offer(of: worker)))
       } else if !obeyNext() {
         return
       }
     }
+  }
+
+  private func offer(of worker: WorkerID) -> WorkerOffer {
+    WorkerOffer(cores: sites[worker].flatMap { cores[$0] } ?? 1, actions: .all)
   }
 
   /// Lets every worker that is there take up its orders.

@@ -9,6 +9,10 @@ struct Chaos: Sendable {
   var cancels = 0
   var kills = 0
   var jumpsClock = 0
+  /// Machines that join, or are gone.
+  var changesSites = 0
+  var changesCapacities = 0
+  var changesPriorities = 0
   var lies = 0
   /// Workers of which one in so many never says hello; 0 for none.
   var silentOneIn = 0
@@ -42,6 +46,9 @@ struct Chaos: Sendable {
     if random.chance(30) { chaos.cancels = 1 + random.below(10) }
     if random.chance(20) { chaos.kills = 1 + random.below(8) }
     if random.chance(20) { chaos.jumpsClock = 1 + random.below(20) }
+    if random.chance(40) { chaos.changesSites = 1 + random.below(30) }
+    if random.chance(15) { chaos.changesCapacities = 1 + random.below(40) }
+    if random.chance(15) { chaos.changesPriorities = 1 + random.below(40) }
     if random.chance(10) { chaos.lies = 1 + random.below(20) }
     if random.chance(15) { chaos.silentOneIn = 1 + random.below(6) }
     if random.chance(15) { chaos.launchFailsOneIn = 1 + random.below(6) }

@@ -102,7 +102,7 @@ extension Drive {
     case .hello:
       workers[index].phase = .talking
       // The report of its hello is the event itself.
-      try tell(.workerReady(id, WorkerOffer(cores: 1, actions: .all)))
+      try tell(.workerReady(id, offer(of: workers[index])))
     case .order:
       let order = try workers[index].takeOrder(overWire: chaos.usesWire)
       switch (order, workers[index].kind) {
@@ -162,7 +162,7 @@ extension Drive {
       // A task that was handed ahead is given back then, so nothing follows.
     } else {
       workers[index].commands.tree?.exists = true
-      try witness.start(tree.task, tree.attempt, on: id)
+      try witness.start(tree.task, tree.attempt, on: id, at: workers[index].site)
       _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
     }
   }
@@ -174,7 +174,8 @@ extension Drive {
     let before = workers[index].downloads.transfers
     for sight in try workers[index].tell(event, at: now) {
       switch sight {
-      case .start(let task, let attempt): try witness.start(task, attempt, on: id)
+      case .start(let task, let attempt):
+        try witness.start(task, attempt, on: id, at: workers[index].site)
       case .end(let end): try witness.end(end, on: id)
       case .leave:
         workers[index].phase = .dead
@@ -256,6 +257,21 @@ extension Drive {
       // The coordinator may have been what stood still.
       if random.chance(50) { try tell(.late(nanoseconds: gap)) }
       wallMilliseconds += Int64(random.below(200_000)) - 100_000
+      return true
+    }
+    limit += chaos.changesSites
+    if roll < limit, options.usesSites {
+      try changeSites()
+      return true
+    }
+    limit += chaos.changesCapacities
+    if roll < limit {
+      try changeCapacity()
+      return true
+    }
+    limit += chaos.changesPriorities
+    if roll < limit {
+      try changePriorities()
       return true
     }
     limit += chaos.lies

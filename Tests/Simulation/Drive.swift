@@ -26,6 +26,10 @@ struct Drive {
   var now = Instant(nanoseconds: 1_000_000_000)
   var wallMilliseconds: Int64 = 1_700_000_000_000
   var workers: [ImaginedWorker] = []
+  /// From number 1 on.
+  var sites: [ImaginedSite] = []
+  /// There may be less of something than a task wants.
+  var isLowered = false
   /// How much of the file the sync under way covers, and which place it is of.
   var syncing: (count: Int, place: UInt64)?
   var failedLaunches: [WorkerID] = []
@@ -88,6 +92,7 @@ struct Drive {
     engine.begin(at: now, wall: wallMilliseconds)
     if crashIsDue { return .crashed }
     try decide(after: nil)
+    for _ in 0...random.below(3) { try joinSite() }
     while true {
       if crashIsDue { return .crashed }
       // Several facts may be taken in one turn.
@@ -128,6 +133,10 @@ struct Drive {
       now = max(now, wake)
     } else if witness.isSuspended {
       try tell(.proceed)
+    } else if options.usesSites, !hasSite {
+      try joinSite()
+    } else if isLowered {
+      try restoreCapacities()
     } else {
       throw Finding("nothing can happen any more, and the drive is not over")
     }
@@ -174,7 +183,7 @@ struct Drive {
       witness.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
       lines.append(DriveLine(transition: transition, at: now))
     case .began(let task, let attempt): try witness.begin(task, attempt)
-    case .launch(let worker, let kind, _): try launch(worker, kind)
+    case .launch(let worker, let kind, let site): try launch(worker, kind, at: site)
     case .discard(let worker):
       if chaos.sparesWorkers { throw Finding("a worker was given up that did nothing wrong") }
       // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
@@ -191,10 +200,12 @@ struct Drive {
     stopCause != nil || options.maxFailures > 0 && witness.failures >= options.maxFailures
   }
 
-  private mutating func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(Finding) {
+  private mutating func launch(
+    _ worker: WorkerID, _ kind: WorkerKind, at site: SiteID
+  ) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
     witness.noteLaunch(of: worker)
-    workers.append(ImaginedWorker(id: worker, kind: kind, plan: plan))
+    workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: plan))
     if chaos.launchFailsOneIn > 0, random.below(chaos.launchFailsOneIn) == 0 {
       workers[worker.index].phase = .gone
       failedLaunches.append(worker)

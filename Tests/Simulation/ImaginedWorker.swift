@@ -19,6 +19,7 @@ struct ImaginedWorker {
 
   let id: WorkerID
   let kind: WorkerKind
+  let site: SiteID
   var phase = Phase.launching
   /// Orders that it has not read, reports that nobody has read.
   var inbox: [WorkerOrder] = []
@@ -27,9 +28,10 @@ struct ImaginedWorker {
   var commands: ImaginedCommands
   var downloads: ImaginedDownloads
 
-  init(id: WorkerID, kind: WorkerKind, plan: Plan) {
+  init(id: WorkerID, kind: WorkerKind, site: SiteID, plan: Plan) {
     self.id = id
     self.kind = kind
+    self.site = site
     commands = ImaginedCommands(plan)
     downloads = ImaginedDownloads(plan)
   }

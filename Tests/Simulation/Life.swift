@@ -169,6 +169,7 @@ package struct Life {
       maxParallel: UInt64(1 + random.below(5)), memoryBytes: 1 << 30,
       maxFailures: isUndisturbed ? 0 : random.below(4), seed: random.next())
     options.handsAhead = random.chance(70)
+    options.usesSites = random.chance(25)
     options.expectedWallMicroseconds = random.chance(70) ? 100 : 1_000_000
     return options
   }

@@ -25,9 +25,10 @@ struct Witness {
   }
 
   let plan: Plan
-  private let urgency: Urgency
-  private let capacity: [UInt64]
-  private var used: [UInt64]
+  private let usesSites: Bool
+  private var urgency: Urgency
+  private var priorities: [TaskID: Int16] = [:]
+  var stock: Stock
   private var live: [TaskID: WorkerID] = [:]
   private var started: Set<Try> = []
   private var ended: [Try: Outcome] = [:]
@@ -49,13 +50,9 @@ struct Witness {
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
-    urgency = Urgency(plan: plan)
-    var capacity = plan.resources.map(\.capacity)
-    capacity[0] = options.maxParallel
-    if capacity[1] == 0 { capacity[1] = options.memoryBytes }
-    if capacity[2] == 0 { capacity[2] = 4 }
-    self.capacity = capacity
-    used = [UInt64](repeating: 0, count: capacity.count)
+    usesSites = options.usesSites
+    urgency = Urgency(plan: plan, [:])
+    stock = Stock(plan: plan, options: options)
     stand = [Stand](repeating: .waiting, count: plan.taskCount)
     lastAttempt = [Int32](repeating: 0, count: plan.taskCount)
     retries = [Int](repeating: 0, count: plan.taskCount)
@@ -80,7 +77,9 @@ struct Witness {
 
   // MARK: - Processes
 
-  mutating func start(_ task: TaskID, _ attempt: Int32, on worker: WorkerID) throws(Finding) {
+  mutating func start(
+    _ task: TaskID, _ attempt: Int32, on worker: WorkerID, at site: SiteID
+  ) throws(Finding) {
     guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
       throw fault(task, "its try \(attempt) has a process and no start in the journal")
     }
@@ -88,12 +87,15 @@ struct Witness {
       throw fault(task, "its try \(attempt) was started twice")
     }
     guard live.updateValue(worker, forKey: task) == nil else { throw fault(task, "it runs twice") }
-    for item in demand(task) {
-      used[Int(item.resource)] += item.amount
-      if used[Int(item.resource)] > capacity[Int(item.resource)] {
-        throw fault(task, "resource \(item.resource) is used beyond its capacity")
-      }
+    if usesSites, isBoundHere(task) != (site == .local) {
+      throw fault(task, "it runs on site \(site.rawValue)")
     }
+    try stock.take(task, at: site)
+  }
+
+  /// Downloads, and what comes after all others, run on the coordinator's machine.
+  private func isBoundHere(_ task: TaskID) -> Bool {
+    plan.kind(task) == .download || plan.flags(task).contains(.finally)
   }
 
   mutating func end(_ end: ImaginedTree.End, on worker: WorkerID) throws(Finding) {
@@ -111,18 +113,19 @@ struct Witness {
 
   private mutating func release(_ task: TaskID) {
     guard live.removeValue(forKey: task) != nil else { return }
-    for item in demand(task) { used[Int(item.resource)] -= item.amount }
-  }
-
-  private func demand(_ task: TaskID) -> [DemandItem] {
-    plan.demandList(plan.demand[task.index]).map {
-      DemandItem(resource: $0.resource, amount: min($0.amount, capacity[Int($0.resource)]))
-    }
+    stock.give(task)
   }
 
   // MARK: - The journal
 
   mutating func noteLaunch(of worker: WorkerID) { launches.insert(worker) }
+
+  mutating func forgetLaunch(of worker: WorkerID) { launches.remove(worker) }
+
+  mutating func prioritise(_ tasks: [TaskPriority]) {
+    for entry in tasks { priorities[entry.task] = entry.priority }
+    urgency = Urgency(plan: plan, priorities)
+  }
 
   /// The line that tells of a start ends there in the file.
   mutating func noteLine(_ line: Transition, end: Int) {
@@ -289,6 +292,7 @@ struct Witness {
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
+        !usesSites || isBoundHere(other) == isBoundHere(start),
         urgency.isBefore(other, start)
       {
         throw fault(start, "it started before the more urgent \(plan.nameString(other))")
@@ -307,8 +311,8 @@ private struct Urgency {
   private var priority: [Int16]
   private var path: [Int]
 
-  init(plan: Plan) {
-    priority = plan.tasks.map { plan.priority[$0] }
+  init(plan: Plan, _ given: [TaskID: Int16]) {
+    priority = plan.tasks.map { given[TaskID($0)] ?? plan.priority[$0] }
     path = [Int](repeating: 1, count: plan.taskCount)
     for index in plan.topologicalOrder.reversed() {
       for edge in plan.dependents(TaskID(index)) {

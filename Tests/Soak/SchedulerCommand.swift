@@ -1,19 +1,23 @@
 import Glibc
 import OpflowCore
 
-/// `scheduler COUNT [PARALLEL]`: what the engine itself costs, with nothing around it. Plays a plan
-/// of that many tasks, each of which needs three others, with workers that are always ready, and prints
-/// how many transitions a second it makes and how many bytes a task it holds.
+/// `scheduler COUNT [PARALLEL [SITES]]`: what the engine itself costs, with nothing around it. Plays a
+/// plan of that many tasks, each of which needs three others, with workers that are always ready, and
+/// prints how many transitions a second it makes and how many bytes a task it holds. With SITES the
+/// tasks run on so many further machines, of which each runs PARALLEL at once.
 struct SchedulerCommand {
   private let count: Int
   private let parallel: UInt64
+  private let siteCount: Int
 
   init?(_ arguments: [String]) {
-    guard (1...2).contains(arguments.count), let count = Int(arguments[0]), count > 0,
-      let parallel = arguments.count == 2 ? UInt64(arguments[1]) : 8, parallel > 0
+    guard (1...3).contains(arguments.count), let count = Int(arguments[0]), count > 0,
+      let parallel = arguments.count >= 2 ? UInt64(arguments[1]) : 8, parallel > 0,
+      let siteCount = arguments.count == 3 ? Int(arguments[2]) : 0, siteCount >= 0
     else { return nil }
     self.count = count
     self.parallel = parallel
+    self.siteCount = siteCount
   }
 
   func run() -> Int32 {
@@ -22,7 +26,10 @@ struct SchedulerCommand {
     let attempts = [Int32](repeating: 0, count: count)
     var options = SchedulerOptions(
       maxParallel: parallel, memoryBytes: 1 << 40, maxFailures: 1, seed: 1)
-    options.handsAhead = false
+    // With further machines as a run has it, since the work for each is to be bounded.
+    options.handsAhead = siteCount > 0
+    options.usesSites = siteCount > 0
+    options.expectedWallMicroseconds = 1000
     let before = Self.residentBytes
     let start = Cost.now.cpuMicroseconds
     var game = Game(
@@ -30,7 +37,7 @@ struct SchedulerCommand {
         plan: plan, options: options, entering: Entering(initial: initial, attempts: attempts),
         journal: nil))
     let ready = Cost.now.cpuMicroseconds
-    game.play()
+    game.play(onSites: siteCount, ofEach: parallel)
     let end = Cost.now.cpuMicroseconds
     let bytes = Self.residentBytes - before
     // Waiting, ready, running, ended.
@@ -47,7 +54,7 @@ struct SchedulerCommand {
     return 0
   }
 
-  /// Every task needs three of the hundred before it.
+  /// Every task needs three of those shortly before it, as many as keep all workers busy.
   private func plan() -> Plan? {
     var builder = PlanBuilder()
     builder.reserve(taskCount: count, edgeCount: count * 3, textByteCount: count * 8)
@@ -65,9 +72,10 @@ struct SchedulerCommand {
       entry.demand = demand
       _ = builder.add(entry)
     }
+    let width = siteCount == 0 ? 100 : 2 * siteCount * Int(parallel)
     for index in 0..<count {
-      if index >= 100 {
-        for distance in [100, 61, 7] {
+      if index >= width {
+        for distance in [width, width * 61 / 100, width * 7 / 100] {
           builder.addNeed(TaskID(index - distance), on: .success)
         }
       }
@@ -104,9 +112,13 @@ private struct Game {
 
   init(_ engine: Engine) { self.engine = engine }
 
-  mutating func play() {
+  mutating func play(onSites siteCount: Int, ofEach cpu: UInt64) {
     engine.begin(at: now, wall: 0)
     perform()
+    for site in 0..<siteCount {
+      let offer = SiteOffer(cpu: cpu, memoryBytes: 1 << 40)
+      tell(.siteJoined(SiteID(Int32(site + 1)), offer))
+    }
     while !running.isEmpty || !ready.isEmpty {
       if let worker = ready.popLast() {
         tell(.workerReady(worker, WorkerOffer(cores: 1, actions: .all)))
@@ -129,7 +141,8 @@ private struct Game {
     while let step = engine.next(at: now) {
       switch step {
       case .launch(let worker, _, _): ready.append(worker)
-      case .order(let worker, .run(let task, let attempt)):
+      case .order(let worker, .run(let task, let attempt)),
+        .order(let worker, .follow(let task, let attempt)):
         running.append((worker, task, attempt))
       case .tell(.transition(let transition)): if transition.event == .success { ended += 1 }
       case .tell, .began, .order, .discard, .write, .sync, .dismiss, .finish: break

@@ -2,8 +2,8 @@
 /// what it follows from was done.
 package enum EngineStep: Equatable, Sendable {
   /// A line was added to the journal's: for views, which are to hear of it whether or not it can be
-  /// written. Apart from the others, which are small and handed on several times.
-  indirect case tell(JournalEntry)
+  /// written.
+  case tell(JournalEntry)
   /// A worker has begun with a task that it was handed ahead.
   case began(TaskID, attempt: Int32)
   /// Start a worker on that machine; answered by `launched`, and later `workerReady`, or by `launchFailed`.

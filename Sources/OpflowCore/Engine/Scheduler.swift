@@ -74,9 +74,9 @@ struct Scheduler {
       learn(offer, from: worker)
       welcome(worker, at: now)
     case .workerLost(let worker, let complaint):
-      lose(worker, complaint: complaint, into: &actions)
+      lose(worker, complaint: complaint, at: now, into: &actions)
     case .launchFailed(let worker, let complaint):
-      launchFailed(worker, complaint: complaint, into: &actions)
+      launchFailed(worker, complaint: complaint, at: now, into: &actions)
     case .started(let worker, let task, let attempt):
       if holds(worker, task, attempt, "started", at: now, into: &actions) {
         noteStart(of: task, on: worker, at: now)
@@ -110,7 +110,8 @@ struct Scheduler {
     case .suspend: suspend(at: now, into: &actions)
     case .proceed: proceed(at: now, into: &actions)
     case .siteJoined(let site, let offer): join(site, offer, at: now, into: &actions)
-    case .siteLost(let site, let complaint): leave(site, complaint: complaint, into: &actions)
+    case .siteLost(let site, let complaint):
+      leave(site, complaint: complaint, at: now, into: &actions)
     case .capacity(let resource, let amount): resources.setCapacity(amount, of: resource)
     case .prioritise(let tasks): prioritise(tasks)
     }

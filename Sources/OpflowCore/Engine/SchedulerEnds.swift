@@ -9,14 +9,11 @@ extension Scheduler {
     if let share = freed.share { resources.give(share) }
     graph.mark(task, .ran)
 
-    var transition = Transition(.success, task, attempt: attempt[task.index])
-    transition.outcome = outcome
-    transition.what = what
-    if !leftBehind.isEmpty { transition.left = leftBehind.removeValue(forKey: task) }
-    if !fetches.isEmpty, let fetch = fetches.removeValue(forKey: task) {
-      transition.fetch = fetch
-      transition.what = fetch.report.what
-    }
+    let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
+    let fetch = fetches.isEmpty ? nil : fetches.removeValue(forKey: task)
+    var transition = Transition(
+      .success, task, attempt: attempt[task.index], outcome: outcome,
+      what: fetch.map(\.report.what) ?? what, left: left, fetch: fetch)
     switch outcome.reason {
     case .stopped:
       transition.event = .cancel

@@ -7,7 +7,12 @@ extension Scheduler {
     let joined = workforce.join(offer)
     precondition(joined == site, "machines are numbered in the order in which they join")
     resources.join(offer ?? SiteOffer(cpu: 0, memoryBytes: 0))
-    guard offer == nil else { return }
+    scout(site, at: now, into: &actions)
+  }
+
+  /// Sends a worker to a machine of which nobody knows what it has, unless one is on its way.
+  mutating func scout(_ site: SiteID, at now: Instant, into actions: inout [EngineStep]) {
+    guard workforce.wantsScout(site), !phase.isKilled else { return }
     let worker = workforce.launch(.command, at: site, now: now)
     actions.append(.launch(worker, .command, site))
   }
@@ -26,13 +31,13 @@ extension Scheduler {
 
   /// A machine is gone with all its workers, and so is every process of theirs.
   mutating func leave(
-    _ site: SiteID, complaint: String, into actions: inout [EngineStep]
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard workforce.isThere(site), site != .local else { return }
     workforce.leave(site)
     resources.leave(site)
     for worker in workforce.sites[site.index].workers {
-      lose(worker, complaint: complaint, into: &actions)
+      lose(worker, complaint: complaint, at: now, into: &actions)
     }
   }
 

@@ -112,18 +112,20 @@ extension Scheduler {
 
   /// A worker is gone, and all that was below it.
   mutating func lose(
-    _ worker: WorkerID, complaint: String, into actions: inout [EngineStep]
+    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard let loss = workforce.lose(worker, complaint: complaint) else { return }
     bear(loss, into: &actions)
+    scout(loss.site, at: now, into: &actions)
   }
 
   /// It could not be launched. Where others live, the run goes on with those.
   mutating func launchFailed(
-    _ worker: WorkerID, complaint: String, into actions: inout [EngineStep]
+    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard let loss = workforce.launchFailed(worker, complaint: complaint) else { return }
     bear(loss, into: &actions)
+    scout(loss.site, at: now, into: &actions)
   }
 
   private mutating func bear(_ loss: Loss, into actions: inout [EngineStep]) {

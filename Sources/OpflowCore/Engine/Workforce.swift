@@ -1,24 +1,3 @@
-/// What a worker gave back.
-struct Freed {
-  /// The task that it has not any more; `none` for none.
-  var task = TaskID.none
-  /// What that held, where no other task of the worker's holds it now.
-  var share: Share?
-}
-
-/// What a worker that is gone took with it.
-struct Loss {
-  /// Why it is gone.
-  var complaint: String
-  /// It had not said hello, so nothing was started.
-  var wasLaunching: Bool
-  /// The task that it ran, or was launched for.
-  var current: TaskID
-  /// What it was handed, in order.
-  var ahead: [TaskID]
-  var share: Share?
-}
-
 /// The machines and their workers, what each of them holds and was handed, and by when it is to have
 /// said something. Nobody else writes any of that; each change says what it freed.
 struct Workforce {
@@ -36,9 +15,9 @@ struct Workforce {
   /// How many of them were asked back.
   private(set) var revokingCount = 0
   /// By kind: how many live, have nothing to do, or have not said hello yet.
-  private var alive: [Int]
-  private var idle: [Int]
-  private var launching: [Int]
+  private(set) var alive: [Int]
+  private(set) var idle: [Int]
+  private(set) var launching: [Int]
   /// Whether there may be tasks that nobody can run.
   private(set) var hasComplaints = false
 
@@ -114,6 +93,13 @@ struct Workforce {
 
   /// All that live.
   var living: [WorkerID] { sites.count == 1 ? sites[0].workers : sites.flatMap(\.workers) }
+
+  /// Whether nobody is on the way to a machine of which nobody knows what it has.
+  func wantsScout(_ site: SiteID) -> Bool {
+    let crew = sites[site.index].crews[Int(WorkerKind.command.rawValue)]
+    return isThere(site) && sites[site.index].isUnknown && crew.alive == 0
+      && crew.complaint == nil
+  }
 
   /// How many workers of a kind live.
   func count(of kind: WorkerKind) -> Int { alive[Int(kind.rawValue)] }
@@ -398,8 +384,8 @@ struct Workforce {
       workers[last.index].place = record.place
     }
     return Loss(
-      complaint: record.isDiscarded ? record.complaint : complaint, wasLaunching: wasLaunching,
-      current: record.current, ahead: ahead, share: share)
+      complaint: record.isDiscarded ? record.complaint : complaint, site: record.site,
+      wasLaunching: wasLaunching, current: record.current, ahead: ahead, share: share)
   }
 
   // MARK: - Crews
@@ -437,65 +423,5 @@ struct Workforce {
       workers[last.index].idlePlace = Int32(truncatingIfNeeded: place)
     }
     idle[kind] -= 1
-  }
-
-  // MARK: - Checks
-
-  /// What is wrong with it; nil when nothing is. Looks at everything.
-  func checkInvariants() -> String? {
-    for (index, site) in sites.enumerated() {
-      if let problem = check(site, SiteID(Int32(truncatingIfNeeded: index))) { return problem }
-    }
-    let records = living.map { workers[$0.index] }
-    if workers.count(where: { $0.phase != .gone }) != records.count {
-      return "a worker lives nowhere"
-    }
-    for kind in WorkerKind.allCases {
-      let own = records.filter { $0.kind == kind }
-      let index = Int(kind.rawValue)
-      if own.count != alive[index] || own.count(where: { $0.idlePlace >= 0 }) != idle[index]
-        || own.count(where: { $0.phase == .launching }) != launching[index]
-      {
-        return "workers of a kind are miscounted"
-      }
-      if own.contains(where: { $0.ahead.count > paces[index].maxAhead }) {
-        return "a worker was handed too many tasks ahead"
-      }
-    }
-    let ahead = records.flatMap(\.ahead)
-    if ahead.count != aheadCount { return "\(aheadCount) tasks ahead, \(ahead.count) found" }
-    if ahead.count(where: \.isRevoking) != revokingCount {
-      return "what is asked back is miscounted"
-    }
-    return watch.checkInvariants() ?? backlogs.checkInvariants(workers)
-  }
-
-  private func check(_ site: Site, _ id: SiteID) -> String? {
-    for (place, worker) in site.workers.enumerated() {
-      let record = workers[worker.index]
-      if Int(record.place) != place || record.site != id { return "a worker is out of its place" }
-      let isOffered = record.phase == .idle && !record.isDiscarded
-      if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
-      if isOffered, site.crews[Int(record.kind.rawValue)].idle[Int(record.idlePlace)] != worker {
-        return "an idle worker is out of its place"
-      }
-      let isHolding = !record.current.isNone || !record.ahead.isEmpty
-      switch record.phase {
-      case .gone: return "worker \(worker.rawValue) is gone and listed"
-      case .idle: if isHolding { return "an idle worker holds a task" }
-      case .launching:
-        if !record.ahead.isEmpty { return "a launching worker was handed a task ahead" }
-      case .busy: if !isHolding { return "a busy worker holds nothing" }
-      }
-      if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
-      let isListened = record.phase != .launching && !record.isDiscarded
-      if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
-    }
-    for (kind, crew) in site.crews.enumerated() {
-      let own = site.workers.filter { Int(workers[$0.index].kind.rawValue) == kind }
-      let launching = own.count { workers[$0.index].phase == .launching }
-      if own.count != crew.alive || launching != crew.launching { return "a crew is miscounted" }
-    }
-    return nil
   }
 }

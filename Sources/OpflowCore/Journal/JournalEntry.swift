@@ -1,10 +1,11 @@
 /// A line of the journal, as a value. `JournalEncoder` writes its text, `JournalLine` reads it.
 package enum JournalEntry: Sendable, Equatable {
-  case open(OpenEntry)
+  // Those that come once or a few times stand apart, so that the one that comes all the time is small.
+  indirect case open(OpenEntry)
   /// A further drive of the run begins.
-  case resume(ResumeEntry)
+  indirect case resume(ResumeEntry)
   case close(CloseEntry)
-  case worker(WorkerEntry)
+  indirect case worker(WorkerEntry)
   case transition(Transition)
 }
 
@@ -166,21 +167,21 @@ package struct Transition: Sendable, Equatable {
   /// Of a `start`: the worker has another one before it, and begins with it when that one has ended
   /// with success.
   package var isAhead = false
-  /// Of a try's end, and of a `failure` without a try.
-  package var outcome: Outcome = Outcome(status: .unknown)
   /// Of a `failure`: it does not fail the run.
   package var allowed = false
-  /// Of a `retry`: until the next try, in milliseconds.
-  package var delayMilliseconds: Int64 = 0
   /// Of a `success` and an allowed `failure`.
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
-  /// Of a refusal: what could not be done, with what. For people.
-  package var what: String = ""
-  /// What few lines have stands apart, so that all others are small.
-  private var rare: Rare?
+  /// What starts do not tell stands apart: they are half of all lines.
+  private var end: End?
 
-  private indirect enum Rare: Sendable, Equatable {
-    case details(left: LeftBehind?, fetch: FetchRecord?)
+  private indirect enum End: Sendable, Equatable { case of(EndDetails) }
+
+  private struct EndDetails: Sendable, Equatable {
+    var outcome = Outcome(status: .unknown)
+    var delayMilliseconds: Int64 = 0
+    var what = ""
+    var left: LeftBehind?
+    var fetch: FetchRecord?
   }
 
   package init(
@@ -189,23 +190,58 @@ package struct Transition: Sendable, Equatable {
     self.event = event
     self.task = task
     self.attempt = attempt
-    outcome.reason = reason
+    if let reason { end = .of(EndDetails(outcome: Outcome(status: .unknown, reason: reason))) }
+  }
+
+  /// The end of a try.
+  ///
+  /// - Parameters:
+  ///   - what: of a refusal: what could not be done.
+  ///   - left: what was ended with it.
+  ///   - fetch: of a download's end: what it did.
+  package init(
+    _ event: TransitionEvent, _ task: TaskID, attempt: Int32, outcome: Outcome, what: String,
+    left: LeftBehind?, fetch: FetchRecord?
+  ) {
+    self.event = event
+    self.task = task
+    self.attempt = attempt
+    details = EndDetails(outcome: outcome, what: what, left: left, fetch: fetch)
+  }
+
+  private var details: EndDetails {
+    get { if case .of(let details) = end { details } else { EndDetails() } }
+    set { end = newValue == EndDetails() ? nil : .of(newValue) }
+  }
+
+  /// Of a try's end, and of a `failure` without a try.
+  package var outcome: Outcome {
+    get { if case .of(let details) = end { details.outcome } else { Outcome(status: .unknown) } }
+    set { details.outcome = newValue }
+  }
+
+  /// Of a `retry`: until the next try, in milliseconds.
+  package var delayMilliseconds: Int64 {
+    get { details.delayMilliseconds }
+    set { details.delayMilliseconds = newValue }
+  }
+
+  /// Of a refusal: what could not be done, with what. For people.
+  package var what: String {
+    get { details.what }
+    set { details.what = newValue }
   }
 
   /// Of a try's end: what was ended with it.
   package var left: LeftBehind? {
-    get { if case .details(let left, _) = rare { left } else { nil } }
-    set { set(left: newValue, fetch: fetch) }
+    get { details.left }
+    set { details.left = newValue }
   }
 
   /// Of a download's end: what it did.
   package var fetch: FetchRecord? {
-    get { if case .details(_, let fetch) = rare { fetch } else { nil } }
-    set { set(left: left, fetch: newValue) }
-  }
-
-  private mutating func set(left: LeftBehind?, fetch: FetchRecord?) {
-    rare = left == nil && fetch == nil ? nil : .details(left: left, fetch: fetch)
+    get { details.fetch }
+    set { details.fetch = newValue }
   }
 
   /// Nil where the event says it all.

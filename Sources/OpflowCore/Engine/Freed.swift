@@ -1,0 +1,21 @@
+/// What a worker gave back.
+struct Freed {
+  /// The task that it has not any more; `none` for none.
+  var task = TaskID.none
+  /// What that held, where no other task of the worker's holds it now.
+  var share: Share?
+}
+
+/// What a worker that is gone took with it.
+struct Loss {
+  /// Why it is gone.
+  var complaint: String
+  var site: SiteID
+  /// It had not said hello, so nothing was started.
+  var wasLaunching: Bool
+  /// The task that it ran, or was launched for.
+  var current: TaskID
+  /// What it was handed, in order.
+  var ahead: [TaskID]
+  var share: Share?
+}

@@ -1,0 +1,59 @@
+extension Workforce {
+  /// What is wrong with it; nil when nothing is. Looks at everything.
+  func checkInvariants() -> String? {
+    for (index, site) in sites.enumerated() {
+      if let problem = check(site, SiteID(Int32(truncatingIfNeeded: index))) { return problem }
+    }
+    let records = living.map { workers[$0.index] }
+    if workers.count(where: { $0.phase != .gone }) != records.count {
+      return "a worker lives nowhere"
+    }
+    for kind in WorkerKind.allCases {
+      let own = records.filter { $0.kind == kind }
+      let index = Int(kind.rawValue)
+      if own.count != alive[index] || own.count(where: { $0.idlePlace >= 0 }) != idle[index]
+        || own.count(where: { $0.phase == .launching }) != launching[index]
+      {
+        return "workers of a kind are miscounted"
+      }
+      if own.contains(where: { $0.ahead.count > paces[index].maxAhead }) {
+        return "a worker was handed too many tasks ahead"
+      }
+    }
+    let ahead = records.flatMap(\.ahead)
+    if ahead.count != aheadCount { return "\(aheadCount) tasks ahead, \(ahead.count) found" }
+    if ahead.count(where: \.isRevoking) != revokingCount {
+      return "what is asked back is miscounted"
+    }
+    return watch.checkInvariants() ?? backlogs.checkInvariants(workers)
+  }
+
+  private func check(_ site: Site, _ id: SiteID) -> String? {
+    for (place, worker) in site.workers.enumerated() {
+      let record = workers[worker.index]
+      if Int(record.place) != place || record.site != id { return "a worker is out of its place" }
+      let isOffered = record.phase == .idle && !record.isDiscarded
+      if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
+      if isOffered, site.crews[Int(record.kind.rawValue)].idle[Int(record.idlePlace)] != worker {
+        return "an idle worker is out of its place"
+      }
+      let isHolding = !record.current.isNone || !record.ahead.isEmpty
+      switch record.phase {
+      case .gone: return "worker \(worker.rawValue) is gone and listed"
+      case .idle: if isHolding { return "an idle worker holds a task" }
+      case .launching:
+        if !record.ahead.isEmpty { return "a launching worker was handed a task ahead" }
+      case .busy: if !isHolding { return "a busy worker holds nothing" }
+      }
+      if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
+      let isListened = record.phase != .launching && !record.isDiscarded
+      if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
+    }
+    for (kind, crew) in site.crews.enumerated() {
+      let own = site.workers.filter { Int(workers[$0.index].kind.rawValue) == kind }
+      let launching = own.count { workers[$0.index].phase == .launching }
+      if own.count != crew.alive || launching != crew.launching { return "a crew is miscounted" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,66 @@
+import OpflowCore
+
+/// What tasks use of what there is, as somebody counts it who sees processes and machines and knows
+/// nothing of the engine's own accounts.
+///
+/// Where a capacity changes while tasks run, they may hold what was cut to the earlier one: they count
+/// as little as they can hold, against the most there ever was.
+struct Stock {
+  private struct Use {
+    var site: Int
+    var resource: Int
+    var amount: UInt64
+  }
+
+  private let plan: Plan
+  /// By site, then by resource: the most there ever was.
+  private var capacity: [[UInt64]]
+  private var used: [[UInt64]]
+  /// Of this machine and the run: the least there ever was.
+  private var least: [UInt64]
+  private var uses: [TaskID: [Use]] = [:]
+
+  init(plan: Plan, options: SchedulerOptions) {
+    self.plan = plan
+    var own = plan.resources.map(\.capacity)
+    own[0] = options.maxParallel
+    if own[1] == 0 { own[1] = options.memoryBytes }
+    if own[2] == 0 { own[2] = 4 }
+    capacity = [own]
+    used = [own.map { _ in 0 }]
+    least = own
+  }
+
+  mutating func join(cpu: UInt64, memory: UInt64) {
+    capacity.append([cpu, memory])
+    used.append([0, 0])
+  }
+
+  mutating func set(_ resource: Int, to amount: UInt64) {
+    capacity[0][resource] = max(capacity[0][resource], amount)
+    // Of what the manifest names nothing is ever cut.
+    if resource < 3 { least[resource] = min(least[resource], amount) }
+  }
+
+  mutating func take(_ task: TaskID, at site: SiteID) throws(Finding) {
+    var own: [Use] = []
+    for item in plan.demandList(plan.demand[task.index]) {
+      let resource = Int(item.resource)
+      let place = resource < 2 ? site.index : 0
+      let whole = place == 0 ? least[resource] : capacity[place][resource]
+      let use = Use(site: place, resource: resource, amount: min(item.amount, whole))
+      used[place][resource] += use.amount
+      if used[place][resource] > capacity[place][resource] {
+        throw Finding(
+          "\(plan.nameString(task)): resource \(resource) of site \(place) is used beyond its capacity"
+        )
+      }
+      own.append(use)
+    }
+    uses[task] = own
+  }
+
+  mutating func give(_ task: TaskID) {
+    for use in uses.removeValue(forKey: task) ?? [] { used[use.site][use.resource] -= use.amount }
+  }
+}
