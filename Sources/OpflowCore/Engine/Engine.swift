@@ -12,9 +12,10 @@ package struct Engine {
   private let journals: Bool
   private var gate: OrderGate
 
-  /// What the scheduler ordered, of which the first `performed` are done with.
+  /// What the scheduler ordered since `due` was filled.
   private var actions: [EngineStep] = []
-  private var performed = 0
+  /// What it ordered before and is still to be done, the next one last: it is moved out, not copied.
+  private var due: [EngineStep] = []
   /// Lines of the run that are to be written next.
   private var lines: [JournalEntry]
   /// How many of them are.
@@ -156,7 +157,11 @@ package struct Engine {
   package mutating func nextDecision() -> EngineStep? {
     while true {
       if told < lines.count { return nextLine() }
-      if performed == actions.count { return nil }
+      if due.isEmpty {
+        if actions.isEmpty { return nil }
+        swap(&actions, &due)
+        due.reverse()
+      }
       if let step = nextAction() { return step }
     }
   }
@@ -174,12 +179,7 @@ package struct Engine {
 
   /// Goes on through what the scheduler ordered; nil where that is nothing for the host yet.
   private mutating func nextAction() -> EngineStep? {
-    let action = actions[performed]
-    performed += 1
-    if performed == actions.count {
-      actions.removeAll(keepingCapacity: true)
-      performed = 0
-    }
+    guard let action = due.popLast() else { return nil }
     switch action {
     case .order(let worker, let order):
       if !journals { return action }
