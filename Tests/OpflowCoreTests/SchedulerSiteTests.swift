@@ -128,6 +128,19 @@ import Testing
     #expect(run.close?.exitCode == 1)
   }
 
+  @Test func `what only a machine has whose workers do not come up is cut to the others`() throws {
+    var run = try run { $0.add("big") { $0.demand = [(0, 8)] } }
+    run.tell(.siteJoined(SiteID(1), SiteOffer(cpu: 8, memoryBytes: .max)))
+    run.tell(.siteJoined(SiteID(2), SiteOffer(cpu: 2, memoryBytes: .max)))
+    for _ in 0..<3 {
+      let last = run.launched.popLast()
+      let worker = try #require(last)
+      #expect(run.sites[worker] == SiteID(1))
+      run.tell(.workerLost(worker, complaint: "it is gone"))
+    }
+    #expect(places(&run) == ["big": 2])
+  }
+
   @Test func `what ran on a machine that is lost runs on another one`() throws {
     var run = try run { maker in for index in 0..<3 { maker.add("t\(index)") } }
     join(&run, 1, cpu: 3)

@@ -130,6 +130,8 @@ extension Scheduler {
 
   private mutating func bear(_ loss: Loss, into actions: inout [EngineStep]) {
     if loss.wasLaunching {
+      // What only that machine had is cut to what others have.
+      if loss.isLastTry, loss.site != .local { resources.leave(loss.site) }
       giveBackAssigned(Freed(task: loss.current, share: loss.share))
       failUnservable(into: &actions)
       return

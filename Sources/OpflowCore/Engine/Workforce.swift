@@ -330,7 +330,7 @@ struct Workforce {
   /// A worker is gone, and all that was below it.
   mutating func lose(_ worker: WorkerID, complaint: String) -> Loss? {
     guard isAlive(worker) else { return nil }
-    let loss = bury(worker, complaint: complaint)
+    var loss = bury(worker, complaint: complaint)
     let crew = crew(of: worker)
     if loss.wasLaunching {
       changeCrew(of: worker) { $0.silent += 1 }
@@ -340,6 +340,7 @@ struct Workforce {
         } else {
           changeCrew(of: worker) { $0.complaint = loss.complaint }
           hasComplaints = true
+          loss.isLastTry = true
         }
       }
     }
