@@ -11,8 +11,10 @@ import Testing
     _ plan: Plan, parallel: UInt64, _ durations: TaskDurations = .unknown
   ) -> RunForecast {
     RunForecast(
-      plan: plan, options: options(parallel), initial: plan.tasks.map { _ in .run },
-      attempts: plan.tasks.map { _ in 0 }, durations: durations)
+      plan: plan, options: options(parallel),
+      entering: Entering(
+        initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
+        durations: durations))
   }
 
   private func names(_ plan: Plan, _ tasks: [TaskID]) -> [String] {

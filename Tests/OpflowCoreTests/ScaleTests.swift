@@ -43,8 +43,9 @@ import Testing
 
   private func forecast(_ plan: Plan, parallel: UInt64 = 8) -> RunForecast {
     RunForecast(
-      plan: plan, options: options(parallel), initial: plan.tasks.map { _ in .run },
-      attempts: plan.tasks.map { _ in 0 })
+      plan: plan, options: options(parallel),
+      entering: Entering(
+        initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }))
   }
 
   @Test func `a chain is as long as its tasks`() throws {
@@ -76,7 +77,8 @@ import Testing
     var initial = plan.tasks.map { _ in InitialState.run }
     initial[0] = .interrupted
     let run = RunForecast(
-      plan: plan, options: options(2), initial: initial, attempts: plan.tasks.map { _ in 1 })
+      plan: plan, options: options(2),
+      entering: Entering(initial: initial, attempts: plan.tasks.map { _ in 1 }))
     #expect(run.starts.isEmpty)
     #expect(run.settled.count == count)
     #expect(run.settled.last?.task == TaskID(count - 1))

@@ -42,6 +42,8 @@ struct Drive {
 
   /// What an outside observer sees.
   var witness: Witness
+  /// What views know.
+  private var model: ModelCheck
   /// The transitions of this drive, in order; those that never reached the file included.
   var lines: [DriveLine] = []
   /// Why it was told to stop, and whether at once.
@@ -77,6 +79,7 @@ struct Drive {
         initial: entering.initial, attempts: entering.attempts, owesFinally: entering.owesFinally),
       journal: encoder, durability: durability, opening: opening)
     witness = Witness(plan: plan, options: options)
+    model = ModelCheck(plan: plan, initial: entering.initial)
     witness.begin(entering)
   }
 
@@ -175,20 +178,24 @@ struct Drive {
       ledger.add(
         entry, sequence: engine.nextSequence - 1,
         end: file.bytes.count + engine.unwritten.count, isWritten: !hasJournalFailed)
-      guard case .transition(let transition) = entry, transition.event.kind != .resume else {
-        return
-      }
+      guard case .transition(let transition) = entry else { return }
+      model.take(transition, atMilliseconds: wallMilliseconds)
+      guard transition.event.kind != .resume else { return }
       log?("    \(transition.brief(plan))")
       try witness.take(transition, at: now)
       witness.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
       lines.append(DriveLine(transition: transition, at: now))
-    case .began(let task, let attempt): try witness.begin(task, attempt)
+    case .began(let task, let attempt):
+      try witness.begin(task, attempt)
+      model.take(Transition(.start, task, attempt: attempt), atMilliseconds: wallMilliseconds)
     case .launch(let worker, let kind, let site): try launch(worker, kind, at: site)
     case .discard(let worker):
       if chaos.sparesWorkers { throw Finding("a worker was given up that did nothing wrong") }
       // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
       if workers[worker.index].phase != .gone { workers[worker.index].die() }
-    case .write: write(file.bytes.count + engine.unwritten.count)
+    case .write:
+      write(file.bytes.count + engine.unwritten.count)
+      if !hasJournalFailed { try model.check(file.bytes) }
     case .sync(let place, let kind): sync(upTo: place, kind)
     case .order(let worker, let order): try send(order, to: worker)
     case .dismiss: break

@@ -18,21 +18,17 @@ package struct RunForecast {
   private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
 
-  package init(
-    plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
-    owesFinally: Bool = false, durations: TaskDurations = .unknown
-  ) {
+  package init(plan: Plan, options: SchedulerOptions, entering: Entering) {
     var options = options
     options.handsAhead = false
     options.watchesWorkers = false
     // A failure that is carried over must not hide what would follow it.
     options.maxFailures = 0
-    self.durations = durations
+    durations = entering.durations
     unitNanoseconds = durations.areKnown ? 1000 : Self.taskNanoseconds
     engine = Engine(
       plan: plan, options: options,
-      entering: Entering(
-        initial: initial, attempts: attempts, owesFinally: owesFinally, durations: durations),
+      entering: entering,
       journal: nil)
     engine.begin(at: clock, wall: 0)
     perform()

@@ -62,7 +62,8 @@ package struct JournalReader {
 
   /// The last line before these bytes was read without its line feed, which is theirs now.
   private mutating func passLineFeed() {
-    guard !recovery.endsWithLineFeed, bytes.count > 0, bytes[0] == Field.lineFeed else { return }
+    guard !recovery.endsWithLineFeed, bytes.count > 0, bytes[0] == Field.lineFeed
+    else { return }
     position = 1
     recovery.passLineFeed(end: base + 1)
   }

@@ -11,7 +11,7 @@ package struct DriveModel {
   package private(set) var counts = TaskCounts()
   /// In the order of their starts.
   private(set) var running: [RunningTask] = []
-  /// Tasks that were cut short and have not started since.
+  /// Tasks that were cut short and wait to start again.
   package private(set) var interrupted: [TaskID] = []
   private(set) var beganMilliseconds: Int64 = 0
   /// Whether any task printed something.
@@ -72,7 +72,9 @@ package struct DriveModel {
     if transition.event == .success, let report = transition.fetch?.report {
       downloads.add(report)
     }
-    if transition.event == .start { interrupted.removeAll { $0 == task } }
+    if old == .waiting, new != .waiting, !interrupted.isEmpty {
+      interrupted.removeAll { $0 == task }
+    }
     if transition.cutsShort { interrupted.append(task) }
     follow(task, from: old, to: new, atMilliseconds: now)
   }
@@ -121,8 +123,8 @@ package struct DriveModel {
       }
     }
     if counted != counts { return "the counts are \(counts), of the states \(counted)" }
-    if interrupted.contains(where: { states[$0.index] == .handed || states[$0.index].isRunning }) {
-      return "a task runs that is listed as cut short"
+    if let task = interrupted.first(where: { states[$0.index] != .waiting }) {
+      return "\(name(task)) is \(states[task.index]), and listed as cut short"
     }
     return nil
   }

@@ -170,7 +170,9 @@ package struct ResumeDecision: Sendable {
       var verdict = verdict(for: task, input)
       if case .keep(let state, _) = verdict, state != .failed, isDue {
         verdict = .run(.afterRerun(firstStarted ?? .none))
-      } else if !isDue, input.history[task].state.isTerminal {
+      } else if !isDue, input.history[task].state.isTerminal,
+        input.history[task].state != .cancelled
+      {
         verdict = .keep(input.history[task])
       }
       apply(verdict, to: task, input)

@@ -2,12 +2,9 @@
 package struct PlanView {
   private let plan: Plan
   private let options: SchedulerOptions
-  private let durations: TaskDurations
   private let capacities: [UInt64]
-  private let initial: [InitialState]
-  private let attempts: [Int32]
+  private let entering: Entering
   private let reasons: [TaskID: Transition]
-  private let owesFinally: Bool
   private let palette: Palette
 
   private static let maxNeeds = 3
@@ -23,14 +20,12 @@ package struct PlanView {
     owesFinally: Bool = false, color: Bool
   ) {
     self.plan = plan
-    self.owesFinally = owesFinally
-    self.durations = durations
     self.capacities = capacities.isEmpty ? [options.maxParallel] : capacities
     var options = options
     options.maxParallel = self.capacities[0]
     self.options = options
-    self.initial = initial
-    self.attempts = attempts
+    entering = Entering(
+      initial: initial, attempts: attempts, owesFinally: owesFinally, durations: durations)
     var byTask: [TaskID: Transition] = [:]
     for reason in reasons where !reason.task.isNone { byTask[reason.task] = reason }
     self.reasons = byTask
@@ -44,12 +39,15 @@ package struct PlanView {
   package func write<Failure: Error>(
     to sink: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
-    let forecast = forecast(options)
+    let forecast = PlanForecast(
+      plan: plan, options: options, entering: entering, capacities: capacities)
     var text = TextBuffer()
     writeHeading(forecast, into: &text)
     if !forecast.starts.isEmpty { try writeTable(forecast.starts, into: &text, to: sink) }
     writeSettled(forecast.settled, into: &text)
-    if !forecast.starts.isEmpty { writeDurations(forecast, into: &text) }
+    if !forecast.starts.isEmpty {
+      DurationView(plan: plan, forecast: forecast, palette: palette).write(into: &text)
+    }
     try sink(text.take())
   }
 
@@ -59,47 +57,11 @@ package struct PlanView {
     return bytes
   }
 
-  private func forecast(_ options: SchedulerOptions) -> Forecast {
-    Forecast(
-      RunForecast(
-        plan: plan, options: options, initial: initial, attempts: attempts,
-        owesFinally: owesFinally, durations: durations))
-  }
-
-  /// What is shown of a forecast, without the scheduler that it was played with.
-  private struct Forecast {
-    let starts: [TaskID]
-    let settled: [Transition]
-    let makespan: Int64
-
-    init(_ run: RunForecast) {
-      starts = run.starts
-      settled = run.settled
-      makespan = run.makespan
-    }
-  }
-
-  private func writeDurations(_ first: Forecast, into text: inout TextBuffer) {
-    let path = CriticalPath(plan: plan, starts: first.starts, durations: durations)
-    let rows = capacities.enumerated().map { place, capacity in
-      var options = options
-      options.maxParallel = capacity
-      return DurationForecast.Row(
-        maxParallel: capacity,
-        makespan: place == 0 ? first.makespan : forecast(options).makespan,
-        bound: MakespanBound.of(
-          plan: plan, options: options, starts: first.starts, durations: durations,
-          criticalPath: path.length))
-    }
-    DurationForecast(plan: plan, durations: durations, path: path, rows: rows, palette: palette)
-      .write(into: &text)
-  }
-
-  private func writeHeading(_ forecast: Forecast, into text: inout TextBuffer) {
-    let count = initial.count { !$0.isLeftOut }
+  private func writeHeading(_ forecast: PlanForecast, into text: inout TextBuffer) {
+    let count = entering.initial.count { !$0.isLeftOut }
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
-    let reused = initial.count { $0.isReused }
+    let reused = entering.initial.count { $0.isReused }
     if reused > 0 { text.add(", \(reused) reused") }
     text.add(", cpu \(options.maxParallel)\n")
   }
@@ -131,7 +93,7 @@ package struct PlanView {
   private func cells(_ task: TaskID, _ demands: [String]) -> [String] {
     let priority = plan.priority[task.index]
     return [
-      plan.nameString(task), DurationForecast.cell(task, durations), needs(task),
+      plan.nameString(task), DurationView.cell(task, entering.durations), needs(task),
       demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
       reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
     ]
@@ -139,7 +101,7 @@ package struct PlanView {
 
   /// What does not run, and why not.
   private func writeSettled(_ settled: [Transition], into text: inout TextBuffer) {
-    let failed = initial.indices.lazy.filter { initial[$0] == .failed }
+    let failed = entering.initial.indices.lazy.filter { entering.initial[$0] == .failed }
     for index in failed.prefix(Self.maxNames) {
       text.add(
         "stays failed: \(plan.nameString(TaskID(index))) (on_interrupted: fail; --rerun runs it)\n")

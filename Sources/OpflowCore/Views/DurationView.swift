@@ -1,21 +1,14 @@
-/// The part of a plan's view that tells how long a run would take: in all, on its critical path, and
-/// with each capacity of `cpu` that was asked for.
-struct DurationForecast {
-  /// One capacity of `cpu` and what comes of it.
-  struct Row {
-    var maxParallel: UInt64
-    var makespan: Int64
-    /// No order of the tasks would be shorter.
-    var bound: Int64
-  }
-
+/// The part of a plan's view that tells how long a run would take.
+struct DurationView {
   let plan: Plan
-  let durations: TaskDurations
-  let path: CriticalPath
-  let rows: [Row]
+  let forecast: PlanForecast
   let palette: Palette
 
   private static let maxNames = 20
+
+  private var durations: TaskDurations { forecast.durations }
+  private var path: CriticalPath { forecast.path }
+  private var rows: [PlanForecast.Row] { forecast.rows }
 
   func write(into text: inout TextBuffer) {
     if let only = rows.first, rows.count == 1 { writeExpected(only, into: &text) }
@@ -24,7 +17,7 @@ struct DurationForecast {
     if let basis { text.add("\(basis)\n") }
   }
 
-  private func writeExpected(_ row: Row, into text: inout TextBuffer) {
+  private func writeExpected(_ row: PlanForecast.Row, into text: inout TextBuffer) {
     text.add("expected: \(amount(row.makespan)), at least \(amount(row.bound))\n")
   }
 

@@ -1,0 +1,53 @@
+import OpflowCore
+
+/// Holds what a view is told as a drive goes against what somebody reads who follows its journal.
+struct ModelCheck {
+  private let plan: Plan
+  private var live: DriveModel
+  private var follower: JournalFollower
+  /// The tasks that the drive is about, without those that keep what they have.
+  private let tasks: [TaskID]
+
+  /// To look at each task after each write takes as long as there are tasks.
+  private static let maxTasks = 50
+
+  init(plan: Plan, initial: [InitialState]) {
+    self.plan = plan
+    live = DriveModel(plan: plan, scope: DriveScope(initial))
+    follower = JournalFollower(plan: plan)
+    tasks = plan.tasks.map { TaskID($0) }.filter { task in
+      switch initial[task.index] {
+      case .run, .afterNeeds, .interrupted, .skipOption, .skipOnce: true
+      case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
+        .leftFailed, .leftUpstream, .leftOpen:
+        false
+      }
+    }
+  }
+
+  mutating func take(_ transition: Transition, atMilliseconds wall: Int64) {
+    live.apply(transition, atMilliseconds: wall)
+  }
+
+  /// All that was told stands in the file.
+  mutating func check(_ file: [UInt8]) throws(Finding) {
+    guard plan.taskCount <= Self.maxTasks else { return }
+    do throws(JournalError) {
+      let start = follower.offset
+      try file.withUnsafeBufferPointer { bytes throws(JournalError) in
+        try follower.read(
+          growing: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start...]))
+      }
+    } catch {
+      throw Finding("the journal cannot be followed: \(error.message)")
+    }
+    if let problem = live.checkInvariants() { throw Finding("what views know: \(problem)") }
+    for task in tasks {
+      let (told, read) = (live.state(task), follower.model[task].state)
+      // By the journal a worker goes on at once with what it was handed; a view waits for its word.
+      if told != read, told != .handed || read != .running {
+        throw Finding("views are told that \(plan.nameString(task)) is \(told), read is \(read)")
+      }
+    }
+  }
+}
