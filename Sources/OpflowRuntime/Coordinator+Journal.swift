@@ -87,7 +87,7 @@ extension Coordinator {
   private func startSyncer() -> JournalSyncer? {
     do throws(Errno) {
       let new = JournalSyncer(try journal.makeSyncer())
-      try poller.add(new.thread.rawDescriptor, token: Token.syncer)
+      try watch.add(new.thread.rawDescriptor, .coordinator, Place.syncer)
       return new
     } catch {
       return nil

@@ -4,33 +4,20 @@ internal import OpflowSystem
 extension Coordinator {
   /// From `bye` to the end of a worker, before it is killed.
   private static let dismissalMilliseconds: Int64 = 2_000
-  /// From KILL to the end of a worker, before it counts as one that cannot be ended.
-  private static let killPatienceMilliseconds: Int64 = 10_000
+
+  /// The site that all workers are on.
+  private static let site = 0
 
   // MARK: - Coming
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind) {
-    while links.count <= worker.index { links.append(nil) }
-    let link: WorkerLink
-    do throws(LocalLauncher.Failure) {
-      link = try launcher.launch(worker, kind)
+    do throws(LaunchFailure) {
+      let link = try launchers[Self.site].launch(worker, kind)
+      while links.count <= worker.index { links.append(nil) }
+      links[worker.index] = link
+      if let entry = link.entry { tell(.launched(worker, entry)) }
     } catch {
       tell(.launchFailed(worker, complaint: error.what))
-      return
-    }
-    do throws(Errno) {
-      do throws(Errno) {
-        try poller.add(link.reports.rawValue, token: Token.reports(worker))
-        // From the start, since its end must be seen even when there is no room to ask for it.
-        try poller.add(link.process.descriptor.rawValue, token: Token.process(worker))
-      } catch {
-        try link.endAtOnce()
-        throw error
-      }
-      links[worker.index] = link
-      tell(.launched(worker, launcher.entry(for: link.process.pid)))
-    } catch {
-      tell(.launchFailed(worker, complaint: "no worker could be watched: \(error)"))
     }
   }
 
@@ -53,47 +40,35 @@ extension Coordinator {
     unsent.removeAll(keepingCapacity: true)
   }
 
-  func send(to link: WorkerLink) {
+  private func send(to link: WorkerLink) {
     guard case .talking = link.state else { return }
-    let awaitedRoom = link.awaitsRoom
     do throws(Errno) {
-      try link.send()
-      guard link.awaitsRoom != awaitedRoom else { return }
-      let orders = link.ordersRawDescriptor
-      if link.awaitsRoom {
-        try poller.add(orders, token: Token.orders(link.id), interest: .writable)
-      } else {
-        try poller.remove(orders)
-      }
+      try launchers[link.site].send(to: link)
     } catch {
-      lose(link, complaint: "orders could not be sent to it: \(error)")
+      lose(link, complaint: WorkerLink.unsendable(error))
     }
   }
 
-  /// Reads once; false when there is nothing more for now, or nothing more to be heard.
-  @discardableResult
-  func read(from link: WorkerLink) -> Bool {
-    guard case .talking = link.state else { return false }
-    do throws(Errno) {
-      let count = try link.lines.fill { room throws(Errno) in try link.reports.read(into: room) }
-      if count == 0 {
-        loseGone(link)
-        return false
+  func hear(_ launcher: any Launcher, at place: UInt32) {
+    while let news = launcher.next(at: place) {
+      switch news {
+      case .spoke(let link): takeReports(of: link)
+      case .silent(let link, let complaint): lose(link, complaint: complaint)
+      case .gone(let link, let complaint, let warnings):
+        for warning in warnings { progress.warning(warning) }
+        forget(link, complaint: complaint)
       }
-    } catch .wouldBlock {
-      return false
-    } catch {
-      lose(link, complaint: "its reports could not be read: \(error)")
-      return false
     }
+  }
+
+  private func takeReports(of link: WorkerLink) {
     while case .talking = link.state {
-      switch link.lines.nextReport() {
+      switch link.inbox.lines.nextReport() {
       case .message(let report): take(report, from: link)
-      case .needsMore: return true
+      case .needsMore: return
       case .malformed: lose(link, complaint: "it sent a line that is no message")
       }
     }
-    return false
   }
 
   private func take(_ report: WorkerReport, from link: WorkerLink) {
@@ -128,77 +103,56 @@ extension Coordinator {
   private func greet(_ hello: WorkerHello, from link: WorkerLink) {
     if let fault = hello.fault(planKey: plan.key.description, kind: link.kind) {
       lose(link, complaint: fault)
-    } else {
-      tell(.workerReady(link.id, hello.offer))
+      return
     }
+    if link.entry == nil {
+      let entry = WorkerEntry(behindStream: hello)
+      link.entry = entry
+      tell(.launched(link.id, entry))
+    }
+    tell(.workerReady(link.id, hello.offer))
   }
 
   // MARK: - Going
 
-  /// The worker is no use any more: it is killed, and when it is gone and what it left is ended,
-  /// the scheduler is told, so that a task never runs beside its own orphan.
-  func lose(_ link: WorkerLink, complaint: String) {
-    guard case .talking = link.state else { return }
+  /// The worker is no use any more: it is ended, and when it is gone and what it left is ended, the
+  /// engine is told, so that a task never runs beside its own orphan.
+  func lose(_ link: WorkerLink, complaint: String?) {
+    let giveUpAt = launchers[link.site].end(link, at: Self.now)
+    guard case .talking = link.state else {
+      // Its channel is lost too: it may take longer.
+      link.giveUpAt = max(link.giveUpAt, giveUpAt)
+      return
+    }
     link.state = .ending(complaint: complaint)
-    link.giveUpAt = Self.now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
+    link.giveUpAt = giveUpAt
     ending.append(link)
-    // What cannot be removed now leaves the poller when it is closed.
-    try? poller.remove(link.reports.rawValue)
-    if link.awaitsRoom { try? poller.remove(link.ordersRawDescriptor) }
-    link.kill()
   }
 
   /// What is known of a worker that wrote nothing before it was gone.
   private static let wordless = "it left without a word"
 
-  /// It has closed its end, or has ended.
-  private func loseGone(_ link: WorkerLink) {
-    lose(link, complaint: launcher.complaint(since: link) ?? Self.wordless)
-  }
-
-  /// The worker's process has ended: takes what it said last, ends what it left behind, and tells.
-  func bury(_ link: WorkerLink) {
-    while read(from: link) {}
-    loseGone(link)
-    do throws(Errno) {
-      guard let end = try link.process.reap() else { return }
-      note(end, of: link)
-    } catch {
-      // What is left of it is reaped below, with what it left.
-      progress.warning("worker \(link.process.pid) could not be reaped: \(error)")
-    }
-    forget(link)
-  }
-
-  /// A signal says more than nothing: who lacks memory, or has a fault, writes nothing.
-  private func note(_ end: EndedProcess, of link: WorkerLink) {
-    guard case .ending(Self.wordless) = link.state, case .signal(let number) = end.status else {
-      return
-    }
-    let text = OutcomeText.text(Outcome(status: .signal(number)))
-    link.state = .ending(complaint: "it was ended by \(text)")
-  }
-
-  private func forget(_ link: WorkerLink) {
+  /// It is gone, or is taken for that.
+  private func forget(_ link: WorkerLink, complaint: String?) {
+    // One that was given up may end after all.
+    guard links[link.id.index] === link else { return }
     links[link.id.index] = nil
     ending.removeAll { $0 === link }
-    let workers = Set(links.compactMap { $0?.process.pid }).union(immortals)
-    for survivor in Orphans.endAdopted(sparing: workers) {
-      progress.warning("process \(survivor), left by a lost worker, could not be ended")
-    }
-    link.removeGroup()
-    if case .ending(let complaint) = link.state {
-      tell(.workerLost(link.id, complaint: complaint))
-    }
+    var known: String?
+    if case .ending(let complaint) = link.state { known = complaint }
+    link.state = .ending(complaint: known)
+    tell(.workerLost(link.id, complaint: known ?? complaint ?? Self.wordless))
   }
 
-  /// Goes on without workers that KILL does not end, such as sleep in the kernel.
-  func giveUpOnImmortals() {
+  /// When to go on without one of those whose end is not seen.
+  var nextGiveUp: Instant? { ending.lazy.map(\.giveUpAt).min() }
+
+  func giveUpOnEnds() {
+    guard !ending.isEmpty else { return }
     let now = Self.now
     for link in ending where link.giveUpAt <= now {
-      immortals.insert(link.process.pid)
-      progress.warning("worker \(link.process.pid) could not be ended")
-      forget(link)
+      for warning in launchers[link.site].giveUp(link) { progress.warning(warning) }
+      forget(link, complaint: nil)
     }
   }
 
@@ -211,17 +165,20 @@ extension Coordinator {
     }
   }
 
-  /// Kills workers that were given nothing to do yet, and waits for their ends.
+  /// Ends workers that were given nothing to do yet.
   func endWorkersAtOnce() {
-    // One that cannot be waited for ends when this process does.
-    for link in links.compactMap({ $0 }) { try? link.endAtOnce() }
-    launcher.cleanUp()
+    for launcher in launchers {
+      launcher.endAll()
+      launcher.cleanUp()
+    }
   }
 
   /// Kills what did not leave in time.
   func enforceDismissal() {
     guard let deadline = dismissalDeadline, deadline <= Self.now else { return }
     dismissalDeadline = nil
-    for link in links.compactMap({ $0 }) { lose(link, complaint: "") }
+    for case let link? in links {
+      if case .talking = link.state { lose(link, complaint: "") }
+    }
   }
 }

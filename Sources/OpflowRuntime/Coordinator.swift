@@ -20,19 +20,18 @@ package final class Coordinator {
   let request: DriveRequest
   let plan: Plan
   var engine: Engine
-  var poller: Poller
+  let watch: Watch
   let signals: SignalDescriptor
   /// `signals` alone.
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncer: JournalSyncer?
-  var launcher: LocalLauncher
-  /// By worker number; nil once it is reaped.
+  /// By site.
+  let launchers: [any Launcher]
+  /// By worker number; nil once it is gone.
   var links: [WorkerLink?] = []
-  /// Those of them that were killed and are still to be reaped.
+  /// Those of them that are on their way to be gone.
   var ending: [WorkerLink] = []
-  /// Workers that could not be ended.
-  var immortals: Set<Int32> = []
   var progress: ProgressOutput
   var outputs: TaskOutputFiles
   var downloads: DownloadNotes
@@ -55,10 +54,13 @@ package final class Coordinator {
   /// Drives the run to its end and returns the exit code (cli.md, "Exit codes").
   ///
   /// The caller holds the run's lock. `journal` is open behind its last whole line.
-  package static func drive(
-    _ request: DriveRequest, journal: consuming JournalFile
+  ///
+  /// - Parameter launchers: makes that of each site, by the number of the site.
+  static func drive(
+    _ request: DriveRequest, journal: consuming JournalFile,
+    launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> Int32 {
-    let coordinator = try Coordinator(request, journal: journal)
+    let coordinator = try Coordinator(request, journal: journal, launchers: launchers)
     do throws(CoordinatorError) {
       return try coordinator.run()
     } catch {
@@ -68,7 +70,8 @@ package final class Coordinator {
   }
 
   private init(
-    _ request: DriveRequest, journal: consuming JournalFile
+    _ request: DriveRequest, journal: consuming JournalFile,
+    launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
@@ -81,10 +84,10 @@ package final class Coordinator {
       try ProcessTree.becomeSubreaper()
       try Dispositions.ignore(.pipe)
       signals = try SignalDescriptor(Self.watchedSignals())
-      poller = try Poller()
-      try poller.add(signals.rawValue, token: Token.signals)
+      watch = try Watch()
+      try watch.add(signals.rawValue, .coordinator, Place.signals)
       signalWait.set(0, signals.rawValue)
-      launcher = try LocalLauncher(folder: request.folder, runID: request.runID)
+      self.launchers = try launchers(watch)
     } catch {
       throw CoordinatorError("cannot set up the run", error)
     }
@@ -93,7 +96,7 @@ package final class Coordinator {
       progress = try ProgressOutput(
         view: ProgressView(
           options: request.progress, plan: request.plan, heading: request.heading))
-      try poller.add(progress.rawDescriptor, token: Token.view)
+      try watch.add(progress.rawDescriptor, .coordinator, Place.view)
     } catch {
       throw CoordinatorError("cannot set up the view of the run", error)
     }
@@ -113,7 +116,7 @@ package final class Coordinator {
       let wake = nextWake
       do throws(Errno) {
         try rest()
-        try poller.wait(timeout: wake.map(Self.timeout), into: &events)
+        try watch.wait(timeout: wake.map(Self.timeout), into: &events)
       } catch {
         throw CoordinatorError("cannot wait for events", error)
       }
@@ -121,7 +124,7 @@ package final class Coordinator {
       for event in events { take(event) }
       if engine.isTimerDue(at: Self.now) { tell(.timer) }
       enforceDismissal()
-      giveUpOnImmortals()
+      giveUpOnEnds()
     }
     return finish()
   }
@@ -155,7 +158,7 @@ package final class Coordinator {
   private var nextWake: Instant? {
     let wakes = [
       engine.nextWake, progress.nextWake,
-      progress.followsOutput ? outputs.nextWake : nil, dismissalDeadline, ending.first?.giveUpAt,
+      progress.followsOutput ? outputs.nextWake : nil, dismissalDeadline, nextGiveUp,
     ].compactMap { $0 }
     return wakes.min()
   }
@@ -165,18 +168,14 @@ package final class Coordinator {
   }
 
   private func take(_ event: PollEvent) {
-    switch event.token {
-    case Token.signals: takeSignals()
-    case Token.syncer: takeSync()
-    case Token.view: progress.takeNotice()
-    default:
-      guard let link = links[Token.worker(event.token)] else { return }
-      if Token.isProcess(event.token) {
-        bury(link)
-      } else if Token.isOrders(event.token) {
-        send(to: link)
-      } else {
-        read(from: link)
+    switch event.owner {
+    case .site(let number): hear(launchers[number], at: event.place)
+    case .coordinator:
+      switch event.place {
+      case Place.signals: takeSignals()
+      case Place.syncer: takeSync()
+      case Place.view: progress.takeNotice()
+      default: break
       }
     }
   }
@@ -210,7 +209,9 @@ package final class Coordinator {
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
         // The engine knows why. One whose launch failed is told of as that.
-        if let link = links[worker.index] { lose(link, complaint: "") }
+        if let link = links[worker.index], case .talking = link.state {
+          lose(link, complaint: "")
+        }
       case .write: write()
       case .sync(let place, let kind): sync(upTo: place, kind)
       case .dismiss:
@@ -236,24 +237,16 @@ package final class Coordinator {
   private func finish() -> Int32 {
     // Before the file that it syncs is closed.
     syncer = nil
-    launcher.cleanUp()
+    for launcher in launchers { launcher.cleanUp() }
     endProgress()
     return closing?.exitCode ?? 70
   }
 
-  /// What a poll event is about.
-  enum Token {
-    static let signals: UInt64 = 0
-    static let syncer: UInt64 = 1
-    static let view: UInt64 = 2
-    private static let firstWorker: UInt64 = 4
-
-    static func reports(_ worker: WorkerID) -> UInt64 { UInt64(worker.index) * 4 + firstWorker }
-    static func orders(_ worker: WorkerID) -> UInt64 { reports(worker) + 1 }
-    static func process(_ worker: WorkerID) -> UInt64 { reports(worker) + 2 }
-    static func worker(_ token: UInt64) -> Int { Int((token - firstWorker) / 4) }
-    static func isOrders(_ token: UInt64) -> Bool { token % 4 == 1 }
-    static func isProcess(_ token: UInt64) -> Bool { token % 4 == 2 }
+  /// What is watched beside the sites.
+  enum Place {
+    static let signals: UInt32 = 0
+    static let syncer: UInt32 = 1
+    static let view: UInt32 = 2
   }
 }
 

@@ -44,6 +44,9 @@ import Testing
       .close(CloseEntry(state: .succeeded, exitCode: 0)),
       .worker(WorkerEntry(pid: 4242, startTime: .max, bootID: "b0-07")),
       .worker(WorkerEntry(pid: 4243, startTime: 1, bootID: "b0-07", autogroup: .max)),
+      .worker(
+        WorkerEntry(
+          worker: WorkerID(7), pid: 4244, startTime: 0, bootID: "", host: "node 2\t")),
     ] {
       #expect(try roundTrip(entry) == entry)
       #expect(try roundTrip(entry, drive: 3) == entry)

@@ -55,6 +55,13 @@ import Testing
       #expect(worker.isAlive(pid))
       entry.autogroup -= 1
     }
+    // Of another machine, which has numbers of its own.
+    entry.host = "elsewhere"
+    #expect(Orphans.machinesBeyondReach(of: [entry]) == ["elsewhere"])
+    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(worker.isAlive(pid))
+    entry.host = Machine.hostName
+    #expect(Orphans.machinesBeyondReach(of: [entry]) == [])
     // Whose beginning could not be read when it came: it names nobody.
     let start = entry.startTime
     entry.startTime = 0

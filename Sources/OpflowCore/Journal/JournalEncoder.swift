@@ -201,5 +201,6 @@ extension FieldWriter {
     field(.start, worker.startTime)
     field(.boot, worker.bootID)
     field(.group, worker.autogroup)
+    fieldUnlessEmpty(.host, worker.host)
   }
 }

@@ -98,15 +98,19 @@ package struct WorkerEntry: Sendable, Equatable {
   /// The number of the scheduling group of its session, which the kernel gives once in a boot; 0 where
   /// it gives none (sched(7), "The autogroup feature").
   package var autogroup: UInt64
+  /// The machine that the process is on; empty where that is the coordinator's.
+  package var host: String
 
   package init(
-    worker: WorkerID = .none, pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0
+    worker: WorkerID = .none, pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0,
+    host: String = ""
   ) {
     self.worker = worker
     self.pid = pid
     self.startTime = startTime
     self.bootID = bootID
     self.autogroup = autogroup
+    self.host = host
   }
 }
 

@@ -21,7 +21,7 @@
 //   open             format run plan version manifest folder state set tasks only skip env
 //   resume           d plan version set only skip env reused withdrawn removed
 //   close            d state code signal
-//   worker           d pid start boot group
+//   worker           d w pid start boot group host
 //   pause            d
 //   continue         d
 //   start       x    d n
@@ -48,6 +48,7 @@
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed
 //   delay      milliseconds until the next try
+//   host       the worker's machine, where that is not the coordinator's
 //   from       of a download's end: bytes that a part held before, and that were not fetched again
 //   size, gained  bytes of the file, and of what this try added to its part
 //   after      milliseconds that the server asked to be left alone

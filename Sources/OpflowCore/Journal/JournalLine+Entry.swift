@@ -104,6 +104,7 @@ extension JournalLine {
     var bootID = ""
     var autogroup: UInt64 = 0
     var worker = WorkerID.none
+    var host = ""
     for field in fields {
       switch field.key {
       case .worker: worker = field.small.map { WorkerID($0) } ?? .none
@@ -111,12 +112,14 @@ extension JournalLine {
       case .start: startTime = Field.number(field.value)
       case .boot: bootID = field.text
       case .group: autogroup = Field.number(field.value) ?? 0
+      case .host: host = field.text
       default: break
       }
     }
     guard let pid, let startTime, pid > 1 else { return nil }
     return WorkerEntry(
-      worker: worker, pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup)
+      worker: worker, pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup,
+      host: host)
   }
 
   /// Of the run's own `resume`, which is read for it before anything else.

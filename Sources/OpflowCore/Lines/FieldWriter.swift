@@ -25,6 +25,9 @@ package struct FieldWriter {
     bytes.append(addingCapacity: 20) { $0.appendNumber(value) }
   }
 
+  /// What another one has.
+  package mutating func append(_ other: FieldWriter) { bytes += other.bytes }
+
   package mutating func hexadecimal(_ value: UInt64, digitCount: Int) {
     Hexadecimal.append(value, digitCount: digitCount, to: &bytes)
   }

@@ -8,12 +8,25 @@ package struct LineBuffer {
     case malformed
   }
 
-  // Room for four of the longest lines, so that one read takes several messages.
-  private var storage = [UInt8](repeating: 0, count: 4 * MessageCodec.longestLineBytes)
+  private var storage: [UInt8]
+  private let longestLineBytes: Int
   private var start = 0
   private var end = 0
 
-  package init() {}
+  /// For messages, with room for four of the longest, so that one read takes several.
+  package init() {
+    self.init(
+      longestLineBytes: MessageCodec.longestLineBytes, bytes: 4 * MessageCodec.longestLineBytes)
+  }
+
+  /// - Parameters:
+  ///   - longestLineBytes: the line feed included.
+  ///   - bytes: how many there is room for; a longest line at least.
+  package init(longestLineBytes: Int, bytes: Int) {
+    precondition(bytes >= longestLineBytes)
+    self.longestLineBytes = longestLineBytes
+    storage = [UInt8](repeating: 0, count: bytes)
+  }
 
   /// Whether bytes of a line that has not ended are waiting.
   package var isEmpty: Bool { start == end }
@@ -48,25 +61,41 @@ package struct LineBuffer {
     end = count
   }
 
+  /// Holds that line, given without its line feed, in place of all that was there.
+  mutating func replace(withLine line: UnsafeRawBufferPointer) {
+    precondition(line.count < storage.count)
+    storage.withUnsafeMutableBytes { all in
+      all.copyMemory(from: line)
+      all[line.count] = Field.lineFeed
+    }
+    start = 0
+    end = line.count + 1
+  }
+
   /// The next order.
   package mutating func nextOrder() -> Step<WorkerOrder> { next(MessageCodec.order) }
 
   /// The next report.
   package mutating func nextReport() -> Step<WorkerReport> { next(MessageCodec.report) }
 
+  /// The next line of an agent's. A worker's own becomes all that is in `lines`.
+  package mutating func nextRelayed(into lines: inout LineBuffer) -> Step<RelayLines.Report> {
+    next { RelayLines.report($0, into: &lines) }
+  }
+
   /// Takes the next line, which `decode` turns into a message. Not for other modules, where it would
   /// be compiled for any kind of message and slow for each.
   private mutating func next<Message>(
     _ decode: (UnsafeRawBufferPointer) -> Message?
   ) -> Step<Message> {
-    let (from, to) = (start, end)
+    let (from, to, longest) = (start, end, longestLineBytes)
     let step: (Step<Message>, Int) = storage.withUnsafeBytes { all in
       let bytes = all.part(from, to)
       let length = bytes.position(of: Field.lineFeed, from: 0)
       if length == bytes.count {
-        return (length < MessageCodec.longestLineBytes ? .needsMore : .malformed, 0)
+        return (length < longest ? .needsMore : .malformed, 0)
       }
-      guard length < MessageCodec.longestLineBytes, let message = decode(bytes.part(0, length))
+      guard length < longest, let message = decode(bytes.part(0, length))
       else { return (.malformed, 0) }
       return (.message(message), length + 1)
     }

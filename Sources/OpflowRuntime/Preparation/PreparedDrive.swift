@@ -41,11 +41,22 @@ package struct PreparedDrive: ~Copyable {
     if let obstacle = ProcessStatus.obstacle { throw .noProcesses(obstacle) }
   }
 
-  /// Drives the run to its end.
+  /// Drives the run to its end, by workers of this machine.
   ///
   /// - Returns: the exit code of its journal's `close`.
   package consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
+  ) throws(CoordinatorError) -> Int32 {
+    let folder = folder
+    return try perform(asked, progress: progress, heading: heading) { watch throws(Errno) in
+      [try LocalLauncher(site: 0, watch: watch, folder: folder, runID: folder.id.description)]
+    }
+  }
+
+  /// Drives the run to its end, by the workers of those launchers.
+  consuming func perform(
+    _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
+    launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> Int32 {
     let entering = Entering(
       initial: initial, attempts: attempts, owesFinally: owesFinally,
@@ -56,7 +67,7 @@ package struct PreparedDrive: ~Copyable {
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
     let lock = lock
-    let code = try Coordinator.drive(request, journal: journal)
+    let code = try Coordinator.drive(request, journal: journal, launchers: launchers)
     _ = consume lock
     return code
   }

@@ -124,6 +124,13 @@ package struct PreparedResume {
     for survivor in survivors {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
     }
+    // The workers of a drive that came to its end have left.
+    if history.close == nil, !isCopyOfLive {
+      for machine in Orphans.machinesBeyondReach(of: history.workers) {
+        drive.warnings.append(
+          "an earlier drive had workers on \(machine), which cannot be looked at from here")
+      }
+    }
     return drive
   }
 

@@ -37,8 +37,11 @@ package enum Orphans {
     for group in groups { KillGroup.kill(group) }
     defer { for group in groups { RunGroups.remove(group) } }
     let bootID = Machine.bootID
-    // A pid and a start time mean nothing after a reboot.
-    let sessions = workers.filter { $0.bootID == bootID && !bootID.isEmpty }
+    // A pid and a start time mean nothing after a reboot, nor on another machine: a container has its own
+    // numbers under the same boot.
+    let sessions = workers.filter {
+      $0.bootID == bootID && !bootID.isEmpty && isHere($0)
+    }
     let family = ancestors(of: ProcessID.own)
     let mark = Array("OPFLOW_RUN=\(run)".utf8)
     return endAll(
@@ -47,6 +50,15 @@ package enum Orphans {
         !family.contains(status.pid)
           && (carries(mark, status.pid) || isInSession(of: sessions, status))
       })
+  }
+
+  /// The machines of workers that `end` cannot look at, in the order of their names.
+  package static func machinesBeyondReach(of workers: [WorkerEntry]) -> [String] {
+    Set(workers.lazy.filter { !isHere($0) }.map(\.host)).sorted()
+  }
+
+  private static func isHere(_ worker: WorkerEntry) -> Bool {
+    worker.host.isEmpty || worker.host == Machine.hostName
   }
 
   /// Ends every descendant of this process that is not one of `workers` or below one: what a worker

@@ -1,0 +1,53 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Starts, carries and ends the workers of one site, by whatever reaches that: the coordinator knows no
+/// transports.
+///
+/// Its descriptors are in the drive's `Watch`, as those of its site. Nothing here is called for each
+/// message: orders gather in `WorkerLink.outbox`, and reports are taken out of `WorkerLink.inbox`, by
+/// the coordinator itself.
+protocol Launcher: AnyObject {
+  /// Starts a worker, or asks for one, without waiting for it.
+  func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink
+
+  /// What there is to hear where `place` is ready, one thing after the other; nil: no more for now.
+  /// What a link has said is taken before the next one is asked for.
+  func next(at place: UInt32) -> LinkNews?
+
+  /// Sends what is in its outbox, as far as there is room; the rest follows by itself.
+  ///
+  /// - Throws: what makes the link useless. That nobody reads any more does not: `next` tells it.
+  func send(to link: WorkerLink) throws(Errno)
+
+  /// Ends a worker at once, and all below it. What it is still to be told is dropped.
+  ///
+  /// - Returns: until when `next` is to tell that it is gone; `giveUp` follows.
+  func end(_ link: WorkerLink, at now: Instant) -> Instant
+
+  /// It was not told to be gone. From now on it counts as that.
+  ///
+  /// - Returns: what is to be told of it.
+  func giveUp(_ link: WorkerLink) -> [String]
+
+  /// Ends all workers, which were given nothing to do yet.
+  func endAll()
+
+  /// No worker is left.
+  func cleanUp()
+}
+
+/// Why there is no worker, in words for a person.
+struct LaunchFailure: Error {
+  let what: String
+}
+
+/// What a launcher has heard.
+enum LinkNews {
+  /// Its inbox has more.
+  case spoke(WorkerLink)
+  /// Nothing more will be heard of it, though it may live. What it said for a reason, or nil.
+  case silent(WorkerLink, complaint: String?)
+  /// It is gone, and so is all below it, except what the warnings name. What is known of why, or nil.
+  case gone(WorkerLink, complaint: String?, warnings: [String])
+}

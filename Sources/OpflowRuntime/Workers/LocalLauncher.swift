@@ -1,0 +1,249 @@
+internal import OpflowCore
+internal import OpflowSystem
+internal import OpflowWorker
+
+/// Starts workers on this machine: this program anew, with a session and two pipes of its own.
+final class LocalLauncher: Launcher {
+  private let site: Int
+  private let watch: Watch
+  private let folder: RunFolder
+  private let runID: String
+  /// Asked for when a worker is on its way.
+  private lazy var bootID = Machine.bootID
+  /// Where workers complain; one file for all of them.
+  private let complaints: Descriptor
+  private let groups: RunGroups
+  /// By worker number; nil once it is reaped.
+  private var workers: [LocalWorker?] = []
+  /// Workers that could not be ended.
+  private var immortals: Set<Int32> = []
+
+  private static let maxComplaintBytes = 2_000
+  /// From KILL to the end of a worker, before it counts as one that cannot be ended.
+  private static let killPatienceMilliseconds: Int64 = 10_000
+
+  init(
+    site: Int, watch: Watch, folder: RunFolder, runID: String
+  ) throws(Errno) {
+    self.site = site
+    self.watch = watch
+    self.folder = folder
+    self.runID = runID
+    groups = RunGroups(run: runID)
+    complaints = try File.open(
+      folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+  }
+
+  /// What is watched of a worker.
+  private enum Place: UInt32 {
+    case reports, orders, process
+    static let count: UInt32 = 3
+    func of(_ worker: WorkerID) -> UInt32 { UInt32(worker.index) * Self.count + rawValue }
+  }
+
+  // MARK: - Coming
+
+  func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
+    let started = try start(worker, kind)
+    do throws(Errno) {
+      do throws(Errno) {
+        try watch.add(started.reports.rawValue, .site(site), Place.reports.of(worker))
+        // From the start, since its end must be seen even when there is no room to ask for it.
+        try watch.add(
+          started.process.descriptor.rawValue, .site(site), Place.process.of(worker))
+      } catch {
+        try started.endAtOnce()
+        throw error
+      }
+    } catch {
+      throw LaunchFailure(what: "no worker could be watched: \(error)")
+    }
+    while workers.count <= worker.index { workers.append(nil) }
+    workers[worker.index] = started
+    return started.link
+  }
+
+  private func start(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> LocalWorker {
+    let orders = try Self.attempt { () throws(Errno) in try Pipe() }
+    let reports = try Self.attempt { () throws(Errno) in try Pipe() }
+    let complaintStart = try Self.attempt { () throws(Errno) in
+      try orders.write.setNonblocking(true)
+      try reports.read.setNonblocking(true)
+      return try complaints.status().sizeBytes
+    }
+    let process: SpawnedProcess
+    let group = groups.make(worker.rawValue)
+    do throws(ProgramError) {
+      process = try spawn(
+        kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group)
+    } catch {
+      group?.remove()
+      throw LaunchFailure(what: WorkerProgram.complaint(error, of: kind))
+    }
+    let link = WorkerLink(
+      id: worker, kind: kind, site: site, entry: entry(for: process.pid), inbox: Inbox())
+    return LocalWorker(
+      link: link, process: process, group: group, orders: orders.takeWrite(),
+      reports: reports.takeRead(), complaintStart: complaintStart)
+  }
+
+  private static func attempt<Result: ~Copyable>(
+    _ body: () throws(Errno) -> Result
+  ) throws(LaunchFailure) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw LaunchFailure(what: "no worker could be started: \(error)")
+    }
+  }
+
+  private func spawn(
+    _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
+  ) throws(ProgramError) -> SpawnedProcess {
+    let arguments = WorkerProcess.arguments(runFolder: folder.path, run: runID)
+    let additions = WorkerProgram.additions(for: kind)
+    if let group, let groupFolder = group.open() {
+      return try Program.spawn(
+        WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
+        output: output, error: complaints.rawValue, options: .newSession,
+        group: groupFolder.rawValue)
+    }
+    return try Program.spawn(
+      WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
+      output: output, error: complaints.rawValue, options: .newSession)
+  }
+
+  private func entry(for pid: Int32) -> WorkerEntry {
+    WorkerEntry(
+      pid: pid, startTime: ProcessStatus.read(pid)?.startTime ?? 0, bootID: bootID,
+      autogroup: ProcessStatus.autogroup(of: pid) ?? 0)
+  }
+
+  // MARK: - Talking
+
+  func next(at place: UInt32) -> LinkNews? {
+    let index = Int(place / Place.count)
+    guard workers.indices.contains(index), let worker = workers[index] else { return nil }
+    switch Place(rawValue: place % Place.count) {
+    case .reports: return nextReports(of: worker)
+    case .orders:
+      do throws(Errno) {
+        try send(worker)
+        return nil
+      } catch {
+        return .silent(worker.link, complaint: WorkerLink.unsendable(error))
+      }
+    case .process: return nextOfEnd(of: worker)
+    case nil: return nil
+    }
+  }
+
+  /// What comes from one read.
+  private func nextReports(of worker: LocalWorker) -> LinkNews? {
+    guard worker.isTalking, !worker.wasRead else {
+      worker.wasRead = false
+      return nil
+    }
+    do throws(Errno) {
+      guard try worker.read() > 0 else { return .silent(worker.link, complaint: complaint(worker)) }
+      worker.wasRead = true
+      return .spoke(worker.link)
+    } catch .wouldBlock {
+      return nil
+    } catch {
+      return .silent(worker.link, complaint: "its reports could not be read: \(error)")
+    }
+  }
+
+  /// Its process has ended: takes what it said last, then ends what it left behind.
+  private func nextOfEnd(of worker: LocalWorker) -> LinkNews? {
+    if worker.isTalking, let count = try? worker.read(), count > 0 { return .spoke(worker.link) }
+    var complaint = complaint(worker)
+    var warnings: [String] = []
+    do throws(Errno) {
+      guard let end = try worker.process.reap() else { return nil }
+      // A signal says more than nothing: who lacks memory, or has a fault, writes nothing.
+      if complaint == nil, case .signal(let number) = end.status {
+        complaint = "it was ended by \(OutcomeText.text(Outcome(status: .signal(number))))"
+      }
+    } catch {
+      // What is left of it is reaped below, with what it left.
+      warnings.append("worker \(worker.process.pid) could not be reaped: \(error)")
+    }
+    return .gone(worker.link, complaint: complaint, warnings: warnings + forget(worker))
+  }
+
+  func send(to link: WorkerLink) throws(Errno) {
+    guard let worker = workers[link.id.index] else { return }
+    try send(worker)
+  }
+
+  private func send(_ worker: LocalWorker) throws(Errno) {
+    let awaitedRoom = worker.awaitsRoom
+    try worker.send()
+    guard worker.awaitsRoom != awaitedRoom else { return }
+    let orders = worker.ordersRawDescriptor
+    if worker.awaitsRoom {
+      try watch.add(orders, .site(site), Place.orders.of(worker.link.id), for: .writable)
+    } else {
+      try watch.remove(orders)
+    }
+  }
+
+  /// What was written to standard error by workers since that one was started.
+  private func complaint(_ worker: LocalWorker) -> String? {
+    do throws(Errno) {
+      var buffer = [UInt8](repeating: 0, count: Self.maxComplaintBytes)
+      let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(Errno) in
+        try complaints.read(
+          into: UnsafeMutableRawBufferPointer(bytes), at: worker.complaintStart)
+      }
+      return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    } catch {
+      return nil
+    }
+  }
+
+  // MARK: - Going
+
+  func end(_ link: WorkerLink, at now: Instant) -> Instant {
+    guard let worker = workers[link.id.index] else { return now }
+    // What cannot be removed now leaves the watch when it is closed.
+    try? watch.remove(worker.reports.rawValue)
+    if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
+    worker.kill()
+    return now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
+  }
+
+  /// KILL does not end it, such as sleep in the kernel.
+  func giveUp(_ link: WorkerLink) -> [String] {
+    guard let worker = workers[link.id.index] else { return [] }
+    immortals.insert(worker.process.pid)
+    return ["worker \(worker.process.pid) could not be ended"] + forget(worker)
+  }
+
+  /// Ends what it left behind. Returns warnings of what could not be ended.
+  private func forget(_ worker: LocalWorker) -> [String] {
+    workers[worker.link.id.index] = nil
+    let others = Set(workers.compactMap { $0?.process.pid }).union(immortals)
+    defer { worker.removeGroup() }
+    return Orphans.endAdopted(sparing: others).map {
+      "process \($0), left by a lost worker, could not be ended"
+    }
+  }
+
+  func endAll() {
+    // One that cannot be waited for ends when this process does.
+    for worker in workers.compactMap({ $0 }) { try? worker.endAtOnce() }
+  }
+
+  /// Removes the file of complaints when there was none, and the drive's control group.
+  func cleanUp() {
+    groups.remove()
+    do throws(Errno) {
+      if try complaints.status().sizeBytes == 0 { try Path.remove(folder.workerLog) }
+    } catch {
+      // An empty file that stays does no harm.
+    }
+  }
+}

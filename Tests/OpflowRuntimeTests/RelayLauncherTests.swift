@@ -1,0 +1,237 @@
+import Foundation
+import OpflowCore
+import OpflowSystem
+import Testing
+
+@testable import OpflowRuntime
+
+/// The coordinator's end of a stream, against an agent that is the test itself.
+@Suite struct RelayLauncherTests {
+  /// A launcher and the far end of its stream.
+  private struct Fixture {
+    let watch: Watch
+    let launcher: RelayLauncher
+    let agent: Agent
+
+    init() throws {
+      watch = try Watch()
+      let orders = try OpflowSystem.Pipe()
+      let reports = try OpflowSystem.Pipe()
+      agent = Agent(orders: try orders.read.duplicate(), reports: try reports.write.duplicate())
+      launcher = try RelayLauncher(
+        site: 0, watch: watch, name: "node2", input: reports.takeRead(),
+        output: orders.takeWrite(), patience: 7_000)
+    }
+
+    /// All that there is to hear now.
+    func hear() throws -> [Heard] {
+      var events: [PollEvent] = []
+      var heard: [Heard] = []
+      try watch.wait(timeout: .zero, into: &events)
+      while !events.isEmpty {
+        for event in events {
+          #expect(event.owner == .site(0))
+          while let news = launcher.next(at: event.place) { heard.append(contentsOf: take(news)) }
+        }
+        try watch.wait(timeout: .zero, into: &events)
+      }
+      return heard
+    }
+
+    private func take(_ news: LinkNews) -> [Heard] {
+      switch news {
+      case .silent(let link, let complaint): return [.silent(link.id.rawValue, complaint)]
+      case .gone(let link, let complaint, let warnings):
+        #expect(warnings.isEmpty)
+        return [.gone(link.id.rawValue, complaint)]
+      case .spoke(let link): return said(by: link)
+      }
+    }
+
+    private func said(by link: WorkerLink) -> [Heard] {
+      var heard: [Heard] = []
+      while case .message(let report) = link.inbox.lines.nextReport() {
+        heard.append(.report(link.id.rawValue, report))
+      }
+      // A line that is no message stays what it is.
+      if case .malformed = link.inbox.lines.nextReport() {
+        heard.append(.garbage(link.id.rawValue))
+      }
+      return heard
+    }
+
+    func launch(_ numbers: Int32...) throws -> [WorkerLink] {
+      try numbers.map { try launcher.launch(WorkerID($0), .command) }
+    }
+  }
+
+  private enum Heard: Equatable {
+    case report(Int32, WorkerReport)
+    case garbage(Int32)
+    case silent(Int32, String?)
+    case gone(Int32, String?)
+  }
+
+  private final class Agent {
+    private var orders: Descriptor?
+    private var reports: Descriptor?
+
+    init(orders: consuming Descriptor, reports: consuming Descriptor) {
+      self.orders = consume orders
+      self.reports = consume reports
+    }
+
+    func say(_ text: String) throws { try reports?.writeAll(text) }
+    func stopReading() { orders = nil }
+    func stopTalking() { reports = nil }
+
+    /// What it has been told, as far as that is there; nil at the end.
+    func told() throws -> String? {
+      guard let raw = orders?.rawValue else { return nil }
+      try orders?.setNonblocking(true)
+      var text: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      var count = read(raw, &buffer, buffer.count)
+      let isAtEnd = count == 0
+      while count > 0 {
+        text += buffer[..<count]
+        count = read(raw, &buffer, buffer.count)
+      }
+      return isAtEnd ? nil : String(decoding: text, as: UTF8.self)
+    }
+  }
+
+  @Test func `workers are launched, told, heard and ended through one stream`() throws {
+    let site = try Fixture()
+    let links = try site.launch(3, 4)
+    #expect(links.allSatisfy { $0.entry == nil })
+    links[1].enqueue(.run(TaskID(7), attempt: 1))
+    links[1].enqueue(.pulse(2))
+    try site.launcher.send(to: links[1])
+    #expect(
+      try site.agent.told() == "launch\t3\tcommand\nlaunch\t4\tcommand\n4\trun\t7\t1\n4\tpulse\t2\n"
+    )
+    try site.agent.say("4\tpulse\t2\n3\tpulse\t1\n3\tnonsense\n4\tpul")
+    let expected0: [Heard] = [.report(4, .pulse(2)), .report(3, .pulse(1)), .garbage(3)]
+    #expect(try site.hear() == expected0)
+    try site.agent.say("se\t9\n")
+    let expected1: [Heard] = [.report(4, .pulse(9))]
+    #expect(try site.hear() == expected1)
+    // What it was still to be told is dropped: it must not run that after all.
+    links[0].enqueue(.run(TaskID(8), attempt: 1))
+    let now = Instant(nanoseconds: 5)
+    #expect(site.launcher.end(links[0], at: now) > now)
+    #expect(try site.agent.told() == "kill\t3\n")
+    try site.agent.say("3\tpulse\t4\ngone\t3\tkilled\n4\tpulse\t5\n")
+    let expected2: [Heard] = [.report(3, .pulse(4)), .gone(3, "killed"), .report(4, .pulse(5))]
+    #expect(try site.hear() == expected2)
+  }
+
+  private static let nonsense: [(String, String)] = [
+    ("9\tpulse\t1\n", "node2 passed on a line of worker number 9, which is not there"),
+    ("gone\t3\n3\tpulse\t1\n", "node2 passed on a line of worker number 3, which is not there"),
+    ("gone\t9\n", "node2 told the end of worker number 9, which is not there"),
+    ("pulse\t1\n", "node2 sent a line that is no message"),
+    (String(repeating: "x", count: 1100), "node2 sent a line that is no message"),
+  ]
+
+  @Test(arguments: nonsense)
+  func `what cannot be believed costs the stream and all workers behind it`(
+    line: String, complaint: String
+  ) throws {
+    let site = try Fixture()
+    let links = try site.launch(3, 4, 5)
+    _ = try site.agent.told()
+    let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
+    try site.agent.say("4\tpulse\t1\n" + line)
+    let heard = try site.hear()
+    #expect(heard.first == Heard.report(4, .pulse(1)))
+    let losses: [Heard] = [.silent(4, complaint), .silent(5, complaint)]
+    #expect(Array(heard.suffix(2)) == losses)
+    // The agent sees it, has its time to end them, and none of them is said not to be ended.
+    #expect(try site.agent.told() == nil)
+    #expect(site.launcher.end(links[1], at: now) >= now.advanced(byMilliseconds: 7_000))
+    #expect(site.launcher.giveUp(links[1]) == [])
+    let failure = #expect(throws: LaunchFailure.self) { _ = try site.launch(6) }
+    #expect(failure?.what == complaint)
+  }
+
+  @Test func `the end of the stream costs all workers behind it`() throws {
+    let site = try Fixture()
+    _ = try site.launch(3, 4)
+    try site.agent.say("3\tpulse\t1\n4\tpul")
+    site.agent.stopTalking()
+    let ended = "the stream to node2 ended"
+    let expected3: [Heard] = [.report(3, .pulse(1)), .silent(3, ended), .silent(4, ended)]
+    #expect(try site.hear() == expected3)
+  }
+
+  @Test func `a stream that nobody reads any more is lost, though its other direction lives`()
+    throws
+  {
+    try Dispositions.ignore(.pipe)
+    let site = try Fixture()
+    let links = try site.launch(3, 4)
+    site.agent.stopReading()
+    links[0].enqueue(.pulse(1))
+    try site.launcher.send(to: links[0])
+    let heard = try site.hear()
+    #expect(heard.count == 2)
+    for (link, one) in zip(links, heard) {
+      guard case .silent(let number, let complaint) = one else {
+        Issue.record("\(one)")
+        return
+      }
+      #expect(number == link.id.rawValue)
+      let start = "the stream to node2 could not be written: "
+      #expect(complaint?.hasPrefix(start) == true)
+    }
+  }
+
+  @Test func `an agent that does not read holds up nothing, and gets all in its order`() throws {
+    let site = try Fixture()
+    let links = try site.launch(3, 4)
+    // Far more than the stream and its own buffer take.
+    for round in 0..<20_000 {
+      let link = links[round % 2]
+      link.enqueue(.pulse(Int32(round)))
+      try site.launcher.send(to: link)
+    }
+    let kept = links.reduce(0) { $0 + $1.outbox.bytes.count }
+    #expect(kept > 100_000)
+    try site.agent.say("4\tpulse\t1\n")
+    let expected4: [Heard] = [.report(4, .pulse(1))]
+    #expect(try site.hear() == expected4)
+    var told = ""
+    while let more = try site.agent.told(), !more.isEmpty {
+      told += more
+      let expected5: [Heard] = []
+      #expect(try site.hear() == expected5)
+    }
+    let all: [String] = told.split(separator: "\n").map { String($0) }
+    for link in links {
+      #expect(link.outbox.isEmpty)
+      let start = "\(link.id.rawValue)\tpulse\t"
+      let own: [String] = all.filter { $0.hasPrefix(start) }
+      let first = link === links[0] ? 0 : 1
+      var expected: [String] = []
+      for round in stride(from: first, to: 20_000, by: 2) { expected.append(start + "\(round)") }
+      #expect(own == expected)
+    }
+    #expect(told.hasPrefix("launch\t3\tcommand\nlaunch\t4\tcommand\n3\tpulse\t0\n"))
+    links[0].enqueue(.bye)
+    try site.launcher.send(to: links[0])
+    #expect(try site.agent.told() == "3\tbye\n")
+  }
+
+  @Test func `one that was given up may still tell its end`() throws {
+    let site = try Fixture()
+    let links = try site.launch(3)
+    _ = site.launcher.end(links[0], at: Instant(nanoseconds: 0))
+    #expect(
+      site.launcher.giveUp(links[0]) == ["worker number 3 of node2 could not be ended"])
+    try site.agent.say("3\tpulse\t1\ngone\t3\n")
+    let expected6: [Heard] = [.report(3, .pulse(1)), .gone(3, nil)]
+    #expect(try site.hear() == expected6)
+  }
+}
