@@ -5,14 +5,11 @@ extension Coordinator {
   /// From `bye` to the end of a worker, before it is killed.
   private static let dismissalMilliseconds: Int64 = 2_000
 
-  /// The site that all workers are on.
-  private static let site = 0
-
   // MARK: - Coming
 
-  func launch(_ worker: WorkerID, _ kind: WorkerKind) {
+  func launch(_ worker: WorkerID, _ kind: WorkerKind, on site: SiteID) {
     do throws(LaunchFailure) {
-      let link = try launchers[Self.site].launch(worker, kind)
+      let link = try launchers[site.index].launch(worker, kind)
       while links.count <= worker.index { links.append(nil) }
       links[worker.index] = link
       if let entry = link.entry { tell(.launched(worker, entry)) }

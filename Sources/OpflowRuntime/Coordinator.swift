@@ -205,7 +205,7 @@ package final class Coordinator {
       case .tell(.transition(let transition)): show(transition)
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
-      case .launch(let worker, let kind, _): launch(worker, kind)
+      case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
         // The engine knows why. One whose launch failed is told of as that.
