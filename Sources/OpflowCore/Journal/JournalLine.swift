@@ -23,8 +23,7 @@ package struct JournalLine {
     guard let bytes = ByteWindow(line), Self.hasChecksum(bytes, 0),
       Self.holds(bytes, 0, Hash.crc32c(bytes.part(9, bytes.count)))
     else { return nil }
-    var expected = ExpectedNumbers()
-    self.init(intact: bytes, from: 9, to: bytes.count, &expected)
+    self.init(intact: bytes, from: 9, to: bytes.count)
   }
 
   /// Reads the line that begins at `start`; nil as above. Sets `end` to where its line feed is, or to
@@ -32,7 +31,7 @@ package struct JournalLine {
   /// writes one.
   @inline(__always)
   init?(
-    in bytes: ByteWindow, at start: Int, end: inout Int, _ expected: inout ExpectedNumbers
+    in bytes: ByteWindow, at start: Int, end: inout Int
   ) {
     let body = start &+ 9
     guard Self.hasChecksum(bytes, start) else {
@@ -53,7 +52,7 @@ package struct JournalLine {
       end = bytes.position(of: Field.lineFeed, from: start, to: end)
       return nil
     }
-    self.init(intact: bytes, from: body, to: stop, &expected)
+    self.init(intact: bytes, from: body, to: stop)
   }
 
   /// Whether there is room for a checksum at `start`, and a tab behind it.
@@ -70,17 +69,17 @@ package struct JournalLine {
   /// Takes apart what the checksum covers.
   @inline(__always)
   private init?(
-    intact bytes: ByteWindow, from start: Int, to end: Int, _ expected: inout ExpectedNumbers
+    intact bytes: ByteWindow, from start: Int, to end: Int
   ) {
-    guard let numbers = expected.read(bytes, at: start), numbers.sequence < Self.sequenceLimit,
-      numbers.milliseconds < Self.sequenceLimit
+    guard let (sequence, timeStart) = Self.number(bytes, start), sequence < Self.sequenceLimit,
+      let (milliseconds, wordStart) = Self.number(bytes, timeStart),
+      milliseconds < Self.sequenceLimit
     else { return nil }
-    sequence = numbers.sequence
-    milliseconds = Int64(bitPattern: numbers.milliseconds)
+    self.sequence = sequence
+    self.milliseconds = Int64(bitPattern: milliseconds)
     self.bytes = bytes
     self.end = end
     // Nearly all lines are one of these two.
-    let wordStart = numbers.end
     let word = bytes.eight(at: wordStart)
     if word.begins(with: TransitionKind.success.word, Field.tab) {
       taskStart = wordStart &+ 8
@@ -101,7 +100,7 @@ package struct JournalLine {
 
   /// At most 19 digits and the tab behind them: their number, and the place behind the tab.
   @inline(__always)
-  static func number(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
+  private static func number(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let first = bytes.eight(at: start)
     let count = first.digitCount
     if count == 8 {

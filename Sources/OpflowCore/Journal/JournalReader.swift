@@ -16,7 +16,6 @@ package struct JournalReader {
   private var position = 0
   private var lineStart = 0
   private var lineEnd = 0
-  private var expected: ExpectedNumbers
   /// Everything that the reader found besides lines; complete when `next` has returned nil.
   package private(set) var recovery: JournalRecovery
   /// What it was before the newest damage, and after how many lines that is.
@@ -34,7 +33,6 @@ package struct JournalReader {
     guard let bytes = ByteWindow(bytes) else { throw .empty }
     self.bytes = bytes
     base = place.offset
-    expected = place.expected
     recovery = place.recovery
     if base == 0 { _ = try Self.firstLine(bytes) } else { passLineFeed() }
   }
@@ -49,8 +47,7 @@ package struct JournalReader {
   private static func firstLine(_ bytes: ByteWindow) throws(JournalError) -> JournalLine {
     if bytes.count == 0 { throw .empty }
     var end = 0
-    var expected = ExpectedNumbers()
-    guard let line = JournalLine(in: bytes, at: 0, end: &end, &expected), line.sequence == 1,
+    guard let line = JournalLine(in: bytes, at: 0, end: &end), line.sequence == 1,
       line.event == .open
     else { throw .firstLine }
     let format = line.fields.first { $0.key == .format }
@@ -79,7 +76,7 @@ package struct JournalReader {
   package var place: JournalPlace {
     let isDamaged = lineCountBeforeDamage == recovery.lineCount
     return JournalPlace(
-      expected: expected, recovery: isDamaged ? recoveryBeforeDamage : recovery)
+      recovery: isDamaged ? recoveryBeforeDamage : recovery)
   }
 
   /// The next intact line; nil at the end.
@@ -88,7 +85,7 @@ package struct JournalReader {
     while position < bytes.count {
       let start = position
       var end = start
-      let read = JournalLine(in: bytes, at: start, end: &end, &expected)
+      let read = JournalLine(in: bytes, at: start, end: &end)
       position = Swift.min(end + 1, bytes.count)
       guard let line = read else {
         drop(start, end < bytes.count ? .unreadable : .torn)
@@ -125,15 +122,13 @@ package struct JournalReader {
 
 /// A place in a journal's file, the end of an intact line, and what was found before it.
 package struct JournalPlace: Sendable {
-  fileprivate var expected = ExpectedNumbers()
   /// Of what stands before it.
   package fileprivate(set) var recovery = JournalRecovery()
 
   /// The beginning.
   package init() {}
 
-  fileprivate init(expected: ExpectedNumbers, recovery: JournalRecovery) {
-    self.expected = expected
+  fileprivate init(recovery: JournalRecovery) {
     self.recovery = recovery
   }
 

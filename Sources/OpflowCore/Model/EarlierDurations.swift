@@ -39,11 +39,10 @@ package struct EarlierDurations {
   package mutating func read(_ bytes: UnsafeRawBufferPointer) {
     journal += 1
     guard let bytes = ByteWindow(bytes) else { return }
-    var expected = ExpectedNumbers()
     var position = 0
     while position < bytes.count {
       var end = position
-      if let line = JournalLine(in: bytes, at: position, end: &end, &expected) { apply(line) }
+      if let line = JournalLine(in: bytes, at: position, end: &end) { apply(line) }
       position = end + 1
     }
   }
