@@ -41,13 +41,7 @@ struct ByteWindow {
   /// before that.
   @inline(__always)
   func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
-    var position = start
-    while position < end {
-      let place = eight(at: position).position(of: byte)
-      if place < 8 { return min(position &+ place, end) }
-      position &+= 8
-    }
-    return end
+    bytes.position(of: byte, from: start, to: end)
   }
 
   /// The bytes from `start` up to `end`, which are in the window.
