@@ -107,7 +107,7 @@ import Testing
     #expect(links.allSatisfy { $0.entry == nil })
     links[1].enqueue(.run(TaskID(7), attempt: 1))
     links[1].enqueue(.pulse(2))
-    try site.launcher.send(to: links[1])
+    site.launcher.send(to: links[1])
     #expect(
       try site.agent.told() == "launch\t3\tcommand\nlaunch\t4\tcommand\n4\trun\t7\t1\n4\tpulse\t2\n"
     )
@@ -174,7 +174,7 @@ import Testing
     let links = try site.launch(3, 4)
     site.agent.stopReading()
     links[0].enqueue(.pulse(1))
-    try site.launcher.send(to: links[0])
+    site.launcher.send(to: links[0])
     let heard = try site.hear()
     #expect(heard.count == 2)
     for (link, one) in zip(links, heard) {
@@ -195,7 +195,7 @@ import Testing
     for round in 0..<20_000 {
       let link = links[round % 2]
       link.enqueue(.pulse(Int32(round)))
-      try site.launcher.send(to: link)
+      site.launcher.send(to: link)
     }
     let kept = links.reduce(0) { $0 + $1.outbox.bytes.count }
     #expect(kept > 100_000)
@@ -220,7 +220,7 @@ import Testing
     }
     #expect(told.hasPrefix("launch\t3\tcommand\nlaunch\t4\tcommand\n3\tpulse\t0\n"))
     links[0].enqueue(.bye)
-    try site.launcher.send(to: links[0])
+    site.launcher.send(to: links[0])
     #expect(try site.agent.told() == "3\tbye\n")
   }
 
