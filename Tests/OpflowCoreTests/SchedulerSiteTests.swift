@@ -175,6 +175,15 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
+  @Test func `a capacity that is raised brings as many workers as it asks for`() throws {
+    var maker = PlanMaker()
+    for index in 0..<20 { maker.add("t\(index)") }
+    var run = ImaginedRun(try maker.make(), parallel: 1)
+    #expect(run.runningNames.count == 1)
+    run.tell(.capacity(resource: 0, 12))
+    #expect(run.runningNames.count == 12)
+  }
+
   @Test func `requests for cpu are cut to the present capacity, and given back as taken`() throws {
     var maker = PlanMaker()
     for index in 0..<3 { maker.add("t\(index)") { $0.demand = [(0, 4)] } }

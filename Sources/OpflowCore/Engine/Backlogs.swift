@@ -24,6 +24,12 @@ struct Backlogs {
     counts = WorkerKind.allCases.map { _ in 0 }
   }
 
+  /// One of those of a lane that have so many ahead, by its place among them; nil behind the last.
+  func worker(lane: Int, depth: Int, place: Int) -> WorkerID? {
+    guard depth < lanes[lane].count, place < lanes[lane][depth].count else { return nil }
+    return lanes[lane][depth][place]
+  }
+
   /// Those of a lane that have so many ahead.
   func workers(lane: Int, depth: Int) -> [WorkerID] {
     depth < lanes[lane].count ? lanes[lane][depth] : []

@@ -112,7 +112,7 @@ struct Scheduler {
     case .siteJoined(let site, let offer): join(site, offer, at: now, into: &actions)
     case .siteLost(let site, let complaint):
       leave(site, complaint: complaint, at: now, into: &actions)
-    case .capacity(let resource, let amount): resources.setCapacity(amount, of: resource)
+    case .capacity(let resource, let amount): setCapacity(amount, of: resource)
     case .prioritise(let tasks): prioritise(tasks)
     }
     dispatch(at: now, into: &actions)

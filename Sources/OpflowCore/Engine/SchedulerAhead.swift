@@ -11,13 +11,16 @@ extension Scheduler {
     // One more for each of them in turn, so that all have as much before them.
     var misses = 0
     for count in 0..<depth {
-      for worker in workforce.backlogs.workers(lane: lane, depth: count) {
+      var place = 0
+      while let worker = workforce.backlogs.worker(lane: lane, depth: count, place: place) {
         guard let rank = ready.head(lane) else { return }
         let task = TaskID(ranking.task[Int(rank)])
         if mayFollow(task, rank, on: worker) {
           _ = ready.pop(lane)
+          // It stands among those that have one more then, and another in its place.
           handAhead(task, rank, to: worker, into: &actions)
         } else {
+          place += 1
           misses += 1
           if misses == SchedulerOptions.maxWorkersLookedAt { return }
         }
@@ -113,7 +116,7 @@ extension Scheduler {
       return nil
     }
     let kind = workforce.workers[worker.index].kind
-    for site in resources.candidates(for: lane) {
+    for site in resources.candidates(for: lane).prefix(SchedulerOptions.maxSitesLookedAt) {
       let count = workforce.startable(kind, at: site)
       if count > 0, resources.fits(lane, at: site) { return count }
     }

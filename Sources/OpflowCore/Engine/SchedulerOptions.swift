@@ -61,6 +61,8 @@ package struct SchedulerOptions: Sendable {
   static let maxNeedsLookedAt = 8
   /// Workers that a task may not follow on, looked at in one pass that hands ahead.
   static let maxWorkersLookedAt = 64
+  /// Machines looked at for room for what may be taken back.
+  static let maxSitesLookedAt = 16
   /// Lanes looked at for what may be taken back, in one pass.
   static let maxLanesLookedAt = 64
   /// Demands that do not fit, looked at after each other before the pass is given up: where all tasks

@@ -41,6 +41,17 @@ extension Scheduler {
     }
   }
 
+  /// Changes how much there is of a resource; of `cpu` and `memory`, on this machine. There may be as
+  /// many workers as that asks for.
+  mutating func setCapacity(_ amount: UInt64, of resource: Int) {
+    resources.setCapacity(amount, of: resource)
+    switch UInt32(truncatingIfNeeded: resource) {
+    case ResourceEntry.cpu: workforce.setLimit(of: .command, for: amount)
+    case ResourceEntry.download: workforce.setLimit(of: .download, for: amount)
+    default: break
+    }
+  }
+
   /// Gives tasks other priorities than those of the manifest, for as long as the drive lasts. What they
   /// wait for inherits them; what runs is not preempted.
   mutating func prioritise(_ tasks: [TaskPriority]) {

@@ -62,6 +62,12 @@ struct Workforce {
     for kind in limits.indices { sites[site.index].crews[kind].limit = limits[kind] }
   }
 
+  /// Changes how many workers there may be on this machine, for so much of what they work with.
+  mutating func setLimit(of kind: WorkerKind, for capacity: UInt64) {
+    let limits = Self.crews(cpu: capacity, downloads: capacity).map(\.limit)
+    sites[0].crews[Int(kind.rawValue)].limit = limits[Int(kind.rawValue)]
+  }
+
   /// Nobody works there any more. Its workers are still to be lost, one by one.
   mutating func leave(_ site: SiteID) { sites[site.index].isGone = true }
 
