@@ -177,9 +177,10 @@ final class CommandWorker: WorkerRole {
     let reaped = try tree.reap()
     if reaped.isGone {
       // Nothing can have been written after the wait that found its one process ended, and the
-      // output empty.
+      // output empty. Where the task's own process ended before, that wait says nothing of the one
+      // that was still there and may have written since.
       let isSilent =
-        reaped.count == 1 && !frame.poll.isReady(Slot.output)
+        reaped.count == 1 && reaped.status != nil && !frame.poll.isReady(Slot.output)
         && frame.poll.isReady(Slot.task)
       if !isSilent {
         drainOutput()
