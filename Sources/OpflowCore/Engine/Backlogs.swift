@@ -84,9 +84,8 @@ struct Backlogs {
     records[worker.index].backlogPlace = -1
     depths[kind][depth] -= 1
     counts[kind] -= 1
-    if let last = lanes[lane][depth].popLast(), place < lanes[lane][depth].count {
-      lanes[lane][depth][place] = last
-      records[last.index].backlogPlace = Int32(truncatingIfNeeded: place)
+    if let moved = lanes[lane][depth].removeBySwapping(at: place) {
+      records[moved.index].backlogPlace = Int32(truncatingIfNeeded: place)
     }
     if depth > 0 { change(lane, by: -Int32(truncatingIfNeeded: depth)) }
   }
@@ -95,8 +94,7 @@ struct Backlogs {
     if totals[lane] == 0 { lanesAhead.append(lane) }
     totals[lane] += count
     if totals[lane] == 0, let place = lanesAhead.firstIndex(of: lane) {
-      lanesAhead.swapAt(place, lanesAhead.count - 1)
-      lanesAhead.removeLast()
+      _ = lanesAhead.removeBySwapping(at: place)
     }
   }
 

@@ -14,7 +14,6 @@ struct IndexedHeap<Key: Comparable> {
   init(count: Int = 0) { places = Array(repeating: -1, count: count) }
 
   var isEmpty: Bool { entries.isEmpty }
-  var count: Int { entries.count }
 
   /// The number with the smallest key, and that key.
   var first: (number: Int, key: Key)? {
@@ -45,10 +44,9 @@ struct IndexedHeap<Key: Comparable> {
     guard number < places.count, places[number] >= 0 else { return }
     let place = Int(places[number])
     places[number] = -1
-    guard let last = entries.popLast(), place < entries.count else { return }
     let old = entries[place].key
-    entries[place] = last
-    if last.key < old { rise(from: place) } else { fall(from: place) }
+    guard let moved = entries.removeBySwapping(at: place) else { return }
+    if moved.key < old { rise(from: place) } else { fall(from: place) }
   }
 
   mutating func removeAll() {

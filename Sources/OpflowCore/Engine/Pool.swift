@@ -23,5 +23,7 @@ struct Pool {
 
   mutating func give(_ amount: UInt64, of resource: Int) { held[resource] -= amount }
 
+  var isWithinCapacity: Bool { zip(held, capacity).allSatisfy { $0 <= $1 } }
+
   mutating func setCapacity(_ amount: UInt64, of resource: Int) { capacity[resource] = amount }
 }

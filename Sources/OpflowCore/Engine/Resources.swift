@@ -19,6 +19,8 @@ struct Resources {
   private var pools: [Pool]
   /// Of the other sites, those where something may still fit.
   private var roomy = SiteSet()
+  /// There was more of something before.
+  private var hasShrunk = false
   /// What the other machines have, each pair once.
   private var shapes: [SiteOffer] = []
 
@@ -187,6 +189,8 @@ struct Resources {
   /// What a machine has, where that is known later or changes.
   mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
     precondition(site != .local, "this machine's capacities are set one by one")
+    let before = SiteOffer(of: pools[site.index])
+    if offer.cpu < before.cpu || offer.memoryBytes < before.memoryBytes { hasShrunk = true }
     pools[site.index].setCapacity(offer.cpu, of: Int(ResourceEntry.cpu))
     pools[site.index].setCapacity(offer.memoryBytes, of: Int(ResourceEntry.memory))
     shapes = []
@@ -198,6 +202,7 @@ struct Resources {
   mutating func leave(_ site: SiteID) { setOffer(SiteOffer(cpu: 0, memoryBytes: 0), of: site) }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
+    if amount < pools[0].capacity[resource] { hasShrunk = true }
     pools[0].setCapacity(amount, of: resource)
     cutAll()
   }
@@ -297,12 +302,9 @@ struct Resources {
       }
     }
     if held != pools.map(\.held) { return "what is held is miscounted" }
+    // Where a capacity was lowered, what is held beyond it drains.
+    if !hasShrunk, !pools.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
     return grants.checkInvariants(holding: shares.map(\.grant))
-  }
-
-  /// Whether no more is held than there is, where no capacity was ever lowered.
-  var isWithinCapacity: Bool {
-    pools.allSatisfy { pool in zip(pool.held, pool.capacity).allSatisfy { $0 <= $1 } }
   }
 }
 

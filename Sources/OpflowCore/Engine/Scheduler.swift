@@ -133,9 +133,6 @@ struct Scheduler {
 
   func state(_ task: TaskID) -> TaskState { graph.state(task) }
 
-  /// Whether the drive is over and `finish` was ordered.
-  var isDone: Bool { phase.step == .done }
-
   /// Whether the task may start at all in the phase that the run is in.
   func mayStart(_ task: TaskID) -> Bool {
     phase.mayStart(

@@ -16,8 +16,7 @@ struct SiteSet {
     guard site.index < places.count, places[site.index] >= 0 else { return }
     let place = Int(places[site.index])
     places[site.index] = -1
-    guard let last = members.popLast(), place < members.count else { return }
-    members[place] = last
-    places[last.index] = Int32(truncatingIfNeeded: place)
+    guard let moved = members.removeBySwapping(at: place) else { return }
+    places[moved.index] = Int32(truncatingIfNeeded: place)
   }
 }

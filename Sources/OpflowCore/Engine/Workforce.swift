@@ -386,9 +386,8 @@ struct Workforce {
     if wasLaunching { launching[kind] -= 1 }
     let place = Int(record.place)
     let site = record.site.index
-    if let last = sites[site].workers.popLast(), place < sites[site].workers.count {
-      sites[site].workers[place] = last
-      workers[last.index].place = record.place
+    if let moved = sites[site].workers.removeBySwapping(at: place) {
+      workers[moved.index].place = record.place
     }
     return Loss(
       complaint: record.isDiscarded ? record.complaint : complaint, site: record.site,
@@ -423,11 +422,8 @@ struct Workforce {
     let kind = Int(workers[worker.index].kind.rawValue)
     let place = Int(workers[worker.index].idlePlace)
     workers[worker.index].idlePlace = -1
-    if let last = sites[site].crews[kind].idle.popLast(),
-      place < sites[site].crews[kind].idle.count
-    {
-      sites[site].crews[kind].idle[place] = last
-      workers[last.index].idlePlace = Int32(truncatingIfNeeded: place)
+    if let moved = sites[site].crews[kind].idle.removeBySwapping(at: place) {
+      workers[moved.index].idlePlace = Int32(truncatingIfNeeded: place)
     }
     idle[kind] -= 1
   }
