@@ -6,7 +6,14 @@ struct JobsTests {
   /// A place with a copy of the manifest, so that a run leaves nothing in the repository.
   private func place(_ job: String) throws -> Workplace {
     let text = try String(contentsOfFile: Program.package + "/jobs/" + job, encoding: .utf8)
-    return try Workplace(text)
+    let place = try Workplace(text)
+    // What it includes lies in a folder of its name.
+    let folder = Program.package + "/jobs/" + job.dropLast(5)
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      let file = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+      try place.write("\(folder.split(separator: "/").last ?? "")/\(name)", file)
+    }
+    return place
   }
 
   private static let features: [(job: String, exit: Int32, said: [String])] = [
@@ -16,6 +23,10 @@ struct JobsTests {
     ("environment", 0, ["task 1 C.UTF-8"]),
     ("finally", 1, ["the run has failed, stopping the server", "told everybody"]),
     ("if-and-vars", 0, ["version 1.20, debug", "packed by task pack"]),
+    (
+      "include", 0,
+      ["main/init lies in include", "localhost:5433", "localhost:5434", "both are there"]
+    ),
     ("interrupted", 0, ["may run twice", "must not run twice"]),
     ("max-failures", 1, ["fine"]),
     ("needs", 1, ["configured", "compile failed, see its log", "all has ended"]),

@@ -189,7 +189,7 @@ struct NewcomerTests {
   }
 
   @Test(arguments: [
-    "include: [a]", "secrets: {}", "env_file: [a]", "if_running: wait", "keep_runs: 5",
+    "secrets: {}", "env_file: [a]", "if_running: wait", "keep_runs: 5",
   ])
   func `and at the top`(key: String) {
     let name = key.prefix { $0 != ":" }
@@ -204,11 +204,11 @@ struct NewcomerTests {
       let error = try #require(throws: ManifestError.self) { try compile(text) }
       let help = try #require(error.diagnostics.first?.help)
       #expect(help.hasPrefix("known keys: "))
-      for key in ["include", "matrix", "inputs", "outputs", "secrets", "service"] {
+      for key in ["matrix", "inputs", "outputs", "secrets", "service"] {
         #expect(!help.contains(key))
       }
     }
-    for key in ["matrx", "input", "outputz", "secrest", "includ"] {
+    for key in ["matrx", "input", "outputz", "secrest"] {
       for text in ["\(key): 1\ntasks: { a: { run: x } }", "tasks: { a: { run: x, \(key): 1 } }"] {
         let error = try #require(throws: ManifestError.self) { try compile(text) }
         #expect(error.diagnostics.first?.help?.hasPrefix("did you mean") != true, "\(text)")

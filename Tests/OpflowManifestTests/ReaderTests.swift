@@ -83,12 +83,12 @@ struct ReaderTests {
     values.scope.position = .task
     var reader = TaskReader(settings, defaults: file.keys[.defaults], over: standard)
     var task = TaskValues(reader.defaults)
-    reader.read(tasks.key(0), into: &task)
+    reader.read(tasks.key(0), name: tasks.name(0), into: &task)
     #expect(task.kind == .command)
     #expect(task.own == [.environment])
     #expect(task.lists.environment.variables.map(\.name.string) == ["A", "B"])
     #expect(task.needs.map(\.name.string) == ["b"])
-    reader.read(tasks.key(1), into: &task)
+    reader.read(tasks.key(1), name: tasks.name(1), into: &task)
     #expect(task.kind == .shell)
     #expect(task.script?.text.string == "z")
     #expect(task.own.isEmpty)
@@ -108,7 +108,7 @@ struct ReaderTests {
     var reader = TaskReader(settings, defaults: file.keys[.defaults], over: standard)
     var task = TaskValues(reader.defaults)
     let folders = (0..<tasks.count).map { number in
-      reader.read(tasks.key(number), into: &task)
+      reader.read(tasks.key(number), name: tasks.name(number), into: &task)
       return task.settings.directory.path.string
     }
     #expect(folders == ["/data/d/a", "/data/d/b"])

@@ -172,6 +172,7 @@ extension FieldWriter {
     fields(.only, open.only)
     fields(.skip, open.skip)
     fields(.env, open.environment)
+    fields(.file, open.files)
   }
 
   fileprivate mutating func write(_ resume: ResumeEntry, drive: Int) {
@@ -182,6 +183,7 @@ extension FieldWriter {
     fields(.only, resume.only)
     fields(.skip, resume.skip)
     fields(.env, resume.environment)
+    fields(.file, resume.files)
     field(.reused, resume.reused)
     field(.withdrawn, resume.withdrawn)
     fields(.removed, resume.removed)

@@ -15,11 +15,11 @@
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order; one that a reader does not know is passed over, and so is a line whose event it does
 // not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `only`, `skip`, `env` and `removed` stand once per value.
+// `set`, `tasks`, `only`, `skip`, `env`, `file` and `removed` stand once per value.
 //
 //   EVENT      TASK  keys
-//   open             format run plan version manifest folder state set tasks only skip env
-//   resume           d plan version set only skip env reused withdrawn removed
+//   open             format run plan version manifest folder state set tasks only skip env file
+//   resume           d plan version set only skip env file reused withdrawn removed
 //   close            d state code signal
 //   worker           d w pid start boot group host
 //   pause            d

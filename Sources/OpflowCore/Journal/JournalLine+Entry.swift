@@ -55,6 +55,7 @@ extension JournalLine {
       case .only: open.only.append(field.text)
       case .skip: open.skip.append(field.text)
       case .env: open.environment.append(field.text)
+      case .file: open.files.append(field.text)
       default: break
       }
     }
@@ -71,6 +72,7 @@ extension JournalLine {
       case .only: resume.only.append(field.text)
       case .skip: resume.skip.append(field.text)
       case .env: resume.environment.append(field.text)
+      case .file: resume.files.append(field.text)
       case .reused: resume.reused = Int(field.natural)
       case .withdrawn: resume.withdrawn = Int(field.natural)
       case .removed: resume.removed.append(field.text)

@@ -18,7 +18,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part
 
   // The run
-  case format, run, plan, version, manifest, folder, state, set, tasks, only, skip, env
+  case format, run, plan, version, manifest, folder, state, set, tasks, only, skip, env, file
   case reused, withdrawn, removed, code
 
   // A worker
@@ -73,6 +73,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .only: "only"
     case .skip: "skip"
     case .env: "env"
+    case .file: "file"
     case .reused: "reused"
     case .withdrawn: "withdrawn"
     case .removed: "removed"
@@ -102,7 +103,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
       .pid, .start, .cores, .memory:
       .number
-    case .set, .tasks, .only, .skip, .env, .removed: .texts
+    case .set, .tasks, .only, .skip, .env, .file, .removed: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .run, .plan, .version, .manifest, .folder, .state, .boot, .group, .actions,
       .host:

@@ -119,6 +119,8 @@ package struct RunModel: Sendable {
   /// The tasks that the run was started with; none for all.
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
+  /// The manifest's files, likewise.
+  package var files: [String] { resume?.files ?? open?.files ?? [] }
 
   /// Whether a line speaks of the task.
   func tells(of task: TaskID) -> Bool {

@@ -16,6 +16,9 @@ extension Plan {
     return value
   }
 
+  /// Whether the manifest names files that it was compiled from besides itself.
+  package var hasFurtherFiles: Bool { files.count > 1 }
+
   package var hasDownloads: Bool { !downloads.isEmpty }
 
   /// The tasks that are downloads, in their order; most plans have none, and are not searched.

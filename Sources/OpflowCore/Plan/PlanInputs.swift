@@ -1,3 +1,20 @@
+/// A file that a plan was compiled from.
+package struct PlanFile: Equatable, Sendable {
+  /// By which it is looked for; of the root its real path.
+  package var path: String
+  /// With no symbolic link in it: a link that leads elsewhere now makes another plan, since paths in the
+  /// file start from its folder.
+  package var realPath: String
+  /// Of its bytes.
+  package var content: PlanKey
+
+  package init(path: String, realPath: String, content: PlanKey) {
+    self.path = path
+    self.realPath = realPath
+    self.content = content
+  }
+}
+
 /// All that a plan was compiled from. Two plans of equal inputs are the same bytes, so a plan is known
 /// by a hash of them, its key, and serves any run or resume for which that comes out the same.
 ///
@@ -8,8 +25,8 @@ package struct PlanInputs: Sendable {
   package var folder: String
   /// `NAME=VALUE` of each `--set`, in order.
   package var set: [String] = []
-  /// Real paths and hashes of all manifest files, the root first.
-  package var files: [(path: String, hash: PlanKey)] = []
+  /// All files of the manifest, the root first.
+  package var files: [PlanFile] = []
   /// What expressions read of the inherited environment, by name; nil for what is not set.
   package var environment: [(name: String, value: String?)] = []
   /// Of a plan that speaks of it, which is never shared with another run.
@@ -30,7 +47,8 @@ package struct PlanInputs: Sendable {
     add(count: files.count, to: &fields)
     for file in files {
       add(file.path, to: &fields)
-      add(file.hash.description, to: &fields)
+      add(file.realPath, to: &fields)
+      add(file.content.description, to: &fields)
     }
     add(count: environment.count, to: &fields)
     for (name, value) in environment {
@@ -54,29 +72,30 @@ package struct PlanInputs: Sendable {
 }
 
 extension Plan {
-  /// Whether this plan is what a compilation would make now. It need not have been validated.
+  /// What this plan was compiled from, where a compilation would make the same now; nil where it would
+  /// not. The plan need not have been validated.
   ///
   /// - Parameters:
   ///   - inputs: those of now, but for what only a compiled plan knows: which files the manifest
   ///     includes, which variables its expressions read and whether they speak of the run's id.
   ///   - runID: of the run that the plan is to serve.
-  ///   - hash: of an included file, by its path; nil where it cannot be read.
+  ///   - file: a further file as it is now, by its path; nil where it cannot be read.
   ///   - variable: a variable of the inherited environment; nil where it is not set.
-  package func isCurrent(
-    _ inputs: PlanInputs, runID: String, hash: (String) -> PlanKey?, variable: (String) -> String?
-  ) -> Bool {
+  package func inputs(
+    ifCurrent inputs: PlanInputs, runID: String, file: (String) -> PlanFile?,
+    variable: (String) -> String?
+  ) -> PlanInputs? {
     guard files.allSatisfy(isSound), environmentNames.allSatisfy(isSound),
       files.first.map(string) == inputs.files.first?.path
-    else { return false }
+    else { return nil }
     var inputs = inputs
-    for file in files.dropFirst() {
-      let path = string(file)
-      guard let hash = hash(path) else { return false }
-      inputs.files.append((path, hash))
+    for known in files.dropFirst() {
+      guard let file = file(string(known)) else { return nil }
+      inputs.files.append(file)
     }
     inputs.environment = environmentRead(variable)
     inputs.runID = manifest.usesRunID == 1 ? runID : nil
-    return inputs.key == key
+    return inputs.key == key ? inputs : nil
   }
 
   /// What expressions read of the inherited environment, with the values that it has now.

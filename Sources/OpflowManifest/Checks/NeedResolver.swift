@@ -8,6 +8,8 @@ struct NeedResolver {
   /// For each task, the last one that said it needs it.
   private var stamps: [Int32]
   private var finallyTasks: [Bool]
+  /// Whether all tasks are declared; where a file could not be read, an unknown one may stand in it.
+  var knowsAll = true
 
   init(mistakes: Mistakes, suggestions: Suggestions, taskCount: Int, nodeCount: Int) {
     self.mistakes = mistakes
@@ -18,11 +20,16 @@ struct NeedResolver {
   }
 
   /// Adds the needs of a task, in the order of their numbers.
-  mutating func add(_ task: borrowing TaskValues, _ number: Int, of declared: TaskDeclarations) {
+  /// A need then has the id of its task, whatever its file calls that.
+  mutating func add(_ task: inout TaskValues, _ number: Int, of declared: TaskDeclarations) {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
     if !task.needs.isEmpty {
       let document = declared.document(number)
-      for need in task.needs { add(need, of: number, document, declared) }
+      for index in task.needs.indices {
+        guard let target = add(task.needs[index], of: number, document, declared) else { continue }
+        let isOwnName = task.needs[index].name.count == declared.name(target).count
+        if !isOwnName { task.needs[index].name = declared.name(target) }
+      }
     }
     needs.endTask()
   }
@@ -30,26 +37,36 @@ struct NeedResolver {
   private mutating func add(
     _ need: TaskValues.Need, of number: Int, _ document: YAMLDocument,
     _ declared: TaskDeclarations
-  ) {
-    guard let target = declared.index(of: need.name) else {
-      mistakes.error(
-        document.place(need.node), "unknown task `\(need.name.string)`",
-        help: severalHelp(need.name)
-          ?? suggestions.help(
-            for: need.name,
-            among: declared.names.enumerated().lazy.filter { $0.offset != number }.map(\.element)))
-      return
+  ) -> Int? {
+    guard let target = declared.index(of: need.name, seenFrom: number) else {
+      if knowsAll {
+        mistakes.error(
+          document.place(need.node), "unknown task `\(need.name.string)`",
+          help: severalHelp(need.name) ?? nearest(to: need.name, for: number, declared))
+      }
+      return nil
     }
     if target == number {
       mistakes.error(document.place(need.node), "task `\(need.name.string)` needs itself")
-      return
+      return nil
     }
     if stamps[target] == Int32(truncatingIfNeeded: number) {
       mistakes.error(document.place(need.node), "`\(need.name.string)` is needed twice")
-      return
+      return nil
     }
     stamps[target] = Int32(truncatingIfNeeded: number)
     needs.add(target, on: need.condition, offset: document.offset(need.node))
+    return target
+  }
+
+  /// What may have been meant: a name as the file of the task would write it.
+  private func nearest(to name: Text, for number: Int, _ declared: TaskDeclarations) -> String? {
+    let prefix = declared.prefix(number)
+    let others = (0..<declared.count).lazy.filter { $0 != number }
+    let own = others.filter { declared.part($0) == declared.part(number) }
+      .map { declared.name($0).part(prefix.count..<declared.name($0).count) }
+    if !prefix.isEmpty, let help = suggestions.help(for: name, among: own) { return help }
+    return suggestions.help(for: name, among: others.map { declared.name($0) })
   }
 
   /// Reports tasks that need each other.

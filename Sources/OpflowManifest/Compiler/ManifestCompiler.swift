@@ -17,6 +17,10 @@ package struct CompiledManifest: Sendable {
   package var warnings: [Diagnostic]
   /// What expressions read of the inherited environment, by name; nil for what is not set.
   package var environmentRead: [(name: String, value: String?)]
+  /// What it was compiled from, the root first.
+  package var files: [PlanFile]
+  /// The files that the root and what it includes name, by the path that each was looked for.
+  package var furtherFiles: [(path: String, bytes: [UInt8])]
   /// Whether the plan holds the run's id, and so serves that run only.
   package var usesRunID: Bool
   /// The manifest's `name`, or the file's.
@@ -52,13 +56,13 @@ package enum ManifestCompiler {
   package static func check(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CheckedManifest {
-    try withFile(source) { file, mistakes in
-      guard var reading = ManifestReading(file, source, options, mistakes) else { return nil }
-      reading.forEachTask { _, _ in }
+    try withFiles(source, options) { files, mistakes in
+      guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
+      reading.forEachTask { _, _, _, _ in }
       reading.reportCycles()
       guard mistakes.errorCount == 0 else { return nil }
       return CheckedManifest(
-        warnings: mistakes.diagnostics(.warning, in: [file]), taskCount: reading.taskCount,
+        warnings: mistakes.diagnostics(.warning, in: files.sources), taskCount: reading.taskCount,
         needCount: reading.needs.targets.count)
     }
   }
@@ -67,69 +71,68 @@ package enum ManifestCompiler {
   package static func compile(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CompiledManifest {
-    try withFile(source) { compile($0, source, options, $1) }
+    try withFiles(source, options) { compile($0, source, options, $1) }
   }
 
   /// Nil when there are mistakes.
   private static func compile(
-    _ file: SourceFile, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
+    _ files: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) -> CompiledManifest? {
-    guard var reading = ManifestReading(file, source, options, mistakes) else { return nil }
-    let scope = reading.scope
+    guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
     var emitter = PlanEmitter(
-      path: source.path, taskCount: reading.taskCount, document: reading.document,
-      defaults: reading.defaults,
+      files: [source.path] + files.further.read.map(\.path), taskCount: reading.taskCount,
+      nodeCount: reading.nodeCount, byteCount: reading.byteCount,
       fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints))
-    reading.forEachTask { task, document in
+    reading.forEachTask { task, part, place, defaults in
       guard mistakes.errorCount == 0 else { return }
-      emitter.add(task)
+      emitter.add(task, of: part, defaults)
       if emitter.isTooLarge {
-        mistakes.error(document.place(task.key), "the texts of the plan grow beyond 3 GiB")
+        mistakes.error(place, "the texts of the plan grow beyond 3 GiB")
       }
     }
     guard mistakes.errorCount == 0 else {
       reading.reportCycles()
       return nil
     }
-    let key = planKey(source, options, scope)
+    var inputs = source.inputs(
+      opflowVersion: options.opflowVersion,
+      set: options.variables.map { "\($0.name)=\($0.value)" })
+    inputs.files += files.further.planFiles
+    inputs.environment = reading.inherited.read
+    inputs.runID = reading.sawRunID ? options.runID : nil
+    let key = inputs.key
     let outcome = emitter.finish(
-      reading.manifest, needs: reading.needs, folder: source.folder, scope: scope,
+      reading.manifest, needs: reading.needs, folder: source.folder,
+      environmentRead: inputs.environment.map(\.name), usesRunID: reading.sawRunID,
       hasWarnings: !mistakes.all.isEmpty, key: key)
     guard case .plan(let bytes) = outcome else {
       reading.reportCycles()
       return nil
     }
     return CompiledManifest(
-      planBytes: bytes, planKey: key, warnings: mistakes.diagnostics(.warning, in: [file]),
-      environmentRead: scope.inherited.read, usesRunID: scope.sawRunID,
+      planBytes: bytes, planKey: key,
+      warnings: mistakes.diagnostics(.warning, in: files.sources),
+      environmentRead: inputs.environment, files: inputs.files,
+      furtherFiles: files.further.read.map { ($0.path, $0.file.bytes) },
+      usesRunID: reading.sawRunID,
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)
   }
 
-  /// Lets `body` read a file, and throws what it found wrong when it gives nothing.
-  private static func withFile<Result>(
-    _ source: ManifestSource, _ body: (SourceFile, Mistakes) -> Result?
+  /// Lets `body` read files, and throws what it found wrong when it gives nothing.
+  private static func withFiles<Result>(
+    _ source: ManifestSource, _ options: CompileOptions,
+    _ body: (PartLoader, Mistakes) -> Result?
   ) throws(ManifestError) -> Result {
-    let file = SourceFile(displayPath: source.displayPath, bytes: source.bytes)
     let mistakes = Mistakes()
+    let files = PartLoader(source, options, mistakes)
     if source.bytes.count > maximumBytes {
-      mistakes.error(file.place(0), "the manifest is larger than 1 GiB")
-    } else if let result = body(file, mistakes) {
+      mistakes.error(files.sources[0].place(0), "the manifest is larger than 1 GiB")
+    } else if let result = body(files, mistakes) {
       return result
     }
     throw ManifestError(
-      diagnostics: mistakes.diagnostics(.error, in: [file])
-        + mistakes.diagnostics(.warning, in: [file]), errorCount: mistakes.errorCount)
-  }
-
-  private static func planKey(
-    _ source: ManifestSource, _ options: CompileOptions, _ scope: NameScope
-  ) -> PlanKey {
-    var inputs = source.inputs(
-      opflowVersion: options.opflowVersion,
-      set: options.variables.map { "\($0.name)=\($0.value)" })
-    inputs.environment = scope.inherited.read
-    inputs.runID = scope.sawRunID ? options.runID : nil
-    return inputs.key
+      diagnostics: mistakes.diagnostics(.error, in: files.sources)
+        + mistakes.diagnostics(.warning, in: files.sources), errorCount: mistakes.errorCount)
   }
 }

@@ -1,80 +1,96 @@
-/// A manifest while it is read: what its files declare, what stands at its top, then its tasks, one
-/// after the other. Everything wrong is reported on the way.
+/// A manifest while it is read: what stands at the top of its files, then its tasks, one after the
+/// other. Everything wrong is reported on the way.
 struct ManifestReading: ~Copyable {
-  let document: YAMLDocument
-  let scope: NameScope
-  /// Absolute and normal.
-  let folder: Text
   let manifest: ManifestValues
+  private let parts: [ManifestPart]
   private let declared: TaskDeclarations
-  private var reader: TaskReader
   private var resolver: NeedResolver
   private var written: WrittenPathCheck
   /// Texts of what stands at the top.
   private let kept: TextStore
+  private let mistakes: Mistakes
 
   /// Nil, with the mistake reported, when there is nothing to read.
   init?(
-    _ file: SourceFile, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
+    _ loader: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) {
-    guard let document = SyntaxMistakes.read(file, mistakes) else { return nil }
-    let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
-    let kept = TextStore()
-    let values = ValueReader(
-      document: document, mistakes: mistakes, scope: scope, tables: SchemaTables(), scratch: kept)
-    let declarer = DeclarationReader(values: values)
-    guard let declaration = declarer.readFile() else { return nil }
-    var tasks = TaskDeclarations()
-    declarer.readTasks(of: declaration, into: &tasks)
-
-    var manifest = ManifestValues(
-      name: source.defaultName,
-      resources: ResourceTable(
-        cpu: UInt64(options.cores), memory: options.memoryBytes, store: scope.store))
-    TopLevelReader(values, set: options.variables, wantedParallel: options.maxParallel)
-      .read(declaration.keys, into: &manifest)
-
-    let folder = PathText.absolute(
-      kept.copy(source.folder), from: kept.copy("/"), store: kept)
-    let standard = TaskDefaults(
-      settings: TaskSettings(
-        shell: CommandReader.scalars(ShellName.standard, document.root, kept),
-        directory: Directory(path: folder, stable: folder)),
-      lists: TaskLists(environment: manifest.environment))
-    reader = TaskReader(
-      SettingsReader(values, folder: folder, resources: manifest.resources),
-      defaults: declaration.keys[.defaults], over: standard)
+    guard let manifest = loader.load() else { return nil }
+    let parts = loader.parts
+    let tasks = Self.declaredTasks(of: parts, mistakes)
     resolver = NeedResolver(
-      mistakes: mistakes, suggestions: scope.suggestions, taskCount: tasks.count,
-      nodeCount: document.nodeCount)
+      mistakes: mistakes, suggestions: parts[0].values.scope.suggestions, taskCount: tasks.count,
+      nodeCount: parts.reduce(0) { $0 + $1.document.nodeCount })
+    resolver.knowsAll = !loader.isIncomplete
     written = WrittenPathCheck(
       mistakes: mistakes, stateFolder: options.stateFolder, readLink: options.readLink)
-    written.note(file, at: source.path)
+    written.note(loader.sources[0], at: source.path)
+    for (_, file) in loader.further.read { written.note(loader.sources[0], at: file.realPath) }
     declared = tasks
-    self.document = document
-    self.scope = scope
-    self.folder = folder
+    kept = loader.kept
     self.manifest = manifest
-    self.kept = kept
+    self.parts = parts
+    self.mistakes = mistakes
+  }
+
+  /// Tasks that included files may declare, in all.
+  private static let mostTasks = 5_000_000
+
+  private static func declaredTasks(
+    of parts: [ManifestPart], _ mistakes: Mistakes
+  ) -> TaskDeclarations {
+    var tasks = TaskDeclarations()
+    for part in parts {
+      if let entry = part.entry, tasks.count > mostTasks {
+        mistakes.error(entry, "with this file there are more than \(mostTasks) tasks")
+        break
+      }
+      DeclarationReader(values: part.values)
+        .readTasks(of: part.file, prefix: part.prefix, into: &tasks)
+    }
+    return tasks
   }
 
   var taskCount: Int { declared.count }
   var needs: NeedList { resolver.needs }
-  var defaults: TaskDefaults { reader.defaults }
+  /// Absolute and normal.
+  var folder: Text { parts[0].folder }
+  var nodeCount: Int { parts.reduce(0) { $0 + $1.document.nodeCount } }
+  var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }
+  var inherited: InheritedEnvironment { parts[0].values.scope.inherited }
+  var sawRunID: Bool { parts.contains { $0.values.scope.sawRunID } }
 
   /// Reads all tasks, in the order of their numbers, and checks what is checked of all together.
   ///
-  /// - Parameter body: gets each task, and the document that it stands in.
-  mutating func forEachTask(_ body: (borrowing TaskValues, YAMLDocument) -> Void) {
-    var task = TaskValues(reader.defaults)
-    for number in 0..<declared.count {
-      reader.read(declared.key(number), into: &task)
-      resolver.add(task, number, of: declared)
-      written.note(task, in: document)
-      body(task, document)
+  /// - Parameter body: gets each task, the number of its part, where it stands, and what the tasks of
+  ///   its part start from.
+  mutating func forEachTask(
+    _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults) -> Void
+  ) {
+    var number = 0
+    for (index, part) in parts.enumerated() {
+      var reader = taskReader(of: part)
+      var task = TaskValues(reader.defaults)
+      while number < declared.count, declared.part(number) == index {
+        reader.read(declared.key(number), name: declared.name(number), into: &task)
+        resolver.add(&task, number, of: declared)
+        written.note(task, in: part.document)
+        body(task, index, part.document.place(task.key), reader.defaults)
+        number += 1
+      }
     }
     resolver.checkFinally(declared)
     written.check()
+  }
+
+  private func taskReader(of part: ManifestPart) -> TaskReader {
+    let standard = TaskDefaults(
+      settings: TaskSettings(
+        shell: CommandReader.scalars(ShellName.standard, part.document.root, kept),
+        directory: Directory(path: part.folder, stable: part.folder)),
+      lists: TaskLists(environment: part.environment))
+    return TaskReader(
+      SettingsReader(part.values, folder: part.folder, resources: manifest.resources),
+      defaults: part.file.keys[.defaults], over: standard)
   }
 
   /// Reports tasks that need each other, once all are read.

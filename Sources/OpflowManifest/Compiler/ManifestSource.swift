@@ -11,6 +11,11 @@ package struct ManifestSource: Sendable {
   package var folder: String
   /// The run's name where the manifest has no `name`: the file's.
   package var defaultName: String
+  /// Of the file; nil where it has none of its own any more.
+  package var number: FileNumber?
+  /// What a relative path in the manifest has before it as a person sees it: nothing, or a folder with
+  /// its slash. Only asked when there is one.
+  package var displayFolder: @Sendable () -> String = { "" }
 
   package init(
     bytes: [UInt8], displayPath: String, path: String, folder: String, defaultName: String
@@ -28,7 +33,7 @@ package struct ManifestSource: Sendable {
   package func inputs(opflowVersion: String, set: [String]) -> PlanInputs {
     var inputs = PlanInputs(opflowVersion: opflowVersion, folder: folder)
     inputs.set = set
-    inputs.files = [(path, Hash.planKey(bytes))]
+    inputs.files = [PlanFile(path: path, realPath: path, content: Hash.planKey(bytes))]
     return inputs
   }
 }
@@ -48,9 +53,13 @@ package struct CompileOptions: Sendable {
   package var memoryBytes: UInt64
   /// Where runs are kept; nil where that is not known.
   package var stateFolder: String?
-  /// What the symbolic link at a path names; nil for a path that is none. The one look at the machine's
-  /// files, to see that two names are one.
+  /// What the symbolic link at a path names; nil for a path that is none: to see that two names are one.
   package var readLink: @Sendable (String) -> String?
+  /// Reads a further file of the manifest, of at most so many bytes, by its absolute path. It never
+  /// waits: what is no file is a fault.
+  package var readFile: @Sendable (String, Int) throws(NamedFileFault) -> NamedFile = {
+    (_, _) throws(NamedFileFault) in throw .missing
+  }
   package var fingerprints = FingerprintStyle.relative
 
   package init(

@@ -4,8 +4,9 @@ internal import OpflowCore
 struct PlanEmitter: ~Copyable {
   private var builder = PlanBuilder()
   private var fingerprints: FingerprintWriter
-  /// Of what is the same for all tasks.
-  private let standard: StandardEntries
+  /// Of what is the same for all tasks of a part, and that part.
+  private var standard = StandardEntries()
+  private var part = -1
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
   /// Holds what is made for one task.
@@ -13,13 +14,13 @@ struct PlanEmitter: ~Copyable {
 
   /// Numbers in the plan of what tasks have that say nothing about it.
   private struct StandardEntries {
-    var shell: ListIndex
-    var shellDigest: UInt64
-    var directory: TextRef
-    var environment: UInt32
-    var environmentDigest: UInt64
-    var policy: (command: UInt32, download: UInt32)
-    var demand: (command: UInt32, download: UInt32)
+    var shell: ListIndex = 0
+    var shellDigest: UInt64 = 0
+    var directory = TextRef.empty
+    var environment: UInt32 = 0
+    var environmentDigest: UInt64 = 0
+    var policy: (command: UInt32, download: UInt32) = (0, 0)
+    var demand: (command: UInt32, download: UInt32) = (0, 0)
   }
 
   /// The plan's format refers to texts by 32 bits.
@@ -28,11 +29,18 @@ struct PlanEmitter: ~Copyable {
   /// Whether the texts are more than a plan can hold.
   var isTooLarge: Bool { builder.arenaByteCount > Self.longestArena }
 
+  /// - Parameter files: real paths of all files, the root's first.
   init(
-    path: String, taskCount: Int, document: YAMLDocument, defaults: TaskDefaults,
+    files: [String], taskCount: Int, nodeCount: Int, byteCount: Int,
     fingerprints: FingerprintWriter
   ) {
     self.fingerprints = fingerprints
+    builder.reserve(
+      taskCount: taskCount, edgeCount: min(nodeCount, taskCount * 8), textByteCount: byteCount)
+    for file in files { builder.reads(file: file) }
+  }
+
+  private mutating func begin(_ defaults: TaskDefaults) {
     let settings = defaults.settings
     Self.set(&items, to: defaults.lists.environment, &builder)
     let kinds = (command: ActionKind.shell, download: ActionKind.download)
@@ -50,14 +58,16 @@ struct PlanEmitter: ~Copyable {
         builder.demand(defaults.lists.demands.resolved(for: kinds.command)),
         builder.demand(defaults.lists.demands.resolved(for: kinds.download))
       ))
-    builder.reserve(
-      taskCount: taskCount, edgeCount: min(document.nodeCount, taskCount * 8),
-      textByteCount: document.source.count)
-    builder.reads(file: path)
   }
 
   /// Adds a task without mistakes.
-  mutating func add(_ task: borrowing TaskValues) {
+  ///
+  /// - Parameter defaults: what the tasks of its part start from; parts come one after the other.
+  mutating func add(_ task: borrowing TaskValues, of part: Int, _ defaults: TaskDefaults) {
+    if part != self.part {
+      begin(defaults)
+      self.part = part
+    }
     scratch.removeAll()
     let kind = task.kind
     var entry = TaskEntry(name: builder.append(task.name), kind: kind)
@@ -98,8 +108,8 @@ struct PlanEmitter: ~Copyable {
 
   /// Lays the plan out.
   consuming func finish(
-    _ manifest: ManifestValues, needs: NeedList, folder: String, scope: NameScope,
-    hasWarnings: Bool, key: PlanKey
+    _ manifest: ManifestValues, needs: NeedList, folder: String,
+    environmentRead: [String], usesRunID: Bool, hasWarnings: Bool, key: PlanKey
   ) -> PlanBuilder.Outcome {
     for task in 0..<needs.count {
       for edge in needs.edges(of: task) {
@@ -108,11 +118,11 @@ struct PlanEmitter: ~Copyable {
       builder.endNeeds()
     }
     builder.resources = manifest.resources.entries { builder.intern($0) }
-    builder.readsEnvironment(scope.inherited.read.map(\.name))
+    builder.readsEnvironment(environmentRead)
     var entry = ManifestEntry(
       name: builder.intern(manifest.name), description: builder.intern(manifest.description),
       folder: builder.intern(folder), maxParallel: manifest.maxParallel,
-      maxFailures: manifest.maxFailures, usesRunID: scope.sawRunID)
+      maxFailures: manifest.maxFailures, usesRunID: usesRunID)
     entry.hasWarnings = hasWarnings ? 1 : 0
     return builder.finish(manifest: entry, key: key)
   }

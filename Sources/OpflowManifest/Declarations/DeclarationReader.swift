@@ -15,12 +15,18 @@ struct DeclarationReader {
     return FileDeclaration(document: document, keys: keys)
   }
 
-  /// Declares the tasks of a file.
-  func readTasks(of file: FileDeclaration, into tasks: inout TaskDeclarations) {
+  /// Declares the tasks of a file. One that includes others need not have any.
+  ///
+  /// - Parameter prefix: of their ids.
+  func readTasks(
+    of file: FileDeclaration, prefix: Text = Text(start: nil, count: 0),
+    into tasks: inout TaskDeclarations
+  ) {
     let document = file.document
-    tasks.begin(document)
+    tasks.begin(document, prefix: prefix)
+    let mayHaveNone = file.keys.key(.include) != nil
     guard let node = file.keys[.tasks] else {
-      if file.keys.isMeant(.tasks) { return }
+      if mayHaveNone || file.keys.isMeant(.tasks) || file.keys.isMeant(.include) { return }
       values.mistakes.error(
         document.place(document.root), "`tasks` is missing",
         help: "declare at least one task under `tasks`")
@@ -34,10 +40,24 @@ struct DeclarationReader {
     }
     let before = tasks.count
     values.maps.collect(node, into: &tasks)
-    if tasks.count == before {
+    for clash in tasks.clashes { report(clash, of: tasks) }
+    if tasks.count == before, tasks.clashes.isEmpty, !mayHaveNone {
       values.mistakes.error(
         document.place(node), "`tasks` is empty", help: "declare at least one task")
     }
+  }
+
+  /// Two files have a task of one id.
+  private func report(_ clash: (key: Node, first: Int), of tasks: TaskDeclarations) {
+    let name = tasks.name(clash.first).string
+    values.mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: values.document.place(clash.key),
+        message: "the id `\(name)` is taken: another file has a task of that name",
+        help: "rename one of them, or include one of the files with an `as`",
+        notes: [
+          (tasks.document(clash.first).place(tasks.key(clash.first)), "the first `\(name)`")
+        ]))
   }
 
   private func reportNoMap() {

@@ -25,16 +25,24 @@ final class NameScope {
   var sawRunID = false
   var sawTaskID = false
 
-  let suggestions = Suggestions()
+  let suggestions: Suggestions
   /// Texts that live as long as the scope.
   let store: TextStore
   /// Texts of literals, as long as the scope as well: there are few.
-  let literals = TextStore()
+  let literals: TextStore
 
   init(runID: String, inheritedEnvironment: [(name: String, value: String)]) {
     store = TextStore()
+    literals = TextStore()
+    suggestions = Suggestions()
     inherited = InheritedEnvironment(inheritedEnvironment, store: store)
     self.runID = store.copy(runID)
+  }
+
+  /// Of another file of the same manifest, with no variable and no environment of its own yet.
+  init(besides other: NameScope) {
+    (store, literals, suggestions) = (other.store, other.literals, other.suggestions)
+    (inherited, runID) = (other.inherited, other.runID)
   }
 
   func setVariable(_ name: Text, _ value: Text) {

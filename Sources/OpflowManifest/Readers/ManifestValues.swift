@@ -7,6 +7,4 @@ struct ManifestValues {
   var maxParallel: UInt32 = 0
   var maxFailures: UInt32 = 1
   var resources: ResourceTable
-  /// Top-level `env`.
-  var environment = EnvironmentList()
 }

@@ -36,11 +36,16 @@ struct TaskReader {
 
   /// Reads one task. Everything wrong is reported on the way; what is wrong is left out or gets a
   /// default, so that reading goes on.
-  mutating func read(_ key: Node, into task: inout TaskValues) {
+  ///
+  /// - Parameter name: its id.
+  mutating func read(_ key: Node, name: Text, into task: inout TaskValues) {
     let document = values.document
-    let name = document.text(key)
-    if let mistake = TaskName.mistake(name) {
+    if let mistake = TaskName.mistake(document.text(key)) {
       values.mistakes.error(document.place(key), mistake, help: TaskName.rule)
+    } else if name.count > TaskName.longest {
+      values.mistakes.error(
+        document.place(key), "the id `\(name.string)` is longer than \(TaskName.longest) bytes",
+        help: "with what its file is included as; give one of them a shorter name")
     }
     values.scratch.removeAll()
     values.scope.taskID = name

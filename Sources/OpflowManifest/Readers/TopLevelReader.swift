@@ -1,28 +1,52 @@
-/// Reads the top-level keys but `defaults` and `tasks`.
+/// Reads the top-level keys of one file but `include`, `defaults` and `tasks`.
 struct TopLevelReader {
   let values: ValueReader
   private let variables: VariableReader
-  private let capacities: CapacityReader
-  /// `-j`.
-  private let wantedParallel: Int?
 
-  init(_ values: ValueReader, set: [(name: String, value: String)], wantedParallel: Int?) {
+  init(_ values: ValueReader, _ outer: OuterVariables) {
     self.values = values
-    self.wantedParallel = wantedParallel
-    variables = VariableReader(values: values, set: set)
-    capacities = CapacityReader(values: values)
+    variables = VariableReader(values: values, outer: outer)
   }
 
-  /// Reads them in the order in which they see each other, wherever they stand.
-  func read(_ keys: Fields<ManifestKey>, into manifest: inout ManifestValues) {
+  /// Reads what serves the file's own tasks, in the order in which it sees each other, wherever it
+  /// stands.
+  func readScope(_ keys: Fields<ManifestKey>, into environment: inout EnvironmentList) {
     readVersion(keys)
     variables.read(keys[.vars])
-    readEnvironment(keys[.env], into: &manifest.environment)
+    readEnvironment(keys[.env], into: &environment)
     values.scope.position = .top
-    readTexts(keys, into: &manifest)
-    capacities.read(keys, wanted: wantedParallel, into: &manifest)
-    values.scope.position = .task
-    if let include = keys.key(.include) { readInclude(include) }
+  }
+
+  /// Reads what the root says of the whole run.
+  ///
+  /// - Parameter wantedParallel: `-j`.
+  func readSettings(
+    _ keys: Fields<ManifestKey>, wantedParallel: Int?, into manifest: inout ManifestValues
+  ) {
+    if let name = readName(keys) { manifest.name = name.text.string }
+    if let text = readDescription(keys) { manifest.description = text.text }
+    if let node = keys[.maxFailures],
+      let value = values.integer(node, Subject(ManifestKey.maxFailures), in: 0...1_000_000_000)
+    {
+      manifest.maxFailures = UInt32(value)
+    }
+    if let node = keys[.maxParallel] { readMaxParallel(node, into: &manifest) }
+    CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
+  }
+
+  /// The same of an included file: what is about the whole run is a mistake there, and what is for
+  /// people serves who runs the file by itself.
+  ///
+  /// - Parameter root: the name of the file that may say it.
+  func refuseSettings(_ keys: Fields<ManifestKey>, root: String) {
+    _ = readName(keys)
+    _ = readDescription(keys)
+    for key in ManifestKey.ofRootOnly {
+      guard let found = keys.key(key) else { continue }
+      values.mistakes.error(
+        values.document.place(found), "`\(key.name)` stands in an included file",
+        help: "it is about the whole run: write it into \(root)")
+    }
   }
 
   private func readEnvironment(_ node: Node?, into list: inout EnvironmentList) {
@@ -45,19 +69,12 @@ struct TopLevelReader {
       help: "it is the version of the manifest's format; leave it out, or write `version: 1`")
   }
 
-  private func readTexts(_ fields: Fields<ManifestKey>, into manifest: inout ManifestValues) {
-    if let node = fields[.name], let text = values.filledString(node, Subject(ManifestKey.name)) {
-      manifest.name = text.text.string
-    }
-    if let node = fields[.desc], let text = values.string(node, Subject(ManifestKey.desc)) {
-      manifest.description = text.text
-    }
-    if let node = fields[.maxFailures],
-      let value = values.integer(node, Subject(ManifestKey.maxFailures), in: 0...1_000_000_000)
-    {
-      manifest.maxFailures = UInt32(value)
-    }
-    if let node = fields[.maxParallel] { readMaxParallel(node, into: &manifest) }
+  private func readName(_ keys: Fields<ManifestKey>) -> Scalar? {
+    keys[.name].flatMap { values.filledString($0, Subject(ManifestKey.name)) }
+  }
+
+  private func readDescription(_ keys: Fields<ManifestKey>) -> Scalar? {
+    keys[.desc].flatMap { values.string($0, Subject(ManifestKey.desc)) }
   }
 
   private func readMaxParallel(_ node: Node, into manifest: inout ManifestValues) {
@@ -71,11 +88,5 @@ struct TopLevelReader {
     {
       manifest.maxParallel = UInt32(value)
     }
-  }
-
-  private func readInclude(_ key: Node) {
-    let node = key.value
-    _ = values.strings(node, ManifestKey.include, expected: "a list of paths")
-    values.reportUnsupported(key, "include")
   }
 }

@@ -1,42 +1,103 @@
-/// Reads `vars`.
-struct VariableReader {
-  let values: ValueReader
-  /// `NAME=VALUE` of each `--set`, in order; the last one of a name wins.
-  let set: [(name: String, value: String)]
+/// `NAME=VALUE` of each `--set`, and which of them there was a variable for.
+final class GivenVariables {
+  /// In order; the last one of a name wins.
+  private let given: [(name: String, value: String)]
+  private var known: Set<String> = []
 
-  /// `vars`, and `--set` over them. A value sees the ones above it.
-  func read(_ node: Node?) {
-    let scope = values.scope
-    scope.position = .variables
-    if let node, let entries = values.mapEntries(node, Subject(ManifestKey.vars)) {
-      for index in 0..<entries.count { readVariable(entries, index) }
-    }
-    for (name, _) in set where scope.variable(scope.store.copy(name)) == nil {
-      values.mistakes.add(
+  init(_ given: [(name: String, value: String)]) { self.given = given }
+
+  /// What is given for a variable that there is; nil for nothing.
+  func value(of name: Text) -> String? {
+    guard let found = given.last(where: { name.elementsEqual($0.name.utf8) }) else { return nil }
+    known.insert(found.name)
+    return found.value
+  }
+
+  /// Reports those of which there was no variable, once all files are read.
+  ///
+  /// - Parameter scope: of the root.
+  func reportUnknown(to mistakes: Mistakes, scope: NameScope) {
+    for (name, _) in given where !known.contains(name) {
+      mistakes.add(
         Mistakes.Mistake(
           severity: .error, place: nil, message: "the manifest has no variable `\(name)`",
           help: scope.suggestions.help(for: scope.store.copy(name), among: scope.variables.texts)
             ?? "only what stands under `vars` can be set", origin: "--set \(name)"))
     }
   }
+}
+
+/// What comes to the variables of a file from outside of it, from weakest to strongest.
+struct OuterVariables {
+  /// Of the file whose values win, since this one joins its names as it is; with that file's name.
+  var winning: (scope: NameScope, file: String)?
+  /// What the item of `include` passes.
+  var passed: [PassedVariable] = []
+  /// `--set`; nil where it does not reach.
+  var given: GivenVariables?
+}
+
+/// Reads `vars`.
+struct VariableReader {
+  let values: ValueReader
+  let outer: OuterVariables
+
+  /// Reads the variables of a file under those from outside. A value sees the latter, and those above
+  /// it.
+  func read(_ node: Node?) {
+    let scope = values.scope
+    scope.position = .variables
+    if let winning = outer.winning?.scope {
+      for (name, value) in zip(winning.variables.texts, winning.variableValues) {
+        scope.setVariable(name, value)
+      }
+    }
+    for variable in outer.passed {
+      let given = outer.given?.value(of: variable.name).map { scope.store.copy($0) }
+      scope.setVariable(variable.name, given ?? variable.value)
+    }
+    if let node, let entries = values.mapEntries(node, Subject(ManifestKey.vars)) {
+      for index in 0..<entries.count { readVariable(entries, index) }
+    }
+  }
 
   private func readVariable(_ entries: Entries, _ index: Int) {
     let scope = values.scope
     let name = entries.name(index)
-    guard VariableName.isExpressionName(name) else {
-      values.mistakes.error(
-        values.document.place(entries.keys[index]), "`\(name.string)` is no name of a variable",
-        help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
-      return
-    }
+    guard values.isVariableName(name, at: entries.keys[index]) else { return }
     let value = values.scalar(
       entries.value(index), .entry("vars", name), expected: "a string, a number or a boolean")
-    let given = set.last { name.elementsEqual($0.name.utf8) }
-    if let given {
-      scope.setVariable(name, scope.store.copy(given.value))
+    if let given = outer.given?.value(of: name) {
+      scope.setVariable(name, scope.store.copy(given))
+    } else if outer.passed.contains(where: { $0.name.isSame(as: name) }) {
+      return
+    } else if let winning = outer.winning, let other = winning.scope.variable(name) {
+      if let value, !value.text.isSame(as: other) {
+        warn(name, other, winning.file, entries, index)
+      }
     } else {
       // A value that is wrong is known all the same, or every use of it would be a mistake too.
       scope.setVariable(name, scope.store.copy(value?.text ?? Text(start: nil, count: 0)))
     }
+  }
+
+  private func warn(
+    _ name: Text, _ value: Text, _ file: String, _ entries: Entries, _ index: Int
+  ) {
+    values.mistakes.warning(
+      values.document.place(entries.value(index)),
+      "`vars.\(name.string)` is `\(value.string)` in \(file), and that wins",
+      help: "take one of them away, or include this file with an `as`")
+  }
+}
+
+extension ValueReader {
+  /// Whether a variable may be called so; reported where it may not.
+  func isVariableName(_ name: Text, at key: Node) -> Bool {
+    if VariableName.isExpressionName(name) { return true }
+    mistakes.error(
+      document.place(key), "`\(name.string)` is no name of a variable",
+      help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
+    return false
   }
 }

@@ -58,6 +58,8 @@ enum ForeignKeys {
     ("rate", "max_speed"), ("limit_rate", "max_speed"), ("continue", "resume"),
     ("id", "task"), ("name", "task"), ("status", "on"), ("condition", "on"), ("when", "on"),
     ("if", "on"), ("result", "on"), ("schema", "version"), ("format", "version"),
+    ("taskfile", "path"), ("file", "path"), ("local", "path"), ("namespace", "as"),
+    ("prefix", "as"), ("name", "as"), ("with", "vars"), ("inputs", "vars"),
   ]
 
   /// The one of `names` that another tool calls `text`.
@@ -101,6 +103,14 @@ enum ForeignKeys {
     ("retry", ManifestKey.owner, "it stands under `defaults`: `defaults: { retry: 2 }`"),
     ("dir", ManifestKey.owner, "it stands under `defaults`: `defaults: { dir: src }`"),
     ("run", ManifestKey.owner, "it stands in a task: `tasks: { main: { run: … } }`"),
+    ("optional", IncludeKey.owner, "an included file must be there"),
+    ("flatten", IncludeKey.owner, "without `as` the ids join as they are"),
+    (
+      "dir", IncludeKey.owner,
+      "tasks run in the folder of their own file; `defaults` there may say another"
+    ),
+    ("remote", IncludeKey.owner, "files of this machine are included; fetch it before"),
+    ("project", IncludeKey.owner, "files of this machine are included; fetch it before"),
     ("dotenv", ManifestKey.owner, "files of variables are not supported yet; see `env`"),
     ("dotenv", TaskKey.owner, "files of variables are not supported yet; see `env`"),
     ("env_file", TaskKey.owner, "files of variables are not supported yet; see `env`"),

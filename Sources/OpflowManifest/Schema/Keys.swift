@@ -24,7 +24,8 @@ enum ManifestKey: Int, SchemaKey {
     }
   }
 
-  var isSupported: Bool { self != .include }
+  /// Those that are about the whole run, and so stand in no included file.
+  static let ofRootOnly: [ManifestKey] = [.maxParallel, .maxFailures, .resources]
 }
 
 enum TaskKey: Int, SchemaKey {
@@ -104,6 +105,21 @@ enum NeedKey: Int, SchemaKey {
     switch self {
     case .task: "task"
     case .on: "on"
+    }
+  }
+}
+
+enum IncludeKey: Int, SchemaKey {
+  case path, prefix, vars
+
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "an item of `include`"
+
+  var name: StaticString {
+    switch self {
+    case .path: "path"
+    case .prefix: "as"
+    case .vars: "vars"
     }
   }
 }

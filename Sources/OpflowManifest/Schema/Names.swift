@@ -4,10 +4,13 @@ enum TaskName {
   static let rule =
     "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`"
 
+  /// In bytes.
+  static let longest = 255
+
   /// What is wrong with a text as a task's id; nil when it is one.
   static func mistake(_ text: Text) -> String? {
     guard let first = text.first else { return "the id of a task is empty" }
-    if text.count > 255 { return "the id of a task is longer than 255 bytes" }
+    if text.count > longest { return "the id of a task is longer than 255 bytes" }
     if text.hasPrefix("tag:") { return "the id `\(text.string)` begins with `tag:`" }
     guard ASCII.isLetter(first) || ASCII.isDigit(first) || first == UInt8(ascii: "_")
     else { return "`\(text.string)` is no id of a task" }

@@ -6,5 +6,6 @@ final class SchemaTables {
   let retry = KeyTable<RetryKey>()
   let stop = KeyTable<StopKey>()
   let need = KeyTable<NeedKey>()
+  let include = KeyTable<IncludeKey>()
   let download = KeyTable<DownloadKey>()
 }

@@ -8,7 +8,10 @@ enum FileHash {
 
   /// Reads it piece by piece: memory for all of a large file takes longer than its hash.
   static func planKey(_ path: String) throws(Errno) -> PlanKey {
-    let file = try File.open(path, .readOnly)
+    try planKey(of: File.open(path, .readOnly))
+  }
+
+  static func planKey(of file: consuming Descriptor) throws(Errno) -> PlanKey {
     var piece = [UInt8](repeating: 0, count: pieceBytes)
     guard var hash = PieceHash() else { throw .noMemory }
     while true {

@@ -11,6 +11,8 @@ package struct ManifestFile {
   package let realPath: String
   /// Absolute: where relative paths in it start.
   package let folder: String
+  /// Of a run that is resumed: copies of the files that it names.
+  var kept = KeptFiles()
 
   package static let defaultName = "opflow.yaml"
   package static let standardInput = "-"
@@ -125,13 +127,32 @@ package struct ManifestFile {
   private func options(
     runID: String, set: [String], maxParallel: UInt32?, state: StateFolder?
   ) -> CompileOptions {
-    CompileOptions(
+    var options = CompileOptions(
       runID: runID, variables: set.map(Self.pair),
       environment: Environment.entries().map { Self.pair(String(decoding: $0, as: UTF8.self)) },
       opflowVersion: Version.text, maxParallel: maxParallel.map { Int($0) },
       cores: Machine.cores, memoryBytes: Machine.memoryBytes,
       stateFolder: (state ?? StateFolder.beside(manifest: "\(folder)/-")).path,
       readLink: { try? Path.linkTarget($0) })
+    options.readFile = furtherFile
+    return options
+  }
+
+  /// Reads the files that it names; one that is gone from its copy, where there is one.
+  private var furtherFile: @Sendable (String, Int) throws(NamedFileFault) -> NamedFile {
+    let (kept, folder) = (kept, folder)
+    return { (path, limit) throws(NamedFileFault) in
+      do throws(NamedFileFault) {
+        return try FurtherFile.read(path, atMost: limit)
+      } catch {
+        guard error == .missing, let bytes = kept.bytes(of: path, from: folder) else {
+          throw error
+        }
+        // No file has that number.
+        let number = FileNumber(device: .max, inode: Hash.xxh3(Array(path.utf8)))
+        return NamedFile(bytes: bytes, realPath: path, number: number)
+      }
+    }
   }
 
   /// The plan that an older opflow would have made of it, in the folder that it was in: for its
@@ -168,9 +189,25 @@ package struct ManifestFile {
 
   /// What the compiler reads.
   private var source: ManifestSource {
-    ManifestSource(
+    var source = ManifestSource(
       bytes: bytes, displayPath: displayPath, path: realPath, folder: folder,
       defaultName: defaultName)
+    let (displayPath, folder) = (displayPath, folder)
+    source.displayFolder = { Self.displayFolder(displayPath, folder: folder) }
+    if realPath != Self.standardInput, let status = try? Path.status(realPath) {
+      source.number = FileNumber(
+        device: status.identity.device, inode: status.identity.inode)
+    }
+    return source
+  }
+
+  /// What relative paths in it are shown behind: its folder as the person wrote it, where that is the
+  /// one it lies in.
+  private static func displayFolder(_ displayPath: String, folder: String) -> String {
+    let slash = displayPath.lastIndex(of: "/")
+    let written = slash.map { String(displayPath[...$0]) } ?? ""
+    if (try? Path.real(written.isEmpty ? "." : written)) == folder { return written }
+    return folder == "/" ? folder : folder + "/"
   }
 
   /// The run's name where the manifest gives none.

@@ -106,6 +106,7 @@ package struct NewRun {
     open.only = request.only
     open.skip = request.skip
     open.environment = prepared.environment
+    open.files = prepared.files
     open.stateFolder = state.path
     return open
   }

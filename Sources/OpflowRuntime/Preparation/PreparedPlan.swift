@@ -9,9 +9,13 @@ struct PreparedPlan {
   let taskCount: Int
   /// What expressions read of the environment, as the journal keeps it.
   let environment: [String]
+  /// The files that it was compiled from, as the journal keeps them.
+  let files: [String]
   /// Of the manifest.
   let warnings: [Diagnostic]
   private var source: Source
+  /// Of a plan that was compiled: copies of the files that the manifest names.
+  private var kept = KeptFiles()
 
   private enum Source {
     case compiled([UInt8], hasRunID: Bool)
@@ -25,15 +29,18 @@ struct PreparedPlan {
     _ manifest: ManifestFile, _ state: StateFolder, runID: String, _ request: RunRequest
   ) throws(PreparationError) {
     let inputs = manifest.inputs(set: request.set)
+    var found: PlanInputs?
     let earlier = state.plan(ofManifest: manifest.realPath) { plan in
-      plan.isCurrent(inputs, runID: runID)
+      found = plan.inputs(ifCurrent: inputs, runID: runID)
+      return found != nil
     }
-    if let (plan, run) = earlier,
+    if let (plan, run) = earlier, let found,
       !plan.mayWarn(SchedulerOptions(request, plan).capacities(of: plan))
     {
       key = plan.key
       taskCount = plan.taskCount
       environment = plan.environmentEntries
+      files = found.fileEntries
       warnings = []
       source = .earlier(plan, of: run)
       return
@@ -43,6 +50,8 @@ struct PreparedPlan {
     key = compiled.planKey
     taskCount = compiled.taskCount
     environment = compiled.environmentEntries
+    files = FileEntry.texts(compiled.files, from: manifest.folder)
+    for file in compiled.furtherFiles { kept.add(file.path, file.bytes, from: manifest.folder) }
     warnings = compiled.warnings
     source = .compiled(compiled.planBytes, hasRunID: compiled.usesRunID)
   }
@@ -77,11 +86,14 @@ struct PreparedPlan {
   mutating func place(in folder: RunFolder) throws(RunFolderError) -> Plan {
     switch source {
     case .compiled, .opened:
+      try folder.write(kept)
+      kept = KeptFiles()
       try folder.write(plan: bytes)
       let plan = try folder.openPlan(verifyingChecksum: false)
       source = .earlier(plan, of: folder)
       return plan
     case .earlier(let plan, let run):
+      if plan.hasFurtherFiles { try folder.shareKeptFiles(of: run) }
       try folder.share(plan, of: run)
       return plan
     }
@@ -89,11 +101,10 @@ struct PreparedPlan {
 }
 
 extension Plan {
-  /// Whether compiling what `inputs` name would give this very plan.
-  func isCurrent(_ inputs: PlanInputs, runID: String) -> Bool {
-    isCurrent(
-      inputs, runID: runID, hash: { path in try? FileHash.planKey(path) },
-      variable: Environment.value)
+  /// All that compiling what `inputs` name would read, where it would give this very plan.
+  func inputs(ifCurrent inputs: PlanInputs, runID: String) -> PlanInputs? {
+    self.inputs(
+      ifCurrent: inputs, runID: runID, file: FurtherFile.planFile, variable: Environment.value)
   }
 }
 
@@ -118,6 +129,30 @@ extension Plan {
   var environmentEntries: [String] {
     EnvironmentEntry.texts(environmentRead(Environment.value))
   }
+}
+
+extension PlanInputs {
+  var fileEntries: [String] { FileEntry.texts(files, from: folder) }
+}
+
+/// The files of a manifest, as the journal keeps them: `HASH PATH`, the root first.
+enum FileEntry {
+  /// - Parameter folder: the manifest's, from which paths within it start.
+  static func texts(_ files: [PlanFile], from folder: String) -> [String] {
+    files.map { "\($0.content) \(KeptFiles.relative($0.path, to: folder))" }
+  }
+
+  /// The paths of files but the root whose hashes are others now, in the order that they have now.
+  static func changed(from old: [String], to new: [String]) -> [String] {
+    var hashes: [Substring: Substring] = [:]
+    for entry in old { hashes[path(entry)] = hash(entry) }
+    return new.dropFirst().filter { entry in
+      hashes[path(entry)].map { $0 != hash(entry) } ?? false
+    }.map { String(path($0)) }
+  }
+
+  private static func hash(_ entry: String) -> Substring { entry.prefix { $0 != " " } }
+  private static func path(_ entry: String) -> Substring { entry.drop { $0 != " " }.dropFirst() }
 }
 
 /// What expressions read of the environment, as the journal keeps it: no value, only its hash.

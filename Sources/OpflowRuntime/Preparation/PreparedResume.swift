@@ -45,9 +45,12 @@ package struct PreparedResume {
     entry.only = only
     entry.skip = skip
     entry.environment = found.environment
+    entry.files = found.files
     decision.complete(&entry)
     self.entry = entry
-    warnings = found.warnings + Self.warnings(folder, recovery, removed: decision.removed)
+    warnings =
+      found.warnings + Self.warnings(folder, recovery, removed: decision.removed)
+      + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 
   /// How each task enters the scheduler. Made on demand, as all that follows: a resume that finds
@@ -161,6 +164,13 @@ package struct PreparedResume {
     } catch {
       throw .selection(error)
     }
+  }
+
+  private static func changedFiles(_ paths: [String]) -> [String] {
+    if paths.isEmpty { return [] }
+    let names = paths.prefix(5).map(CleanText.string).joined(separator: ", ")
+    let more = paths.count > 5 ? " and \(paths.count - 5) more" : ""
+    return ["changed since the run was driven last: \(names)\(more)"]
   }
 
   private static func warnings(

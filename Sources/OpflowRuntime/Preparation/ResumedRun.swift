@@ -11,6 +11,8 @@ package struct ResumedRun {
   /// Of the plan file to be written; empty where the plan is the run's last one.
   let planBytes: [UInt8]
   let environment: [String]
+  /// The files that the plan was compiled from, as the journal keeps them.
+  let files: [String]
   /// The run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
   /// Of the manifest.
@@ -45,16 +47,19 @@ package struct ResumedRun {
     if let last { early = try Self.read(folder, last) }
     set = Self.set(asked, early?.history.set ?? open.set)
     if let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
-      last.isCurrent(inputs, runID: open.run),
+      let current = last.inputs(ifCurrent: inputs, runID: open.run),
       !last.mayWarn(SchedulerOptions(asked, last).capacities(of: last))
     {
       (plan, planBytes, environment, diagnostics) = (last, [], last.environmentEntries, [])
+      files = current.fileEntries
     } else {
-      let manifest = if let given { given } else { try located.read() }
+      var manifest = if let given { given } else { try located.read() }
+      manifest.kept = folder.readKeptFiles()
       let compiled = try manifest.compile(
         runID: open.run, set: set, maxParallel: asked.maxParallel,
         state: StateFolder(holding: folder))
       environment = compiled.environmentEntries
+      files = FileEntry.texts(compiled.files, from: manifest.folder)
       diagnostics = compiled.warnings
       if let last, last.key == compiled.planKey {
         (plan, planBytes) = (last, [])

@@ -68,7 +68,7 @@ package struct RunManifest {
     guard let hash = try? FileHash.planKey(source) else { return nil }
     var inputs = PlanInputs(opflowVersion: Version.text, folder: folder)
     inputs.set = set
-    inputs.files = [(realPath, hash)]
+    inputs.files = [PlanFile(path: realPath, realPath: realPath, content: hash)]
     return inputs
   }
 }

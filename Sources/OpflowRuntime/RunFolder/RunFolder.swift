@@ -19,6 +19,8 @@ package struct RunFolder: Equatable, Sendable {
   package var journal: String { path + "/journal.log" }
   /// The manifest as it was read.
   package var manifest: String { path + "/manifest.yaml" }
+  /// Copies of the files that the manifest names; missing where it names none.
+  package var keptFiles: String { path + "/included" }
   package var plan: String { path + "/plan" }
   package var logs: String { path + "/logs" }
   package var lock: String { path + "/lock" }
@@ -35,6 +37,17 @@ package struct RunFolder: Equatable, Sendable {
   /// Keeps the manifest's bytes, for the record and for a resume that finds it gone.
   package func write(manifest bytes: [UInt8]) throws(RunFolderError) {
     try replace(manifest, with: bytes, mode: 0o600)
+  }
+
+  /// Keeps the files that the manifest names, where there are any.
+  func write(_ files: KeptFiles) throws(RunFolderError) {
+    if files.files.isEmpty { return }
+    try replace(keptFiles, with: files.text, mode: 0o600)
+  }
+
+  /// None where they cannot be read.
+  func readKeptFiles() -> KeptFiles {
+    (try? File.read(keptFiles)).map { KeptFiles(reading: $0) } ?? KeptFiles()
   }
 
   /// Keeps the compiled plan. Whoever has mapped an older one keeps that.
@@ -67,7 +80,7 @@ package struct RunFolder: Equatable, Sendable {
   /// its journal, which must be there; what is in it syncs itself. Does nothing for a run that was there.
   package func sync() throws(RunFolderError) {
     if newFolders.isEmpty { return }
-    for file in [manifest, plan] where Path.exists(file) {
+    for file in [manifest, keptFiles, plan] where Path.exists(file) {
       try doing("sync", file) { () throws(Errno) in try File.open(file, .readOnly).sync() }
     }
     try doing("sync", path) { () throws(Errno) in try Path.syncFolder(path) }

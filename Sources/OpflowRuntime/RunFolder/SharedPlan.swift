@@ -36,4 +36,10 @@ extension RunFolder {
     }
     try write(plan: shared.copyOfBytes)
   }
+
+  /// Makes the copies of the files that another run's manifest names those of this new one as well.
+  func shareKeptFiles(of other: RunFolder) throws(RunFolderError) {
+    if (try? Path.link(other.keptFiles, to: keptFiles)) != nil { return }
+    try write(other.readKeptFiles())
+  }
 }

@@ -145,13 +145,6 @@ struct BadTopLevelTests {
       "a resource with a bad name", "resources: { 'a b': 1 }\ntasks: { a: { run: x } }",
       "1:14: `a b` is no name of a resource"),
     BadManifest(
-      "include", "include: [a.yaml]\ntasks: { a: { run: x } }",
-      "1:1: `include` is not supported yet"),
-    BadManifest(
-      "include as a text", "include: a.yaml\ntasks: { a: { run: x } }",
-      "1:1: `include` is not supported yet",
-      "1:10: `include` must be a list of paths, not a string"),
-    BadManifest(
       "defaults as a list", "defaults: [a]\ntasks: { a: { run: x } }",
       "1:11: `defaults` must be a map, not a list"),
     BadManifest(

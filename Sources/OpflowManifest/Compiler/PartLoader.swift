@@ -1,0 +1,265 @@
+/// Reads the files of a manifest: the root, then what it includes, at every depth, each as a part.
+///
+/// A file that is included under several names is read once, and is a part for each of them: they
+/// share its document, and have names and values of their own. One that joins the same names a second
+/// time, as when two files include a third, is there already.
+final class PartLoader {
+  /// The root first, then each file behind the one that includes it.
+  private(set) var parts: [ManifestPart] = []
+  /// Of what is read, for places; the root's first.
+  private(set) var sources: [SourceFile]
+  /// Whether tasks are missing, since a file could not be read.
+  private(set) var isIncomplete = false
+  /// All files but the root.
+  let further: FurtherFiles
+  /// Holds texts of what stands at the top of files.
+  let kept = TextStore()
+
+  private let source: ManifestSource
+  private let options: CompileOptions
+  private let mistakes: Mistakes
+  private let tables = SchemaTables()
+  private let given: GivenVariables
+  /// Documents that were read; nil for one that is wrong.
+  private var documents: [FileNumber: YAMLDocument?] = [:]
+  /// Prefixes that are taken, with where.
+  private var prefixes: [String: Place] = [:]
+  /// What joined the names of a prefix.
+  private var joined: [Joined: Place] = [:]
+  /// From the root to the file whose `include` is read.
+  private var steps: [Step] = []
+
+  private struct Joined: Hashable {
+    var prefix: String
+    var file: FileNumber
+  }
+
+  /// A file that includes others.
+  private struct Step {
+    let number: FileNumber?
+    let name: String
+    /// Where it is included.
+    let entry: Place?
+    /// What relative paths in it have before them as a person sees it.
+    let displayFolder: () -> String
+    /// The file whose values win in those that join its names.
+    let winning: (scope: NameScope, file: String)
+    /// `--set`; nil where it does not reach.
+    let given: GivenVariables?
+  }
+
+  /// Levels of files within files.
+  private static let mostLevels = 64
+  /// Files, each as often as it is included.
+  private static let mostParts = 10_000
+
+  init(_ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes) {
+    self.source = source
+    self.options = options
+    self.mistakes = mistakes
+    given = GivenVariables(options.variables)
+    further = FurtherFiles(options, rootBytes: source.bytes.count)
+    sources = [SourceFile(displayPath: source.displayPath, bytes: source.bytes)]
+  }
+
+  /// Reads all files.
+  ///
+  /// - Returns: what the root says of the whole run; nil, with the mistake reported, when there is
+  ///   nothing to read.
+  func load() -> ManifestValues? {
+    guard let document = SyntaxMistakes.read(sources[0], mistakes) else { return nil }
+    let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
+    let values = reader(of: document, scope)
+    guard let file = DeclarationReader(values: values).readFile() else { return nil }
+    let top = TopLevelReader(values, OuterVariables(given: given))
+    var environment = EnvironmentList()
+    top.readScope(file.keys, into: &environment)
+    var manifest = ManifestValues(
+      name: source.defaultName,
+      resources: ResourceTable(
+        cpu: UInt64(options.cores), memory: options.memoryBytes, store: scope.store))
+    top.readSettings(file.keys, wantedParallel: options.maxParallel, into: &manifest)
+    let folder = PathText.absolute(kept.copy(source.folder), from: kept.copy("/"), store: kept)
+    let part = ManifestPart(
+      file: file, values: values, folder: folder, prefix: Text(start: nil, count: 0),
+      environment: environment, entry: nil)
+    parts.append(part)
+    includeFiles(
+      of: part,
+      Step(
+        number: source.number, name: source.displayPath, entry: nil,
+        displayFolder: source.displayFolder, winning: (scope, source.displayPath), given: given))
+    given.reportUnknown(to: mistakes, scope: scope)
+    for part in parts { part.values.scope.position = .task }
+    return manifest
+  }
+
+  private func reader(of document: YAMLDocument, _ scope: NameScope) -> ValueReader {
+    ValueReader(
+      document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: kept)
+  }
+
+  // MARK: Included files
+
+  private func includeFiles(of part: ManifestPart, _ step: Step) {
+    let (entries, isWhole) = IncludeReader(values: part.values).read(part.file.keys)
+    if !isWhole { isIncomplete = true }
+    if entries.isEmpty { return }
+    steps.append(step)
+    for entry in entries where !include(entry, of: part, step) { isIncomplete = true }
+    steps.removeLast()
+  }
+
+  /// Whether the file's tasks are there now.
+  private func include(_ entry: IncludeEntry, of part: ManifestPart, _ step: Step) -> Bool {
+    let place = part.document.place(entry.node)
+    guard steps.count <= Self.mostLevels else {
+      mistakes.error(
+        place, "files are included deeper than \(Self.mostLevels) levels",
+        help: "let a file further up include this one")
+      return false
+    }
+    guard parts.count < Self.mostParts else {
+      mistakes.error(place, "more than \(Self.mostParts) files are included")
+      return false
+    }
+    let name = displayed(entry.path, of: step)
+    let path = PathText.absolute(entry.path, from: part.folder, store: kept).string
+    guard let found = read(path, name, at: place, entry.path) else { return false }
+    if let ring = steps.firstIndex(where: { $0.number == found.number }) {
+      reportRing(from: ring, closedAt: place)
+      return false
+    }
+    guard let prefix = prefix(of: entry, in: part) else { return false }
+    if entry.name == nil, let first = firstJoin(of: found.number, prefix, at: place) {
+      if entry.variables.isEmpty { return true }
+      reportJoinedTwice(name, at: place, first)
+      return false
+    }
+    guard let document = document(of: found, name) else { return false }
+
+    let isJoined = entry.name == nil
+    let scope = NameScope(besides: part.values.scope)
+    let values = reader(of: document, scope)
+    guard let file = DeclarationReader(values: values).readFile() else { return false }
+    let top = TopLevelReader(
+      values,
+      OuterVariables(
+        winning: isJoined ? step.winning : nil, passed: entry.variables,
+        given: isJoined ? step.given : nil))
+    var environment = EnvironmentList()
+    top.readScope(file.keys, into: &environment)
+    top.refuseSettings(file.keys, root: source.displayPath)
+    let added = ManifestPart(
+      file: file, values: values, folder: kept.copy(Self.parent(of: found.realPath)),
+      prefix: prefix, environment: environment, entry: place)
+    parts.append(added)
+    includeFiles(
+      of: added,
+      Step(
+        number: found.number, name: name, entry: place,
+        displayFolder: Self.displayFolder(name, path: path, realPath: found.realPath),
+        winning: isJoined ? step.winning : (scope, name), given: isJoined ? step.given : nil))
+    return true
+  }
+
+  /// A file's bytes, with the mistake reported where there are none.
+  private func read(_ path: String, _ name: String, at place: Place, _ written: Text) -> NamedFile?
+  {
+    do throws(NamedFileFault) {
+      return try further.read(path)
+    } catch {
+      mistakes.error(
+        place, "cannot include `\(name)`: \(error.text)", help: error.help(written, path))
+      return nil
+    }
+  }
+
+  private func document(of file: NamedFile, _ name: String) -> YAMLDocument? {
+    if let known = documents[file.number] { return known }
+    let number = UInt32(truncatingIfNeeded: sources.count)
+    let source = SourceFile(number: number, displayPath: name, bytes: file.bytes)
+    sources.append(source)
+    let document = SyntaxMistakes.read(source, mistakes)
+    documents[file.number] = .some(document)
+    return document
+  }
+
+  // MARK: Names
+
+  /// What the ids of an included file begin with; nil, reported, where that is taken.
+  private func prefix(of entry: IncludeEntry, in part: ManifestPart) -> Text? {
+    guard let name = entry.name else { return part.prefix }
+    kept.append(part.prefix)
+    kept.append(name)
+    let slash: StaticString = "/"
+    slash.withUTF8Buffer { kept.append(Text($0)) }
+    let prefix = kept.finish()
+    let place = part.document.place(entry.nameNode)
+    if let first = prefixes.updateValue(place, forKey: prefix.string) {
+      prefixes[prefix.string] = first
+      mistakes.add(
+        Mistakes.Mistake(
+          severity: .error, place: place,
+          message: "`\(name.string)` is the name of another include already",
+          help: "give each its own `as`", notes: [(first, "the first `\(name.string)`")]))
+      return nil
+    }
+    return prefix
+  }
+
+  /// Where a file joined the names of a prefix before; nil for the first time.
+  private func firstJoin(of file: FileNumber, _ prefix: Text, at place: Place) -> Place? {
+    let key = Joined(prefix: prefix.string, file: file)
+    if let first = joined[key] { return first }
+    joined[key] = place
+    return nil
+  }
+
+  private func reportJoinedTwice(_ name: String, at place: Place, _ first: Place) {
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: place,
+        message: "`\(name)` is included a second time, with `vars`",
+        help: "give it an `as`: under two names its tasks are there twice",
+        notes: [(first, "the first time")]))
+  }
+
+  private func reportRing(from first: Int, closedAt place: Place) {
+    let ring = steps[first...]
+    let names = ring.map(\.name) + [steps[first].name]
+    let entries = ring.dropFirst().compactMap(\.entry) + [place]
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: place,
+        message: "files include each other in a ring: \(names.joined(separator: " -> "))",
+        help: "take one of these includes away",
+        notes: zip(entries, zip(names, names.dropFirst())).map { entry, step in
+          (entry, "`\(step.0)` includes `\(step.1)` here")
+        }))
+  }
+
+  /// A path as a person sees it, who wrote it in the file of `step`.
+  private func displayed(_ path: Text, of step: Step) -> String {
+    if path.first == UInt8(ascii: "/") { return path.string }
+    let path = path.hasPrefix("./") ? path.part(2..<path.count) : path
+    return step.displayFolder() + path.string
+  }
+
+  /// What relative paths in a file are shown behind: its folder as it is shown itself, unless it is
+  /// reached through a link.
+  private static func displayFolder(
+    _ name: String, path: String, realPath: String
+  ) -> () -> String {
+    let folder = parent(of: realPath)
+    if parent(of: path) != folder { return { folder == "/" ? "/" : folder + "/" } }
+    guard let slash = name.lastIndex(of: "/") else { return { "" } }
+    return { String(name[...slash]) }
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.utf8.startIndex
+    else { return "/" }
+    return String(path[..<slash])
+  }
+}

@@ -1,0 +1,135 @@
+/// An item of `include` as it is written.
+struct IncludeEntry {
+  /// Where its path stands.
+  let node: Node
+  let path: Text
+  /// `as`: the name before the ids of its tasks; nil where they join as they are.
+  let name: Text?
+  /// Where `as` stands; the path where there is none.
+  let nameNode: Node
+  let variables: [PassedVariable]
+}
+
+/// A variable that an item of `include` gives a file.
+struct PassedVariable {
+  let name: Text
+  let value: Text
+}
+
+/// Reads `include` as it is written; `PartLoader` finds the files.
+struct IncludeReader {
+  let values: ValueReader
+
+  /// Items that are wrong are left out.
+  ///
+  /// - Returns: nil where any is.
+  func read(_ keys: Fields<ManifestKey>) -> (entries: [IncludeEntry], isWhole: Bool) {
+    guard let key = keys.key(.include) else { return ([], true) }
+    guard values.document.kind(key.value) != .mapping else {
+      values.wrongType(
+        key.value, Subject(ManifestKey.include), expected: "a list of paths", help: mapHelp(key))
+      return ([], false)
+    }
+    guard
+      let items = values.items(
+        key.value, Subject(ManifestKey.include), expected: "a list of paths")
+    else { return ([], false) }
+    var entries: [IncludeEntry] = []
+    var count = 0
+    for item in items {
+      count += 1
+      if let entry = readItem(item) { entries.append(entry) }
+    }
+    return (entries, entries.count == count)
+  }
+
+  private func readItem(_ node: Node) -> IncludeEntry? {
+    guard values.document.kind(node) == .mapping, values.quotingHelp(node) == nil else {
+      guard let path = readPath(node, .item(of: ManifestKey.include)) else { return nil }
+      return IncludeEntry(node: node, path: path, name: nil, nameNode: node, variables: [])
+    }
+    let fields = values.maps.fields(node, values.tables.include, owner: IncludeKey.owner)
+    let variables = fields[.vars].map { readVariables($0) } ?? []
+    var name: Text?
+    if let prefix = fields[.prefix] {
+      name = readName(prefix)
+      if name == nil { return nil }
+    }
+    guard let path = fields[.path] else {
+      if !fields.isMeant(.path) {
+        values.mistakes.error(
+          values.document.place(node), "an item of `include` has no `path`",
+          help: "write { path: FILE, as: NAME }")
+      }
+      return nil
+    }
+    guard let text = readPath(path, Subject(IncludeKey.path)) else { return nil }
+    return IncludeEntry(
+      node: path, path: text, name: name, nameNode: fields[.prefix] ?? path, variables: variables)
+  }
+
+  private func readPath(_ node: Node, _ subject: Subject) -> Text? {
+    guard let path = values.filledString(node, subject) else { return nil }
+    values.warnOfShellText(path, node, subject)
+    if path.text.contains(0) {
+      values.mistakes.error(
+        values.document.place(node), "\(subject.description) holds a NUL, and no path does")
+      return nil
+    }
+    if Self.isAddress(path.text) {
+      values.mistakes.error(
+        values.document.place(node), "\(subject.description) must be a path, not an address",
+        help: "files of this machine are included; fetch it before")
+      return nil
+    }
+    return values.scope.store.copy(path.text)
+  }
+
+  /// `https://…` and `git@host:…`.
+  private static func isAddress(_ path: Text) -> Bool {
+    path.hasPrefix("https://") || path.hasPrefix("http://") || path.hasPrefix("git@")
+      || path.hasPrefix("ssh://") || path.hasPrefix("git://")
+  }
+
+  private func readName(_ node: Node) -> Text? {
+    let subject = Subject(IncludeKey.prefix)
+    guard let name = values.filledString(node, subject) else { return nil }
+    if TaskName.mistake(name.text) == nil, !name.text.contains(UInt8(ascii: "/")) {
+      return values.scope.store.copy(name.text)
+    }
+    values.mistakes.error(
+      values.document.place(node),
+      "\(subject.description) must be a name, not `\(name.text.string)`",
+      help: "a name is letters, digits and `_ . - + @ :`, beginning with a letter, digit or `_`")
+    return nil
+  }
+
+  private func readVariables(_ node: Node) -> [PassedVariable] {
+    guard let entries = values.mapEntries(node, Subject(IncludeKey.vars)) else { return [] }
+    var result: [PassedVariable] = []
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      guard values.isVariableName(name, at: entries.keys[index]),
+        let value = values.scalar(
+          entries.value(index), .entry("vars", name),
+          expected: "a string, a number or a boolean")
+      else { continue }
+      result.append(PassedVariable(name: name, value: values.scope.store.copy(value.text)))
+    }
+    return result
+  }
+
+  /// `include: { db: db.yaml }`, as go-task has it.
+  private func mapHelp(_ key: Node) -> String {
+    let document = values.document
+    var children = document.children(key.value)
+    guard let name = children.next(), let value = children.next(),
+      let path = document.scalarText(value),
+      let text = document.scalarText(name), !path.isEmpty, path.count <= 80, text.count <= 80,
+      TaskName.mistake(text) == nil
+    else { return "write a list: [FILE, { path: FILE, as: NAME }]" }
+    return text == "path"
+      ? "write a list: [{ path: \(path.string) }]"
+      : "write a list: [{ path: \(path.string), as: \(text.string) }]"
+  }
+}

@@ -1,0 +1,61 @@
+internal import OpflowCore
+internal import OpflowManifest
+internal import OpflowSystem
+
+/// The files that a manifest names. Nothing here waits: a FIFO, a device or a socket is no such file.
+enum FurtherFile {
+  /// Reads the file at an absolute path.
+  static func read(_ path: String, atMost limit: Int) throws(NamedFileFault) -> NamedFile {
+    let status: FileStatus
+    let realPath: String
+    let bytes: [UInt8]
+    do throws(Errno) {
+      (status, realPath) = (try Path.status(path), try Path.real(path))
+    } catch {
+      throw error == .noSuchFile ? .missing : .failed("\(error)")
+    }
+    if let kind = words(for: status.kind) { throw .noFile(kind) }
+    if status.sizeBytes > limit { throw .tooLarge }
+    do throws(Errno) {
+      bytes = try open(realPath).readAll(atMost: limit + 1)
+    } catch {
+      throw .failed("\(error)")
+    }
+    if bytes.count > limit { throw .tooLarge }
+    return NamedFile(
+      bytes: bytes, realPath: realPath,
+      number: FileNumber(device: status.identity.device, inode: status.identity.inode))
+  }
+
+  /// The same, as a plan knows it; nil where it cannot be read.
+  static func planFile(_ path: String) -> PlanFile? {
+    do throws(Errno) {
+      let realPath = try Path.real(path)
+      guard try Path.status(realPath).kind == .file else { return nil }
+      let content = try FileHash.planKey(of: open(realPath))
+      return PlanFile(path: path, realPath: realPath, content: content)
+    } catch {
+      return nil
+    }
+  }
+
+  /// Where something else has come to the file's place since it was looked at, it is not waited for.
+  private static func open(_ path: String) throws(Errno) -> Descriptor {
+    let file = try File.open(path, [.readOnly, .nonblocking])
+    guard try file.status().kind == .file else { throw .invalid }
+    return file
+  }
+
+  /// Nil for a file.
+  private static func words(for kind: FileStatus.Kind) -> String? {
+    switch kind {
+    case .file: nil
+    case .directory: "a folder"
+    case .link: "a link"
+    case .device: "a device"
+    case .fifo: "a FIFO"
+    case .socket: "a socket"
+    case .other: "something else"
+    }
+  }
+}

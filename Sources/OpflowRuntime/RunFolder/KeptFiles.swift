@@ -1,0 +1,61 @@
+/// Copies of the files that a run's manifest names besides itself, in one file of the run's folder: for
+/// the record, and for a resume that finds one gone.
+///
+/// For each: how many bytes its path has and how many itself, in decimal, with a blank between and a
+/// line feed behind; the path; a line feed; its bytes; a line feed. A path within the manifest's folder
+/// starts there, so that a project that was moved finds its copies.
+struct KeptFiles: Sendable {
+  private(set) var files: [(path: String, bytes: [UInt8])] = []
+
+  init() {}
+
+  /// - Parameter folder: the manifest's.
+  mutating func add(_ path: String, _ bytes: [UInt8], from folder: String) {
+    files.append((Self.relative(path, to: folder), bytes))
+  }
+
+  /// The copy of a file, by its absolute path.
+  func bytes(of path: String, from folder: String) -> [UInt8]? {
+    let path = Self.relative(path, to: folder)
+    return files.first { $0.path == path }?.bytes
+  }
+
+  static func relative(_ path: String, to folder: String) -> String {
+    let start = folder.hasSuffix("/") ? folder : folder + "/"
+    return path.hasPrefix(start) ? String(path.dropFirst(start.count)) : path
+  }
+
+  // MARK: The file
+
+  var text: [UInt8] {
+    var text: [UInt8] = []
+    for (path, bytes) in files {
+      text += Array("\(path.utf8.count) \(bytes.count)\n".utf8)
+      text += Array(path.utf8)
+      text.append(10)
+      text += bytes
+      text.append(10)
+    }
+    return text
+  }
+
+  /// What is not whole is left out.
+  init(reading text: [UInt8]) {
+    var rest = text[...]
+    while let end = rest.firstIndex(of: 10) {
+      let head = String(decoding: rest[..<end], as: UTF8.self).split(separator: " ")
+      guard head.count == 2, let pathCount = Int(head[0]), let count = Int(head[1]), pathCount > 0,
+        count >= 0, pathCount <= rest.count, count <= rest.count - pathCount,
+        end + 1 + pathCount + 1 + count + 1 <= rest.endIndex
+      else { return }
+      let path = end + 1
+      let bytes = path + pathCount + 1
+      files.append(
+        (
+          String(decoding: rest[path..<(path + pathCount)], as: UTF8.self),
+          Array(rest[bytes..<(bytes + count)])
+        ))
+      rest = rest[(bytes + count + 1)...]
+    }
+  }
+}
