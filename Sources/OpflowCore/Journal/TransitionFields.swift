@@ -34,14 +34,17 @@ struct TransitionFields {
 
   /// Takes in what a line says; before it nothing was. Apart from `init`, so that a reader of many lines
   /// has no copies.
+  ///
+  /// - Parameter wallOnly: passes over what else a success tells of its usage.
   @inline(__always)
-  mutating func read(_ line: JournalLine) {
+  mutating func read(_ line: JournalLine, wallOnly: Bool = false) {
     var cursor = line.cursor
     if cursor.stands(at: .attempt) { readAttempt(&cursor) }
     if cursor.stands(at: .worker) { readWorker(&cursor) }
-    // That is all of a start, but of one ahead. The rest of a success follows in this order.
+    if cursor.stands(at: .ahead) { readAhead(&cursor) }
+    // That is all of a start. The rest of a success follows in this order.
     if !cursor.isAtEnd {
-      end.read(&cursor)
+      end.read(&cursor, wallOnly: wallOnly)
       if cursor.stands(at: .fingerprint) { readFingerprint(&cursor) }
     }
     while !cursor.isAtEnd { cursor = readOther(cursor) }
@@ -57,6 +60,11 @@ struct TransitionFields {
   private mutating func readWorker(_ cursor: inout FieldCursor) {
     let value = cursor.digit(.worker) ?? cursor.natural(.worker)
     if value < Self.workerLimit { worker = WorkerID(Int32(truncatingIfNeeded: value)) }
+  }
+
+  @inline(__always)
+  private mutating func readAhead(_ cursor: inout FieldCursor) {
+    isAhead = (cursor.digit(.ahead) ?? cursor.natural(.ahead)) == 1
   }
 
   @inline(__always)
@@ -76,7 +84,7 @@ struct TransitionFields {
     } else if cursor.stands(at: .worker) {
       readWorker(&cursor)
     } else if cursor.stands(at: .ahead) {
-      isAhead = cursor.text(.ahead).equals("1")
+      readAhead(&cursor)
     } else if cursor.stands(at: .delay) {
       delayMilliseconds = cursor.natural(.delay)
     } else if cursor.stands(at: .allowed) {

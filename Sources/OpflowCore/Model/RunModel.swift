@@ -238,7 +238,7 @@ package struct RunModel: Sendable {
   @inline(__always)
   private mutating func apply(_ event: TransitionKind, _ line: JournalLine, plan: Plan) {
     var fields = TransitionFields()
-    fields.read(line)
+    fields.read(line, wallOnly: true)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
       if event == .pause { isPaused = true }
@@ -263,7 +263,11 @@ package struct RunModel: Sendable {
     if isEnd, !records[task.index].isRunning(fields.attempt) {
       records[task.index].startSequence = lostStart(after: records[task.index])
     }
-    if !handed.isEmpty || fields.isAhead { follow(event, line, fields, task) }
+    if fields.isAhead, event == .start {
+      handed.append(task, to: fields.worker)
+    } else if !handed.isEmpty, event != .start {
+      follow(event, line, task)
+    }
     records[task.index].apply(event, line, fields, task, plan)
     if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
     if keepsDetails { details.apply(event, task, line, plan) }
@@ -271,18 +275,14 @@ package struct RunModel: Sendable {
 
   /// A worker's tasks run in their order: when one has ended with success, the next one runs.
   @inline(never)
-  private mutating func follow(
-    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID
-  ) {
+  private mutating func follow(_ event: TransitionKind, _ line: JournalLine, _ task: TaskID) {
     switch event {
-    case .start:
-      if fields.isAhead { handed.append(task, to: fields.worker) }
     case .success:
       guard let next = handed.popFirst(of: records[task.index].worker) else { return }
       records[next.index].begin(line)
     case .interrupt, .failure, .cancel, .retry:
       handed.remove(task, of: records[task.index].worker)
-    case .skip, .pause, .proceed, .resume: break
+    case .start, .skip, .pause, .proceed, .resume: break
     }
   }
 
