@@ -109,6 +109,7 @@ private struct Game {
   private var running: [(worker: WorkerID, task: TaskID, attempt: Int32)] = []
   private var ready: [WorkerID] = []
   private let now = Instant(nanoseconds: 0)
+  private let success = Outcome(status: .success)
 
   init(_ engine: Engine) { self.engine = engine }
 
@@ -127,7 +128,7 @@ private struct Game {
       let batch = running
       running.removeAll(keepingCapacity: true)
       for (worker, task, attempt) in batch {
-        tell(.ended(worker, task, attempt: attempt, Outcome(status: .success)))
+        tell(.ended(worker, task, attempt: attempt, success))
       }
     }
   }
@@ -144,7 +145,8 @@ private struct Game {
       case .order(let worker, .run(let task, let attempt)),
         .order(let worker, .follow(let task, let attempt)):
         running.append((worker, task, attempt))
-      case .tell(.transition(let transition)): if transition.event == .success { ended += 1 }
+      case .tell(.transition(let transition)):
+        if case .success = transition.event { ended += 1 }
       case .tell, .began, .order, .discard, .write, .sync, .dismiss, .finish: break
       }
     }

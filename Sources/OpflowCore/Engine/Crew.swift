@@ -5,7 +5,7 @@ struct Crew {
   var alive = 0
   /// How many of them have not said hello yet.
   var launching = 0
-  var idle: [WorkerID] = []
+  private(set) var idle: [WorkerID] = []
   /// How many in a row were lost without a hello.
   var silent = 0
   /// Why tasks of this kind cannot run here at all.
@@ -17,6 +17,15 @@ struct Crew {
   var hasRoom: Bool {
     complaint == nil && alive < limit && launching < SchedulerOptions.maxLaunching
   }
+
+  /// Adds one that is free, and says where it stands.
+  mutating func addIdle(_ worker: WorkerID) -> Int {
+    idle.append(worker)
+    return idle.count - 1
+  }
+
+  /// Takes one out that stands there, and says which one stands in its place now.
+  mutating func removeIdle(at place: Int) -> WorkerID? { idle.removeBySwapping(at: place) }
 }
 
 /// A machine, and who works there.

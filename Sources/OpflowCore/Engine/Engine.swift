@@ -188,12 +188,17 @@ package struct Engine {
       closing = hasFailed ? Self.failure : entry
       ending = .dismiss
       lines.append(.close(entry))
-    case .tell(let entry):
-      if writes { encoder.append(entry, at: wall, plan: plan) }
+    case .tell:
+      if writes { write(action) }
       return action
     case .began, .launch, .discard, .write, .sync, .dismiss: return action
     }
     return nil
+  }
+
+  /// Apart, so that a line is copied out of its step only where it is written.
+  private mutating func write(_ action: EngineStep) {
+    if case .tell(let entry) = action { encoder.append(entry, at: wall, plan: plan) }
   }
 
   private mutating func hold(_ order: WorkerOrder, for worker: WorkerID) {

@@ -73,6 +73,7 @@ struct Resources {
   // MARK: - Taking
 
   /// Whether what a lane wants fits into what is free there and not held back.
+  @inline(__always)
   func fits(_ lane: Int, at site: SiteID) -> Bool {
     for place in grants.range(grants.current(lane)) {
       let item = grants.items[place]

@@ -28,7 +28,7 @@ extension Scheduler {
 
   /// Journals a task's end and lets it spread.
   mutating func settle(
-    _ task: TaskID, as next: TaskState, _ transition: Transition,
+    _ task: TaskID, as next: TaskState, _ transition: consuming Transition,
     into actions: inout [EngineStep]
   ) {
     graph.set(task, next)

@@ -33,6 +33,8 @@ extension Scheduler {
   }
 
   /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
+  /// Inline, or the whole scheduler is copied for the call.
+  @inline(__always)
   private func place(for task: TaskID, _ lane: Int) -> Place {
     let kind = workerKind(of: task)
     if resources.isLocal(lane) {
@@ -87,7 +89,7 @@ extension Scheduler {
     var transition = Transition(.start, task, attempt: number)
     transition.worker = worker
     transition.isAhead = isAhead
-    actions.append(.tell(.transition(transition)))
+    actions.append(.tell(.transition(consume transition)))
     if phase.step == .finally, !workforce.workers[worker.index].knowsRunState {
       workforce.noteRunState(knownBy: worker)
       actions.append(.order(worker, .conclude(runState)))

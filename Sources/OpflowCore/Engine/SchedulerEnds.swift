@@ -17,16 +17,16 @@ extension Scheduler {
     switch outcome.reason {
     case .stopped:
       transition.event = .cancel
-      settle(task, as: .cancelled, transition, into: &actions)
+      settle(task, as: .cancelled, consume transition, into: &actions)
     case .output:
       transition.event = .failure
-      settle(task, as: .failed, transition, into: &actions)
+      settle(task, as: .failed, consume transition, into: &actions)
       stop(.ioError, at: now, into: &actions)
     case nil where outcome.isSuccess:
       transition.fingerprint = plan.fingerprint(task)
-      settle(task, as: .succeeded, transition, into: &actions)
+      settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked:
-      failed(task, transition, at: now, into: &actions)
+      failed(task, consume transition, at: now, into: &actions)
     }
   }
 

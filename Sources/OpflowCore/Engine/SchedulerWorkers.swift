@@ -47,7 +47,9 @@ extension Scheduler {
     return true
   }
 
-  /// Whether the worker is at work and the try is the task's newest.
+  /// Whether the worker is at work and the try is the task's newest. Inline, or the whole scheduler is
+  /// copied for the call.
+  @inline(__always)
   private func mayHold(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32) -> Bool {
     workforce.isAlive(worker) && workforce.workers[worker.index].phase == .busy
       && !workforce.workers[worker.index].isDiscarded && plan.tasks.contains(task.index)

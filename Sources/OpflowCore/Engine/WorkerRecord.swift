@@ -40,6 +40,29 @@ struct WorkerRecord {
     self.site = site
   }
 
+  /// It has that task, or is to get it when it is there.
+  mutating func hold(_ task: TaskID, lane: Int, _ share: Share) {
+    current = task
+    self.lane = Int32(truncatingIfNeeded: lane)
+    self.share = share
+  }
+
+  /// It has no task any more.
+  ///
+  /// - Returns: what it held for the one that it had.
+  mutating func letGo() -> Share? {
+    current = .none
+    lane = -1
+    isStopping = false
+    return share.take()
+  }
+
+  /// It is free, and stands there among its crew's idle ones.
+  mutating func rest(at place: Int) {
+    phase = .idle
+    idlePlace = Int32(truncatingIfNeeded: place)
+  }
+
   /// It runs a task that it may have others behind.
   var mayHaveMore: Bool { phase == .busy && !current.isNone && !isStopping && !isDiscarded }
 }

@@ -116,6 +116,7 @@ struct Workforce {
   }
 
   /// Whether a worker of a kind is free there, or may be launched.
+  @inline(__always)
   func canTake(_ kind: WorkerKind, at site: SiteID) -> Bool {
     let kind = Int(kind.rawValue)
     return !sites[site.index].crews[kind].idle.isEmpty
@@ -185,16 +186,7 @@ struct Workforce {
     let record = workers[worker.index]
     if record.current.isNone { return Freed() }
     heldCount -= 1
-    return Freed(task: record.current, share: clear(worker))
-  }
-
-  /// What it held for the task that it has not any more.
-  private mutating func clear(_ worker: WorkerID) -> Share? {
-    let share = workers[worker.index].share
-    workers[worker.index].current = .none
-    workers[worker.index].share = nil
-    workers[worker.index].lane = -1
-    return share
+    return Freed(task: record.current, share: workers[worker.index].letGo())
   }
 
   // MARK: - Having
@@ -206,9 +198,7 @@ struct Workforce {
     _ task: TaskID, lane: Int, _ share: Share, to worker: WorkerID, at now: Instant
   ) -> Bool {
     heldCount += 1
-    workers[worker.index].current = task
-    workers[worker.index].lane = Int32(truncatingIfNeeded: lane)
-    workers[worker.index].share = share
+    workers[worker.index].hold(task, lane: lane, share)
     switch workers[worker.index].phase {
     case .launching: return false
     case .idle: workers[worker.index].phase = .busy
@@ -274,13 +264,13 @@ struct Workforce {
     heldCount -= 1
     let task = workers[worker.index].current
     watch.clearDeadline(of: worker)
-    let follows = continues && !workers[worker.index].isStopping
-    workers[worker.index].isStopping = false
     if workers[worker.index].ahead.isEmpty {
-      let share = clear(worker)
+      let share = workers[worker.index].letGo()
       becomeIdle(worker)
       return Freed(task: task, share: share)
     }
+    let follows = continues && !workers[worker.index].isStopping
+    workers[worker.index].isStopping = false
     workers[worker.index].current = .none
     if follows {
       // It takes over what this one held. It may still be given back, if the order to revoke it came
@@ -311,8 +301,7 @@ struct Workforce {
       return Freed(task: task)
     }
     watch.clearDeadline(of: worker)
-    workers[worker.index].isStopping = false
-    let share = clear(worker)
+    let share = workers[worker.index].letGo()
     becomeIdle(worker)
     return Freed(task: task, share: share)
   }
@@ -373,7 +362,7 @@ struct Workforce {
     var ahead: [TaskID] = []
     while !workers[worker.index].ahead.isEmpty { ahead.append(removeAhead(0, of: worker)) }
     heldCount -= ahead.count + (record.current.isNone ? 0 : 1)
-    let share = clear(worker)
+    let share = workers[worker.index].letGo()
     if record.idlePlace >= 0 { leaveIdle(worker) }
     workers[worker.index].phase = .gone
     backlogs.update(worker, in: &workers)
@@ -407,12 +396,10 @@ struct Workforce {
   }
 
   private mutating func becomeIdle(_ worker: WorkerID) {
-    workers[worker.index].phase = .idle
     let site = workers[worker.index].site.index
     let kind = Int(workers[worker.index].kind.rawValue)
-    workers[worker.index].idlePlace = Int32(
-      truncatingIfNeeded: sites[site].crews[kind].idle.count)
-    sites[site].crews[kind].idle.append(worker)
+    let place = sites[site].crews[kind].addIdle(worker)
+    workers[worker.index].rest(at: place)
     idle[kind] += 1
     backlogs.update(worker, in: &workers)
   }
@@ -422,7 +409,7 @@ struct Workforce {
     let kind = Int(workers[worker.index].kind.rawValue)
     let place = Int(workers[worker.index].idlePlace)
     workers[worker.index].idlePlace = -1
-    if let moved = sites[site].crews[kind].idle.removeBySwapping(at: place) {
+    if let moved = sites[site].crews[kind].removeIdle(at: place) {
       workers[moved.index].idlePlace = Int32(truncatingIfNeeded: place)
     }
     idle[kind] -= 1

@@ -179,13 +179,14 @@ package struct Transition: Sendable, Equatable {
   package var allowed = false
   /// Of a `success` and an allowed `failure`.
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
-  /// What starts do not tell stands apart: they are half of all lines.
-  private var end: End?
+  /// Of a try's end, and of a `failure` without a try.
+  package var outcome = Outcome(status: .unknown)
+  /// What few lines tell stands apart, so that the others are small.
+  private var rare: Rare?
 
-  private indirect enum End: Sendable, Equatable { case of(EndDetails) }
+  private indirect enum Rare: Sendable, Equatable { case of(RareDetails) }
 
-  private struct EndDetails: Sendable, Equatable {
-    var outcome = Outcome(status: .unknown)
+  private struct RareDetails: Sendable, Equatable {
     var delayMilliseconds: Int64 = 0
     var what = ""
     var left: LeftBehind?
@@ -198,7 +199,7 @@ package struct Transition: Sendable, Equatable {
     self.event = event
     self.task = task
     self.attempt = attempt
-    if let reason { end = .of(EndDetails(outcome: Outcome(status: .unknown, reason: reason))) }
+    outcome.reason = reason
   }
 
   /// The end of a try.
@@ -214,18 +215,15 @@ package struct Transition: Sendable, Equatable {
     self.event = event
     self.task = task
     self.attempt = attempt
-    details = EndDetails(outcome: outcome, what: what, left: left, fetch: fetch)
+    self.outcome = outcome
+    if !what.isEmpty || left != nil || fetch != nil {
+      rare = .of(RareDetails(what: what, left: left, fetch: fetch))
+    }
   }
 
-  private var details: EndDetails {
-    get { if case .of(let details) = end { details } else { EndDetails() } }
-    set { end = newValue == EndDetails() ? nil : .of(newValue) }
-  }
-
-  /// Of a try's end, and of a `failure` without a try.
-  package var outcome: Outcome {
-    get { if case .of(let details) = end { details.outcome } else { Outcome(status: .unknown) } }
-    set { details.outcome = newValue }
+  private var details: RareDetails {
+    get { if case .of(let details) = rare { details } else { RareDetails() } }
+    set { rare = newValue == RareDetails() ? nil : .of(newValue) }
   }
 
   /// Of a `retry`: until the next try, in milliseconds.

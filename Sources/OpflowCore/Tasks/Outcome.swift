@@ -16,7 +16,7 @@ package enum ExitStatus: Hashable, Sendable {
   case exit(Int32)
   case signal(Int32)
 
-  package static let success = ExitStatus.exit(0)
+  package static var success: ExitStatus { .exit(0) }
 }
 
 /// How one try of a task ended.
@@ -37,5 +37,7 @@ package struct Outcome: Hashable, Sendable {
     self.usage = usage
   }
 
-  package var isSuccess: Bool { status == .success && reason == nil }
+  package var isSuccess: Bool {
+    if case .exit(0) = status { reason == nil } else { false }
+  }
 }
