@@ -189,7 +189,7 @@ struct NewcomerTests {
   }
 
   @Test(arguments: [
-    "secrets: {}", "env_file: [a]", "if_running: wait", "keep_runs: 5",
+    "secrets: {}", "if_running: wait", "keep_runs: 5",
   ])
   func `and at the top`(key: String) {
     let name = key.prefix { $0 != ":" }

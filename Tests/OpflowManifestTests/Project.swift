@@ -38,7 +38,7 @@ struct Project: Sendable {
       runID: "run-1", variables: variables, environment: environment, opflowVersion: "1.0",
       cores: 8, memoryBytes: 16 << 30, stateFolder: "\(folder)/.opflow")
     let project = self
-    options.readFile = { (path, limit) throws(NamedFileFault) in
+    options.readFile = { (path, limit, _) throws(NamedFileFault) in
       try project.named(path, atMost: limit)
     }
     return try ManifestCompiler.compile(source, options: options)

@@ -13,6 +13,11 @@ package struct PlanFile: Equatable, Sendable {
     self.realPath = realPath
     self.content = content
   }
+
+  /// One that may be missing, and is.
+  package init(missing path: String) {
+    self.init(path: path, realPath: "", content: PlanKey(high: 0, low: 0))
+  }
 }
 
 /// All that a plan was compiled from. Two plans of equal inputs are the same bytes, so a plan is known

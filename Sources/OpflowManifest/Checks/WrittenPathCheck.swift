@@ -24,6 +24,13 @@ struct WrittenPathCheck {
       path, WrittenPaths.Writer(kind: .manifest, text: path, place: file.place(0)))
   }
 
+  /// Notes a file that the manifest names.
+  mutating func note(named path: String) {
+    let path = store.copy(path)
+    _ = paths.insert(
+      path, WrittenPaths.Writer(kind: .named, text: path, place: Place(file: 0, offset: 0)))
+  }
+
   /// Notes what a task writes.
   mutating func note(_ task: borrowing TaskValues, in document: YAMLDocument) {
     for file in task.written {
@@ -69,9 +76,12 @@ struct WrittenPathCheck {
   }
 
   private func reportTwice(_ path: Text, at place: Place, _ first: WrittenPaths.Writer) {
-    if first.kind == .manifest {
+    if first.kind == .manifest || first.kind == .named {
       mistakes.error(
-        place, "`\(path.string)` is this manifest", help: "let the task write another file")
+        place,
+        first.kind == .manifest
+          ? "`\(path.string)` is this manifest" : "`\(path.string)` is a file of this manifest",
+        help: "let the task write another file")
       return
     }
     let isAlias = !first.text.isSame(as: path)
@@ -87,10 +97,11 @@ struct WrittenPathCheck {
   /// Reports what is no place for a download since another download needs it, once all are known.
   func check() {
     paths.forEachPart { part, download in
-      if part.kind == .manifest {
+      if part.kind == .manifest || part.kind == .named {
         mistakes.error(
           download.place,
-          "`\(download.text.string)` is collected in what is this manifest")
+          "`\(download.text.string)` is collected in what is"
+            + (part.kind == .manifest ? " this manifest" : " a file of this manifest"))
         return
       }
       mistakes.add(

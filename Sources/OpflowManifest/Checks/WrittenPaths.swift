@@ -10,6 +10,8 @@ struct WrittenPaths {
       case linked
       /// Nobody: it is the manifest.
       case manifest
+      /// Nobody: the manifest names it.
+      case named
     }
 
     var kind: Kind

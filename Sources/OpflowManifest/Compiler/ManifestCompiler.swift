@@ -113,7 +113,7 @@ package enum ManifestCompiler {
       planBytes: bytes, planKey: key,
       warnings: mistakes.diagnostics(.warning, in: files.sources),
       environmentRead: inputs.environment, files: inputs.files,
-      furtherFiles: files.further.read.map { ($0.path, $0.file.bytes) },
+      furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
       usesRunID: reading.sawRunID,
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)

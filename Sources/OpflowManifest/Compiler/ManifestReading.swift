@@ -24,7 +24,7 @@ struct ManifestReading: ~Copyable {
     written = WrittenPathCheck(
       mistakes: mistakes, stateFolder: options.stateFolder, readLink: options.readLink)
     written.note(loader.sources[0], at: source.path)
-    for (_, file) in loader.further.read { written.note(loader.sources[0], at: file.realPath) }
+    for case (_, let file?) in loader.further.read { written.note(named: file.realPath) }
     declared = tasks
     kept = loader.kept
     self.manifest = manifest

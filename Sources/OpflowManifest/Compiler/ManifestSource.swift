@@ -55,10 +55,10 @@ package struct CompileOptions: Sendable {
   package var stateFolder: String?
   /// What the symbolic link at a path names; nil for a path that is none: to see that two names are one.
   package var readLink: @Sendable (String) -> String?
-  /// Reads a further file of the manifest, of at most so many bytes, by its absolute path. It never
-  /// waits: what is no file is a fault.
-  package var readFile: @Sendable (String, Int) throws(NamedFileFault) -> NamedFile = {
-    (_, _) throws(NamedFileFault) in throw .missing
+  /// Reads a further file of the manifest: its absolute path, how many bytes it may have, and whether it
+  /// may be missing. It never waits: what is no file is a fault.
+  package var readFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile = {
+    (_, _, _) throws(NamedFileFault) in throw .missing
   }
   package var fingerprints = FingerprintStyle.relative
 

@@ -22,6 +22,8 @@ final class PartLoader {
   private let given: GivenVariables
   /// Documents that were read; nil for one that is wrong.
   private var documents: [FileNumber: YAMLDocument?] = [:]
+  /// Files of variables, by path.
+  private var variableFiles: [String: SourceFile] = [:]
   /// Prefixes that are taken, with where.
   private var prefixes: [String: Place] = [:]
   /// What joined the names of a prefix.
@@ -71,7 +73,10 @@ final class PartLoader {
     let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return nil }
-    let top = TopLevelReader(values, OuterVariables(given: given))
+    let folder = PathText.absolute(kept.copy(source.folder), from: kept.copy("/"), store: kept)
+    let top = TopLevelReader(values, OuterVariables(given: given)) { [source] in
+      self.variableFile($0, of: document, in: folder, source.displayFolder)
+    }
     var environment = EnvironmentList()
     top.readScope(file.keys, into: &environment)
     var manifest = ManifestValues(
@@ -79,7 +84,6 @@ final class PartLoader {
       resources: ResourceTable(
         cpu: UInt64(options.cores), memory: options.memoryBytes, store: scope.store))
     top.readSettings(file.keys, wantedParallel: options.maxParallel, into: &manifest)
-    let folder = PathText.absolute(kept.copy(source.folder), from: kept.copy("/"), store: kept)
     let part = ManifestPart(
       file: file, values: values, folder: folder, prefix: Text(start: nil, count: 0),
       environment: environment, entry: nil)
@@ -123,7 +127,7 @@ final class PartLoader {
       mistakes.error(place, "more than \(Self.mostParts) files are included")
       return false
     }
-    let name = displayed(entry.path, of: step)
+    let name = DisplayPath.path(entry.path, in: step.displayFolder)
     let path = PathText.absolute(entry.path, from: part.folder, store: kept).string
     guard let found = read(path, name, at: place, entry.path) else { return false }
     if let ring = steps.firstIndex(where: { $0.number == found.number }) {
@@ -142,23 +146,25 @@ final class PartLoader {
     let scope = NameScope(besides: part.values.scope)
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return false }
+    let folder = kept.copy(DisplayPath.parent(of: found.realPath))
+    let displayFolder = DisplayPath.folder(name, path: path, realPath: found.realPath)
     let top = TopLevelReader(
       values,
       OuterVariables(
         winning: isJoined ? step.winning : nil, passed: entry.variables,
-        given: isJoined ? step.given : nil))
+        given: isJoined ? step.given : nil)
+    ) { self.variableFile($0, of: document, in: folder, displayFolder) }
     var environment = EnvironmentList()
     top.readScope(file.keys, into: &environment)
     top.refuseSettings(file.keys, root: source.displayPath)
     let added = ManifestPart(
-      file: file, values: values, folder: kept.copy(Self.parent(of: found.realPath)),
-      prefix: prefix, environment: environment, entry: place)
+      file: file, values: values, folder: folder, prefix: prefix, environment: environment,
+      entry: place)
     parts.append(added)
     includeFiles(
       of: added,
       Step(
-        number: found.number, name: name, entry: place,
-        displayFolder: Self.displayFolder(name, path: path, realPath: found.realPath),
+        number: found.number, name: name, entry: place, displayFolder: displayFolder,
         winning: isJoined ? step.winning : (scope, name), given: isJoined ? step.given : nil))
     return true
   }
@@ -170,7 +176,8 @@ final class PartLoader {
       return try further.read(path)
     } catch {
       mistakes.error(
-        place, "cannot include `\(name)`: \(error.text)", help: error.help(written, path))
+        place, "cannot include `\(name)`: \(error.text(limit: FurtherFiles.mostBytes))",
+        help: error.help(written, path))
       return nil
     }
   }
@@ -183,6 +190,38 @@ final class PartLoader {
     let document = SyntaxMistakes.read(source, mistakes)
     documents[file.number] = .some(document)
     return document
+  }
+
+  // MARK: Files of variables
+
+  /// Nil, with the mistake reported, where it cannot be read and may not be missing.
+  private func variableFile(
+    _ entry: VariableFileEntry, of document: YAMLDocument, in folder: Text,
+    _ displayFolder: () -> String
+  ) -> SourceFile? {
+    let name = DisplayPath.path(entry.path, in: displayFolder)
+    let path = PathText.absolute(entry.path, from: folder, store: kept).string
+    if let known = variableFiles[path] { return known }
+    let limit = FurtherFiles.mostVariableBytes
+    do throws(NamedFileFault) {
+      guard
+        let file = try further.read(path, atMost: limit, mayBeMissing: entry.mayBeMissing)
+      else { return nil }
+      let number = UInt32(truncatingIfNeeded: sources.count)
+      let source = SourceFile(number: number, displayPath: name, bytes: file.bytes)
+      sources.append(source)
+      variableFiles[path] = source
+      return source
+    } catch {
+      var help = error.help(entry.path, path)
+      if error == .missing {
+        help = (help.map { "\($0); " } ?? "") + "`?` before it lets it be missing"
+      }
+      mistakes.error(
+        document.place(entry.node), "cannot read `\(name)`: \(error.text(limit: limit))", help: help
+      )
+      return nil
+    }
   }
 
   // MARK: Names
@@ -237,29 +276,5 @@ final class PartLoader {
         notes: zip(entries, zip(names, names.dropFirst())).map { entry, step in
           (entry, "`\(step.0)` includes `\(step.1)` here")
         }))
-  }
-
-  /// A path as a person sees it, who wrote it in the file of `step`.
-  private func displayed(_ path: Text, of step: Step) -> String {
-    if path.first == UInt8(ascii: "/") { return path.string }
-    let path = path.hasPrefix("./") ? path.part(2..<path.count) : path
-    return step.displayFolder() + path.string
-  }
-
-  /// What relative paths in a file are shown behind: its folder as it is shown itself, unless it is
-  /// reached through a link.
-  private static func displayFolder(
-    _ name: String, path: String, realPath: String
-  ) -> () -> String {
-    let folder = parent(of: realPath)
-    if parent(of: path) != folder { return { folder == "/" ? "/" : folder + "/" } }
-    guard let slash = name.lastIndex(of: "/") else { return { "" } }
-    return { String(name[...slash]) }
-  }
-
-  private static func parent(of path: String) -> String {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.utf8.startIndex
-    else { return "/" }
-    return String(path[..<slash])
   }
 }

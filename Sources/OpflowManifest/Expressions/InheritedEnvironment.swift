@@ -15,7 +15,10 @@ final class InheritedEnvironment {
   }
 
   /// The value of a variable; empty when it is not set.
-  func value(_ name: Text) -> Text {
+  func value(_ name: Text) -> Text { valueIfSet(name) ?? Text(start: nil, count: 0) }
+
+  /// The value of a variable; nil when it is not set.
+  func valueIfSet(_ name: Text) -> Text? {
     if names.count == 0 {
       for (name, value) in entries where names.insert(store.copy(name)).isNew {
         values.append(store.copy(value))
@@ -26,7 +29,7 @@ final class InheritedEnvironment {
       return values[index]
     }
     if unsetNames.index(of: name) == nil { _ = unsetNames.insert(store.copy(name)) }
-    return Text(start: nil, count: 0)
+    return nil
   }
 
   /// What was asked for, by name; nil for what is not set.

@@ -3,8 +3,10 @@
 final class NameScope {
   /// Where an expression stands, which decides what it may speak of.
   enum Position: Equatable {
-    /// Top-level `vars` and `env`: the inherited environment only.
-    case variables, environment
+    /// Top-level `vars`: the inherited environment only.
+    case variables
+    /// Top-level `env`: that, and over it what files of variables say.
+    case environment
     case top
     case task
   }
@@ -60,9 +62,9 @@ final class NameScope {
   /// The value of an environment variable, as the expression's place sees it; empty when unset.
   func environmentValue(_ name: Text) -> Text {
     switch position {
-    case .top, .task:
+    case .top, .task, .environment:
       if let index = environment.index(of: name) { return environmentValues[index] }
-    case .variables, .environment: break
+    case .variables: break
     }
     return inherited.value(name)
   }

@@ -2,10 +2,16 @@
 struct TopLevelReader {
   let values: ValueReader
   private let variables: VariableReader
+  private let files: VariableFileReader
 
-  init(_ values: ValueReader, _ outer: OuterVariables) {
+  /// - Parameter open: finds a file of `env_file`.
+  init(
+    _ values: ValueReader, _ outer: OuterVariables,
+    open: @escaping (VariableFileEntry) -> SourceFile?
+  ) {
     self.values = values
     variables = VariableReader(values: values, outer: outer)
+    files = VariableFileReader(values: values, open: open)
   }
 
   /// Reads what serves the file's own tasks, in the order in which it sees each other, wherever it
@@ -13,6 +19,8 @@ struct TopLevelReader {
   func readScope(_ keys: Fields<ManifestKey>, into environment: inout EnvironmentList) {
     readVersion(keys)
     variables.read(keys[.vars])
+    values.scope.position = .environment
+    if let node = keys[.envFile] { files.read(node, into: &environment) }
     readEnvironment(keys[.env], into: &environment)
     values.scope.position = .top
   }
@@ -50,7 +58,6 @@ struct TopLevelReader {
   }
 
   private func readEnvironment(_ node: Node?, into list: inout EnvironmentList) {
-    values.scope.position = .environment
     guard let node else { return }
     var reader = EnvironmentReader(values)
     reader.read(node, into: &list)

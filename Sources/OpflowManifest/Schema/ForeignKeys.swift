@@ -58,7 +58,9 @@ enum ForeignKeys {
     ("rate", "max_speed"), ("limit_rate", "max_speed"), ("continue", "resume"),
     ("id", "task"), ("name", "task"), ("status", "on"), ("condition", "on"), ("when", "on"),
     ("if", "on"), ("result", "on"), ("schema", "version"), ("format", "version"),
-    ("taskfile", "path"), ("file", "path"), ("local", "path"), ("namespace", "as"),
+    ("dotenv", "env_file"), ("env_files", "env_file"), ("envfile", "env_file"),
+    ("env-file", "env_file"), ("taskfile", "path"), ("file", "path"), ("local", "path"),
+    ("namespace", "as"),
     ("prefix", "as"), ("name", "as"), ("with", "vars"), ("inputs", "vars"),
   ]
 
@@ -111,9 +113,9 @@ enum ForeignKeys {
     ),
     ("remote", IncludeKey.owner, "files of this machine are included; fetch it before"),
     ("project", IncludeKey.owner, "files of this machine are included; fetch it before"),
-    ("dotenv", ManifestKey.owner, "files of variables are not supported yet; see `env`"),
-    ("dotenv", TaskKey.owner, "files of variables are not supported yet; see `env`"),
-    ("env_file", TaskKey.owner, "files of variables are not supported yet; see `env`"),
+    ("dotenv", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
+    ("env_file", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
+    ("env_files", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
   ]
 
   /// What to do instead of a key that other tools have; nil for one that needs no such word.

@@ -6,7 +6,7 @@ enum ManifestKey: Int, SchemaKey {
   static let owner: StaticString = "the manifest"
 
   case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
-  case tasks
+  case envFile, tasks
 
   var name: StaticString {
     switch self {
@@ -20,6 +20,7 @@ enum ManifestKey: Int, SchemaKey {
     case .resources: "resources"
     case .defaults: "defaults"
     case .include: "include"
+    case .envFile: "env_file"
     case .tasks: "tasks"
     }
   }

@@ -35,7 +35,7 @@ enum FurtherFile {
       let content = try FileHash.planKey(of: open(realPath))
       return PlanFile(path: path, realPath: realPath, content: content)
     } catch {
-      return nil
+      return error == .noSuchFile ? PlanFile(missing: path) : nil
     }
   }
 

@@ -138,14 +138,16 @@ package struct ManifestFile {
     return options
   }
 
-  /// Reads the files that it names; one that is gone from its copy, where there is one.
-  private var furtherFile: @Sendable (String, Int) throws(NamedFileFault) -> NamedFile {
+  /// Reads the files that it names; one that is gone and may not be
+  /// from its copy, where there is one.
+  private var furtherFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile {
     let (kept, folder) = (kept, folder)
-    return { (path, limit) throws(NamedFileFault) in
+    return { (path, limit, mayBeMissing) throws(NamedFileFault) in
       do throws(NamedFileFault) {
         return try FurtherFile.read(path, atMost: limit)
       } catch {
-        guard error == .missing, let bytes = kept.bytes(of: path, from: folder) else {
+        guard error == .missing, !mayBeMissing, let bytes = kept.bytes(of: path, from: folder)
+        else {
           throw error
         }
         // No file has that number.

@@ -173,7 +173,7 @@ struct BadIncludedFileTests {
           "include: [db.yaml]\ntasks: { a: { download: { url: 'http://h/a', to: db.yaml } } }",
         "db.yaml": "tasks: { b: { run: x } }",
       ],
-      "m.yaml:2:50: `db.yaml` is this manifest"),
+      "m.yaml:2:50: `db.yaml` is a file of this manifest"),
     BadProject(
       "mistakes in all files, file by file",
       [

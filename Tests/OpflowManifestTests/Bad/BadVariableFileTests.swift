@@ -1,0 +1,123 @@
+import OpflowManifest
+import Testing
+
+/// Files of variables that are wrong, and items of `env_file` that are.
+struct BadVariableFileTests {
+  @Test(arguments: files + items)
+  func `is refused with every mistake in its file`(_ bad: BadProject) {
+    #expect(bad.project.mistakes() == bad.mistakes)
+  }
+
+  private static func file(_ text: String, _ mistakes: String...) -> BadProject {
+    var bad = BadProject(
+      text, ["m.yaml": "env_file: [.env]\ntasks: { a: { run: x } }", ".env": text])
+    bad.mistakes = mistakes
+    return bad
+  }
+
+  private static let unnamed = "no name of a variable stands here"
+
+  static let files: [BadProject] = [
+    file("=b", ".env:1:1: \(unnamed)"), file("A=1\n  =b\n", ".env:2:3: \(unnamed)"),
+    file("!A=b", ".env:1:1: \(unnamed)"), file("'A'=b", ".env:1:1: \(unnamed)"),
+    file("A B=c", ".env:1:3: no `=` follows the name"),
+    file("A!=c", ".env:1:2: no `=` follows the name"),
+    file("A=1\nhello world\n", ".env:2:7: no `=` follows the name"),
+    file("OPFLOW_RUN=1", ".env:1:1: `OPFLOW_RUN` is opflow's own"),
+    file("A='b\nC=d\n", ".env:1:3: the quoted value is not closed"),
+    file("A=\"b", ".env:1:3: the quoted value is not closed"),
+    file("A=\"b\\\"", ".env:1:3: the quoted value is not closed"),
+    file("A=\"b\"c", ".env:1:6: nothing may follow the closing quote"),
+    file("A='b' 'c'", ".env:1:7: nothing may follow the closing quote"),
+    file("A=\"x\ny\"z", ".env:2:3: nothing may follow the closing quote"),
+    file("A=${B", ".env:1:3: `${` without its `}`"),
+    file("A=x${B:-c", ".env:1:4: `${` without its `}`"),
+    file("A=\"${B\"", ".env:1:4: `${` without its `}`"),
+    file("A=${}", ".env:1:3: no name of a variable follows this `${`"),
+    file("A=${1}", ".env:1:3: no name of a variable follows this `${`"),
+    file("A=${B!}", ".env:1:3: this `${` is no variable"),
+    file("A=${B:}", ".env:1:3: this `${` is no variable"),
+    file("A=${B:?give B}", ".env:1:3: `B` is not set"),
+    file("C=\nA=${C:?give C}", ".env:2:3: `C` is empty"),
+    file("A=\"\\0\"", ".env:1:4: this escape stands for no character that an environment can hold"),
+    file("A=b\0c", ".env:1:4: a NUL byte stands here"),
+    file(
+      "=1\nA='b' c\nB=2\n=3", ".env:1:1: \(unnamed)",
+      ".env:2:7: nothing may follow the closing quote", ".env:4:1: \(unnamed)"),
+  ]
+
+  private static func item(_ item: String, _ mistakes: String...) -> BadProject {
+    var bad = BadProject(item, ["m.yaml": "env_file: \(item)\ntasks: { a: { run: x } }"])
+    bad.mistakes = mistakes
+    return bad
+  }
+
+  static let items: [BadProject] = [
+    item(".env", "m.yaml:1:11: `env_file` must be a list of paths, not a string"),
+    item("{ A: b }", "m.yaml:1:11: `env_file` must be a list of paths, not a map"),
+    item("[3]", "m.yaml:1:12: an item of `env_file` must be a string, not a number"),
+    item("['']", "m.yaml:1:12: an item of `env_file` is empty"),
+    item("['?']", "m.yaml:1:12: no path follows the `?`"),
+    item("[{ path: .env }]", "m.yaml:1:12: an item of `env_file` must be a path, not a map"),
+    item("[.env]", "m.yaml:1:12: cannot read `.env`: there is no such file"),
+    item("['${{ vars.x }}']", "m.yaml:1:17: unknown name `vars.x`"),
+    BadProject(
+      "in an included file",
+      [
+        "m.yaml": "include: [db/t.yaml]", "db/t.yaml": "tasks: { b: { run: x } }\nenv_file: [x]",
+      ], "db/t.yaml:2:12: cannot read `db/x`: there is no such file"),
+    BadProject(
+      "a line of a file of an included file",
+      [
+        "m.yaml": "include: [db/t.yaml]", "db/t.yaml": "tasks: { b: { run: x } }\nenv_file: [x]",
+        "db/x": "\nA=\"",
+      ], "db/x:2:3: the quoted value is not closed"),
+    BadProject(
+      "in a task", ["m.yaml": "tasks: { a: { run: x, env_file: [.env] } }"],
+      "m.yaml:1:23: unknown key `env_file` in a task"),
+    BadProject(
+      "a download in place of one",
+      [
+        "m.yaml":
+          "env_file: [.env]\ntasks: { a: { download: { url: 'http://h/a', to: .env } } }",
+        ".env": "A=b",
+      ], "m.yaml:2:50: `.env` is a file of this manifest"),
+  ]
+
+  @Test(arguments: [
+    NamedFileFault.noFile("a folder"), .noFile("a FIFO"), .failed("Permission denied"), .tooLarge,
+  ])
+  func `what cannot be read is a mistake, also where it may be missing`(_ fault: NamedFileFault) {
+    for path in [".env", "?.env"] {
+      var project = Project(["m.yaml": "env_file: ['\(path)']\ntasks: { a: { run: x } }"])
+      project.faults[".env"] = fault
+      #expect(project.mistakes().first?.hasPrefix("m.yaml:1:12: cannot read `.env`: ") == true)
+    }
+  }
+
+  @Test func `a file that is no text has its place`() {
+    var project = Project(["m.yaml": "env_file: [.env]\ntasks: { a: { run: x } }"])
+    project.files[".env"] = Array("A=b\nC=".utf8) + [0xC3, 10]
+    #expect(project.mistakes() == [".env:2:3: the file is not UTF-8 from here on"])
+    project.files[".env"] = [UInt8](repeating: 65, count: 2 << 20)
+    #expect(
+      project.mistakes() == [
+        "m.yaml:1:12: cannot read `.env`: it is larger than 1 MiB, or all files are together"
+      ])
+  }
+
+  @Test func `no mistake shows a value`() {
+    let lines = [
+      "A=hunter2 ${B", "A='hunter2", "A=\"hunter2\" x", "A=\"x\nhunter2 ${B\"", "A hunter2",
+      "=hunter2", "!hunter2", "OPFLOW_X=hunter2", "A=${B:?hunter2}${", "A='x\nhunter2' y",
+    ]
+    for line in lines {
+      let project = Project(["m.yaml": "env_file: [.env]\ntasks: { a: { run: x } }", ".env": line])
+      let error = #expect(throws: ManifestError.self) { try project.compile() }
+      guard let error, !line.contains(":?") else { continue }
+      let shown = DiagnosticRenderer(isColored: false).render(error)
+      #expect(!shown.contains("hunter2"), "\(shown)")
+      #expect(shown.contains("***"), "\(shown)")
+    }
+  }
+}
