@@ -14,6 +14,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
     case ioError = "EIO"
     case interrupted = "EINTR"
     case again = "EAGAIN"
+    case brokenPipe = "EPIPE"
     case tooManyFiles = "EMFILE"
     case noMemory = "ENOMEM"
     case kill = "KILL"
@@ -27,6 +28,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
       case .noMemory: "12"
       case .tooManyFiles: "24"
       case .noSpace: "28"
+      case .brokenPipe: "32"
       case .kill: "KILL"
       }
     }
@@ -57,6 +59,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
   /// the state that such an error tells of lasts, all from the first one on.
   static func all(role: String, call: String, count: Int, error: Error) -> [Fault] {
     if neverFail.contains(call) && error != .kill { return [] }
+    if error == .brokenPipe, call != "write" { return [] }
     var faults = (1...max(count, 1)).map {
       Fault(role: role, call: call, error: error, first: $0, last: $0)
     }
@@ -64,7 +67,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
     case .noSpace, .ioError, .tooManyFiles, .noMemory:
       faults.append(Fault(role: role, call: call, error: error, first: 1, last: 0))
       faults.append(Fault(role: role, call: call, error: error, first: max(count / 2, 2), last: 0))
-    case .interrupted, .again, .kill: break
+    case .interrupted, .again, .brokenPipe, .kill: break
     }
     return faults
   }

@@ -33,7 +33,8 @@ struct FaultDrillTests {
   @Test(arguments: [
     "coordinator epoll_ctl EAGAIN 9 9", "coordinator epoll_ctl ENOMEM 8 0",
     "coordinator pidfd_send_signal EAGAIN 1 0", "coordinator waitid EIO 1 0",
-    "download write EAGAIN 3 3", "download write EIO 3 3",
+    "download write EAGAIN 3 3", "download write EIO 3 3", "coordinator write EPIPE 8 8",
+    "coordinator write EPIPE 9 9", "coordinator write EPIPE 10 10",
   ])
   func `a fault that was found once stays mended`(text: String) throws {
     var drill = try FaultDrill(

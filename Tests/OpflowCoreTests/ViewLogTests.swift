@@ -16,6 +16,21 @@ import Testing
     #expect(try show(.none, [(0, "one\nt"), (0, "wo")]) == "one\ntwo\n")
   }
 
+  @Test func `a line stays one however long it is`() throws {
+    let line = String(repeating: "x", count: 40_000)
+    #expect(try show(.none, [(0, line), (0, line + "\nnext\n")]) == "\(line)\(line)\nnext\n")
+    #expect(try show(.headers, [(0, line + "\n")]) == "==> a <==\n\(line)\n")
+  }
+
+  @Test func `pieces of a long line bear their task's name where lines of others may come between`()
+    throws
+  {
+    let line = String(repeating: "x", count: 20_000)
+    let shown = try show(.prefixes, [(0, line), (1, "two\n")]).split(separator: "\n")
+    #expect(shown.count == 3)
+    #expect(shown.allSatisfy { $0.hasPrefix("a | ") || $0 == "b | two" })
+  }
+
   @Test func `several logs have headers`() throws {
     #expect(
       try show(.headers, [(0, "one\n"), (1, "two\n")]) == "==> a <==\none\n\n==> b <==\ntwo\n")

@@ -59,9 +59,16 @@ extension ResumeDecision {
   private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
     let holds =
       record.isSkippedUpstream
-      ? isCertainToLackNeeds(task, input) && !willSkipByWish(task, input)
+      ? isCertainToLackNeeds(task, input)
+        && (!willSkipByWish(task, input) || meetsTheSameHoweverSkipped(task, input))
       : willSkipByWish(task, input)
     return holds ? .keep(record) : .run(.skippedBefore)
+  }
+
+  /// Whether nothing that needs the task looks at why it was skipped. What ran after it need not run
+  /// again then for another reason of the same skip.
+  private func meetsTheSameHoweverSkipped(_ task: TaskID, _ input: Input) -> Bool {
+    input.plan.dependents(task).allSatisfy { input.plan.dependentCondition($0) == .finished }
   }
 
   private func willSkipByWish(_ task: TaskID, _ input: Input) -> Bool {

@@ -30,7 +30,20 @@ package enum RunScope {
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }
 
-  private static func fitting(_ selectors: [String], _ plan: Plan) -> [String] {
+  /// Those of a run's selectors that still name a task.
+  ///
+  /// - Throws: when an edit of the manifest left none of them with a task: the run would be about
+  ///   something else.
+  package static func remaining(
+    of selectors: [String], _ plan: Plan
+  ) throws(SelectionError) -> [String] {
+    let remaining = fitting(selectors, plan)
+    if remaining.isEmpty, !selectors.isEmpty { throw .nothingRemains(selectors) }
+    return remaining
+  }
+
+  /// Those of some selectors that name a task.
+  package static func fitting(_ selectors: [String], _ plan: Plan) -> [String] {
     selectors.filter { (try? Selector.tasks([$0], of: plan)) != nil }
   }
 }

@@ -19,6 +19,8 @@ package enum SelectionError: Error, Equatable, Sendable {
   case nothingInCommon
   /// `--skip` takes away all that is named.
   case allSkipped
+  /// The manifest has none of the tasks any more that the run was started for.
+  case nothingRemains([String])
   /// `--rerun` names none of the tasks that `--only` and `--skip` leave.
   case rerunLeftOut
 
@@ -28,7 +30,15 @@ package enum SelectionError: Error, Equatable, Sendable {
     case .nothingInCommon:
       "--only: none of its tasks is one of those that are named, so nothing would run"
     case .allSkipped: "--skip: it skips all that is to run, so nothing would run"
+    case .nothingRemains(let selectors):
+      "the run was started for \(Self.list(selectors)), which the manifest does not have any more;"
+        + " start a new run"
     case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip"
     }
+  }
+
+  private static func list(_ selectors: [String]) -> String {
+    let names = selectors.prefix(5).map { "`\(CleanText.string($0))`" }.joined(separator: ", ")
+    return selectors.count > 5 ? "\(names) and \(selectors.count - 5) more" : names
   }
 }

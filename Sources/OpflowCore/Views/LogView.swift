@@ -27,13 +27,17 @@ package struct LogView {
   package mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     writeHeader(task)
     let (plan, labels, palette) = (plan, labels, palette)
-    outputs.append(task, bytes) { Self.write($0, of: task, plan, labels, palette, into: &text) }
+    outputs.append(task, bytes) {
+      Self.write($0, endsLine: $1, of: task, plan, labels, palette, into: &text)
+    }
   }
 
   /// The log is at its end: a last line without a line feed counts as one.
   package mutating func end(_ task: TaskID) {
     let (plan, labels, palette) = (plan, labels, palette)
-    outputs.flush(task) { Self.write($0, of: task, plan, labels, palette, into: &text) }
+    outputs.flush(task) {
+      Self.write($0, endsLine: $1, of: task, plan, labels, palette, into: &text)
+    }
   }
 
   package mutating func takeText() -> [UInt8] { text.take() }
@@ -45,8 +49,9 @@ package struct LogView {
     text.add("==> \(plan.nameString(task)) <==\n")
   }
 
+  /// A piece of a long line is a line of its own only where another task's may follow it.
   private static func write(
-    _ line: UnsafeRawBufferPointer, of task: TaskID, _ plan: Plan, _ labels: Labels,
+    _ line: UnsafeRawBufferPointer, endsLine: Bool, of task: TaskID, _ plan: Plan, _ labels: Labels,
     _ palette: Palette, into text: inout TextBuffer
   ) {
     if labels == .prefixes {
@@ -54,6 +59,6 @@ package struct LogView {
       text.add(" | ")
     }
     text.addOutput(line, palette)
-    text.endLine()
+    if endsLine || labels == .prefixes { text.endLine() }
   }
 }

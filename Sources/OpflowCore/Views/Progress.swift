@@ -162,7 +162,7 @@ package struct ProgressView {
     if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
       bytes = AttemptHeader.dropped(from: bytes, attempt: attempt)
     }
-    outputs.append(task, bytes) { line in
+    outputs.append(task, bytes) { line, _ in
       renderer.outputLine(task, line, model, into: &text)
     }
     settle(.output)
@@ -179,7 +179,7 @@ package struct ProgressView {
   }
 
   private mutating func endLine(of task: TaskID) {
-    outputs.flush(task) { line in renderer.outputLine(task, line, model, into: &text) }
+    outputs.flush(task) { line, _ in renderer.outputLine(task, line, model, into: &text) }
     settle(.output)
   }
 

@@ -37,7 +37,7 @@ package enum RunsView {
       table.add([
         row.run, CleanText.string(status.name), status.state.rawValue,
         "\(status.counts.ended)/\(status.counts.total)",
-        status.counts.allFailed > 0 ? "\(status.counts.allFailed)" : "",
+        status.counts.failed > 0 ? "\(status.counts.failed)" : "",
         DurationText.text(milliseconds: end - status.openedMilliseconds),
         age(nowMilliseconds - status.openedMilliseconds), CleanText.string(row.manifest),
       ])

@@ -60,7 +60,8 @@ package struct StatusView {
     let counts = status.counts
     let parts = [
       (counts.succeeded, "succeeded"), (counts.upToDate, "up to date"),
-      (counts.running, "running"), (counts.allFailed, "failed"), (counts.skipped, "skipped"),
+      (counts.running, "running"), (counts.failed, "failed"),
+      (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
       (counts.cancelled, "cancelled"), (counts.pending, "pending"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")

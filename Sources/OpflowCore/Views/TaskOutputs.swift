@@ -6,9 +6,11 @@ struct TaskOutputs {
   /// A line of more bytes is shown in pieces, for a task may never end one.
   static let maxLineBytes = 16_384
 
-  /// Takes bytes in and calls `body` with each line that they end, without its line feed.
+  /// Takes bytes in and calls `body` with each line that they end, without its line feed, and with the
+  /// pieces of long ones, told whether the line ends with it.
   mutating func append(
-    _ task: TaskID, _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+    _ task: TaskID, _ bytes: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
   ) {
     var start = 0
     while start < bytes.count {
@@ -22,10 +24,10 @@ struct TaskOutputs {
   /// The rest of a line, or more of one.
   private mutating func take(
     _ task: TaskID, _ part: UnsafeRawBufferPointer, hasEnd: Bool,
-    _ body: (UnsafeRawBufferPointer) -> Void
+    _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
   ) {
     if open.isEmpty || open[task] == nil {
-      if hasEnd, part.count <= Self.maxLineBytes { return body(part) }
+      if hasEnd, part.count <= Self.maxLineBytes { return body(part, true) }
       open[task] = []
     }
     var rest = part
@@ -34,21 +36,30 @@ struct TaskOutputs {
       // All of a line that ends here fits just so.
       if hasEnd, room == rest.count { break }
       open[task]?.append(contentsOf: rest[..<room])
-      flush(task, body)
+      tell(task, endsLine: false, body)
       open[task] = []
       rest = UnsafeRawBufferPointer(rebasing: rest[room...])
     }
     open[task]?.append(contentsOf: rest)
     if hasEnd {
-      flush(task, body)
+      tell(task, endsLine: true, body)
     } else if open[task]?.isEmpty == true {
       open[task] = nil
     }
   }
 
   /// Ends the try, or a line that goes on elsewhere: calls `body` with a line that has no end yet.
-  mutating func flush(_ task: TaskID, _ body: (UnsafeRawBufferPointer) -> Void) {
-    open.removeValue(forKey: task)?.withUnsafeBytes(body)
+  mutating func flush(
+    _ task: TaskID, _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
+  ) {
+    tell(task, endsLine: true, body)
+  }
+
+  private mutating func tell(
+    _ task: TaskID, endsLine: Bool,
+    _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
+  ) {
+    open.removeValue(forKey: task)?.withUnsafeBytes { body($0, endsLine) }
   }
 }
 

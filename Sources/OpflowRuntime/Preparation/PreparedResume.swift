@@ -24,11 +24,12 @@ package struct PreparedResume {
     (history, recovery) = try found.read()
     let plan = plan
 
-    let only = asked.only.isEmpty ? history.only : asked.only
-    let skip = asked.skip.isEmpty ? history.skip : asked.skip
+    let only = asked.only.isEmpty ? try Self.remaining(of: history.only, plan) : asked.only
+    let skip = asked.skip.isEmpty ? RunScope.fitting(history.skip, plan) : asked.skip
+    let tasks = try Self.remaining(of: history.tasks, plan)
     let scope = RunScope.of(history, plan)
     var request = try Self.request(
-      tasks: history.tasks, only: only, skip: skip, scope: asked.only.isEmpty ? scope : nil,
+      tasks: tasks, only: only, skip: skip, scope: asked.only.isEmpty ? scope : nil,
       rerun: asked.rerun, plan)
     if let selected = request.selected {
       request.scope = scope
@@ -74,13 +75,24 @@ package struct PreparedResume {
   }
 
   /// The exit code of a run that came to its end and in which nothing would change; nil for others. One
-  /// that was stopped when all was done but its end has that before it.
+  /// that was stopped when all was done but its end has that before it, and so has one whose failures
+  /// were of tasks that the manifest has no more.
   package var nothingToDo: Int32? {
     guard let close = history.close, close.state == .succeeded || close.state == .failed,
       !decision.startsAnything, decision.failCount == 0, decision.transitions.isEmpty,
       decision.runCount == 0
     else { return nil }
-    return close.exitCode
+    return close.state == .failed && !hasFailures ? nil : close.exitCode
+  }
+
+  /// Whether a task stays failed.
+  private var hasFailures: Bool {
+    plan.tasks.contains {
+      switch decision[TaskID($0)] {
+      case .keep(.failed, _), .leave(.failed, _): true
+      case .keep, .leave, .outside, .run, .fail: false
+      }
+    }
   }
 
   /// Tasks that stay failed until somebody asks for them.
@@ -114,7 +126,8 @@ package struct PreparedResume {
         run: folder.id.description, runFolder: folder.path, workers: history.workers)
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
-      try JournalFile.reopen(folder.journal, repair: repair)
+      try folder.makeLogs()
+      return try JournalFile.reopen(folder.journal, repair: repair)
     }
     var drive = PreparedDrive(
       folder, plan, initial: initial, manifestPath: manifestPath, journal: journal,
@@ -135,6 +148,16 @@ package struct PreparedResume {
       }
     }
     return drive
+  }
+
+  private static func remaining(
+    of selectors: [String], _ plan: Plan
+  ) throws(PreparationError) -> [String] {
+    do throws(SelectionError) {
+      return try RunScope.remaining(of: selectors, plan)
+    } catch {
+      throw .selection(error)
+    }
   }
 
   private static func request(

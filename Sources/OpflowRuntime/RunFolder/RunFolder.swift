@@ -50,6 +50,17 @@ package struct RunFolder: Equatable, Sendable {
     (try? File.read(keptFiles)).map { KeptFiles(reading: $0) } ?? KeptFiles()
   }
 
+  /// Makes the folder of the logs where somebody has removed it: the logs are gone, the results are not.
+  func makeLogs() throws(RunFolderError) {
+    try doing("make", logs) { () throws(Errno) in
+      do throws(Errno) {
+        try Path.makeDirectory(logs, mode: 0o700)
+      } catch .exists {
+        return
+      }
+    }
+  }
+
   /// Keeps the compiled plan. Whoever has mapped an older one keeps that.
   package func write(plan bytes: [UInt8]) throws(RunFolderError) {
     try replace(plan, with: bytes, mode: 0o400)

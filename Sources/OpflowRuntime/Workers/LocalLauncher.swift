@@ -164,7 +164,10 @@ final class LocalLauncher: Launcher {
       guard let end = try worker.process.reap() else { return nil }
       // A signal says more than nothing: who lacks memory, or has a fault, writes nothing.
       if complaint == nil, case .signal(let number) = end.status {
-        complaint = "it was ended by \(OutcomeText.text(Outcome(status: .signal(number))))"
+        complaint =
+          worker.isDeaf && number == Signal.kill.rawValue
+          ? WorkerLink.unsendable(.brokenPipe)
+          : "it was ended by \(OutcomeText.text(Outcome(status: .signal(number))))"
       }
     } catch {
       // What is left of it is reaped below, with what it left.

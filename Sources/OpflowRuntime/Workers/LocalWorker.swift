@@ -18,6 +18,8 @@ final class LocalWorker {
   private var sent = 0
   /// The watch is to say when the pipe has room again.
   private(set) var awaitsRoom = false
+  /// It has closed the pipe of its orders.
+  private(set) var isDeaf = false
 
   init(
     link: WorkerLink, process: consuming SpawnedProcess, group: KillGroup?,
@@ -58,8 +60,9 @@ final class LocalWorker {
   /// It and all that was below it are gone.
   func removeGroup() { group?.remove() }
 
-  /// Sends what the pipe takes. A pipe that nobody reads any more is no error here: the worker's end is
-  /// told by its other pipe.
+  /// Sends what the pipe takes. One that has closed its end has ended, or is of no use: it is killed,
+  /// which does nothing to one that has ended. What it said before is read, and its end is told, by its
+  /// other pipe.
   func send() throws(Errno) {
     while sent < link.outbox.bytes.count {
       do throws(Errno) {
@@ -73,6 +76,8 @@ final class LocalWorker {
         awaitsRoom = true
         return
       } catch .brokenPipe {
+        isDeaf = true
+        kill()
         break
       }
     }
