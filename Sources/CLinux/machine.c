@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <time.h>
@@ -79,6 +80,20 @@ __attribute__((constructor(101))) static void tell_runtime_root(void) {
 
 void clinux_forget_runtime_root(void) {
   if (has_set_root) unsetenv(runtime_root);
+}
+
+void clinux_wipe_variable(const char *name) {
+  size_t length = strlen(name);
+  if (length == 0 || environ == NULL) return;
+  char **kept = environ;
+  for (char **entry = environ; *entry != NULL; entry++) {
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+      explicit_bzero(*entry, strlen(*entry));
+    } else {
+      *kept++ = *entry;
+    }
+  }
+  *kept = NULL;
 }
 
 char **clinux_arguments(void) { return arguments; }

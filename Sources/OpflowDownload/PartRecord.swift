@@ -61,6 +61,18 @@ package struct PartRecord: Equatable, Sendable {
     return writer.bytes
   }
 
+  /// The same without secrets: a validator that holds one is left out, since a changed one is another.
+  package func masked(by masker: Masker) -> PartRecord {
+    var record = self
+    record.url = masker.masked(url)
+    record.encoding = masker.masked(encoding)
+    if masker.masked(validator.etag) != validator.etag { record.validator.etag = "" }
+    if masker.masked(validator.lastModified) != validator.lastModified {
+      record.validator.lastModified = ""
+    }
+    return record
+  }
+
   /// Nil for bytes that are no whole record of this version.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 9, bytes.count <= Self.longestBytes, bytes[8] == Field.tab,

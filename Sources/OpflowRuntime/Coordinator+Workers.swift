@@ -12,6 +12,10 @@ extension Coordinator {
       let link = try launchers[site.index].launch(worker, kind)
       while links.count <= worker.index { links.append(nil) }
       links[worker.index] = link
+      if !request.secrets.isEmpty {
+        for secret in request.secrets { link.enqueue(secret) }
+        list(link)
+      }
       if let entry = link.entry { tell(.launched(worker, entry)) }
     } catch {
       tell(.launchFailed(worker, complaint: error.what))
@@ -23,6 +27,10 @@ extension Coordinator {
   func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
     guard let link = links[worker.index] else { return }
     link.enqueue(order)
+    list(link)
+  }
+
+  private func list(_ link: WorkerLink) {
     if link.isListed { return }
     link.isListed = true
     unsent.append(link)

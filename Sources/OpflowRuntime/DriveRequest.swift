@@ -17,6 +17,8 @@ package struct DriveRequest {
   package var heading: ProgressHeading
   /// Told to the person before anything starts.
   package var warnings: [String] = []
+  /// For every worker.
+  package var secrets: [SecretValue] = []
 
   package init(
     folder: RunFolder, plan: Plan, runID: String, options: SchedulerOptions,

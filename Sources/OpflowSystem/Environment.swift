@@ -56,6 +56,18 @@ package enum Environment {
   /// Takes out what was put there before main for the runtime alone. Before anybody reads it.
   package static func restore() { clinux_forget_runtime_root() }
 
+  /// The same as bytes.
+  package static func bytes(_ name: String) -> [UInt8]? {
+    guard let value = getenv(name) else { return nil }
+    // SAFETY: as above.
+    return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+  }
+
+  /// Takes a variable out of it, and overwrites where it stood: the kernel shows the environment that a
+  /// process was started with to all processes of its user for as long as it lives (proc(5), environ).
+  /// Only while this one has one thread.
+  package static func wipe(_ name: String) { clinux_wipe_variable(name) }
+
   /// For this process and what it starts with its own environment. Only while it has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {
     try call { setenv(name, value, 1) }

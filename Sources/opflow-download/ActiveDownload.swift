@@ -32,6 +32,8 @@ final class ActiveDownload: TransferReceiver {
   private static let writeNanoseconds: Int64 = 500_000_000
 
   private let spec: DownloadSpec
+  /// Takes secrets out of what is written down of the part.
+  private let masker: Masker?
   private let proxies: ProxySettings
   private let tools: Tools
   private var phase = Phase.beginning
@@ -53,8 +55,9 @@ final class ActiveDownload: TransferReceiver {
   /// Why this side ended the transfer.
   private var ending: BodyEnd?
 
-  init(_ spec: DownloadSpec, proxies: ProxySettings, tools: Tools) {
+  init(_ spec: DownloadSpec, masker: Masker?, proxies: ProxySettings, tools: Tools) {
     self.spec = spec
+    self.masker = masker
     self.proxies = proxies
     self.tools = tools
   }
@@ -272,7 +275,7 @@ final class ActiveDownload: TransferReceiver {
         part.remove()
         self.part = nil
       } else if let record = machine?.record {
-        part.note(record)
+        part.note(written(record))
       }
       finish(.failure(defeat))
     }
@@ -413,6 +416,10 @@ final class ActiveDownload: TransferReceiver {
     try perform(step)
   }
 
+  private func written(_ record: PartRecord) -> PartRecord {
+    masker.map { record.masked(by: $0) } ?? record
+  }
+
   /// A file has no head; it is all there.
   private func answerForFile() {
     if let fileHead { answer(fileHead) }
@@ -442,7 +449,7 @@ final class ActiveDownload: TransferReceiver {
         } else if resumedBytes == 0, initialBytes > 0 {
           resumedBytes = min(initialBytes, placement.offset)
         }
-        part.note(placement.record)
+        part.note(written(placement.record))
         position = placement.offset
         self.placement = placement
       } catch {

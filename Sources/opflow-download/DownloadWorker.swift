@@ -204,8 +204,10 @@ final class DownloadWorker: WorkerRole {
   private func perform(_ action: DownloadWorkerAction) {
     switch action {
     case .begin(let task, _):
+      var spec = plan.download(task)
+      for place in spec.headers.indices { spec.headers[place].fill(frame.secrets) }
       let download = ActiveDownload(
-        plan.download(task), proxies: ProxySettings(plan, task), tools: tools)
+        spec, masker: frame.masker, proxies: ProxySettings(plan, task), tools: tools)
       held.append(Held(task, download))
     case .cut(let task):
       guard let entry = held.first(where: { $0.task == task }) else { return }

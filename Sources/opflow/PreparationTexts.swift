@@ -25,6 +25,9 @@ extension CommandError {
     case .selection(let error): self.init(UsageError(error.message))
     case .unsoundPlan(let error):
       self.init(.internal, "the plan that was compiled is not sound: \(error.message)")
+    case .secrets(let secrets):
+      let names = secrets.faults.map(\.name).joined(separator: ", ")
+      self.init(.manifest, "secrets cannot be had: \(names)")
     case .noProcesses(let obstacle):
       self.init(.io, "cannot find the processes of tasks: \(obstacle)")
     }

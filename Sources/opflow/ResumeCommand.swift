@@ -26,10 +26,13 @@ enum ResumeCommand {
       try RunFolderLock.take(folder)
     }
     _ = consume choice
-    let prepared = try prepare(folder, manifest, arguments, console)
+    var prepared = try prepare(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
       return code
+    }
+    try console.preparing { () throws(PreparationError) in
+      try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
     }
     let drive: PreparedDrive
     do throws(PreparationError) {

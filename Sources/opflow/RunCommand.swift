@@ -58,6 +58,9 @@ enum RunCommand {
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
+    try console.preparing { () throws(PreparationError) in
+      try new.takeSecrets { console.warn($0) }
+    }
     let warnings = unfinished(state.newestState(ofManifest: manifest.realPath))
     var drive = try new.begin(console)
     _ = consume choice

@@ -99,7 +99,6 @@ struct PlanTests {
   @Test func `what comes later is refused by name`() throws {
     for (key, line) in [
       ("matrix", "run: 'true'\n    matrix: { a: [1, 2] }"),
-      ("secrets", "run: 'true'\n    secrets: [TOKEN]"),
       ("outputs", "run: 'true'\n    inputs: [a]\n    outputs: [b]"),
     ] {
       let place = try Workplace("tasks:\n  a:\n    \(line)\n")

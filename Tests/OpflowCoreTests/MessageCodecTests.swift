@@ -33,12 +33,12 @@ import Testing
         WorkerHello(
           planKey: key, pid: 42, offer: WorkerOffer(cores: 8, memoryBytes: 4096, actions: .all),
           host: "a\tb")),
-      "hello\t3\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
+      "hello\t4\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
     ),
     (
       .hello(
         WorkerHello(planKey: key, pid: 42, offer: WorkerOffer(cores: 1, actions: []), host: "")),
-      "hello\t3\t\(key)\t42\tcores=1\tactions=\n"
+      "hello\t4\t\(key)\t42\tcores=1\tactions=\n"
     ),
     (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
     (
@@ -129,13 +129,13 @@ import Testing
     "ended\t1\t1\tuser=1\twall=1", "ended\t1\t1\texit=0\twall=99999999999999999999",
     "left\t1\t1\t2", "left\t1\t1\t0 sh", "left\t1\t1\tsh",
     "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
-    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t3", "hello\t3\tkey",
-    "hello\t3\tkey\t1", "hello\t3\tkey\t1\tcores=1", "hello\t3\tkey\t1\tactions=run",
-    "hello\t3\tkey\t-1\tcores=1\tactions=run", "hello\t3\tkey\t1\tcores=0\tactions=run",
-    "hello\t3\tkey\t1\tcores=1\tactions=run\thost",
-    "hello\t3\tkey\t1\tcores=1\tactions=run\thost=\\x",
-    "hello\t3\tkey\t1\tcores=\tactions=run",
-    "hello\t3\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t3\tkey\t1\t4\trun\thost",
+    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t4", "hello\t4\tkey",
+    "hello\t4\tkey\t1", "hello\t4\tkey\t1\tcores=1", "hello\t4\tkey\t1\tactions=run",
+    "hello\t4\tkey\t-1\tcores=1\tactions=run", "hello\t4\tkey\t1\tcores=0\tactions=run",
+    "hello\t4\tkey\t1\tcores=1\tactions=run\thost",
+    "hello\t4\tkey\t1\tcores=1\tactions=run\thost=\\x",
+    "hello\t4\tkey\t1\tcores=\tactions=run",
+    "hello\t4\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t4\tkey\t1\t4\trun\thost",
     "progress\t1\t1\t-2\t1\t",
     "pulse", "pulse\t-1", "pulse\t1\t2", "pulsate",
   ])
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test func `a hello may say more than is known, in any order`() {
-    let line = "hello\t3\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
+    let line = "hello\t4\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
     let offer = WorkerOffer(cores: 4, actions: .run)
     #expect(
       report(line) == .hello(WorkerHello(planKey: "key", pid: 7, offer: offer, host: "n1")))
@@ -158,7 +158,7 @@ import Testing
     }
     #expect(
       hello.fault(planKey: "key", kind: .command)
-        == "it speaks version 2 of the worker protocol, this opflow version 3")
+        == "it speaks version 2 of the worker protocol, this opflow version 4")
   }
 
   @Test func `a hello that does not fit the run is refused with what it lacks`() {
@@ -244,7 +244,7 @@ import Testing
     while !rest.isEmpty {
       feed(&buffer, rest.prefix(chunkBytes))
       rest = rest.dropFirst(chunkBytes)
-      while case .message(let order) = buffer.nextOrder() { read.append(order) }
+      while case .message(.order(let order)) = buffer.nextInput() { read.append(order) }
     }
     #expect(read == expected)
     #expect(buffer.isEmpty)
@@ -268,12 +268,12 @@ import Testing
   @Test func `a line without an end is refused as soon as it is too long`() {
     var buffer = LineBuffer()
     feed(&buffer, [UInt8](repeating: 120, count: 999)[...])
-    guard case .needsMore = buffer.nextOrder() else {
+    guard case .needsMore = buffer.nextInput() else {
       Issue.record("999 bytes may still become a line")
       return
     }
     feed(&buffer, [120])
-    guard case .malformed = buffer.nextOrder() else {
+    guard case .malformed = buffer.nextInput() else {
       Issue.record("1,000 bytes without an end")
       return
     }

@@ -51,7 +51,8 @@ struct NewcomerTests {
       ),
       (
         "run: \"x ${{ secrets.TOKEN }}\"",
-        "a task inherits the environment: let its command read `$TOKEN`"
+        "a task that lists it in `secrets` finds it in its environment as `$TOKEN`;"
+          + " in an expression it stands in `headers` of a download only"
       ),
       (
         "run: \"x ${{ runner.os }}\"",
@@ -180,7 +181,7 @@ struct NewcomerTests {
     arguments: [
       "service: true", "cache: true", "approve: ok", "manual: true", "interactive: true",
       "memory_limit: 1GiB", "local: true", "control: true", "jobserver: true", "clean: true",
-      "matrix: { a: [1] }", "inputs: [a]", "outputs: [a]", "secrets: [A]",
+      "matrix: { a: [1] }", "inputs: [a]", "outputs: [a]",
     ])
   func `a key of a later version is refused as such`(key: String) {
     let name = key.prefix { $0 != ":" }
@@ -189,7 +190,7 @@ struct NewcomerTests {
   }
 
   @Test(arguments: [
-    "secrets: {}", "if_running: wait", "keep_runs: 5",
+    "if_running: wait", "keep_runs: 5",
   ])
   func `and at the top`(key: String) {
     let name = key.prefix { $0 != ":" }
@@ -204,11 +205,11 @@ struct NewcomerTests {
       let error = try #require(throws: ManifestError.self) { try compile(text) }
       let help = try #require(error.diagnostics.first?.help)
       #expect(help.hasPrefix("known keys: "))
-      for key in ["matrix", "inputs", "outputs", "secrets", "service"] {
+      for key in ["matrix", "inputs", "outputs", "service"] {
         #expect(!help.contains(key))
       }
     }
-    for key in ["matrx", "input", "outputz", "secrest"] {
+    for key in ["matrx", "input", "outputz"] {
       for text in ["\(key): 1\ntasks: { a: { run: x } }", "tasks: { a: { run: x, \(key): 1 } }"] {
         let error = try #require(throws: ManifestError.self) { try compile(text) }
         #expect(error.diagnostics.first?.help?.hasPrefix("did you mean") != true, "\(text)")

@@ -24,6 +24,9 @@ int32_t clinux_host_name(char *buffer, size_t size);
 /// Takes out of the environment what was put there for Swift's runtime.
 void clinux_forget_runtime_root(void);
 
+/// Overwrites every variable of that name and takes it out of the environment.
+void clinux_wipe_variable(const char *name);
+
 /// The words that this program was started with, its own name first, ended by a null pointer.
 char **clinux_arguments(void);
 

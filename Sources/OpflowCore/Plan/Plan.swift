@@ -45,6 +45,7 @@ package final class Plan: @unchecked Sendable {
   let arena: Column<UInt8>
   package let manifest: ManifestEntry
   let downloads: Column<DownloadEntry>
+  let secretEntries: Column<SecretEntry>
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
@@ -92,6 +93,7 @@ package final class Plan: @unchecked Sendable {
       let manifests: Column<ManifestEntry> = try sections.column(.manifest, count: 1)
       self.manifest = manifests[0]
       self.downloads = try sections.column(.downloads)
+      self.secretEntries = try sections.column(.secrets)
     } catch {
       release(bytes)
       throw error

@@ -17,6 +17,7 @@ package struct PlanBuilder: ~Copyable {
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
+  package var secrets: [SecretEntry] = []
 
   package var resources: [ResourceEntry] = []
 
@@ -157,6 +158,7 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.environmentNames, environmentNames)
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
+    writer.add(.secrets, secrets)
     return .plan(writer.finish(taskCount: count, key: key))
   }
 

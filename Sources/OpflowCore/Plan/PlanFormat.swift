@@ -34,10 +34,11 @@
 //   2    downloads; what expressions read of the environment
 //   3    amounts of the manifest's own resources in thousandths
 //   4    one record of a task for what it is not scheduled by; its place is gone
+//   5    secrets
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 4
+  package static let version: UInt32 = 5
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }
@@ -58,4 +59,5 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case policies, resources, files, environmentNames
   case manifest
   case downloads
+  case secrets
 }

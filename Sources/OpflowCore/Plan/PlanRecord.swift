@@ -20,6 +20,8 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// Code list: exit codes that are failures which `allow_failure` covers.
   package var allowedCodes: UInt32 = 0
   package var tags: ListIndex = 0
+  /// Names of those that it may know.
+  package var secrets: ListIndex = 0
 
   package init() {}
 }

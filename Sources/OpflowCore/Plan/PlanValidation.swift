@@ -28,6 +28,7 @@ extension Plan {
     try validateWords(record.shell)
     try validateWords(record.words)
     try validateVariables(record.environment)
+    try validateWords(record.secrets)
     if kind(task) == .download {
       let download = downloads[Int(record.download)]
       guard isSound(download) else { throw .reference(.downloads) }
@@ -69,6 +70,7 @@ extension Plan {
     for demand in 0..<demandCount { try validate(demand: UInt32(truncatingIfNeeded: demand)) }
     for policy in policies where !isSound(policy) { throw .reference(.policies) }
     for download in downloads where !isSound(download) { throw .reference(.downloads) }
+    for secret in secretEntries where !isSound(secret) { throw .reference(.secrets) }
   }
 
   private func validateRows(
@@ -115,6 +117,17 @@ extension Plan {
       && (download.mode <= 0o7777 || download.mode == .max) && download.resumes <= 1
   }
 
+  private func isSound(_ secret: SecretEntry) -> Bool {
+    guard isSound(secret.name), secret.name.length > 0, isSound(secret.text),
+      isList(secret.words, in: listOffsets)
+    else { return false }
+    switch SecretEntry.Source(rawValue: secret.source) {
+    case .environment, .file: return secret.text.length > 0
+    case .command: return !list(secret.words).isEmpty
+    case nil: return false
+    }
+  }
+
   // MARK: - Tasks and texts
 
   private func validateTasks() throws(PlanError) {
@@ -136,6 +149,7 @@ extension Plan {
     isSound(record.script) && isSound(record.directory) && isSound(record.description)
       && isList(record.words, in: listOffsets) && isList(record.shell, in: listOffsets)
       && isList(record.tags, in: listOffsets)
+      && isList(record.secrets, in: listOffsets)
       && isList(record.environment, in: environmentOffsets)
       && isList(record.allowedCodes, in: codeOffsets)
       && (kind != .download || Int(record.download) < downloads.count)

@@ -42,6 +42,9 @@ package struct DownloadSpec: Equatable, Sendable {
 package struct DownloadHeader: Equatable, Sendable {
   package var name: String
   package var value: String
+  /// It holds a secret, and so goes to the host of `url` only, whatever it is called.
+  package var isSecret = false
+
   package init(name: String, value: String) {
     self.name = name
     self.value = value
@@ -53,7 +56,24 @@ package struct DownloadHeader: Equatable, Sendable {
     "accept", "accept-language", "cache-control", "pragma", "user-agent",
   ]
 
-  package var isHarmless: Bool { Self.harmless.contains(name.asciiLowercased) }
+  package var isHarmless: Bool { !isSecret && Self.harmless.contains(name.asciiLowercased) }
+
+  /// What stands around the name of a secret whose value is to be filled in: a byte that no text of a
+  /// manifest holds.
+  private static let mark: Character = "\0"
+
+  /// Puts values in the place of names. One that is not among `secrets` makes it a field that cannot be
+  /// sent.
+  package mutating func fill(_ secrets: [SecretValue]) {
+    let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+    if parts.count == 1 { return }
+    isSecret = true
+    value = parts.enumerated().map { place, part in
+      if place % 2 == 0 { return String(part) }
+      let secret = secrets.first { $0.name == part }
+      return secret.flatMap { String(validating: $0.bytes, as: UTF8.self) } ?? "\0"
+    }.joined()
+  }
 
   /// Fields that decide which bytes come, which is the downloader's own business.
   private static let reserved = [
@@ -70,7 +90,7 @@ package struct DownloadHeader: Equatable, Sendable {
       return "the header '\(name)' cannot be set: the download decides it"
     }
     if value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
-      return "the header '\(name)' holds a line break"
+      return "the header '\(name)' holds a line break, or a secret that is no text"
     }
     return nil
   }

@@ -72,8 +72,8 @@ package struct LineBuffer {
     end = line.count + 1
   }
 
-  /// The next order.
-  package mutating func nextOrder() -> Step<WorkerOrder> { next(MessageCodec.order) }
+  /// The next order or secret.
+  package mutating func nextInput() -> Step<WorkerInput> { next { WorkerInput($0) } }
 
   /// The next report.
   package mutating func nextReport() -> Step<WorkerReport> { next(MessageCodec.report) }

@@ -13,8 +13,8 @@
 //   watch ID on|off                     refused ID ATTEMPT errno=N what=TEXT
 //   conclude STATE                      revoked ID ATTEMPT
 //   pulse N                             pulse N
-//   bye                                 left ID ATTEMPT TEXT
-//                                       fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
+//   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
+//   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
 //

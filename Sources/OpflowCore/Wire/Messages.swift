@@ -48,7 +48,7 @@ package enum WorkerReport: Equatable, Sendable {
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 3
+  package static let currentVersion = 4
   /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.

@@ -78,6 +78,11 @@ struct FingerprintWriter {
     environment.variables.reduce(0) { $0 &+ Digest.pair($1.name, $1.value.stable) }
   }
 
+  /// Names alone: nobody knows by it what the values are.
+  static func digest(of environment: UInt64, secrets: [Text]) -> UInt64 {
+    secrets.reduce(environment) { $0 &+ Digest.combine(Hash.xxh3($1), 1) }
+  }
+
   static func digest(of shell: [Scalar]) -> UInt64 { Digest.list(shell.lazy.map(\.stable)) }
 
   /// The same for equal needs in any order.

@@ -23,6 +23,8 @@ package struct CompiledManifest: Sendable {
   package var furtherFiles: [(path: String, bytes: [UInt8])]
   /// Whether the plan holds the run's id, and so serves that run only.
   package var usesRunID: Bool
+  /// Whether tasks, or the top, speak of secrets.
+  package var hasSecrets: Bool
   /// The manifest's `name`, or the file's.
   package var name: String
   package var taskCount: Int
@@ -103,6 +105,7 @@ package enum ManifestCompiler {
     let key = inputs.key
     let outcome = emitter.finish(
       reading.manifest, needs: reading.needs, folder: source.folder,
+      listedSecrets: reading.secrets.listed,
       environmentRead: inputs.environment.map(\.name), usesRunID: reading.sawRunID,
       hasWarnings: !mistakes.all.isEmpty, key: key)
     guard case .plan(let bytes) = outcome else {
@@ -115,6 +118,7 @@ package enum ManifestCompiler {
       environmentRead: inputs.environment, files: inputs.files,
       furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
       usesRunID: reading.sawRunID,
+      hasSecrets: reading.hasSecrets,
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)
   }

@@ -61,6 +61,8 @@ package struct CompileOptions: Sendable {
     (_, _, _) throws(NamedFileFault) in throw .missing
   }
   package var fingerprints = FingerprintStyle.relative
+  /// Secrets that cannot be had, by name: a mistake where a task lists them.
+  package var missingSecrets: [String: MissingSecret] = [:]
 
   package init(
     runID: String, variables: [(name: String, value: String)] = [],

@@ -71,6 +71,8 @@ final class PartLoader {
   func load() -> ManifestValues? {
     guard let document = SyntaxMistakes.read(sources[0], mistakes) else { return nil }
     let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
+    scope.secrets.missing = options.missingSecrets
+    scope.secrets.add(document)
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return nil }
     let folder = PathText.absolute(kept.copy(source.folder), from: kept.copy("/"), store: kept)
@@ -144,6 +146,7 @@ final class PartLoader {
 
     let isJoined = entry.name == nil
     let scope = NameScope(besides: part.values.scope)
+    scope.secrets.add(document)
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return false }
     let folder = kept.copy(DisplayPath.parent(of: found.realPath))

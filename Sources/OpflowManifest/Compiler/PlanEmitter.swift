@@ -92,12 +92,18 @@ struct PlanEmitter: ~Copyable {
       ? builder.intern(task.settings.directory.path) : standard.directory
     entry.policy = policy(of: task)
     entry.demand = demand(of: task)
+    if !task.secrets.isEmpty {
+      entry.record.secrets = builder.list(task.secrets.map { builder.intern($0) })
+    }
     var environmentDigest = standard.environmentDigest
     entry.record.environment = standard.environment
     if task.own.contains(.environment) {
       Self.set(&items, to: task.lists.environment, &builder)
       entry.record.environment = builder.environment(items)
       environmentDigest = FingerprintWriter.digest(of: task.lists.environment)
+    }
+    if !task.secrets.isEmpty {
+      environmentDigest = FingerprintWriter.digest(of: environmentDigest, secrets: task.secrets)
     }
     entry.fingerprint = fingerprints.fingerprint(
       of: task, environment: environmentDigest,
@@ -109,7 +115,8 @@ struct PlanEmitter: ~Copyable {
   /// Lays the plan out.
   consuming func finish(
     _ manifest: ManifestValues, needs: NeedList, folder: String,
-    environmentRead: [String], usesRunID: Bool, hasWarnings: Bool, key: PlanKey
+    listedSecrets: TextTable, environmentRead: [String], usesRunID: Bool, hasWarnings: Bool,
+    key: PlanKey
   ) -> PlanBuilder.Outcome {
     for task in 0..<needs.count {
       for edge in needs.edges(of: task) {
@@ -118,6 +125,7 @@ struct PlanEmitter: ~Copyable {
       builder.endNeeds()
     }
     builder.resources = manifest.resources.entries { builder.intern($0) }
+    add(manifest.secrets, listed: listedSecrets, folder: folder)
     builder.readsEnvironment(environmentRead)
     var entry = ManifestEntry(
       name: builder.intern(manifest.name), description: builder.intern(manifest.description),
@@ -128,6 +136,34 @@ struct PlanEmitter: ~Copyable {
   }
 
   // MARK: Parts
+
+  /// One that is not declared is the environment's.
+  private mutating func add(_ declared: [DeclaredSecret], listed: TextTable, folder: String) {
+    let folder = scratch.copy(folder)
+    for secret in declared {
+      let name = builder.intern(secret.name)
+      switch secret.source {
+      case .environment(let variable): addSecret(name, variable)
+      case .file(let path):
+        var entry = SecretEntry(name: name, source: .file)
+        entry.text = builder.intern(PathText.absolute(path, from: folder, store: scratch))
+        builder.secrets.append(entry)
+      case .command(let words):
+        var entry = SecretEntry(name: name, source: .command)
+        entry.words = Self.list(words, &builder)
+        builder.secrets.append(entry)
+      }
+    }
+    for name in listed.texts where !declared.contains(where: { $0.name.isSame(as: name) }) {
+      addSecret(builder.intern(name), name)
+    }
+  }
+
+  private mutating func addSecret(_ name: TextRef, _ variable: Text) {
+    var entry = SecretEntry(name: name, source: .environment)
+    entry.text = builder.intern(variable)
+    builder.secrets.append(entry)
+  }
 
   private mutating func add(_ download: Download, in directory: Directory) -> UInt32 {
     let to = download.to?.text ?? Text(start: nil, count: 0)

@@ -54,6 +54,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     while lexer.token == .or {
       lexer.advance()
       let right = try parseAnd()
+      try refuseSecrets(left, right)
       if !Self.isTrue(left) { left = right }
     }
     return left
@@ -64,6 +65,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     while lexer.token == .and {
       lexer.advance()
       let right = try parseEquality()
+      try refuseSecrets(left, right)
       if Self.isTrue(left) { left = right }
     }
     return left
@@ -75,6 +77,7 @@ struct ExpressionParser<Names: ExpressionNames> {
       let wanted = lexer.token == .equal
       lexer.advance()
       let right = try parseUnary()
+      try refuseSecrets(left, right)
       left = Self.boolean(left.isSame(as: right) == wanted)
     }
     return left
@@ -87,6 +90,7 @@ struct ExpressionParser<Names: ExpressionNames> {
       lexer.advance()
     }
     let value = try parsePrimary()
+    if negations > 0 { try refuseSecrets(value, value) }
     return negations == 0 ? value : Self.boolean(Self.isTrue(value) == (negations % 2 == 0))
   }
 
@@ -126,6 +130,14 @@ struct ExpressionParser<Names: ExpressionNames> {
     lexer.advance()
     depth -= 1
     return value
+  }
+
+  /// Nobody knows their values before they are sent.
+  private func refuseSecrets(_ left: Text, _ right: Text) throws(ExpressionMistake) {
+    guard SecretMark.isSecret(left) || SecretMark.isSecret(right) else { return }
+    throw ExpressionMistake(
+      offset: lexer.range.lowerBound, message: "a secret can be neither compared nor chosen",
+      help: "it is filled in when the download is sent for: write it alone, `${{ secrets.NAME }}`")
   }
 
   private func unquoted(_ literal: Text) -> Text {

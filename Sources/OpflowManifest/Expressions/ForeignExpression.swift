@@ -31,7 +31,8 @@ enum ForeignExpression {
       return "GitHub Actions tells it in the environment: `env.RUNNER_\(upper(rest))`"
     }
     if let rest = after("secrets.", name) {
-      return "a task inherits the environment: let its command read `$\(rest.string)`"
+      return "a task that lists it in `secrets` finds it in its environment as `$\(rest.string)`;"
+        + " in an expression it stands in `headers` of a download only"
     }
     if let rest = after("inputs.", name) {
       return "declare it under `vars`, write `vars.\(rest.string)`, and set it with --set"

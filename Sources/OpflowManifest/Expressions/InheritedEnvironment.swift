@@ -32,6 +32,12 @@ final class InheritedEnvironment {
     return nil
   }
 
+  /// Whether it was asked for.
+  func hasRead(_ name: Text) -> Bool {
+    unsetNames.index(of: name) != nil
+      || names.index(of: name).map { readNames.contains($0) } ?? false
+  }
+
   /// What was asked for, by name; nil for what is not set.
   var read: [(name: String, value: String?)] {
     let set = readNames.map { index -> (name: String, value: String?) in

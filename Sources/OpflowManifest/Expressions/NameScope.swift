@@ -9,6 +9,8 @@ final class NameScope {
     case environment
     case top
     case task
+    /// `headers` of a download, which may speak of secrets.
+    case headers
   }
 
   var position = Position.top
@@ -19,6 +21,9 @@ final class NameScope {
   /// Names of the `matrix` of the task being read.
   var matrixNames: [Text] = []
   var taskID: Text?
+
+  /// Those of all files of the manifest.
+  let secrets: SecretScope
   let runID: Text
   let inherited: InheritedEnvironment
   /// Whether `run.id` gives a constant instead of the run's id: for fingerprints.
@@ -39,12 +44,14 @@ final class NameScope {
     suggestions = Suggestions()
     inherited = InheritedEnvironment(inheritedEnvironment, store: store)
     self.runID = store.copy(runID)
+    secrets = SecretScope(store)
   }
 
   /// Of another file of the same manifest, with no variable and no environment of its own yet.
   init(besides other: NameScope) {
     (store, literals, suggestions) = (other.store, other.literals, other.suggestions)
     (inherited, runID) = (other.inherited, other.runID)
+    secrets = other.secrets
   }
 
   func setVariable(_ name: Text, _ value: Text) {
@@ -62,7 +69,7 @@ final class NameScope {
   /// The value of an environment variable, as the expression's place sees it; empty when unset.
   func environmentValue(_ name: Text) -> Text {
     switch position {
-    case .top, .task, .environment:
+    case .top, .task, .environment, .headers:
       if let index = environment.index(of: name) { return environmentValues[index] }
     case .variables: break
     }
@@ -79,7 +86,19 @@ struct ScopedNames: ExpressionNames {
     let empty = Text(start: nil, count: 0)
     if name.hasPrefix("vars.") { return variable(name, at: offset) ?? empty }
     if name.hasPrefix("env."), isSimple(name.part(4..<name.count)) {
+      if scope.secrets.contains(name.part(4..<name.count)) { return secret(name, at: offset) }
       return scope.environmentValue(name.part(4..<name.count))
+    }
+    if scope.position == .headers, name.hasPrefix("secrets."),
+      isSimple(name.part(8..<name.count))
+    {
+      let secret = name.part(8..<name.count)
+      if let missing = scope.secrets.missing(secret, scope.taskID) {
+        report(
+          ExpressionMistake(
+            offset: offset, message: missing.message(secret.string), help: missing.help))
+      }
+      return scope.secrets.read(secret, scope.literals)
     }
     if name == "run.id" {
       scope.sawRunID = true
@@ -100,6 +119,16 @@ struct ScopedNames: ExpressionNames {
     }
     report(unknown(name, at: offset))
     return empty
+  }
+
+  /// A variable that no expression may read, since what comes of it is written down.
+  private func secret(_ name: Text, at offset: Int) -> Text {
+    let variable = name.part(4..<name.count).string
+    report(
+      ExpressionMistake(
+        offset: offset, message: "`\(name.string)` is a secret, which no expression may read",
+        help: "a task that lists it in `secrets` finds it in its environment as `$\(variable)`"))
+    return Text(start: nil, count: 0)
   }
 
   private func variable(_ name: Text, at offset: Int) -> Text? {

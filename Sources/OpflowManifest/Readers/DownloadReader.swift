@@ -126,6 +126,8 @@ struct DownloadReader {
 
   private func readHeaders(_ node: Node, into download: inout Download) {
     guard let entries = values.mapEntries(node, Subject(DownloadKey.headers)) else { return }
+    values.scope.position = .headers
+    defer { values.scope.position = .task }
     for index in 0..<entries.count {
       let name = entries.name(index)
       // Mostly it lets somebody in.

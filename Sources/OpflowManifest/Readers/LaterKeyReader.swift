@@ -10,7 +10,6 @@ struct LaterKeyReader {
   /// Reads the others.
   func end(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     readFiles(keys, into: &task)
-    if let secrets = keys.key(.secrets) { readSecrets(secrets) }
     if keys.key(.matrix) != nil { values.scope.matrixNames.removeAll(keepingCapacity: true) }
   }
 
@@ -55,17 +54,6 @@ struct LaterKeyReader {
       }
       values.reportUnsupported(outputs, "outputs")
     }
-  }
-
-  private func readSecrets(_ key: Node) {
-    let names = values.strings(
-      key.value, TaskKey.secrets, expected: "a list of names of environment variables")
-    for name in names ?? [] where !VariableName.isEnvironment(name.text) {
-      values.mistakes.error(
-        values.document.place(name.node),
-        "`\(name.text.string)` is no name of an environment variable")
-    }
-    values.reportUnsupported(key, "secrets")
   }
 }
 

@@ -7,4 +7,5 @@ struct ManifestValues {
   var maxParallel: UInt32 = 0
   var maxFailures: UInt32 = 1
   var resources: ResourceTable
+  var secrets: [DeclaredSecret] = []
 }

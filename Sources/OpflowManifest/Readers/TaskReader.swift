@@ -11,6 +11,7 @@ struct TaskReader {
   private let flags: FlagReader
   private let actions: ActionReader
   private let needs: NeedReader
+  private let secrets: SecretReader
   private let laterKeys: LaterKeyReader
 
   /// - Parameters:
@@ -31,6 +32,7 @@ struct TaskReader {
     flags = FlagReader(values: values)
     actions = ActionReader(values)
     needs = NeedReader(values: values)
+    secrets = SecretReader(values)
     laterKeys = LaterKeyReader(values: values)
   }
 
@@ -63,6 +65,8 @@ struct TaskReader {
     if task.settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
     actions.read(keys, into: &task)
     if let node = keys[.needs] { needs.read(node, into: &task.needs) }
+    if let names = keys.key(.secrets) { secrets.readNames(names, into: &task) }
+    if task.kind == .download { secrets.addNamesOfHeaders(to: &task) }
     laterKeys.end(keys, into: &task)
   }
 

@@ -20,6 +20,8 @@ struct TaskValues {
   var allowedCodes: [Int32] = []
   var description: Text?
   var tags: [Scalar] = []
+  /// Names of those that it may know, good as long as the compilation.
+  var secrets: [Text] = []
   var needs: [Need] = []
   /// The files that the task says it writes.
   var written: [WrittenFile] = []
@@ -62,6 +64,7 @@ struct TaskValues {
     if !allowedCodes.isEmpty { allowedCodes.removeAll() }
     description = nil
     if !tags.isEmpty { tags.removeAll(keepingCapacity: true) }
+    if !secrets.isEmpty { secrets.removeAll(keepingCapacity: true) }
     if !needs.isEmpty { needs.removeAll(keepingCapacity: true) }
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }

@@ -39,6 +39,7 @@ struct TopLevelReader {
       manifest.maxFailures = UInt32(value)
     }
     if let node = keys[.maxParallel] { readMaxParallel(node, into: &manifest) }
+    if let node = keys[.secrets] { manifest.secrets = SecretReader(values).readSources(node) }
     CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
   }
 

@@ -26,7 +26,13 @@ struct VariableFileReader {
       guard let entry = readItem(item), let file = open(entry) else { continue }
       var variables = VariableFile(
         file, after: known, mistakes: values.mistakes, store: values.scratch,
-        inherited: { scope.inherited.valueIfSet($0) })
+        inherited: { name in
+          guard scope.secrets.contains(name) else { return scope.inherited.valueIfSet(name) }
+          values.mistakes.error(
+            values.document.place(item),
+            "a file of `env_file` reads `\(name.string)`, which is a secret")
+          return nil
+        })
       variables.read()
       known = variables
     }

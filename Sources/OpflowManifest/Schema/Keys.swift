@@ -6,7 +6,7 @@ enum ManifestKey: Int, SchemaKey {
   static let owner: StaticString = "the manifest"
 
   case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
-  case envFile, tasks
+  case envFile, secrets, tasks
 
   var name: StaticString {
     switch self {
@@ -21,12 +21,13 @@ enum ManifestKey: Int, SchemaKey {
     case .defaults: "defaults"
     case .include: "include"
     case .envFile: "env_file"
+    case .secrets: "secrets"
     case .tasks: "tasks"
     }
   }
 
   /// Those that are about the whole run, and so stand in no included file.
-  static let ofRootOnly: [ManifestKey] = [.maxParallel, .maxFailures, .resources]
+  static let ofRootOnly: [ManifestKey] = [.maxParallel, .maxFailures, .resources, .secrets]
 }
 
 enum TaskKey: Int, SchemaKey {
@@ -63,7 +64,7 @@ enum TaskKey: Int, SchemaKey {
   }
 
   /// Those that are read, and refused.
-  private static let later: [TaskKey] = [.matrix, .inputs, .outputs, .secrets]
+  private static let later: [TaskKey] = [.matrix, .inputs, .outputs]
 
   var isSupported: Bool { !Self.later.contains(self) }
 
@@ -121,6 +122,21 @@ enum IncludeKey: Int, SchemaKey {
     case .path: "path"
     case .prefix: "as"
     case .vars: "vars"
+    }
+  }
+}
+
+enum SecretKey: Int, SchemaKey {
+  /// What has these keys, as mistakes call it.
+  static let owner: StaticString = "a secret"
+
+  case env, file, run
+
+  var name: StaticString {
+    switch self {
+    case .env: "env"
+    case .file: "file"
+    case .run: "run"
     }
   }
 }

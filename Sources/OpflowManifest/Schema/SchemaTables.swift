@@ -8,4 +8,5 @@ final class SchemaTables {
   let need = KeyTable<NeedKey>()
   let include = KeyTable<IncludeKey>()
   let download = KeyTable<DownloadKey>()
+  let secret = KeyTable<SecretKey>()
 }

@@ -107,6 +107,25 @@ package struct ManifestFile {
     }
   }
 
+  /// The mistakes that secrets make where tasks list them which cannot be had.
+  func mistakes(
+    _ secrets: SecretFaults, runID: String, _ request: RunRequest
+  ) -> PreparationError {
+    var options = options(
+      runID: runID, set: request.set, maxParallel: request.maxParallel, state: nil)
+    for fault in secrets.faults {
+      options.missingSecrets[fault.name] = MissingSecret(
+        what: fault.what, help: fault.help, tasks: secrets.tasks)
+    }
+    do throws(ManifestError) {
+      _ = try ManifestCompiler.check(source, options: options)
+      // It is another by now, in which no task lists them.
+      return .secrets(secrets)
+    } catch {
+      return .mistakes(error)
+    }
+  }
+
   /// Finds what is wrong with it.
   ///
   /// - Throws: all its mistakes.

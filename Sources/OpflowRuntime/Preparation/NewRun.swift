@@ -32,6 +32,8 @@ package struct NewRun {
     initial = [InitialState](repeating: .run, count: prepared.taskCount)
   }
 
+  private var secrets: [SecretValue] = []
+
   /// Of the manifest.
   package var warnings: [Diagnostic] { prepared.warnings }
 
@@ -50,6 +52,20 @@ package struct NewRun {
       owesFinally = selection.namedFinally != nil
     } catch {
       throw .selection(error)
+    }
+  }
+
+  /// Takes the values of the secrets that its tasks need.
+  ///
+  /// - Parameter complain: gets what the commands wrote to standard error that print them.
+  /// - Throws: those that cannot be had, where tasks list them.
+  package mutating func takeSecrets(_ complain: (String) -> Void) throws(PreparationError) {
+    guard prepared.hasSecrets else { return }
+    let plan = try prepared.open()
+    do throws(SecretFaults) {
+      secrets = try SecretTaking.take(plan, initial, complain: complain)
+    } catch {
+      throw manifest.mistakes(error, runID: expected.description, request)
     }
   }
 
@@ -93,6 +109,7 @@ package struct NewRun {
       folder, plan, initial: initial, manifestPath: manifest.realPath, journal: journal,
       encoder: encoder, lock: lock)
     drive.owesFinally = owesFinally
+    drive.secrets = secrets
     return drive
   }
 

@@ -16,6 +16,8 @@ package enum PreparationError: Error {
   case unsoundPlan(PlanError)
   /// Why processes cannot be found: without that nothing can be started, and nothing ended.
   case noProcesses(String)
+  /// Secrets that tasks want cannot be had, and the manifest is not the one any more that says so.
+  case secrets(SecretFaults)
 }
 
 /// Runs `body` on the files of runs, as a part of a preparation.

@@ -11,6 +11,8 @@ package struct PreparedDrive: ~Copyable {
   package internal(set) var isResumed = false
   /// What is to be told before anything starts.
   package var warnings: [String] = []
+  /// Those that its tasks may know, and that no task is to show.
+  package var secrets: [SecretValue] = []
   /// By task, what earlier drives used up.
   var attempts: [Int32]
   /// See `ResumeDecision`.
@@ -66,6 +68,7 @@ package struct PreparedDrive: ~Copyable {
       options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
+    request.secrets = secrets
     let lock = lock
     let code = try Coordinator.drive(request, journal: journal, launchers: launchers)
     _ = consume lock

@@ -16,6 +16,7 @@ struct PreparedPlan {
   private var source: Source
   /// Of a plan that was compiled: copies of the files that the manifest names.
   private var kept = KeptFiles()
+  private var compiledHasSecrets = false
 
   private enum Source {
     case compiled([UInt8], hasRunID: Bool)
@@ -53,7 +54,16 @@ struct PreparedPlan {
     files = FileEntry.texts(compiled.files, from: manifest.folder)
     for file in compiled.furtherFiles { kept.add(file.path, file.bytes, from: manifest.folder) }
     warnings = compiled.warnings
+    compiledHasSecrets = compiled.hasSecrets
     source = .compiled(compiled.planBytes, hasRunID: compiled.usesRunID)
+  }
+
+  /// Whether the manifest speaks of secrets.
+  var hasSecrets: Bool {
+    switch source {
+    case .compiled: compiledHasSecrets
+    case .opened(let plan, _), .earlier(let plan, _): plan.hasSecrets
+    }
   }
 
   /// Whether it serves only the run that it was made for.

@@ -15,6 +15,7 @@ package struct PreparedResume {
   private let request: ResumeRequest
   private let decision: ResumeDecision
   private let entry: ResumeEntry
+  private var secrets: [SecretValue] = []
 
   package init(_ found: ResumedRun, _ asked: RunRequest) throws(PreparationError) {
     self.found = found
@@ -107,6 +108,23 @@ package struct PreparedResume {
   /// As the journal has it so far.
   package var state: RunState { history.close?.state ?? .interrupted }
 
+  /// Takes the values of the secrets that its tasks need: they are nowhere since the drive before.
+  ///
+  /// - Parameter complain: gets what the commands wrote to standard error that print them.
+  /// - Throws: those that cannot be had, where tasks list them.
+  package mutating func takeSecrets(
+    _ asked: RunRequest, _ complain: (String) -> Void
+  ) throws(PreparationError) {
+    guard plan.hasSecrets else { return }
+    do throws(SecretFaults) {
+      secrets = try SecretTaking.take(plan, initial, complain: complain)
+    } catch {
+      var asked = asked
+      asked.set = found.set
+      throw try found.manifest().mistakes(error, runID: folder.id.description, asked)
+    }
+  }
+
   /// Makes the run ready to go on, with the lock that was taken before it was read: what an earlier
   /// drive left running is ended, and the journal is mended.
   package func begin(
@@ -133,6 +151,7 @@ package struct PreparedResume {
       folder, plan, initial: initial, manifestPath: manifestPath, journal: journal,
       encoder: encoder, lock: lock)
     drive.isResumed = true
+    drive.secrets = secrets
     drive.attempts = attempts
     drive.owesFinally = owesFinally
     drive.opening = opening

@@ -24,7 +24,7 @@ package struct ResumedRun {
   private let located: RunManifest
   /// The plan that the run had; nil where it is lost.
   private let last: Plan?
-  private let set: [String]
+  let set: [String]
   private let early: (history: RunModel, recovery: JournalRecovery)?
 
   /// - Parameter given: the manifest, where the caller has read it; else it is looked for where the run
@@ -72,13 +72,16 @@ package struct ResumedRun {
     self.early = early
   }
 
+  func manifest() throws(PreparationError) -> ManifestFile {
+    if let given { given } else { try located.read() }
+  }
+
   /// What the journal says of the tasks of the plan.
   func read() throws(PreparationError) -> (history: RunModel, recovery: JournalRecovery) {
     let known = if let early { early } else { try Self.read(folder, plan) }
     guard known.history.hasAbsoluteFingerprints else { return known }
     // An older opflow wrote them, of the folder that the manifest was in.
-    let manifest = if let given { given } else { try located.read() }
-    let earlier = try manifest.compileAsBefore(runID: open.run, set: set, folder: open.folder)
+    let earlier = try manifest().compileAsBefore(runID: open.run, set: set, folder: open.folder)
     return try Self.read(folder, plan, earlier: earlier)
   }
 

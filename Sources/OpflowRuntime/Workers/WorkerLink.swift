@@ -77,7 +77,7 @@ final class WorkerLink {
   /// It is listed among those that have orders which are not sent yet.
   var isListed = false
   /// Its number stands before each of its orders.
-  private let isNumbered: Bool
+  fileprivate let isNumbered: Bool
 
   init(
     id: WorkerID, kind: WorkerKind, site: Int, entry: WorkerEntry?, inbox: Inbox,
@@ -94,6 +94,16 @@ final class WorkerLink {
   func enqueue(_ order: WorkerOrder) {
     if isNumbered { RelayLines.number(id, into: &outbox) }
     MessageCodec.encode(order, into: &outbox)
+  }
+}
+
+extension WorkerLink {
+  /// Before any order: what it writes is without it from the first byte on.
+  func enqueue(_ secret: SecretValue) {
+    for part in SecretPart.parts(of: secret) {
+      if isNumbered { RelayLines.number(id, into: &outbox) }
+      part.write(to: &outbox)
+    }
   }
 }
 

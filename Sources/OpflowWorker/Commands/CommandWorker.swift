@@ -33,6 +33,8 @@ final class CommandWorker: WorkerRole {
   private var watch = WorkerWatch()
   private var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
+  /// Of the output of the task that runs; nil where there are no secrets.
+  private var masker: Masker?
   private var isLogFailureTold = false
   private var running: TaskID = .none
   private var process: SpawnedProcess?
@@ -138,13 +140,15 @@ final class CommandWorker: WorkerRole {
     frame.send()
     running = task
     log = WorkerLog(attempt: attempt)
+    masker = frame.masker
     isLogFailureTold = false
     // From before the spawn: it returns after the exec, when a short task is half done.
     let began = frame.now
     do throws(WorkerRefusal) {
       let pipe = try makePipe()
       let process = try launcher.start(
-        task, attempt: attempt, conclusion: state.conclusion, output: pipe.write.rawValue)
+        task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
+        output: pipe.write.rawValue)
       let pid = process.pid
       tree.begin(mainPID: pid)
       frame.poll.set(Slot.task, process.descriptor.rawValue)
@@ -198,10 +202,14 @@ final class CommandWorker: WorkerRole {
         return false
       }
       let bytes = UnsafeRawBufferPointer(rebasing: chunk[..<count])
-      log.append(bytes, name: { LogName.of(plan.nameBytes(running)) }, in: logs)
-      if watch.isWatched(running) { watch.note(bytes) }
+      if masker == nil { keep(bytes) } else { masker?.mask(bytes, keep) }
       return true
     }
+  }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer) {
+    log.append(bytes, name: { LogName.of(plan.nameBytes(running)) }, in: logs)
+    if watch.isWatched(running) { watch.note(bytes) }
   }
 
   /// A task whose log cannot be written is stopped, once.
@@ -227,6 +235,9 @@ final class CommandWorker: WorkerRole {
     frame.poll.clear(Slot.output)
     frame.poll.clear(Slot.children)
     watchChildrenAt = nil
+    // What was held back becomes no secret any more.
+    masker?.finish(keep)
+    masker = nil
     log.close()
     process = nil
     pipe = nil

@@ -24,14 +24,18 @@ final class WorkerLauncher {
     environment = TaskEnvironment(inherited: Environment.entries(), run: run)
   }
 
-  /// Starts a task with its output in `output`. `conclusion` is what it finds in `OPFLOW_RUN_STATE`.
+  /// Starts a task with its output in `output`. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
+  /// of `secrets` it finds those that it may know.
   func start(
-    _ task: TaskID, attempt: Int32, conclusion: RunState?, output: Int32
+    _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue], output: Int32
   ) throws(WorkerRefusal) -> SpawnedProcess {
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
     folder.append(directory)
-    environment.set(plan, plan.record(task).environment)
+    let record = plan.record(task)
+    if let missing = environment.set(plan, record.environment, record.secrets, secrets) {
+      throw WorkerRefusal(errorNumber: 0, what: "the secret \(missing) is not known here")
+    }
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion)
     if setPlainWords(of: task) {
@@ -148,8 +152,8 @@ private struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
   private let run: String
   private let block = StringBlock()
-  /// The plan's list that `block` holds; nil for none yet.
-  private var list: UInt32?
+  /// The plan's lists that `block` holds, of variables and of secrets; nil for none yet.
+  private var lists: (variables: UInt32, secrets: ListIndex)?
   /// Where `PATH=` stands in the block.
   private var pathIndex: Int?
   /// Strings at the end of the block that are one task's own.
@@ -181,24 +185,36 @@ private struct TaskEnvironment: ~Copyable {
     return UnsafePointer(block[pathIndex] + 5)
   }
 
-  /// Makes the environment that of list `index` of the plan, over the inherited one.
-  mutating func set(_ plan: Plan, _ index: UInt32) {
+  /// Makes the environment that of the plan's lists, over the inherited one: variables, and the names of
+  /// secrets. Returns the name of one that is not among `secrets`.
+  mutating func set(
+    _ plan: Plan, _ index: UInt32, _ secretNames: ListIndex, _ secrets: [SecretValue]
+  ) -> String? {
     block.removeLast(ownCount)
     ownCount = 0
-    if list == index { return }
-    list = index
+    if let lists, lists == (index, secretNames) { return nil }
+    lists = nil
     block.removeAll()
     pathIndex = nil
     let items = plan.environmentList(index)
+    let names = plan.list(secretNames)
+    for name in names {
+      guard let secret = secrets.first(where: { plan.text(name).elementsEqual($0.name.utf8) })
+      else { return plan.string(name) }
+      if secret.name == "PATH" { pathIndex = block.count }
+      block.append(Array(secret.name.utf8) + [UInt8(ascii: "=")] + secret.bytes)
+    }
     for entry in inherited {
       let name = entry.prefix { $0 != UInt8(ascii: "=") }
       if items.contains(where: { plan.text($0.name).elementsEqual(name) }) { continue }
+      if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.append(entry)
     }
     for item in items {
       let name = plan.text(item.name)
       if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
+      if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.begin()
       block.add(name)
@@ -207,6 +223,8 @@ private struct TaskEnvironment: ~Copyable {
       block.end()
     }
     block.append("OPFLOW_RUN=\(run)")
+    lists = (index, secretNames)
+    return nil
   }
 
   mutating func set(

@@ -44,6 +44,10 @@ package final class WorkerFrame {
   /// The coordinator reads no more.
   private var isDeaf = false
 
+  private var collector = SecretCollector()
+  /// Of all secrets that were told; made when something is to be masked.
+  private var knownMasker: Masker?
+
   init(
     _ trade: WorkerTrade, plan: Plan, run: String, runFolder: String,
     orders: consuming Descriptor, reports: consuming Descriptor, lock: consuming FileLock
@@ -101,7 +105,11 @@ package final class WorkerFrame {
 
   /// Tells the coordinator, at the end of this turn or at `time`.
   package func say(_ report: WorkerReport, by time: Instant = Instant(nanoseconds: 0)) {
-    MessageCodec.encode(report, into: &output)
+    if let masker {
+      MessageCodec.encode(report.masked(by: masker), into: &output)
+    } else {
+      MessageCodec.encode(report, into: &output)
+    }
     if let sendBy, sendBy <= time { return }
     sendBy = time
   }
@@ -120,7 +128,24 @@ package final class WorkerFrame {
   package func leave() { isDone = true }
 
   /// To standard error, for the run's log.
-  package func complain(_ text: String) { trade.complain(text) }
+  package func complain(_ text: String) { trade.complain(masker?.masked(text) ?? text) }
+
+  // MARK: Secrets
+
+  /// The run's secrets, those of all tasks.
+  package var secrets: [SecretValue] { collector.secrets }
+
+  /// Takes them out of what is written or sent; nil where there are none.
+  package var masker: Masker? {
+    if knownMasker == nil, !collector.isEmpty { knownMasker = Masker(collector.secrets) }
+    return knownMasker
+  }
+
+  /// False for a part that belongs to none.
+  private func take(_ part: SecretPart) -> Bool {
+    knownMasker = nil
+    return collector.take(part)
+  }
 
   // MARK: Waiting
 
@@ -150,9 +175,14 @@ package final class WorkerFrame {
       return
     }
     while true {
-      switch input.nextOrder() {
-      case .message(.pulse(let number)): say(.pulse(number))
-      case .message(let order):
+      switch input.nextInput() {
+      case .message(.order(.pulse(let number))): say(.pulse(number))
+      case .message(.secret(let part)):
+        if !take(part) {
+          refuseOrders("a secret is not whole", role, now)
+          return
+        }
+      case .message(.order(let order)):
         if let fault = fault(in: order) {
           refuseOrders(fault, role, now)
           return

@@ -5,12 +5,12 @@ import OpflowCore
 /// One piece of code serves the fuzzer (`scripts/soak fuzz`), the replay of a finding and the tests,
 /// which go through the whole corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case manifest, journal, message, plan, part, response
+  case manifest, journal, message, plan, part, response, mask
 
   /// Longer inputs show nothing that these do not.
   package var longestBytes: Int {
     switch self {
-    case .message, .part, .response: 2048
+    case .message, .part, .response, .mask: 2048
     case .manifest, .journal: 4096
     case .plan: 8192
     }
@@ -25,6 +25,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .plan: try FuzzPlan.check(bytes)
     case .part: try FuzzPart.check(bytes)
     case .response: try FuzzResponse.check(bytes)
+    case .mask: try FuzzMask.check(bytes)
     }
   }
 

@@ -45,16 +45,5 @@ struct UnsupportedKeyTests {
       "2:16: `outputs` is not supported yet",
       "3:26: `outputs` is not supported yet",
       "3:36: `a` is written twice"),
-    BadManifest(
-      "secrets", task: "run: x\nsecrets: [TOKEN]",
-      "4:5: `secrets` is not supported yet"),
-    BadManifest(
-      "secrets that are a text", task: "run: x\nsecrets: TOKEN",
-      "4:5: `secrets` is not supported yet",
-      "4:14: `secrets` must be a list of names of environment variables, not a string"),
-    BadManifest(
-      "a secret with a bad name", task: "run: x\nsecrets: ['A=B']",
-      "4:5: `secrets` is not supported yet",
-      "4:15: `A=B` is no name of an environment variable"),
   ]
 }

@@ -1,0 +1,175 @@
+/// Replaces secrets in a stream of bytes by `***`, wherever the stream is cut.
+///
+/// What may still become a secret is held back until it cannot, and nothing else is: no clock has a say.
+/// Where several overlap, one mark stands for all. A copy goes on by itself.
+package struct Masker: Sendable {
+  package static let mark = Array("***".utf8)
+
+  private let automaton: WordAutomaton
+  private var state: WordAutomaton.State = 0
+  private var tails = TailReader()
+  private var views = Escape.allCases.map { EscapedView($0) }
+  /// Views that are apart.
+  private var apartCount = 0
+  private var borders = Borders()
+
+  /// Where in the stream the next byte stands.
+  private var place = 0
+  /// The bytes before it that are held back.
+  private var held: [UInt8] = []
+  /// What is to be masked of them, in order, apart from each other.
+  private var finds: [Find] = []
+  private var output: [UInt8] = []
+
+  private struct Find {
+    var range: Range<Int>
+    /// Its mark is written, and its end is not known to be reached.
+    var isMarked: Bool
+  }
+
+  /// Nil for no secrets.
+  package init?(_ secrets: [SecretValue]) {
+    if secrets.isEmpty { return nil }
+    automaton = WordAutomaton(
+      words: secrets.flatMap { SecretWords.words(of: $0.bytes) },
+      leads: Escape.allCases.flatMap(\.leads))
+  }
+
+  /// Takes the next bytes of the stream, and gives `write` what can be written now, at most once.
+  package mutating func mask(
+    _ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Void
+  ) {
+    scan(bytes)
+    let hold = hold
+    if held.isEmpty, finds.isEmpty, hold == place {
+      write(bytes)
+      return
+    }
+    held.append(contentsOf: bytes)
+    release(upTo: hold, write)
+  }
+
+  /// The stream has ended: gives out what was held back. What comes next is another stream.
+  package mutating func finish(_ write: (UnsafeRawBufferPointer) -> Void) {
+    for number in views.indices where views[number].isApart {
+      views[number].end(automaton, &borders) { Self.add($0, to: &finds) }
+    }
+    release(upTo: place, write)
+    apartCount = 0
+    state = 0
+    tails = TailReader()
+    finds.removeAll()
+    place = 0
+  }
+
+  /// A whole text, masked. For one that is a stream of its own.
+  package func masked(_ text: String) -> String {
+    var copy = self
+    copy.restart()
+    var result: [UInt8] = []
+    Array(text.utf8).withUnsafeBytes { bytes in copy.mask(bytes) { result.append(contentsOf: $0) } }
+    copy.finish { result.append(contentsOf: $0) }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private mutating func restart() {
+    finish { _ in }
+    held.removeAll()
+  }
+
+  // MARK: - Reading
+
+  private mutating func scan(_ bytes: UnsafeRawBufferPointer) {
+    var isBusy = apartCount > 0 || !tails.isEmpty
+    var state = state
+    for byte in bytes {
+      let entry = automaton.entry(byte)
+      let next = automaton.step(state, entry)
+      if entry & WordAutomaton.lead != 0 || automaton.isEnd(next) || isBusy {
+        take(byte, from: state, to: next)
+        isBusy = apartCount > 0 || !tails.isEmpty
+      }
+      state = next
+      place += 1
+    }
+    self.state = state
+  }
+
+  /// Takes a byte after which there is more to do than to go on.
+  private mutating func take(
+    _ byte: UInt8, from state: WordAutomaton.State, to next: WordAutomaton.State
+  ) {
+    for number in views.indices where !views[number].isApart {
+      let escape = views[number].escape
+      guard escape.leads.contains(byte) else { continue }
+      // A line break within nothing is none.
+      if escape == .lineBreak, state == 0, tails.isEmpty { continue }
+      views[number].fork(state, tails, at: place)
+      apartCount += 1
+    }
+    var length = tails.isEmpty ? 0 : tails.take(byte, automaton, &borders)
+    if automaton.isEnd(next) {
+      length = max(length, automaton.longestWord(next))
+      automaton.forEachHead(next) { tails.follow($0) }
+    }
+    if length > 0 { Self.add(place + 1 - length..<place + 1, to: &finds) }
+    if apartCount == 0 { return }
+    for number in views.indices where views[number].isApart {
+      views[number].take(byte, at: place, automaton, &borders) { Self.add($0, to: &finds) }
+      views[number].join(next, tails, automaton)
+      if !views[number].isApart { apartCount -= 1 }
+    }
+  }
+
+  /// Ranges come in the order of their ends, but for those that an escape ends later.
+  private static func add(_ range: Range<Int>, to finds: inout [Find]) {
+    var new = Find(range: range, isMarked: false)
+    var place = finds.count
+    while place > 0, finds[place - 1].range.upperBound > new.range.lowerBound {
+      let last = finds[place - 1]
+      place -= 1
+      guard last.range.lowerBound < new.range.upperBound else { continue }
+      finds.remove(at: place)
+      new.range =
+        min(
+          last.range.lowerBound, new.range.lowerBound)..<max(
+          last.range.upperBound, new.range.upperBound)
+      new.isMarked = new.isMarked || last.isMarked
+    }
+    finds.insert(new, at: place)
+  }
+
+  // MARK: - Writing
+
+  /// Where what may still become a secret begins.
+  private var hold: Int {
+    var hold = place - max(automaton.reach(state), tails.longest)
+    if apartCount > 0 {
+      for view in views where view.isApart { hold = min(hold, view.hold(automaton) ?? place) }
+    }
+    return hold
+  }
+
+  private mutating func release(
+    upTo end: Int, _ write: (UnsafeRawBufferPointer) -> Void
+  ) {
+    let start = place - held.count
+    var cursor = start
+    output.removeAll(keepingCapacity: true)
+    while let find = finds.first, find.range.lowerBound < end {
+      if cursor < find.range.lowerBound {
+        output += held[(cursor - start)..<(find.range.lowerBound - start)]
+      }
+      if !find.isMarked { output += Self.mark }
+      cursor = max(cursor, min(find.range.upperBound, end))
+      if find.range.upperBound > end {
+        finds[0].isMarked = true
+        break
+      }
+      finds.removeFirst()
+    }
+    if cursor < end { output += held[(cursor - start)..<(end - start)] }
+    held.removeFirst(max(cursor, end) - start)
+    if !output.isEmpty { output.withUnsafeBytes(write) }
+  }
+}

@@ -1,0 +1,74 @@
+/// The words by which a secret's value is known in a stream of bytes.
+///
+/// Escapes (`EscapeReader`) are undone while the stream is read, so a word stands for all that they make
+/// of it. Encodings that spread a byte over several are words of their own: hexadecimal digits, and base64,
+/// which looks three ways, as one, two or no bytes stand in front of the value within a group of three.
+/// Of base64 a word has the digits that the value alone decides; at its ends up to four bits of it may
+/// stay.
+enum SecretWords {
+  /// A shorter value is masked as it stands and not in any encoding: what would look like it is
+  /// everywhere.
+  static let shortestEncodedBytes = 8
+  /// A line that a value of several is known by alone.
+  private static let shortestLineBytes = 8
+
+  static func words(of value: [UInt8]) -> [[UInt8]] {
+    // Most programs that print a value end the line themselves, and `$(…)` takes line ends away.
+    let ends = value.reversed().prefix { $0 == 10 || $0 == 13 }.count
+    let core = value.count - ends >= SecretValue.shortestBytes ? Array(value.dropLast(ends)) : value
+    var words = [core]
+    if core.contains(10) {
+      for line in core.split(separator: 10) {
+        let line = line.last == 13 ? line.dropLast() : line
+        if line.count >= shortestLineBytes { words.append(Array(line)) }
+      }
+    }
+    if core.count >= shortestEncodedBytes { words += encodings(of: core) }
+    return words
+  }
+
+  private static func encodings(of value: [UInt8]) -> [[UInt8]] {
+    var words = ["0123456789abcdef", "0123456789ABCDEF"].map { digits in
+      let digits = Array(digits.utf8)
+      return value.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+    for (place, marks) in ["+/", "-_"].enumerated() {
+      let alphabet = Array(Self.letters.utf8) + Array(marks.utf8)
+      for before in 0..<3 {
+        let digits = base64([UInt8](repeating: 0, count: before) + value, alphabet)
+        let first = (before * 8 + 5) / 6
+        let last = (before + value.count) * 8 / 6
+        let own = Array(digits[first..<last])
+        // Where the value needs neither of them, the two alphabets are one.
+        if place == 1, !own.contains(where: { marks.utf8.contains($0) }) { continue }
+        words.append(own)
+      }
+      let whole = base64(value, alphabet)
+      words.append(whole)
+      if whole.count % 4 != 0 {
+        words.append(whole + [UInt8](repeating: UInt8(ascii: "="), count: 4 - whole.count % 4))
+      }
+    }
+    return words
+  }
+
+  private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+  /// Without `=` at the end.
+  static func base64(_ bytes: [UInt8], _ alphabet: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count * 4 / 3 + 2)
+    var bits: UInt32 = 0
+    var count: UInt32 = 0
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        result.append(alphabet[Int(bits >> count & 63)])
+      }
+    }
+    if count > 0 { result.append(alphabet[Int(bits << (6 - count) & 63)]) }
+    return result
+  }
+}

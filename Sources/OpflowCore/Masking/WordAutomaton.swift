@@ -1,0 +1,259 @@
+// Many words at once
+// ==================
+//
+// The automaton of Aho and Corasick (CACM 18, 1975): a state is the longest beginning of a word with
+// which the bytes so far end, so one step for each byte finds all words. States are numbered by their
+// length. The short ones, in which it mostly is, have a row of successors for every class of bytes; the
+// others have their children and fall back to the state of the next shorter beginning.
+//
+// A value may have 64 KiB, and is known by ten words. So the automaton knows of a word its head only; what
+// follows is compared with the word itself (`TailReader`), which is rare.
+//
+// A blank and `+` count as one byte: forms write one as the other.
+
+/// Finds words in streams; itself it does not change. A class, since all that use it share one.
+final class WordAutomaton: @unchecked Sendable {
+  // SAFETY: @unchecked, because the tables are filled in init, freed in deinit, and only read between.
+
+  typealias State = Int32
+  /// Of a word this much is found at once.
+  static let headBytes = 32
+  /// Successors of the states that have rows: so that they stay in the processor's caches.
+  private static let mostRowEntries = 1 << 17
+  /// In `classes`: an escape may begin with the byte.
+  static let lead: UInt16 = 1 << 15
+
+  /// By byte.
+  private let classes: UnsafeMutablePointer<UInt16>
+  private let classCount: Int
+  private let rows: UnsafeMutablePointer<State>
+  private let rowCount: Int
+  private let edgeStarts: [Int32]
+  private let edgeClasses: [UInt16]
+  private let edgeTargets: [State]
+  private let fallbacks: [State]
+  private let reaches: [UInt8]
+  /// By state: the length of the longest word that ends there, 0 for none; `headEnd` with heads.
+  private let ends: UnsafeMutablePointer<UInt8>
+  private let longest: [UInt8]
+  /// By state: the first of the words whose head ends there, -1 for none; each names the next.
+  private let firstTails: [Int32]
+  private let tails: [(word: Int, next: Int32)]
+  /// Those that are longer than their heads.
+  let longWords: [[UInt8]]
+  let longestWordBytes: Int
+
+  init(words: [[UInt8]], leads: [UInt8]) {
+    let words = Self.distinct(words.map { $0.map(Self.folded) })
+    longWords = words.filter { $0.count > Self.headBytes }
+    longestWordBytes = words.lazy.map(\.count).max() ?? 0
+    var trie = Trie()
+    for word in words where word.count <= Self.headBytes { trie.insertEnd(of: word) }
+    for (number, word) in longWords.enumerated() {
+      trie.insertHead(word.prefix(Self.headBytes), of: number)
+    }
+
+    classes = .allocate(capacity: 256)
+    classes.initialize(repeating: 0, count: 256)
+    var count = 1
+    for byte in 0..<256 where trie.usesByte[byte] {
+      classes[byte] = UInt16(count)
+      count += 1
+    }
+    classCount = count
+    classes[Int(UInt8(ascii: "+"))] = classes[32]
+    for byte in leads { classes[Int(byte)] |= Self.lead }
+
+    var layout = TrieLayout(trie, mostRows: max(1, Self.mostRowEntries / count))
+    layout.lay { [classes] in classes[Int($0)] & ~Self.lead }
+    rowCount = layout.rowCount
+    rows = .allocate(capacity: max(1, layout.rows.count))
+    rows.initialize(from: layout.rows, count: layout.rows.count)
+    edgeStarts = layout.edgeStarts
+    edgeClasses = layout.edgeClasses
+    edgeTargets = layout.edgeTargets
+    fallbacks = layout.fallbacks
+    reaches = layout.reaches
+    longest = layout.longest
+    firstTails = layout.firstTails
+    tails = layout.tails
+    ends = .allocate(capacity: longest.count)
+    for state in longest.indices {
+      (ends + state).initialize(to: firstTails[state] >= 0 ? .max : longest[state])
+    }
+  }
+
+  deinit {
+    classes.deallocate()
+    rows.deallocate()
+    ends.deallocate()
+  }
+
+  private static func distinct(_ words: [[UInt8]]) -> [[UInt8]] {
+    var known: Set<[UInt8]> = []
+    return words.filter { known.insert($0).inserted }
+  }
+
+  static func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "+") ? 32 : byte }
+
+  /// The class of a byte, with `lead`.
+  @inline(__always)
+  func entry(_ byte: UInt8) -> UInt16 { classes[Int(byte)] }
+
+  /// Whether a word, or the head of one, ends there.
+  @inline(__always)
+  func isEnd(_ state: State) -> Bool { ends[Int(state)] != 0 }
+
+  @inline(__always)
+  func step(_ state: State, _ entry: UInt16) -> State {
+    let column = Int(entry & ~Self.lead)
+    if Int(state) < rowCount { return rows[Int(state) &* classCount &+ column] }
+    return stepBeyondRows(state, column)
+  }
+
+  @inline(never)
+  private func stepBeyondRows(_ start: State, _ column: Int) -> State {
+    var state = start
+    while Int(state) >= rowCount {
+      for edge in edgeStarts[Int(state)]..<edgeStarts[Int(state) + 1]
+      where Int(edgeClasses[Int(edge)]) == column {
+        return edgeTargets[Int(edge)]
+      }
+      state = fallbacks[Int(state)]
+    }
+    return rows[Int(state) * classCount + column]
+  }
+
+  /// How many bytes the longest beginning has that the bytes so far end with and that more may follow.
+  @inline(__always)
+  func reach(_ state: State) -> Int { Int(reaches[Int(state)]) }
+
+  /// The length of the longest word that ends there; 0 for none.
+  func longestWord(_ state: State) -> Int { Int(longest[Int(state)]) }
+
+  /// Calls `body` with the number of each long word whose head ends there.
+  func forEachHead(_ state: State, _ body: (Int) -> Void) {
+    var place = firstTails[Int(state)]
+    while place >= 0 {
+      body(tails[Int(place)].word)
+      place = tails[Int(place)].next
+    }
+  }
+}
+
+/// The words as a tree, in the order in which they come.
+struct Trie {
+  struct Node {
+    let byte: UInt8
+    let depth: UInt8
+    var firstChild: Int32 = -1
+    var sibling: Int32 = -1
+    var isWord = false
+    var heads: [Int] = []
+  }
+
+  private(set) var nodes = [Node(byte: 0, depth: 0)]
+  private(set) var usesByte = [Bool](repeating: false, count: 256)
+
+  mutating func insertEnd(of word: some Collection<UInt8>) { nodes[insert(word)].isWord = true }
+
+  mutating func insertHead(_ head: some Collection<UInt8>, of word: Int) {
+    nodes[insert(head)].heads.append(word)
+  }
+
+  private mutating func insert(_ word: some Collection<UInt8>) -> Int {
+    var node = 0
+    for byte in word {
+      usesByte[Int(byte)] = true
+      var child = nodes[node].firstChild
+      while child >= 0, nodes[Int(child)].byte != byte { child = nodes[Int(child)].sibling }
+      if child < 0 {
+        child = Int32(nodes.count)
+        nodes.append(
+          Node(byte: byte, depth: nodes[node].depth + 1, sibling: nodes[node].firstChild))
+        nodes[node].firstChild = child
+      }
+      node = Int(child)
+    }
+    return node
+  }
+}
+
+/// Numbers the nodes of a tree by their depth, and finds for each where it falls back to.
+struct TrieLayout {
+  private let trie: Trie
+  let rowCount: Int
+  private(set) var rows: [Int32] = []
+  private(set) var edgeStarts: [Int32] = []
+  private(set) var edgeClasses: [UInt16] = []
+  private(set) var edgeTargets: [Int32] = []
+  private(set) var fallbacks: [Int32] = [0]
+  private(set) var reaches: [UInt8] = []
+  private(set) var longest: [UInt8] = []
+  private(set) var firstTails: [Int32] = []
+  private(set) var tails: [(word: Int, next: Int32)] = []
+  private var classCount = 0
+
+  init(_ trie: Trie, mostRows: Int) {
+    self.trie = trie
+    rowCount = min(mostRows, trie.nodes.count)
+    classCount = trie.usesByte.lazy.filter { $0 }.count + 1
+  }
+
+  /// - Parameter classOf: a byte's class.
+  mutating func lay(_ classOf: (UInt8) -> UInt16) {
+    // By state: its node. A state is one of its parent's children and so comes behind it.
+    var order: [Int32] = [0]
+    order.reserveCapacity(trie.nodes.count)
+    var state = 0
+    while state < order.count {
+      let node = trie.nodes[Int(order[state])]
+      let fallback = fallbacks[state]
+      note(node, fallback: Int(fallback), isRoot: state == 0)
+      if state < rowCount {
+        let start = Int(fallback) * classCount
+        rows +=
+          state == 0
+          ? [Int32](repeating: 0, count: classCount) : Array(rows[start..<start + classCount])
+      }
+      edgeStarts.append(Int32(edgeTargets.count))
+      var child = node.firstChild
+      while child >= 0 {
+        let next = Int32(order.count)
+        let column = classOf(trie.nodes[Int(child)].byte)
+        fallbacks.append(state == 0 ? 0 : successor(of: fallback, Int(column)))
+        edgeClasses.append(column)
+        edgeTargets.append(next)
+        order.append(child)
+        if state < rowCount { rows[state * classCount + Int(column)] = next }
+        child = trie.nodes[Int(child)].sibling
+      }
+      state += 1
+    }
+    edgeStarts.append(Int32(edgeTargets.count))
+  }
+
+  private mutating func note(_ node: Trie.Node, fallback: Int, isRoot: Bool) {
+    reaches.append(node.firstChild >= 0 ? node.depth : isRoot ? 0 : reaches[fallback])
+    longest.append(node.isWord ? node.depth : isRoot ? 0 : longest[fallback])
+    var first = isRoot ? -1 : firstTails[fallback]
+    for word in node.heads {
+      tails.append((word, first))
+      first = Int32(tails.count - 1)
+    }
+    firstTails.append(first)
+  }
+
+  /// Of a state that was laid out already.
+  private func successor(of start: Int32, _ column: Int) -> Int32 {
+    var state = Int(start)
+    while state >= rowCount {
+      for edge in Int(edgeStarts[state])..<Int(edgeStarts[state + 1])
+      where Int(edgeClasses[edge]) == column {
+        return edgeTargets[edge]
+      }
+      state = Int(fallbacks[state])
+    }
+    return rows[state * classCount + column]
+  }
+}

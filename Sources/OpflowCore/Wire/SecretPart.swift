@@ -1,0 +1,144 @@
+// `secret NAME PART/OF VALUE`, to a worker, before its first task
+//
+// A value that is longer than a line comes in parts, in their order: the first is 1. A name that comes
+// again is a value that comes again. Nobody logs these lines.
+
+/// A part of a secret's value, as it goes to a worker.
+package struct SecretPart: Equatable, Sendable {
+  package let name: String
+  /// Counts from 1.
+  package let number: Int
+  package let count: Int
+  package let bytes: [UInt8]
+
+  /// So that a name of 255 bytes and this make a line, escapes counted.
+  private static let longestBytes = 220
+  static let longestNameBytes = 255
+  private static let mostParts = (SecretValue.longestBytes + longestBytes - 1) / longestBytes
+
+  package init(name: String, number: Int, count: Int, bytes: [UInt8]) {
+    self.name = name
+    self.number = number
+    self.count = count
+    self.bytes = bytes
+  }
+
+  package static func parts(of secret: SecretValue) -> [SecretPart] {
+    let count = (secret.bytes.count + longestBytes - 1) / longestBytes
+    return (0..<count).map { place in
+      let start = place * longestBytes
+      let bytes = secret.bytes[start..<min(start + longestBytes, secret.bytes.count)]
+      return SecretPart(name: secret.name, number: place + 1, count: count, bytes: Array(bytes))
+    }
+  }
+
+  /// Adds its line.
+  package func write(to writer: inout FieldWriter) {
+    writer.raw("secret\t")
+    writer.escaped(name)
+    writer.tab()
+    writer.number(number)
+    writer.raw("/")
+    writer.number(count)
+    writer.tab()
+    writer.escaped(bytes)
+    writer.endLine()
+  }
+
+  /// The part of a line, which is given without its line feed; nil where it is none.
+  package init?(_ line: UnsafeRawBufferPointer) {
+    var fields = MessageFields(line)
+    guard let word = fields.next(), word.equals("secret"), let name = fields.text(), !name.isEmpty,
+      name.utf8.count <= Self.longestNameBytes, let place = fields.next(),
+      let bytes = fields.next().flatMap({ Field.unescaped($0) }), fields.isWholeMessage,
+      !bytes.isEmpty, bytes.count <= Self.longestBytes, !bytes.contains(0)
+    else { return nil }
+    let slash = place.position(of: UInt8(ascii: "/"), from: 0)
+    guard slash < place.count,
+      let number: Int = Field.number(place.part(0, slash)),
+      let count: Int = Field.number(place.part(slash + 1, place.count)),
+      (1...Self.mostParts).contains(count), (1...count).contains(number)
+    else { return nil }
+    self.init(name: name, number: number, count: count, bytes: bytes)
+  }
+}
+
+/// The secrets that a worker was told, put together from their parts.
+package struct SecretCollector: Sendable {
+  /// Whole ones, in the order in which they were told.
+  package private(set) var secrets: [SecretValue] = []
+  private var name = ""
+  private var bytes: [UInt8] = []
+  private var next = 1
+
+  package init() {}
+
+  package var isEmpty: Bool { secrets.isEmpty }
+
+  /// False for a part that does not go on with what was told before.
+  package mutating func take(_ part: SecretPart) -> Bool {
+    guard part.number == next, part.number == 1 || part.name == name,
+      bytes.count + part.bytes.count <= SecretValue.longestBytes
+    else { return false }
+    name = part.name
+    bytes += part.bytes
+    next += 1
+    guard part.number == part.count else { return true }
+    secrets.removeAll { $0.name == name }
+    secrets.append(SecretValue(name: name, bytes: bytes))
+    bytes = []
+    next = 1
+    return true
+  }
+}
+
+/// What a worker is told.
+package enum WorkerInput: Equatable, Sendable {
+  case order(WorkerOrder)
+  case secret(SecretPart)
+
+  /// What a line says, which is given without its line feed; nil where it is no message.
+  init?(_ line: UnsafeRawBufferPointer) {
+    if let order = MessageCodec.order(line) {
+      self = .order(order)
+    } else if let part = SecretPart(line) {
+      self = .secret(part)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension WorkerReport {
+  /// The same without secrets in what it says.
+  package func masked(by masker: Masker) -> WorkerReport {
+    switch self {
+    case .progress(var progress):
+      progress.text = masker.masked(progress.text)
+      return .progress(progress)
+    case .fetched(let task, let attempt, let record):
+      return .fetched(task, attempt: attempt, FetchRecord(record.report.masked(by: masker)))
+    case .left(let task, let attempt, var left):
+      left.names = masker.masked(left.names)
+      return .left(task, attempt: attempt, left)
+    case .refused(let task, let attempt, let errorNumber, let what):
+      return .refused(
+        task, attempt: attempt, errorNumber: errorNumber, what: masker.masked(what))
+    case .hello, .started, .ended, .revoked, .pulse: return self
+    }
+  }
+}
+
+extension FetchReport {
+  /// A validator with a secret in it is of no use later: it is dropped.
+  fileprivate func masked(by masker: Masker) -> FetchReport {
+    var report = self
+    report.url = masker.masked(url)
+    report.what = masker.masked(what)
+    if masker.masked(validator.etag) != validator.etag { report.validator.etag = "" }
+    if masker.masked(validator.lastModified) != validator.lastModified {
+      report.validator.lastModified = ""
+    }
+    return report
+  }
+}

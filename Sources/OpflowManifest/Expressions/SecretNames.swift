@@ -1,0 +1,124 @@
+/// The secrets of all files of a manifest.
+final class SecretScope {
+  /// Those that cannot be had, by name.
+  var missing: [String: MissingSecret] = [:]
+  /// Names that tasks list, in the order of the first use.
+  private(set) var listed = TextTable()
+  /// Those that expressions have read since somebody asked.
+  private var read: [Text] = []
+  /// Files that nobody has looked through for names.
+  private var documents: [YAMLDocument] = []
+  private var names = TextTable()
+  private let store: TextStore
+
+  /// - Parameter store: holds texts as long as this lives.
+  init(_ store: TextStore) { self.store = store }
+
+  /// A file of the manifest.
+  func add(_ document: YAMLDocument) { documents.append(document) }
+
+  /// Whether the name stands in any `secrets` of the files so far. They are looked through when the first
+  /// variable is read.
+  func contains(_ name: Text) -> Bool {
+    for document in documents { SecretNames.collect(from: document, into: &names) }
+    documents.removeAll()
+    return names.index(of: name) != nil
+  }
+
+  /// The name of a secret of a task, to be kept.
+  func listed(_ name: Text) -> Text {
+    if let index = listed.index(of: name) { return listed.texts[index] }
+    let name = store.copy(name)
+    _ = listed.insert(name)
+    return name
+  }
+
+  /// What is to be said of a secret that the task wants.
+  func missing(_ name: Text, _ task: Text?) -> MissingSecret? {
+    guard !missing.isEmpty, let missing = missing[name.string], let task,
+      missing.tasks.contains(task.string)
+    else { return nil }
+    return missing
+  }
+
+  /// What stands for a secret's value.
+  func read(_ name: Text, _ literals: TextStore) -> Text {
+    read.append(listed(name))
+    return SecretMark.text(name, literals)
+  }
+
+  /// The secrets that expressions have read since the last call.
+  func takeRead() -> [Text] {
+    defer { read.removeAll() }
+    return read
+  }
+}
+
+/// The names that stand in any `secrets` of a file, as they are written: so that no expression reads
+/// their values, wherever it stands.
+private enum SecretNames {
+  /// Looks through the whole file: what is merged into a task may stand anywhere.
+  static func collect(from document: YAMLDocument, into names: inout TextTable) {
+    for record in 0..<Int32(max(0, document.nodeCount - 1)) {
+      let key = Node(record)
+      guard let text = document.scalarText(key), text == "secrets" else { continue }
+      switch document.kind(key.value) {
+      case .scalar: break
+      case .sequence:
+        for item in document.children(key.value) {
+          if let name = document.scalarText(item) { _ = names.insert(name) }
+        }
+      case .mapping: addSources(key.value, document, &names)
+      }
+    }
+  }
+
+  /// A variable that a value comes from is as secret as the value.
+  private static func addSources(
+    _ node: Node, _ document: YAMLDocument, _ names: inout TextTable
+  ) {
+    var children = document.children(node)
+    while let key = children.next(), let source = children.next() {
+      if let name = document.scalarText(key) { _ = names.insert(name) }
+      var fields = document.children(source)
+      while let field = fields.next(), let value = fields.next() {
+        guard let word = document.scalarText(field), word == "env",
+          let name = document.scalarText(value)
+        else { continue }
+        _ = names.insert(name)
+      }
+    }
+  }
+}
+
+/// A secret that cannot be had, to be told where tasks list it.
+package struct MissingSecret: Sendable {
+  /// Follows its name.
+  package var what: String
+  package var help: String?
+  /// Those that are to be run.
+  package var tasks: Set<String>
+
+  package init(what: String, help: String?, tasks: Set<String>) {
+    self.what = what
+    self.help = help
+    self.tasks = tasks
+  }
+
+  func message(_ name: String) -> String { "the secret `\(name)` \(what)" }
+}
+
+/// What stands for a secret's value where only the one who sends it is to fill it in.
+enum SecretMark {
+  /// No text of a manifest holds a NUL.
+  static func text(_ name: Text, _ store: TextStore) -> Text {
+    var zero: UInt8 = 0
+    withUnsafeBytes(of: &zero) { store.append($0) }
+    store.append(name)
+    withUnsafeBytes(of: &zero) { store.append($0) }
+    return store.finish()
+  }
+
+  /// Whether a value of an expression is one.
+  static func isSecret(_ value: Text) -> Bool { value.first == 0 }
+}

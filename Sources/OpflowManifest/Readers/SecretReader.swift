@@ -1,0 +1,157 @@
+internal import OpflowCore
+
+/// A secret as the top of a manifest declares it. Texts are good as long as the compilation.
+struct DeclaredSecret {
+  enum Source {
+    case environment(Text)
+    case file(Text)
+    case command([Scalar])
+  }
+
+  let name: Text
+  let source: Source
+}
+
+/// Reads `secrets`: at the top where they come from, in a task which it may know.
+struct SecretReader {
+  let values: ValueReader
+  private let commands: CommandReader
+  private var secrets: SecretScope { values.scope.secrets }
+  /// The manifest's; the longest name that a message to a worker can hold.
+  private static let longestNameBytes = 255
+
+  init(_ values: ValueReader) {
+    self.values = values
+    commands = CommandReader(values: values)
+  }
+
+  // MARK: - Where they come from
+
+  /// Reads the map at the top.
+  func readSources(_ node: Node) -> [DeclaredSecret] {
+    guard let entries = values.mapEntries(node, Subject(ManifestKey.secrets)) else { return [] }
+    var secrets: [DeclaredSecret] = []
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      guard isName(name, at: entries.keys[index]),
+        let source = readSource(entries.value(index), .entry("secrets", name))
+      else { continue }
+      secrets.append(DeclaredSecret(name: name, source: source))
+    }
+    return secrets
+  }
+
+  private func readSource(_ node: Node, _ subject: Subject) -> DeclaredSecret.Source? {
+    let document = values.document
+    guard document.kind(node) == .mapping else {
+      values.wrongType(
+        node, subject, expected: "a map",
+        help: "write where it comes from: { env: NAME }, { file: PATH } or { run: [COMMAND] }")
+      return nil
+    }
+    let fields = values.maps.fields(node, values.tables.secret, owner: SecretKey.owner)
+    let given = SecretKey.allCases.compactMap { fields.key($0) }
+    if given.count > 1 {
+      values.mistakes.error(
+        given.map { document.place($0) }.max() ?? document.place(node),
+        "\(subject.description) comes from one of `env`, `file` and `run`, and this one has several"
+      )
+      return nil
+    }
+    if let name = fields[.env] { return readVariable(name) }
+    if let file = fields[.file] {
+      return values.filledString(file, Subject(SecretKey.file)).map { .file(kept($0.text)) }
+    }
+    if let run = fields[.run] { return readCommand(run) }
+    if SecretKey.allCases.contains(where: { fields.isMeant($0) }) { return nil }
+    values.mistakes.error(
+      document.place(node), "\(subject.description) does not say where it comes from",
+      help: "give it `env`, `file` or `run`")
+    return nil
+  }
+
+  private func readVariable(_ node: Node) -> DeclaredSecret.Source? {
+    guard let name = values.filledString(node, Subject(SecretKey.env)),
+      isVariable(name.text, at: node)
+    else { return nil }
+    return .environment(kept(name.text))
+  }
+
+  private func readCommand(_ node: Node) -> DeclaredSecret.Source? {
+    guard values.document.kind(node) == .sequence else {
+      values.wrongType(
+        node, Subject(SecretKey.run), expected: "a list of words",
+        help: "no shell reads it: [pass, show, token]; where one is to, [sh, -c, \"…\"]")
+      return nil
+    }
+    return commands.readWords(node, Subject(SecretKey.run)).map { .command($0) }
+  }
+
+  /// What comes from an expression is held no longer than that.
+  private func kept(_ text: Text) -> Text { values.scope.store.copy(text) }
+
+  // MARK: - Who knows them
+
+  /// Reads the list of a task.
+  func readNames(_ key: Node, into task: inout TaskValues) {
+    let names = values.strings(key.value, TaskKey.secrets, expected: "a list of names") ?? []
+    for name in names where isName(name.text, at: name.node) {
+      // What is in none of the files that were read by then, or is made by an expression.
+      if values.scope.inherited.hasRead(name.text) {
+        values.mistakes.error(
+          values.document.place(name.node),
+          "`\(name.text.string)` is a secret, and an expression reads it as"
+            + " `env.\(name.text.string)`",
+          help: "take it out of the expression: the task finds it in its environment")
+      }
+      if isSet(name.text, task) {
+        values.mistakes.error(
+          values.document.place(name.node),
+          "`\(name.text.string)` is a secret, and `env` or `env_file` sets it",
+          help: "take it out there, where its value would be written down")
+      }
+      if let missing = secrets.missing(name.text, values.scope.taskID) {
+        values.mistakes.error(
+          values.document.place(name.node), missing.message(name.text.string), help: missing.help)
+      }
+      add(name.text, to: &task)
+    }
+  }
+
+  private func isSet(_ name: Text, _ task: TaskValues) -> Bool {
+    values.scope.environment.index(of: name) != nil
+      || task.own.contains(.environment)
+        && task.lists.environment.variables.contains { $0.name.isSame(as: name) }
+  }
+
+  /// Adds those that the headers of a download speak of.
+  func addNamesOfHeaders(to task: inout TaskValues) {
+    for name in secrets.takeRead() { add(name, to: &task) }
+  }
+
+  private func add(_ name: Text, to task: inout TaskValues) {
+    if task.secrets.contains(where: { $0.isSame(as: name) }) { return }
+    task.secrets.append(secrets.listed(name))
+  }
+
+  private func isName(_ name: Text, at node: Node) -> Bool {
+    guard isVariable(name, at: node) else { return false }
+    if name.hasPrefix("OPFLOW_") {
+      values.mistakes.error(
+        values.document.place(node), "`\(name.string)` is opflow's own",
+        help: "names that begin with `OPFLOW_` are set by opflow")
+      return false
+    }
+    return true
+  }
+
+  private func isVariable(_ name: Text, at node: Node) -> Bool {
+    if VariableName.isEnvironment(name), name.count <= Self.longestNameBytes { return true }
+    values.mistakes.error(
+      values.document.place(node),
+      name.count > Self.longestNameBytes
+        ? "the name of a secret has at most \(Self.longestNameBytes) bytes"
+        : "`\(name.string)` is no name of an environment variable")
+    return false
+  }
+}

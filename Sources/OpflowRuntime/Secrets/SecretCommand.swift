@@ -1,0 +1,118 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Runs a command for what it prints: bounded in time and in memory, whatever it does.
+struct SecretCommand: ~Copyable {
+  static let patienceSeconds: Int64 = 60
+  /// Of its complaints this much is kept.
+  private static let mostComplaintBytes = 64 << 10
+
+  private let process: SpawnedProcess
+  private let output: Descriptor
+  private let errors: Descriptor
+  private var printed: [UInt8] = []
+  private(set) var complaints: [UInt8] = []
+
+  private enum Slot {
+    static let process = 0, output = 1, errors = 2
+    static let count = 3
+  }
+
+  /// How it came to its end.
+  enum End {
+    case exit(Int32)
+    case signal(Int32)
+    case printedTooMuch, tookTooLong
+  }
+
+  /// Starts it in `folder`, with this process's environment and nothing to read.
+  init(_ words: [String], in folder: String) throws(Errno) {
+    let output = try Pipe()
+    let errors = try Pipe()
+    try output.read.setNonblocking(true)
+    try errors.read.setNonblocking(true)
+    process = try Self.start(words, folder, output.write.rawValue, errors.write.rawValue)
+    self.output = output.takeRead()
+    self.errors = errors.takeRead()
+  }
+
+  private static func start(
+    _ words: [String], _ folder: String, _ output: Int32, _ errors: Int32
+  ) throws(Errno) -> SpawnedProcess {
+    let null = try File.openNull()
+    let arguments = StringBlock(words)
+    let environment = StringBlock()
+    for entry in Environment.entries() { environment.append(entry) }
+    let texts = StringBlock([folder, Environment.value("PATH") ?? "/bin:/usr/bin"])
+    // SAFETY: the blocks live to the end of this function.
+    defer { withExtendedLifetime((arguments, environment, texts)) {} }
+    do throws(ProgramError) {
+      return try Program.spawn(
+        ProgramStart(
+          file: arguments[0], searchPath: texts[1], arguments: arguments.pointers,
+          environment: environment.pointers, directory: texts[0], input: null.rawValue,
+          output: output, error: errors, options: .diesWithParent))
+    } catch {
+      throw error.errno
+    }
+  }
+
+  /// Waits for its end. What it leaves behind then is left alone: it may be an agent that holds keys.
+  mutating func finish(limit: Int) throws(Errno) -> (End, printed: [UInt8]) {
+    let deadline = Clock.monotonicNanoseconds + Self.patienceSeconds * 1_000_000_000
+    var set = PollSet(slots: Slot.count)
+    set.set(Slot.process, process.descriptor.rawValue)
+    set.set(Slot.output, output.rawValue)
+    set.set(Slot.errors, errors.rawValue)
+    while true {
+      let left = deadline - Clock.monotonicNanoseconds
+      if left <= 0 { return (try end(.tookTooLong), []) }
+      _ = try set.wait(nanoseconds: left)
+      // Asked before its output is read: what it wrote is there when it has ended.
+      let hasEnded = set.isReady(Slot.process)
+      if try Self.read(output, into: &printed, limit: limit + 1) { set.clear(Slot.output) }
+      if try Self.read(errors, into: &complaints, limit: Self.mostComplaintBytes) {
+        set.clear(Slot.errors)
+      }
+      if printed.count > limit { return (try end(.printedTooMuch), []) }
+      guard hasEnded, let ended = try process.reap() else { continue }
+      switch ended.status {
+      case .exit(let code): return (.exit(code), printed)
+      case .signal(let number): return (.signal(number), [])
+      }
+    }
+  }
+
+  /// Ends it and what is below it.
+  private func end(_ end: End) throws(Errno) -> End {
+    for pid in ProcessTree.descendants(of: process.pid) {
+      // One that is gone, or another user's, is none of ours.
+      guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
+      try? ProcessTree.send(.kill, through: descriptor.rawValue)
+    }
+    process.kill()
+    _ = try process.wait()
+    return end
+  }
+
+  /// Reads what is there; what is beyond the limit is dropped. Returns whether that was the end.
+  private static func read(
+    _ stream: borrowing Descriptor, into bytes: inout [UInt8], limit: Int
+  ) throws(Errno) -> Bool {
+    var chunk = [UInt8](repeating: 0, count: 16_384)
+    // Somebody may write without end.
+    for _ in 0..<64 {
+      do throws(Errno) {
+        let count = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
+          try stream.read(into: UnsafeMutableRawBufferPointer(room))
+        }
+        if count == 0 { return true }
+        bytes += chunk[..<min(count, max(0, limit - bytes.count))]
+        if bytes.count == limit { return false }
+      } catch .wouldBlock {
+        return false
+      }
+    }
+    return false
+  }
+}

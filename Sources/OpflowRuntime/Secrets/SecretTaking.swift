@@ -1,0 +1,176 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Takes the values of secrets where the manifest says that they are. That is done once a drive, before
+/// anything of it starts; nobody writes them down.
+struct SecretTaking {
+  private let plan: Plan
+  /// Names of those that tasks to be run may know.
+  private var wanted: Set<String> = []
+  private var values: [SecretValue] = []
+  private var faults: [SecretFault] = []
+  private var totalBytes = 0
+  /// What commands complained of.
+  private var complaints: [[UInt8]] = []
+
+  /// A file, or what a command prints, may end with a line.
+  private static let longestReadBytes = SecretValue.longestBytes + 2
+
+  /// Takes what the tasks need that are to be run, and of the environment what there is besides, so that
+  /// it is masked. Then they are in this process's environment no more.
+  ///
+  /// - Parameter complain: gets what commands wrote to standard error, for a person.
+  /// - Throws: all that cannot be had.
+  static func take(
+    _ plan: Plan, _ initial: [InitialState], complain: (String) -> Void
+  ) throws(SecretFaults) -> [SecretValue] {
+    var taking = SecretTaking(plan: plan)
+    taking.note(initial)
+    let specs = plan.secrets
+    for spec in specs { taking.take(spec) }
+    taking.tell(complain)
+    if !taking.faults.isEmpty {
+      throw SecretFaults(faults: taking.faults, tasks: taking.runningTasks(initial))
+    }
+    for spec in specs {
+      Environment.wipe(spec.name)
+      if case .environment(let name) = spec.source { Environment.wipe(name) }
+    }
+    return taking.values
+  }
+
+  private init(plan: Plan) { self.plan = plan }
+
+  private static func runs(_ state: InitialState) -> Bool { state == .run || state == .afterNeeds }
+
+  private mutating func note(_ initial: [InitialState]) {
+    for index in plan.tasks where Self.runs(initial[index]) {
+      let task = TaskID(index)
+      guard plan.record(task).secrets != 0 else { continue }
+      wanted.formUnion(plan.secretNames(task))
+    }
+  }
+
+  private func runningTasks(_ initial: [InitialState]) -> Set<String> {
+    Set(
+      plan.tasks.lazy.filter { Self.runs(initial[$0]) && plan.record(TaskID($0)).secrets != 0 }
+        .map { plan.nameString(TaskID($0)) })
+  }
+
+  private mutating func take(_ spec: SecretSpec) {
+    let isWanted = wanted.contains(spec.name)
+    // What nobody needs is not looked for, but masked where it is there anyway.
+    guard isWanted || spec.source.isEnvironment else { return }
+    do throws(SecretFault) {
+      let bytes = try read(spec)
+      try check(bytes, spec)
+      values.append(SecretValue(name: spec.name, bytes: bytes))
+    } catch {
+      if isWanted { faults.append(error) }
+    }
+  }
+
+  private mutating func read(_ spec: SecretSpec) throws(SecretFault) -> [UInt8] {
+    switch spec.source {
+    case .environment(let name):
+      let value = Environment.bytes(name) ?? []
+      if !value.isEmpty { return value }
+      throw SecretFault(
+        spec, "is not set",
+        help: "set `\(name)` in the environment of opflow, or say under `secrets` at the top where"
+          + " it comes from")
+    case .file(let path): return try readFile(path, spec)
+    case .command(let words): return try readCommand(words, spec)
+    }
+  }
+
+  private func readFile(_ path: String, _ spec: SecretSpec) throws(SecretFault) -> [UInt8] {
+    var bytes: [UInt8]?
+    do throws(Errno) {
+      // A pipe is not waited for.
+      let file = try File.open(path, [.readOnly, .nonblocking])
+      if try file.status().kind == .file {
+        bytes = try file.readAll(atMost: Self.longestReadBytes + 1)
+      }
+    } catch {
+      throw SecretFault(spec, "cannot be read: \(path): \(error)")
+    }
+    guard let bytes else { throw SecretFault(spec, "cannot be read: \(path) is no file") }
+    return Self.withoutLineEnd(bytes)
+  }
+
+  private mutating func readCommand(
+    _ words: [String], _ spec: SecretSpec
+  ) throws(SecretFault) -> [UInt8] {
+    let name = words[0]
+    let end: SecretCommand.End
+    var printed: [UInt8] = []
+    do throws(Errno) {
+      var command = try SecretCommand(words, in: plan.string(plan.manifest.folder))
+      (end, printed) = try command.finish(limit: Self.longestReadBytes)
+      if !command.complaints.isEmpty { complaints.append(command.complaints) }
+    } catch {
+      throw SecretFault(spec, "cannot be had: `\(name)` cannot be run: \(error)")
+    }
+    switch end {
+    case .exit(0): return Self.withoutLineEnd(printed)
+    case .exit(let code):
+      throw SecretFault(spec, "cannot be had: `\(name)` ended with exit code \(code)")
+    case .signal(let number):
+      let signal = OutcomeText.text(Outcome(status: .signal(number)))
+      throw SecretFault(spec, "cannot be had: `\(name)` was ended by \(signal)")
+    case .printedTooMuch: throw Self.tooLong(spec)
+    case .tookTooLong:
+      throw SecretFault(
+        spec, "cannot be had: `\(name)` took longer than \(SecretCommand.patienceSeconds) seconds")
+    }
+  }
+
+  private static func tooLong(_ spec: SecretSpec) -> SecretFault {
+    SecretFault(spec, "is longer than \(SecretValue.longestBytes >> 10) KiB")
+  }
+
+  private mutating func check(_ bytes: [UInt8], _ spec: SecretSpec) throws(SecretFault) {
+    if bytes.isEmpty { throw SecretFault(spec, "is empty") }
+    if bytes.count > SecretValue.longestBytes { throw Self.tooLong(spec) }
+    if bytes.count < SecretValue.shortestBytes {
+      throw SecretFault(
+        spec, "has fewer than \(SecretValue.shortestBytes) bytes",
+        help: "what is so short cannot be kept out of what tasks print; set it under `env`")
+    }
+    if bytes.contains(0) {
+      throw SecretFault(spec, "holds a NUL, which no environment can", help: "encode it")
+    }
+    totalBytes += bytes.count
+    if totalBytes > SecretValue.longestTotalBytes {
+      throw SecretFault(
+        spec,
+        "is one too many: together secrets have at most"
+          + " \(SecretValue.longestTotalBytes >> 20) MiB")
+    }
+  }
+
+  /// Shows what commands complained of, but no secret.
+  private func tell(_ complain: (String) -> Void) {
+    if complaints.isEmpty { return }
+    let masker = Masker(values)
+    for bytes in complaints {
+      let text = String(decoding: bytes, as: UTF8.self)
+      let lines = (masker?.masked(text) ?? text).split(separator: "\n")
+      for line in lines { complain(String(line)) }
+    }
+  }
+
+  /// Without its last line feed, and the carriage return before that.
+  private static func withoutLineEnd(_ bytes: [UInt8]) -> [UInt8] {
+    guard bytes.last == 10 else { return bytes }
+    let line = bytes.dropLast()
+    return Array(line.last == 13 ? line.dropLast() : line)
+  }
+}
+
+extension SecretSource {
+  fileprivate var isEnvironment: Bool {
+    if case .environment = self { true } else { false }
+  }
+}

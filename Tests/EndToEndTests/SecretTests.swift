@@ -1,0 +1,225 @@
+import Foundation
+import Testing
+
+/// Secrets: who has them, and that nobody else ever sees them.
+struct SecretTests {
+  static let token = "hunter2-s3cr3t/with+signs"
+
+  /// Every file below a folder, and what it holds.
+  private func files(of place: Workplace) throws -> [(name: String, bytes: [UInt8])] {
+    let root = URL(fileURLWithPath: place.file(".opflow"))
+    let all = FileManager.default.enumerator(atPath: root.path)
+    return try (all?.allObjects as? [String] ?? []).compactMap { name in
+      let url = root.appendingPathComponent(name)
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
+        !isFolder.boolValue
+      else { return nil }
+      return (name, Array(try Data(contentsOf: url)))
+    }
+  }
+
+  private func expectNowhere(_ words: [String], in place: Workplace) throws {
+    for (name, bytes) in try files(of: place) {
+      let text = String(decoding: bytes, as: UTF8.self)
+      for word in words { #expect(!text.contains(word), "\(word) stands in \(name)") }
+    }
+  }
+
+  @Test func `only a task that lists a secret has it, and no log shows it`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { secrets: [TOKEN], run: 'printf %s "$TOKEN" > a; echo "it is $TOKEN."; env' }
+        b: { needs: [a], run: 'printf %s "${TOKEN-none}" > b; env' }
+      """)
+    let done = try place.opflow("run", environment: ["TOKEN": Self.token])
+    #expect(try place.text("a") == Self.token)
+    #expect(try place.text("b") == "none")
+    #expect(done.errors.contains("it is ***."))
+    #expect(done.errors.contains("TOKEN=***"))
+    for text in [done.errors, done.output, try place.opflow("logs").output] {
+      #expect(!text.contains(Self.token))
+    }
+    try expectNowhere([Self.token], in: place)
+  }
+
+  @Test func `a value comes from another variable, a file and a command`() throws {
+    let place = try Workplace(
+      """
+      secrets:
+        A: { env: OTHER }
+        B: { file: b.txt }
+        C: { run: [sh, -c, 'echo noise >&2; cat c.txt'] }
+      tasks:
+        a: { secrets: [A, B, C], run: 'printf %s "$A,$B,$C,${OTHER-gone}" > a; cat a' }
+      """)
+    try place.write("b.txt", "second-secret\n")
+    try place.write("c.txt", "third-secret\n")
+    let done = try place.opflow("run", environment: ["OTHER": "first-secret"])
+    #expect(try place.text("a") == "first-secret,second-secret,third-secret,gone")
+    #expect(done.errors.contains("***,***,***,gone"))
+    #expect(done.errors.contains("noise"))
+    try expectNowhere(["first-secret", "second-secret", "third-secret"], in: place)
+  }
+
+  @Test(arguments: [
+    ("is not set", [:]), ("is not set", ["TOKEN": ""]),
+    ("has fewer than 4 bytes", ["TOKEN": "abc"]),
+    ("is longer than 64 KiB", ["TOKEN": String(repeating: "x", count: 65_537)]),
+  ])
+  func `one that cannot be had is an error at its place, before anything starts`(
+    _ what: String, _ environment: [String: String]
+  ) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: touch ran }
+        b: { run: x, secrets: [TOKEN] }
+      """)
+    let refused = try place.opflow("run", status: 3, environment: environment)
+    #expect(refused.errors.contains("opflow.yaml:3:26: error: the secret `TOKEN` \(what)"))
+    #expect(!refused.errors.contains("xxxx"))
+    #expect(!place.exists("ran"))
+    #expect(place.runs.isEmpty)
+    // A task that is not to be run needs nothing.
+    try place.opflow("run", "a", environment: environment)
+    #expect(place.exists("ran"))
+  }
+
+  @Test(arguments: [
+    ("{ file: gone }", "cannot be read: "), ("{ file: . }", "is no file"),
+    ("{ file: /dev/zero }", "is no file"), ("{ file: empty }", "is empty"),
+    ("{ file: nul }", "holds a NUL"), ("{ file: huge }", "is longer than 64 KiB"),
+    ("{ run: [sh, -c, 'exit 7'] }", "cannot be had: `sh` ended with exit code 7"),
+    ("{ run: [sh, -c, 'kill -9 $$'] }", "cannot be had: `sh` was ended by signal 9"),
+    ("{ run: [no-such-program] }", "cannot be had: `no-such-program` cannot be run"),
+    ("{ run: [cat, /dev/zero] }", "is longer than 64 KiB"),
+    ("{ run: ['true'] }", "is empty"),
+  ])
+  func `a source that gives nothing is an error at its place`(
+    _ source: String, _ what: String
+  ) throws {
+    let place = try Workplace(
+      "secrets: { TOKEN: \(source) }\ntasks: { a: { run: touch ran, secrets: [TOKEN] } }")
+    try place.write("empty", "")
+    try place.write("nul", "a\0bcd")
+    try place.write("huge", "")
+    #expect(truncate(place.file("huge"), 1 << 30) == 0)
+    let refused = try place.opflow("run", status: 3)
+    #expect(refused.errors.contains("opflow.yaml:2:41: error: the secret `TOKEN` "))
+    #expect(refused.errors.contains(what), "\(refused.errors)")
+    #expect(!place.exists("ran"))
+  }
+
+  @Test func `a resume takes the values anew, and needs those that its tasks need`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: 'printf %s "$TOKEN" > a', secrets: [TOKEN] }
+        b: { needs: [a], run: 'printf %s "$OTHER" > b; test -e go', secrets: [OTHER] }
+      """)
+    try place.opflow(
+      "run", status: 1, environment: ["TOKEN": "first-token", "OTHER": "other-token"])
+    try place.write("go", "")
+    let refused = try place.opflow("resume", status: 3)
+    #expect(refused.errors.contains("opflow.yaml:3:73: error: the secret `OTHER` is not set"))
+    try place.opflow("resume", environment: ["OTHER": "second-token"])
+    #expect(try place.text("a") == "first-token")
+    #expect(try place.text("b") == "second-token")
+    try expectNowhere(["first-token", "other-token", "second-token"], in: place)
+  }
+
+  @Test func `neither coordinator nor worker has it in its environment`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          secrets: [TOKEN]
+          run: |
+            p=$$
+            for i in 1 2; do
+              p=$(awk '/^PPid:/ { print $2 }' /proc/$p/status)
+              tr '\\0' '\\n' < /proc/$p/environ | grep -c hunter2 >> counts || true
+              tr '\\0' ' ' < /proc/$p/cmdline >> lines; echo >> lines
+            done
+      """)
+    try place.opflow("run", environment: ["TOKEN": Self.token])
+    #expect(place.lines("counts") == ["0", "0"])
+    #expect(place.lines("lines").count == 2)
+    #expect(!(try place.text("lines")).contains("hunter2"))
+  }
+
+  @Test func `a failure, its tail and its error say nothing`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { secrets: [TOKEN], run: 'echo "curl -H $TOKEN" >&2; exit 3' }
+        b: { secrets: [TOKEN], shell: [bash, -c], run: 'set -x; : "$TOKEN"; false' }
+        c: { secrets: [TOKEN], shell: [sh, -c], run: 'exec "$TOKEN"' }
+      """)
+    for mode in ["line", "group", "quiet"] {
+      let failed = try place.opflow(
+        "run", "-k", "--json", "--output", mode, status: 1, environment: ["TOKEN": Self.token])
+      #expect(failed.errors.contains("curl -H ***"))
+      #expect(!(failed.errors + failed.output).contains("hunter2"))
+    }
+    for shown in [
+      try place.opflow("status", "-v"), try place.opflow("status", "--json"),
+      try place.opflow("journal", "export"), try place.opflow("logs"),
+    ] {
+      #expect(!(shown.errors + shown.output).contains("hunter2"))
+    }
+    try expectNowhere(["hunter2"], in: place)
+  }
+
+  @Test func `output that comes byte by byte, from both streams and in words is masked`() throws {
+    let place = try Workplace(
+      #"""
+      tasks:
+        a:
+          secrets: [TOKEN]
+          shell: [bash, -c]
+          run: |
+            t=$TOKEN
+            for ((i = 0; i < ${#t}; i++)); do printf %s "${t:i:1}" >&$((1 + i % 2)); done; echo
+            printf '%q\n' "$t"
+            printf %s "$t" | base64
+            printf 'x%s' "$t" | base64 -w 7
+            printf %s "$t" | od -An -v -tx1 | tr -d ' \n'; echo
+            printf %s "$t" | sed 's,/,%2F,g; s/+/%2b/g'; echo
+            printf %s "$t" | sed 's,/,\\/,g'; echo
+            (printf %s "${t:0:5}"; exec 1>&2; printf %s "${t:5}") &
+            wait
+      """#)
+    try place.opflow("run", environment: ["TOKEN": Self.token])
+    let log = try place.opflow("logs").output
+    let base64 = Data(Self.token.utf8).base64EncodedString()
+    let hex = Self.token.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+    for word in [Self.token, "hunter2", String(base64.prefix(12)), hex.joined()] {
+      #expect(!log.contains(word), "\(word) in \(log)")
+    }
+    #expect(log.split(separator: "\n").first == "***")
+    #expect(log.count { $0 == "*" } >= 24)
+  }
+
+  @Test func `what was held back is written when the task ends`() throws {
+    let place = try Workplace(
+      "tasks: { a: { secrets: [TOKEN], run: 'printf hunter2-s3' }, b: { run: printf hunt } }")
+    try place.opflow("run", environment: ["TOKEN": Self.token])
+    #expect(try place.opflow("logs", "a").output.contains("hunter2-s3"))
+    #expect(try place.opflow("logs", "b").output.contains("hunt"))
+  }
+
+  @Test func `neither plan nor fingerprint knows the value`() throws {
+    let place = try Workplace(
+      "tasks: { a: { secrets: [TOKEN], run: 'echo a >> trace; test -e go' } }")
+    try place.opflow("run", status: 1, environment: ["TOKEN": "first-token"])
+    try place.write("go", "")
+    try place.opflow("resume", environment: ["TOKEN": "other-token"])
+    let plan = try place.opflow("plan", environment: [:])
+    #expect(!plan.output.contains("token"))
+    try place.opflow("check")
+    try expectNowhere(["first-token", "other-token"], in: place)
+  }
+}

@@ -1,0 +1,166 @@
+import Testing
+
+@testable import OpflowCore
+
+/// What is masked and what is not, in exact bytes.
+struct MaskerTests {
+  private func masked(_ text: String, _ secrets: String..., pieces: Int? = nil) throws -> String {
+    let values = secrets.map { SecretValue(name: "S", bytes: Array($0.utf8)) }
+    return String(decoding: try Masking.run(values, Array(text.utf8), pieces), as: UTF8.self)
+  }
+
+  /// Cuts at `|`.
+  private func cut(_ text: String, _ secrets: String...) throws -> String {
+    var masker = try #require(
+      Masker(secrets.map { SecretValue(name: "S", bytes: Array($0.utf8)) }))
+    var output: [UInt8] = []
+    for piece in text.split(separator: "|", omittingEmptySubsequences: false) {
+      Array(piece.utf8).withUnsafeBytes { masker.mask($0) { output.append(contentsOf: $0) } }
+    }
+    masker.finish { output.append(contentsOf: $0) }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  @Test func `a value is masked at the beginning, in the middle, at the end and twice in a row`()
+    throws
+  {
+    #expect(try masked("secrets", "secrets") == "***")
+    #expect(try masked("ssecrets", "secrets") == "s***")
+    #expect(try masked("at the secrets of", "secrets") == "at the *** of")
+    #expect(try masked("secretssecrets", "secrets") == "******")
+    #expect(try masked("no secret here", "secrets") == "no secret here")
+  }
+
+  @Test func `a value is masked wherever the stream is cut`() throws {
+    #expect(try cut("secret|s", "secrets") == "***")
+    #expect(try cut("s|ecrets", "secrets") == "***")
+    #expect(try cut("s|secrets", "secrets") == "s***")
+    #expect(try cut("s|e|c|r|e|t|s|", "secrets") == "***")
+    #expect(
+      try cut("prefix_mask mask pre|fix_|mask pref|ix_ma|sk mas|k", "mask", "prefix_mask")
+        == "*** *** *** *** ***")
+    #expect(try cut("sp|lit al|l val|ues", "split", "values") == "*** all ***")
+  }
+
+  @Test func `one mark stands for values that overlap`() throws {
+    #expect(
+      try cut("this is the en| foobar", "this is the end", "en foobar", "en f") == "this is the ***"
+    )
+    #expect(try masked("aaaaaaaaa", "aaaaaaaa") == "***")
+    #expect(try masked("abcdefgh", "abcdef", "cdefgh") == "***")
+    #expect(try masked("abcdefghij", "cdef", "abcdefghij") == "***")
+  }
+
+  @Test func `what may still become a secret is held back until it cannot, and no longer`() throws {
+    var masker = try #require(Masker([SecretValue(name: "S", bytes: Array("hunter2".utf8))]))
+    func take(_ text: String) -> String {
+      var output: [UInt8] = []
+      Array(text.utf8).withUnsafeBytes { masker.mask($0) { output.append(contentsOf: $0) } }
+      return String(decoding: output, as: UTF8.self)
+    }
+    #expect(take("a line\n") == "a line\n")
+    #expect(take("the hun") == "the ")
+    #expect(take("t") == "")
+    #expect(take("ing") == "hunting")
+    #expect(take("hunter") == "")
+    #expect(take("2 a") == "*** a")
+    #expect(take("hunter") == "")
+    var rest: [UInt8] = []
+    masker.finish { rest.append(contentsOf: $0) }
+    #expect(rest.elementsEqual("hunter".utf8))
+    // What comes next is another stream.
+    #expect(take("2\n") == "2\n")
+  }
+
+  @Test func `each line of eight bytes or more is masked by itself, shorter ones are not`() throws {
+    let key = "-----BEGIN KEY-----\nMIIEpAIBAAKCAQEA\r\nshort\n-----END KEY-----\n"
+    #expect(try masked("cat: \(key)done", key) == "cat: ***\ndone")
+    #expect(
+      try masked("> -----BEGIN KEY-----\n> MIIEpAIBAAKCAQEA\n> short\n", key)
+        == "> ***\n> ***\n> short\n")
+    #expect(try masked("e { f }", "{\n  \"a\": 1\n}") == "e { f }")
+  }
+
+  @Test func `a line end at the end of a value is not needed to find it`() throws {
+    #expect(try masked("[hunter2!]", "hunter2!\n") == "[***]")
+    #expect(try masked("[abcd]", "abcd\n") == "[***]")
+  }
+
+  @Test func `a value of less than eight bytes is masked as it stands only`() throws {
+    #expect(try masked("a<b&c a&lt;b&amp;c a%3Cb%26c", "a<b&c") == "*** a&lt;b&amp;c a%3Cb%26c")
+    #expect(try masked("1234567 MTIzNDU2Nw==", "1234567") == "*** MTIzNDU2Nw==")
+    #expect(try masked("12345678 MTIzNDU2Nzg=", "12345678") == "*** ***")
+  }
+
+  @Test(arguments: [
+    "hunter2's \"pa$s\"", "hunter2\u{27}s%20\u{22}pa$s\u{22}",
+  ])
+  func `a value is masked in the words of programs`(secret: String) throws {
+    for form in Encoding.forms(of: Array(secret.utf8)) {
+      let text = "<" + String(decoding: form.bytes, as: UTF8.self) + ">"
+      for pieces in [nil, 1, 2, 3, 7] {
+        let result = try masked(text, secret, pieces: pieces)
+        #expect(result == "<***>", "\(form.name) of \(secret) in pieces of \(pieces ?? 0)")
+      }
+    }
+  }
+
+  @Test func `base64 is masked whatever stands before and behind the value`() throws {
+    let secret = "correct horse battery staple"
+    for before in 0...3 {
+      let text = [UInt8](repeating: 120, count: before) + Array(secret.utf8) + Array("yz".utf8)
+      let whole = Encoding.base64(text, url: false)
+      let output = try Masking.run(
+        [SecretValue(name: "S", bytes: Array(secret.utf8))], whole, nil)
+      // At its ends digits that are not the value's alone.
+      #expect(output.count <= 3 + 8, "\(String(decoding: output, as: UTF8.self))")
+    }
+  }
+
+  @Test func `base64 and hexadecimal digits are masked across line breaks and indentation`() throws
+  {
+    let secret = "correct horse battery staple, and then some more of the same to fill lines"
+    for encoded in [
+      Encoding.base64(Array(secret.utf8), url: false), Encoding.hexadecimal(Array(secret.utf8), 32),
+    ] {
+      for width in [1, 7, 20, 64] {
+        for end in ["\n", "\r\n", "\n    "] {
+          let text = "<" + Encoding.broken(encoded, at: width, end) + ">"
+          #expect(try masked(text, secret, pieces: 5) == "<***>", "\(width) \(end.utf8.count)")
+        }
+      }
+    }
+  }
+
+  @Test func `what only begins as an escape stays as it is`() throws {
+    let text = "100% done, a\\qb, &; &#; &#x; &nosuch; it's '\\ %zz %4 \\u12 \\ud83d \\x"
+    for pieces in [nil, 1] { #expect(try masked(text, "hunter2hunter2", pieces: pieces) == text) }
+  }
+
+  @Test func `a long value is masked whole, and what only begins like it is not`() throws {
+    let secret = String((0..<5000).map { "abcdefghijklmnopqrstuvwxyz"[$0 * $0 % 26] })
+    #expect(try masked("<\(secret)>", secret, pieces: 100) == "<***>")
+    let head = String(secret.prefix(4000))
+    #expect(try masked("<\(head)!>", secret, pieces: 100) == "<\(head)!>")
+    #expect(try masked("<\(head)\(secret)>", secret, pieces: 999) == "<\(head)***>")
+    let periodic = String(repeating: "ab", count: 100) + "c"
+    #expect(try masked("abab" + periodic, periodic, pieces: 9) == "abab***")
+  }
+
+  @Test func `a text is masked without touching the stream`() throws {
+    var masker = try #require(Masker([SecretValue(name: "S", bytes: Array("hunter2".utf8))]))
+    var output: [UInt8] = []
+    Array("hun".utf8).withUnsafeBytes { masker.mask($0) { output.append(contentsOf: $0) } }
+    #expect(masker.masked("ter2 hunter2 hun") == "ter2 *** hun")
+    Array("ter2".utf8).withUnsafeBytes { masker.mask($0) { output.append(contentsOf: $0) } }
+    #expect(output.elementsEqual("***".utf8))
+  }
+
+  @Test func `without secrets there is nothing to mask`() {
+    #expect(Masker([]) == nil)
+  }
+}
+
+extension String {
+  fileprivate subscript(_ index: Int) -> Character { self[self.index(startIndex, offsetBy: index)] }
+}
