@@ -191,6 +191,7 @@ static bool add_scalar(reader *reader, const yaml_event_t *event) {
   uint32_t start = record->start;
   uint32_t number = (uint32_t)(document->record_count - 1);
 
+  if (length == 6 && memcmp(text, "matrix", 6) == 0) document->has_matrix = 1;
   record->bits = CYAML_SCALAR;
   if (is_plain(reader, event, start)) record->bits |= CYAML_PLAIN;
   bool quoted = event->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||

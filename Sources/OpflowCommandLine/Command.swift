@@ -102,8 +102,8 @@ package enum Command: String, CaseIterable, Sendable {
         group: .running, meaning: "what would run, in which order, and why",
         words: .manifestAndTasks(handsOn: false),
         flags: [
-          .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .color,
-          .file, .directory, .stateDirectory,
+          .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .verbose,
+          .color, .file, .directory, .stateDirectory,
         ],
         rule: RunRules.check
       ) {
@@ -115,6 +115,7 @@ package enum Command: String, CaseIterable, Sendable {
             Tasks are listed in the order they would start in if each took as long as in earlier runs of this
             manifest, or, where there are none, as long as any other. Below them stand how long all of it would
             take, what no order could beat, and the critical path. -j takes several numbers here, to compare.
+            The legs of a family share a row; -v gives each its own.
 
             \(HelpPhrases.selector)
             """,

@@ -30,8 +30,8 @@ struct CommandHelp {
 /// What the help of several commands says.
 enum HelpPhrases {
   static let selector = """
-    SEL is a task's id, a pattern on ids with `*` and `?`, or tag:NAME. One that fits no task is a
-    mistake.
+    SEL is a task's id, the name of a family or some of its legs (build[arch=x86_64]), a pattern on ids
+    with `*` and `?`, or tag:NAME. One that fits no task is a mistake.
     """
 
   static let manifest = """

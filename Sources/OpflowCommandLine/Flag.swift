@@ -64,7 +64,8 @@ enum Flag: CaseIterable {
         takes: .nothing { $0.output = .quiet })
     case .verbose:
       FlagRow(
-        "verbose", "v", in: .shown, "more: the commands as they start, all tasks of a status",
+        "verbose", "v", in: .shown,
+        "more: the commands as they start, all tasks of a status or plan",
         takes: .nothing { $0.verbose = true })
     case .json:
       FlagRow(

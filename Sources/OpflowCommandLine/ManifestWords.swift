@@ -41,6 +41,7 @@ struct ManifestWords {
     if word.isEmpty { return Complaint("an empty name") }
     // As make, just and task take variables.
     if let equals = word.firstIndex(of: "="), equals > word.startIndex,
+      !word[..<equals].contains("["),
       !word.hasPrefix("tag:"), !Glob.isPattern(word)
     {
       return Complaint(

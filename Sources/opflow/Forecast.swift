@@ -14,7 +14,7 @@ enum Forecast {
         plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), initial: new.initial,
         attempts: [Int32](repeating: 0, count: plan.taskCount), reasons: [],
         durations: new.durations(of: plan), capacities: arguments.capacities.map { UInt64($0) },
-        owesFinally: new.owesFinally, color: console.colorsOutput))
+        owesFinally: new.owesFinally, showsAll: arguments.verbose, color: console.colorsOutput))
   }
 
   /// Of a resume.
@@ -28,7 +28,8 @@ enum Forecast {
         plan: plan, options: SchedulerOptions(RunRequest(arguments), plan),
         initial: prepared.initial, attempts: prepared.attempts, reasons: prepared.reasons,
         durations: prepared.durations, capacities: arguments.capacities.map { UInt64($0) },
-        owesFinally: prepared.owesFinally, color: console.colorsOutput))
+        owesFinally: prepared.owesFinally, showsAll: arguments.verbose,
+        color: console.colorsOutput))
   }
 
   private static func show(_ view: PlanView) throws(CommandError) -> Int32 {

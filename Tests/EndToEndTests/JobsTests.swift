@@ -28,6 +28,10 @@ struct JobsTests {
       ["main/init lies in include", "localhost:5433", "localhost:5434", "both are there"]
     ),
     ("interrupted", 0, ["may run twice", "must not run twice"]),
+    (
+      "matrix", 0,
+      ["building for aarch64, release", "calling normal at depth 30 on chr2", "reported"]
+    ),
     ("max-failures", 1, ["fine"]),
     ("needs", 1, ["configured", "compile failed, see its log", "all has ended"]),
     ("priority", 0, ["most urgent"]),

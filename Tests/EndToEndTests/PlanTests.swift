@@ -98,8 +98,7 @@ struct PlanTests {
 
   @Test func `what comes later is refused by name`() throws {
     for (key, line) in [
-      ("matrix", "run: 'true'\n    matrix: { a: [1, 2] }"),
-      ("outputs", "run: 'true'\n    inputs: [a]\n    outputs: [b]"),
+      ("outputs", "run: 'true'\n    inputs: [a]\n    outputs: [b]")
     ] {
       let place = try Workplace("tasks:\n  a:\n    \(line)\n")
       let run = try place.opflow("run", status: 3)

@@ -41,7 +41,8 @@ struct PlanMaker {
     return plan
   }
 
-  func bytes() throws -> [UInt8] {
+  /// - Parameter change: adds to what is built.
+  func bytes(_ change: (inout PlanBuilder) -> Void = { _ in }) throws -> [UInt8] {
     var builder = PlanBuilder()
     for (name, capacity) in [("cpu", 0), ("memory", 0), ("download", 0)] + resources {
       builder.resources.append(
@@ -79,6 +80,7 @@ struct PlanMaker {
       }
       builder.endNeeds()
     }
+    change(&builder)
     let manifest = ManifestEntry(
       name: builder.intern("test"), description: .empty, folder: builder.intern("/"),
       maxParallel: 0, maxFailures: 1, usesRunID: false)

@@ -106,10 +106,21 @@ struct PlanTests {
     ("a task without a name", .taskName, { $0.set(.taskName, 0, field: 4, to: UInt32(0)) }),
     ("a text that leaves the arena", .taskName, { $0.set(.taskName, 0, to: UInt32.max) }),
     ("an action of no kind", .taskKind, { $0.set(.taskKind, 0, to: UInt8(3)) }),
-    ("a flag that is none", .taskFlags, { $0.set(.taskFlags, 0, to: UInt16(1 << 4)) }),
+    ("a flag that is none", .taskFlags, { $0.set(.taskFlags, 0, to: UInt16(1 << 5)) }),
     ("a download that is not there", .taskRecord, { $0.set(.taskKind, 0, to: UInt8(2)) }),
     ("a policy that is not there", .taskPolicy, { $0.set(.taskPolicy, 2, to: UInt32(77)) }),
     ("a demand that is not there", .taskDemand, { $0.set(.taskDemand, 2, to: UInt32(9)) }),
+    ("a family without legs", .families, { $0.set(.families, 0, field: 12, to: Int32(0)) }),
+    ("a family of other tasks", .families, { $0.set(.families, 0, field: 12, to: Int32(3)) }),
+    ("a family below all tasks", .families, { $0.set(.families, 0, field: 8, to: Int32(-1)) }),
+    ("a family without axes", .families, { $0.set(.families, 0, field: 16, to: UInt32(0)) }),
+    ("axes that are not there", .families, { $0.set(.families, 0, field: 16, to: UInt32(99)) }),
+    ("a family without a name", .families, { $0.set(.families, 0, field: 4, to: UInt32(0)) }),
+    (
+      "values that are not there", .familyValues, { $0.set(.families, 0, field: 20, to: UInt32(1)) }
+    ),
+    ("a value that leaves the arena", .familyValues, { $0.set(.familyValues, 1, to: UInt32.max) }),
+    ("a pattern that leaves the arena", .globs, { $0.set(.globs, 0, to: UInt32.max) }),
     ("a name that no search finds", .nameTable, { $0.swapNames() }),
     ("two tasks of one name", .nameTable, { $0.giveSecondTaskTheFirstName() }),
   ]
@@ -204,12 +215,22 @@ struct PlanTests {
       _ = plan.codeList(plan.record(task).allowedCodes).count
       _ = plan.kind(task) == .shell ? plan.script(task).count : 0
       _ = plan.task(named: plan.nameString(task))
+      if let family = plan.family(of: task) {
+        _ = plan.familyName(family) + plan.axes(family).map { plan.string($0) }.joined()
+        _ = plan.legValues(task, of: family).map { plan.string($0) }
+      }
     }
   }
 
   func sampleBytes() throws -> [UInt8] {
     let (maker, _) = try sample()
-    return try maker.bytes()
+    return try maker.bytes { builder in
+      builder.addFamily(
+        builder.intern("b"), firstTask: TaskID(1), legCount: 2, axes: [builder.intern("n")],
+        values: [builder.intern("1"), builder.intern("2")])
+      builder.reads(
+        glob: PlanInputs.FoundNames(pattern: "*", folder: "/", hash: PlanKey(high: 0, low: 0)))
+    }
   }
 }
 

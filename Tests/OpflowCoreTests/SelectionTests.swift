@@ -75,3 +75,51 @@ import Testing
     #expect(!name.withUnsafeBytes { Glob(pattern).matches($0) })
   }
 }
+
+/// Families, and some of their legs, wherever tasks are named.
+@Suite struct FamilySelectionTests {
+  private let plan: Plan
+
+  init() throws {
+    var maker = PlanMaker()
+    for name in ["a", "b[n=1,v=x]", "b[n=1,v=y%20z]", "b[n=2,v=x~0123456789abcdef]", "bb"] {
+      maker.add(name)
+    }
+    plan = try Plan(
+      copying: maker.bytes { builder in
+        builder.addFamily(
+          builder.intern("b"), firstTask: TaskID(1), legCount: 3,
+          axes: ["n", "v"].map { builder.intern($0) },
+          values: ["1", "x", "1", "y z", "2", "xxx"].map { builder.intern($0) })
+      })
+    try plan.validate()
+  }
+
+  @Test(arguments: [
+    ("b", [1, 2, 3]), ("b[n=1]", [1, 2]), ("b[n=2]", [3]), ("b[v=xxx]", [3]),
+    ("b[v=y z]", [2]), ("b[v=y%20z,n=1]", [2]), ("b[n=1,v=x]", [1]),
+    ("b[n=2,v=x~0123456789abcdef]", [3]), ("b*", [1, 2, 3, 4]), ("b[n=*]", [1, 2, 3]), ("a", [0]),
+  ])
+  func `a selector names legs`(_ selector: String, _ tasks: [Int]) throws {
+    let set = try Selector.tasks([selector], of: plan)
+    #expect(plan.tasks.filter { set.contains(TaskID($0)) } == tasks)
+  }
+
+  @Test(
+    arguments: [
+      ("b[n=3]", nil), ("b[m=1]", nil), ("b[n]", nil), ("b[]", nil), ("b[n=1", nil),
+      ("c[n=1]", nil),
+      ("bbb", "bb"), ("b[n=1,v=y]", nil),
+    ] as [(String, String?)])
+  func `one that names none is told`(_ selector: String, _ nearest: String?) {
+    #expect(throws: UnfitSelector.self) { try Selector.tasks([selector], of: plan) }
+    if let nearest {
+      let error = #expect(throws: UnfitSelector.self) { try Selector.tasks([selector], of: plan) }
+      #expect(error?.nearest == nearest)
+    }
+  }
+
+  @Test func `tasks are listed with a name for each family`() {
+    #expect(Array(plan.foldedNames) == ["a", "b", "bb"])
+  }
+}

@@ -60,9 +60,9 @@ struct NewcomerTests {
       ),
       (
         "run: \"x ${{ foo.bar }}\"",
-        "an expression knows `vars.NAME`, `env.NAME`, `task.id` and `run.id`"
+        "an expression knows `vars.NAME`, `env.NAME`, `matrix.NAME`, `task.id` and `run.id`"
       ),
-      ("run: \"x ${{ matrix.os }}\"", "`matrix` is not supported yet"),
+      ("run: \"x ${{ matrix.os }}\"", "only a task with a `matrix` has such names"),
       ("run: x, allow_failure: \"true\"", "write it without quotes"),
       ("run: x, finally: 'false'", "write it without quotes"),
       ("run: x, allow_failure: 75", "write a list: [75]"),
@@ -82,7 +82,7 @@ struct NewcomerTests {
       ("run: x, stage: build", "what comes after what follows from `needs`"),
       ("run: x, artifacts: [a]", "what other tools call so is not supported yet"),
       ("run: x, sources: [a]", "what other tools call so is not supported yet"),
-      ("run: x, strategy: { a: [1] }", "what other tools call so is not supported yet"),
+      ("run: x, strategy: { a: [1] }", "the key is `matrix` here"),
       ("download: https://example.org/a", "write { url: https://…, to: FILE }"),
     ])
   func `a task with what another tool has`(keys: String, help: String) throws {
@@ -181,7 +181,7 @@ struct NewcomerTests {
     arguments: [
       "service: true", "cache: true", "approve: ok", "manual: true", "interactive: true",
       "memory_limit: 1GiB", "local: true", "control: true", "jobserver: true", "clean: true",
-      "matrix: { a: [1] }", "inputs: [a]", "outputs: [a]",
+      "inputs: [a]", "outputs: [a]",
     ])
   func `a key of a later version is refused as such`(key: String) {
     let name = key.prefix { $0 != ":" }
@@ -205,11 +205,11 @@ struct NewcomerTests {
       let error = try #require(throws: ManifestError.self) { try compile(text) }
       let help = try #require(error.diagnostics.first?.help)
       #expect(help.hasPrefix("known keys: "))
-      for key in ["matrix", "inputs", "outputs", "service"] {
+      for key in ["inputs", "outputs", "service"] {
         #expect(!help.contains(key))
       }
     }
-    for key in ["matrx", "input", "outputz"] {
+    for key in ["input", "outputz"] {
       for text in ["\(key): 1\ntasks: { a: { run: x } }", "tasks: { a: { run: x, \(key): 1 } }"] {
         let error = try #require(throws: ManifestError.self) { try compile(text) }
         #expect(error.diagnostics.first?.help?.hasPrefix("did you mean") != true, "\(text)")

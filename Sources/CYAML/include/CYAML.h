@@ -93,6 +93,8 @@ typedef struct {
   int32_t status;
   /// Whether there is a `${{` in it at all.
   int32_t has_expressions;
+  /// Whether any of its scalars is the word `matrix`.
+  int32_t has_matrix;
   uint32_t character;
   /// Where reading ended, when it ended early.
   size_t place;

@@ -19,7 +19,9 @@ extension Scheduler {
       } else if graph.has(.skipsAtBegin, task) {
         settle(task, as: .skipped, Transition(.skip(.skipOption), task), into: &actions)
       } else if plan.flags(task).contains(.conditionFalse) {
-        settle(task, as: .skipped, Transition(.skip(.condition), task), into: &actions)
+        let reason: SkipReason =
+          plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
+        settle(task, as: .skipped, Transition(.skip(reason), task), into: &actions)
       } else if graph.unmetNeeds(of: task) == 0 {
         becomeReady(task)
       }

@@ -2,6 +2,8 @@
 package enum SkipReason: Equatable, Sendable {
   /// Its `if` is false.
   case condition
+  /// Its `matrix` has no legs.
+  case emptyMatrix
   case skipOption
   /// Its needs cannot be met; by this one, which is `none` where the plan no longer has it.
   case upstream(TaskID)
@@ -10,13 +12,14 @@ package enum SkipReason: Equatable, Sendable {
   package var word: StaticString {
     switch self {
     case .condition: "if"
+    case .emptyMatrix: "empty matrix"
     case .skipOption: "--skip"
     case .upstream: "upstream"
     }
   }
 
   init?(word: UnsafeRawBufferPointer, of task: TaskID) {
-    let all = [SkipReason.condition, .skipOption, .upstream(task)]
+    let all = [SkipReason.condition, .emptyMatrix, .skipOption, .upstream(task)]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason
   }
@@ -24,7 +27,7 @@ package enum SkipReason: Equatable, Sendable {
   package var isUpstream: Bool {
     switch self {
     case .upstream: true
-    case .condition, .skipOption: false
+    case .condition, .emptyMatrix, .skipOption: false
     }
   }
 }

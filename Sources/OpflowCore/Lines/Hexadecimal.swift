@@ -18,6 +18,16 @@ package enum Hexadecimal {
     }
   }
 
+  /// The value of one digit of either case; nil for anything else.
+  package static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 48...57: byte - 48
+    case 97...102: byte - 87
+    case 65...70: byte - 55
+    default: nil
+    }
+  }
+
   /// The value of exactly `bytes.count` (at most 16) lower-case digits; nil for anything else.
   package static func value(_ bytes: some Collection<UInt8>) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }

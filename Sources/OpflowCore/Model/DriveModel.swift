@@ -17,6 +17,8 @@ package struct DriveModel {
   /// Whether any task printed something.
   private(set) var hasOutput = false
   private(set) var downloads = DownloadTotals()
+  /// By family, how many of its legs run and have ended.
+  private var legs: [(running: Int, ended: Int)]
 
   struct RunningTask {
     var task: TaskID
@@ -30,6 +32,7 @@ package struct DriveModel {
     self.scope = scope
     states = [TaskState](repeating: .waiting, count: plan.taskCount)
     counts.add(.waiting, scope.selected.count - scope.reused.count)
+    legs = Array(repeating: (0, 0), count: plan.families.count)
     guard !scope.stillFailed.isEmpty else { return }
     for index in plan.tasks where scope.stillFailed.contains(TaskID(index)) {
       states[index] = .failed
@@ -72,6 +75,10 @@ package struct DriveModel {
     if transition.event == .success, let report = transition.fetch?.report {
       downloads.add(report)
     }
+    if !legs.isEmpty, let family = plan.family(of: task) {
+      legs[family.index].running += (new.isRunning ? 1 : 0) - (old.isRunning ? 1 : 0)
+      legs[family.index].ended += (new.isTerminal ? 1 : 0) - (old.isTerminal ? 1 : 0)
+    }
     if old == .waiting, new != .waiting, !interrupted.isEmpty {
       interrupted.removeAll { $0 == task }
     }
@@ -92,6 +99,18 @@ package struct DriveModel {
       if old == .suspended, new == .running, let place = place(of: task) {
         running[place].download?.toldMilliseconds = now
       }
+    }
+  }
+
+  /// The families of which a leg runs, each with how many of its legs in this drive have ended, and how
+  /// many there are.
+  var runningFamilies: [(name: String, ended: Int, total: Int)] {
+    legs.indices.lazy.filter { legs[$0].running > 0 }.map { index in
+      let family = FamilyID(index)
+      let total = plan.legs(family).count {
+        scope.selected.contains(TaskID($0)) && !scope.reused.contains(TaskID($0))
+      }
+      return (plan.familyName(family), legs[index].ended, total)
     }
   }
 

@@ -46,6 +46,10 @@ package final class Plan: @unchecked Sendable {
   package let manifest: ManifestEntry
   let downloads: Column<DownloadEntry>
   let secretEntries: Column<SecretEntry>
+  let globs: Column<GlobEntry>
+  /// In the order of their tasks.
+  package let families: Column<FamilyEntry>
+  let familyValues: Column<TextRef>
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
@@ -94,6 +98,9 @@ package final class Plan: @unchecked Sendable {
       self.manifest = manifests[0]
       self.downloads = try sections.column(.downloads)
       self.secretEntries = try sections.column(.secrets)
+      self.globs = try sections.column(.globs)
+      self.families = try sections.column(.families)
+      self.familyValues = try sections.column(.familyValues)
     } catch {
       release(bytes)
       throw error

@@ -18,6 +18,9 @@ package struct PlanBuilder: ~Copyable {
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
   package var secrets: [SecretEntry] = []
+  private var globs: [GlobEntry] = []
+  private var families: [FamilyEntry] = []
+  private var familyValues: [TextRef] = []
 
   package var resources: [ResourceEntry] = []
 
@@ -86,6 +89,24 @@ package struct PlanBuilder: ~Copyable {
 
   /// Notes that the plan is compiled from this file too, by its real path; the manifest comes first.
   package mutating func reads(file path: String) { files.append(intern(path)) }
+
+  /// Notes that legs are made of what fits a pattern.
+  package mutating func reads(glob: PlanInputs.FoundNames) {
+    globs.append(GlobEntry(pattern: intern(glob.pattern), folder: intern(glob.folder)))
+  }
+
+  /// Notes that tasks, one behind the other, are the legs of a family.
+  ///
+  /// - Parameter values: leg by leg, a text for each of the axes.
+  package mutating func addFamily(
+    _ name: TextRef, firstTask: TaskID, legCount: Int, axes: [TextRef], values: [TextRef]
+  ) {
+    families.append(
+      FamilyEntry(
+        name: name, firstTask: firstTask.rawValue, legCount: Int32(truncatingIfNeeded: legCount),
+        axes: list(axes), firstValue: UInt32(truncatingIfNeeded: familyValues.count)))
+    familyValues += values
+  }
 
   /// Notes that expressions read these variables of the inherited environment.
   package mutating func readsEnvironment(_ names: [String]) {
@@ -159,6 +180,9 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)
+    writer.add(.globs, globs)
+    writer.add(.families, families)
+    writer.move(.familyValues, &familyValues)
     return .plan(writer.finish(taskCount: count, key: key))
   }
 

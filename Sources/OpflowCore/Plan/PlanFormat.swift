@@ -35,10 +35,11 @@
 //   3    amounts of the manifest's own resources in thousandths
 //   4    one record of a task for what it is not scheduled by; its place is gone
 //   5    secrets
+//   6    families, and the patterns that legs are made of
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 5
+  package static let version: UInt32 = 6
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }
@@ -60,4 +61,6 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case manifest
   case downloads
   case secrets
+  case globs
+  case families, familyValues
 }

@@ -32,10 +32,37 @@ package struct PlanInputs: Sendable {
   package var set: [String] = []
   /// All files of the manifest, the root first.
   package var files: [PlanFile] = []
+  /// The patterns on names of files that legs are made of, in the order in which they are read.
+  package var globs: [FoundNames] = []
   /// What expressions read of the inherited environment, by name; nil for what is not set.
   package var environment: [(name: String, value: String?)] = []
   /// Of a plan that speaks of it, which is never shared with another run.
   package var runID: String?
+
+  /// A pattern, and what fits it.
+  package struct FoundNames: Sendable {
+    package var pattern: String
+    /// Where it begins.
+    package var folder: String
+    /// Of the names that fit.
+    package var hash: PlanKey
+
+    package init(pattern: String, folder: String, hash: PlanKey) {
+      self.pattern = pattern
+      self.folder = folder
+      self.hash = hash
+    }
+
+    /// No name holds a NUL.
+    package static func hash(of names: [String]) -> PlanKey {
+      var bytes: [UInt8] = []
+      for name in names {
+        bytes += name.utf8
+        bytes.append(0)
+      }
+      return Hash.planKey(bytes)
+    }
+  }
 
   package init(opflowVersion: String, folder: String) {
     self.opflowVersion = opflowVersion
@@ -54,6 +81,10 @@ package struct PlanInputs: Sendable {
       add(file.path, to: &fields)
       add(file.realPath, to: &fields)
       add(file.content.description, to: &fields)
+    }
+    add(count: globs.count, to: &fields)
+    for glob in globs {
+      for text in [glob.pattern, glob.folder, glob.hash.description] { add(text, to: &fields) }
     }
     add(count: environment.count, to: &fields)
     for (name, value) in environment {
@@ -85,18 +116,28 @@ extension Plan {
   ///     includes, which variables its expressions read and whether they speak of the run's id.
   ///   - runID: of the run that the plan is to serve.
   ///   - file: a further file as it is now, by its path; nil where it cannot be read.
+  ///   - names: what fits a pattern in a folder; nil where that cannot be found out.
   ///   - variable: a variable of the inherited environment; nil where it is not set.
   package func inputs(
     ifCurrent inputs: PlanInputs, runID: String, file: (String) -> PlanFile?,
+    names: (_ pattern: String, _ folder: String) -> [String]? = { _, _ in nil },
     variable: (String) -> String?
   ) -> PlanInputs? {
     guard files.allSatisfy(isSound), environmentNames.allSatisfy(isSound),
+      globs.allSatisfy({ isSound($0.pattern) && isSound($0.folder) }),
       files.first.map(string) == inputs.files.first?.path
     else { return nil }
     var inputs = inputs
     for known in files.dropFirst() {
       guard let file = file(string(known)) else { return nil }
       inputs.files.append(file)
+    }
+    for glob in globs {
+      let (pattern, folder) = (string(glob.pattern), string(glob.folder))
+      guard let names = names(pattern, folder) else { return nil }
+      inputs.globs.append(
+        PlanInputs.FoundNames(
+          pattern: pattern, folder: folder, hash: PlanInputs.FoundNames.hash(of: names)))
     }
     inputs.environment = environmentRead(variable)
     inputs.runID = manifest.usesRunID == 1 ? runID : nil

@@ -16,6 +16,7 @@ extension Plan {
     try validateGraph()
     try validateOrder()
     try validateNames()
+    try validateFamilies()
   }
 
   /// Checks all that a worker takes for granted of one task: a worker looks at those that it runs, and

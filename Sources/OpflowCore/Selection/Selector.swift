@@ -1,4 +1,5 @@
-/// `--only`, `--skip`, `--rerun` and the tasks of `logs`: ids, patterns on ids, `tag:NAME`.
+/// `--only`, `--skip`, `--rerun` and the tasks of `logs`: ids, families, some of their legs, patterns on
+/// ids, `tag:NAME`.
 package enum Selector {
   /// The tasks that any of the selectors names.
   ///
@@ -10,14 +11,14 @@ package enum Selector {
     for selector in selectors {
       if let tag = tagName(selector) {
         try insertTagged(tag, selector, plan, into: &set)
+      } else if let legs = plan.legs(namedBy: selector) {
+        for task in legs { set.insert(task) }
       } else if Glob.isPattern(selector) {
         try insertMatching(selector, plan, into: &set)
       } else if let task = plan.task(named: selector) {
         set.insert(task)
       } else {
-        let names = plan.tasks.lazy.prefix(maxCandidates).map { plan.nameString(TaskID($0)) }
-        throw UnfitSelector(
-          selector: selector, nearest: NearestName.of(selector, among: names))
+        throw UnfitSelector(selector: selector, nearest: nearest(to: selector, plan))
       }
     }
     return set
@@ -25,6 +26,12 @@ package enum Selector {
 
   /// Names looked at for a hint: a mistake must not take long in a plan of a million tasks.
   private static let maxCandidates = 10_000
+
+  private static func nearest(to selector: String, _ plan: Plan) -> String? {
+    let families = plan.families.indices.lazy.map { plan.familyName(FamilyID($0)) }
+    let names = plan.tasks.lazy.prefix(maxCandidates).map { plan.nameString(TaskID($0)) }
+    return NearestName.of(selector, among: Array(families.prefix(maxCandidates)) + names)
+  }
 
   private static func tagName(_ selector: String) -> String? {
     selector.hasPrefix("tag:") ? String(selector.dropFirst(4)) : nil

@@ -12,5 +12,10 @@ package struct TaskFlags: OptionSet, Sendable {
   /// `on_interrupted: fail`
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
 
-  static let all: TaskFlags = [.finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted]
+  /// It stands for a family without legs, and is skipped as if its `if` were false, which it is too.
+  package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
+
+  static let all: TaskFlags = [
+    .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix,
+  ]
 }

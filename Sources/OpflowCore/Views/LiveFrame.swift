@@ -14,6 +14,7 @@ package struct TerminalSize: Equatable, Sendable {
 ///
 ///     fetch    3.2s  [=======>            ]   38%   76.0MiB/200.0MiB    24.1MiB/s  5s left
 ///     compile  1.1s
+///     test 7/12, build 3/4
 ///     [3/12] 4.0s, 2 running, 7 waiting
 struct LiveFrame {
   let model: DriveModel
@@ -42,8 +43,19 @@ struct LiveFrame {
       more.add("… and \(model.running.count - shown) more", .dim)
       lines.append(more)
     }
+    if room > 1, let families { lines.append(families) }
     lines.append(counts)
     return lines.map { $0.cut(to: columns) }
+  }
+
+  /// How far families are of which a leg runs; nil for none.
+  private var families: StyledLine? {
+    let families = model.runningFamilies
+    if families.isEmpty { return nil }
+    var line = StyledLine()
+    let parts = families.map { "\(CleanText.string($0.name)) \($0.ended)/\($0.total)" }
+    line.add(parts.joined(separator: ", "), .dim)
+    return line
   }
 
   private var counts: StyledLine {

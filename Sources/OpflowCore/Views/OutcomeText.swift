@@ -93,6 +93,7 @@ enum ReasonText {
     case nil: return ""
     case .ended(let reason): return reason.word.description
     case .skipped(.condition): return "`if` is false"
+    case .skipped(.emptyMatrix): return "empty matrix"
     case .skipped(.skipOption): return "by --skip"
     case .skipped(.upstream):
       return name.map { "because of \($0)" } ?? "its needs cannot be met"

@@ -6,6 +6,8 @@ package struct PlanView {
   private let entering: Entering
   private let reasons: [TaskID: Transition]
   private let palette: Palette
+  /// Each leg of a family has its own row.
+  private let showsAll: Bool
 
   private static let maxNeeds = 3
   private static let maxNames = 20
@@ -17,9 +19,10 @@ package struct PlanView {
   package init(
     plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
     reasons: [Transition], durations: TaskDurations = .unknown, capacities: [UInt64] = [],
-    owesFinally: Bool = false, color: Bool
+    owesFinally: Bool = false, showsAll: Bool = false, color: Bool
   ) {
     self.plan = plan
+    self.showsAll = showsAll
     self.capacities = capacities.isEmpty ? [options.maxParallel] : capacities
     var options = options
     options.maxParallel = self.capacities[0]
@@ -76,27 +79,44 @@ package struct PlanView {
     layout.measure("\(starts.count)", in: 0)
     // Nothing stands behind the last column, so it needs no width of its own.
     layout.measure(width: 1, in: 7)
-    for task in starts {
-      for (column, cell) in cells(task, demands).enumerated() {
+    let folds = showsAll ? [:] : FoldedLegs.of(starts, plan)
+    for (index, task) in starts.enumerated() {
+      guard let fold = fold(of: task, at: index, folds) else { continue }
+      for (column, cell) in cells(task, fold, demands).enumerated() {
         layout.measure(cell, in: column + 1)
       }
     }
     layout.writeTitles(into: &text, palette: palette)
     for (index, task) in starts.enumerated() {
-      let cells = cells(task, demands)
+      guard let fold = fold(of: task, at: index, folds) else { continue }
+      let cells = cells(task, fold, demands)
       layout.write(["\(index + 1)"] + cells + [ActionText.text(task, plan: plan)], into: &text)
       if text.bytes.count >= Self.pieceBytes { try sink(text.take()) }
     }
   }
 
+  /// The legs that the row of a task stands for: just itself, all that start of its family, or, where an
+  /// earlier one has the row, nil.
+  private func fold(
+    of task: TaskID, at index: Int, _ folds: [FamilyID: FoldedLegs]
+  ) -> FoldedLegs? {
+    guard !folds.isEmpty, let family = plan.family(of: task), let fold = folds[family] else {
+      return FoldedLegs(first: index, tasks: [task])
+    }
+    return fold.first == index ? fold : nil
+  }
+
   /// The row of a task, without its number and its command.
-  private func cells(_ task: TaskID, _ demands: [String]) -> [String] {
-    let priority = plan.priority[task.index]
-    return [
-      plan.nameString(task), DurationView.cell(task, entering.durations), needs(task),
-      demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
-      reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
-    ]
+  private func cells(_ task: TaskID, _ fold: FoldedLegs, _ demands: [String]) -> [String] {
+    fold.cells(plan) { task in
+      let priority = plan.priority[task.index]
+      return [
+        plan.nameString(task), DurationView.cell(task, entering.durations),
+        needs(task, isFolded: fold.tasks.count > 1),
+        demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
+        reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
+      ]
+    }
   }
 
   /// What does not run, and why not.
@@ -116,21 +136,42 @@ package struct PlanView {
     }
   }
 
-  private func needs(_ task: TaskID) -> String {
+  /// - Parameter isFolded: whether any legs of a family are told by its name.
+  private func needs(_ task: TaskID, isFolded: Bool) -> String {
     let edges = plan.needs(task)
     let isFinally = plan.flags(task).contains(.finally)
     if edges.isEmpty { return isFinally ? "all others" : "" }
-    var names = edges.prefix(Self.maxNeeds).map { edge in
-      let name = plan.nameString(TaskID(plan.needTargets[edge]))
+    var names: [String] = []
+    var edge = edges.lowerBound
+    while edge < edges.upperBound, names.count < Self.maxNeeds {
+      let (name, count) = need(at: edge, of: edges, isFolded: isFolded)
       switch plan.needCondition(edge) {
-      case .success: return name
-      case .failure: return "\(name) (failed)"
-      case .finished: return "\(name) (finished)"
+      case .success: names.append(name)
+      case .failure: names.append("\(name) (failed)")
+      case .finished: names.append("\(name) (finished)")
       }
+      edge += count
     }
-    if edges.count > Self.maxNeeds { names.append("\(edges.count - Self.maxNeeds) more") }
+    if edge < edges.upperBound { names.append("\(edges.upperBound - edge) more") }
     if isFinally { names.append("all others") }
     return names.joined(separator: ", ")
+  }
+
+  /// What is needed by an edge: a task, or by it and those behind it all legs of a family.
+  private func need(
+    at edge: Int, of edges: Range<Int>, isFolded: Bool
+  ) -> (name: String, edges: Int) {
+    let target = TaskID(plan.needTargets[edge])
+    guard !showsAll, let family = plan.family(of: target) else {
+      return (plan.nameString(target), 1)
+    }
+    let legs = plan.legs(family)
+    let count = edges[edge...].prefix {
+      legs.contains(Int(plan.needTargets[$0]))
+        && plan.needCondition($0) == plan.needCondition(edge)
+    }.count
+    let isTold = isFolded || (count == legs.count && count > 1)
+    return isTold ? (plan.familyName(family), count) : (plan.nameString(target), 1)
   }
 
   /// What a task of that demand holds while it runs; one cpu goes without saying.

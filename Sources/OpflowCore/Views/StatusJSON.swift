@@ -14,6 +14,7 @@ package enum StatusJSON {
     json.string(status.state.rawValue)
     json.key("counts")
     write(status.counts, into: &json)
+    writeFamilies(status, into: &json)
     json.key("tasks")
     json.beginArray()
     for index in status.plan.tasks where status.included.contains(TaskID(index)) {
@@ -26,7 +27,7 @@ package enum StatusJSON {
     return json.bytes
   }
 
-  private static func write(_ counts: TaskCounts, into json: inout JSONWriter) {
+  static func write(_ counts: TaskCounts, into json: inout JSONWriter) {
     json.beginObject()
     json.key("pending")
     json.number(counts.pending)
@@ -53,6 +54,7 @@ package enum StatusJSON {
     json.beginObject()
     json.key("id")
     json.string(status.plan.nameBytes(task))
+    if let family = status.plan.family(of: task) { writeLeg(task, of: family, status, into: &json) }
     json.key("state")
     json.string(status.state(task).word)
     json.key("attempts")
@@ -83,6 +85,35 @@ package enum StatusJSON {
         progress: status.progress(task), nowMilliseconds: nowMilliseconds,
         report: status.report(task), keptBytes: status.keptBytes[task]
       ).write(target: status.plan.downloadTarget(task), into: &json)
+    }
+    json.endObject()
+  }
+
+  /// Of a manifest that has any.
+  private static func writeFamilies(_ status: RunStatus, into json: inout JSONWriter) {
+    if status.plan.families.isEmpty { return }
+    json.key("families")
+    json.beginArray()
+    for index in status.plan.families.indices {
+      let family = FamilyID(index)
+      let isIncluded = status.plan.legs(family).contains { status.included.contains(TaskID($0)) }
+      if isIncluded { FamilyStatus(family, status).write(into: &json) }
+    }
+    json.endArray()
+  }
+
+  /// Which leg a task is of its family.
+  private static func writeLeg(
+    _ task: TaskID, of family: FamilyID, _ status: RunStatus, into json: inout JSONWriter
+  ) {
+    let plan = status.plan
+    json.key("family")
+    json.string(plan.familyName(family))
+    json.key("matrix")
+    json.beginObject()
+    for (axis, value) in zip(plan.axes(family), plan.legValues(task, of: family)) {
+      json.key(plan.text(axis))
+      json.string(plan.text(value))
     }
     json.endObject()
   }

@@ -28,10 +28,16 @@ package struct StatusView {
   package func text() -> [UInt8] {
     var text = TextBuffer()
     writeHeading(into: &text)
-    let (tasks, rest) = shownTasks()
+    let (rows, rest) = shownRows()
+    let tasks = rows.compactMap { if case .task(let task) = $0 { task } else { nil } }
     var table = TextTable(["TASK", "STATE", "TIME", "TRIES", "WHY"], rightAligned: [2, 3])
-    for task in tasks { table.add(row(task)) }
-    if !tasks.isEmpty {
+    for row in rows {
+      switch row {
+      case .task(let task): table.add(self.row(task))
+      case .family(let family): table.add([family.label, family.state.word, "", "", family.words])
+      }
+    }
+    if !rows.isEmpty {
       text.endLine()
       table.write(into: &text, palette: palette, fitting: columns) { column, cell in
         column == 1 ? painted(cell) : cell
@@ -68,22 +74,59 @@ package struct StatusView {
     text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
   }
 
-  /// All tasks in the order of the manifest where they are few; of many what runs, what failed and
-  /// what was cut short, then what waits, then the rest.
-  private func shownTasks() -> (tasks: [TaskID], rest: Int) {
+  /// What a row is about.
+  private enum Row {
+    case task(TaskID)
+    /// All its legs, those that have rows of their own among them.
+    case family(FamilyStatus)
+  }
+
+  /// All rows in the order of the manifest where they are few; of many what runs, what failed and what
+  /// was cut short, then what waits, then the rest.
+  private func shownRows() -> (rows: [Row], rest: Int) {
     // A copy for all tasks, not one for each.
     let status = status
     let plan = status.plan
-    if showsAll || status.counts.total <= Self.maxRows {
-      return (plan.tasks.map { TaskID($0) }.filter { status.included.contains($0) }, 0)
+    if showsAll || (status.counts.total <= Self.maxRows && plan.families.isEmpty) {
+      return (
+        plan.tasks.map { TaskID($0) }.filter { status.included.contains($0) }.map { .task($0) }, 0
+      )
     }
-    var groups: [[TaskID]] = [[], [], [], []]
-    for index in plan.tasks where status.included.contains(TaskID(index)) {
-      let group = Self.group(status.state(TaskID(index)))
-      if groups[group].count < Self.maxRows { groups[group].append(TaskID(index)) }
+    var all: [Row] = []
+    var groups: [[Row]] = [[], [], [], []]
+    var count = 0
+    func add(_ row: Row, _ state: TaskState) {
+      count += 1
+      if all.count < Self.maxRows { all.append(row) }
+      let group = Self.group(state)
+      if groups[group].count < Self.maxRows { groups[group].append(row) }
     }
-    let tasks = Array(groups.joined().prefix(Self.maxRows))
-    return (tasks, status.counts.total - tasks.count)
+    var next = 0
+    while next < plan.taskCount {
+      let task = TaskID(next)
+      next += 1
+      guard let family = plan.family(of: task) else {
+        if status.included.contains(task) { add(.task(task), status.state(task)) }
+        continue
+      }
+      next = plan.legs(family).upperBound
+      addFamily(family, add)
+    }
+    if count <= Self.maxRows { return (all, 0) }
+    let rows = Array(groups.joined().prefix(Self.maxRows))
+    return (rows, count - rows.count)
+  }
+
+  /// A row for a family, and one for each leg that runs or did not go well.
+  private func addFamily(_ family: FamilyID, _ add: (Row, TaskState) -> Void) {
+    let status = status
+    let legs = status.plan.legs(family).lazy.map { TaskID($0) }
+      .filter { status.included.contains($0) }
+    guard let first = legs.first else { return }
+    if legs.dropFirst().isEmpty { return add(.task(first), status.state(first)) }
+    let row = FamilyStatus(family, status)
+    add(.family(row), row.state)
+    for leg in legs where Self.group(status.state(leg)) < 2 { add(.task(leg), status.state(leg)) }
   }
 
   private static func group(_ state: TaskState) -> Int {

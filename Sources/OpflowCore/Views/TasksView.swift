@@ -12,11 +12,16 @@ package enum TasksView {
     text.add("\(CleanText.string(manifest)): \(tasks)")
     text.endLine()
     var table = TextTable(["TASK", "DESCRIPTION"])
-    for index in plan.tasks {
+    var next = 0
+    while next < plan.taskCount {
+      let task = TaskID(next)
+      let family = plan.family(of: task)
+      let name = family.map { "\(plan.familyName($0)) (\(plan.legs($0).count) legs)" }
       table.add([
-        CleanText.string(plan.nameString(TaskID(index))),
-        CleanText.string(plan.string(plan.record(TaskID(index)).description)),
+        CleanText.string(name ?? plan.nameString(task)),
+        CleanText.string(plan.string(plan.record(task).description)),
       ])
+      next = family.map { plan.legs($0).upperBound } ?? next + 1
     }
     table.write(into: &text, palette: palette)
     if let newest {

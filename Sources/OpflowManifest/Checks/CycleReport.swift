@@ -1,7 +1,7 @@
 /// Tells of tasks that wait for each other.
 struct CycleReport {
   let needs: NeedList
-  let tasks: TaskDeclarations
+  let tasks: TaskList
 
   /// Names every ring of needs in full.
   func report(to mistakes: Mistakes) {

@@ -4,75 +4,171 @@ internal import OpflowCore
 struct NeedResolver {
   let mistakes: Mistakes
   let suggestions: Suggestions
+  private let tasks: TaskList
   private(set) var needs = NeedList()
   /// For each task, the last one that said it needs it.
   private var stamps: [Int32]
   private var finallyTasks: [Bool]
+  private var families: FamilyNeeds
   /// Whether all tasks are declared; where a file could not be read, an unknown one may stand in it.
   var knowsAll = true
 
-  init(mistakes: Mistakes, suggestions: Suggestions, taskCount: Int, nodeCount: Int) {
+  /// Most needs of a manifest, where families make many of one.
+  static let mostNeeds = 20_000_000
+
+  init(
+    _ tasks: TaskList, texts: MatrixTexts, mistakes: Mistakes, suggestions: Suggestions,
+    nodeCount: Int
+  ) {
+    self.tasks = tasks
     self.mistakes = mistakes
     self.suggestions = suggestions
-    stamps = [Int32](repeating: -1, count: taskCount)
-    finallyTasks = [Bool](repeating: false, count: taskCount)
-    needs.reserve(taskCount: taskCount, edgeCount: min(nodeCount, taskCount * 4))
+    families = FamilyNeeds(mistakes: mistakes, suggestions: suggestions, texts: texts)
+    stamps = [Int32](repeating: -1, count: tasks.count)
+    finallyTasks = [Bool](repeating: false, count: tasks.count)
+    needs.reserve(taskCount: tasks.count, edgeCount: min(nodeCount, tasks.count * 4))
   }
 
   /// Adds the needs of a task, in the order of their numbers.
   /// A need then has the id of its task, whatever its file calls that.
-  mutating func add(_ task: inout TaskValues, _ number: Int, of declared: TaskDeclarations) {
+  ///
+  /// - Parameters:
+  ///   - declaration: where it stands.
+  ///   - leg: of its family; nil for a task on its own, and for a family without legs.
+  mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
     if !task.needs.isEmpty {
-      let document = declared.document(number)
+      let document = tasks.declared.document(declaration)
       for index in task.needs.indices {
-        guard let target = add(task.needs[index], of: number, document, declared) else { continue }
-        let isOwnName = task.needs[index].name.count == declared.name(target).count
-        if !isOwnName { task.needs[index].name = declared.name(target) }
+        let name = task.needs[index].name
+        guard let target = tasks.declared.index(of: name, seenFrom: declaration) else {
+          addLegs(&task, index, number, declaration, leg, document)
+          continue
+        }
+        addTarget(target, &task.needs[index], number, declaration, document)
+        let id = tasks.declared.name(target)
+        if name.count != id.count { task.needs[index].name = id }
       }
     }
     needs.endTask()
   }
 
-  private mutating func add(
-    _ need: TaskValues.Need, of number: Int, _ document: YAMLDocument,
-    _ declared: TaskDeclarations
-  ) -> Int? {
-    guard let target = declared.index(of: need.name, seenFrom: number) else {
-      if knowsAll {
+  /// Adds all that is declared there: a task, or the legs of a family.
+  @inline(__always)
+  private mutating func addTarget(
+    _ needed: Int, _ need: inout TaskValues.Need, _ number: Int, _ declaration: Int,
+    _ document: YAMLDocument
+  ) {
+    let targets = tasks.tasks(of: needed)
+    if let family = tasks.familyNumber(of: needed), !tasks.families[family].ids.isEmpty {
+      let legCount = tasks.tasks(of: declaration).count
+      if legCount * targets.count > Self.mostNeeds {
         mistakes.error(
-          document.place(need.node), "unknown task `\(need.name.string)`",
-          help: severalHelp(need.name) ?? nearest(to: need.name, for: number, declared))
+          document.place(need.node),
+          "\(legCount) legs need \(targets.count) each, which is more than the"
+            + " \(Self.mostNeeds) needs that there may be",
+          help: Self.fewerHelp)
+        return
       }
-      return nil
+      need.legsDigest = families.digest(
+        ofFamily: family, tasks.families[family], need.condition)
     }
+    for target in targets where !add(target, need, number, document) { return }
+  }
+
+  /// Adds one edge; whether that went well.
+  @inline(__always)
+  private mutating func add(
+    _ target: Int, _ need: TaskValues.Need, _ number: Int, _ document: YAMLDocument
+  ) -> Bool {
     if target == number {
-      mistakes.error(document.place(need.node), "task `\(need.name.string)` needs itself")
-      return nil
+      mistakes.error(
+        document.place(need.node), "task `\(shown(target, need))` needs itself")
+      return false
     }
     if stamps[target] == Int32(truncatingIfNeeded: number) {
-      mistakes.error(document.place(need.node), "`\(need.name.string)` is needed twice")
-      return nil
+      mistakes.error(
+        document.place(need.node), "`\(shown(target, need))` is needed twice")
+      return false
     }
     stamps[target] = Int32(truncatingIfNeeded: number)
+    if needs.targets.count == Self.mostNeeds, !tasks.families.isEmpty {
+      mistakes.error(
+        document.place(need.node), "the legs have more than \(Self.mostNeeds) needs together",
+        help: Self.fewerHelp)
+    }
+    guard needs.targets.count < Self.mostNeeds || tasks.families.isEmpty else { return false }
     needs.add(target, on: need.condition, offset: document.offset(need.node))
-    return target
+    return true
+  }
+
+  /// A task as its need has it; a leg, of which that may name many, by its id.
+  private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
+    let isLeg = tasks.family(of: tasks.declaration(of: target))?.ids.isEmpty == false
+    return (isLeg ? tasks.name(target) : need.name).string
+  }
+
+  private static let fewerHelp =
+    "join families by their axes: `FAMILY[AXIS]`; or let one task stand between them"
+
+  // MARK: Legs
+
+  /// Adds the legs that a need with brackets names.
+  private mutating func addLegs(
+    _ task: inout TaskValues, _ index: Int, _ number: Int, _ declaration: Int, _ leg: Int?,
+    _ document: YAMLDocument
+  ) {
+    let need = task.needs[index]
+    let place = document.place(need.node)
+    guard let selector = LegSelector(need.name),
+      let target = tasks.declared.index(of: selector.family, seenFrom: declaration)
+    else { return reportUnknown(need, number, declaration, document) }
+    guard let familyNumber = tasks.familyNumber(of: target) else {
+      mistakes.error(
+        place, "`\(selector.family.string)` has no `matrix`, so there are no legs of it",
+        help: "write `\(selector.family.string)`")
+      return
+    }
+    let family = tasks.families[familyNumber]
+    let own = tasks.family(of: declaration)
+    // Where there are no legs, on either side, there is nothing to choose from.
+    if family.emptiness != nil || own?.emptiness != nil {
+      addTarget(target, &task.needs[index], number, declaration, document)
+      return
+    }
+    var needer = FamilyNeeds.Needer(name: task.name)
+    if let own, let leg { needer.leg = (own, leg) }
+    guard
+      let legs = families.legs(
+        selector, written: need.name, of: familyNumber, family, for: needer, at: place)
+    else { return }
+    let first = tasks.tasks(of: target).lowerBound
+    var digest: UInt64 = 0
+    for leg in legs {
+      digest &+= Digest.need(family.ids[Int(leg)], need.condition)
+      guard add(first + Int(leg), need, number, document) else { return }
+    }
+    task.needs[index].legsDigest = digest
+  }
+
+  private func reportUnknown(
+    _ need: TaskValues.Need, _ number: Int, _ declaration: Int, _ document: YAMLDocument
+  ) {
+    guard knowsAll else { return }
+    mistakes.error(
+      document.place(need.node), "unknown task `\(need.name.string)`",
+      help: severalHelp(need.name) ?? nearest(to: need.name, for: declaration))
   }
 
   /// What may have been meant: a name as the file of the task would write it.
-  private func nearest(to name: Text, for number: Int, _ declared: TaskDeclarations) -> String? {
+  private func nearest(to name: Text, for number: Int) -> String? {
+    let declared = tasks.declared
     let prefix = declared.prefix(number)
     let others = (0..<declared.count).lazy.filter { $0 != number }
     let own = others.filter { declared.part($0) == declared.part(number) }
       .map { declared.name($0).part(prefix.count..<declared.name($0).count) }
     if !prefix.isEmpty, let help = suggestions.help(for: name, among: own) { return help }
     return suggestions.help(for: name, among: others.map { declared.name($0) })
-  }
-
-  /// Reports tasks that need each other.
-  func reportCycles(_ declared: TaskDeclarations) {
-    guard !needs.allPointBack, needs.hasCycle else { return }
-    CycleReport(needs: needs, tasks: declared).report(to: mistakes)
   }
 
   /// Several ids in one text, as make has them.
@@ -85,15 +181,28 @@ struct NeedResolver {
     return ids.isEmpty ? nil : "several ids are a list: [\(ids.joined(separator: ", "))]"
   }
 
+  // MARK: All together
+
+  /// Reports tasks that need each other.
+  func reportCycles() {
+    guard !needs.allPointBack, needs.hasCycle else { return }
+    CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
+  }
+
   /// A task of the main part cannot wait for one that runs after all others.
-  func checkFinally(_ declared: TaskDeclarations) {
+  func checkFinally() {
     guard finallyTasks.contains(true) else { return }
     for task in 0..<needs.count where !finallyTasks[task] {
+      var last: Place?
       for edge in needs.edges(of: task) where finallyTasks[Int(needs.targets[edge])] {
+        // A family is one need of many tasks.
+        let place = needs.place(of: edge, in: tasks.document(task).file)
+        if place == last { continue }
+        last = place
         mistakes.error(
-          needs.place(of: edge, in: declared.document(task).file),
-          "task `\(declared.name(task).string)` needs the `finally` task"
-            + " `\(declared.name(Int(needs.targets[edge])).string)`, which runs after it",
+          place,
+          "task `\(tasks.name(task).string)` needs the `finally` task"
+            + " `\(tasks.name(Int(needs.targets[edge])).string)`, which runs after it",
           help: "make both `finally`, or neither")
       }
     }

@@ -88,7 +88,7 @@ struct FingerprintWriter {
   /// The same for equal needs in any order.
   private static func digest(of needs: [TaskValues.Need]) -> UInt64 {
     needs.reduce(0) {
-      $0 &+ Digest.combine(Hash.xxh3($1.name), UInt64($1.condition.rawValue))
+      $0 &+ ($1.legsDigest ?? Digest.need($1.name, $1.condition))
     }
   }
 }

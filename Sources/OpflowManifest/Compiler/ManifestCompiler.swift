@@ -64,7 +64,7 @@ package enum ManifestCompiler {
       reading.reportCycles()
       guard mistakes.errorCount == 0 else { return nil }
       return CheckedManifest(
-        warnings: mistakes.diagnostics(.warning, in: files.sources), taskCount: reading.taskCount,
+        warnings: mistakes.diagnostics(.warning, in: mistakes.files), taskCount: reading.taskCount,
         needCount: reading.needs.targets.count)
     }
   }
@@ -82,8 +82,7 @@ package enum ManifestCompiler {
   ) -> CompiledManifest? {
     guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
     var emitter = PlanEmitter(
-      files: [source.path] + files.further.read.map(\.path), taskCount: reading.taskCount,
-      nodeCount: reading.nodeCount, byteCount: reading.byteCount,
+      taskCount: reading.taskCount, nodeCount: reading.nodeCount, byteCount: reading.byteCount,
       fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints))
     reading.forEachTask { task, part, place, defaults in
       guard mistakes.errorCount == 0 else { return }
@@ -100,21 +99,20 @@ package enum ManifestCompiler {
       opflowVersion: options.opflowVersion,
       set: options.variables.map { "\($0.name)=\($0.value)" })
     inputs.files += files.further.planFiles
+    inputs.globs = reading.sources.globs
     inputs.environment = reading.inherited.read
     inputs.runID = reading.sawRunID ? options.runID : nil
-    let key = inputs.key
     let outcome = emitter.finish(
-      reading.manifest, needs: reading.needs, folder: source.folder,
-      listedSecrets: reading.secrets.listed,
-      environmentRead: inputs.environment.map(\.name), usesRunID: reading.sawRunID,
-      hasWarnings: !mistakes.all.isEmpty, key: key)
+      reading.manifest, tasks: reading.tasks, legTexts: reading.legTexts, needs: reading.needs,
+      inputs: inputs, listedSecrets: reading.secrets.listed, usesRunID: reading.sawRunID,
+      hasWarnings: !mistakes.all.isEmpty)
     guard case .plan(let bytes) = outcome else {
       reading.reportCycles()
       return nil
     }
     return CompiledManifest(
-      planBytes: bytes, planKey: key,
-      warnings: mistakes.diagnostics(.warning, in: files.sources),
+      planBytes: bytes, planKey: inputs.key,
+      warnings: mistakes.diagnostics(.warning, in: mistakes.files),
       environmentRead: inputs.environment, files: inputs.files,
       furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
       usesRunID: reading.sawRunID,
@@ -131,12 +129,12 @@ package enum ManifestCompiler {
     let mistakes = Mistakes()
     let files = PartLoader(source, options, mistakes)
     if source.bytes.count > maximumBytes {
-      mistakes.error(files.sources[0].place(0), "the manifest is larger than 1 GiB")
+      mistakes.error(mistakes.files[0].place(0), "the manifest is larger than 1 GiB")
     } else if let result = body(files, mistakes) {
       return result
     }
     throw ManifestError(
-      diagnostics: mistakes.diagnostics(.error, in: files.sources)
-        + mistakes.diagnostics(.warning, in: files.sources), errorCount: mistakes.errorCount)
+      diagnostics: mistakes.diagnostics(.error, in: mistakes.files)
+        + mistakes.diagnostics(.warning, in: mistakes.files), errorCount: mistakes.errorCount)
   }
 }

@@ -1,9 +1,15 @@
+internal import OpflowCore
+
 /// A manifest while it is read: what stands at the top of its files, then its tasks, one after the
 /// other. Everything wrong is reported on the way.
 struct ManifestReading: ~Copyable {
   let manifest: ManifestValues
+  let tasks: TaskList
+  /// What was read for matrices.
+  let sources: ReadSources
+  /// The values that legs have.
+  let legTexts = MatrixTexts()
   private let parts: [ManifestPart]
-  private let declared: TaskDeclarations
   private var resolver: NeedResolver
   private var written: WrittenPathCheck
   /// Texts of what stands at the top.
@@ -16,16 +22,21 @@ struct ManifestReading: ~Copyable {
   ) {
     guard let manifest = loader.load() else { return nil }
     let parts = loader.parts
-    let tasks = Self.declaredTasks(of: parts, mistakes)
+    let included = loader.further.read
+    let files = MatrixFiles(
+      loader.further, root: (parts[0].folder, source.displayFolder), mistakes,
+      store: loader.kept)
+    sources = ReadSources(
+      store: loader.kept, file: { files.open($0, in: $1) }, names: options.fileNames)
+    tasks = Self.tasks(of: parts, Self.declaredTasks(of: parts, mistakes), sources, legTexts)
     resolver = NeedResolver(
-      mistakes: mistakes, suggestions: parts[0].values.scope.suggestions, taskCount: tasks.count,
+      tasks, texts: legTexts, mistakes: mistakes, suggestions: parts[0].values.scope.suggestions,
       nodeCount: parts.reduce(0) { $0 + $1.document.nodeCount })
     resolver.knowsAll = !loader.isIncomplete
     written = WrittenPathCheck(
       mistakes: mistakes, stateFolder: options.stateFolder, readLink: options.readLink)
-    written.note(loader.sources[0], at: source.path)
-    for case (_, let file?) in loader.further.read { written.note(named: file.realPath) }
-    declared = tasks
+    written.note(loader.root, at: source.path)
+    for case (_, let file?) in included { written.note(named: file.realPath) }
     kept = loader.kept
     self.manifest = manifest
     self.parts = parts
@@ -50,7 +61,25 @@ struct ManifestReading: ~Copyable {
     return tasks
   }
 
-  var taskCount: Int { declared.count }
+  /// What is declared, with families as their legs.
+  private static func tasks(
+    of parts: [ManifestPart], _ declared: TaskDeclarations, _ sources: ReadSources,
+    _ texts: MatrixTexts
+  ) -> TaskList {
+    var families: [(declaration: Int, family: Family)] = []
+    var room = Family.mostLegs
+    var next = 0
+    for (index, part) in parts.enumerated() where part.document.hasMatrix {
+      while next < declared.count, declared.part(next) < index { next += 1 }
+      let first = next
+      while next < declared.count, declared.part(next) == index { next += 1 }
+      var reader = FamilyReader(part.values, sources, texts, folder: part.folder)
+      families += reader.read(declared, in: first..<next, room: &room)
+    }
+    return TaskList(declared, families: families)
+  }
+
+  var taskCount: Int { tasks.count }
   var needs: NeedList { resolver.needs }
   /// Absolute and normal.
   var folder: Text { parts[0].folder }
@@ -68,20 +97,73 @@ struct ManifestReading: ~Copyable {
   mutating func forEachTask(
     _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults) -> Void
   ) {
-    var number = 0
+    let declared = tasks.declared
+    var declaration = 0
     for (index, part) in parts.enumerated() {
       var reader = taskReader(of: part)
       var task = TaskValues(reader.defaults)
-      while number < declared.count, declared.part(number) == index {
-        reader.read(declared.key(number), name: declared.name(number), into: &task)
-        resolver.add(&task, number, of: declared)
-        written.note(task, in: part.document)
-        body(task, index, part.document.place(task.key), reader.defaults)
-        number += 1
+      let defaults = reader.defaults
+      while declaration < declared.count, declared.part(declaration) == index {
+        if let family = tasks.family(of: declaration) {
+          readFamily(family, declaration, part, &reader, &task) { task in
+            body(task, index, part.document.place(task.key), defaults)
+          }
+        } else {
+          reader.read(declared.key(declaration), name: declared.name(declaration), into: &task)
+          resolver.add(&task, tasks.tasks(of: declaration).lowerBound, declaration)
+          written.note(task, in: part.document)
+          body(task, index, part.document.place(task.key), defaults)
+        }
+        declaration += 1
       }
     }
-    resolver.checkFinally(declared)
+    resolver.checkFinally()
     written.check()
+  }
+
+  /// Reads the legs of a family, each with its own values.
+  private mutating func readFamily(
+    _ family: Family, _ declaration: Int, _ part: ManifestPart, _ reader: inout TaskReader,
+    _ task: inout TaskValues, _ body: (borrowing TaskValues) -> Void
+  ) {
+    let key = tasks.declared.key(declaration)
+    let name = tasks.declared.name(declaration)
+    let first = tasks.tasks(of: declaration).lowerBound
+    let scope = part.values.scope
+    reader.checkName(name, at: key)
+    scope.matrix = MatrixScope(names: family.names)
+    defer { scope.matrix = MatrixScope() }
+    if family.ids.isEmpty {
+      readWithoutLegs(key, name, scope, &reader, &task)
+      resolver.add(&task, first, declaration)
+      body(task)
+      return
+    }
+    let texts = legTexts
+    for (leg, id) in family.ids.enumerated() {
+      scope.matrix.setValues(family.values(of: leg).lazy.map { texts[$0] })
+      mistakes.beginLeg(id, of: part.document.place(key))
+      reader.read(key, as: id, into: &task)
+      resolver.add(&task, first + leg, declaration, leg: leg)
+      written.note(task, in: part.document)
+      body(task)
+    }
+    mistakes.endLegs()
+  }
+
+  /// Reads a family as one task that is skipped. Where it speaks of values that it has none of, nothing
+  /// is said of what comes of them.
+  private func readWithoutLegs(
+    _ key: Node, _ name: Text, _ scope: NameScope, _ reader: inout TaskReader,
+    _ task: inout TaskValues
+  ) {
+    scope.sawMatrix = false
+    mistakes.mute()
+    reader.read(key, as: name, into: &task)
+    mistakes.unmute()
+    if !scope.sawMatrix { reader.read(key, as: name, into: &task) }
+    task.flags.formUnion([.conditionFalse, .emptyMatrix])
+    task.written.removeAll()
   }
 
   private func taskReader(of part: ManifestPart) -> TaskReader {
@@ -96,5 +178,5 @@ struct ManifestReading: ~Copyable {
   }
 
   /// Reports tasks that need each other, once all are read.
-  func reportCycles() { resolver.reportCycles(declared) }
+  func reportCycles() { resolver.reportCycles() }
 }

@@ -60,6 +60,10 @@ package struct CompileOptions: Sendable {
   package var readFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile = {
     (_, _, _) throws(NamedFileFault) in throw .missing
   }
+  /// The names that a pattern fits in a folder, as seen from there: sorted by their bytes.
+  package var fileNames:
+    @Sendable (_ pattern: String, _ folder: String)
+      -> Result<[String], FileNameFault> = { _, _ in .success([]) }
   package var fingerprints = FingerprintStyle.relative
   /// Secrets that cannot be had, by name: a mistake where a task lists them.
   package var missingSecrets: [String: MissingSecret] = [:]

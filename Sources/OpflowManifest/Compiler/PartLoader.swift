@@ -6,8 +6,6 @@
 final class PartLoader {
   /// The root first, then each file behind the one that includes it.
   private(set) var parts: [ManifestPart] = []
-  /// Of what is read, for places; the root's first.
-  private(set) var sources: [SourceFile]
   /// Whether tasks are missing, since a file could not be read.
   private(set) var isIncomplete = false
   /// All files but the root.
@@ -16,6 +14,7 @@ final class PartLoader {
   let kept = TextStore()
 
   private let source: ManifestSource
+  let root: SourceFile
   private let options: CompileOptions
   private let mistakes: Mistakes
   private let tables = SchemaTables()
@@ -61,7 +60,7 @@ final class PartLoader {
     self.mistakes = mistakes
     given = GivenVariables(options.variables)
     further = FurtherFiles(options, rootBytes: source.bytes.count)
-    sources = [SourceFile(displayPath: source.displayPath, bytes: source.bytes)]
+    root = mistakes.open(displayPath: source.displayPath, bytes: source.bytes)
   }
 
   /// Reads all files.
@@ -69,7 +68,7 @@ final class PartLoader {
   /// - Returns: what the root says of the whole run; nil, with the mistake reported, when there is
   ///   nothing to read.
   func load() -> ManifestValues? {
-    guard let document = SyntaxMistakes.read(sources[0], mistakes) else { return nil }
+    guard let document = SyntaxMistakes.read(root, mistakes) else { return nil }
     let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
     scope.secrets.missing = options.missingSecrets
     scope.secrets.add(document)
@@ -187,10 +186,8 @@ final class PartLoader {
 
   private func document(of file: NamedFile, _ name: String) -> YAMLDocument? {
     if let known = documents[file.number] { return known }
-    let number = UInt32(truncatingIfNeeded: sources.count)
-    let source = SourceFile(number: number, displayPath: name, bytes: file.bytes)
-    sources.append(source)
-    let document = SyntaxMistakes.read(source, mistakes)
+    let document = SyntaxMistakes.read(
+      mistakes.open(displayPath: name, bytes: file.bytes), mistakes)
     documents[file.number] = .some(document)
     return document
   }
@@ -210,9 +207,7 @@ final class PartLoader {
       guard
         let file = try further.read(path, atMost: limit, mayBeMissing: entry.mayBeMissing)
       else { return nil }
-      let number = UInt32(truncatingIfNeeded: sources.count)
-      let source = SourceFile(number: number, displayPath: name, bytes: file.bytes)
-      sources.append(source)
+      let source = mistakes.open(displayPath: name, bytes: file.bytes)
       variableFiles[path] = source
       return source
     } catch {

@@ -29,15 +29,13 @@ struct PlanEmitter: ~Copyable {
   /// Whether the texts are more than a plan can hold.
   var isTooLarge: Bool { builder.arenaByteCount > Self.longestArena }
 
-  /// - Parameter files: real paths of all files, the root's first.
   init(
-    files: [String], taskCount: Int, nodeCount: Int, byteCount: Int,
+    taskCount: Int, nodeCount: Int, byteCount: Int,
     fingerprints: FingerprintWriter
   ) {
     self.fingerprints = fingerprints
     builder.reserve(
       taskCount: taskCount, edgeCount: min(nodeCount, taskCount * 8), textByteCount: byteCount)
-    for file in files { builder.reads(file: file) }
   }
 
   private mutating func begin(_ defaults: TaskDefaults) {
@@ -114,25 +112,44 @@ struct PlanEmitter: ~Copyable {
 
   /// Lays the plan out.
   consuming func finish(
-    _ manifest: ManifestValues, needs: NeedList, folder: String,
-    listedSecrets: TextTable, environmentRead: [String], usesRunID: Bool, hasWarnings: Bool,
-    key: PlanKey
+    _ manifest: ManifestValues, tasks: TaskList, legTexts: MatrixTexts, needs: NeedList,
+    inputs: PlanInputs, listedSecrets: TextTable, usesRunID: Bool, hasWarnings: Bool
   ) -> PlanBuilder.Outcome {
+    for file in inputs.files { builder.reads(file: file.path) }
+    for glob in inputs.globs { builder.reads(glob: glob) }
     for task in 0..<needs.count {
       for edge in needs.edges(of: task) {
         builder.addNeed(TaskID(needs.targets[edge]), on: needs.conditions[edge])
       }
       builder.endNeeds()
     }
+    addFamilies(of: tasks, legTexts)
     builder.resources = manifest.resources.entries { builder.intern($0) }
-    add(manifest.secrets, listed: listedSecrets, folder: folder)
-    builder.readsEnvironment(environmentRead)
+    add(manifest.secrets, listed: listedSecrets, folder: inputs.folder)
+    builder.readsEnvironment(inputs.environment.map(\.name))
     var entry = ManifestEntry(
       name: builder.intern(manifest.name), description: builder.intern(manifest.description),
-      folder: builder.intern(folder), maxParallel: manifest.maxParallel,
+      folder: builder.intern(inputs.folder), maxParallel: manifest.maxParallel,
       maxFailures: manifest.maxFailures, usesRunID: usesRunID)
     entry.hasWarnings = hasWarnings ? 1 : 0
-    return builder.finish(manifest: entry, key: key)
+    return builder.finish(manifest: entry, key: inputs.key)
+  }
+
+  private mutating func addFamilies(of tasks: TaskList, _ texts: MatrixTexts) {
+    tasks.forEachFamily { name, first, family in
+      if family.ids.isEmpty { return }
+      var refs: [Int32: TextRef] = [:]
+      var values: [TextRef] = []
+      values.reserveCapacity(family.values.count)
+      for value in family.values {
+        let ref = refs[value] ?? builder.intern(texts[value])
+        refs[value] = ref
+        values.append(ref)
+      }
+      builder.addFamily(
+        builder.intern(name), firstTask: TaskID(first), legCount: family.ids.count,
+        axes: family.names.map { builder.intern($0) }, values: values)
+    }
   }
 
   // MARK: Parts

@@ -13,6 +13,8 @@ final class Mistakes {
   }
 
   private(set) var all: [Mistake] = []
+  /// The files that places are in, by number.
+  private(set) var files: [SourceFile] = []
   private(set) var errorCount = 0
   /// Where values begin that are in no diagnostic.
   private(set) var secrets: [Secret] = []
@@ -20,6 +22,27 @@ final class Mistakes {
   private var settledPlaces: Set<Place> = []
   /// Levels of code that reads a second time what it reported on before.
   private var muted = 0
+  /// The leg that is read, where one is.
+  private var leg: Leg?
+
+  /// One of the many tasks that are read from one place.
+  private struct Leg {
+    var id: Text
+    /// Where the family is declared.
+    var place: Place
+    var isFirst = true
+    /// Where there are mistakes in this leg, and in those before it.
+    var places: Set<Place> = []
+    var placesBefore: Set<Place> = []
+
+    mutating func goOn(to id: Text) {
+      self.id = id
+      isFirst = false
+      if places.isEmpty { return }
+      placesBefore.formUnion(places)
+      places.removeAll()
+    }
+  }
 
   /// Beyond this, mistakes are counted only.
   private static let keptCount = 1000
@@ -31,6 +54,24 @@ final class Mistakes {
 
   /// Counts one more mistake; for when all that are kept are there.
   func count() { if muted == 0 { errorCount += 1 } }
+
+  /// Adds a file, so that mistakes can be in it.
+  func open(displayPath: String, bytes: [UInt8]) -> SourceFile {
+    let file = SourceFile(
+      number: UInt32(truncatingIfNeeded: files.count), displayPath: displayPath, bytes: bytes)
+    files.append(file)
+    return file
+  }
+
+  /// From now on mistakes are about that leg of the family that is declared at `place`: one that an
+  /// earlier leg has at the same place is not told again.
+  func beginLeg(_ id: Text, of place: Place) {
+    leg?.goOn(to: id)
+    if leg == nil { leg = Leg(id: id, place: place) }
+  }
+
+  /// Ends the last leg of a family.
+  func endLegs() { leg = nil }
 
   func error(
     _ place: Place, _ message: @autoclosure () -> String,
@@ -50,14 +91,25 @@ final class Mistakes {
   func settle(_ place: Place) { settledPlaces.insert(place) }
 
   func add(_ mistake: Mistake) {
-    if muted > 0 { return }
+    if muted > 0 || isToldOfLeg(mistake.place) { return }
     if mistake.severity == .error { errorCount += 1 }
     guard !isFull else { return }
     var mistake = mistake
+    if let leg {
+      if let place = mistake.place { self.leg?.places.insert(place) }
+      if !leg.isFirst {
+        mistake.notes.append((leg.place, "so it is in `\(leg.id.string)`"))
+      }
+    }
     mistake.message = Self.cut(mistake.message)
     mistake.help = mistake.help.map(Self.cut)
     mistake.notes = mistake.notes.map { ($0.place, Self.cut($0.message)) }
     all.append(mistake)
+  }
+
+  private func isToldOfLeg(_ place: Place?) -> Bool {
+    guard let leg, let place else { return false }
+    return leg.placesBefore.contains(place)
   }
 
   /// The beginning and the end of a text that is too long.
@@ -80,7 +132,7 @@ final class Mistakes {
   private func add(
     severity: Diagnostic.Severity, place: Place, message: () -> String, help: () -> String?
   ) {
-    if muted > 0 || settledPlaces.contains(place) { return }
+    if muted > 0 || settledPlaces.contains(place) || isToldOfLeg(place) { return }
     guard !isFull else {
       if severity == .error { errorCount += 1 }
       return

@@ -18,8 +18,8 @@ final class NameScope {
   private(set) var variableValues: [Text] = []
   private(set) var environment = TextTable()
   private(set) var environmentValues: [Text] = []
-  /// Names of the `matrix` of the task being read.
-  var matrixNames: [Text] = []
+  /// What `matrix.NAME` stands for in the task being read.
+  var matrix = MatrixScope()
   var taskID: Text?
 
   /// Those of all files of the manifest.
@@ -31,6 +31,9 @@ final class NameScope {
   /// Set when an expression speaks of `run.id` or of `task.id`.
   var sawRunID = false
   var sawTaskID = false
+
+  /// Set when an expression speaks of `matrix.NAME`.
+  var sawMatrix = false
 
   let suggestions: Suggestions
   /// Texts that live as long as the scope.
@@ -77,6 +80,52 @@ final class NameScope {
   }
 }
 
+/// The names of a `matrix`, and the values that they have in one leg.
+struct MatrixScope {
+  /// Whose names are asked for.
+  enum Owner {
+    /// A task without a `matrix`, or what is no task.
+    case none
+    /// The `matrix` itself, whose values are made before there are legs.
+    case matrix
+    case leg
+  }
+
+  var owner = Owner.none
+  private(set) var names: [Text] = []
+  /// Of a leg; none where there is none, and names stand for nothing.
+  private var values: [Text] = []
+
+  init(owner: Owner = .none) { self.owner = owner }
+
+  /// Of a task whose legs are not known.
+  init(names: [Text]) {
+    owner = .leg
+    self.names = names
+  }
+
+  /// Goes on to another leg.
+  mutating func setValues(_ values: some Sequence<Text>) {
+    self.values.removeAll(keepingCapacity: true)
+    self.values.append(contentsOf: values)
+  }
+
+  func value(_ name: Text) -> Text? {
+    for index in names.indices where names[index].isSame(as: name) {
+      return index < values.count ? values[index] : Text(start: nil, count: 0)
+    }
+    return nil
+  }
+
+  var helpForUnknown: String {
+    switch owner {
+    case .none: "only a task with a `matrix` has such names"
+    case .matrix: "a `matrix` is made before its legs; say it in `exclude` or `include`"
+    case .leg: "the task's `matrix` has no such name"
+    }
+  }
+}
+
 /// The names of one text's expressions: a scope, and where to say what is wrong.
 struct ScopedNames: ExpressionNames {
   let scope: NameScope
@@ -112,10 +161,9 @@ struct ScopedNames: ExpressionNames {
           offset: offset, message: "`task.id` has no value outside of a task", help: nil))
       return empty
     }
-    if name.hasPrefix("matrix."),
-      scope.matrixNames.contains(where: { $0.isSame(as: name.part(7..<name.count)) })
-    {
-      return empty
+    if name.hasPrefix("matrix.") {
+      scope.sawMatrix = true
+      if let value = scope.matrix.value(name.part(7..<name.count)) { return value }
     }
     report(unknown(name, at: offset))
     return empty
@@ -151,14 +199,12 @@ struct ScopedNames: ExpressionNames {
     let help: String
     if name.hasPrefix("matrix.") {
       help =
-        scope.suggestions.nearest(to: name.part(7..<name.count), among: scope.matrixNames)
-        .map { "did you mean `matrix.\($0.string)`?" }
-        ?? (scope.matrixNames.isEmpty
-          ? "`matrix` is not supported yet" : "the task's `matrix` has no such name")
+        scope.suggestions.nearest(to: name.part(7..<name.count), among: scope.matrix.names)
+        .map { "did you mean `matrix.\($0.string)`?" } ?? scope.matrix.helpForUnknown
     } else if name.contains(UInt8(ascii: ".")) {
       help =
         ForeignExpression.help(for: name)
-        ?? "an expression knows `vars.NAME`, `env.NAME`, `task.id` and `run.id`"
+        ?? "an expression knows `vars.NAME`, `env.NAME`, `matrix.NAME`, `task.id` and `run.id`"
     } else if scope.variables.index(of: name) != nil {
       help = "did you mean `vars.\(name.string)`?"
     } else {

@@ -41,6 +41,11 @@ struct TaskReader {
   ///
   /// - Parameter name: its id.
   mutating func read(_ key: Node, name: Text, into task: inout TaskValues) {
+    checkName(name, at: key)
+    read(key, as: name, into: &task)
+  }
+
+  func checkName(_ name: Text, at key: Node) {
     let document = values.document
     if let mistake = TaskName.mistake(document.text(key)) {
       values.mistakes.error(document.place(key), mistake, help: TaskName.rule)
@@ -49,6 +54,12 @@ struct TaskReader {
         document.place(key), "the id `\(name.string)` is longer than \(TaskName.longest) bytes",
         help: "with what its file is included as; give one of them a shorter name")
     }
+  }
+
+  /// Reads what a task declares as the task of that name: one leg of a family, of which the scope's
+  /// `matrix` speaks.
+  mutating func read(_ key: Node, as name: Text, into task: inout TaskValues) {
+    let document = values.document
     values.scratch.removeAll()
     values.scope.taskID = name
     task.begin(key: key, name: name, defaults)
@@ -59,7 +70,6 @@ struct TaskReader {
   }
 
   private mutating func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
-    laterKeys.begin(keys)
     readSettings(keys, into: &task)
     flags.read(keys, into: &task)
     if task.settings.failsWhenInterrupted { task.flags.insert(.failWhenInterrupted) }
@@ -67,7 +77,7 @@ struct TaskReader {
     if let node = keys[.needs] { needs.read(node, into: &task.needs) }
     if let names = keys.key(.secrets) { secrets.readNames(names, into: &task) }
     if task.kind == .download { secrets.addNamesOfHeaders(to: &task) }
-    laterKeys.end(keys, into: &task)
+    laterKeys.read(keys, into: &task)
   }
 
   private mutating func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {

@@ -31,6 +31,8 @@ struct TaskValues {
     var name: Text
     var node: Node
     var condition: NeedCondition
+    /// Of the names of the legs that it stands for; nil for a task's own name.
+    var legsDigest: UInt64?
   }
 
   struct WrittenFile {

@@ -64,7 +64,7 @@ enum TaskKey: Int, SchemaKey {
   }
 
   /// Those that are read, and refused.
-  private static let later: [TaskKey] = [.matrix, .inputs, .outputs]
+  private static let later: [TaskKey] = [.inputs, .outputs]
 
   var isSupported: Bool { !Self.later.contains(self) }
 
@@ -158,4 +158,37 @@ enum DownloadKey: Int, SchemaKey {
     case .maxSpeed: "max_speed"
     }
   }
+}
+
+/// Keys of a `matrix` that name no axis.
+enum MatrixKey: Int, SchemaKey {
+  case rows, exclude, include
+
+  var name: StaticString {
+    switch self {
+    case .rows: "rows"
+    case .exclude: "exclude"
+    case .include: "include"
+    }
+  }
+}
+
+/// Keys of an axis, or of `rows`, that is no list.
+enum AxisKey: Int, SchemaKey {
+  case range, glob, lines, file, after
+
+  var name: StaticString {
+    switch self {
+    case .range: "range"
+    case .glob: "glob"
+    case .lines: "lines"
+    case .file: "file"
+    case .after: "after"
+    }
+  }
+
+  static let ofAxes: [AxisKey] = [.range, .glob, .lines, .after]
+  static let ofRows: [AxisKey] = [.file, .after]
+
+  var isSupported: Bool { self != .after }
 }

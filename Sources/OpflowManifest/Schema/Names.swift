@@ -17,7 +17,8 @@ enum TaskName {
     return text.allSatisfy(isAllowed) ? nil : "`\(text.string)` is no id of a task"
   }
 
-  private static func isAllowed(_ byte: UInt8) -> Bool {
+  /// Whether an id may have that byte behind its first.
+  static func isAllowed(_ byte: UInt8) -> Bool {
     if ASCII.continuesName(byte) { return true }
     switch byte {
     case UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "@"), UInt8(ascii: ":"),

@@ -9,4 +9,6 @@ final class SchemaTables {
   let include = KeyTable<IncludeKey>()
   let download = KeyTable<DownloadKey>()
   let secret = KeyTable<SecretKey>()
+  let axis = KeyTable(AxisKey.ofAxes)
+  let rows = KeyTable(AxisKey.ofRows)
 }

@@ -10,6 +10,11 @@ enum Digest {
     withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) { Hash.xxh3($0) }
   }
 
+  /// Of a task that is needed. Those of several are added up.
+  static func need(_ name: Text, _ condition: NeedCondition) -> UInt64 {
+    combine(Hash.xxh3(name), UInt64(condition.rawValue))
+  }
+
   /// Of texts in order.
   static func list(_ texts: some Sequence<Text>) -> UInt64 {
     texts.reduce(0) { combine($0, Hash.xxh3($1)) }

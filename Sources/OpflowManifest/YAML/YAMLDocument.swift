@@ -23,6 +23,8 @@ final class YAMLDocument {
   let file: SourceFile
   /// Whether any text of it holds a `${{`.
   let hasExpressions: Bool
+  /// Whether any scalar of it is the word `matrix`: where none is, no task has that key.
+  let hasMatrix: Bool
   // SAFETY: tables of `tables`, which is never written and lives as long as the document.
   private let records: UnsafeBufferPointer<cyaml_record>
   private let texts: UnsafeBufferPointer<cyaml_text>
@@ -43,6 +45,7 @@ final class YAMLDocument {
     _ = cyaml_read(
       file.text.baseAddress?.assumingMemoryBound(to: UInt8.self), file.text.count, &tables)
     hasExpressions = tables.has_expressions != 0
+    hasMatrix = tables.has_matrix != 0
     records = UnsafeBufferPointer(start: tables.records, count: tables.record_count)
     texts = UnsafeBufferPointer(start: tables.texts, count: tables.text_count)
     textBytes = Text(start: tables.text_bytes, count: tables.text_length)

@@ -154,6 +154,7 @@ package struct ManifestFile {
       stateFolder: (state ?? StateFolder.beside(manifest: "\(folder)/-")).path,
       readLink: { try? Path.linkTarget($0) })
     options.readFile = furtherFile
+    options.fileNames = { FileNames.fitting($0, in: $1) }
     return options
   }
 
@@ -194,7 +195,7 @@ package struct ManifestFile {
       do throws(UnfitSelector) {
         _ = try Selector.tasks([word], of: plan)
       } catch {
-        let names = plan.tasks.prefix(Self.mostTasksTold + 1).map { plan.nameString(TaskID($0)) }
+        let names = Array(plan.foldedNames.prefix(Self.mostTasksTold + 1))
         throw .noSuchTask(error, manifest: displayPath, tasks: names)
       }
     }

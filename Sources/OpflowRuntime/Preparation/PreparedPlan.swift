@@ -114,7 +114,9 @@ extension Plan {
   /// All that compiling what `inputs` name would read, where it would give this very plan.
   func inputs(ifCurrent inputs: PlanInputs, runID: String) -> PlanInputs? {
     self.inputs(
-      ifCurrent: inputs, runID: runID, file: FurtherFile.planFile, variable: Environment.value)
+      ifCurrent: inputs, runID: runID, file: FurtherFile.planFile,
+      names: { pattern, folder in try? FileNames.fitting(pattern, in: folder).get() },
+      variable: Environment.value)
   }
 }
 

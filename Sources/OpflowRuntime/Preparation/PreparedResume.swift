@@ -50,8 +50,12 @@ package struct PreparedResume {
     entry.files = found.files
     decision.complete(&entry)
     self.entry = entry
+    let renamed = found.renamed
     warnings =
-      found.warnings + Self.warnings(folder, recovery, removed: decision.removed)
+      found.warnings + (renamed?.warnings ?? [])
+      + Self.warnings(
+        folder, recovery,
+        removed: decision.removed.filter { renamed?.contains($0) != true })
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 

@@ -85,11 +85,20 @@ package struct ResumedRun {
     return try Self.read(folder, plan, earlier: earlier)
   }
 
+  /// Families whose legs have other ids than in the run's last plan; nil for none.
+  var renamed: RenamedFamilies? {
+    guard let last, last.key != plan.key, !last.families.isEmpty else { return nil }
+    let renamed = RenamedFamilies(from: last, to: plan)
+    return renamed.families.isEmpty ? nil : renamed
+  }
+
   /// Tasks that the plan has and the run's last one had not; nil for none.
   var added: TaskSet? {
     guard let last, last.key != plan.key else { return nil }
+    let renamed = renamed
     var added: TaskSet?
     for index in plan.tasks where last.task(named: plan.nameBytes(TaskID(index))) == nil {
+      if let renamed, renamed.contains(plan.nameString(TaskID(index))) { continue }
       added = added ?? TaskSet(taskCount: plan.taskCount)
       added?.insert(TaskID(index))
     }

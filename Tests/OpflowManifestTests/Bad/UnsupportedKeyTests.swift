@@ -9,29 +9,6 @@ struct UnsupportedKeyTests {
 
   static let cases: [BadManifest] = [
     BadManifest(
-      "a matrix", task: "run: x\nmatrix: { arch: [a, b] }",
-      "4:5: `matrix` is not supported yet"),
-    BadManifest(
-      "a matrix that is a list", task: "run: x\nmatrix: [a]",
-      "4:5: `matrix` is not supported yet",
-      "4:13: `matrix` must be a map, not a list"),
-    BadManifest(
-      "a matrix with a text", task: "run: x\nmatrix: { arch: a }",
-      "4:5: `matrix` is not supported yet",
-      "4:21: `matrix.arch` must be a list, not a string"),
-    BadManifest(
-      "a matrix with an empty list", task: "run: x\nmatrix: { arch: [] }",
-      "4:5: `matrix` is not supported yet",
-      "4:21: `matrix.arch` is empty"),
-    BadManifest(
-      "a matrix with a null", task: "run: x\nmatrix: { arch: [~] }",
-      "4:5: `matrix` is not supported yet",
-      "4:22: `matrix.arch` must be a list of strings, numbers or booleans, not null"),
-    BadManifest(
-      "a matrix with an unknown name", task: "run: x ${{ matrix.arhc }}\nmatrix: { arch: [a] }",
-      "3:16: unknown name `matrix.arhc`",
-      "4:5: `matrix` is not supported yet"),
-    BadManifest(
       "inputs and outputs", task: "run: x\ninputs: [a]\noutputs: [b]",
       "4:5: `inputs` is not supported yet",
       "5:5: `outputs` is not supported yet"),

@@ -1,0 +1,107 @@
+/// A task with a `matrix`: the tasks that are its legs stand one behind the other.
+package struct FamilyEntry: Hashable, Sendable, BitwiseCopyable {
+  package var name: TextRef
+  package var firstTask: Int32
+  /// At least one.
+  package var legCount: Int32
+  /// Names that legs have values for: a list of texts, never the empty one.
+  package var axes: ListIndex
+  /// Of the plan's `familyValues`: leg by leg, a value for each of the names.
+  package var firstValue: UInt32
+
+  package init(
+    name: TextRef, firstTask: Int32, legCount: Int32, axes: ListIndex, firstValue: UInt32
+  ) {
+    self.name = name
+    self.firstTask = firstTask
+    self.legCount = legCount
+    self.axes = axes
+    self.firstValue = firstValue
+  }
+}
+
+/// A pattern on names of files that legs are made of.
+package struct GlobEntry: Hashable, Sendable, BitwiseCopyable {
+  package var pattern: TextRef
+  /// Where it begins; absolute.
+  package var folder: TextRef
+}
+
+/// The number of a family in a plan.
+package struct FamilyID: Hashable, Sendable, Comparable {
+  package let index: Int
+  package init(_ index: Int) { self.index = index }
+  package static func < (a: FamilyID, b: FamilyID) -> Bool { a.index < b.index }
+}
+
+extension Plan {
+  package func familyName(_ family: FamilyID) -> String { string(families[family.index].name) }
+
+  /// The tasks that are its legs.
+  package func legs(_ family: FamilyID) -> Range<Int> {
+    let entry = families[family.index]
+    return Int(entry.firstTask)..<(Int(entry.firstTask) + Int(entry.legCount))
+  }
+
+  /// The family that a task is a leg of; nil for a task on its own.
+  package func family(of task: TaskID) -> FamilyID? {
+    var low = 0
+    var high = families.count
+    while low < high {
+      let middle = (low + high) / 2
+      if Int(families[middle].firstTask) <= task.index { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, legs(FamilyID(low - 1)).contains(task.index) else { return nil }
+    return FamilyID(low - 1)
+  }
+
+  package func family(named name: UnsafeRawBufferPointer) -> FamilyID? {
+    families.firstIndex { text($0.name).equals(name) }.map { FamilyID($0) }
+  }
+
+  /// The names that its legs have values for.
+  package func axes(_ family: FamilyID) -> Column<TextRef> { list(families[family.index].axes) }
+
+  /// The values of a leg, one for each of the axes.
+  package func legValues(_ task: TaskID, of family: FamilyID) -> Column<TextRef> {
+    let entry = families[family.index]
+    let count = list(entry.axes).count
+    let first = Int(entry.firstValue) + (task.index - Int(entry.firstTask)) * count
+    return familyValues[first..<(first + count)]
+  }
+
+  /// The ids of all tasks in their order, with the name of a family for its legs.
+  package var foldedNames: some Sequence<String> {
+    var next = 0
+    return AnyIterator {
+      guard next < self.taskCount else { return nil }
+      let task = TaskID(next)
+      guard let family = self.family(of: task) else {
+        next += 1
+        return self.nameString(task)
+      }
+      next = self.legs(family).upperBound
+      return self.familyName(family)
+    }
+  }
+
+  /// Whether families are in the order of their tasks, share none, and have a value for each axis.
+  func validateFamilies() throws(PlanError) {
+    var nextTask = 0
+    for entry in families {
+      guard isSound(entry.name), entry.name.length > 0, Int(entry.firstTask) >= nextTask,
+        entry.legCount > 0, Int(entry.legCount) <= taskCount - Int(entry.firstTask),
+        entry.axes != 0, Int(entry.axes) + 1 < listOffsets.count
+      else { throw .reference(.families) }
+      nextTask = Int(entry.firstTask) + Int(entry.legCount)
+      let count = list(entry.axes).count * Int(entry.legCount)
+      guard Int(entry.firstValue) + count <= familyValues.count else {
+        throw .reference(.familyValues)
+      }
+    }
+    for value in familyValues where !isSound(value) { throw .reference(.familyValues) }
+    for glob in globs where !(isSound(glob.pattern) && isSound(glob.folder)) {
+      throw .reference(.globs)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/// Families whose legs have other ids since their `matrix` has other axes: a person is told so, instead of
+/// that many tasks are gone and as many are new.
+package struct RenamedFamilies {
+  package struct Family: Equatable, Sendable {
+    package var name: String
+    package var old: [String]
+    package var new: [String]
+  }
+
+  package let families: [Family]
+
+  /// - Parameter last: the plan that the run had.
+  package init(from last: Plan, to plan: Plan) {
+    var families: [Family] = []
+    for index in plan.families.indices {
+      let family = FamilyID(index)
+      var name = plan.familyName(family)
+      guard let before = name.withUTF8({ last.family(named: UnsafeRawBufferPointer($0)) }) else {
+        continue
+      }
+      let old = last.axes(before).map { last.string($0) }
+      let new = plan.axes(family).map { plan.string($0) }
+      let isRenamed =
+        old != new
+        && !last.legs(before).contains { plan.task(named: last.nameBytes(TaskID($0))) != nil }
+      if isRenamed { families.append(Family(name: name, old: old, new: new)) }
+    }
+    self.families = families
+  }
+
+  /// Whether it is a leg of one of them.
+  package func contains(_ id: String) -> Bool {
+    families.contains { id.utf8.starts(with: "\($0.name)[".utf8) }
+  }
+
+  package var warnings: [String] {
+    families.map { family in
+      "the legs of `\(CleanText.string(family.name))` are called by"
+        + " \(CleanText.string(family.new.joined(separator: ", "))) now, and were by"
+        + " \(CleanText.string(family.old.joined(separator: ", "))): all of them run"
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/// The legs of a family in one row.
+struct FamilyStatus {
+  let name: String
+  private let counts: TaskCounts
+
+  init(_ family: FamilyID, _ status: RunStatus) {
+    name = status.plan.familyName(family)
+    var counts = TaskCounts()
+    for index in status.plan.legs(family) where status.included.contains(TaskID(index)) {
+      counts.add(status.state(TaskID(index)))
+    }
+    self.counts = counts
+  }
+
+  /// `build 7/12`
+  var label: String { "\(name) \(counts.ended)/\(counts.total)" }
+
+  /// The state that wants attention most.
+  var state: TaskState {
+    if counts.running > 0 { return .running }
+    if counts.failed > 0 { return .failed }
+    if counts.cancelled > 0 { return .cancelled }
+    if counts.pending > 0 { return .waiting }
+    if counts.failedAllowed > 0 { return .failedAllowed }
+    if counts.succeeded > 0 { return .succeeded }
+    return counts.upToDate > 0 ? .upToDate : .skipped
+  }
+
+  /// How many legs are in which state; nothing where all are in one.
+  var words: String {
+    let parts = [
+      (counts.running, "running"), (counts.failed, "failed"),
+      (counts.failedAllowed, "failed (allowed)"), (counts.cancelled, "cancelled"),
+      (counts.pending, "pending"), (counts.succeeded, "succeeded"),
+      (counts.upToDate, "up to date"), (counts.skipped, "skipped"),
+    ].filter { $0.0 > 0 }
+    return parts.count > 1 ? parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") : ""
+  }
+
+  /// What `status --json` tells of it.
+  func write(into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("id")
+    json.string(name)
+    json.key("state")
+    json.string(state.word)
+    json.key("counts")
+    StatusJSON.write(counts, into: &json)
+    json.endObject()
+  }
+}

@@ -1,0 +1,36 @@
+/// Legs of a family that share a row of a plan's view.
+struct FoldedLegs {
+  /// Which of the starts the first one is.
+  var first: Int
+  /// In the order of their starts.
+  var tasks: [TaskID]
+
+  /// The families that have several legs among some tasks.
+  static func of(_ starts: [TaskID], _ plan: Plan) -> [FamilyID: FoldedLegs] {
+    if plan.families.isEmpty { return [:] }
+    var folds: [FamilyID: FoldedLegs] = [:]
+    for (index, task) in starts.enumerated() {
+      guard let family = plan.family(of: task) else { continue }
+      folds[family, default: FoldedLegs(first: index, tasks: [])].tasks.append(task)
+    }
+    return folds.filter { $0.value.tasks.count > 1 }
+  }
+
+  /// Legs that are looked at for what they have in common.
+  private static let mostLooks = 1000
+
+  /// The cells of the row: what all legs have in common, a blank for what they have not.
+  func cells(_ plan: Plan, _ cells: (TaskID) -> [String]) -> [String] {
+    var common = cells(tasks[0])
+    guard tasks.count > 1, let family = plan.family(of: tasks[0]) else { return common }
+    for task in tasks.dropFirst().prefix(Self.mostLooks) {
+      for (column, cell) in cells(task).enumerated() where cell != common[column] {
+        common[column] = ""
+      }
+    }
+    let count = plan.legs(family).count
+    let legs = tasks.count == count ? "\(count)" : "\(tasks.count) of \(count)"
+    common[0] = "\(plan.familyName(family)) (\(legs) legs)"
+    return common
+  }
+}

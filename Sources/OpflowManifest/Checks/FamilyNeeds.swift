@@ -1,0 +1,178 @@
+internal import OpflowCore
+
+/// Finds the legs that needs speak of.
+struct FamilyNeeds {
+  let mistakes: Mistakes
+  let suggestions: Suggestions
+  let texts: MatrixTexts
+  private let store = TextStore()
+  /// By family: what its legs together add to a digest of needs, for each condition.
+  private var wholeDigests: [Int: [NeedCondition: UInt64]] = [:]
+  private var indices: [IndexKey: LegIndex] = [:]
+  /// The brackets of ids that were cut, each with its leg, by family.
+  private var cutIDs: [Int: [String: Int]] = [:]
+
+  private struct IndexKey: Hashable {
+    var family: Int
+    var names: [Int]
+  }
+
+  /// The legs of a family by their values for some of its names.
+  private struct LegIndex {
+    var table = TupleTable()
+    /// Behind each other, those of one list of values together.
+    var legs: [Int32: [Int32]] = [:]
+  }
+
+  /// A task that needs something.
+  struct Needer {
+    var name: Text
+    /// Its family and its leg; nil for a task on its own.
+    var leg: (family: Family, number: Int)?
+  }
+
+  init(mistakes: Mistakes, suggestions: Suggestions, texts: MatrixTexts) {
+    self.mistakes = mistakes
+    self.suggestions = suggestions
+    self.texts = texts
+  }
+
+  /// What the fingerprint of a task that needs a whole family has of it.
+  mutating func digest(
+    ofFamily number: Int, _ family: Family, _ condition: NeedCondition
+  ) -> UInt64 {
+    if let known = wholeDigests[number]?[condition] { return known }
+    let digest = family.ids.reduce(0) { $0 &+ Digest.need($1, condition) }
+    wholeDigests[number, default: [:]][condition] = digest
+    return digest
+  }
+
+  /// The legs that a selector names, in their order; nil, reported, where there are none.
+  mutating func legs(
+    _ selector: LegSelector, written text: Text, of number: Int, _ family: Family,
+    for needer: Needer,
+    at place: Place
+  ) -> [Int32]? {
+    if LegName.isCut(text), let leg = cutLeg(text, of: number, family) { return [leg] }
+    guard let wanted = values(selector, family, for: needer, at: place) else { return nil }
+    let names = wanted.map(\.name)
+    let index = index(of: number, family, names: names)
+    if let key = index.table.find(wanted.lazy.map(\.value)), let legs = index.legs[key] {
+      return legs
+    }
+    reportNone(selector, wanted, family, needer, place)
+    return nil
+  }
+
+  private mutating func cutLeg(_ id: Text, of number: Int, _ family: Family) -> Int32? {
+    if cutIDs[number] == nil {
+      var ids: [String: Int] = [:]
+      for (leg, id) in family.ids.enumerated() where LegName.isCut(id) {
+        ids[Self.brackets(of: id)] = leg
+      }
+      cutIDs[number] = ids
+    }
+    return cutIDs[number]?[Self.brackets(of: id)].map { Int32(truncatingIfNeeded: $0) }
+  }
+
+  /// What an id has behind the name of its family, which in another file may be shorter.
+  private static func brackets(of id: Text) -> String {
+    id.part((id.firstIndex(of: UInt8(ascii: "[")) ?? 0)..<id.count).string
+  }
+
+  private mutating func index(of number: Int, _ family: Family, names: [Int]) -> LegIndex {
+    let key = IndexKey(family: number, names: names)
+    if let known = indices[key] { return known }
+    var index = LegIndex()
+    for leg in family.ids.indices {
+      let (number, _) = index.table.insert(names.lazy.map { family.value($0, of: leg) })
+      index.legs[number, default: []].append(Int32(truncatingIfNeeded: leg))
+    }
+    indices[key] = index
+    return index
+  }
+
+  /// The values that legs must have, sorted by name; nil, reported, for what makes no sense.
+  private func values(
+    _ selector: LegSelector, _ family: Family, for needer: Needer, at place: Place
+  ) -> [(name: Int, value: Int32)]? {
+    var wanted: [(name: Int, value: Int32)] = []
+    for part in selector.parts {
+      let axis = part.axis.string
+      guard let name = family.index(of: part.axis) else {
+        mistakes.error(
+          place, "the `matrix` of `\(selector.family.string)` has no `\(axis)`",
+          help: suggestions.help(for: part.axis, among: family.names)
+            ?? "its names are \(family.names.map(\.string).joined(separator: ", "))")
+        return nil
+      }
+      if wanted.contains(where: { $0.name == name }) {
+        mistakes.error(
+          place, "`\(axis)` stands twice in what is needed of `\(selector.family.string)`")
+        return nil
+      }
+      if let value = part.value {
+        let value = LegName.unescaped(value, store: store)
+        wanted.append((name, texts.knownNumber(of: value) ?? -1))
+        continue
+      }
+      guard let leg = needer.leg else {
+        mistakes.error(
+          place, "`\(needer.name.string)` has no `matrix` to join `\(selector.family.string)` by",
+          help: "name the legs: `\(selector.family.string)[\(axis)=…]`, or all of them:"
+            + " `\(selector.family.string)`")
+        return nil
+      }
+      guard let own = leg.family.index(of: part.axis) else {
+        mistakes.error(
+          place, "the task's own `matrix` has no `\(axis)` to join `\(selector.family.string)` by",
+          help: suggestions.help(for: part.axis, among: leg.family.names)
+            ?? "its names are \(leg.family.names.map(\.string).joined(separator: ", "))")
+        return nil
+      }
+      wanted.append((name, leg.family.value(own, of: leg.number)))
+    }
+    return wanted.sorted { $0.name < $1.name }
+  }
+
+  private func reportNone(
+    _ selector: LegSelector, _ wanted: [(name: Int, value: Int32)], _ family: Family,
+    _ needer: Needer, _ place: Place
+  ) {
+    let family = family
+    let isJoin = selector.parts.contains { $0.value == nil }
+    let parts = wanted.map { name, value in
+      let written = selector.parts.first { $0.axis.isSame(as: family.names[name]) }?.value
+      let text = written ?? texts[value]
+      return "\(family.names[name].string)=\(text.string)"
+    }
+    mistakes.error(
+      place,
+      "no leg of `\(selector.family.string)` has \(parts.joined(separator: ", "))"
+        + (isJoin ? ", which `\(needer.name.string)` needs" : ""),
+      help: nearestHelp(selector, wanted, family)
+        ?? (isJoin
+          ? "every leg of a task that joins needs a partner: `exclude` it, or add one" : nil)
+    )
+  }
+
+  /// For a value of an axis that none of the legs has.
+  private func nearestHelp(
+    _ selector: LegSelector, _ wanted: [(name: Int, value: Int32)], _ family: Family
+  ) -> String? {
+    for part in selector.parts {
+      guard let value = part.value, let name = family.index(of: part.axis) else { continue }
+      var seen: Set<Int32> = []
+      for leg in family.ids.indices where seen.count < 1000 {
+        seen.insert(family.value(name, of: leg))
+      }
+      if let known = wanted.first(where: { $0.name == name })?.value, seen.contains(known) {
+        continue
+      }
+      if let nearest = suggestions.nearest(to: value, among: seen.sorted().map { texts[$0] }) {
+        return "did you mean `\(selector.family.string)[\(part.axis.string)=\(nearest.string)]`?"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,34 @@
+/// A task with a `matrix`: a name for all its legs.
+struct Family {
+  /// Most legs that the families of a manifest have together.
+  static let mostLegs = 1_000_000
+
+  enum Emptiness {
+    /// A file or a pattern gives it no leg: it is a task that is skipped.
+    case empty
+    /// Its `matrix` is wrong, and reported.
+    case unknown
+  }
+
+  /// The names that `matrix.NAME` may speak of.
+  var names: [Text] = []
+  /// Those of them that are in a leg's id, in their order.
+  var namingNames: [Int] = []
+  /// Of the legs, in their order; empty where there are none.
+  var ids: [Text] = []
+  /// Leg by leg, a value for each name, by `MatrixTexts`.
+  var values: [Int32] = []
+  /// Why there is no leg; nil where there are any.
+  var emptiness: Emptiness?
+
+  /// How many tasks it is: a family without legs is one.
+  var taskCount: Int { max(1, ids.count) }
+
+  func values(of leg: Int) -> ArraySlice<Int32> {
+    values[(leg * names.count)..<((leg + 1) * names.count)]
+  }
+
+  func value(_ name: Int, of leg: Int) -> Int32 { values[leg * names.count + name] }
+
+  func index(of name: Text) -> Int? { names.firstIndex { $0.isSame(as: name) } }
+}

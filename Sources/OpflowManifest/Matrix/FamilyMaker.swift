@@ -1,0 +1,173 @@
+/// Makes the legs of a `matrix`: all combinations, less `exclude`, then `include`.
+///
+/// The last axis goes through its values first. Nothing is made before it is known to be few enough.
+struct FamilyMaker {
+  let document: YAMLDocument
+  let mistakes: Mistakes
+  let texts: MatrixTexts
+  /// Holds ids.
+  let store: TextStore
+
+  /// - Parameters:
+  ///   - name: of the family.
+  ///   - key: where it is declared.
+  ///   - room: how many legs there may be.
+  func make(_ matrix: Matrix, name: Text, key: Node, room: Int) -> Family {
+    var family = Family()
+    family.names = matrix.names
+    family.namingNames = matrix.namingNames
+    guard let product = matrix.productCount, product + matrix.included.count <= room else {
+      reportTooMany(matrix, key, room)
+      family.emptiness = .unknown
+      return family
+    }
+    addProduct(matrix, product, to: &family)
+    addIncluded(matrix, to: &family)
+    makeIDs(name, key, &family)
+    guard family.ids.isEmpty else { return family }
+    family.emptiness = .empty
+    if let node = matrix.excludeNode, product > 0 {
+      if matrix.isOfFiles {
+        mistakes.warning(
+          document.place(node), "`exclude` leaves no leg",
+          help: "the task is skipped, and what needs it runs")
+      } else {
+        mistakes.error(document.place(node), "`exclude` leaves no leg")
+        family.emptiness = .unknown
+      }
+    }
+    return family
+  }
+
+  private func reportTooMany(_ matrix: Matrix, _ key: Node, _ room: Int) {
+    let counts = matrix.factors.map { "\($0.count)" }.joined(separator: " × ")
+    let more = matrix.included.isEmpty ? "" : " + \(matrix.included.count)"
+    let product = matrix.productCount.map { matrix.factors.count > 1 ? " = \($0)" : "" }
+    mistakes.error(
+      document.place(key), "too many legs: \(counts)\(product ?? "")\(more)",
+      help: room == Family.mostLegs
+        ? "a manifest has at most \(room)"
+        : "a manifest has at most \(Family.mostLegs), of which \(room) are left here")
+  }
+
+  // MARK: Combinations
+
+  private func addProduct(_ matrix: Matrix, _ count: Int, to family: inout Family) {
+    let lists = matrix.factors.map { values(of: $0) }
+    let excludes = ExcludedValues(matrix.excluded)
+    family.values.reserveCapacity(count * matrix.names.count)
+    var leg: [Int32] = []
+    for number in 0..<count {
+      leg.removeAll(keepingCapacity: true)
+      var rest = number
+      var below = count
+      for (factor, list) in zip(matrix.factors, lists) {
+        below /= factor.count
+        let row = rest / below
+        rest %= below
+        let width = factor.names.count
+        leg += list[(row * width)..<((row + 1) * width)]
+      }
+      if !excludes.take(leg) { family.values += leg }
+    }
+    for item in excludes.unused {
+      mistakes.warning(
+        document.place(item.node), "this item of `exclude` fits no leg",
+        help: "its values are compared with those of the axes as texts")
+    }
+  }
+
+  private func values(of factor: Matrix.Factor) -> [Int32] {
+    guard let range = factor.range else { return factor.values }
+    return range.map { texts.number(of: store.copy("\($0)")) }
+  }
+
+  private func addIncluded(_ matrix: Matrix, to family: inout Family) {
+    if matrix.included.isEmpty { return }
+    var known = TupleTable()
+    let width = matrix.names.count
+    let made = family.values
+    for start in stride(from: 0, to: made.count, by: max(1, width)) {
+      _ = known.insert(matrix.namingNames.lazy.map { made[start + $0] })
+    }
+    for item in matrix.included {
+      let leg = item.items.map(\.value)
+      guard known.insert(matrix.namingNames.lazy.map { leg[$0] }).isNew else {
+        let values = matrix.namingNames.map {
+          "\(matrix.names[$0].string)=\(texts[leg[$0]].string)"
+        }
+        mistakes.error(
+          document.place(item.node),
+          "there is a leg with \(values.joined(separator: ", ")) already: two would be alike",
+          help: "`include` adds whole legs, and changes none")
+        continue
+      }
+      family.values += leg
+    }
+  }
+
+  private func makeIDs(_ name: Text, _ key: Node, _ family: inout Family) {
+    let (axes, naming, values) = (family.names, family.namingNames, family.values)
+    if axes.isEmpty { return }
+    let names = LegName(store: store)
+    var cut = TextTable()
+    family.ids.reserveCapacity(values.count / axes.count)
+    for start in stride(from: 0, to: values.count, by: axes.count) {
+      let id = names.make(name, naming.lazy.map { (axes[$0], texts[values[start + $0]]) })
+      if LegName.isCut(id), !cut.insert(id).isNew {
+        mistakes.error(
+          document.place(key), "two legs have one id, `\(id.string)`, since their values are long")
+      }
+      family.ids.append(id)
+    }
+  }
+}
+
+/// The items of `exclude`, by the names that they speak of, so that a leg is looked for once for each
+/// set of names.
+private final class ExcludedValues {
+  private struct Group {
+    var names: [Int]
+    var table = TupleTable()
+    /// Items by their numbers in the table.
+    var items: [Int32: Int] = [:]
+  }
+
+  private var groups: [Group] = []
+  private let items: [Matrix.Values]
+  private var isUsed: [Bool]
+
+  init(_ items: [Matrix.Values]) {
+    self.items = items
+    isUsed = [Bool](repeating: false, count: items.count)
+    for (index, item) in items.enumerated() {
+      let sorted = item.items.sorted { $0.name < $1.name }
+      let names = sorted.map(\.name)
+      let group: Int
+      if let known = groups.firstIndex(where: { $0.names == names }) {
+        group = known
+      } else {
+        group = groups.count
+        groups.append(Group(names: names))
+      }
+      let (number, isNew) = groups[group].table.insert(sorted.map(\.value))
+      // One that says the same again is not found out as unused.
+      if isNew { groups[group].items[number] = index } else { isUsed[index] = true }
+    }
+  }
+
+  /// Whether a leg is excluded.
+  func take(_ leg: [Int32]) -> Bool {
+    var isTaken = false
+    for group in groups {
+      guard let number = group.table.find(group.names.lazy.map { leg[$0] }),
+        let item = group.items[number]
+      else { continue }
+      isUsed[item] = true
+      isTaken = true
+    }
+    return isTaken
+  }
+
+  var unused: [Matrix.Values] { zip(items, isUsed).filter { !$1 }.map(\.0) }
+}

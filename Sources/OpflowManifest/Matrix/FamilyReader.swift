@@ -1,0 +1,75 @@
+/// Finds the families among what is declared, and makes their legs: before any task is read, since one
+/// may need what stands below it.
+struct FamilyReader {
+  private let values: ValueReader
+  private var reader: MatrixReader
+  private let maker: FamilyMaker
+
+  /// - Parameters:
+  ///   - values: keep what they read.
+  ///   - folder: absolute, where names of files begin.
+  init(_ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text) {
+    self.values = values
+    reader = MatrixReader(values, sources, texts, folder: folder)
+    maker = FamilyMaker(
+      document: values.document, mistakes: values.mistakes, texts: texts, store: values.scratch)
+  }
+
+  /// - Parameters:
+  ///   - declarations: those of one file.
+  ///   - room: how many legs there may be.
+  mutating func read(
+    _ declared: TaskDeclarations, in declarations: Range<Int>, room: inout Int
+  ) -> [(declaration: Int, family: Family)] {
+    var families: [(declaration: Int, family: Family)] = []
+    for declaration in declarations {
+      let key = declared.key(declaration)
+      guard let matrix = matrixNode(of: key) else { continue }
+      let family = read(matrix, of: declared.name(declaration), at: key, room: room)
+      room -= family.ids.count
+      families.append((declaration, family))
+    }
+    return families
+  }
+
+  private mutating func read(
+    _ node: Node, of name: Text, at key: Node, room: Int
+  ) -> Family {
+    let scope = values.scope
+    scope.taskID = nil
+    scope.matrix = MatrixScope(owner: .matrix)
+    defer { scope.matrix = MatrixScope() }
+    let errorCount = values.mistakes.errorCount
+    let matrix = reader.read(node)
+    guard values.mistakes.errorCount == errorCount else { return unknown(matrix) }
+    var family = maker.make(matrix, name: name, key: key, room: room)
+    if values.mistakes.errorCount > errorCount { family = unknown(matrix) }
+    return family
+  }
+
+  private func unknown(_ matrix: Matrix) -> Family {
+    var family = Family()
+    family.names = matrix.names
+    family.namingNames = matrix.namingNames
+    family.emptiness = .unknown
+    return family
+  }
+
+  /// The value of a task's `matrix`, merged or its own; nil where it has none.
+  private func matrixNode(of key: Node) -> Node? {
+    let document = values.document
+    guard document.kind(key.value) == .mapping else { return nil }
+    var mayHave = false
+    var children = document.children(key.value)
+    while let name = children.next(), let value = children.next() {
+      guard let text = document.scalarText(name) else { continue }
+      if text == TaskKey.matrix.name { return value }
+      if values.maps.isMerge(name, text) { mayHave = true }
+    }
+    guard mayHave else { return nil }
+    // Read and reported on with the task.
+    values.mistakes.mute()
+    defer { values.mistakes.unmute() }
+    return values.maps.fields(key.value, values.tables.task, owner: TaskKey.owner)[.matrix]
+  }
+}

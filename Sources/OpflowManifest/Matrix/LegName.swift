@@ -1,0 +1,84 @@
+internal import OpflowCore
+
+/// How the legs of a family are named: `build[arch=x86_64,mode=debug]`.
+///
+/// In a value every byte that no id may have stands as `%XX`. An id of more than 200 bytes is cut, and
+/// ended by `~`, the sixteen digits of its hash, and `]`. The family's own name is never cut, and no
+/// byte of a name or a value is written as `~`.
+struct LegName {
+  let store: TextStore
+
+  static let mostBytes = 200
+  /// `~`, the hash and `]`.
+  private static let endBytes = 18
+
+  func make(_ family: Text, _ values: some Sequence<(name: Text, value: Text)>) -> Text {
+    store.append(family)
+    add("[")
+    var isFirst = true
+    for (name, value) in values {
+      if !isFirst { add(",") }
+      isFirst = false
+      store.append(name)
+      add("=")
+      addEscaped(value)
+    }
+    add("]")
+    let id = store.finish()
+    return id.count > Self.mostBytes ? cut(id, family) : id
+  }
+
+  private func cut(_ id: Text, _ family: Text) -> Text {
+    var end = max(Self.mostBytes - Self.endBytes, family.count + 1)
+    // Not within a `%XX`.
+    if let percent = id[max(family.count, end - 2)..<end].lastIndex(of: UInt8(ascii: "%")) {
+      end = percent
+    }
+    var last = [UInt8(ascii: "~")]
+    Hexadecimal.append(Hash.xxh3(id), digitCount: 16, to: &last)
+    last.append(UInt8(ascii: "]"))
+    store.append(id.part(0..<end))
+    return last.withUnsafeBytes {
+      store.append($0); return store.finish()
+    }
+  }
+
+  /// Whether an id was cut, so that it does not tell all values.
+  static func isCut(_ id: Text) -> Bool {
+    id.count > endBytes && id[id.count - endBytes] == UInt8(ascii: "~")
+  }
+
+  private func addEscaped(_ value: Text) {
+    if value.allSatisfy(TaskName.isAllowed) { return store.append(value) }
+    for byte in value {
+      if TaskName.isAllowed(byte) {
+        withUnsafeBytes(of: byte) { store.append($0) }
+      } else {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let escape = [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        escape.withUnsafeBytes { store.append($0) }
+      }
+    }
+  }
+
+  private func add(_ mark: StaticString) { mark.withUTF8Buffer { store.append(Text($0)) } }
+
+  /// A value as somebody writes it in a need, with or without `%XX`.
+  static func unescaped(_ value: Text, store: TextStore) -> Text {
+    guard value.contains(UInt8(ascii: "%")) else { return value }
+    var position = 0
+    while position < value.count {
+      if value[position] == UInt8(ascii: "%"), position + 2 < value.count,
+        let high = Hexadecimal.digit(value[position + 1]),
+        let low = Hexadecimal.digit(value[position + 2])
+      {
+        withUnsafeBytes(of: high << 4 | low) { store.append($0) }
+        position += 3
+      } else {
+        store.append(value.part(position..<(position + 1)))
+        position += 1
+      }
+    }
+    return store.finish()
+  }
+}

@@ -1,0 +1,48 @@
+/// A `matrix` as it is read: what its legs are made of, none of them made.
+struct Matrix {
+  /// What goes through its values while the others stand still.
+  struct Factor {
+    /// Of `Matrix.names`: one for an axis, the columns for `rows`.
+    var names: Range<Int>
+    /// Row by row, by `MatrixTexts`. Not of a range, whose values are made with the legs.
+    var values: [Int32] = []
+    /// Of a range.
+    var range: ClosedRange<Int64>?
+
+    var count: Int {
+      if let range { return Int(range.upperBound - range.lowerBound) + 1 }
+      return values.count / max(1, names.count)
+    }
+  }
+
+  /// A list of values for names, as `exclude` and `include` have them.
+  struct Values {
+    var node: Node
+    var items: [(name: Int, value: Int32)]
+  }
+
+  /// What `matrix.NAME` may be, in the order in which it stands.
+  var names: [Text] = []
+  /// Those of them that are in a leg's id, in their order.
+  var namingNames: [Int] = []
+  var factors: [Factor] = []
+  /// Partial.
+  var excluded: [Values] = []
+  /// Whole, with a value for each name in the order of the names.
+  var included: [Values] = []
+  /// Whether files decide how many legs there are.
+  var isOfFiles = false
+  /// Where `exclude` stands.
+  var excludeNode: Node?
+
+  /// Nil where there are more than any number counts.
+  var productCount: Int? {
+    var product = 1
+    for factor in factors {
+      let (next, overflow) = product.multipliedReportingOverflow(by: factor.count)
+      if overflow { return nil }
+      product = next
+    }
+    return product
+  }
+}

@@ -1,0 +1,283 @@
+/// Reads a `matrix`, up to what its legs are made of. What is wrong is reported, in the file that it is
+/// in.
+struct MatrixReader {
+  let values: ValueReader
+  let sources: ReadSources
+  let texts: MatrixTexts
+  /// Absolute: where names of files begin.
+  let folder: Text
+  var matrix = Matrix()
+
+  init(_ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text) {
+    self.values = values
+    self.sources = sources
+    self.texts = texts
+    self.folder = folder
+  }
+
+  var mistakes: Mistakes { values.mistakes }
+  var document: YAMLDocument { values.document }
+
+  mutating func read(_ node: Node) -> Matrix {
+    matrix = Matrix()
+    guard document.kind(node) == .mapping else {
+      values.wrongType(node, Subject(TaskKey.matrix), expected: "a map", help: mapHelp(node))
+      return matrix
+    }
+    let entries = values.maps.entries(node)
+    if entries.count == 0 { mistakes.error(document.place(node), "`matrix` is empty") }
+    var lists: (exclude: Node?, include: Node?)
+    for index in 0..<entries.count {
+      let (name, value) = (entries.name(index), entries.value(index))
+      if name == MatrixKey.rows.name {
+        readRows(value)
+      } else if name == MatrixKey.exclude.name {
+        lists.exclude = value
+      } else if name == MatrixKey.include.name {
+        lists.include = value
+      } else {
+        readAxis(name, entries.keys[index], value)
+      }
+    }
+    if matrix.factors.isEmpty, entries.count > 0 {
+      if entries.count == (lists.exclude == nil ? 0 : 1) + (lists.include == nil ? 0 : 1) {
+        mistakes.error(
+          document.place(node), "`matrix` has no axis and no `rows`",
+          help: "legs that are written one by one are `rows: [{ NAME: VALUE }]`")
+      }
+      return matrix
+    }
+    if let node = lists.exclude {
+      matrix.excludeNode = node
+      matrix.excluded = readExclude(node)
+    }
+    if let node = lists.include { matrix.included = readInclude(node) }
+    return matrix
+  }
+
+  /// A list of maps, as GitLab has it.
+  private func mapHelp(_ node: Node) -> String? {
+    document.kind(node) == .sequence
+      ? "an axis is a list under its name: `matrix: { NAME: [a, b] }`; a list of maps is `rows`"
+      : "write `matrix: { NAME: [a, b] }`"
+  }
+
+  // MARK: Axes
+
+  private mutating func readAxis(_ name: Text, _ key: Node, _ node: Node) {
+    guard isName(name, at: document.place(key)) else { return }
+    let subject = Subject.entry("matrix", name)
+    let number = matrix.names.count
+    matrix.names.append(name)
+    matrix.namingNames.append(number)
+    var factor = Matrix.Factor(names: number..<(number + 1))
+    switch document.kind(node) {
+    case .sequence: factor.values = readList(node, subject)
+    case .mapping: readMade(node, subject, into: &factor)
+    case .scalar:
+      values.wrongType(node, subject, expected: "a list", help: values.listHelp(node))
+    }
+    matrix.factors.append(factor)
+  }
+
+  /// Whether a matrix may have that name, and has it once.
+  mutating func isName(_ name: Text, at place: Place) -> Bool {
+    guard VariableName.isExpressionName(name) else {
+      mistakes.error(
+        place, "`\(name.string)` is no name in a `matrix`",
+        help: name == "<<"
+          ? nil : "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
+      return false
+    }
+    if matrix.names.contains(where: { $0.isSame(as: name) }) {
+      mistakes.error(place, "the `matrix` has two of `\(name.string)`")
+      return false
+    }
+    return true
+  }
+
+  private func readList(_ node: Node, _ subject: Subject) -> [Int32] {
+    var list: [Int32] = []
+    var first: [Int32: Node] = [:]
+    for item in document.children(node) {
+      if document.kind(item) == .mapping, values.quotingHelp(item) == nil {
+        mistakes.error(
+          document.place(item), "an item of \(subject.description) must be a value, not a map",
+          help: "values that belong together are `rows: [{ NAME: VALUE, … }]`")
+        continue
+      }
+      guard
+        let scalar = values.scalar(
+          item, subject, expected: "a list of strings, numbers or booleans")
+      else { continue }
+      let value = texts.number(of: scalar.text)
+      if let before = first[value] {
+        reportTwice(scalar.text, document.place(item), subject, document.place(before))
+        continue
+      }
+      first[value] = item
+      list.append(value)
+    }
+    if document.isEmpty(node) {
+      mistakes.error(document.place(node), "\(subject.description) is empty")
+    }
+    return list
+  }
+
+  func reportTwice(_ text: Text, _ place: Place, _ subject: Subject, _ first: Place) {
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: place,
+        message: "`\(text.string)` stands twice in \(subject.description): two legs would be alike",
+        notes: [(first, "the first one")]))
+  }
+
+  // MARK: Axes that are made
+
+  private mutating func readMade(_ node: Node, _ subject: Subject, into factor: inout Matrix.Factor)
+  {
+    if let help = values.quotingHelp(node) {
+      mistakes.error(
+        document.place(node), "\(subject.description) must be a list, not a map", help: help)
+      return
+    }
+    let fields = values.maps.fields(node, values.tables.axis, owner: "an axis of a `matrix`")
+    let known: [AxisKey] = [.range, .glob, .lines]
+    let given = known.compactMap { key in fields.key(key).map { (key, $0) } }
+    if refusesAfter(fields) { return }
+    guard let (key, place) = given.first else {
+      if !known.contains(where: { fields.isMeant($0) }) {
+        mistakes.error(
+          document.place(node), "\(subject.description) has no values",
+          help: "write a list, or one of `range: [1, 4]`, `glob: PATTERN` and `lines: FILE`")
+      }
+      return
+    }
+    if given.count > 1 {
+      mistakes.error(
+        document.place(given[1].1),
+        "\(subject.description) has both `\(key.name)` and `\(given[1].0.name)`",
+        help: "an axis is made in one way")
+      return
+    }
+    switch key {
+    case .range: factor.range = readRange(place.value)
+    case .glob: factor.values = readGlob(place.value)
+    case .lines: factor.values = readLines(place.value, subject)
+    case .file, .after: break
+    }
+  }
+
+  /// Whether what is read of a file is to be read when a task has made it.
+  func refusesAfter(_ fields: Fields<AxisKey>) -> Bool {
+    guard let after = fields.key(.after) else { return false }
+    mistakes.error(
+      document.place(after), "`after` is not there yet: a matrix is read when the plan is made",
+      help: "let what writes the file be a run of its own, before this one")
+    return true
+  }
+
+  private func readRange(_ node: Node) -> ClosedRange<Int64>? {
+    guard document.kind(node) == .sequence else {
+      let last = document.scalarText(node).flatMap { CoreSchema.integer($0) }
+      values.wrongType(
+        node, Subject(AxisKey.range), expected: "a list of two numbers",
+        help: last.map { "write [1, \($0)]" } ?? "write [FIRST, LAST]")
+      return nil
+    }
+    let items = Array(document.children(node))
+    guard items.count == 2 else {
+      mistakes.error(
+        document.place(node),
+        "`range` must be two numbers, the first and the last, not \(items.count)",
+        help: items.count > 2 ? "values that are written one by one are a list of their own" : nil)
+      return nil
+    }
+    let bounds = items.map {
+      values.integer($0, .item(of: AxisKey.range), in: -Self.farthest...Self.farthest)
+    }
+    for item in items {
+      let text = document.text(item)
+      if text.count > 1, text.first == UInt8(ascii: "0"), text.allSatisfy(ASCII.isDigit) {
+        mistakes.error(
+          document.place(item), "a number of `range` begins with a zero, which its legs would not",
+          help: "leave it out, or write the values as a list of texts")
+        return nil
+      }
+    }
+    guard let first = bounds[0], let last = bounds[1] else { return nil }
+    if first <= last { return first...last }
+    mistakes.error(
+      document.place(node), "`range` ends before it begins: \(first) to \(last)",
+      help: "write [\(last), \(first)]")
+    return nil
+  }
+
+  /// Numbers of a range are not beyond this, on either side.
+  private static var farthest: Int64 { 1_000_000_000_000_000 }
+
+  private mutating func readGlob(_ node: Node) -> [Int32] {
+    guard let pattern = values.filledString(node, Subject(AxisKey.glob)) else { return [] }
+    values.warnOfShellText(pattern, node, Subject(AxisKey.glob))
+    matrix.isOfFiles = true
+    switch sources.names(pattern.text, in: folder) {
+    case .success(let names):
+      if names.isEmpty {
+        mistakes.warning(
+          document.place(node), "nothing fits `\(pattern.text.string)`: the task has no legs",
+          help: "it is skipped, and what needs it runs")
+      }
+      return names.map { texts.number(of: $0) }
+    case .failure(let fault):
+      mistakes.error(
+        document.place(node), "`\(pattern.text.string)` cannot be looked for: \(fault.text)")
+      return []
+    }
+  }
+
+  private mutating func readLines(_ node: Node, _ subject: Subject) -> [Int32] {
+    guard let file = readFile(node, Subject(AxisKey.lines)),
+      TextFile.isReadable(file, mistakes)
+    else { return [] }
+    var list: [Int32] = []
+    var first: [Int32: Int] = [:]
+    TextFile.forEachLine(file.text) { line, offset in
+      if list.count == Family.mostLegs {
+        mistakes.error(
+          file.place(offset), "the file has more than \(Family.mostLegs) lines")
+        return false
+      }
+      let value = texts.number(of: line)
+      if let before = first[value] {
+        reportTwice(line, file.place(offset), subject, file.place(before))
+      } else {
+        first[value] = offset
+        list.append(value)
+      }
+      return true
+    }
+    if list.isEmpty { warnOfNothing(in: file, at: node) }
+    return list
+  }
+
+  func warnOfNothing(in file: SourceFile, at node: Node) {
+    mistakes.warning(
+      document.place(node), "there is nothing in `\(file.displayPath)`: the task has no legs",
+      help: "it is skipped, and what needs it runs")
+  }
+
+  /// The file that a value names; nil, reported, where it cannot be read.
+  mutating func readFile(_ node: Node, _ subject: Subject) -> SourceFile? {
+    guard let path = values.filledString(node, subject) else { return nil }
+    values.warnOfShellText(path, node, subject)
+    matrix.isOfFiles = true
+    switch sources.file(path.text, folder) {
+    case .success(let file): return file
+    case .failure(let fault):
+      mistakes.error(
+        document.place(node), "`\(path.text.string)` cannot be read: \(fault.text)",
+        help: fault.help)
+      return nil
+    }
+  }
+}

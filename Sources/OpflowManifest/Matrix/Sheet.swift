@@ -1,0 +1,159 @@
+/// A table in a file: a line of names, then a line for each row. Columns stand apart by tabs; by commas
+/// where the file is a `.csv`, with texts in quotes as RFC 4180 has them.
+///
+/// Empty lines are none. A byte order mark and carriage returns at line ends are not looked at.
+struct Sheet {
+  struct Cell {
+    var text: Text
+    /// In the file.
+    var offset: Int
+  }
+
+  private(set) var names: [Cell] = []
+  /// Row by row.
+  private(set) var cells: [Text] = []
+  /// Where each row begins in the file.
+  private(set) var rowOffsets: [Int] = []
+
+  private let file: SourceFile
+  private let mistakes: Mistakes
+  private let isQuoted: Bool
+  private let separator: UInt8
+  private let store: TextStore
+  private var row: [Cell] = []
+
+  /// Reads a file. What is wrong with it is reported, in that file.
+  init(_ file: SourceFile, _ mistakes: Mistakes, store: TextStore) {
+    self.file = file
+    self.mistakes = mistakes
+    self.store = store
+    isQuoted = file.displayPath.hasSuffix(".csv")
+    separator = UInt8(ascii: isQuoted ? "," : "\t")
+    guard TextFile.isReadable(file, mistakes) else { return }
+    readRows()
+  }
+
+  private mutating func readRows() {
+    var position = TextFile.start(of: file.text)
+    while position < file.text.count {
+      let start = position
+      row.removeAll(keepingCapacity: true)
+      position = readRow(from: start)
+      if row.count == 1, row[0].text.isEmpty, file.text[start] != UInt8(ascii: "\"") { continue }
+      if names.isEmpty {
+        names = row
+        continue
+      }
+      if rowOffsets.count == Family.mostLegs {
+        mistakes.error(file.place(start), "the file has more than \(Family.mostLegs) rows")
+        return
+      }
+      addRow(at: start)
+    }
+  }
+
+  private mutating func addRow(at start: Int) {
+    guard row.count == names.count else {
+      let isLong = row.count > names.count
+      mistakes.error(
+        file.place(isLong ? row[names.count].offset : start),
+        "this row has \(row.count) column\(row.count == 1 ? "" : "s"), and there are"
+          + " \(names.count) names in the first line",
+        help: isLong
+          ? nil : "`\(names[row.count].text.string)` is missing; an empty value is an empty column")
+      return
+    }
+    rowOffsets.append(start)
+    for cell in row { cells.append(cell.text) }
+  }
+
+  /// Reads a row; where the next one begins.
+  private mutating func readRow(from start: Int) -> Int {
+    let text = file.text
+    var position = start
+    while true {
+      let begin = position
+      if isQuoted, position < text.count, text[position] == UInt8(ascii: "\"") {
+        position = readQuoted(from: position)
+      } else {
+        while position < text.count, text[position] != 10, text[position] != separator {
+          position += 1
+        }
+        row.append(Cell(text: withoutReturn(begin, position), offset: begin))
+      }
+      guard position < text.count, text[position] == separator else { break }
+      position += 1
+    }
+    return position < text.count ? position + 1 : position
+  }
+
+  private func withoutReturn(_ begin: Int, _ end: Int) -> Text {
+    let isReturn =
+      end > begin && file.text[end - 1] == 13
+      && (end == file.text.count || file.text[end] == 10)
+    return file.text.part(begin..<(isReturn ? end - 1 : end))
+  }
+
+  /// Reads a text in quotes, in which two of them stand for one; where its column ends.
+  private mutating func readQuoted(from begin: Int) -> Int {
+    let text = file.text
+    let quote = UInt8(ascii: "\"")
+    var position = begin + 1
+    while position < text.count {
+      if text[position] == quote {
+        guard position + 1 < text.count, text[position + 1] == quote else { break }
+        position += 1
+      }
+      store.append(text.part(position..<(position + 1)))
+      position += 1
+    }
+    row.append(Cell(text: store.finish(), offset: begin))
+    if position == text.count {
+      mistakes.error(file.place(begin), "a quoted value is not closed")
+      return position
+    }
+    position += 1
+    let end = position
+    while position < text.count, text[position] != 10, text[position] != separator { position += 1 }
+    if !withoutReturn(end, position).isEmpty {
+      mistakes.error(
+        file.place(end), "a quoted value goes on behind its closing quote",
+        help: "a quote within the value is written twice: \"\"")
+    }
+    return position
+  }
+}
+
+/// The lines of a file, each a value: empty ones are none.
+enum TextFile {
+  /// Calls `body` for each line, without its end, with its place in the file.
+  static func forEachLine(_ text: Text, _ body: (Text, Int) -> Bool) {
+    var position = start(of: text)
+    while position < text.count {
+      let end = text[position...].firstIndex(of: 10) ?? text.count
+      let last = end > position && text[end - 1] == 13 ? end - 1 : end
+      if last > position, !body(text.part(position..<last), position) { return }
+      position = end + 1
+    }
+  }
+
+  /// Behind a byte order mark.
+  static func start(of text: Text) -> Int { text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
+
+  /// Whether a file is text; what is wrong with it is reported.
+  static func isReadable(_ file: SourceFile, _ mistakes: Mistakes) -> Bool {
+    if let zero = file.text.firstIndex(of: 0) {
+      mistakes.error(file.place(zero), "a NUL byte stands here", help: "the file is to be text")
+      return false
+    }
+    if String(validating: file.text, as: UTF8.self) != nil { return true }
+    var place = 0
+    forEachLine(file.text) { line, offset in
+      if String(validating: line, as: UTF8.self) != nil { return true }
+      place = offset
+      return false
+    }
+    mistakes.error(file.place(place), "this line is not UTF-8")
+    return false
+  }
+}

@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// The entries of a folder, one after the other.
+package enum FolderEntries {
+  package enum Kind: Sendable {
+    case file, directory
+    case other
+    /// A link, or what the file system does not tell: somebody has to look.
+    case unknown
+  }
+
+  /// Calls `body` for each entry but `.` and `..`, in no order, until it returns false.
+  ///
+  /// - Parameter body: gets the name, which may be no UTF-8.
+  package static func forEach(
+    in folder: String, _ body: (UnsafeRawBufferPointer, Kind) -> Bool
+  ) throws(Errno) {
+    guard let stream = opendir(folder) else { throw Errno.current }
+    defer { closedir(stream) }
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw Errno.current }
+        return
+      }
+      let kind: Kind =
+        switch Int(entry.pointee.d_type) {
+        case Int(DT_REG): .file
+        case Int(DT_DIR): .directory
+        case Int(DT_LNK), Int(DT_UNKNOWN): .unknown
+        default: .other
+        }
+      // SAFETY: d_name ends with a zero and stays until the next readdir.
+      let goesOn = withUnsafePointer(to: &entry.pointee.d_name) { name in
+        let start = UnsafeRawPointer(name)
+        let count = strlen(start.assumingMemoryBound(to: CChar.self))
+        let bytes = UnsafeRawBufferPointer(start: start, count: count)
+        return bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) || body(bytes, kind)
+      }
+      if !goesOn { return }
+    }
+  }
+}

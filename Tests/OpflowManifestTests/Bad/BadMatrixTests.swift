@@ -1,0 +1,373 @@
+import Testing
+
+/// What is wrong with a `matrix`, in the file that it is wrong in.
+struct BadMatrixTests {
+  @Test(arguments: shapes + axes + ranges + rows + lists)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text, files: Self.files) == bad.mistakes)
+  }
+
+  private static let files = [
+    "good.tsv": "a\tb\n1\t2\n", "short.tsv": "a\tb\n1\t2\n3\n", "long.csv": "a,b\n1,2,3\n",
+    "twice.tsv": "a\tb\n1\t2\n1\t3\n", "unnamed.tsv": "a\t\n1\t2\n", "blank.csv": "a, b\n1,2\n",
+    "same.tsv": "a\ta\n1\t2\n", "nothing.tsv": "a\tb\n\t2\n", "nul.tsv": "a\n1\u{0}\n",
+    "latin.tsv": "a\n1\n\u{E9}\n", "open.csv": "a,b\n1,\"x\n", "behind.csv": "a\n\"x\"y\n",
+    "lines": "p\nq\n\np\n", "loop": "!Too many levels of symbolic links",
+    "folder": "!it is a folder",
+    "nul": "p\u{0}q", "many.tsv": "a\tb\n1\n2\n3\t4\t5\n",
+  ]
+
+  /// A task with that matrix, whose value begins at 3:13.
+  private static func matrix(_ title: String, _ text: String, _ mistakes: String...) -> BadManifest
+  {
+    var bad = BadManifest(title, "tasks:\n  a:\n    matrix: \(text)\n    run: x\n")
+    bad.mistakes = mistakes
+    return bad
+  }
+
+  static let shapes: [BadManifest] = [
+    matrix("a list", "[a]", "3:13: `matrix` must be a map, not a list"),
+    matrix("a list of maps", "[{ a: 1 }]", "3:13: `matrix` must be a map, not a list"),
+    matrix("a text", "a", "3:13: `matrix` must be a map, not a string"),
+    matrix("nothing", "", "3:12: `matrix` must be a map, not empty"),
+    matrix("an empty map", "{}", "3:13: `matrix` is empty"),
+    matrix(
+      "no axis", "{ exclude: [{ a: 1 }], include: [{ a: 1 }] }",
+      "3:13: `matrix` has no axis and no `rows`"),
+    matrix("include alone", "{ include: [{ a: 1 }] }", "3:13: `matrix` has no axis and no `rows`"),
+    matrix(
+      "an axis twice", "{ n: [1], n: [2] }", "3:23: the key `n` stands twice in this map"),
+    matrix("an axis with a dot", "{ a.b: [1] }", "3:15: `a.b` is no name in a `matrix`"),
+    matrix("an axis that is a number", "{ 1: [1] }", "3:15: `1` is no name in a `matrix`"),
+    matrix("an axis without a name", "{ \"\": [1] }", "3:15: `` is no name in a `matrix`"),
+    matrix(
+      "an axis that is a column", "{ rows: [{ n: 1 }], n: [1] }",
+      "3:33: the `matrix` has two of `n`"),
+    matrix(
+      "a matrix that speaks of itself", "{ a: [1], b: [\"${{ matrix.a }}\"] }",
+      "3:32: unknown name `matrix.a`"),
+    matrix(
+      "a matrix that speaks of its task", "{ a: [\"${{ task.id }}\"] }",
+      "3:24: `task.id` has no value outside of a task"),
+    BadManifest(
+      "an unknown name in an expression",
+      task: "run: x ${{ matrix.arhc }}\nmatrix: { arch: [a, b] }",
+      "3:16: unknown name `matrix.arhc`"),
+    BadManifest(
+      "a matrix of another task",
+      "tasks:\n  a: { run: 'x', matrix: { n: [1] } }\n  b: { run: 'x ${{ matrix.n }}' }",
+      "3:20: unknown name `matrix.n`"),
+    BadManifest(
+      "an id that is none", "tasks:\n  'a b': { run: x, matrix: { n: [1, 2] } }",
+      "2:3: `a b` is no id of a task"),
+    BadManifest(
+      "an id with a bracket", "tasks:\n  'a[n=1]': { run: x }", "2:3: `a[n=1]` is no id of a task"),
+    BadManifest(
+      "an unknown key, once for all legs", task: "run: x\nmatrix: { n: [1, 2, 3] }\nfrobnicate: 1",
+      "5:5: unknown key `frobnicate` in a task"),
+    BadManifest(
+      "a value that is wrong in each leg, once",
+      task: "run: x\nmatrix: { n: [p, q, r] }\ntimeout: ${{ matrix.n }}",
+      "5:14: `timeout` must be a duration, not `p`"),
+    BadManifest(
+      "a value that is wrong in some legs",
+      task: "run: x\nmatrix: { n: [1s, q, 2s, r] }\ntimeout: ${{ matrix.n }}",
+      "5:14: `timeout` must be a duration, not `q`"),
+    BadManifest(
+      "one file of all legs",
+      task: "matrix: { n: [1, 2] }\ndownload: { url: 'https://x/y', to: z }",
+      "4:41: `z` is written twice"),
+  ]
+
+  static let axes: [BadManifest] = [
+    matrix(
+      "an axis that is a text", "{ arch: a }", "3:21: `matrix.arch` must be a list, not a string"),
+    matrix("an axis that is nothing", "{ arch: }", "3:21: `matrix.arch` must be a list, not empty"),
+    matrix("an empty list", "{ arch: [] }", "3:21: `matrix.arch` is empty"),
+    matrix(
+      "a null", "{ arch: [~] }",
+      "3:22: `matrix.arch` must be a list of strings, numbers or booleans, not null"),
+    matrix(
+      "a list in a list", "{ arch: [[a]] }",
+      "3:22: `matrix.arch` must be a list of strings, numbers or booleans, not a list"),
+    matrix(
+      "a map in a list", "{ arch: [{ n: a }] }",
+      "3:22: an item of `matrix.arch` must be a value, not a map"),
+    matrix(
+      "a value twice", "{ arch: [a, b, a] }",
+      "3:28: `a` stands twice in `matrix.arch`: two legs would be alike"),
+    matrix(
+      "a number and the same text", "{ v: [1, \"1\"] }",
+      "3:22: `1` stands twice in `matrix.v`: two legs would be alike"),
+    matrix(
+      "an expression without quotes", "{ arch: {{ vars.x }} }",
+      "3:21: `matrix.arch` must be a list, not a map"),
+    matrix("a map without values", "{ n: {} }", "3:18: `matrix.n` has no values"),
+    matrix(
+      "an unknown way", "{ n: { count: 3 } }", "3:18: `matrix.n` has no values",
+      "3:20: unknown key `count` in an axis of a `matrix`"),
+    matrix(
+      "two ways", "{ n: { range: [1, 2], lines: f } }",
+      "3:35: `matrix.n` has both `range` and `lines`"),
+    matrix(
+      "a pattern that is none", "{ n: { glob: [a] } }", "3:26: `glob` must be a string, not a list"),
+    matrix("an empty pattern", "{ n: { glob: '' } }", "3:26: `glob` is empty"),
+    matrix(
+      "a bracket that is not closed", "{ n: { glob: 'a[' } }",
+      "3:26: `a[` cannot be looked for: a `[` in it is not closed"),
+    matrix(
+      "no file of lines", "{ n: { lines: 5 } }", "3:27: `lines` must be a string, not a number"),
+    matrix(
+      "a file that is not there", "{ n: { lines: gone } }",
+      "3:27: `gone` cannot be read: there is no such file"),
+    matrix(
+      "links in a ring", "{ n: { lines: loop } }",
+      "3:27: `loop` cannot be read: Too many levels of symbolic links"),
+    matrix("a folder", "{ n: { lines: folder } }", "3:27: `folder` cannot be read: it is a folder"),
+    matrix(
+      "a line twice", "{ n: { lines: lines } }",
+      "lines:4:1: `p` stands twice in `matrix.n`: two legs would be alike"),
+    matrix("a file with a NUL", "{ n: { lines: nul } }", "nul:1:2: a NUL byte stands here"),
+    matrix(
+      "after a task", "{ n: { glob: '*.gz', after: pull } }",
+      "3:34: `after` is not there yet: a matrix is read when the plan is made"),
+    matrix(
+      "after alone", "{ n: { after: pull } }",
+      "3:20: `after` is not there yet: a matrix is read when the plan is made"),
+  ]
+
+  static let ranges: [BadManifest] = [
+    matrix(
+      "a number", "{ n: { range: 5 } }", "3:27: `range` must be a list of two numbers, not a number"
+    ),
+    matrix(
+      "one bound", "{ n: { range: [5] } }",
+      "3:27: `range` must be two numbers, the first and the last, not 1"),
+    matrix(
+      "three", "{ n: { range: [1, 2, 3] } }",
+      "3:27: `range` must be two numbers, the first and the last, not 3"),
+    matrix(
+      "texts", "{ n: { range: [a, 2] } }",
+      "3:28: an item of `range` must be a whole number, not `a`"),
+    matrix(
+      "fractions", "{ n: { range: [1, 2.5] } }",
+      "3:31: an item of `range` must be a whole number, not `2.5`"),
+    matrix("backwards", "{ n: { range: [4, 1] } }", "3:27: `range` ends before it begins: 4 to 1"),
+    matrix(
+      "a zero that would be lost", "{ n: { range: [01, 10] } }",
+      "3:28: a number of `range` begins with a zero, which its legs would not"),
+    matrix(
+      "numbers beyond all", "{ n: { range: [1, 99999999999999999999] } }",
+      "3:31: an item of `range` must be at most 1000000000000000, not 99999999999999999999"),
+    matrix(
+      "a thousand million legs", "{ n: { range: [1, 1000000000] } }",
+      "2:3: too many legs: 1000000000"),
+    matrix(
+      "a product beyond all numbers",
+      "{ a: { range: [1, 1000000000] }, b: { range: [1, 1000000000] }, c: { range: [0, 1000000000] } }",
+      "2:3: too many legs: 1000000000 × 1000000000 × 1000000001"),
+    matrix(
+      "too many before exclude",
+      "{ a: { range: [1, 1001] }, b: { range: [1, 1000] }, exclude: [{ a: 1 }] }",
+      "2:3: too many legs: 1001 × 1000 = 1001000"),
+  ]
+
+  static let rows: [BadManifest] = [
+    matrix("rows that are a number", "{ rows: 5 }", "3:21: `rows` must be a string, not a number"),
+    matrix("no rows", "{ rows: [] }", "3:21: `rows` is empty"),
+    matrix("rows of texts", "{ rows: [a] }", "3:22: an item of `rows` must be a map, not a string"),
+    matrix("a first row without names", "{ rows: [{}] }", "3:22: the first row is empty"),
+    matrix(
+      "a column that is missing", "{ rows: [{ a: 1, b: 2 }, { a: 3 }] }",
+      "3:38: `b` is missing here, and the first row has it"),
+    matrix(
+      "a column too many", "{ rows: [{ a: 1, size: 2 }, { a: 3, sise: 4 }] }",
+      "3:49: the `matrix` has no `sise`"),
+    matrix(
+      "a row twice", "{ rows: [{ a: 1, b: 2 }, { b: 3, a: 1 }] }",
+      "3:49: `1` stands twice in `rows.a`: two legs would be alike"),
+    matrix(
+      "a null in a row", "{ rows: [{ a: ~ }] }",
+      "3:27: `matrix.a` must be a string, a number or a boolean, not null"),
+    matrix(
+      "a list in a row", "{ rows: [{ a: [1] }] }",
+      "3:27: `matrix.a` must be a string, a number or a boolean, not a list"),
+    matrix(
+      "a bad name in a row", "{ rows: [{ 'a b': 1 }] }", "3:24: `a b` is no name in a `matrix`"),
+    matrix("a file by no name", "{ rows: {} }", "3:21: `rows` has no `file`"),
+    matrix(
+      "a file after a task", "{ rows: { file: parts.tsv, after: scan } }",
+      "3:40: `after` is not there yet: a matrix is read when the plan is made"),
+    matrix(
+      "an unknown key of rows", "{ rows: { path: x } }", "3:21: `rows` has no `file`",
+      "3:23: unknown key `path` in `rows`"),
+    matrix(
+      "a sheet that is not there", "{ rows: gone.tsv }",
+      "3:21: `gone.tsv` cannot be read: there is no such file"),
+    matrix(
+      "a row that is too short", "{ rows: short.tsv }",
+      "short.tsv:3:1: this row has 1 column, and there are 2 names in the first line"),
+    matrix(
+      "a row that is too long", "{ rows: long.csv }",
+      "long.csv:2:5: this row has 3 columns, and there are 2 names in the first line"),
+    matrix(
+      "every wrong row of a sheet", "{ rows: many.tsv }",
+      "many.tsv:2:1: this row has 1 column, and there are 2 names in the first line",
+      "many.tsv:3:1: this row has 1 column, and there are 2 names in the first line",
+      "many.tsv:4:5: this row has 3 columns, and there are 2 names in the first line"),
+    matrix(
+      "a row of a sheet twice", "{ rows: twice.tsv }",
+      "twice.tsv:3:1: `1` stands twice in `rows.a`: two legs would be alike"),
+    matrix(
+      "a column without a name", "{ rows: unnamed.tsv }",
+      "unnamed.tsv:1:3: `` is no name in a `matrix`"),
+    matrix(
+      "a blank before a name", "{ rows: blank.csv }", "blank.csv:1:3: ` b` is no name in a `matrix`"
+    ),
+    matrix(
+      "two columns of a name", "{ rows: same.tsv }", "same.tsv:1:3: the `matrix` has two of `a`"),
+    matrix(
+      "a leg without a name", "{ rows: nothing.tsv }",
+      "nothing.tsv:2:1: `a` is empty here, and it is what the leg is named by"),
+    matrix("a sheet with a NUL", "{ rows: nul.tsv }", "nul.tsv:2:2: a NUL byte stands here"),
+    matrix(
+      "a sheet in another encoding", "{ rows: latin.tsv }", "latin.tsv:3:1: this line is not UTF-8"),
+    matrix(
+      "a quote that is not closed", "{ rows: open.csv }",
+      "open.csv:2:3: a quoted value is not closed"),
+    matrix(
+      "text behind a quote", "{ rows: behind.csv }",
+      "behind.csv:2:4: a quoted value goes on behind its closing quote"),
+  ]
+
+  static let lists: [BadManifest] = [
+    matrix(
+      "exclude that is a map", "{ a: [1, 2], exclude: { a: 1 } }",
+      "3:35: `exclude` must be a list of maps, not a map"),
+    matrix("exclude without items", "{ a: [1, 2], exclude: [] }", "3:35: `exclude` is empty"),
+    matrix(
+      "exclude of texts", "{ a: [1, 2], exclude: [1] }",
+      "3:36: an item of `exclude` must be a map, not a number"),
+    matrix(
+      "an item that fits all", "{ a: [1, 2], exclude: [{}] }",
+      "3:36: an item of `exclude` is empty: it fits every leg"),
+    matrix(
+      "a key in exclude that is none", "{ arch: [1, 2], exclude: [{ arhc: 1 }] }",
+      "3:41: the `matrix` has no `arhc`"),
+    matrix(
+      "a list in exclude", "{ a: [1, 2], exclude: [{ a: [1, 2] }] }",
+      "3:41: an item of `exclude` has one value for a name, not a list"),
+    matrix(
+      "a null in exclude", "{ a: [1, 2], exclude: [{ a: }] }",
+      "3:41: `matrix.a` has no value; it must be a string, a number or a boolean"),
+    matrix(
+      "exclude that leaves nothing", "{ a: [1, 2], exclude: [{ a: 1 }, { a: 2 }] }",
+      "3:35: `exclude` leaves no leg"),
+    matrix(
+      "include that is a map", "{ a: [1], include: { a: 2 } }",
+      "3:32: `include` must be a list of maps, not a map"),
+    matrix("include without items", "{ a: [1], include: [] }", "3:32: `include` is empty"),
+    matrix(
+      "include with part of a leg", "{ a: [1], b: [1], include: [{ a: 2 }] }",
+      "3:41: `b` is missing here, and `include` adds whole legs"),
+    matrix(
+      "include with more than a leg", "{ a: [1], include: [{ a: 1, color: green }] }",
+      "3:41: the `matrix` has no `color`"),
+    matrix(
+      "include of a leg that is there", "{ a: [1, 2], include: [{ a: 2 }] }",
+      "3:36: there is a leg with a=2 already: two would be alike"),
+    matrix(
+      "include of a leg twice", "{ a: [1], include: [{ a: 2 }, { a: 2 }] }",
+      "3:43: there is a leg with a=2 already: two would be alike"),
+    matrix(
+      "include of another row of that name",
+      "{ rows: [{ a: 1, b: 1 }], include: [{ a: 1, b: 2 }] }",
+      "3:49: there is a leg with a=1 already: two would be alike"),
+  ]
+}
+
+/// What is wrong with needs on families.
+struct BadFamilyNeedTests {
+  @Test(arguments: cases)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  /// A task with those keys, which begin at 4:8, below a family and a task.
+  private static func task(_ title: String, _ keys: String, _ mistakes: String...) -> BadManifest {
+    var bad = BadManifest(
+      title,
+      """
+      tasks:
+        one: { run: x }
+        build: { run: x, matrix: { arch: [x86, arm], mode: [d, r], exclude: [{ arch: arm, mode: d }] } }
+        t: { \(keys), run: x }
+      """)
+    bad.mistakes = mistakes
+    return bad
+  }
+
+  static let cases: [BadManifest] = [
+    task("an unknown family", "needs: ['biuld[arch=arm]']", "4:16: unknown task `biuld[arch=arm]`"),
+    task(
+      "brackets of a task on its own", "needs: ['one[arch=arm]']",
+      "4:16: `one` has no `matrix`, so there are no legs of it"),
+    task(
+      "an unknown name", "needs: ['build[arhc=arm]']", "4:16: the `matrix` of `build` has no `arhc`"
+    ),
+    task("no name", "needs: ['build[]']", "4:16: the `matrix` of `build` has no ``"),
+    task(
+      "a name twice", "needs: ['build[arch=arm,arch=x86]']",
+      "4:16: `arch` stands twice in what is needed of `build`"),
+    task("an unknown value", "needs: ['build[arch=amr]']", "4:16: no leg of `build` has arch=amr"),
+    task(
+      "values that no leg has together", "needs: ['build[mode=d,arch=arm]']",
+      "4:16: no leg of `build` has arch=arm, mode=d"),
+    task(
+      "a join of a task on its own", "needs: ['build[arch]']",
+      "4:16: `t` has no `matrix` to join `build` by"),
+    task(
+      "a join by what is not mine", "matrix: { cpu: [arm] }, needs: ['build[arch]']",
+      "4:40: the task's own `matrix` has no `arch` to join `build` by"),
+    task(
+      "a leg without a partner", "matrix: { arch: [arm, riscv, mips] }, needs: ['build[arch]']",
+      "4:54: no leg of `build` has arch=riscv, which `t[arch=riscv]` needs"),
+    task(
+      "a leg that is needed twice", "needs: [build, 'build[arch=arm]']",
+      "4:23: `build[arch=arm,mode=r]` is needed twice"),
+    task(
+      "a family twice", "needs: [build, build]",
+      "4:23: `build[arch=x86,mode=d]` is needed twice"),
+    task("its own family", "matrix: { n: [1, 2] }, needs: [t]", "4:39: task `t[n=1]` needs itself"),
+    task(
+      "its own leg", "matrix: { n: [1, 2] }, needs: ['t[n]']", "4:39: task `t[n=1]` needs itself"),
+    task(
+      "a bracket that is not closed", "needs: ['build[arch']", "4:16: unknown task `build[arch`"),
+    BadManifest(
+      "a family at the end, needed before it",
+      """
+      tasks:
+        a: { run: x, needs: [end] }
+        end: { run: x, finally: true, matrix: { n: [1, 2] } }
+      """,
+      "2:24: task `a` needs the `finally` task `end[n=1]`, which runs after it"),
+    BadManifest(
+      "more needs than there may be",
+      """
+      tasks:
+        a: { run: x, matrix: { n: { range: [1, 5000] } } }
+        b: { run: x, matrix: { n: { range: [1, 5000] } }, needs: [a] }
+      """,
+      "3:61: 5000 legs need 5000 each, which is more than the 20000000 needs that there may be"),
+    BadManifest(
+      "a family whose matrix is wrong, and nothing of what follows from that",
+      """
+      tasks:
+        a: { run: 'x ${{ matrix.n }}', timeout: '${{ matrix.n }}', matrix: { n: [] } }
+        b: { run: x, needs: ["a[n=1]", a], matrix: { n: [1] } }
+        c: { run: x, needs: ["b[n]"], matrix: { n: 1 } }
+      """,
+      "2:75: `matrix.n` is empty", "3:34: `a` is needed twice",
+      "4:46: `matrix.n` must be a list, not a number"),
+  ]
+}

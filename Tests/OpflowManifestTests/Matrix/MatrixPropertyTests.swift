@@ -1,0 +1,171 @@
+import OpflowCore
+import OpflowManifest
+import Testing
+
+/// Random matrices, expanded by the compiler and by a few lines that make all combinations of names and
+/// texts and take away what is to go.
+struct MatrixPropertyTests {
+  private struct Random: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return z ^ (z >> 31)
+    }
+  }
+
+  private typealias Leg = [String: String]
+
+  private struct Imagined {
+    /// Names that stand in ids, in their order.
+    var naming: [String] = []
+    var names: [String] = []
+    var lines: [String] = []
+    var legs: [Leg] = [[:]]
+    var files: [String: String] = [:]
+
+    mutating func multiply(_ rows: [Leg]) {
+      legs = legs.flatMap { leg in rows.map { leg.merging($0) { a, _ in a } } }
+    }
+
+    func id(_ leg: Leg) -> String {
+      let parts = naming.map { name -> String in
+        let value = (leg[name] ?? "").utf8.map { byte -> String in
+          let isPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@:/"
+            .utf8.contains(byte)
+          let digits = String(byte, radix: 16, uppercase: true)
+          return isPlain
+            ? String(UnicodeScalar(byte)) : "%" + (digits.count < 2 ? "0" : "") + digits
+        }
+        return name + "=" + value.joined()
+      }
+      return "t[" + parts.joined(separator: ",") + "]"
+    }
+  }
+
+  private static let values = [
+    "a", "b", "3.10", "x y", "é", "1", "01", "yes", "a,b", "50%", "k=v", "[z]",
+  ]
+
+  private func imagine(_ random: inout Random) -> Imagined {
+    var matrix = Imagined()
+    let axes = Int.random(in: 1...3, using: &random)
+    let rowsAt = Int.random(in: 0...5, using: &random)
+    for axis in 0..<axes {
+      if axis == rowsAt {
+        addRows(to: &matrix, &random)
+        continue
+      }
+      let name = "n\(axis)"
+      matrix.naming.append(name)
+      matrix.names.append(name)
+      switch Int.random(in: 0...3, using: &random) {
+      case 0:
+        let first = Int.random(in: -3...3, using: &random)
+        let last = first + Int.random(in: 0...3, using: &random)
+        matrix.lines.append("\(name): { range: [\(first), \(last)] }")
+        matrix.multiply((first...last).map { [name: "\($0)"] })
+      case 1:
+        let some = pick(&random)
+        matrix.files["lines\(axis)"] = some.map { latin($0) + "\n" }.joined()
+        matrix.lines.append("\(name): { lines: lines\(axis) }")
+        matrix.multiply(some.map { [name: $0] })
+      default:
+        let some = pick(&random)
+        matrix.lines.append("\(name): [\(some.map { "'\($0)'" }.joined(separator: ", "))]")
+        matrix.multiply(some.map { [name: $0] })
+      }
+    }
+    exclude(from: &matrix, &random)
+    include(in: &matrix, &random)
+    return matrix
+  }
+
+  private func pick(_ random: inout Random) -> [String] {
+    Array(Self.values.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)))
+  }
+
+  /// The bytes of a text, as the tests' files have them.
+  private func latin(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.utf8.map { UnicodeScalar($0) }))
+  }
+
+  private func addRows(to matrix: inout Imagined, _ random: inout Random) {
+    let rows = pick(&random).map { ["s": $0, "d": pick(&random)[0]] }
+    matrix.naming.append("s")
+    matrix.names += ["s", "d"]
+    if Bool.random(using: &random) {
+      matrix.files["rows.tsv"] =
+        "s\td\n" + rows.map { latin("\($0["s"] ?? "")\t\($0["d"] ?? "")\n") }.joined()
+      matrix.lines.append("rows: rows.tsv")
+    } else {
+      let maps = rows.map { "{ s: '\($0["s"] ?? "")', d: '\($0["d"] ?? "")' }" }
+      matrix.lines.append("rows: [\(maps.joined(separator: ", "))]")
+    }
+    matrix.multiply(rows)
+  }
+
+  private func exclude(from matrix: inout Imagined, _ random: inout Random) {
+    var items: [Leg] = []
+    for _ in 0..<Int.random(in: 0...3, using: &random) {
+      guard let leg = matrix.legs.randomElement(using: &random) else { return }
+      let item = leg.filter { _ in Bool.random(using: &random) }
+      let isLeft = matrix.legs.contains { leg in item.contains { leg[$0.key] != $0.value } }
+      if item.isEmpty || !isLeft { continue }
+      items.append(item)
+      matrix.legs.removeAll { leg in item.allSatisfy { leg[$0.key] == $0.value } }
+    }
+    add("exclude", items, to: &matrix)
+  }
+
+  private func include(in matrix: inout Imagined, _ random: inout Random) {
+    var items: [Leg] = []
+    for _ in 0..<Int.random(in: 0...2, using: &random) {
+      var leg: Leg = [:]
+      for name in matrix.names { leg[name] = pick(&random)[0] }
+      let isThere = matrix.legs.contains { other in
+        matrix.naming.allSatisfy { other[$0] == leg[$0] }
+      }
+      if isThere { continue }
+      items.append(leg)
+      matrix.legs.append(leg)
+    }
+    add("include", items, to: &matrix)
+  }
+
+  private func add(_ key: String, _ items: [Leg], to matrix: inout Imagined) {
+    if items.isEmpty { return }
+    let maps = items.map { item in
+      "{ " + item.map { "\($0.key): '\($0.value)'" }.joined(separator: ", ") + " }"
+    }
+    matrix.lines.append("\(key): [\(maps.joined(separator: ", "))]")
+  }
+
+  @Test(arguments: 0..<300)
+  func `a matrix makes the legs that all combinations make`(seed: UInt64) throws {
+    var random = Random(state: seed)
+    let matrix = imagine(&random)
+    let wanted = matrix.names.map { "'${{ matrix.\($0) }}'" }.joined(separator: ", ")
+    let join = matrix.naming[0]
+    let text = """
+      tasks:
+        t: { run: [x, \(wanted)], matrix: { \(matrix.lines.joined(separator: ", ")) } }
+        u: { run: x, needs: ["t[\(join)]"], matrix: { \(matrix.lines.joined(separator: ", ")) } }
+        all: { run: x, needs: t }
+      """
+    let plan = try plan(text, files: matrix.files)
+    let ids = matrix.legs.map { matrix.id($0) }
+    #expect(plan.ids == ids + ids.map { "u" + $0.dropFirst() } + ["all"], "\(text)")
+    for leg in matrix.legs {
+      #expect(
+        try plan.wordTexts(matrix.id(leg)) == ["x"] + matrix.names.map { leg[$0] ?? "" }, "\(text)")
+      let partners = matrix.legs.filter { $0[join] == leg[join] }
+      #expect(
+        try plan.needTexts("u" + matrix.id(leg).dropFirst())
+          == partners.map { matrix.id($0) + " on success" }, "\(text)")
+    }
+    #expect(try plan.needTexts("all") == ids.map { "\($0) on success" })
+  }
+}

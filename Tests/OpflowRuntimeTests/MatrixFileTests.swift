@@ -1,0 +1,119 @@
+import OpflowCore
+import OpflowManifest
+import OpflowRuntime
+import OpflowSystem
+import Testing
+
+/// Matrices that are made of files of the machine.
+@Suite struct MatrixFileTests {
+  private let fixture: StateFixture
+
+  init() throws {
+    fixture = try StateFixture()
+    for name in [
+      "data", "data/x", "data/x/y", "data/.hidden", "data/é", "other",
+    ] { try Path.makeDirectory(fixture.root + "/" + name) }
+    for name in [
+      "data/b.csv", "data/a.csv", "data/A.csv", "data/a10.csv", "data/.dot.csv", "data/x/c.csv",
+      "data/x/y/d.csv", "data/x/y/e.txt", "data/.hidden/f.csv", "data/é/g h.csv", "other/k[1].csv",
+    ] { _ = try fixture.write(name, "x") }
+    // Folders in a ring, a link to a folder, one to a file, and one to nothing.
+    try Path.symbolicLink("..", at: fixture.root + "/data/x/up")
+    try Path.symbolicLink("../other", at: fixture.root + "/data/link")
+    try Path.symbolicLink("a.csv", at: fixture.root + "/data/z.csv")
+    try Path.symbolicLink("nothing", at: fixture.root + "/data/gone.csv")
+    try Path.symbolicLink("self", at: fixture.root + "/self")
+  }
+
+  private func manifest(_ matrix: String) throws -> ManifestFile {
+    try ManifestFile(
+      at: fixture.write(
+        "opflow.yaml", "tasks: { t: { run: [x, '${{ matrix.f }}'], matrix: { f: \(matrix) } } }"))
+  }
+
+  /// The values of the legs, in their order.
+  private func values(_ matrix: String) throws -> [String] {
+    let plan = try manifest(matrix).compile(runID: "r", set: [], maxParallel: nil).openPlan()
+    guard plan.families.count == 1 else { return [] }
+    return plan.tasks.map { plan.string(plan.legValues(TaskID($0), of: FamilyID(0))[0]) }
+  }
+
+  @Test(arguments: [
+    ("data/*.csv", ["data/A.csv", "data/a.csv", "data/a10.csv", "data/b.csv", "data/z.csv"]),
+    ("./data/a?.csv", []), ("data/a??.csv", ["data/a10.csv"]),
+    ("data/[a-b].csv", ["data/a.csv", "data/b.csv"]), ("data/[!a-z]*.csv", ["data/A.csv"]),
+    ("data/.*.csv", ["data/.dot.csv"]), ("data/a.csv", ["data/a.csv"]), ("data/c.csv", []),
+    ("data/x/**/*.csv", ["data/x/c.csv", "data/x/y/d.csv"]),
+    (
+      "**/[c-g]*.csv",
+      ["data/x/c.csv", "data/x/y/d.csv", "data/é/g h.csv"]
+    ),
+    ("data/x/**", ["data/x/c.csv", "data/x/y/d.csv", "data/x/y/e.txt"]),
+    ("data/*/k*", ["data/link/k[1].csv"]), ("other/k[[]1].csv", ["other/k[1].csv"]),
+    ("data/*/", ["data/link", "data/x", "data/é"]), ("data/x/**/", ["data/x", "data/x/y"]),
+    ("data/x/y/../c.csv", ["data/x/y/../c.csv"]), ("nowhere/*", []), ("data/a.csv/*", []),
+  ])
+  func `a pattern fits files, sorted by their bytes`(_ pattern: String, _ found: [String]) throws {
+    #expect(try values("{ glob: \"\(pattern)\" }") == found)
+  }
+
+  @Test func `a pattern from the root gives whole paths`() throws {
+    let root = fixture.root
+    #expect(
+      try values("{ glob: \"\(root)/data/[ab].csv\" }")
+        == ["\(root)/data/a.csv", "\(root)/data/b.csv"])
+  }
+
+  private func mistake(_ matrix: String) throws -> String {
+    let file = try manifest(matrix)
+    do throws(PreparationError) {
+      _ = try file.compile(runID: "r", set: [], maxParallel: nil)
+    } catch {
+      guard case .mistakes(let mistakes) = error else { throw error }
+      return mistakes.diagnostics.map { "\($0.column): \($0.message)" }.joined(separator: "\n")
+    }
+    return ""
+  }
+
+  @Test func `what cannot be read is told`() throws {
+    #expect(
+      try mistake("{ lines: self }")
+        == "66: `self` cannot be read: Too many levels of symbolic links")
+    #expect(
+      try mistake("{ lines: data }") == "66: `data` cannot be read: it is a folder, not a file")
+    #expect(
+      try mistake("{ lines: /dev/zero }")
+        == "66: `/dev/zero` cannot be read: it is a device, not a file")
+    #expect(
+      try mistake("{ lines: gone }") == "66: `gone` cannot be read: there is no such file")
+    #expect(
+      try mistake("{ glob: 'x[' }") == "65: `x[` cannot be looked for: a `[` in it is not closed")
+    #expect(
+      try mistake("{ glob: 'self/*' }")
+        == "65: `self/*` cannot be looked for: `\(fixture.root)/self/`: "
+        + "Too many levels of symbolic links")
+  }
+
+  @Test func `a changed file and a new one make another plan, others do not`() throws {
+    _ = try fixture.write("sheet.tsv", "f\nx\n")
+    let file = try ManifestFile(
+      at: fixture.write(
+        "opflow.yaml",
+        """
+        tasks:
+          a: { run: x, matrix: { f: { glob: "data/*.csv" } } }
+          b: { run: x, matrix: { rows: sheet.tsv } }
+        """))
+    func key() throws -> PlanKey {
+      try file.compile(runID: "r", set: [], maxParallel: nil).planKey
+    }
+    let before = try key()
+    _ = try fixture.write("data/new.txt")
+    #expect(try key() == before)
+    _ = try fixture.write("data/new.csv")
+    let after = try key()
+    #expect(after != before)
+    _ = try fixture.write("sheet.tsv", "f\ny\n")
+    #expect(try key() != after)
+  }
+}
