@@ -367,14 +367,14 @@ import Testing
       ])
     #expect(
       decision.initialStates(request) == [
-        .excluded, .leftFailed, .leftUpstream, .leftUpstream, .run,
+        .leftDone, .leftFailed, .leftUpstream, .leftUpstream, .run,
       ])
     #expect(decision.transitions.isEmpty)
     // Once what they lacked may come to a good end, they are still to come.
     request.selected = try set(plan, "bad")
     #expect(
       try decide(plan, request: request, write).initialStates(request) == [
-        .excluded, .run, .leftOpen, .leftOpen, .leftOpen,
+        .leftDone, .run, .leftOpen, .leftOpen, .leftOpen,
       ])
   }
 

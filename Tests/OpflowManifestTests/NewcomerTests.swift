@@ -179,7 +179,7 @@ struct NewcomerTests {
 
   @Test(
     arguments: [
-      "service: true", "cache: true", "approve: ok", "manual: true", "interactive: true",
+      "service: true", "cache: true", "approve: ok", "interactive: true",
       "memory_limit: 1GiB", "local: true", "control: true", "jobserver: true", "clean: true",
       "inputs: [a]", "outputs: [a]",
     ])

@@ -24,7 +24,7 @@ struct ExpectedEnds {
   ) {
     let index = task.index
     switch entry.initial[index] {
-    case .succeeded: states[index] = .succeeded
+    case .succeeded, .leftDone: states[index] = .succeeded
     case .upToDate: states[index] = .upToDate
     case .failedAllowed: states[index] = .failedAllowed
     case .failed, .leftFailed, .interrupted: states[index] = .failed
@@ -55,6 +55,8 @@ struct ExpectedEnds {
       case (.failure, _), (.success, .failed), (.success, .cancelled): false
       case (.success, .skipped): !isSkippedForNeeds[need]
       case (.success, _): true
+      case (.ran, .failed), (.ran, .cancelled), (.ran, .skipped): false
+      case (.ran, _): true
       }
     }
   }

@@ -84,7 +84,7 @@ struct FateCheck {
     let state = drive.engine.state(task)
     switch drive.initial[task.index] {
     case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed,
-      .leftFailed, .leftUpstream, .leftOpen:
+      .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       if firstLine[task.index] != nil { throw fault(task, "it was to be left alone") }
       return
     case .interrupted:
@@ -174,6 +174,7 @@ struct FateCheck {
         case .skipped: !isSkippedForNeeds(need)
         default: false
         }
+      case .ran: [.succeeded, .upToDate, .failedAllowed].contains(state)
       }
     return isMet ? .met : .unmeetable
   }
@@ -236,7 +237,8 @@ struct FateCheck {
       let task = TaskID(index)
       if plan.flags(task).contains(.finally) { open.append(task) }
       guard drive.engine.state(task) == .failed else { continue }
-      for edge in plan.dependents(task) where plan.dependentCondition(edge) != .success {
+      for edge in plan.dependents(task)
+      where [.failure, .finished].contains(plan.dependentCondition(edge)) {
         open.append(TaskID(plan.dependentTargets[edge]))
       }
     }

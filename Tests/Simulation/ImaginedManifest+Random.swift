@@ -50,6 +50,7 @@ extension ImaginedManifest {
     switch random.below(8) {
     case 0: .failure
     case 1: .finished
+    case 2: .ran
     default: .success
     }
   }

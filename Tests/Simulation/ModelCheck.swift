@@ -19,6 +19,7 @@ struct ModelCheck {
       switch initial[task.index] {
       case .run, .afterNeeds, .interrupted, .skipOption, .skipOnce: true
       case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
+        .leftDone,
         .leftFailed, .leftUpstream, .leftOpen:
         false
       }

@@ -69,6 +69,7 @@ struct Witness {
       switch entry.initial[index] {
       case .run, .afterNeeds, .interrupted, .skipOption, .skipOnce: stand[index] = .waiting
       case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
+        .leftDone,
         .leftFailed, .leftUpstream, .leftOpen:
         stand[index] = .over
       }

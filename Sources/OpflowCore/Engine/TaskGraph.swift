@@ -63,7 +63,7 @@ struct TaskGraph {
     case .skipOnce:
       marks[index] = .skipsAtBegin
       leftOpen += 1
-    case .succeeded: states[index] = TaskState.succeeded.rawValue
+    case .succeeded, .leftDone: states[index] = TaskState.succeeded.rawValue
     case .upToDate: states[index] = TaskState.upToDate.rawValue
     case .failedAllowed: states[index] = TaskState.failedAllowed.rawValue
     case .skipped, .excluded: states[index] = TaskState.skipped.rawValue

@@ -24,7 +24,7 @@ package struct DriveScope: Sendable {
       case .leftFailed: leftFailed.append(task)
       case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
       case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
-        .interrupted, .skipOption, .excluded:
+        .interrupted, .skipOption, .excluded, .leftDone:
         break
       }
     }

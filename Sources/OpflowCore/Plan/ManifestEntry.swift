@@ -12,6 +12,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var usesRunID: UInt32
   /// 1 when there was something to warn of, which only compiling again can tell again.
   package var hasWarnings: UInt32 = 0
+  /// 1 when any task is `manual`; the builder sees to it.
+  package internal(set) var hasManual: UInt32 = 0
   package init(
     name: TextRef, description: TextRef, folder: TextRef, maxParallel: UInt32, maxFailures: UInt32,
     usesRunID: Bool

@@ -19,6 +19,9 @@ extension Plan {
   /// Whether the manifest names files that it was compiled from besides itself.
   package var hasFurtherFiles: Bool { files.count > 1 }
 
+  /// Whether any task is `manual`, so that a run of all tasks has to leave some out.
+  package var hasManual: Bool { manifest.hasManual == 1 }
+
   package var hasDownloads: Bool { !downloads.isEmpty }
 
   /// The tasks that are downloads, in their order; most plans have none, and are not searched.

@@ -14,6 +14,8 @@ package struct PlanBuilder: ~Copyable {
   private var needOffsets: [UInt32] = [0]
   private var needTargets: [Int32] = []
   private var needConditions: [UInt8] = []
+  /// Whether any task is `manual`.
+  package private(set) var hasManual = false
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
@@ -120,6 +122,7 @@ package struct PlanBuilder: ~Copyable {
 
   package mutating func add(_ task: TaskEntry) -> TaskID {
     let id = TaskID(taskCount)
+    if task.flags.contains(.manual) { hasManual = true }
     tasks.append(task)
     return id
   }
@@ -177,6 +180,8 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.resources, resources)
     writer.add(.files, files)
     writer.add(.environmentNames, environmentNames)
+    var manifest = manifest
+    manifest.hasManual = hasManual ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)

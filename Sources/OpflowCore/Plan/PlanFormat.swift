@@ -36,10 +36,11 @@
 //   4    one record of a task for what it is not scheduled by; its place is gone
 //   5    secrets
 //   6    families, and the patterns that legs are made of
+//   7    the condition `ran`; tasks that are `manual`
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 6
+  package static let version: UInt32 = 7
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

@@ -139,7 +139,8 @@ extension Plan {
     let index = task.index
     if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
     guard let kind = ActionKind(rawValue: kindByte[index]) else { throw .reference(.taskKind) }
-    guard TaskFlags.all.isSuperset(of: flags(task)) else { throw .reference(.taskFlags) }
+    guard TaskFlags.all.isSuperset(of: flags(task)), hasManual || !flags(task).contains(.manual)
+    else { throw .reference(.taskFlags) }
     if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
     if Int(demand[index]) >= demandCount { throw .reference(.taskDemand) }
     guard isSound(record[index], of: kind) else { throw .reference(.taskRecord) }
@@ -171,7 +172,9 @@ extension Plan {
     guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
       throw .reference(.manifest)
     }
-    guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1 else { throw .reference(.manifest) }
+    guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1 else {
+      throw .reference(.manifest)
+    }
   }
 
   /// Whether the text is in the arena.

@@ -105,7 +105,7 @@ package struct ResumeDecision: Sendable {
   private static func initialState(leaving state: TaskState, _ reason: SkipReason?) -> InitialState
   {
     switch state {
-    case .succeeded, .upToDate, .failedAllowed: .excluded
+    case .succeeded, .upToDate, .failedAllowed: .leftDone
     case .skipped: reason?.isUpstream ?? false ? .leftUpstream : .excluded
     case .failed: .leftFailed
     case .waiting, .ready, .handed, .running, .suspended, .cancelled: .leftOpen

@@ -1,17 +1,20 @@
 /// What a run is about: the tasks that any of its drives was to do, and those that its journal speaks
 /// of. `--only` of a resume is of that drive alone, and adds to the run what it names.
 package enum RunScope {
-  /// Nil for all tasks. Selectors that an edit of the manifest left without a task count for nothing;
-  /// where none is left that names any, the run is about all tasks.
+  /// Nil for all tasks, of which none is `manual`. Selectors that an edit of the manifest left without a
+  /// task count for nothing; where none is left that names any, the run is about all tasks.
   package static func of(_ history: RunModel, _ plan: Plan) -> TaskSet? {
     // What a run of named tasks is about is fixed.
     let named = fitting(history.tasks, plan)
-    if named.isEmpty, history.selections.contains(where: { $0.only.isEmpty }) { return nil }
+    if named.isEmpty, !plan.hasManual, history.selections.contains(where: { $0.only.isEmpty }) {
+      return nil
+    }
     var scope = TaskSet(taskCount: plan.taskCount)
     var isKnown = false
     for selection in history.selections {
       let only = fitting(selection.only, plan)
-      if only.isEmpty, named.isEmpty { continue }
+      // Nothing that it named is left; or it named nothing, and is about all but `manual` tasks.
+      if only.isEmpty, named.isEmpty, !selection.only.isEmpty || !plan.hasManual { continue }
       let skip = fitting(selection.skip, plan)
       guard let tasks = try? Selection(tasks: named, only: only, skip: skip, of: plan) else {
         continue
@@ -19,7 +22,9 @@ package enum RunScope {
       isKnown = true
       scope.formUnion(tasks.included)
     }
-    guard isKnown else { return nil }
+    guard isKnown else {
+      return plan.hasManual ? try? Selection(only: [], skip: [], of: plan).included : nil
+    }
     for index in plan.tasks where history.tells(of: TaskID(index)) { scope.insert(TaskID(index)) }
     return scope
   }

@@ -8,6 +8,8 @@ package struct Selection: Equatable, Sendable {
   package private(set) var namedFinally: TaskSet?
   /// Tasks are named, so that a `finally` task runs when one of its needs ran.
   private var followers: TaskSet
+  /// Nothing is named, so that `manual` tasks which nothing needs are no part of the run.
+  private var leavesManualOut = false
 
   /// All tasks of a plan.
   package init(all plan: Plan) {
@@ -18,7 +20,7 @@ package struct Selection: Equatable, Sendable {
 
   /// - Parameters:
   ///   - tasks: with any, just these tasks and what they need, and of the `finally` tasks those that
-  ///     need one of them.
+  ///     need one of them. Without, and without `only`, all but the `manual` tasks that nothing needs.
   ///   - only: with any, just these tasks, what they need, and the `finally` tasks. With `tasks`, what
   ///     is in both.
   ///   - skip: wins over both; what a skipped task needs is not taken along for it.
@@ -37,7 +39,10 @@ package struct Selection: Equatable, Sendable {
         included.insert(TaskID(index))
       }
     }
-    guard !tasks.isEmpty else { return }
+    guard !tasks.isEmpty else {
+      if only.isEmpty, plan.hasManual { leaveManualOut(of: plan) }
+      return
+    }
     let before = included
     included = try Self.tasks("run", tasks, plan)
     noteNamedFinally(of: plan)
@@ -47,6 +52,15 @@ package struct Selection: Equatable, Sendable {
     for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
       if namedFinally?.contains(TaskID(index)) != true { followers.insert(TaskID(index)) }
     }
+  }
+
+  private mutating func leaveManualOut(of plan: Plan) {
+    leavesManualOut = true
+    included = TaskSet(taskCount: plan.taskCount)
+    for index in plan.tasks where !plan.flags(TaskID(index)).contains(.manual) {
+      included.insert(TaskID(index))
+    }
+    includeNeeds(of: plan)
   }
 
   /// Called while just what is named is in.
@@ -102,6 +116,7 @@ package struct Selection: Equatable, Sendable {
       return !plan.flags(task).contains(.finally) || namedFinally?.contains(task) ?? false
     }
     if isLeft { return }
+    if skipped.isEmpty, leavesManualOut { throw .onlyManual }
     throw skipped.isEmpty ? .nothingInCommon : .allSkipped
   }
 

@@ -23,6 +23,8 @@ package enum SelectionError: Error, Equatable, Sendable {
   case nothingRemains([String])
   /// `--rerun` names none of the tasks that `--only` and `--skip` leave.
   case rerunLeftOut
+  /// All tasks are `manual`, and none is named.
+  case onlyManual
 
   package var message: String {
     switch self {
@@ -33,7 +35,8 @@ package enum SelectionError: Error, Equatable, Sendable {
     case .nothingRemains(let selectors):
       "the run was started for \(Self.list(selectors)), which the manifest does not have any more;"
         + " start a new run"
-    case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip"
+    case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip, or is `manual`"
+    case .onlyManual: "every task is `manual`, so nothing would run: name one"
     }
   }
 

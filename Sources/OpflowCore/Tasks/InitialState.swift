@@ -18,6 +18,8 @@ package enum InitialState: UInt8, Sendable {
   case skipOnce
   /// It is no part of the run, or `--only` leaves it out of this drive and nothing is left to do of it.
   case excluded
+  /// `--only` leaves it out of this drive, and it succeeded in an earlier one.
+  case leftDone
   /// `--only` leaves it out of this drive. It failed in an earlier one, was skipped since its needs
   /// cannot be met, or has no end that holds: so does the run.
   case leftFailed, leftUpstream, leftOpen
@@ -28,8 +30,8 @@ extension InitialState {
   var isReused: Bool {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
-    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .skipOnce, .excluded, .leftFailed,
-      .leftUpstream, .leftOpen:
+    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .skipOnce, .excluded, .leftDone,
+      .leftFailed, .leftUpstream, .leftOpen:
       false
     }
   }
@@ -37,7 +39,7 @@ extension InitialState {
   /// It is no part of the drive.
   var isLeftOut: Bool {
     switch self {
-    case .excluded, .leftFailed, .leftUpstream, .leftOpen: true
+    case .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen: true
     case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
       .interrupted, .failed, .skipOption, .skipOnce:
       false

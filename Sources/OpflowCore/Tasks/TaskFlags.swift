@@ -14,8 +14,10 @@ package struct TaskFlags: OptionSet, Sendable {
 
   /// It stands for a family without legs, and is skipped as if its `if` were false, which it is too.
   package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
+  /// `manual: true`: a run takes it along only when it is named, or needed.
+  package static let manual = TaskFlags(rawValue: 1 << 5)
 
   static let all: TaskFlags = [
-    .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix,
+    .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
   ]
 }

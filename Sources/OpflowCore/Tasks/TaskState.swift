@@ -85,6 +85,12 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
       case .skipped: return !skippedUpstream
       case .waiting, .ready, .handed, .running, .suspended, .failed, .cancelled: return false
       }
+    case .ran:
+      switch self {
+      case .succeeded, .upToDate, .failedAllowed: return true
+      case .waiting, .ready, .handed, .running, .suspended, .failed, .skipped, .cancelled:
+        return false
+      }
     }
   }
 }

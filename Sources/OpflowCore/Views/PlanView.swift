@@ -126,6 +126,7 @@ package struct PlanView {
       text.add(
         "stays failed: \(plan.nameString(TaskID(index))) (on_interrupted: fail; --rerun runs it)\n")
     }
+    writeManual(into: &text)
     for transition in settled.prefix(Self.maxNames) {
       let verb = transition.event.kind == .skip ? "skipped" : "failed"
       let reason = ReasonText.text(transition, plan: plan)
@@ -134,6 +135,17 @@ package struct PlanView {
     if settled.count > Self.maxNames {
       text.add("… and \(settled.count - Self.maxNames) more do not run\n")
     }
+  }
+
+  /// Tasks that nobody named, of a run that names none.
+  private func writeManual(into text: inout TextBuffer) {
+    guard plan.hasManual else { return }
+    let left = plan.tasks.lazy.map { TaskID($0) }.filter { entering.initial[$0.index] == .excluded }
+    guard left.allSatisfy({ plan.flags($0).contains(.manual) }) else { return }
+    let names = left.prefix(Self.maxNames).map { CleanText.string(plan.nameString($0)) }
+    guard !names.isEmpty else { return }
+    let more = left.count > names.count ? " and \(left.count - names.count) more" : ""
+    text.add("manual, not named: \(names.joined(separator: ", "))\(more)\n")
   }
 
   /// - Parameter isFolded: whether any legs of a family are told by its name.
@@ -149,6 +161,7 @@ package struct PlanView {
       case .success: names.append(name)
       case .failure: names.append("\(name) (failed)")
       case .finished: names.append("\(name) (finished)")
+      case .ran: names.append("\(name) (ran)")
       }
       edge += count
     }

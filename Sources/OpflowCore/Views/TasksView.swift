@@ -19,7 +19,7 @@ package enum TasksView {
       let name = family.map { "\(plan.familyName($0)) (\(plan.legs($0).count) legs)" }
       table.add([
         CleanText.string(name ?? plan.nameString(task)),
-        CleanText.string(plan.string(plan.record(task).description)),
+        description(of: task, plan),
       ])
       next = family.map { plan.legs($0).upperBound } ?? next + 1
     }
@@ -32,5 +32,12 @@ package enum TasksView {
       text.endLine()
     }
     return text.take()
+  }
+
+  /// What the manifest says of a task, and whether it runs by itself.
+  private static func description(of task: TaskID, _ plan: Plan) -> String {
+    let text = CleanText.string(plan.string(plan.record(task).description))
+    guard plan.flags(task).contains(.manual) else { return text }
+    return text.isEmpty ? "(manual)" : "\(text) (manual)"
   }
 }

@@ -5,6 +5,8 @@ package struct CheckedManifest: Sendable {
   /// At most 50.
   package var warnings: [Diagnostic]
   package var taskCount: Int
+  /// Those of them that run only when they are named, or needed.
+  package var manualCount: Int
   package var needCount: Int
 }
 
@@ -25,6 +27,8 @@ package struct CompiledManifest: Sendable {
   package var usesRunID: Bool
   /// Whether tasks, or the top, speak of secrets.
   package var hasSecrets: Bool
+  /// Whether any task is `manual`.
+  package var hasManual: Bool
   /// The manifest's `name`, or the file's.
   package var name: String
   package var taskCount: Int
@@ -60,12 +64,15 @@ package enum ManifestCompiler {
   ) throws(ManifestError) -> CheckedManifest {
     try withFiles(source, options) { files, mistakes in
       guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
-      reading.forEachTask { _, _, _, _ in }
+      var manualCount = 0
+      reading.forEachTask { task, _, _, _ in
+        if task.flags.contains(.manual) { manualCount += 1 }
+      }
       reading.reportCycles()
       guard mistakes.errorCount == 0 else { return nil }
       return CheckedManifest(
         warnings: mistakes.diagnostics(.warning, in: mistakes.files), taskCount: reading.taskCount,
-        needCount: reading.needs.targets.count)
+        manualCount: manualCount, needCount: reading.needs.targets.count)
     }
   }
 
@@ -102,6 +109,7 @@ package enum ManifestCompiler {
     inputs.globs = reading.sources.globs
     inputs.environment = reading.inherited.read
     inputs.runID = reading.sawRunID ? options.runID : nil
+    let hasManual = emitter.hasManual
     let outcome = emitter.finish(
       reading.manifest, tasks: reading.tasks, legTexts: reading.legTexts, needs: reading.needs,
       inputs: inputs, listedSecrets: reading.secrets.listed, usesRunID: reading.sawRunID,
@@ -115,8 +123,7 @@ package enum ManifestCompiler {
       warnings: mistakes.diagnostics(.warning, in: mistakes.files),
       environmentRead: inputs.environment, files: inputs.files,
       furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
-      usesRunID: reading.sawRunID,
-      hasSecrets: reading.hasSecrets,
+      usesRunID: reading.sawRunID, hasSecrets: reading.hasSecrets, hasManual: hasManual,
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)
   }

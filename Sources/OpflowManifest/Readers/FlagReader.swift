@@ -10,6 +10,9 @@ struct FlagReader {
     if let node = keys[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
       task.flags.insert(.finally)
     }
+    if let node = keys[.manual], values.boolean(node, Subject(TaskKey.manual)) == true {
+      readManual(node, into: &task)
+    }
     if let node = keys[.condition], readCondition(node) == false {
       task.flags.insert(.conditionFalse)
     }
@@ -20,6 +23,17 @@ struct FlagReader {
     if let node = keys[.tags], let tags = readTags(node) {
       task.tags = tags
     }
+  }
+
+  /// Called when `finally` is known.
+  private func readManual(_ node: Node, into task: inout TaskValues) {
+    guard task.flags.contains(.finally) else {
+      task.flags.insert(.manual)
+      return
+    }
+    values.mistakes.error(
+      values.document.place(node), "a `finally` task cannot be `manual`",
+      help: "it runs at the end of every run; take one of the two away")
   }
 
   /// A list, or one tag.

@@ -24,7 +24,7 @@ struct NeedReader {
     var condition = NeedCondition.success
     if let node = keys[.on],
       let read = values.word(
-        node, Subject(NeedKey.on), known: "success, failure or finished",
+        node, Subject(NeedKey.on), known: "success, failure, finished or ran",
         help: NeedCondition.help(for:), parse: NeedCondition.init(text:))
     {
       condition = read

@@ -36,6 +36,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
+  case manual
 
   var name: StaticString {
     switch self {
@@ -60,6 +61,7 @@ enum TaskKey: Int, SchemaKey {
     case .secrets: "secrets"
     case .desc: "desc"
     case .tags: "tags"
+    case .manual: "manual"
     }
   }
 

@@ -46,6 +46,8 @@ extension NeedCondition {
       self = .failure
     } else if text == "finished" {
       self = .finished
+    } else if text == "ran" {
+      self = .ran
     } else {
       return nil
     }
@@ -68,7 +70,7 @@ extension NeedCondition {
           "service_completed_successfully",
         ], "`success` is the default"
       ),
-      (["ran"], "`ran` is not supported yet"),
+      (["executed", "run"], "`ran` is met by a success, but not by a task that was skipped"),
     ]
     return meant.first { $0.words.contains { text == $0 } }?.help.description
   }

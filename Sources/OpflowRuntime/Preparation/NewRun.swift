@@ -39,7 +39,9 @@ package struct NewRun {
 
   /// Leaves just the tasks that were asked for.
   package mutating func selectTasks() throws(PreparationError) {
-    if [request.tasks, request.only, request.skip, request.rerun].allSatisfy(\.isEmpty) { return }
+    let asksNothing = [request.tasks, request.only, request.skip, request.rerun]
+      .allSatisfy(\.isEmpty)
+    if asksNothing, !prepared.hasManual { return }
     let plan = try prepared.open()
     try manifest.expectTasks(request.tasks, in: plan)
     do throws(SelectionError) {

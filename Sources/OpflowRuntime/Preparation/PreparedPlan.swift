@@ -7,6 +7,8 @@ internal import OpflowSystem
 struct PreparedPlan {
   let key: PlanKey
   let taskCount: Int
+  /// Whether a run of all tasks has to leave some out.
+  let hasManual: Bool
   /// What expressions read of the environment, as the journal keeps it.
   let environment: [String]
   /// The files that it was compiled from, as the journal keeps them.
@@ -40,6 +42,7 @@ struct PreparedPlan {
     {
       key = plan.key
       taskCount = plan.taskCount
+      hasManual = plan.hasManual
       environment = plan.environmentEntries
       files = found.fileEntries
       warnings = []
@@ -50,6 +53,7 @@ struct PreparedPlan {
       runID: runID, set: request.set, maxParallel: request.maxParallel, state: state)
     key = compiled.planKey
     taskCount = compiled.taskCount
+    hasManual = compiled.hasManual
     environment = compiled.environmentEntries
     files = FileEntry.texts(compiled.files, from: manifest.folder)
     for file in compiled.furtherFiles { kept.add(file.path, file.bytes, from: manifest.folder) }

@@ -192,7 +192,9 @@ package struct PreparedResume {
       let selection = try Selection(tasks: tasks, only: only, skip: skip, of: plan)
       try selection.expectSomething(of: plan)
       // What an earlier resume named besides is part of the run by now.
-      if !only.isEmpty || !tasks.isEmpty { request.selected = scope ?? selection.included }
+      if !only.isEmpty || !tasks.isEmpty || plan.hasManual {
+        request.selected = scope ?? selection.included
+      }
       request.finallyFollowsNeeds = !tasks.isEmpty
       if !skip.isEmpty { request.skip = selection.skipped }
       request.namedFinally = selection.namedFinally

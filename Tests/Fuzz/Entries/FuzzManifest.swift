@@ -4,6 +4,42 @@ import OpflowManifest
 /// The manifest, from bytes to a plan or to mistakes with their places.
 enum FuzzManifest {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
+    try checkWhole(bytes)
+    try checkNamed(bytes, by: "include: [x]\ntasks: { root: { run: x } }\n")
+    try checkNamed(bytes, by: "include: [{ path: x, as: n, vars: { v: 1 } }]\n")
+    try checkNamed(bytes, by: "env_file: [x]\ntasks: { root: { run: x } }\n")
+  }
+
+  /// The bytes as a file that a manifest names.
+  private static func checkNamed(
+    _ bytes: UnsafeRawBufferPointer, by root: StaticString
+  ) throws(FuzzFinding) {
+    let file = NamedFile(
+      bytes: Array(bytes), realPath: "/data/x", number: FileNumber(device: 1, inode: 1))
+    var options = options
+    options.readFile = { (path, _, _) throws(NamedFileFault) in
+      guard path == "/data/x" else { throw .missing }
+      return file
+    }
+    let root = UnsafeRawBufferPointer(start: root.utf8Start, count: root.utf8CodeUnitCount)
+    let compiled: CompiledManifest
+    do throws(ManifestError) {
+      compiled = try ManifestCompiler.compile(source(root), options: options)
+    } catch {
+      try expect(error.errorCount > 0, "refused without a mistake")
+      for diagnostic in error.diagnostics where diagnostic.line > 0 {
+        try check(diagnostic, in: diagnostic.file == "x" ? bytes : root)
+      }
+      return
+    }
+    do throws(PlanError) {
+      try Plan(copying: compiled.planBytes).validate()
+    } catch {
+      throw FuzzFinding("a plan of two files that is not sound: \(error.message)")
+    }
+  }
+
+  private static func checkWhole(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     let compiled: CompiledManifest
     do throws(ManifestError) {
       compiled = try ManifestCompiler.compile(source(bytes), options: options)
@@ -79,7 +115,7 @@ enum FuzzManifest {
     try expect(
       (1...(length + 1)).contains(diagnostic.column),
       "column \(diagnostic.column) of \(length): \(diagnostic.message)")
-    for note in diagnostic.notes {
+    for note in diagnostic.notes where note.file == diagnostic.file {
       try expect((1...lines.count).contains(note.line), "a note at line \(note.line)")
     }
   }

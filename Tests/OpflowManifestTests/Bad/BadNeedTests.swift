@@ -43,7 +43,7 @@ struct BadNeedTests {
     BadManifest(
       "a need with an unknown condition",
       "tasks:\n  a: { run: x }\n  b: { run: x, needs: [{ task: a, on: done }] }",
-      "3:39: `on` must be success, failure or finished, not `done`"),
+      "3:39: `on` must be success, failure, finished or ran, not `done`"),
     BadManifest(
       "a ring of two", "tasks:\n  a: { run: x, needs: b }\n  b: { run: x, needs: a }",
       "2:23: tasks need each other in a ring: a -> b -> a"),
