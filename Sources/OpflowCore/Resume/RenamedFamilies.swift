@@ -8,16 +8,19 @@ package struct RenamedFamilies {
   }
 
   package let families: [Family]
+  private let names: Set<String>
 
   /// - Parameter last: the plan that the run had.
   package init(from last: Plan, to plan: Plan) {
     var families: [Family] = []
+    var known: [String: FamilyID] = [:]
+    for index in last.families.indices {
+      known[last.familyName(FamilyID(index))] = FamilyID(index)
+    }
     for index in plan.families.indices {
       let family = FamilyID(index)
-      var name = plan.familyName(family)
-      guard let before = name.withUTF8({ last.family(named: UnsafeRawBufferPointer($0)) }) else {
-        continue
-      }
+      let name = plan.familyName(family)
+      guard let before = known[name] else { continue }
       let old = last.axes(before).map { last.string($0) }
       let new = plan.axes(family).map { plan.string($0) }
       let isRenamed =
@@ -26,11 +29,13 @@ package struct RenamedFamilies {
       if isRenamed { families.append(Family(name: name, old: old, new: new)) }
     }
     self.families = families
+    names = Set(families.map(\.name))
   }
 
   /// Whether it is a leg of one of them.
   package func contains(_ id: String) -> Bool {
-    families.contains { id.utf8.starts(with: "\($0.name)[".utf8) }
+    guard let open = id.utf8.firstIndex(of: UInt8(ascii: "[")) else { return false }
+    return names.contains(String(id[..<open]))
   }
 
   package var warnings: [String] {

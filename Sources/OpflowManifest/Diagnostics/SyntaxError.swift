@@ -78,12 +78,25 @@ struct SyntaxError {
 
   /// What is not closed, at its beginning, unless it is all in one line.
   private func unclosed(_ message: String, missing: String) -> Explanation {
-    let help = "\(missing) is missing"
+    let help = bracketHelp ?? "\(missing) is missing"
     guard let beginning, lineStart(beginning) != lineStart(place) || place >= source.count else {
       return Explanation(message: message + " before this", help: help, place: place)
     }
     return Explanation(
       message: message, help: help, place: beginning, notes: [(place, "it ends before this")])
+  }
+
+  /// For legs of a family in a list: `needs: [build[arch]]`.
+  private var bracketHelp: String? {
+    guard place > 0, place < source.count, source[place] == UInt8(ascii: "["),
+      ASCII.continuesName(source[place - 1])
+    else { return nil }
+    var start = place
+    while start > 0, ASCII.continuesName(source[start - 1]) { start -= 1 }
+    guard let end = source[place...].prefix(100).firstIndex(of: UInt8(ascii: "]")) else {
+      return nil
+    }
+    return "a name with brackets needs quotes: \"\(source.part(start..<(end + 1)).string)\""
   }
 
   // MARK: Maps

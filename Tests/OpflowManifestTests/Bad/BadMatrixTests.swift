@@ -1,3 +1,4 @@
+import OpflowManifest
 import Testing
 
 /// What is wrong with a `matrix`, in the file that it is wrong in.
@@ -370,4 +371,17 @@ struct BadFamilyNeedTests {
       "2:75: `matrix.n` is empty", "3:34: `a` is needed twice",
       "4:46: `matrix.n` must be a list, not a number"),
   ]
+
+  @Test(arguments: [
+    ("[build[arch]]", "build[arch]"), ("[a, build-it[x=1, y=2], b]", "build-it[x=1, y=2]"),
+  ])
+  func `names with brackets in a list without quotes are told to be quoted`(
+    _ needs: String, _ name: String
+  ) throws {
+    let error = try #require(throws: ManifestError.self) {
+      try compile("tasks:\n  t:\n    needs: \(needs)\n    run: x\n")
+    }
+    #expect(error.diagnostics[0].message == "the list in brackets is not closed before this")
+    #expect(error.diagnostics[0].help == "a name with brackets needs quotes: \"\(name)\"")
+  }
 }
