@@ -20,6 +20,11 @@ size_t cyaml_line_start(const uint8_t *bytes, size_t length) {
   return last ? (size_t)(last - bytes) + 1 : 0;
 }
 
+int cyaml_mentions_values(const uint8_t *bytes, size_t length) {
+  static const char name[] = "OPFLOW_VALUES";
+  return length && memmem(bytes, length, name, sizeof name - 1) != NULL;
+}
+
 size_t cyaml_find_expression(const uint8_t *bytes, size_t length) {
   const uint8_t *end = bytes + length;
   const uint8_t *at = bytes;

@@ -85,6 +85,10 @@ extension Coordinator {
       tell(.fetched(link.id, task, attempt: attempt, record))
     case .left(let task, let attempt, let left):
       tell(.left(link.id, task, attempt: attempt, left))
+    case .value(let task, let attempt, let value):
+      tell(.value(link.id, task, attempt: attempt, value))
+    case .fault(let task, let attempt, let what):
+      tell(.fault(link.id, task, attempt: attempt, what: what))
     case .ended(let task, let attempt, let outcome):
       tell(.ended(link.id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):

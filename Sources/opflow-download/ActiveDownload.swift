@@ -2,12 +2,6 @@ internal import OpflowCore
 internal import OpflowDownload
 internal import OpflowSystem
 
-/// How a try ended.
-enum DownloadEnd {
-  case success
-  case failure(DownloadDefeat)
-}
-
 /// One try of a download: performs what its machine decides, a little at a time, so that orders are
 /// heard in between.
 final class ActiveDownload: TransferReceiver {
@@ -34,6 +28,8 @@ final class ActiveDownload: TransferReceiver {
   private let spec: DownloadSpec
   /// Takes secrets out of what is written down of the part.
   private let masker: Masker?
+  /// Why it cannot be begun.
+  private let obstacle: DownloadFailure?
   private let proxies: ProxySettings
   private let tools: Tools
   private var phase = Phase.beginning
@@ -55,8 +51,12 @@ final class ActiveDownload: TransferReceiver {
   /// Why this side ended the transfer.
   private var ending: BodyEnd?
 
-  init(_ spec: DownloadSpec, masker: Masker?, proxies: ProxySettings, tools: Tools) {
+  init(
+    _ spec: DownloadSpec, obstacle: DownloadFailure? = nil, masker: Masker?,
+    proxies: ProxySettings, tools: Tools
+  ) {
     self.spec = spec
+    self.obstacle = obstacle
     self.masker = masker
     self.proxies = proxies
     self.tools = tools
@@ -96,7 +96,9 @@ final class ActiveDownload: TransferReceiver {
   func advance(others: [Int32], milliseconds: Int32) -> Bool {
     do throws(DownloadFailure) {
       switch phase {
-      case .beginning: try begin()
+      case .beginning:
+        if let obstacle { throw obstacle }
+        try begin()
       case .checkingTarget(let check): try goOn(check)
       case .hashing(let next): if try part?.hashNext() != true { try perform(next) }
       case .transferring: return try transfer(others: others, milliseconds: milliseconds)

@@ -43,6 +43,7 @@ final class DownloadWorker: WorkerRole {
   private let plan: Plan
   private let tools: ActiveDownload.Tools
   private var state: DownloadWorkerState
+  private var needed: NeededValues
   /// In the order in which they were begun. Only the last one may still be transferred.
   private var held: [Held] = []
   /// Downloads other than the last may have come to an end.
@@ -58,6 +59,7 @@ final class DownloadWorker: WorkerRole {
     self.tools = tools
     let plan = frame.plan
     self.plan = plan
+    needed = NeededValues(plan: plan, runFolder: frame.runFolder)
     state = DownloadWorkerState(
       pid: ProcessID.own, timeoutMilliseconds: { plan.policy($0).timeoutMilliseconds })
     frame.poll.set(Self.settlerSlot, tools.settler.rawDescriptor)
@@ -118,7 +120,10 @@ final class DownloadWorker: WorkerRole {
     noteEnds(now)
   }
 
-  func obey(_ order: WorkerOrder, at now: Instant) { tell(.order(order), now) }
+  func obey(_ order: WorkerOrder, at now: Instant) {
+    if case .values(let task, let attempt) = order { needed.note(task, attempt: attempt) }
+    tell(.order(order), now)
+  }
 
   func endOfOrders(at now: Instant) { tell(.endOfOrders, now) }
 
@@ -204,11 +209,7 @@ final class DownloadWorker: WorkerRole {
   private func perform(_ action: DownloadWorkerAction) {
     switch action {
     case .begin(let task, _):
-      var spec = plan.download(task)
-      for place in spec.headers.indices { spec.headers[place].fill(frame.secrets) }
-      let download = ActiveDownload(
-        spec, masker: frame.masker, proxies: ProxySettings(plan, task), tools: tools)
-      held.append(Held(task, download))
+      held.append(Held(task, download(of: task)))
     case .cut(let task):
       guard let entry = held.first(where: { $0.task == task }) else { return }
       entry.isOver = true
@@ -228,6 +229,25 @@ final class DownloadWorker: WorkerRole {
     case .report(let report): frame.say(report)
     case .leave: frame.leave()
     }
+  }
+
+  /// A download, with what it reads of other tasks filled in.
+  private func download(of task: TaskID) -> ActiveDownload {
+    var spec = plan.download(task)
+    for place in spec.headers.indices { spec.headers[place].fill(frame.secrets) }
+    var obstacle: DownloadFailure?
+    var environment: [Int: [UInt8]] = [:]
+    do throws(ValueFault) {
+      let late = try needed.late(of: task)
+      if let url = late?.url, !spec.sources.isEmpty { spec.sources[0] = url }
+      if let hash = late?.sha256 { spec.sha256 = hash }
+      environment = late?.environment ?? [:]
+    } catch {
+      obstacle = DownloadFailure(.request, error.what)
+    }
+    return ActiveDownload(
+      spec, obstacle: obstacle, masker: frame.masker,
+      proxies: ProxySettings(plan, task, environment), tools: tools)
   }
 
   private func take(_ task: TaskID) -> Held? {

@@ -10,10 +10,14 @@ struct ProxySettings {
 
   private var values: [String: String] = [:]
 
-  init(_ plan: Plan, _ task: TaskID) {
-    for item in plan.environmentList(plan.record(task).environment) {
+  /// - Parameter late: values in place of those of the plan, by their place.
+  init(_ plan: Plan, _ task: TaskID, _ late: [Int: [UInt8]] = [:]) {
+    for (place, item) in plan.environmentList(plan.record(task).environment).enumerated() {
       let name = plan.string(item.name)
-      if Self.names.contains(name) { values[name] = plan.string(item.value) }
+      if Self.names.contains(name) {
+        values[name] =
+          late[place].map { String(decoding: $0, as: UTF8.self) } ?? plan.string(item.value)
+      }
     }
   }
 

@@ -88,7 +88,7 @@ struct FingerprintTests {
   @Test func `every part has a task that closes it`() throws {
     let command = try fingerprint(Self.base + ", shell: bash").parts
     let download = try fetch(rest: ", env: { A: 1 }").parts
-    for part in Fingerprint.Part.allCases {
+    for part in Fingerprint.Part.allCases where part != .values {
       #expect((command | download) >> (part.rawValue * 8) & 255 != 0, "\(part)")
     }
   }

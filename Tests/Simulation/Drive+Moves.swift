@@ -156,7 +156,10 @@ extension Drive {
     for end in workers[index].tell(event, at: now) { try witness.end(end, on: id) }
     if workers[index].phase == .dead { witness.endAll(on: id) }
     guard let tree = workers[index].commands.tree, !tree.exists else { return }
-    if case .isRefused = tasks[tree.task.index].behaviour {
+    if try lacksValue(tree.task, told: workers[index].commands.told) {
+      _ = workers[index].tell(.valueMissing(what: "there is none"), at: now)
+      witness.refuse(tree.task, tree.attempt)
+    } else if case .isRefused = tasks[tree.task.index].behaviour {
       _ = workers[index].tell(.refused(errorNumber: 2, what: "no such program"), at: now)
       witness.refuse(tree.task, tree.attempt)
       // A task that was handed ahead is given back then, so nothing follows.
@@ -165,6 +168,20 @@ extension Drive {
       try witness.start(tree.task, tree.attempt, on: id, at: workers[index].site)
       _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
     }
+  }
+
+  /// Whether what a task reads is not there, by what its worker was told of it.
+  private func lacksValue(_ task: TaskID, told: [TaskID: Int32]) throws(Finding) -> Bool {
+    guard let name = tasks[task.index].reads, let need = plan.task(named: name) else {
+      return false
+    }
+    let attempt = engine.state(need) == .succeeded ? witness.attempt(need) : 0
+    guard told[need] == attempt else {
+      throw Finding(
+        "\(plan.nameString(task)): it was to read try \(attempt) of \(name), and was told of"
+          + " \(told[need].map { "\($0)" } ?? "none")")
+    }
+    return attempt == 0 || tasks[need.index].value == nil
   }
 
   /// Tells a download worker a fact. A download runs, for all who see the worker from outside, from when
@@ -197,6 +214,10 @@ extension Drive {
     case .started(let task, let attempt, _): try tell(.started(id, task, attempt: attempt))
     case .fetched(let task, let attempt, let record):
       try tell(.fetched(id, task, attempt: attempt, record))
+    case .value(let task, let attempt, let value):
+      try tell(.value(id, task, attempt: attempt, value))
+    case .fault(let task, let attempt, let what):
+      try tell(.fault(id, task, attempt: attempt, what: what))
     case .ended(let task, let attempt, let outcome):
       try tell(.ended(id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):

@@ -73,10 +73,12 @@ struct Drive {
     self.durability = durability
     self.file = file
     self.ledger = ledger
+    var known = Entering(
+      initial: entering.initial, attempts: entering.attempts, owesFinally: entering.owesFinally)
+    known.values = entering.values
     engine = Engine(
       plan: plan, options: options,
-      entering: Entering(
-        initial: entering.initial, attempts: entering.attempts, owesFinally: entering.owesFinally),
+      entering: known,
       journal: encoder, durability: durability, opening: opening)
     witness = Witness(plan: plan, options: options)
     model = ModelCheck(plan: plan, initial: entering.initial)
@@ -88,6 +90,7 @@ struct Drive {
     var initial: [InitialState]
     var attempts: [Int32]
     var owesFinally: Bool
+    var values: [TaskID: [TaskValue]]
   }
 
   /// Drives to the end, or to the crash.
@@ -212,7 +215,7 @@ struct Drive {
   ) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
     witness.noteLaunch(of: worker)
-    workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: plan))
+    workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: plan, tasks: tasks))
     if chaos.launchFailsOneIn > 0, random.below(chaos.launchFailsOneIn) == 0 {
       workers[worker.index].phase = .gone
       failedLaunches.append(worker)

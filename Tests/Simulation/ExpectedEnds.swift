@@ -39,8 +39,12 @@ struct ExpectedEnds {
         states[index] = .skipped
         isSkippedForNeeds[index] = true
       } else if !plan.flags(task).contains(.finally) || anyStarts {
-        anyStarts = true
-        states[index] = lastEnd(plan, task, tasks[index], entry.attempts[index])
+        if let end = endWithoutStart(plan, task, tasks) {
+          states[index] = end
+        } else {
+          anyStarts = true
+          states[index] = lastEnd(plan, task, tasks, entry.attempts[index])
+        }
       }
     }
   }
@@ -61,9 +65,34 @@ struct ExpectedEnds {
     }
   }
 
+  /// What a late `if` makes of a task; nil where it starts.
+  private func endWithoutStart(
+    _ plan: Plan, _ task: TaskID, _ tasks: [ImaginedManifest.Task]
+  ) -> TaskState? {
+    guard let need = tasks[task.index].decidedBy else { return nil }
+    switch value(of: need, plan, tasks) {
+    case "true": return nil
+    case nil: return failure(tasks[task.index])
+    default: return .skipped
+    }
+  }
+
+  private func value(
+    of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task]
+  ) -> String? {
+    guard let need = plan.task(named: name), states[need.index] == .succeeded else { return nil }
+    return tasks[need.index].value
+  }
+
+  private func failure(_ task: ImaginedManifest.Task) -> TaskState {
+    task.flags.contains(.allowAnyFailure) ? .failedAllowed : .failed
+  }
+
   private func lastEnd(
-    _ plan: Plan, _ id: TaskID, _ task: ImaginedManifest.Task, _ attempts: Int32
+    _ plan: Plan, _ id: TaskID, _ tasks: [ImaginedManifest.Task], _ attempts: Int32
   ) -> TaskState {
+    let task = tasks[id.index]
+    if let need = task.reads, value(of: need, plan, tasks) == nil { return failure(task) }
     var attempt = attempts + 1
     while true {
       let end =

@@ -146,11 +146,38 @@ struct FateCheck {
       guard state == .waiting, !started[task.index] else {
         throw fault(task, "a need has not ended and it is \(state)")
       }
+    } else if let verdict = verdict(task), verdict != .holds {
+      try checkDecided(task, state, verdict)
     } else if state.isTerminal {
       try checkEnded(task, state)
     } else if !mayBeLeft(task) {
       throw fault(task, "all that it needs is there, and it was left \(state)")
     }
+  }
+
+  /// What a late `if` comes to, by the needs as they are; nil where there is none.
+  private func verdict(_ task: TaskID) -> LateVerdict? {
+    guard let name = drive.tasks[task.index].decidedBy, let need = plan.task(named: name) else {
+      return nil
+    }
+    guard drive.engine.state(need) == .succeeded, let value = drive.tasks[need.index].value else {
+      return .undecided("")
+    }
+    return value == "true" ? .holds : .fails
+  }
+
+  private func checkDecided(
+    _ task: TaskID, _ state: TaskState, _ verdict: LateVerdict
+  ) throws(Finding) {
+    guard !started[task.index], let line = lastLine[task.index] else {
+      throw fault(task, "its `if` does not hold and it is \(state)")
+    }
+    let isRight =
+      verdict == .fails
+      ? state == .skipped && line.event == .skip(.condition)
+      : line.event == .failure && line.outcome.reason == .value
+        && state == (line.allowed ? .failedAllowed : .failed)
+    if !isRight { throw fault(task, "its `if` does not hold and it is \(state)") }
   }
 
   private func need(_ edge: Int, of task: TaskID) -> Need {
@@ -198,7 +225,8 @@ struct FateCheck {
       default: false
       }
     if !fits { throw fault(task, "it is \(state) after '\(line.event.kind.word)'") }
-    if state == .failed, !started[task.index], drive.lostWorkers < 3 {
+    if state == .failed, line.outcome.reason != .value, !started[task.index], drive.lostWorkers < 3
+    {
       throw fault(task, "it failed without a try")
     }
     if line.event == .failure { try checkGaveUp(task, line) }
@@ -207,7 +235,7 @@ struct FateCheck {
   /// A failure is final only when the policy has no further try.
   private func checkGaveUp(_ task: TaskID, _ line: Transition) throws(Finding) {
     switch line.outcome.reason {
-    case .workerLost, .output, .fetchFinal: return
+    case .workerLost, .output, .fetchFinal, .value: return
     default: break
     }
     let policy = plan.policy(task)

@@ -6,8 +6,16 @@ struct ImaginedCommands {
   var state: WorkerState
   var tree: ImaginedTree?
   private var actions: [WorkerAction] = []
+  /// Whose values hold, as it was told.
+  private(set) var told: [TaskID: Int32] = [:]
+  private let plan: Plan
+  private let tasks: [ImaginedManifest.Task]
 
-  init(_ plan: Plan) { state = WorkerState(policy: { plan.policy($0) }) }
+  init(_ plan: Plan, _ tasks: [ImaginedManifest.Task]) {
+    self.plan = plan
+    self.tasks = tasks
+    state = WorkerState(policy: { plan.policy($0) })
+  }
 
   /// Tells it a fact and performs what it decides, as far as that is its own affair.
   ///
@@ -16,6 +24,7 @@ struct ImaginedCommands {
     _ event: WorkerEvent, at now: Instant, into outbox: inout [WorkerReport]
   ) -> (ends: [ImaginedTree.End], leaves: Bool) {
     actions.removeAll(keepingCapacity: true)
+    if case .order(.values(let task, let attempt)) = event { told[task] = attempt }
     state.handle(event, at: now, into: &actions)
     var ends: [ImaginedTree.End] = []
     var leaves = false
@@ -24,6 +33,7 @@ struct ImaginedCommands {
       case .start(let task, let attempt): tree = ImaginedTree(task: task, attempt: attempt)
       case .report(let report):
         if case .refused = report { tree = nil }
+        if case .ended = report { tree = nil }
         outbox.append(report)
       case .signal: tree?.isAskedToEnd = true
       case .proceed: tree?.isStopped = false
@@ -33,6 +43,14 @@ struct ImaginedCommands {
       case .finish(let task, let attempt, let outcome):
         // The next one may have been started by the same decision.
         if tree?.task == task { tree = nil }
+        if outcome.isSuccess, plan.flags(task).contains(.leavesValues),
+          let text = tasks[task.index].value
+        {
+          let value = TaskValue(
+            name: "v", text: Array(text.utf8),
+            keepsText: plan.flags(task).contains(.decidesOthers))
+          outbox.append(.value(task, attempt: attempt, value))
+        }
         outbox.append(.ended(task, attempt: attempt, outcome))
         ends.append(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome))
       case .leave: leaves = true

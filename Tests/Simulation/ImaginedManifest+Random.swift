@@ -43,6 +43,7 @@ extension ImaginedManifest {
     }
     task.givePolicies(&random)
     if shape == .files { task.becomeFile(&random) }
+    if !task.isDownload { task.read(&random) }
     tasks.append(task)
   }
 
@@ -64,7 +65,11 @@ extension ImaginedManifest {
     case 3:
       let name = tasks[victim].name
       tasks.remove(at: victim)
-      for index in tasks.indices { tasks[index].needs.removeAll { $0.task == name } }
+      for index in tasks.indices {
+        tasks[index].needs.removeAll { $0.task == name }
+        if tasks[index].decidedBy == name { tasks[index].decidedBy = nil }
+        if tasks[index].reads == name { tasks[index].reads = nil }
+      }
     case 4:
       var task = Task(name: "n\(random.next() % 1000)")
       guard !tasks.contains(where: { $0.name == task.name }) else { return }
@@ -106,6 +111,15 @@ extension ImaginedManifest.Task {
       if policy.timeoutMilliseconds == 0 { policy.timeoutMilliseconds = 100 }
     default: behaviour = .succeeds
     }
+  }
+
+  /// Now and then its `if` or its environment takes a value of what it needs.
+  mutating func read(_ random: inout SplitMix64) {
+    leaves = random.chance(50) ? .nothing : random.chance(60) ? .yes : .either
+    if random.chance(10) { leaves = .no }
+    guard let need = needs.randomElement(using: &random)?.task else { return }
+    if random.chance(20) { decidedBy = need }
+    if random.chance(15) { reads = need }
   }
 
   /// A download that most often ends well, so that the next ones follow it.

@@ -17,6 +17,12 @@ package struct ImaginedManifest: Sendable {
     /// Stands for the text of its script: an edit makes another number of it.
     package var version: UInt64 = 1
     package var behaviour = Behaviour.succeeds
+    /// What it leaves for others when it succeeds.
+    var leaves = ImaginedValue.nothing
+    /// One of its needs, by the value of which its `if` is decided.
+    var decidedBy: String?
+    /// One of its needs, whose value it reads when it starts.
+    var reads: String?
     /// Only KILL ends it.
     package var ignoresStop = false
     /// It leaves descendants behind when it ends.
@@ -47,6 +53,7 @@ package struct ImaginedManifest: Sendable {
         entry.record.download = builder.download(
           DownloadEntry(target: builder.intern("/\(task.name)"), sources: builder.list([source])))
       }
+      addLate(of: task, to: &entry, &builder)
       entry.record.directory = builder.intern("/")
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)
@@ -63,6 +70,12 @@ package struct ImaginedManifest: Sendable {
       }
       builder.endNeeds()
     }
+    for task in tasks {
+      if let id = task.reads.flatMap({ ids[$0] }) { builder.mark(id, .leavesValues) }
+      if let id = task.decidedBy.flatMap({ ids[$0] }) {
+        builder.mark(id, [.leavesValues, .decidesOthers])
+      }
+    }
     let manifest = ManifestEntry(
       name: builder.intern("imagined"), description: .empty, folder: builder.intern("/"),
       maxParallel: 0, maxFailures: 1, usesRunID: false)
@@ -77,6 +90,49 @@ package struct ImaginedManifest: Sendable {
       }
     case .cycle: throw Finding("the manifest has a cycle")
     }
+  }
+}
+
+/// The value `v` of a task.
+package enum ImaginedValue: CaseIterable, Sendable {
+  case nothing, yes, no
+  /// By its version.
+  case either
+
+  func text(version: UInt64) -> String? {
+    switch self {
+    case .nothing: nil
+    case .yes: "true"
+    case .no: "false"
+    case .either: version % 2 == 0 ? "true" : "false"
+    }
+  }
+}
+
+extension ImaginedManifest {
+  private func addLate(
+    of task: Task, to entry: inout TaskEntry, _ builder: inout PlanBuilder
+  ) {
+    var items: [LateItem] = []
+    func steps(_ need: String) -> ListIndex? {
+      guard let place = task.needs.firstIndex(where: { $0.task == need }) else { return nil }
+      return builder.steps([
+        LateStep(.value, text: builder.intern("v"), first: place, count: 1)
+      ])
+    }
+    if let program = task.decidedBy.flatMap(steps) {
+      items.append(LateItem(.condition, program: program))
+      entry.flags.insert(.lateCondition)
+    }
+    if let program = task.reads.flatMap(steps) {
+      entry.record.environment = builder.environment([
+        EnvironmentItem(name: builder.intern("V"), value: builder.intern("${{ }}"))
+      ])
+      items.append(LateItem(.environment, program: program))
+    }
+    if items.isEmpty { return }
+    entry.flags.insert(.readsValues)
+    entry.record.late = builder.late(items)
   }
 }
 
@@ -111,12 +167,17 @@ extension ImaginedManifest.Task {
     return "\(name) needs=[\(needs)] flags=\(flags.rawValue) retry=\(policy.retryMax) \(behaviour)"
   }
 
+  /// The value that it leaves; nil for none.
+  var value: String? { leaves.text(version: version) }
+
   package var fingerprint: Fingerprint {
     var hasher = FingerprintHasher()
     hasher.add(version)
     hasher.end(.run)
     for need in needs { hasher.add(Hash.xxh3(Array(need.task.utf8))) }
     hasher.end(.needs)
+    hasher.add(reads == nil ? 0 : 1)
+    hasher.end(.env)
     return hasher.finish()
   }
 }

@@ -28,11 +28,13 @@ struct ImaginedWorker {
   var commands: ImaginedCommands
   var downloads: ImaginedDownloads
 
-  init(id: WorkerID, kind: WorkerKind, site: SiteID, plan: Plan) {
+  init(
+    id: WorkerID, kind: WorkerKind, site: SiteID, plan: Plan, tasks: [ImaginedManifest.Task]
+  ) {
     self.id = id
     self.kind = kind
     self.site = site
-    commands = ImaginedCommands(plan)
+    commands = ImaginedCommands(plan, tasks)
     downloads = ImaginedDownloads(plan)
   }
 

@@ -85,6 +85,10 @@ struct KnownTask {
       status = line.outcome.status
       fingerprint = item.fingerprint
       settle = item.sequence
+      // Its `if` could not be decided: it never began.
+      if line.event == .failure, line.outcome.reason == .value, line.attempt == 0 {
+        start = item.sequence
+      }
       isCutShort = false
     case .cancel:
       end = nil

@@ -61,8 +61,9 @@ package struct Life {
     let plan = try manifest.compile()
     drives += 1
     let isUndisturbed = chaos.isNone
-    let request = isUndisturbed ? ResumeRequest() : randomRequest(plan)
+    var request = isUndisturbed ? ResumeRequest() : randomRequest(plan)
     let (history, isNew) = try recover(plan)
+    request.values = Self.values(history)
     let decision = ResumeDecision(plan: plan, history: history, request: request)
     if isExact {
       try ResumeCheck(
@@ -73,7 +74,8 @@ package struct Life {
     }
     let entry = Drive.Entry(
       initial: decision.initialStates(request),
-      attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally)
+      attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally,
+      values: request.values)
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
@@ -261,12 +263,25 @@ package struct Life {
     "\(plan.nameString(task)) \(plan.fingerprint(task).whole)"
   }
 
+  /// What tasks left, with the texts that the files would hold: there are only two.
+  private static func values(_ history: RunModel) -> [TaskID: [TaskValue]] {
+    let texts = ["true", "false"].map { Array($0.utf8) }
+    return history.values.left.mapValues { values in
+      values.map { value in
+        TaskValue(
+          name: value.name, hash: value.hash, text: texts.first { Hash.xxh3($0) == value.hash })
+      }
+    }
+  }
+
   /// A resume of what ended well has nothing to do.
   private mutating func checkNothingIsLeft(after ends: [TaskState]) throws(Finding) {
     guard !ends.contains(.failed) else { return }
     let plan = try manifest.compile()
     let (history, _) = try recover(plan)
-    let decision = ResumeDecision(plan: plan, history: history)
+    var request = ResumeRequest()
+    request.values = Self.values(history)
+    let decision = ResumeDecision(plan: plan, history: history, request: request)
     if decision.startsAnything { throw Finding("a finished run would start something again") }
   }
 }

@@ -128,6 +128,12 @@ struct ResumeCheck {
       if !known.endedWell { return try checkKeptFailure(task, known) }
       if let reason = reasonToRun(task, known) { throw fault(task, "kept though \(reason)") }
     case .skip:
+      if known.why == .skipped(.condition), plan.lateCondition(task) != nil, !isWished(task) {
+        if let reason = needThatRuns(task, known.settle) {
+          throw fault(task, "kept as skipped though \(reason)")
+        }
+        return
+      }
       guard isWished(task) == (!known.isSkippedUpstream) else {
         throw fault(task, "it is kept as skipped though the reason is gone")
       }
@@ -163,13 +169,17 @@ struct ResumeCheck {
     if known.end == .failure, !plan.allowsFailure(task, known.status, known.why?.endReason) {
       return "its failure is not allowed any more"
     }
+    return needThatRuns(task, known.start)
+  }
+
+  private func needThatRuns(_ task: TaskID, _ start: UInt64) -> String? {
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
       switch decision[need] {
       case .outside, .leave: continue
       case .run, .fail: return "\(plan.nameString(need)) runs again"
       case .keep:
-        if self.known(need).settle > known.start {
+        if self.known(need).settle > start {
           return "\(plan.nameString(need)) ended after it had started"
         }
       }

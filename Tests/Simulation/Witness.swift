@@ -61,6 +61,7 @@ struct Witness {
   }
 
   var liveCount: Int { live.count }
+  func attempt(_ task: TaskID) -> Int32 { lastAttempt[task.index] }
 
   /// Takes in how the tasks enter the drive.
   mutating func begin(_ entry: Drive.Entry) {
@@ -216,7 +217,8 @@ struct Witness {
     if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
       throw fault(line.task, "its try \(line.attempt) bears the report of another")
     }
-    if line.outcome.reason == .refused, refused.contains(key) { return }
+    let isUnstarted = line.outcome.reason == .refused || line.outcome.reason == .value
+    if isUnstarted, refused.contains(key) { return }
     guard let outcome = ended[key], outcome == line.outcome else {
       throw fault(line.task, "'\(line.event.kind.word)' of a try that did not end so")
     }
@@ -231,6 +233,9 @@ struct Witness {
     switch line.outcome.reason {
     case .interrupted:
       if stood != .waiting { throw fault(task, "failed as interrupted while \(stood)") }
+    case .value where stood == .waiting:
+      if plan.lateCondition(task) == nil { throw fault(task, "it had no `if` to decide") }
+      if line.allowed != isAllowed(line) { throw fault(task, "allow_failure is not heeded") }
     case .workerLost:
       if stood == .over { throw fault(task, "failed after its end") }
       if stood == .running, !plan.flags(task).contains(.failWhenInterrupted),

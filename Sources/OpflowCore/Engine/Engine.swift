@@ -273,6 +273,9 @@ package struct Entering: Sendable {
   package var owesFinally: Bool
   /// What is known of how long tasks take. It decides the order alone.
   package var durations: TaskDurations
+  /// What tasks left for others that keep the result of an earlier drive, with the texts that an `if`
+  /// may read.
+  package var values: [TaskID: [TaskValue]] = [:]
 
   package init(
     initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,

@@ -1,11 +1,13 @@
 /// When a failed try is worth another, and after how long.
 enum RetryDelay {
   /// Whether the policy has another try for the task, which ended so. With `exit_codes`, only those
-  /// are retried; timeouts, refusals and what has no exit code are then final.
+  /// are retried; timeouts, refusals and what has no exit code are then final. What was to be read and is not there is so always: it never ran.
   static func isWorthwhile(
     _ task: TaskID, _ outcome: Outcome, policy: TaskPolicy, triesUsed: Int, plan: Plan
   ) -> Bool {
-    guard triesUsed <= Int(policy.retryMax), outcome.reason != .fetchFinal else { return false }
+    guard triesUsed <= Int(policy.retryMax), outcome.reason != .fetchFinal,
+      outcome.reason != .value || outcome.status == .success
+    else { return false }
     guard policy.retryCodes != 0 else { return true }
     guard outcome.reason == nil, let code = plan.exitCode(task, outcome.status) else {
       return false

@@ -27,6 +27,7 @@ struct Scheduler {
   var fetches: [TaskID: FetchRecord] = [:]
   /// What was ended along with tries whose own end is still to come.
   var leftBehind: [TaskID: LeftBehind] = [:]
+  var values: Values
   /// Priorities that were given while the run went on.
   var priorities: [TaskID: Int16] = [:]
 
@@ -61,6 +62,7 @@ struct Scheduler {
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
     random = SplitMix64(seed: options.seed)
     startedAny = entering.owesFinally
+    values = Values(left: entering.values)
   }
 
   /// Takes in a fact and appends what follows from it.
@@ -88,6 +90,14 @@ struct Scheduler {
     case .fetched(let worker, let task, let attempt, let record):
       if holds(worker, task, attempt, "fetched", at: now, into: &actions) {
         fetches[task] = record
+      }
+    case .value(let worker, let task, let attempt, let value):
+      if holds(worker, task, attempt, "value", at: now, into: &actions) {
+        values.note(value, of: task)
+      }
+    case .fault(let worker, let task, let attempt, let what):
+      if holds(worker, task, attempt, "fault", at: now, into: &actions) {
+        values.note(fault: what, of: task)
       }
     case .ended(let worker, let task, let attempt, let outcome):
       if holds(worker, task, attempt, "ended", at: now, into: &actions) {

@@ -49,13 +49,19 @@ extension Scheduler {
     if graph.changes.isEmpty { return }
     for place in graph.changes.indices {
       switch graph.changes[place] {
-      case .ready(let task): offer(task)
+      case .ready(let task):
+        if plan.flags(task).contains(.lateCondition) {
+          awaitDecision(of: task)
+        } else {
+          offer(task)
+        }
       case .skipped(let task, let need):
         actions.append(
           .tell(.transition(Transition(.skip(.upstream(need)), task))))
       }
     }
     graph.removeChanges()
+    decide(into: &actions)
   }
 
   mutating func becomeReady(_ task: TaskID) {

@@ -94,6 +94,7 @@ extension Scheduler {
       workforce.noteRunState(knownBy: worker)
       actions.append(.order(worker, .conclude(runState)))
     }
+    tellValues(of: task, to: worker, into: &actions)
     actions.append(
       .order(
         worker, isAhead ? .follow(task, attempt: number) : .run(task, attempt: number)))

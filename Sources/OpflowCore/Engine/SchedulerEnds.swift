@@ -11,9 +11,10 @@ extension Scheduler {
 
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
     let fetch = fetches.isEmpty ? nil : fetches.removeValue(forKey: task)
+    let (values, fault) = self.values.end(task, isSuccess: outcome.isSuccess)
     var transition = Transition(
       .success, task, attempt: attempt[task.index], outcome: outcome,
-      what: fetch.map(\.report.what) ?? what, left: left, fetch: fetch)
+      what: fetch.map(\.report.what) ?? fault ?? what, left: left, fetch: fetch)
     switch outcome.reason {
     case .stopped:
       transition.event = .cancel
@@ -24,8 +25,10 @@ extension Scheduler {
       stop(.ioError, at: now, into: &actions)
     case nil where outcome.isSuccess:
       transition.fingerprint = plan.fingerprint(task)
+      if !values.isEmpty { transition.values = values }
+      if let with = valuesRead(by: task) { transition.with = with }
       settle(task, as: .succeeded, consume transition, into: &actions)
-    case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked:
+    case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value:
       failed(task, consume transition, at: now, into: &actions)
     }
   }
@@ -57,6 +60,7 @@ extension Scheduler {
     if plan.allowsFailure(task, transition.outcome.status, transition.outcome.reason) {
       transition.allowed = true
       transition.fingerprint = plan.fingerprint(task)
+      if let with = valuesRead(by: task) { transition.with = with }
       settle(task, as: .failedAllowed, transition, into: &actions)
     } else {
       settle(task, as: .failed, transition, into: &actions)

@@ -24,6 +24,10 @@ package enum SchedulerEvent: Equatable, Sendable {
   indirect case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
   /// What was ended with a task that had left it behind; the task's end follows.
   case left(WorkerID, TaskID, attempt: Int32, LeftBehind)
+  /// What a task left for others; the task's end follows.
+  case value(WorkerID, TaskID, attempt: Int32, TaskValue)
+  /// What is the matter with values of a task; its end follows.
+  case fault(WorkerID, TaskID, attempt: Int32, what: String)
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(WorkerID, TaskID, attempt: Int32)

@@ -12,6 +12,9 @@ package struct SchedulerOptions: Sendable {
   package var handsAhead = true
   /// Whether workers that hang are given up; imagined ones say nothing and do not hang.
   package var watchesWorkers = true
+  /// Whether it is known what tasks leave for others, so that an `if` can be decided by it; a forecast
+  /// takes each to hold.
+  package var knowsValues = true
   /// Whether tasks run on other machines, which join later: all but those that are bound to this one.
   package var usesSites = false
   /// How long a task is taken to last before any has ended.

@@ -88,6 +88,7 @@ extension Scheduler {
   ) {
     fetches[task] = nil
     leftBehind[task] = nil
+    values.forget(task)
     graph.set(task, .waiting)
     actions.append(.tell(.transition(transition)))
     becomeReady(task)
@@ -155,6 +156,7 @@ extension Scheduler {
   ) {
     lostCount[task.index] += 1
     graph.mark(task, .ran)
+    values.forget(task)
     var transition = Transition(.interrupt, task, reason: .workerLost)
     transition.attempt = attempt[task.index]
     transition.what = complaint

@@ -22,6 +22,7 @@ package struct RunForecast {
     var options = options
     options.handsAhead = false
     options.watchesWorkers = false
+    options.knowsValues = false
     // A failure that is carried over must not hide what would follow it.
     options.maxFailures = 0
     durations = entering.durations

@@ -66,6 +66,12 @@ package struct JournalEncoder: Sendable {
     var fetched = FieldWriter()
     transition.fetch?.report.write(to: &fetched, withWhat: false)
     let texts = transition.what.utf8.count + (transition.left?.names.utf8.count ?? 0)
+    if let with = transition.with {
+      fetched.begin(.with)
+      fetched.hexadecimal(with, digitCount: 16)
+    }
+    let values = transition.values
+    if !values.isEmpty { fetched.field(.values, ValueList.text(values)) }
     let room = 512 + 2 * (task.count + culprit.count + texts) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in
       line.appendHeader(

@@ -191,6 +191,8 @@ package struct Transition: Sendable, Equatable {
     var what = ""
     var left: LeftBehind?
     var fetch: FetchRecord?
+    var values: [TaskValue] = []
+    var with: UInt64?
   }
 
   package init(
@@ -242,6 +244,19 @@ package struct Transition: Sendable, Equatable {
   package var left: LeftBehind? {
     get { details.left }
     set { details.left = newValue }
+  }
+
+  /// Of a `success`: what the task left for others.
+  package var values: [TaskValue] {
+    get { details.values }
+    set { details.values = newValue }
+  }
+
+  /// Of a `success` and an allowed `failure`: a hash of the values that the task read; nil where it
+  /// reads none.
+  package var with: UInt64? {
+    get { details.with }
+    set { details.with = newValue }
   }
 
   /// Of a download's end: what it did.

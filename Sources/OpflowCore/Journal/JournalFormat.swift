@@ -25,9 +25,9 @@
 //   pause            d
 //   continue         d
 //   start       x    d n
-//   success     x    d n exit wall user sys rss out fp; of a download: from size gained kept sha256
+//   success     x    d n exit wall user sys rss out fp with values; of a download: from size gained kept sha256
 //                    sha512 source etag date url
-//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp; of a
+//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with; of a
 //                    download: from gained after source url
 //   retry       x    d n exit signal reason errno what wall user sys rss out delay; as failure
 //   skip        x    d reason of
@@ -45,6 +45,8 @@
 //   out        bytes of output
 //   fp         the task's fingerprint: 16 hex digits, a dot, its parts in up to 16 hex digits; a dash
 //              where an older opflow wrote it, which took folders by their absolute paths
+//   with       XXH3 of the values of other tasks that it read
+//   values     what it left for others: NAME:XXH3 each, commas between
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed
 //   delay      milliseconds until the next try
@@ -123,6 +125,7 @@ extension Fingerprint.Part {
     case .shell: "shell"
     case .needs: "needs"
     case .download: "download"
+    case .values: "values"
     }
   }
 

@@ -15,7 +15,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case from, size, gained, after, kept, sha256, sha512, source, etag, date, url
 
   // A transition
-  case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part
+  case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part, with, values
 
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, only, skip, env, file
@@ -61,6 +61,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .fingerprint: "fp"
     case .culprit: "of"
     case .part: "part"
+    case .with: "with"
+    case .values: "values"
     case .format: "format"
     case .run: "run"
     case .plan: "plan"
@@ -105,7 +107,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .number
     case .set, .tasks, .only, .skip, .env, .file, .removed: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
-      .culprit, .part, .run, .plan, .version, .manifest, .folder, .state, .boot, .group, .actions,
+      .culprit, .part, .with, .values, .run, .plan, .version, .manifest, .folder, .state, .boot,
+      .group, .actions,
       .host:
       .text
     }

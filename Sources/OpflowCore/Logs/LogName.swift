@@ -6,7 +6,10 @@
 package enum LogName {
   static let longestStemBytes = 200
 
-  package static func of(_ name: some Collection<UInt8>) -> String {
+  package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
+
+  /// The name without its ending.
+  package static func stem(of name: some Collection<UInt8>) -> String {
     var stem: [UInt8] = []
     for byte in name {
       if isPlain(byte) && !(byte == UInt8(ascii: ".") && stem.isEmpty) {
@@ -26,7 +29,7 @@ package enum LogName {
       stem.append(UInt8(ascii: "~"))
       Hexadecimal.append(Hash.xxh3(Array(name)), digitCount: 16, to: &stem)
     }
-    return String(decoding: stem, as: UTF8.self) + ".log"
+    return String(decoding: stem, as: UTF8.self)
   }
 
   package static func of(_ name: String) -> String { of(Array(name.utf8)) }

@@ -24,6 +24,8 @@ package struct RunModel: Sendable {
   /// What lines tell beyond a record, where that was asked for.
   package private(set) var details = TaskDetails()
   private let keepsDetails: Bool
+  /// Of a plan in which values are read.
+  package private(set) var values = ValueRecords()
   /// The plan with fingerprints as an older opflow made them.
   private let absolutePlan: Plan?
   /// Lines of an older opflow hold fingerprints that could be compared to nothing, and so count as
@@ -270,6 +272,7 @@ package struct RunModel: Sendable {
     }
     records[task.index].apply(event, line, fields, task, plan)
     if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
+    if plan.hasLateItems { values.apply(event, task, line, plan) }
     if keepsDetails { details.apply(event, task, line, plan) }
   }
 

@@ -17,6 +17,8 @@ package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
   /// told as `run`.
   package enum Part: UInt64, CaseIterable, Sendable {
     case run, env, dir, shell, needs, download
+    /// What it read of other tasks. Not told by the parts of a fingerprint, but compared by itself.
+    case values
   }
 
   /// The first part in which the two differ, as far as eight bits tell.

@@ -50,6 +50,10 @@ package final class Plan: @unchecked Sendable {
   /// In the order of their tasks.
   package let families: Column<FamilyEntry>
   let familyValues: Column<TextRef>
+  let lateOffsets: Column<UInt32>
+  let lateItems: Column<LateItem>
+  let stepOffsets: Column<UInt32>
+  let stepItems: Column<LateStep>
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
@@ -101,6 +105,10 @@ package final class Plan: @unchecked Sendable {
       self.globs = try sections.column(.globs)
       self.families = try sections.column(.families)
       self.familyValues = try sections.column(.familyValues)
+      self.lateOffsets = try sections.column(.lateOffsets)
+      self.lateItems = try sections.column(.lateItems)
+      self.stepOffsets = try sections.column(.stepOffsets)
+      self.stepItems = try sections.column(.stepItems)
     } catch {
       release(bytes)
       throw error

@@ -8,6 +8,8 @@ package struct PlanBuilder: ~Copyable {
   private var environments = ListTable<EnvironmentItem>()
   private var demands = ListTable<DemandItem>()
   private var codes = ListTable<Int32>()
+  private var lateItems = ListTable<LateItem>()
+  private var steps = ListTable<LateStep>()
   private var policies: [TaskPolicy] = []
   private var policyIndex: [TaskPolicy: UInt32] = [:]
   private var tasks = TaskColumns()
@@ -81,6 +83,9 @@ package struct PlanBuilder: ~Copyable {
   package mutating func demand(_ items: [DemandItem]) -> UInt32 { demands.index(of: items) }
   package mutating func codes(_ items: [Int32]) -> UInt32 { codes.index(of: items) }
 
+  package mutating func late(_ items: [LateItem]) -> UInt32 { lateItems.index(of: items) }
+  package mutating func steps(_ steps: [LateStep]) -> ListIndex { self.steps.index(of: steps) }
+
   package mutating func policy(_ policy: TaskPolicy) -> UInt32 {
     if let known = policyIndex[policy] { return known }
     let index = UInt32(truncatingIfNeeded: policies.count)
@@ -126,6 +131,9 @@ package struct PlanBuilder: ~Copyable {
     tasks.append(task)
     return id
   }
+
+  /// Adds flags to those of a task that was added.
+  package mutating func mark(_ task: TaskID, _ flags: TaskFlags) { tasks.mark(task, flags) }
 
   /// Adds one need of the task whose turn it is; `endNeeds()` goes on to the next task.
   package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {
@@ -188,6 +196,10 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.globs, globs)
     writer.add(.families, families)
     writer.move(.familyValues, &familyValues)
+    writer.add(.lateOffsets, lateItems.offsets)
+    writer.add(.lateItems, lateItems.items)
+    writer.add(.stepOffsets, steps.offsets)
+    writer.add(.stepItems, steps.items)
     return .plan(writer.finish(taskCount: count, key: key))
   }
 

@@ -37,10 +37,11 @@
 //   5    secrets
 //   6    families, and the patterns that legs are made of
 //   7    the condition `ran`; tasks that are `manual`
+//   8    what is evaluated when a task starts
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 7
+  package static let version: UInt32 = 8
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }
@@ -64,4 +65,6 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case secrets
   case globs
   case families, familyValues
+  case lateOffsets, lateItems
+  case stepOffsets, stepItems
 }

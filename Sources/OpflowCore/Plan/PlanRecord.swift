@@ -22,6 +22,8 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var tags: ListIndex = 0
   /// Names of those that it may know.
   package var secrets: ListIndex = 0
+  /// What is evaluated when the task starts: a number that the builder gave.
+  package var late: UInt32 = 0
 
   package init() {}
 }

@@ -11,6 +11,7 @@ extension Plan {
   /// the plan, the graph is one, the order of tasks suits it, and every name finds its task.
   package func validate() throws(PlanError) {
     try validateLists()
+    try validatePrograms()
     try validateTasks()
     try validateTexts()
     try validateGraph()
@@ -30,6 +31,7 @@ extension Plan {
     try validateWords(record.words)
     try validateVariables(record.environment)
     try validateWords(record.secrets)
+    try validateLateItems(of: task)
     if kind(task) == .download {
       let download = downloads[Int(record.download)]
       guard isSound(download) else { throw .reference(.downloads) }
@@ -51,7 +53,7 @@ extension Plan {
     }
   }
 
-  private func row(
+  func row(
     _ section: PlanSection, _ offsets: Column<UInt32>, _ index: Int, end: Int
   ) throws(PlanError) -> Range<Int> {
     let (first, last) = (Int(offsets[index]), Int(offsets[index + 1]))
@@ -68,6 +70,8 @@ extension Plan {
     try validateLists(.environmentOffsets, environmentOffsets, end: environmentItems.count)
     try validateLists(.demandOffsets, demandOffsets, end: demandItems.count)
     try validateLists(.codeOffsets, codeOffsets, end: codeItems.count)
+    try validateLists(.lateOffsets, lateOffsets, end: lateItems.count)
+    try validateLists(.stepOffsets, stepOffsets, end: stepItems.count)
     for demand in 0..<demandCount { try validate(demand: UInt32(truncatingIfNeeded: demand)) }
     for policy in policies where !isSound(policy) { throw .reference(.policies) }
     for download in downloads where !isSound(download) { throw .reference(.downloads) }
@@ -132,7 +136,12 @@ extension Plan {
   // MARK: - Tasks and texts
 
   private func validateTasks() throws(PlanError) {
-    for index in tasks { try validateReferences(of: TaskID(index)) }
+    for index in tasks {
+      try validateReferences(of: TaskID(index))
+      if record[index].late != 0 || flags(TaskID(index)).contains(.lateCondition) {
+        try validateLateItems(of: TaskID(index))
+      }
+    }
   }
 
   private func validateReferences(of task: TaskID) throws(PlanError) {

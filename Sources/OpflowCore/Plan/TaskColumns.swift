@@ -32,6 +32,8 @@ struct TaskColumns {
     record.append(task.record)
   }
 
+  mutating func mark(_ task: TaskID, _ marks: TaskFlags) { flags[task.index] |= marks.rawValue }
+
   /// Moves the columns into the file: with a million tasks they are not to be there twice.
   mutating func move(to writer: inout PlanWriter) {
     writer.move(.taskName, &name)

@@ -20,6 +20,9 @@ package struct ResumeRequest: Sendable {
   /// Tasks one of whose outputs is not there.
   package var outputMissing: TaskSet?
 
+  /// What tasks left for others, with the texts that an `if` may read.
+  package var values: [TaskID: [TaskValue]] = [:]
+
   package init() {}
 
   func isOfRun(_ task: TaskID) -> Bool { scope?.contains(task) ?? true }

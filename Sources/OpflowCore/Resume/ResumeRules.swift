@@ -32,10 +32,14 @@ extension ResumeDecision {
     if record.isChanged {
       return .run(.changed(record.changedPart))
     }
+    let flags = input.plan.flags(task)
+    if flags.contains(.readsValues), !input.history.values.isCurrent(task, input.plan) {
+      return .run(.changed(.values))
+    }
     if input.request.missesOutput(task), record.state != .failedAllowed {
       return .run(.outputMissing)
     }
-    if let culprit = needThatRuns(task, startedAt: record.startSequence, input) {
+    if let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
       return .run(.afterRerun(culprit))
     }
     return .keep(record)
@@ -57,6 +61,7 @@ extension ResumeDecision {
   }
 
   private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
+    if holdsLate(task, record, input) { return .keep(record) }
     let holds =
       record.isSkippedUpstream
       ? isCertainToLackNeeds(task, input)
@@ -69,6 +74,14 @@ extension ResumeDecision {
   /// again then for another reason of the same skip.
   private func meetsTheSameHoweverSkipped(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.dependents(task).allSatisfy { input.plan.dependentCondition($0) == .finished }
+  }
+
+  /// Whether its `if`, which reads values, was false and is so still: all that it needs keeps its result.
+  private func holdsLate(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Bool {
+    guard record.why == .skipped(.condition), let condition = input.plan.lateCondition(task),
+      needThatRuns(task, startedAt: record.settleSequence, input) == nil
+    else { return false }
+    return input.plan.verdict(of: task, condition) { input.request.values[$0] ?? [] } == .fails
   }
 
   private func willSkipByWish(_ task: TaskID, _ input: Input) -> Bool {
@@ -147,6 +160,12 @@ extension ResumeDecision {
 }
 
 extension TaskRecord {
+  /// SEQ of the line from when on its needs counted: of its start, or of its end where that was a failure
+  /// for want of a value that its `if` reads.
+  fileprivate var decidedSequence: UInt64 {
+    startSequence == 0 && why == .ended(.value) ? settleSequence : startSequence
+  }
+
   fileprivate var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
 
   /// Why a task in `waiting` runs: what an earlier resume took it back for, if it did.

@@ -14,11 +14,13 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   case interrupted
   /// It was handed ahead and taken back.
   case revoked
+  /// What it left for others is no value, or what it reads of them is not there; `what` says why.
+  case value
   /// It was told to.
   case stopped(StopReason)
 
   package static let allCases: [EndReason] =
-    [.timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked]
+    [.timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value]
     + StopReason.allCases.map { .stopped($0) }
 
   /// The word in the journal and on the wire.
@@ -32,6 +34,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     case .workerLost: "worker-lost"
     case .interrupted: "interrupted"
     case .revoked: "revoked"
+    case .value: "value"
     case .stopped(let reason): reason.word
     }
   }

@@ -17,7 +17,17 @@ package struct TaskFlags: OptionSet, Sendable {
   /// `manual: true`: a run takes it along only when it is named, or needed.
   package static let manual = TaskFlags(rawValue: 1 << 5)
 
+  /// It has a folder of its own for values: somebody reads them, or it speaks of the folder.
+  package static let leavesValues = TaskFlags(rawValue: 1 << 8)
+  /// An `if` may read its values.
+  package static let decidesOthers = TaskFlags(rawValue: 1 << 9)
+  /// Some of it is evaluated when it starts.
+  package static let readsValues = TaskFlags(rawValue: 1 << 10)
+  /// `if` reads values, and is decided when all that the task needs has ended.
+  package static let lateCondition = TaskFlags(rawValue: 1 << 11)
+
   static let all: TaskFlags = [
     .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
+    .leavesValues, .decidesOthers, .readsValues, .lateCondition,
   ]
 }

@@ -33,7 +33,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   /// the terminal state that they keep.
   ///
   ///             waiting ready handed running suspended succeeded upToDate failedAllowed failed skipped cancelled
-  ///   waiting              x                                                              x      x
+  ///   waiting              x                                               x              x      x
   ///   ready        x                x       x                         x                          x
   ///   handed       x                        x                                             x
   ///   running      x                               x         x               x             x              x
@@ -41,11 +41,12 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   ///
   /// Back to `waiting`: from `ready` a need that runs again, from `handed` one that is taken back, from
   /// `running` and `suspended` a retry's delay and a lost worker. `waiting` to `failed`: a task that a
-  /// crash interrupted and whose `on_interrupted` is `fail`. `handed` to `failed`: its worker was lost,
+  /// crash interrupted and whose `on_interrupted` is `fail`, and one whose `if` cannot be decided, which
+  /// may be allowed to. `handed` to `failed`: its worker was lost,
   /// and may have begun with it. `running` to `failed` covers a worker's refusal.
   package func canBecome(_ next: TaskState) -> Bool {
     switch self {
-    case .waiting: next == .ready || next == .skipped || next == .failed
+    case .waiting: next == .ready || next == .skipped || next == .failed || next == .failedAllowed
     case .ready:
       next == .waiting || next == .handed || next == .running || next == .upToDate
         || next == .skipped

@@ -14,6 +14,8 @@ package enum OutcomeText {
       // What the downloader tells holds the error's name.
       return what.isEmpty
         ? "could not be downloaded\(errnoText(outcome.errorNumber))" : CleanText.string(what)
+    case .value:
+      return what.isEmpty ? "a value is missing or is none" : CleanText.string(what)
     case .workerLost:
       // Of what it wrote before it was gone, the first line says what there is to say.
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
@@ -35,7 +37,8 @@ package enum OutcomeText {
     let attempt = transition.attempt > 1 ? " (try \(transition.attempt))" : ""
     let text = text(outcome, what: transition.what)
     let isLong =
-      outcome.reason == .fetch || outcome.reason == .fetchFinal || outcome.reason == .workerLost
+      outcome.reason == .fetch || outcome.reason == .fetchFinal
+      || outcome.reason == .workerLost || outcome.reason == .value
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }
 

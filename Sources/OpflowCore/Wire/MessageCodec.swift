@@ -14,6 +14,8 @@
 //   conclude STATE                      revoked ID ATTEMPT
 //   pulse N                             pulse N
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
+//   values ID ATTEMPT                   value ID ATTEMPT NAME HASH [TEXT]
+//                                       fault ID ATTEMPT TEXT
 //   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
@@ -46,6 +48,7 @@ package enum MessageCodec {
     case .conclude(let state):
       writer.raw("conclude\t")
       writer.raw(state.rawValue)
+    case .values(let task, let attempt): writer.message("values", task, attempt)
     case .pulse(let number): writer.pulse(number)
     case .bye: writer.raw("bye")
     }
@@ -87,6 +90,20 @@ package enum MessageCodec {
       writer.message("left", task, attempt)
       writer.tab()
       writer.cut(left.text, lineStart: start)
+    case .value(let task, let attempt, let value):
+      writer.message("value", task, attempt)
+      writer.tab()
+      writer.escaped(value.name)
+      writer.tab()
+      writer.hexadecimal(value.hash, digitCount: 16)
+      if let text = value.text {
+        writer.tab()
+        writer.escaped(text)
+      }
+    case .fault(let task, let attempt, let what):
+      writer.message("fault", task, attempt)
+      writer.tab()
+      writer.cut(what, lineStart: start)
     case .ended(let task, let attempt, let outcome):
       writer.message("ended", task, attempt)
       writer.add(capacity: 256) { $0.append(outcome) }
@@ -136,6 +153,9 @@ package enum MessageCodec {
     } else if word.equals("pulse") {
       guard let number = fields.pulse() else { return nil }
       order = .pulse(number)
+    } else if word.equals("values") {
+      guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
+      order = .values(task, attempt: attempt)
     } else if word.equals("bye") {
       order = .bye
     } else {
@@ -158,6 +178,14 @@ package enum MessageCodec {
       guard let task = fields.task(), let attempt = fields.attempt(), let outcome = fields.outcome()
       else { return nil }
       report = .ended(task, attempt: attempt, outcome)
+    } else if word.equals("value") {
+      guard let task = fields.task(), let attempt = fields.attempt(), let value = fields.value()
+      else { return nil }
+      report = .value(task, attempt: attempt, value)
+    } else if word.equals("fault") {
+      guard let task = fields.task(), let attempt = fields.attempt(), let what = fields.text()
+      else { return nil }
+      report = .fault(task, attempt: attempt, what: what)
     } else if word.equals("left") {
       guard let task = fields.task(), let attempt = fields.attempt(),
         let left = fields.text().flatMap({ LeftBehind(text: $0) })

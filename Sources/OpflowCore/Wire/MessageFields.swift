@@ -46,6 +46,20 @@ struct MessageFields {
 
   mutating func text(_ key: Key) -> String? { value(key).flatMap { Field.text($0) } }
 
+  /// All that is left.
+  mutating func value() -> TaskValue? {
+    guard let name = next(), ValueRules.isName(name), let digits = next(), digits.count == 16,
+      let hash = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { return nil }
+    var value = TaskValue(name: String(decoding: name, as: UTF8.self), hash: hash)
+    if isAtEnd { return value }
+    guard let text = next().flatMap({ Field.unescaped($0) }),
+      text.count <= ValueRules.longestConditionBytes
+    else { return nil }
+    value.text = text
+    return value
+  }
+
   /// All that is left, in the order in which it is written.
   mutating func outcome() -> Outcome? {
     if isAtEnd { return Outcome(status: .unknown) }

@@ -17,6 +17,9 @@ package enum WorkerOrder: Equatable, Sendable {
   case conclude(RunState)
   /// Say something: answered with the same number.
   case pulse(Int32)
+  /// The values that a task has are those of that try; 0: it has none. Before the start of a task that
+  /// reads them.
+  case values(TaskID, attempt: Int32)
   case bye
 }
 
@@ -25,7 +28,7 @@ extension WorkerOrder {
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .bye: nil
+    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .values, .bye: nil
     }
   }
 }
@@ -39,6 +42,10 @@ package enum WorkerReport: Equatable, Sendable {
   case fetched(TaskID, attempt: Int32, FetchRecord)
   /// What was ended with a task that had left it behind; comes before the task's end.
   case left(TaskID, attempt: Int32, LeftBehind)
+  /// What a task left for others; comes before its end.
+  case value(TaskID, attempt: Int32, TaskValue)
+  /// What is the matter with values of a task that ends with reason `value`; comes before its end.
+  case fault(TaskID, attempt: Int32, what: String)
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)

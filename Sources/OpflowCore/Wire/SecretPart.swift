@@ -124,7 +124,10 @@ extension WorkerReport {
     case .refused(let task, let attempt, let errorNumber, let what):
       return .refused(
         task, attempt: attempt, errorNumber: errorNumber, what: masker.masked(what))
-    case .hello, .started, .ended, .revoked, .pulse: return self
+    case .fault(let task, let attempt, let what):
+      return .fault(task, attempt: attempt, what: masker.masked(what))
+    // A value with a secret in it is none.
+    case .hello, .started, .value, .ended, .revoked, .pulse: return self
     }
   }
 }

@@ -39,7 +39,12 @@ struct NeedResolver {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
     if !task.needs.isEmpty {
       let document = tasks.declared.document(declaration)
+      let start = needs.targets.count
       for index in task.needs.indices {
+        task.needs[index].firstEdge = needs.targets.count - start
+        defer {
+          task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
+        }
         let name = task.needs[index].name
         guard let target = tasks.declared.index(of: name, seenFrom: declaration) else {
           addLegs(&task, index, number, declaration, leg, document)

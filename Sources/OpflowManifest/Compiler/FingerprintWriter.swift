@@ -54,7 +54,7 @@ struct FingerprintWriter {
     // A path that is written from the root may lie in the manifest's folder too.
     let to = download.to?.stable ?? none
     hasher.add(to.first == UInt8(ascii: "/") ? path(to) : to)
-    hasher.add(download.sha256 ?? none)
+    hasher.add(download.sha256 ?? download.lateSHA256 ?? none)
     hasher.add(download.sha512 ?? none)
     hasher.add(download.sizeBytes ?? DownloadEntry.none)
     hasher.add(UInt64(download.headers.count))

@@ -1,3 +1,4 @@
+internal import CYAML
 internal import OpflowCore
 
 /// Lays tasks out as a plan, in the order of their numbers.
@@ -9,6 +10,8 @@ struct PlanEmitter: ~Copyable {
   private var part = -1
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
+  /// Values that tasks read: which needs of which task, and whether its `if` does.
+  private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
   /// Holds what is made for one task.
   private let scratch = TextStore()
 
@@ -106,6 +109,7 @@ struct PlanEmitter: ~Copyable {
     if !task.secrets.isEmpty {
       environmentDigest = FingerprintWriter.digest(of: environmentDigest, secrets: task.secrets)
     }
+    addLate(of: task, to: &entry)
     entry.fingerprint = fingerprints.fingerprint(
       of: task, environment: environmentDigest,
       shell: task.own.contains(.shell)
@@ -127,6 +131,7 @@ struct PlanEmitter: ~Copyable {
       builder.endNeeds()
     }
     addFamilies(of: tasks, legTexts)
+    for reading in readings { mark(reading, needs) }
     builder.resources = manifest.resources.entries { builder.intern($0) }
     add(manifest.secrets, listed: listedSecrets, folder: inputs.folder)
     builder.readsEnvironment(inputs.environment.map(\.name))
@@ -206,6 +211,68 @@ struct PlanEmitter: ~Copyable {
     return builder.download(entry)
   }
 
+  /// Adds what is evaluated when the task starts, and sees whether it leaves values itself.
+  private mutating func addLate(of task: borrowing TaskValues, to entry: inout TaskEntry) {
+    if let script = task.script, script.text.mentionsValues { entry.flags.insert(.leavesValues) }
+    if task.words.contains(where: \.text.mentionsValues) { entry.flags.insert(.leavesValues) }
+    guard task.readsValues else { return }
+    entry.flags.insert(.readsValues)
+    var items: [LateItem] = []
+    let needs = task.needs
+    func steps(_ text: Text, isTemplate: Bool = true) -> ListIndex {
+      let steps = LateCompiler.steps(
+        of: text, isTemplate: isTemplate, literals: scratch, intern: { builder.intern($0) }
+      ) { id in
+        guard let need = needs.firstIndex(where: { ValueReference.isOf($0.written, id) }) else {
+          return nil
+        }
+        var count = needs[need].edgeCount
+        // Further legs of the family, where they are written next to each other.
+        for next in needs[(need + 1)...] {
+          guard ValueReference.isOf(next.written, id) else { break }
+          count += next.edgeCount
+        }
+        return (needs[need].firstEdge, count, count != 1)
+      }
+      for step in steps where step.count > 0 {
+        let first = Int(step.first)
+        readings.append((builder.taskCount, first..<(first + Int(step.count)), !isTemplate))
+      }
+      return builder.steps(steps)
+    }
+    if let condition = task.lateCondition {
+      items.append(LateItem(.condition, program: steps(condition, isTemplate: false)))
+    }
+    if task.own.contains(.environment) {
+      for (position, variable) in task.lists.environment.variables.enumerated()
+      where variable.value.isLate {
+        items.append(
+          LateItem(.environment, position: position, program: steps(variable.value.text)))
+      }
+    }
+    for (position, word) in task.words.enumerated() where word.isLate {
+      items.append(LateItem(.word, position: position, program: steps(word.text)))
+    }
+    if let url = task.download?.urls.first, url.isLate {
+      items.append(LateItem(.url, program: steps(url.text)))
+    }
+    if let hash = task.download?.lateSHA256 {
+      items.append(LateItem(.sha256, program: steps(hash)))
+    }
+    entry.record.late = builder.late(items)
+  }
+
+  /// Tells tasks that somebody reads what they leave.
+  private mutating func mark(
+    _ reading: (task: Int, needs: Range<Int>, decides: Bool), _ needs: NeedList
+  ) {
+    let edges = needs.edges(of: reading.task)
+    for place in reading.needs {
+      let target = TaskID(needs.targets[edges.lowerBound + place])
+      builder.mark(target, reading.decides ? [.leavesValues, .decidesOthers] : .leavesValues)
+    }
+  }
+
   /// Neighbours mostly share one policy.
   private mutating func policy(of task: borrowing TaskValues) -> UInt32 {
     let kind = task.kind
@@ -252,5 +319,13 @@ struct PlanEmitter: ~Copyable {
     refs.reserveCapacity(words.count)
     for word in words { refs.append(builder.intern(word.text)) }
     return builder.list(refs)
+  }
+}
+
+extension Text {
+  /// Whether it speaks of the folder for values.
+  fileprivate var mentionsValues: Bool {
+    // SAFETY: looks within the text.
+    cyaml_mentions_values(baseAddress?.assumingMemoryBound(to: UInt8.self), count) != 0
   }
 }

@@ -5,7 +5,7 @@ enum ExpressionToken: Equatable {
   /// A text in quotes; a doubled quote stands for one.
   case string
   case number
-  case equal, notEqual, and, or, not
+  case equal, notEqual, matches, and, or, not
   case open, close
   /// `}}`, or the end of the text.
   case end
@@ -44,7 +44,12 @@ struct ExpressionLexer {
     switch text[start] {
     case UInt8(ascii: "("): return (.open, 1)
     case UInt8(ascii: ")"): return (.close, 1)
-    case UInt8(ascii: "="): return second == UInt8(ascii: "=") ? (.equal, 2) : (.unknown, 1)
+    case UInt8(ascii: "="):
+      switch second {
+      case UInt8(ascii: "="): return (.equal, 2)
+      case UInt8(ascii: "~"): return (.matches, 2)
+      default: return (.unknown, 1)
+      }
     case UInt8(ascii: "!"): return second == UInt8(ascii: "=") ? (.notEqual, 2) : (.not, 1)
     case UInt8(ascii: "&"): return second == UInt8(ascii: "&") ? (.and, 2) : (.unknown, 1)
     case UInt8(ascii: "|"): return second == UInt8(ascii: "|") ? (.or, 2) : (.unknown, 1)
@@ -75,7 +80,8 @@ struct ExpressionLexer {
     while end < text.count, ASCII.continuesName(text[end]) || text[end] == UInt8(ascii: ".") {
       end += 1
     }
-    return end - start
+    return ValueReference.hasPrefix(text.part(start..<end))
+      ? ValueReference.length(in: text.part(start..<text.count)) : end - start
   }
 
   private func numberLength(at start: Int) -> Int {

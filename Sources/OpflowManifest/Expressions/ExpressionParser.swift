@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// What is wrong with an expression, at an offset in its text.
 struct ExpressionMistake: Error, Equatable {
   var offset: Int
@@ -16,11 +18,12 @@ protocol ExpressionNames {
 ///
 ///     or      = and { "||" and }
 ///     and     = equality { "&&" equality }
-///     equality = unary { ( "==" | "!=" ) unary }
+///     equality = unary { ( "==" | "!=" | "=~" ) unary }
 ///     unary   = "!" unary | "(" or ")" | NAME | STRING | NUMBER
 ///
 /// Every value is a text. Empty and `false` are false. `&&` and `||` give one of their sides, so
-/// that `env.MODE || 'release'` is a default; `!`, `==` and `!=` give `true` or `false`.
+/// that `env.MODE || 'release'` is a default; `!`, `==`, `!=` and `=~` give `true` or `false`; what
+/// stands behind `=~` is a pattern with `*` and `?`.
 struct ExpressionParser<Names: ExpressionNames> {
   private var lexer: ExpressionLexer
   private let names: Names
@@ -73,14 +76,17 @@ struct ExpressionParser<Names: ExpressionNames> {
 
   private mutating func parseEquality() throws(ExpressionMistake) -> Text {
     var left = try parseUnary()
-    while lexer.token == .equal || lexer.token == .notEqual {
-      let wanted = lexer.token == .equal
+    while true {
+      let token = lexer.token
+      guard token == .equal || token == .notEqual || token == .matches else { return left }
       lexer.advance()
       let right = try parseUnary()
       try refuseSecrets(left, right)
-      left = Self.boolean(left.isSame(as: right) == wanted)
+      let isSo =
+        token == .matches
+        ? Glob(right.string).matches(left) : left.isSame(as: right) == (token == .equal)
+      left = Self.boolean(isSo)
     }
-    return left
   }
 
   private mutating func parseUnary() throws(ExpressionMistake) -> Text {
@@ -113,7 +119,8 @@ struct ExpressionParser<Names: ExpressionNames> {
       throw ExpressionMistake(
         offset: lexer.range.lowerBound, message: "a text in an expression is not closed",
         help: "its closing quote is missing")
-    case .equal, .notEqual, .and, .or, .not, .close, .end, .unknown: throw unexpected("a value")
+    case .equal, .notEqual, .matches, .and, .or, .not, .close, .end, .unknown:
+      throw unexpected("a value")
     }
   }
 
@@ -140,17 +147,7 @@ struct ExpressionParser<Names: ExpressionNames> {
       help: "it is filled in when the download is sent for: write it alone, `${{ secrets.NAME }}`")
   }
 
-  private func unquoted(_ literal: Text) -> Text {
-    let quote = literal[0]
-    let inner = literal.part(1..<(literal.count - 1))
-    guard inner.contains(quote) else { return inner }
-    var position = 0
-    while position < inner.count {
-      store.append(inner.part(position..<(position + 1)))
-      position += inner[position] == quote ? 2 : 1
-    }
-    return store.finish()
-  }
+  private func unquoted(_ literal: Text) -> Text { ExpressionLiteral.text(of: literal, in: store) }
 
   private func unexpected(_ wanted: String) -> ExpressionMistake {
     let found = lexer.tokenText

@@ -67,7 +67,7 @@ enum ExpressionTemplate {
     return value
   }
 
-  private static func firstExpression(_ text: Text, from position: Int) -> Int {
+  static func firstExpression(_ text: Text, from position: Int) -> Int {
     let rest = text.part(position..<text.count)
     // SAFETY: reads within `rest`.
     return position

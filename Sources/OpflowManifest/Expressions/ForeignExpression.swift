@@ -37,9 +37,9 @@ enum ForeignExpression {
     if let rest = after("inputs.", name) {
       return "declare it under `vars`, write `vars.\(rest.string)`, and set it with --set"
     }
-    if name.hasPrefix("needs.") || name.hasPrefix("steps.") || name.hasPrefix("jobs.") {
+    if name.hasPrefix("steps.") || name.hasPrefix("jobs.") {
       return
-        "values of other tasks are not supported yet; let one write a file that the other reads"
+        "what a task leaves in the folder `$OPFLOW_VALUES` is `needs.ID.NAME` to those that need it"
     }
     return nil
   }

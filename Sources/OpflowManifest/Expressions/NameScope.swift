@@ -24,6 +24,12 @@ final class NameScope {
 
   /// Those of all files of the manifest.
   let secrets: SecretScope
+  /// Whether a task's own keys are read.
+  var isInTask = false
+  /// What of other tasks may be spoken of here.
+  var valuePlace = ValuePlace.none
+  /// Values that were spoken of since this was emptied.
+  var valuesRead: [(reference: Text, offset: Int)] = []
   let runID: Text
   let inherited: InheritedEnvironment
   /// Whether `run.id` gives a constant instead of the run's id: for fingerprints.
@@ -149,6 +155,10 @@ struct ScopedNames: ExpressionNames {
       }
       return scope.secrets.read(secret, scope.literals)
     }
+    if ValueReference.hasPrefix(name) {
+      noteValue(name, at: offset)
+      return empty
+    }
     if name == "run.id" {
       scope.sawRunID = true
       return scope.hidesRunID ? name : scope.runID
@@ -177,6 +187,26 @@ struct ScopedNames: ExpressionNames {
         offset: offset, message: "`\(name.string)` is a secret, which no expression may read",
         help: "a task that lists it in `secrets` finds it in its environment as `$\(variable)`"))
     return Text(start: nil, count: 0)
+  }
+
+  /// A value of another task: nothing yet.
+  private func noteValue(_ name: Text, at offset: Int) {
+    switch scope.valuePlace {
+    case .late: scope.valuesRead.append((name, offset))
+    case .script:
+      report(
+        ExpressionMistake(
+          offset: offset, message: "`\(name.string)` cannot stand in a string `run`: use env",
+          help:
+            "text from a task is no shell code; write `env: { VALUE: \"${{ \(name.string) }}\" }` and"
+            + " \"$VALUE\" in `run`"))
+    case .none:
+      report(
+        ExpressionMistake(
+          offset: offset, message: "`\(name.string)` cannot stand here",
+          help: "a value of another task may stand in a task's `env`, `if`, items of a list `run`,"
+            + " `download.url` and `download.sha256`"))
+    }
   }
 
   private func variable(_ name: Text, at offset: Int) -> Text? {

@@ -38,10 +38,14 @@ struct ActionReader {
     let subject = Subject(TaskKey.run)
     switch values.document.kind(node) {
     case .scalar:
+      values.scope.valuePlace = .script
+      defer { values.scope.valuePlace = .none }
       guard let script = commands.readScript(node, subject) else { return }
       task.kind = .shell
       task.script = script
     case .sequence:
+      values.scope.valuePlace = .late
+      defer { values.scope.valuePlace = .none }
       guard let words = commands.readWords(node, subject) else { return }
       task.kind = .command
       task.words = words

@@ -22,8 +22,20 @@ struct DownloadReader {
     } else if !fields.isMeant(.to) {
       reportMissing(.to, of: node)
     }
-    download.sha256 = fields[.sha256].flatMap { readHash($0, .sha256, digitCount: 64) }
-    download.sha512 = fields[.sha512].flatMap { readHash($0, .sha512, digitCount: 128) }
+    if let node = fields[.sha256] {
+      values.scope.valuePlace = .late
+      switch readHash(node, .sha256, digitCount: 64) {
+      case .hash(let hash): download.sha256 = hash
+      case .late(let text): download.lateSHA256 = text
+      case nil: break
+      }
+      values.scope.valuePlace = .none
+    }
+    if case .hash(let hash)? = fields[.sha512].flatMap({
+      readHash($0, .sha512, digitCount: 128)
+    }) {
+      download.sha512 = hash
+    }
     download.sizeBytes = fields[.size].flatMap { values.size($0, Subject(DownloadKey.size)) }
     if let headers = fields[.headers] { readHeaders(headers, into: &download) }
     download.mode = fields[.mode].flatMap { readMode($0) }
@@ -54,7 +66,9 @@ struct DownloadReader {
     _ fields: Fields<DownloadKey>, of node: Node, into download: inout Download
   ) {
     if let url = fields[.url] {
+      values.scope.valuePlace = .late
       if let url = readURL(url, Subject(DownloadKey.url)) { download.urls.append(url) }
+      values.scope.valuePlace = .none
     } else if !fields.isMeant(.url) {
       reportMissing(.url, of: node)
     }
@@ -67,6 +81,8 @@ struct DownloadReader {
   private func readURL(_ node: Node, _ subject: Subject) -> Scalar? {
     hideCredentials(in: node)
     guard let url = values.filledString(node, subject) else { return nil }
+    // Looked at when it is known.
+    if url.isLate { return url }
     var help: String?
     do throws(WebAddress.Mistake) {
       _ = try WebAddress(url.text.string)
@@ -99,11 +115,17 @@ struct DownloadReader {
         place: values.document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
   }
 
-  private func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Text? {
+  private enum Hash {
+    case hash(Text)
+    case late(Text)
+  }
+
+  private func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Hash? {
     let subject = Subject(key)
     guard let hash = values.scalar(node, subject, expected: "a hash in hexadecimal") else {
       return nil
     }
+    if hash.isLate { return .late(hash.stable) }
     guard hash.text.allSatisfy(ASCII.isHexadecimal) else {
       values.mistakes.error(
         values.document.place(node), "\(subject.description) must be hexadecimal digits")
@@ -115,7 +137,7 @@ struct DownloadReader {
         "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)")
       return nil
     }
-    return lowercased(hash.text)
+    return .hash(lowercased(hash.text))
   }
 
   private func lowercased(_ hash: Text) -> Text {

@@ -18,6 +18,8 @@ struct EnvironmentReader {
     }
     values.maps.readEntries(node, into: &entries)
     list.beginLayer()
+    if values.scope.isInTask { values.scope.valuePlace = .late }
+    defer { values.scope.valuePlace = .none }
     for index in 0..<entries.count {
       let name = entries.name(index)
       guard isName(name, at: entries.keys[index]),

@@ -13,8 +13,14 @@ struct FlagReader {
     if let node = keys[.manual], values.boolean(node, Subject(TaskKey.manual)) == true {
       readManual(node, into: &task)
     }
-    if let node = keys[.condition], readCondition(node) == false {
-      task.flags.insert(.conditionFalse)
+    if let node = keys[.condition] {
+      switch readCondition(node) {
+      case .known(false): task.flags.insert(.conditionFalse)
+      case .late(let text):
+        task.flags.insert(.lateCondition)
+        task.lateCondition = text
+      case .known(true), nil: break
+      }
     }
     if let node = keys[.allowFailure] { readAllowFailure(node, into: &task) }
     if let node = keys[.desc], let text = values.string(node, Subject(TaskKey.desc)) {
@@ -52,8 +58,14 @@ struct FlagReader {
     return [tag]
   }
 
+  private enum Condition {
+    case known(Bool)
+    /// What is left to be decided when all that the task needs has ended.
+    case late(Text)
+  }
+
   /// `if`: nil when it cannot be read.
-  private func readCondition(_ node: Node) -> Bool? {
+  private func readCondition(_ node: Node) -> Condition? {
     let subject = Subject(TaskKey.condition)
     guard values.document.kind(node) == .scalar else {
       values.wrongType(node, subject, expected: "an expression")
@@ -68,11 +80,23 @@ struct FlagReader {
       )
       return nil
     }
-    let names = ScopedNames(scope: values.scope) { values.report($0, in: node) }
+    values.scope.valuePlace = .late
+    defer { values.scope.valuePlace = .none }
+    var isWrong = false
+    let names = ScopedNames(scope: values.scope) {
+      isWrong = true
+      values.report($0, in: node)
+    }
     do {
       let value = try ExpressionTemplate.evaluateWhole(
         text, names: names, literals: values.scope.literals)
-      return ExpressionParser<ScopedNames>.isTrue(value)
+      guard values.takeValuesRead(node), !isWrong else {
+        return .known(ExpressionParser<ScopedNames>.isTrue(value))
+      }
+      defer { values.scope.valuesRead.removeAll(keepingCapacity: true) }
+      return .late(
+        LateText.residueOfWhole(
+          text, names: ScopedNames(scope: values.scope, report: { _ in }), store: values.scratch))
     } catch {
       values.report(error, in: node)
       return nil

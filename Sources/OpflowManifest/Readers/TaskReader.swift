@@ -62,6 +62,7 @@ struct TaskReader {
     let document = values.document
     values.scratch.removeAll()
     values.scope.taskID = name
+    if !values.valueReadings.isEmpty { values.valueReadings.removeAll(keepingCapacity: true) }
     task.begin(key: key, name: name, defaults)
     guard document.kind(key.value) == .mapping else { return reportNoTask(key.value, task) }
     var keys = Fields<TaskKey>()
@@ -78,22 +79,43 @@ struct TaskReader {
     if let names = keys.key(.secrets) { secrets.readNames(names, into: &task) }
     if task.kind == .download { secrets.addNamesOfHeaders(to: &task) }
     laterKeys.read(keys, into: &task)
+    if !values.valueReadings.isEmpty { checkValues(of: &task) }
   }
 
   private mutating func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
+    defer { values.scope.isInTask = false }
     if let (node, standard) = defaultsByTask {
       // Read and reported on before.
       values.mistakes.mute()
       let defaults = settings.readDefaults(node, over: standard)
       values.mistakes.unmute()
       (task.settings, task.lists) = (defaults.settings, defaults.lists)
+      values.scope.isInTask = true
       _ = settings.read(keys, into: &task.settings, &task.lists)
       task.own = .all
       return
     }
+    values.scope.isInTask = true
     if keys.key(.env) != nil { task.lists.environment.replace(with: defaults.lists.environment) }
     if keys.key(.resources) != nil { task.lists.demands = defaults.lists.demands }
     task.own = settings.read(keys, into: &task.settings, &task.lists)
+  }
+
+  /// Checks that the task needs those whose values it reads.
+  private func checkValues(of task: inout TaskValues) {
+    task.readsValues = true
+    let needs = task.needs.map(\.name)
+    for reading in values.valueReadings {
+      guard
+        let mistake = ValueCheck(
+          task: task.name, needs: needs, suggestions: values.scope.suggestions
+        )
+        .mistake(reading.reference)
+      else { continue }
+      values.report(
+        ExpressionMistake(offset: reading.offset, message: mistake.message, help: mistake.help),
+        in: reading.node)
+    }
   }
 
   private func reportNoTask(_ node: Node, _ task: TaskValues) {

@@ -23,6 +23,10 @@ struct TaskValues {
   /// Names of those that it may know, good as long as the compilation.
   var secrets: [Text] = []
   var needs: [Need] = []
+  /// What is left of an `if` that reads values of other tasks.
+  var lateCondition: Text?
+  /// Whether anything of it reads such values.
+  var readsValues = false
   /// The files that the task says it writes.
   var written: [WrittenFile] = []
 
@@ -33,6 +37,18 @@ struct TaskValues {
     var condition: NeedCondition
     /// Of the names of the legs that it stands for; nil for a task's own name.
     var legsDigest: UInt64?
+    /// As the task writes it, where `name` is that of all files.
+    var written: Text
+    /// Where the needs of the task begin that it stands for, and how many these are.
+    var firstEdge = 0
+    var edgeCount = 0
+
+    init(name: Text, node: Node, condition: NeedCondition) {
+      self.name = name
+      self.node = node
+      self.condition = condition
+      written = name
+    }
   }
 
   struct WrittenFile {
@@ -67,6 +83,8 @@ struct TaskValues {
     description = nil
     if !tags.isEmpty { tags.removeAll(keepingCapacity: true) }
     if !secrets.isEmpty { secrets.removeAll(keepingCapacity: true) }
+    lateCondition = nil
+    readsValues = false
     if !needs.isEmpty { needs.removeAll(keepingCapacity: true) }
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }
@@ -79,6 +97,8 @@ struct Download {
   var to: Scalar?
   /// Lower-case hexadecimal.
   var sha256: Text?
+  /// What is left of a `sha256` that reads values of other tasks.
+  var lateSHA256: Text?
   var sha512: Text?
   var sizeBytes: UInt64?
   var headers: [(name: Text, value: Scalar)] = []

@@ -5,6 +5,9 @@ struct Scalar {
   let node: Node
   /// Whether the text decides the type: plain scalars, and those with expressions.
   let isTyped: Bool
+  /// Whether the text is what is left of expressions that are evaluated when the task starts
+  /// (`LateText`).
+  let isLate: Bool
   // Texts are below 1 GiB: those of the manifest by its bound, evaluated ones by theirs.
   private let textCount: UInt32
   private let stableCount: UInt32
@@ -13,9 +16,10 @@ struct Scalar {
 
   /// - Parameter stable: the text with a constant for `run.id`, for fingerprints.
   @inline(__always)
-  init(node: Node, text: Text, stable: Text, isTyped: Bool) {
+  init(node: Node, text: Text, stable: Text, isTyped: Bool, isLate: Bool = false) {
     self.node = node
     self.isTyped = isTyped
+    self.isLate = isLate
     textStart = text.baseAddress
     textCount = UInt32(truncatingIfNeeded: text.count)
     stableStart = stable.baseAddress

@@ -26,12 +26,15 @@ extension ValueReader {
       wrongType(node, subject, expected: expected)
       return nil
     }
-    guard let (value, stable) = expand(text, of: node) else { return nil }
-    return Scalar(node: node, text: value, stable: stable, isTyped: true)
+    guard let (value, stable, isLate) = expand(text, of: node) else { return nil }
+    return Scalar(
+      node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)
   }
 
   /// A text with its expressions evaluated, and the same with a constant for `run.id`.
-  private func expand(_ text: Text, of node: Node) -> (value: Text, stable: Text)? {
+  private func expand(
+    _ text: Text, of node: Node
+  ) -> (value: Text, stable: Text, isLate: Bool)? {
     let sawRunID = scope.sawRunID
     scope.sawRunID = false
     var isWrong = false
@@ -40,18 +43,41 @@ extension ValueReader {
       self.report(mistake, in: node)
     }
     let names = ScopedNames(scope: scope, report: report)
-    let value = ExpressionTemplate.expand(
+    var value = ExpressionTemplate.expand(
       text, names: names, store: scratch, literals: scope.literals, report: report)
+    let isLate = takeValuesRead(node)
+    if isLate, !isWrong { value = residue(of: text) }
     var stable = value
     if scope.sawRunID {
       scope.hidesRunID = true
-      stable = ExpressionTemplate.expand(
-        text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
-        literals: scope.literals, report: { _ in })
+      stable =
+        isLate
+        ? residue(of: text)
+        : ExpressionTemplate.expand(
+          text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+          literals: scope.literals, report: { _ in })
       scope.hidesRunID = false
     }
     scope.sawRunID = scope.sawRunID || sawRunID
-    return isWrong ? nil : (value, stable)
+    return isWrong ? nil : (value, stable, isLate)
+  }
+
+  /// Notes where values of other tasks were spoken of; whether any was.
+  func takeValuesRead(_ node: Node) -> Bool {
+    if scope.valuesRead.isEmpty { return false }
+    for (reference, offset) in scope.valuesRead {
+      valueReadings.append(ValueReading(reference: reference, node: node, offset: offset))
+    }
+    scope.valuesRead.removeAll(keepingCapacity: true)
+    return true
+  }
+
+  /// What is left of a text that was evaluated without a mistake.
+  private func residue(of text: Text) -> Text {
+    defer { scope.valuesRead.removeAll(keepingCapacity: true) }
+    return LateText.residue(
+      of: text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
+      literals: scope.literals)
   }
 
   func report(_ mistake: ExpressionMistake, in node: Node) {

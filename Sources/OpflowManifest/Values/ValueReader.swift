@@ -12,6 +12,8 @@ final class ValueReader {
   /// Holds evaluated texts.
   let scratch: TextStore
   let maps: MapReader
+  /// Where the task that is read speaks of values of others.
+  var valueReadings: [ValueReading] = []
 
   /// - Parameter scratch: holds evaluated texts until its owner empties it; not the scope's own, which
   ///   copies names while a text is made.

@@ -17,6 +17,8 @@ package struct PreparedDrive: ~Copyable {
   var attempts: [Int32]
   /// See `ResumeDecision`.
   var owesFinally = false
+  /// What tasks left in earlier drives.
+  var values: [TaskID: [TaskValue]] = [:]
   /// What is journaled first.
   var opening: [JournalEntry] = []
   private let manifestPath: String
@@ -60,9 +62,10 @@ package struct PreparedDrive: ~Copyable {
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
     launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> Int32 {
-    let entering = Entering(
+    var entering = Entering(
       initial: initial, attempts: attempts, owesFinally: owesFinally,
       durations: StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan))
+    entering.values = values
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,

@@ -39,8 +39,8 @@ package struct PreparedResume {
     request.added = found.added
     request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
+    decision = ResumeDecision.heedingValues(plan, history, &request, folder)
     self.request = request
-    decision = ResumeDecision(plan: plan, history: history, request: request)
 
     var entry = ResumeEntry(planKey: plan.key.description, opflowVersion: Version.text)
     entry.set = ResumedRun.set(asked, history.set)
@@ -159,6 +159,7 @@ package struct PreparedResume {
     drive.attempts = attempts
     drive.owesFinally = owesFinally
     drive.opening = opening
+    drive.values = request.values
     drive.warnings = warnings
     for survivor in survivors {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")

@@ -23,6 +23,8 @@ package struct RunFolder: Equatable, Sendable {
   package var keptFiles: String { path + "/included" }
   package var plan: String { path + "/plan" }
   package var logs: String { path + "/logs" }
+  /// What tasks leave for each other.
+  package var values: String { path + "/" + ValueFolder.name }
   package var lock: String { path + "/lock" }
   /// How far running downloads are.
   package var progress: String { path + "/progress" }

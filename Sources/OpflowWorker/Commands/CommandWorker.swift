@@ -35,6 +35,13 @@ final class CommandWorker: WorkerRole {
   private var log = WorkerLog(attempt: 0)
   /// Of the output of the task that runs; nil where there are no secrets.
   private var masker: Masker?
+  private let leftValues: LeftValues
+  private var needed: NeededValues
+  /// Where the task that runs leaves values, if it has a folder of its own for them.
+  private var valuesPath: String?
+  /// What it left, once its tree is gone.
+  private var collected: [TaskValue]?
+  private var status: ExitStatus?
   private var isLogFailureTold = false
   private var running: TaskID = .none
   private var process: SpawnedProcess?
@@ -57,6 +64,8 @@ final class CommandWorker: WorkerRole {
       try ProcessTree.becomeSubreaper()
       return try SignalDescriptor([.child])
     }
+    leftValues = LeftValues(folder: frame.runFolder + "/" + ValueFolder.name)
+    needed = NeededValues(plan: plan, runFolder: frame.runFolder)
     launcher = WorkerLauncher(plan: plan, run: frame.run)
     state = WorkerState(policy: { plan.policy($0) })
   }
@@ -77,6 +86,7 @@ final class CommandWorker: WorkerRole {
 
   func obey(_ order: WorkerOrder, at now: Instant) {
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
+    if case .values(let task, let attempt) = order { needed.note(task, attempt: attempt) }
     tell(.order(order), now)
   }
 
@@ -145,10 +155,12 @@ final class CommandWorker: WorkerRole {
     // From before the spawn: it returns after the exec, when a short task is half done.
     let began = frame.now
     do throws(WorkerRefusal) {
+      let late = try lateValues(of: task)
+      valuesPath = try makeValueFolder(of: task, attempt)
       let pipe = try makePipe()
       let process = try launcher.start(
         task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
-        output: pipe.write.rawValue)
+        valuesPath: valuesPath ?? leftValues.folder, late: late, output: pipe.write.rawValue)
       let pid = process.pid
       tree.begin(mainPID: pid)
       frame.poll.set(Slot.task, process.descriptor.rawValue)
@@ -159,7 +171,56 @@ final class CommandWorker: WorkerRole {
       self.pipe = consume pipe
       tell(.started(pid: pid), began)
     } catch {
-      tell(.refused(errorNumber: error.errorNumber, what: error.what), now)
+      tell(
+        error.isOfValues
+          ? .valueMissing(what: error.what)
+          : .refused(errorNumber: error.errorNumber, what: error.what), now)
+    }
+  }
+
+  private func lateValues(of task: TaskID) throws(WorkerRefusal) -> LateValues? {
+    do throws(ValueFault) {
+      return try needed.late(of: task)
+    } catch {
+      throw WorkerRefusal(errorNumber: 0, what: error.what, isOfValues: true)
+    }
+  }
+
+  /// A folder of its own for values, where somebody reads them; others leave what they leave in one that
+  /// nobody looks at, and cost no call.
+  private func makeValueFolder(
+    of task: TaskID, _ attempt: Int32
+  ) throws(WorkerRefusal) -> String? {
+    collected = nil
+    status = nil
+    guard plan.flags(task).contains(.leavesValues) else { return nil }
+    let path = leftValues.path(of: plan.nameBytes(task), attempt: attempt)
+    do throws(Errno) {
+      try leftValues.make(path)
+      return path
+    } catch {
+      throw WorkerRefusal(
+        errorNumber: error.rawValue, what: "cannot make the folder for its values: \(error)")
+    }
+  }
+
+  /// Takes in what a task left that ended with success.
+  private func collectValues() -> ValueFault? {
+    guard let valuesPath, collected == nil else { return nil }
+    let flags = plan.flags(running)
+    let masker = frame.masker
+    do throws(ValueFault) {
+      collected = try LeftValues.collect(
+        valuesPath, keepsTexts: flags.contains(.decidesOthers),
+        lasts: flags.contains(.failWhenInterrupted)
+      ) { bytes in
+        guard let masker else { return false }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return masker.masked(text) != text
+      }
+      return nil
+    } catch {
+      return error
     }
   }
 
@@ -189,6 +250,12 @@ final class CommandWorker: WorkerRole {
       if !isSilent {
         drainOutput()
         checkLog(now)
+      }
+    }
+    if valuesPath != nil {
+      if let status = reaped.status { self.status = status }
+      if reaped.isGone, status == .success, let fault = collectValues() {
+        tell(.valueFailed(what: fault.what), now)
       }
     }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
@@ -241,7 +308,6 @@ final class CommandWorker: WorkerRole {
     log.close()
     process = nil
     pipe = nil
-    running = .none
     var outcome = outcome
     let wall = outcome.usage.wallMicroseconds
     outcome.usage = tree.usage
@@ -251,6 +317,16 @@ final class CommandWorker: WorkerRole {
       outcome.reason = .output
       outcome.errorNumber = failure.rawValue
     }
+    // What could not be ended may still write there.
+    if outcome.isSuccess, let fault = collectValues() {
+      outcome.reason = .value
+      frame.say(.fault(task, attempt: attempt, what: fault.what))
+    }
+    if outcome.isSuccess {
+      for value in collected ?? [] { frame.say(.value(task, attempt: attempt, value)) }
+    }
+    valuesPath = nil
+    running = .none
     if let left = tree.left {
       frame.say(.left(task, attempt: attempt, left))
     }

@@ -5,6 +5,8 @@ internal import OpflowSystem
 struct WorkerRefusal: Error {
   let errorNumber: Int32
   let what: String
+  /// What it reads of other tasks is not there.
+  var isOfValues = false
 }
 
 /// Starts tasks. Keeps what successive tasks have in common: the environment, and room for strings.
@@ -26,18 +28,26 @@ final class WorkerLauncher {
 
   /// Starts a task with its output in `output`. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
   /// of `secrets` it finds those that it may know.
+  ///
+  /// - Parameters:
+  ///   - valuesPath: where it may leave values.
+  ///   - late: what it reads of others.
   func start(
-    _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue], output: Int32
+    _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
+    valuesPath: String, late: LateValues?, output: Int32
   ) throws(WorkerRefusal) -> SpawnedProcess {
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
     folder.append(directory)
     let record = plan.record(task)
-    if let missing = environment.set(plan, record.environment, record.secrets, secrets) {
+    if let missing = environment.set(
+      plan, record.environment, record.secrets, secrets, late?.environment ?? [:])
+    {
       throw WorkerRefusal(errorNumber: 0, what: "the secret \(missing) is not known here")
     }
     environment.set(
-      task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion)
+      task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion,
+      valuesPath: valuesPath)
     if setPlainWords(of: task) {
       do throws(ProgramError) {
         return try spawn(output: output, hasDirectory: !directory.isEmpty)
@@ -47,7 +57,7 @@ final class WorkerLauncher {
         if error.step != .execute { throw refusal(error, in: directory) }
       }
     }
-    try setWords(of: task)
+    try setWords(of: task, late?.words ?? [:])
     do throws(ProgramError) {
       return try spawn(output: output, hasDirectory: !directory.isEmpty)
     } catch {
@@ -70,14 +80,22 @@ final class WorkerLauncher {
   }
 
   /// Sets the words as the manifest has them, the shell's in front of a script.
-  private func setWords(of task: TaskID) throws(WorkerRefusal) {
+  private func setWords(
+    of task: TaskID, _ late: [Int: [UInt8]]
+  ) throws(WorkerRefusal) {
     words.removeAll()
     switch plan.kind(task) {
     case .shell:
       for word in plan.list(plan.record(task).shell) { words.append(plan.text(word)) }
       words.append(plan.script(task))
     case .command:
-      for word in plan.words(task) { words.append(plan.text(word)) }
+      for (place, word) in plan.words(task).enumerated() {
+        if let text = late.isEmpty ? nil : late[place] {
+          words.append(text)
+        } else {
+          words.append(plan.text(word))
+        }
+      }
     case .download:
       throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, not downloads")
     }
@@ -163,7 +181,7 @@ private struct TaskEnvironment: ~Copyable {
   private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
   private static let own = [
-    "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "PWD",
+    "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES", "PWD",
   ]
 
   init(inherited: [[UInt8]], run: String) {
@@ -187,12 +205,15 @@ private struct TaskEnvironment: ~Copyable {
 
   /// Makes the environment that of the plan's lists, over the inherited one: variables, and the names of
   /// secrets. Returns the name of one that is not among `secrets`.
+  ///
+  /// - Parameter late: values in place of those of the list, by their place.
   mutating func set(
-    _ plan: Plan, _ index: UInt32, _ secretNames: ListIndex, _ secrets: [SecretValue]
+    _ plan: Plan, _ index: UInt32, _ secretNames: ListIndex, _ secrets: [SecretValue],
+    _ late: [Int: [UInt8]]
   ) -> String? {
     block.removeLast(ownCount)
     ownCount = 0
-    if let lists, lists == (index, secretNames) { return nil }
+    if let lists, lists == (index, secretNames), late.isEmpty { return nil }
     lists = nil
     block.removeAll()
     pathIndex = nil
@@ -211,7 +232,7 @@ private struct TaskEnvironment: ~Copyable {
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.append(entry)
     }
-    for item in items {
+    for (place, item) in items.enumerated() {
       let name = plan.text(item.name)
       if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
       if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
@@ -219,17 +240,22 @@ private struct TaskEnvironment: ~Copyable {
       block.begin()
       block.add(name)
       block.add("=")
-      block.add(plan.text(item.value))
+      if let text = late.isEmpty ? nil : late[place] {
+        text.withUnsafeBytes { block.add($0) }
+      } else {
+        block.add(plan.text(item.value))
+      }
       block.end()
     }
     block.append("OPFLOW_RUN=\(run)")
-    lists = (index, secretNames)
+    // Another task with those lists has other values.
+    if late.isEmpty { lists = (index, secretNames) }
     return nil
   }
 
   mutating func set(
     task: UnsafeRawBufferPointer, attempt: Int32, directory: UnsafeRawBufferPointer,
-    conclusion: RunState?
+    conclusion: RunState?, valuesPath: String
   ) {
     block.begin()
     block.add("OPFLOW_TASK=")
@@ -243,9 +269,14 @@ private struct TaskEnvironment: ~Copyable {
     block.add("PWD=")
     block.add(directory)
     block.end()
-    ownCount = 3
+    block.begin()
+    block.add("OPFLOW_VALUES=")
+    var path = valuesPath
+    path.withUTF8 { block.add(UnsafeRawBufferPointer($0)) }
+    block.end()
+    ownCount = 4
     guard let conclusion else { return }
     block.append("OPFLOW_RUN_STATE=\(conclusion.rawValue)")
-    ownCount = 4
+    ownCount = 5
   }
 }

@@ -12,6 +12,10 @@ package enum WorkerEvent {
   /// `isGone` tells that nothing of the tree is left.
   case reaped(status: ExitStatus?, isGone: Bool)
   case outputFailed(errorNumber: Int32)
+  /// It cannot be started: what it reads of others is not there.
+  case valueMissing(what: String)
+  /// What it left for others is no value; before the word that its tree is gone.
+  case valueFailed(what: String)
   /// A deadline may have passed.
   case timer
 }
@@ -77,6 +81,8 @@ package struct WorkerState {
     var status = ExitStatus.unknown
     var reason: EndReason?
     var errorNumber: Int32 = 0
+    /// What is the matter with its values.
+    var fault: String?
 
     func isAbout(_ task: TaskID, _ attempt: Int32) -> Bool {
       self.task == task && self.attempt == attempt
@@ -135,6 +141,16 @@ package struct WorkerState {
       current?.reason = .output
       current?.errorNumber = errorNumber
       stop(at: now, atOnce: false, into: &actions)
+    case .valueMissing(let what):
+      guard let held = current else { return }
+      let outcome = Outcome(status: .unknown, reason: .value)
+      actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
+      actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
+      next(afterSuccess: false, into: &actions)
+    case .valueFailed(let what):
+      guard let held = current, held.reason == nil else { return }
+      current?.reason = .value
+      current?.fault = what
     case .timer: passTime(now, into: &actions)
     }
   }
@@ -163,7 +179,7 @@ package struct WorkerState {
       }
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
-    case .watch, .pulse: break
+    case .watch, .pulse, .values: break
     case .conclude(let state): conclusion = state
     case .bye:
       isLeaving = true
@@ -348,6 +364,9 @@ package struct WorkerState {
     var outcome = Outcome(
       status: held.status, reason: held.reason, errorNumber: held.errorNumber)
     outcome.usage.wallMicroseconds = (now.nanoseconds - held.begin.nanoseconds) / 1000
+    if let fault = held.fault {
+      actions.append(.report(.fault(held.task, attempt: held.attempt, what: fault)))
+    }
     actions.append(.finish(held.task, attempt: held.attempt, outcome))
     next(afterSuccess: outcome.isSuccess, into: &actions)
   }

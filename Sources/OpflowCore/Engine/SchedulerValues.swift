@@ -1,0 +1,104 @@
+/// What tasks leave for each other, as far as a drive has to know of it.
+struct Values {
+  /// Of tasks that succeeded.
+  private var left: [TaskID: [TaskValue]]
+  /// Of tries whose end is still to come.
+  private var coming: [TaskID: [TaskValue]] = [:]
+  private var faults: [TaskID: String] = [:]
+  /// Tasks whose `if` is to be decided now.
+  fileprivate var undecided: [TaskID] = []
+  fileprivate var isDeciding = false
+
+  init(left: [TaskID: [TaskValue]]) { self.left = left }
+
+  subscript(task: TaskID) -> [TaskValue] { left[task] ?? [] }
+
+  mutating func note(_ value: TaskValue, of task: TaskID) {
+    if coming[task, default: []].count < ValueRules.mostValues {
+      coming[task, default: []].append(value)
+    }
+  }
+
+  mutating func note(fault: String, of task: TaskID) { faults[task] = fault }
+
+  /// A try ended: what it left, which counts where that was a success, and what was the matter.
+  mutating func end(
+    _ task: TaskID, isSuccess: Bool
+  ) -> (values: [TaskValue], fault: String?) {
+    if coming.isEmpty, faults.isEmpty { return ([], nil) }
+    let fault = faults.removeValue(forKey: task)
+    guard let values = coming.removeValue(forKey: task), isSuccess else { return ([], fault) }
+    left[task] = values
+    return (values, fault)
+  }
+
+  /// A try was cut short.
+  mutating func forget(_ task: TaskID) {
+    if !coming.isEmpty { coming[task] = nil }
+    if !faults.isEmpty { faults[task] = nil }
+  }
+}
+
+extension Scheduler {
+  /// Tells a worker which values a task reads that it is to start: those of the tries that succeeded.
+  func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout [EngineStep]) {
+    guard plan.flags(task).contains(.readsValues) else { return }
+    for need in plan.valueSources(of: task) {
+      actions.append(
+        .order(worker, .values(need, attempt: hasValues(need) ? attempt[need.index] : 0)))
+    }
+  }
+
+  /// Whether what a task left holds: that of an earlier drive not where this one skips it.
+  private func hasValues(_ task: TaskID) -> Bool {
+    switch graph.state(task) {
+    case .succeeded, .upToDate: true
+    case .waiting, .ready, .handed, .running, .suspended, .failedAllowed, .failed, .skipped,
+      .cancelled:
+      false
+    }
+  }
+
+  private func valuesLeft(by task: TaskID) -> [TaskValue] { hasValues(task) ? values[task] : [] }
+
+  /// A hash of the values that a task read; nil where it reads none.
+  func valuesRead(by task: TaskID) -> UInt64? {
+    guard plan.flags(task).contains(.readsValues) else { return nil }
+    return plan.valueDigest(of: task) { valuesLeft(by: $0) }
+  }
+
+  /// All that a task needs has ended, and its `if` waited for that.
+  mutating func awaitDecision(of task: TaskID) { values.undecided.append(task) }
+
+  /// Decides what waits for it. What is skipped spreads, which may add to it: not by recursion, since a
+  /// chain of them may have a million.
+  mutating func decide(into actions: inout [EngineStep]) {
+    if values.isDeciding || values.undecided.isEmpty { return }
+    values.isDeciding = true
+    var next = 0
+    while next < values.undecided.count {
+      decide(values.undecided[next], into: &actions)
+      next += 1
+    }
+    values.undecided.removeAll()
+    values.isDeciding = false
+  }
+
+  private mutating func decide(_ task: TaskID, into actions: inout [EngineStep]) {
+    guard let condition = plan.lateCondition(task), options.knowsValues else { return offer(task) }
+    switch plan.verdict(of: task, condition, values: { valuesLeft(by: $0) }) {
+    case .holds: offer(task)
+    case .fails: settle(task, as: .skipped, Transition(.skip(.condition), task), into: &actions)
+    case .undecided(let why):
+      var transition = Transition(.failure, task, reason: .value)
+      transition.what = why
+      transition.allowed = plan.flags(task).contains(.allowAnyFailure)
+      if transition.allowed {
+        transition.fingerprint = plan.fingerprint(task)
+        transition.with = valuesRead(by: task)
+      }
+      graph.set(task, .waiting)
+      settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+    }
+  }
+}

@@ -1,0 +1,222 @@
+internal import OpflowCore
+
+/// Texts whose expressions read values of other tasks, and so are evaluated when the task starts.
+///
+/// What can be known before is filled in when the plan is made: names but those of values become
+/// literals, so that what is left is an expression of the same language, which fingerprints and views
+/// show. It is compiled to the steps that a plan holds (`LateStep`). A text comes here after it was
+/// evaluated once without a mistake.
+enum LateText {
+  /// What is left of a text with `${{ }}` in it.
+  static func residue(
+    of text: Text, names: some ExpressionNames, store: TextStore, literals: TextStore
+  ) -> Text {
+    var position = 0
+    while position < text.count {
+      let start = ExpressionTemplate.firstExpression(text, from: position)
+      let isEscaped = start > position && start < text.count && text[start - 1] == dollar
+      store.append(text.part(position..<(isEscaped ? start + 3 : start)))
+      position = isEscaped ? start + 3 : start
+      if start == text.count || isEscaped { continue }
+      var parser = ExpressionParser(text: text, position: start + 3, names: names, store: literals)
+      guard let (value, end) = try? parser.evaluate() else { break }
+      position = end
+      if isLate(text.part((start + 3)..<end)) {
+        store.append("${{ ")
+        appendResidue(of: text.part((start + 3)..<end), names, store)
+        store.append("}}")
+      } else if value.allSatisfy(isPlain) {
+        store.append(value)
+      } else {
+        store.append("${{ ")
+        ExpressionLiteral.append(value, to: store)
+        store.append(" }}")
+      }
+    }
+    return store.finish()
+  }
+
+  /// What is left of a text that is one expression, with `${{ }}` around it or without.
+  static func residueOfWhole(
+    _ text: Text, names: some ExpressionNames, store: TextStore
+  ) -> Text {
+    let trimmed = text.trimmed
+    let start = trimmed.hasPrefix("${{") ? 3 : 0
+    appendResidue(of: trimmed.part(start..<trimmed.count), names, store)
+    return store.finish()
+  }
+
+  private static let dollar = UInt8(ascii: "$")
+
+  /// Bytes that begin and end no expression, whatever stands beside them.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    ASCII.continuesName(byte) || "./:,@%+=".utf8.contains(byte)
+  }
+
+  private static func isLate(_ expression: Text) -> Bool {
+    var lexer = ExpressionLexer(text: expression, position: 0)
+    while lexer.token != .end {
+      if lexer.token == .name, ValueReference.hasPrefix(lexer.tokenText) { return true }
+      lexer.advance()
+    }
+    return false
+  }
+
+  private static func appendResidue(
+    of expression: Text, _ names: some ExpressionNames, _ store: TextStore
+  ) {
+    var lexer = ExpressionLexer(text: expression, position: 0)
+    while lexer.token != .end {
+      let token = lexer.tokenText
+      let isKnown =
+        lexer.token == .name && !ValueReference.hasPrefix(token)
+        && !(token == "true" || token == "false")
+      if isKnown {
+        // The store is making a text; names make none in it.
+        ExpressionLiteral.append(names.value(of: token, at: 0), to: store)
+      } else {
+        store.append(token)
+      }
+      store.append(" ")
+      lexer.advance()
+    }
+  }
+}
+
+/// Makes steps of what is left of late texts.
+struct LateCompiler {
+  /// The needs of the task that reads: which of them, counted from the first, an id stands for.
+  typealias Needs = (Text) -> (first: Int, count: Int, isFamily: Bool)?
+
+  private var steps: [LateStep] = []
+  private let intern: (Text) -> TextRef
+  private let needs: Needs
+  private let literals: TextStore
+  private var lexer = ExpressionLexer(text: Text(start: nil, count: 0), position: 0)
+
+  private init(literals: TextStore, intern: @escaping (Text) -> TextRef, needs: @escaping Needs) {
+    self.literals = literals
+    self.intern = intern
+    self.needs = needs
+  }
+
+  /// The steps of a text with `${{ }}` in it, or of one that is an expression.
+  static func steps(
+    of text: Text, isTemplate: Bool, literals: TextStore, intern: (Text) -> TextRef,
+    needs: Needs
+  ) -> [LateStep] {
+    withoutActuallyEscaping(intern) { intern in
+      withoutActuallyEscaping(needs) { needs in
+        var compiler = LateCompiler(literals: literals, intern: intern, needs: needs)
+        if isTemplate {
+          compiler.compile(template: text)
+        } else {
+          compiler.lexer = ExpressionLexer(text: text, position: 0)
+          compiler.compileOr()
+        }
+        return compiler.steps
+      }
+    }
+  }
+
+  private mutating func compile(template text: Text) {
+    var position = 0
+    var isFirst = true
+    func add(_ part: Text, _ steps: inout [LateStep]) {
+      if part.isEmpty { return }
+      steps.append(LateStep(.text, text: intern(part)))
+      if !isFirst { steps.append(LateStep(.join)) }
+      isFirst = false
+    }
+    while position < text.count {
+      let start = ExpressionTemplate.firstExpression(text, from: position)
+      if start > position, start < text.count, text[start - 1] == UInt8(ascii: "$") {
+        add(text.part(position..<(start - 1)), &steps)
+        add(text.part(start..<(start + 3)), &steps)
+        position = start + 3
+        continue
+      }
+      add(text.part(position..<start), &steps)
+      if start == text.count { return }
+      lexer = ExpressionLexer(text: text, position: start + 3)
+      compileOr()
+      if !isFirst { steps.append(LateStep(.join)) }
+      isFirst = false
+      position = lexer.range.upperBound
+    }
+  }
+
+  private mutating func compileOr() {
+    compileAnd()
+    while lexer.token == .or {
+      lexer.advance()
+      compileAnd()
+      steps.append(LateStep(.or))
+    }
+  }
+
+  private mutating func compileAnd() {
+    compileEquality()
+    while lexer.token == .and {
+      lexer.advance()
+      compileEquality()
+      steps.append(LateStep(.and))
+    }
+  }
+
+  private mutating func compileEquality() {
+    compileUnary()
+    while let operation = comparison {
+      lexer.advance()
+      compileUnary()
+      steps.append(LateStep(operation))
+    }
+  }
+
+  private var comparison: LateStep.Operation? {
+    switch lexer.token {
+    case .equal: .equal
+    case .notEqual: .notEqual
+    case .matches: .matches
+    case .name, .string, .number, .and, .or, .not, .open, .close, .end, .unterminated, .unknown: nil
+    }
+  }
+
+  private mutating func compileUnary() {
+    var negations = 0
+    while lexer.token == .not {
+      negations += 1
+      lexer.advance()
+    }
+    compilePrimary()
+    for _ in 0..<negations { steps.append(LateStep(.not)) }
+  }
+
+  private mutating func compilePrimary() {
+    let text = lexer.tokenText
+    switch lexer.token {
+    case .name where ValueReference.hasPrefix(text): addValue(text)
+    case .string: add(ExpressionLiteral.text(of: text, in: literals))
+    case .open:
+      lexer.advance()
+      compileOr()
+    case .name, .number, .equal, .notEqual, .matches, .and, .or, .not, .close, .end, .unterminated,
+      .unknown:
+      add(text)
+    }
+    lexer.advance()
+  }
+
+  private mutating func add(_ text: Text) {
+    steps.append(LateStep(.text, text: intern(text)))
+  }
+
+  private mutating func addValue(_ reference: Text) {
+    guard let (id, name) = ValueReference.parts(reference), let need = needs(id) else {
+      return add(Text(start: nil, count: 0))
+    }
+    steps.append(
+      LateStep(
+        need.isFamily ? .values : .value, text: intern(name), first: need.first, count: need.count))
+  }
+}

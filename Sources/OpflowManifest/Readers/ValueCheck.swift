@@ -1,0 +1,53 @@
+internal import OpflowCore
+
+/// Checks how a task speaks of values of others.
+struct ValueCheck {
+  let task: Text
+  /// As the task writes them.
+  let needs: [Text]
+  let suggestions: Suggestions
+
+  /// What is wrong with a name that begins with `needs.`; nil for one that may be a value's.
+  func mistake(_ reference: Text) -> (message: String, help: String)? {
+    let whole = reference.string
+    guard let (id, name) = ValueReference.parts(reference), !name.isEmpty else {
+      return (
+        "`\(whole)` names no value",
+        "write `needs.ID.NAME`: the task, then the name of the file that it leaves in $OPFLOW_VALUES"
+      )
+    }
+    if !needs.contains(where: { ValueReference.isOf($0, id) }) { return notNeeded(whole, id, name) }
+    if ValueRules.isName(name) { return nil }
+    return name.count > ValueRules.longestNameBytes
+      ? (
+        "the name of the value in `\(whole.prefix(40))…` is too long",
+        "a name has at most \(ValueRules.longestNameBytes) letters, digits and `_`"
+      )
+      : (
+        "`\(name.string)` is no name of a value",
+        "a name is letters, digits and `_`: that of a file in $OPFLOW_VALUES"
+      )
+  }
+
+  private func notNeeded(
+    _ whole: String, _ id: Text, _ name: Text
+  ) -> (message: String, help: String) {
+    // GitHub has `needs.ID.outputs.NAME`.
+    if id.hasSuffix(".outputs"),
+      needs.contains(where: { $0.isSame(as: id.part(0..<(id.count - 8))) })
+    {
+      return (
+        "`\(whole)` names no value",
+        "write `needs.\(id.part(0..<(id.count - 8)).string).\(name.string)`"
+      )
+    }
+    let help =
+      suggestions.nearest(to: id, among: needs).map {
+        "did you mean `needs.\($0.string).\(name.string)`?"
+      } ?? "a task reads values of those that it needs: add `\(id.string)` to its `needs`"
+    return (
+      "task `\(task.string)` does not need `\(id.string)`, whose value `\(name.string)` it reads",
+      help
+    )
+  }
+}

@@ -1,0 +1,77 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The values that tasks left in earlier drives, as they are now. What the journal says of them is no more
+/// than their hashes: a power loss may have taken the files, which nobody waits for.
+struct KeptValues {
+  private let plan: Plan
+  private let folder: RunFolder
+  private let left: [TaskID: [TaskValue]]
+  private let attempts: (TaskID) -> Int32
+
+  init(_ folder: RunFolder, _ plan: Plan, _ history: RunModel) {
+    self.plan = plan
+    self.folder = folder
+    left = history.values.left
+    attempts = { history[$0].attempts }
+  }
+
+  var isEmpty: Bool { left.isEmpty }
+
+  /// Those of all tasks, with the texts that an `if` may read. A text that is not there any more is told
+  /// as none.
+  func withTexts() -> [TaskID: [TaskValue]] {
+    var values = left
+    for task in left.keys where plan.flags(task).contains(.decidesOthers) {
+      values[task] = left[task]?.compactMap { value in
+        read(value, of: task).map { TaskValue(name: value.name, text: $0, keepsText: true) }
+      }
+    }
+    return values
+  }
+
+  /// Whether what a task left is there and as it was.
+  func areThere(_ task: TaskID) -> Bool {
+    (left[task] ?? []).allSatisfy { read($0, of: task) != nil }
+  }
+
+  private func read(_ value: TaskValue, of task: TaskID) -> [UInt8]? {
+    let name = ValueFolder.name(of: plan.nameBytes(task), attempt: attempts(task))
+    let path = "\(folder.values)/\(name)/\(value.name)"
+    guard let file = try? File.open(path, [.readOnly, .noFollow, .nonblocking]),
+      let bytes = try? file.readAll(atMost: ValueRules.longestBytes + 2)
+    else { return nil }
+    let text = ValueRules.value(ofFile: bytes)
+    return Hash.xxh3(text) == value.hash ? text : nil
+  }
+}
+
+extension ResumeDecision {
+  /// Decides, and again as long as what a task is to read is found to be lost: the task that left it then
+  /// runs once more.
+  static func heedingValues(
+    _ plan: Plan, _ history: RunModel, _ request: inout ResumeRequest, _ folder: RunFolder
+  ) -> ResumeDecision {
+    guard plan.hasLateItems, !history.values.left.isEmpty else {
+      return ResumeDecision(plan: plan, history: history, request: request)
+    }
+    let kept = KeptValues(folder, plan, history)
+    request.values = kept.withTexts()
+    var seen: Set<TaskID> = []
+    while true {
+      let decision = ResumeDecision(plan: plan, history: history, request: request)
+      var isAgain = false
+      for index in plan.tasks {
+        guard case .run = decision[TaskID(index)] else { continue }
+        for need in plan.valueSources(of: TaskID(index)) {
+          guard case .keep = decision[need], seen.insert(need).inserted, !kept.areThere(need)
+          else { continue }
+          request.outputMissing = request.outputMissing ?? TaskSet(taskCount: plan.taskCount)
+          request.outputMissing?.insert(need)
+          isAgain = true
+        }
+      }
+      if !isAgain { return decision }
+    }
+  }
+}

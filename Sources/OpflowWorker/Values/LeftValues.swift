@@ -1,0 +1,125 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What is the matter with a value, in words for a person.
+package struct ValueFault: Error, Equatable {
+  package let what: String
+  package init(what: String) { self.what = what }
+}
+
+/// The folder that a try leaves values in, and what stands there when its tree is gone.
+struct LeftValues {
+  /// Of the run's `values` folder.
+  let folder: String
+
+  /// The folder of one try.
+  func path(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
+    folder + "/" + ValueFolder.name(of: task, attempt: attempt)
+  }
+
+  /// Makes a folder for a try, with nothing in it.
+  func make(_ path: String) throws(Errno) {
+    do throws(Errno) {
+      try Path.makeDirectory(path)
+    } catch .noSuchFile {
+      // The run began with an opflow that had no such folders.
+      try Path.makeDirectories(path)
+    } catch .exists {
+      // A try whose line is lost had the number too: what it left is nobody's.
+      try Path.rename(path, to: "\(path)~\(ProcessID.own)")
+      try Path.makeDirectory(path)
+    }
+  }
+
+  /// Reads what a task left, by name.
+  ///
+  /// - Parameters:
+  ///   - keepsTexts: an `if` may read them.
+  ///   - hasSecret: whether a secret is in a text.
+  ///   - lasts: makes them durable, since the task must not run again.
+  static func collect(
+    _ path: String, keepsTexts: Bool, lasts: Bool, hasSecret: ([UInt8]) -> Bool
+  ) throws(ValueFault) -> [TaskValue] {
+    let names = try doing("read", "") { () throws(Errno) in
+      guard try Path.linkStatus(path).kind == .directory else { throw .notADirectory }
+      return try Path.names(in: path).sorted()
+    }
+    guard names.count <= ValueRules.mostValues else {
+      throw ValueFault(
+        what: "it left \(names.count) files in $OPFLOW_VALUES, and a task leaves at most"
+          + " \(ValueRules.mostValues) values")
+    }
+    var values: [TaskValue] = []
+    for name in names {
+      let bytes = try read(name, in: path, lasts: lasts)
+      if hasSecret(bytes) {
+        throw ValueFault(
+          what: "$OPFLOW_VALUES/\(name): it holds a secret, and values are written down")
+      }
+      values.append(TaskValue(name: name, text: bytes, keepsText: keepsTexts))
+    }
+    if lasts, !values.isEmpty {
+      try doing("sync", "") { () throws(Errno) in
+        try Path.syncFolder(path)
+        try Path.syncFolder(Path.parent(of: path))
+      }
+    }
+    return values
+  }
+
+  private static func read(
+    _ name: String, in folder: String, lasts: Bool
+  ) throws(ValueFault) -> [UInt8] {
+    guard ValueRules.isName(name.utf8) else {
+      throw ValueFault(
+        what: "$OPFLOW_VALUES/\(name): a value's name is at most \(ValueRules.longestNameBytes)"
+          + " letters, digits and _")
+    }
+    let path = folder + "/" + name
+    // Before it is opened: to open a device may do something.
+    let kind = try doing("read", name) { () throws(Errno) in try Path.linkStatus(path).kind }
+    guard kind == .file else {
+      throw ValueFault(what: "$OPFLOW_VALUES/\(name): it is \(Self.word(kind)), and no file")
+    }
+    let bytes = try doing("read", name) { () throws(Errno) in
+      let file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
+      let bytes = try file.readAll(atMost: ValueRules.longestBytes + 2)
+      if lasts { try file.sync() }
+      return bytes
+    }
+    let value = ValueRules.value(ofFile: bytes)
+    if value.count > ValueRules.longestBytes {
+      throw ValueFault(
+        what:
+          "$OPFLOW_VALUES/\(name): it has more than the \(ValueRules.longestBytes) bytes of a value"
+      )
+    }
+    if let fault = ValueRules.fault(in: value) {
+      throw ValueFault(what: "$OPFLOW_VALUES/\(name): \(fault)")
+    }
+    return value
+  }
+
+  private static func word(_ kind: FileStatus.Kind) -> String {
+    switch kind {
+    case .file: "a file"
+    case .directory: "a folder"
+    case .link: "a link"
+    case .device: "a device"
+    case .fifo: "a FIFO"
+    case .socket: "a socket"
+    case .other: "something else"
+    }
+  }
+
+  private static func doing<Result>(
+    _ doing: String, _ name: String, _ body: () throws(Errno) -> Result
+  ) throws(ValueFault) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw ValueFault(
+        what: "cannot \(doing) $OPFLOW_VALUES\(name.isEmpty ? "" : "/\(name)"): \(error)")
+    }
+  }
+}

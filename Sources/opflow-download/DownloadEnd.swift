@@ -1,0 +1,7 @@
+internal import OpflowDownload
+
+/// How a try ended.
+enum DownloadEnd {
+  case success
+  case failure(DownloadDefeat)
+}
