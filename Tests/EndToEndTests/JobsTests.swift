@@ -53,7 +53,8 @@ struct JobsTests {
   @Test func `every manifest above them is run here`() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Program.package + "/jobs")
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
-    #expect(names.sorted() == ["downloads", "headers", "index", "quickstart"])
+    #expect(
+      names.sorted() == ["c-library", "downloads", "headers", "index", "quickstart", "samples"])
   }
 
   @Test(arguments: features.map(\.job))
@@ -120,6 +121,31 @@ struct JobsTests {
     let successes = try place.journal().filter { $0.event == "success" }.map(\.task)
     #expect(Set(successes).count == 35)
     #expect(successes.count == 35, "a success was repeated")
+  }
+
+  @Test func `a new line in the sheet of samples runs its own legs and what is over all`() throws {
+    let place = try place("samples.yaml")
+    try place.opflow("run", "--output", "quiet")
+    #expect(try place.log("summary") == "3 samples, 75000 events\n")
+    let sheet = try place.text("samples/samples.tsv")
+    try place.write("samples/samples.tsv", sheet + "east\t17\t1000\t32MiB\t30s\n")
+    try place.opflow("resume", "--output", "quiet")
+    #expect(try place.log("summary").hasSuffix("4 samples, 76000 events\n"))
+    let ended = try place.journal().filter { $0.event == "success" }.map(\.task)
+    let again = ended.dropFirst(16).filter { $0 != "summary" }
+    #expect(again.count == 5, "\(again)")
+    #expect(again.allSatisfy { $0.contains("sample=east") }, "\(again)")
+  }
+
+  @Test(.enabled(if: PackageSources.areReachable))
+  func `a library is built from its package in four ways, tested and packed`() throws {
+    let place = try place("c-library.yaml")
+    let run = try place.opflow("run", "--output", "group")
+    #expect(try place.status().counts["succeeded"] == 20, "\(run)")
+    let packages = place.entries("out/c-library/packages")
+    #expect(packages.count == 2)
+    #expect(packages.allSatisfy { $0.hasPrefix("zlib-1.") }, "\(packages)")
+    #expect(try place.log("report").split(separator: "\n").count == 7)
   }
 
   @Test func `the downloads go on where they were after an interruption`() throws {
