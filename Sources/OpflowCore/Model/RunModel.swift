@@ -263,7 +263,9 @@ package struct RunModel: Sendable {
     }
     let isEnd = event == .success || event == .failure
     if isEnd, !records[task.index].isRunning(fields.attempt) {
-      records[task.index].startSequence = lostStart(after: records[task.index])
+      // What failed without a try, for want of a value that its `if` reads, has no start to be lost.
+      records[task.index].startSequence =
+        fields.attempt == 0 ? 0 : lostStart(after: records[task.index])
     }
     if fields.isAhead, event == .start {
       handed.append(task, to: fields.worker)
