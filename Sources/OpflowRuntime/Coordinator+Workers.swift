@@ -19,7 +19,17 @@ extension Coordinator {
       if let entry = link.entry { tell(.launched(worker, entry)) }
     } catch {
       tell(.launchFailed(worker, complaint: error.what))
+      warnOfFewer(kind, what: error.what)
     }
+  }
+
+  /// Where there are others of its kind, the run goes on with those: once somebody is told why it is
+  /// slower than it could be.
+  private func warnOfFewer(_ kind: WorkerKind, what: String) {
+    let count = links.count { $0?.kind == kind }
+    guard count > 0, kindsWithFewer.insert(kind).inserted else { return }
+    progress.warning(
+      "the run goes on with \(count) worker\(count == 1 ? "" : "s") for \(kind)s: \(what)")
   }
 
   // MARK: - Talking

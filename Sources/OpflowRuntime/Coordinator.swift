@@ -46,6 +46,8 @@ package final class Coordinator {
   /// How the drive ended, once the engine said so.
   var closing: CloseEntry?
   var stopsAsked = 0
+  /// Kinds of which it was said that there are fewer workers than there could be.
+  var kindsWithFewer: Set<WorkerKind> = []
   /// When the loop last took up what there is.
   var awakeAt = Coordinator.now
   /// The same in milliseconds since the epoch: the time of what happened in this turn.
@@ -226,7 +228,13 @@ package final class Coordinator {
   /// Does all that need not wait for the workers, which were told to leave.
   private func conclude(_ entry: CloseEntry) {
     if let failure = journalFailure {
-      progress.warning("the journal cannot be written: \(failure)")
+      let count = engine.unrecordedSuccesses
+      progress.warning(
+        "the journal cannot be written: \(failure)"
+          + (count == 0
+            ? ""
+            : "; it may lack that \(count) task\(count == 1 ? "" : "s") succeeded, which a resume"
+              + " then runs again"))
     }
     closing = entry
     progress.close(entry, atMilliseconds: Clock.wallMilliseconds)

@@ -24,6 +24,8 @@ enum RunsCommand {
       let run = try ReadRun(folder)
       let manifest = run.history.open.map { RunManifest($0, folder).realPath } ?? ""
       return RunsView.Row(run.status, manifest: shown.text(manifest))
+    } catch .journal(_, .empty) {
+      return RunsView.Row(notBegun: folder.id.description)
     } catch {
       return RunsView.Row(unreadable: folder.id.description, complaint: error.message)
     }

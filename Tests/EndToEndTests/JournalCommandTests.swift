@@ -47,7 +47,7 @@ struct JournalCommandTests {
     #expect(text.contains("(1 lines) are damaged and were passed over"))
     #expect(text.contains("1 of 3 tasks keep what they have."))
     #expect(text.contains("  b  runs again: no line tells how its last try ended\n"))
-    #expect(text.contains("  c  runs again: after rerun\n"))
+    #expect(text.contains("  c  runs again: after rerun of b\n"))
   }
 
   @Test func `every intact line is exported as an object`() throws {

@@ -109,8 +109,12 @@ struct TwoAtOnceTests {
     var manifest = "max_parallel: 1025\ntasks:\n"
     for index in 0..<1025 { manifest += "  t\(index): { run: [touch, out/\(index)] }\n" }
     let place = try Workplace(manifest)
-    try place.shell("mkdir out && ulimit -n 100 && exec $opflow run --output quiet")
+    let run = try place.shell("mkdir out && ulimit -n 100 && exec $opflow run")
     #expect(place.entries("out").count == 1025)
+    let told = run.errors.split(separator: "\n").filter {
+      $0.contains("workers for commands: no worker could be started: Too many open files")
+    }
+    #expect(told.count == 1, "\(run)")
     place.expectNothingAlive()
   }
 
@@ -123,6 +127,22 @@ struct TwoAtOnceTests {
     place.expectNothingAlive()
     try place.opflow("run", "--resume")
     #expect(place.lines() == ["a"])
+  }
+
+  @Test func `a run that was killed before its first line is named as what it is`() throws {
+    let place = try Workplace("tasks: { a: { run: 'true' } }")
+    try place.opflow("run")
+    let run = try place.status().run
+    let journal = "\(try place.runFolder())/journal.log"
+    for spoil in [": > \(journal)", "rm \(journal)"] {
+      try place.shell(spoil)
+      let row = try #require(place.opflow("runs").outputLines.first { $0.hasPrefix(run) })
+      #expect(row.contains("not begun"))
+      let status = try place.opflow("status", run, status: 4)
+      #expect(status.errors.contains("this run never began"))
+    }
+    try place.opflow("run", "--resume")
+    #expect(try place.opflow("runs").outputLines.count { $0.contains("succeeded") } == 1)
   }
 
   @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))

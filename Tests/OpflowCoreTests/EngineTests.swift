@@ -186,6 +186,27 @@ import Testing
     #expect(host.engine.unwritten.isEmpty)
   }
 
+  @Test func `successes that the journal may lack are counted once it fails`() throws {
+    var host = try Host(.none) {
+      $0.add("a")
+      $0.add("b", needs: ["a"])
+    }
+    _ = host.startFirst()
+    host.take(.scheduler(.workerReady(WorkerID(0))))
+    _ = host.startFirst()
+    let end = Outcome(status: .success)
+    host.take(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
+    #expect(host.steps() == ["success a", "start b", "write"])
+    host.take(.wrote)
+    #expect(host.steps() == ["run b"])
+    host.take(.scheduler(.ended(WorkerID(0), TaskID(1), attempt: 1, end)))
+    #expect(host.steps() == ["success b", "close", "write"])
+    #expect(host.engine.unrecordedSuccesses == 0)
+    host.take(.journalFailed)
+    #expect(host.engine.unrecordedSuccesses == 1)
+    #expect(host.steps() == ["dismiss", "finish 74"])
+  }
+
   @Test func `what runs when a sync fails is stopped`() throws {
     var host = try Host(.group, Self.one)
     _ = host.startFirst()

@@ -25,6 +25,8 @@ package struct Engine {
   /// What was told before the first lines were written.
   private var early: [SchedulerEvent] = []
   private var hasFailed = false
+  /// Tasks that succeeded since the last lines that are known to be in the file.
+  private var unrecorded = 0
   private var mustStop = false
   private var closing: CloseEntry?
   private var ending = Ending.open
@@ -96,6 +98,7 @@ package struct Engine {
     isWriting = false
     gate.wrote(upTo: end, at: now)
     encoder.removeAll()
+    unrecorded = 0
     if !hasBegun { start(at: now) }
   }
 
@@ -189,16 +192,18 @@ package struct Engine {
       ending = .dismiss
       lines.append(.close(entry))
     case .tell:
-      if writes { write(action) }
+      if journals { write(action) }
       return action
     case .began, .launch, .discard, .write, .sync, .dismiss: return action
     }
     return nil
   }
 
-  /// Apart, so that a line is copied out of its step only where it is written.
+  /// Apart, so that a line is copied out of its step only in a drive that has a journal.
   private mutating func write(_ action: EngineStep) {
-    if case .tell(let entry) = action { encoder.append(entry, at: wall, plan: plan) }
+    guard case .tell(let entry) = action else { return }
+    if case .transition(let transition) = entry, transition.event == .success { unrecorded += 1 }
+    if !hasFailed { encoder.append(entry, at: wall, plan: plan) }
   }
 
   private mutating func hold(_ order: WorkerOrder, for worker: WorkerID) {
@@ -254,6 +259,10 @@ package struct Engine {
   }
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
+
+  /// Tasks that succeeded and that the journal may not tell of, since it cannot be written any more: a
+  /// resume runs them again.
+  package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
 
   /// Whether the drive is over, so that no fact matters any more.
   package var isClosing: Bool { closing != nil }

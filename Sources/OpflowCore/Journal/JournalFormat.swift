@@ -147,7 +147,7 @@ package enum JournalError: Error, Equatable, Sendable {
 
   package var message: String {
     switch self {
-    case .empty: "the journal is empty: this run never began"
+    case .empty: "there is no journal, or nothing in it: this run never began"
     case .firstLine: "line 1 is damaged or no journal's: it should be an intact `open` line"
     case .version(let found):
       "the journal has format \(found), this opflow reads \(OpenEntry.currentFormat)"

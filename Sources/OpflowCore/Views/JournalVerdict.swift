@@ -52,7 +52,8 @@ package struct JournalVerdict {
         meaning = "runs again: it ended, but a line that took its end back may be lost"
       case .run(.interrupted): meaning = "runs again: no line tells how its last try ended"
       case .run(.new): meaning = "runs: no line tells that it was ever started"
-      case .run(let reason): meaning = "runs again: \(reason.word)"
+      case .run(let reason):
+        meaning = "runs again: " + CleanText.string(ReasonText.text(.rerun(reason), plan: plan))
       }
       lines.append((CleanText.string(plan.nameString(task)), meaning))
     }

@@ -1,23 +1,33 @@
 /// The table of `opflow runs`.
 package enum RunsView {
-  /// One run of the table; one whose journal cannot be read has a complaint instead of a status.
+  /// One run of the table; one whose journal cannot be read has a word and a complaint instead of a status.
   package struct Row {
     let run: String
     let manifest: String
     let status: RunStatus?
+    let word: String
     let complaint: String
 
     package init(_ status: RunStatus, manifest: String) {
       run = status.run
       self.manifest = manifest
       self.status = status
+      word = ""
       complaint = ""
     }
 
     package init(unreadable run: String, complaint: String) {
+      self.init(run, "damaged", complaint)
+    }
+
+    /// Of a run that just starts, or that was ended before its journal had a line.
+    package init(notBegun run: String) { self.init(run, "not begun", "") }
+
+    private init(_ run: String, _ word: String, _ complaint: String) {
       self.run = run
       manifest = ""
       status = nil
+      self.word = word
       self.complaint = complaint
     }
   }
@@ -30,7 +40,7 @@ package enum RunsView {
       rightAligned: [3, 4, 5])
     for row in rows {
       guard let status = row.status else {
-        table.add([row.run, "", "damaged", "", "", "", "", CleanText.string(row.complaint)])
+        table.add([row.run, "", row.word, "", "", "", "", CleanText.string(row.complaint)])
         continue
       }
       let end = status.state == .running ? nowMilliseconds : status.lastMilliseconds

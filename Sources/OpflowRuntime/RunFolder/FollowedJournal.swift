@@ -49,7 +49,7 @@ package struct FollowedJournal {
     _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
     let path = path
-    let descriptor = try doing("open", path) { () throws(Errno) in
+    let descriptor = try openingJournal(path) { () throws(Errno) in
       try File.open(path, .readOnly)
     }
     let status = try doing("open", path) { () throws(Errno) in try descriptor.status() }

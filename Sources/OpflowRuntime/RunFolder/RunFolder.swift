@@ -164,7 +164,7 @@ package struct RunFolder: Equatable, Sendable {
     isReadWhole: Bool = false,
     _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
-    let file = try doing("open", journal) { () throws(Errno) in
+    let file = try openingJournal(journal) { () throws(Errno) in
       try MappedFile(journal, isReadWhole: isReadWhole)
     }
     defer { MappedFile.unmap(file.bytes) }

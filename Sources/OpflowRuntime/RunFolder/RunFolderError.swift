@@ -39,6 +39,20 @@ package enum RunFolderError: Error, Equatable, Sendable {
   }
 }
 
+/// Runs `body`, which opens a journal. Where there is none the run never began: the file is made right
+/// before its first line.
+func openingJournal<Result: ~Copyable>(
+  _ path: String, _ body: () throws(Errno) -> Result
+) throws(RunFolderError) -> Result {
+  do throws(Errno) {
+    return try body()
+  } catch .noSuchFile {
+    throw .journal(path: path, .empty)
+  } catch {
+    throw .file(doing: "open", path: path, error)
+  }
+}
+
 /// Runs `body`, and tells what it was doing with which file when a system call fails.
 func doing<Result: ~Copyable>(
   _ what: String, _ path: String, _ body: () throws(Errno) -> Result
