@@ -144,7 +144,7 @@ struct BadCase: CustomTestStringConvertible {
   static let all = whole + odd + broken + parts + changing + answers + redirects
 }
 
-@Suite("A server that misbehaves", .timeLimit(.minutes(5)))
+@Suite("A server that misbehaves", .timeLimit(.minutes(30)))
 struct BadServerTests {
   @Test(arguments: BadCase.all)
   func `with a hash, the file is right or absent`(_ badCase: BadCase) throws {

@@ -2,7 +2,7 @@ import Drill
 import OpflowCore
 import Testing
 
-@Suite("A server that misbehaves in another way each time", .timeLimit(.minutes(5)))
+@Suite("A server that misbehaves in another way each time", .timeLimit(.minutes(30)))
 struct MoodyServerTests {
   @Test(arguments: 1000..<1040)
   func `gives the right file in the end, whatever came between`(_ seed: Int) throws {

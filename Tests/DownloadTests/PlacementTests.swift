@@ -5,7 +5,7 @@ import OpflowDownload
 import OpflowSystem
 import Testing
 
-@Suite("How a download comes to its place", .timeLimit(.minutes(5)))
+@Suite("How a download comes to its place", .timeLimit(.minutes(30)))
 struct PlacementTests {
   private func mode(_ harness: DownloadHarness, _ name: String) throws -> UInt32 {
     try Path.status(harness.path(name)).mode

@@ -4,7 +4,7 @@ import OpflowCore
 import OpflowSystem
 import Testing
 
-@Suite("A download worker with several tasks", .timeLimit(.minutes(5)))
+@Suite("A download worker with several tasks", .timeLimit(.minutes(30)))
 struct QueueTests {
   private func harness(_ urls: [String]) throws -> DownloadHarness {
     try DownloadHarness(

@@ -83,7 +83,7 @@ extension BadCase {
     + redirected.map { BadCase("redirect_raw_" + $0) { $0.size = 3000 } }
 }
 
-@Suite("A server whose replies are odd to the byte", .timeLimit(.minutes(5)))
+@Suite("A server whose replies are odd to the byte", .timeLimit(.minutes(30)))
 struct RawReplyTests {
   @Test(arguments: BadCase.raw)
   func `with a hash, the file is right or absent`(_ badCase: BadCase) throws {

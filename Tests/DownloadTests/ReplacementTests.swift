@@ -4,7 +4,7 @@ import OpflowCore
 import OpflowSystem
 import Testing
 
-@Suite("What a download never replaces, and what is never taken for it", .timeLimit(.minutes(5)))
+@Suite("What a download never replaces, and what is never taken for it", .timeLimit(.minutes(30)))
 struct ReplacementTests {
   /// Something that is no file.
   enum Thing: String, CaseIterable {

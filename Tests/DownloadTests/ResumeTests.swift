@@ -4,7 +4,7 @@ import OpflowCore
 import OpflowSystem
 import Testing
 
-@Suite("Downloads that are interrupted", .timeLimit(.minutes(5)))
+@Suite("Downloads that are interrupted", .timeLimit(.minutes(30)))
 struct ResumeTests {
   private let size = 8_000_000
 

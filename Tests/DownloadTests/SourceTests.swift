@@ -4,7 +4,7 @@ import OpflowCore
 import OpflowSystem
 import Testing
 
-@Suite("Where downloads come from", .timeLimit(.minutes(5)))
+@Suite("Where downloads come from", .timeLimit(.minutes(30)))
 struct SourceTests {
   private func fetch(
     _ spec: DownloadSpec, environment: [String] = []

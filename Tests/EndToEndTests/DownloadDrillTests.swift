@@ -4,7 +4,7 @@ import Testing
 
 /// A sample of `scripts/soak download`.
 struct DownloadDrillTests {
-  @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3] as [UInt64])
+  @Test(.timeLimit(.minutes(30)), arguments: [1, 2, 3] as [UInt64])
   func `a download killed at random moments ends right, and next to nothing comes twice`(
     seed: UInt64
   ) throws {
