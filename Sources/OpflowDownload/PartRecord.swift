@@ -61,15 +61,12 @@ package struct PartRecord: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// The same without secrets: a validator that holds one is left out, since a changed one is another.
+  /// The same without secrets.
   package func masked(by masker: Masker) -> PartRecord {
     var record = self
     record.url = masker.masked(url)
     record.encoding = masker.masked(encoding)
-    if masker.masked(validator.etag) != validator.etag { record.validator.etag = "" }
-    if masker.masked(validator.lastModified) != validator.lastModified {
-      record.validator.lastModified = ""
-    }
+    record.validator = validator.masked(by: masker)
     return record
   }
 

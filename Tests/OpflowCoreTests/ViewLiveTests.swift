@@ -235,7 +235,7 @@ import Testing
   func `a window of any size keeps the lines above and nothing of old frames`(
     reflows: Bool, seed: Int
   ) throws {
-    var random = Random(seed: seed)
+    var random = SplitMix64(seed: UInt64(seed) &* 0x2545_F491_4F6C_DD1D)
     let name = "an/id/that/is/much/longer/than/others"
     let plan = try ViewFixture.plan(
       [(name, []), ("fetch", []), ("build", [])],
@@ -310,21 +310,6 @@ import Testing
       return shown(&view, columns: 100)
     }
     #expect(drive(&colored) == drive(&plain))
-  }
-
-  /// Numbers that are the same each time (SplitMix64).
-  private struct Random: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: Int) { state = UInt64(seed) &* 0x2545_F491_4F6C_DD1D }
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var value = state
-      value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-      value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-      return value ^ value >> 31
-    }
   }
 
   /// What the bytes that the view has now make of an empty terminal.

@@ -119,7 +119,7 @@ struct HostileTests {
 
   @Test func `no change of a byte does harm`() {
     let bytes = Array(Self.sample.utf8)
-    var random = SplitMix(state: 42)
+    var random = SplitMix64(seed: 42)
     for _ in 0..<2000 {
       var changed = bytes
       for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -153,17 +153,5 @@ struct HostileTests {
     } catch {
       Issue.record("a plan that is not sound: \(error), from \(bytes)")
     }
-  }
-}
-
-/// A small seeded generator (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

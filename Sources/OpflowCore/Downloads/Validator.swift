@@ -50,3 +50,13 @@ package struct Validator: Equatable, Sendable {
     return false
   }
 }
+
+extension Validator {
+  /// The same without secrets: what holds one is left out, since a changed validator is another.
+  package func masked(by masker: Masker) -> Validator {
+    var validator = self
+    if masker.finds(etag) { validator.etag = "" }
+    if masker.finds(lastModified) { validator.lastModified = "" }
+    return validator
+  }
+}

@@ -72,6 +72,9 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// Whether a secret is in a text.
+  package func finds(_ text: String) -> Bool { masked(text) != text }
+
   private mutating func restart() {
     finish { _ in }
     held.removeAll()

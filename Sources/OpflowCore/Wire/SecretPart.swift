@@ -133,15 +133,11 @@ extension WorkerReport {
 }
 
 extension FetchReport {
-  /// A validator with a secret in it is of no use later: it is dropped.
   fileprivate func masked(by masker: Masker) -> FetchReport {
     var report = self
     report.url = masker.masked(url)
     report.what = masker.masked(what)
-    if masker.masked(validator.etag) != validator.etag { report.validator.etag = "" }
-    if masker.masked(validator.lastModified) != validator.lastModified {
-      report.validator.lastModified = ""
-    }
+    report.validator = validator.masked(by: masker)
     return report
   }
 }

@@ -214,9 +214,7 @@ final class CommandWorker: WorkerRole {
         valuesPath, keepsTexts: flags.contains(.decidesOthers),
         lasts: flags.contains(.failWhenInterrupted)
       ) { bytes in
-        guard let masker else { return false }
-        let text = String(decoding: bytes, as: UTF8.self)
-        return masker.masked(text) != text
+        masker?.finds(String(decoding: bytes, as: UTF8.self)) ?? false
       }
       return nil
     } catch {

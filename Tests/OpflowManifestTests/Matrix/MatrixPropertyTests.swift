@@ -5,17 +5,6 @@ import Testing
 /// Random matrices, expanded by the compiler and by a few lines that make all combinations of names and
 /// texts and take away what is to go.
 struct MatrixPropertyTests {
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   private typealias Leg = [String: String]
 
   private struct Imagined {
@@ -49,7 +38,7 @@ struct MatrixPropertyTests {
     "a", "b", "3.10", "x y", "é", "1", "01", "yes", "a,b", "50%", "k=v", "[z]",
   ]
 
-  private func imagine(_ random: inout Random) -> Imagined {
+  private func imagine(_ random: inout SplitMix64) -> Imagined {
     var matrix = Imagined()
     let axes = Int.random(in: 1...3, using: &random)
     let rowsAt = Int.random(in: 0...5, using: &random)
@@ -83,7 +72,7 @@ struct MatrixPropertyTests {
     return matrix
   }
 
-  private func pick(_ random: inout Random) -> [String] {
+  private func pick(_ random: inout SplitMix64) -> [String] {
     Array(Self.values.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)))
   }
 
@@ -92,7 +81,7 @@ struct MatrixPropertyTests {
     String(String.UnicodeScalarView(text.utf8.map { UnicodeScalar($0) }))
   }
 
-  private func addRows(to matrix: inout Imagined, _ random: inout Random) {
+  private func addRows(to matrix: inout Imagined, _ random: inout SplitMix64) {
     let rows = pick(&random).map { ["s": $0, "d": pick(&random)[0]] }
     matrix.naming.append("s")
     matrix.names += ["s", "d"]
@@ -107,7 +96,7 @@ struct MatrixPropertyTests {
     matrix.multiply(rows)
   }
 
-  private func exclude(from matrix: inout Imagined, _ random: inout Random) {
+  private func exclude(from matrix: inout Imagined, _ random: inout SplitMix64) {
     var items: [Leg] = []
     for _ in 0..<Int.random(in: 0...3, using: &random) {
       guard let leg = matrix.legs.randomElement(using: &random) else { return }
@@ -120,7 +109,7 @@ struct MatrixPropertyTests {
     add("exclude", items, to: &matrix)
   }
 
-  private func include(in matrix: inout Imagined, _ random: inout Random) {
+  private func include(in matrix: inout Imagined, _ random: inout SplitMix64) {
     var items: [Leg] = []
     for _ in 0..<Int.random(in: 0...2, using: &random) {
       var leg: Leg = [:]
@@ -145,7 +134,7 @@ struct MatrixPropertyTests {
 
   @Test(arguments: 0..<300)
   func `a matrix makes the legs that all combinations make`(seed: UInt64) throws {
-    var random = Random(state: seed)
+    var random = SplitMix64(seed: seed)
     let matrix = imagine(&random)
     let wanted = matrix.names.map { "'${{ matrix.\($0) }}'" }.joined(separator: ", ")
     let join = matrix.naming[0]
