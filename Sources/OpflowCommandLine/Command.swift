@@ -36,6 +36,9 @@ package enum Command: String, CaseIterable, Sendable {
             them. Ctrl-C once stops after the tasks that run, which are ended by their stop rules; twice kills
             them at once. Either way `opflow resume` continues.
 
+            What stands behind `--` goes to the one task that is named: as `"$@"` to a script, and behind the
+            words of a list. It belongs to the run, and a resume hands it on again.
+
             \(HelpPhrases.selector)
 
             Exit codes: 0 all went well, 1 a task failed, 2 wrong use, 3 the manifest is wrong, 4 the journal
@@ -45,6 +48,7 @@ package enum Command: String, CaseIterable, Sendable {
           examples: """
               opflow run                        run all tasks of opflow.yaml
               opflow run test                   the task `test`, and what it needs
+              opflow run test -- -v --slow      the same, with arguments for `test`
               opflow run -j4 -k build.yaml      four at once, and go on after failures
               opflow run --only 'test-*'        some tasks, and what they need
               opflow run --resume ci.yaml       continue if there is something to continue: for CI

@@ -11,6 +11,8 @@ package struct Invocation: Equatable, Sendable {
   package var file: String?
   /// The tasks that are named, as selectors.
   package var tasks: [String] = []
+  /// What stands behind `--`, for the one task that is named.
+  package var arguments: [String] = []
   /// The run that is named.
   package var run: String?
   /// Of `journal`.

@@ -1,5 +1,23 @@
+internal import OpflowCore
+
 /// What holds between the flags of `run`, `resume` and `plan`.
 enum RunRules {
+  /// What stands behind `--` goes to one task.
+  private static func checkArguments(_ invocation: Invocation) throws(Complaint) {
+    guard let first = invocation.arguments.first else { return }
+    let what = "`-- \(first.clean)`: arguments go to one task"
+    guard let task = invocation.tasks.first else {
+      throw Complaint("\(what), and none is named: `opflow run TASK -- \(first.clean)`")
+    }
+    if invocation.tasks.count > 1 {
+      let names = invocation.tasks.map(\.clean).joined(separator: ", ")
+      throw Complaint("\(what), and \(invocation.tasks.count) are named: \(names)")
+    }
+    if Glob.isPattern(task) || task.hasPrefix("tag:") {
+      throw Complaint("\(what), and `\(task.clean)` may be several: name it by its id")
+    }
+  }
+
   static func check(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.command == .plan { invocation.isDryRun = true }
     if !invocation.capacities.isEmpty, !invocation.isDryRun {
@@ -7,6 +25,7 @@ enum RunRules {
         "\(Flag.maxParallel.spelled) takes one number; `opflow plan` compares several")
     }
     if invocation.command == .resume { return }
+    try checkArguments(invocation)
     if !invocation.rerun.isEmpty, !invocation.resumesNewest {
       throw Complaint(
         "--rerun is for a run that is there: `opflow resume --rerun SEL`, or add --resume;"

@@ -4,7 +4,7 @@ internal import OpflowCore
 enum Words {
   case nothing
   /// FILE and TASK..., as `ManifestWords` tells them apart. What stands behind `--` are tasks too, or is
-  /// refused where a later version hands it on to a task.
+  /// handed on to the task.
   case manifestAndTasks(handsOn: Bool)
   case tasks
   case run
@@ -17,7 +17,8 @@ enum Words {
   var synopsis: (before: String, behind: String) {
     switch self {
     case .nothing: ("", "")
-    case .manifestAndTasks: ("", " [FILE] [TASK...]")
+    case .manifestAndTasks(let handsOn):
+      ("", handsOn ? " [FILE] [TASK...] [-- ARG...]" : " [FILE] [TASK...]")
     case .tasks: ("", " [TASK...]")
     case .run: ("", " [RUN]")
     case .topic: ("", " [COMMAND]")
@@ -32,15 +33,19 @@ enum Words {
       if let extra = words.first { throw .superfluous(extra) }
     case .manifestAndTasks(let handsOn):
       // As npm and just hand words on to what they run.
-      if handsOn, let first = scanner.behindDashes.first {
-        throw Complaint(
-          "`-- \(first.clean)`: arguments for a task are not supported yet; a task reads"
-            + " `${{ vars.NAME }}`, which --set sets")
-      }
-      let found = try ManifestWords(words, file: invocation.file)
+      let behind = handsOn ? scanner.behindDashes : []
+      let found = try ManifestWords(
+        Array(words.dropLast(behind.count)), file: invocation.file)
       (invocation.file, invocation.tasks) = (found.file, found.tasks)
+      invocation.arguments = behind
     case .tasks: invocation.tasks = words
-    case .run: invocation.run = try Self.single(words[...])
+    case .run:
+      if invocation.command == .resume, let first = scanner.behindDashes.first {
+        throw Complaint(
+          "`-- \(first.clean)`: a resume hands on the arguments that the run was started with; others"
+            + " make another run: `opflow run TASK -- \(first.clean)`")
+      }
+      invocation.run = try Self.single(words[...])
     case .topic: invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []
     case .actionAndRun:
       invocation.action = try Self.action(words.first)

@@ -16,10 +16,15 @@ enum Opflow {
   private static func invocation(_ words: [String]) throws(CommandError) -> Invocation {
     if let word = words.first(where: { $0.unicodeScalars.contains("\u{FFFD}") }), !Arguments.areUTF8
     {
+      let dashes = words.firstIndex(of: "--") ?? words.endIndex
+      let isArgument = words[dashes...].contains(word) && !words[..<dashes].contains(word)
       throw CommandError(
         .usage,
-        "`\(CleanText.string(word))` is not UTF-8: opflow knows no other names."
-          + " Rename the file or folder, or give a manifest as standard input: `opflow run - < FILE`"
+        "`\(CleanText.string(word))` is not UTF-8: "
+          + (isArgument
+            ? "opflow writes arguments down, and can hand on no others. Let a file name it"
+            : "opflow knows no other names. Rename the file or folder, or give a manifest as standard"
+              + " input: `opflow run - < FILE`")
       )
     }
     do throws(UsageError) {

@@ -77,6 +77,7 @@ extension RunRequest {
     self.init()
     set = invocation.set
     tasks = invocation.tasks
+    arguments = invocation.arguments
     only = invocation.only
     skip = invocation.skip
     rerun = invocation.rerun

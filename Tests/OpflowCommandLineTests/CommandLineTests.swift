@@ -180,9 +180,22 @@ import Testing
       ("run -f a b.yaml", "two manifests: `a` and `b.yaml`; one command reads one"),
       ("run -f a -f b", "two manifests: `a` and `b`; one command reads one"),
       (
-        "run t -- -v",
-        "`-- -v`: arguments for a task are not supported yet; a task reads `${{ vars.NAME }}`,"
-          + " which --set sets"
+        "run -- -v",
+        "`-- -v`: arguments go to one task, and none is named: `opflow run TASK -- -v`"
+      ),
+      ("run a b -- -v", "`-- -v`: arguments go to one task, and 2 are named: a, b"),
+      (
+        "resume -- -v",
+        "`-- -v`: a resume hands on the arguments that the run was started with; others make another"
+          + " run: `opflow run TASK -- -v`"
+      ),
+      (
+        "run a* -- -v",
+        "`-- -v`: arguments go to one task, and `a*` may be several: name it by its id"
+      ),
+      (
+        "run tag:x -- -v",
+        "`-- -v`: arguments go to one task, and `tag:x` may be several: name it by its id"
       ),
       ("build.yaml", "unknown command build.yaml; did you mean `opflow run build.yaml`?"),
       ("-j4 run", "unknown flag -j4; flags stand after the command: `opflow run -j4`"),
@@ -242,7 +255,7 @@ import Testing
     #expect(
       error?.text == """
         opflow run: unknown flag --nope
-        usage: opflow run [FLAGS] [FILE] [TASK...]
+        usage: opflow run [FLAGS] [FILE] [TASK...] [-- ARG...]
         see `opflow help run`
 
         """)

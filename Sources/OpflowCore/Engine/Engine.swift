@@ -285,6 +285,7 @@ package struct Entering: Sendable {
   /// What tasks left for others that keep the result of an earlier drive, with the texts that an `if`
   /// may read.
   package var values: [TaskID: [TaskValue]] = [:]
+  package var arguments: TaskArguments?
 
   package init(
     initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,

@@ -62,7 +62,7 @@ struct Scheduler {
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
     random = SplitMix64(seed: options.seed)
     startedAny = entering.owesFinally
-    values = Values(left: entering.values)
+    values = Values(left: entering.values, arguments: entering.arguments)
   }
 
   /// Takes in a fact and appends what follows from it.

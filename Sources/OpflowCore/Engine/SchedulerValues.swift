@@ -9,7 +9,12 @@ struct Values {
   fileprivate var undecided: [TaskID] = []
   fileprivate var isDeciding = false
 
-  init(left: [TaskID: [TaskValue]]) { self.left = left }
+  fileprivate let arguments: TaskArguments?
+
+  init(left: [TaskID: [TaskValue]], arguments: TaskArguments?) {
+    self.left = left
+    self.arguments = arguments
+  }
 
   subscript(task: TaskID) -> [TaskValue] { left[task] ?? [] }
 
@@ -61,10 +66,11 @@ extension Scheduler {
 
   private func valuesLeft(by task: TaskID) -> [TaskValue] { hasValues(task) ? values[task] : [] }
 
-  /// A hash of the values that a task read; nil where it reads none.
+  /// A hash of the values that a task read and of its arguments; nil where it has neither.
   func valuesRead(by task: TaskID) -> UInt64? {
-    guard plan.flags(task).contains(.readsValues) else { return nil }
-    return plan.valueDigest(of: task) { valuesLeft(by: $0) }
+    let arguments = values.arguments.flatMap { $0.task == task ? $0.words : nil }
+    guard plan.flags(task).contains(.readsValues) || arguments != nil else { return nil }
+    return plan.valueDigest(of: task, arguments: arguments ?? []) { valuesLeft(by: $0) }
   }
 
   /// All that a task needs has ended, and its `if` waited for that.

@@ -175,6 +175,7 @@ extension FieldWriter {
     field(.state, open.stateFolder)
     fields(.set, open.set)
     fields(.tasks, open.tasks)
+    fields(.args, open.arguments)
     fields(.only, open.only)
     fields(.skip, open.skip)
     fields(.env, open.environment)

@@ -24,6 +24,8 @@ package struct OpenEntry: Sendable, Equatable {
   /// The tasks that the command line named, as selectors; none for all. They are what the run is
   /// about, in every drive of it.
   package var tasks: [String] = []
+  /// What stood behind `--`, for the one task that was named.
+  package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
   /// `NAME=HASH` of each environment value that expressions read; 16 hexadecimal digits, or `-`

@@ -15,10 +15,10 @@
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order; one that a reader does not know is passed over, and so is a line whose event it does
 // not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `only`, `skip`, `env`, `file` and `removed` stand once per value.
+// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file` and `removed` stand once per value.
 //
 //   EVENT      TASK  keys
-//   open             format run plan version manifest folder state set tasks only skip env file
+//   open             format run plan version manifest folder state set tasks args only skip env file
 //   resume           d plan version set only skip env file reused withdrawn removed
 //   close            d state code signal
 //   worker           d w pid start boot group host
@@ -45,7 +45,7 @@
 //   out        bytes of output
 //   fp         the task's fingerprint: 16 hex digits, a dot, its parts in up to 16 hex digits; a dash
 //              where an older opflow wrote it, which took folders by their absolute paths
-//   with       XXH3 of the values of other tasks that it read
+//   with       XXH3 of the values of other tasks that it read, and of the arguments that it got
 //   values     what it left for others: NAME:XXH3 each, commas between
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed

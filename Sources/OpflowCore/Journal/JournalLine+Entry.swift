@@ -53,6 +53,7 @@ extension JournalLine {
       case .state: open.stateFolder = field.text
       case .set: open.set.append(field.text)
       case .tasks: open.tasks.append(field.text)
+      case .args: open.arguments.append(field.text)
       case .only: open.only.append(field.text)
       case .skip: open.skip.append(field.text)
       case .env: open.environment.append(field.text)

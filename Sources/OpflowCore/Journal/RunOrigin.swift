@@ -1,9 +1,10 @@
 extension OpenEntry {
   /// Whether the run was begun with the same values and about the same tasks. Order says nothing.
   package func wasBegun(
-    set values: [String], tasks: [String], only: [String], skip: [String]
+    set values: [String], tasks: [String], arguments: [String], only: [String], skip: [String]
   ) -> Bool {
     SetValues.normal(set) == SetValues.normal(values) && Set(self.tasks) == Set(tasks)
+      && self.arguments == arguments
       && Set(self.only) == Set(only) && Set(self.skip) == Set(skip)
   }
 

@@ -18,7 +18,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part, with, values
 
   // The run
-  case format, run, plan, version, manifest, folder, state, set, tasks, only, skip, env, file
+  case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
 
   // A worker
@@ -72,6 +72,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .state: "state"
     case .set: "set"
     case .tasks: "tasks"
+    case .args: "args"
     case .only: "only"
     case .skip: "skip"
     case .env: "env"
@@ -105,7 +106,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
       .pid, .start, .cores, .memory:
       .number
-    case .set, .tasks, .only, .skip, .env, .file, .removed: .texts
+    case .set, .tasks, .args, .only, .skip, .env, .file, .removed: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .run, .plan, .version, .manifest, .folder, .state, .boot,
       .group, .actions,

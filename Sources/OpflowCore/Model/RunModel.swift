@@ -26,6 +26,7 @@ package struct RunModel: Sendable {
   private let keepsDetails: Bool
   /// Of a plan in which values are read.
   package private(set) var values = ValueRecords()
+  private var hasArguments = false
   /// The plan with fingerprints as an older opflow made them.
   private let absolutePlan: Plan?
   /// Lines of an older opflow hold fingerprints that could be compared to nothing, and so count as
@@ -183,6 +184,7 @@ package struct RunModel: Sendable {
       open = line.open
       openedMilliseconds = line.milliseconds
       drives = 1
+      hasArguments = open?.arguments.isEmpty == false
       if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
     case .resume:
       let entry = line.resume
@@ -274,7 +276,9 @@ package struct RunModel: Sendable {
     }
     records[task.index].apply(event, line, fields, task, plan)
     if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
-    if plan.hasLateItems { values.apply(event, task, line, plan) }
+    if plan.hasLateItems || hasArguments {
+      values.apply(event, task, line, plan, hasArguments: hasArguments)
+    }
     if keepsDetails { details.apply(event, task, line, plan) }
   }
 

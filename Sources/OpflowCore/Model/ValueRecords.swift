@@ -5,9 +5,14 @@ package struct ValueRecords: Sendable {
   /// A hash of what tasks read with which they ended.
   private var read: [TaskID: UInt64] = [:]
 
-  mutating func apply(_ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan) {
+  /// - Parameter hasArguments: some task got arguments.
+  mutating func apply(
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan, hasArguments: Bool
+  ) {
     let flags = plan.flags(task)
-    guard flags.contains(.leavesValues) || flags.contains(.readsValues) else { return }
+    guard hasArguments || flags.contains(.leavesValues) || flags.contains(.readsValues) else {
+      return
+    }
     switch event {
     case .start, .resume:
       left[task] = nil
@@ -20,8 +25,8 @@ package struct ValueRecords: Sendable {
     }
   }
 
-  /// Whether the values that a task reads are still those that it ended with.
-  func isCurrent(_ task: TaskID, _ plan: Plan) -> Bool {
-    read[task] == plan.valueDigest(of: task) { left[$0] ?? [] }
+  /// Whether the values that a task reads, and its arguments, are still those that it ended with.
+  func isCurrent(_ task: TaskID, _ plan: Plan, arguments: [String]) -> Bool {
+    read[task] == plan.valueDigest(of: task, arguments: arguments) { left[$0] ?? [] }
   }
 }

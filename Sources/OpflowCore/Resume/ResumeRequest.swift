@@ -23,6 +23,8 @@ package struct ResumeRequest: Sendable {
   /// What tasks left for others, with the texts that an `if` may read.
   package var values: [TaskID: [TaskValue]] = [:]
 
+  package var arguments: TaskArguments?
+
   package init() {}
 
   func isOfRun(_ task: TaskID) -> Bool { scope?.contains(task) ?? true }

@@ -33,7 +33,10 @@ extension ResumeDecision {
       return .run(.changed(record.changedPart))
     }
     let flags = input.plan.flags(task)
-    if flags.contains(.readsValues), !input.history.values.isCurrent(task, input.plan) {
+    let arguments = input.request.arguments.flatMap { $0.task == task ? $0.words : nil }
+    if flags.contains(.readsValues) || arguments != nil,
+      !input.history.values.isCurrent(task, input.plan, arguments: arguments ?? [])
+    {
       return .run(.changed(.values))
     }
     if input.request.missesOutput(task), record.state != .failedAllowed {

@@ -23,6 +23,8 @@ package enum SelectionError: Error, Equatable, Sendable {
   case nothingRemains([String])
   /// `--rerun` names none of the tasks that `--only` and `--skip` leave.
   case rerunLeftOut
+  /// What stands behind `--` cannot go to that task, for that reason.
+  case noArguments(task: String, why: String)
   /// All tasks are `manual`, and none is named.
   case onlyManual
 
@@ -35,6 +37,8 @@ package enum SelectionError: Error, Equatable, Sendable {
     case .nothingRemains(let selectors):
       "the run was started for \(Self.list(selectors)), which the manifest does not have any more;"
         + " start a new run"
+    case .noArguments(let task, let why):
+      "arguments cannot go to `\(CleanText.string(task))`: \(why)"
     case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip, or is `manual`"
     case .onlyManual: "every task is `manual`, so nothing would run: name one"
     }

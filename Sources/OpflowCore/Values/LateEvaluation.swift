@@ -158,9 +158,13 @@ extension Plan {
     }
   }
 
-  /// A hash of the values that a task reads: of another one its result would be another, too.
-  package func valueDigest(of task: TaskID, values: (TaskID) -> [TaskValue]) -> UInt64 {
+  /// A hash of the values that a task reads and of its arguments: of others its result would be another,
+  /// too.
+  package func valueDigest(
+    of task: TaskID, arguments: [String] = [], values: (TaskID) -> [TaskValue]
+  ) -> UInt64 {
     var hasher = FingerprintHasher()
+    for argument in arguments { Array(argument.utf8).withUnsafeBytes { hasher.add($0) } }
     for item in lateItems(task) {
       for step in steps(item.program) {
         for source in sources(of: step, task) {

@@ -5,11 +5,16 @@ package enum ActionText {
     switch plan.kind(task) {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
     case .command:
-      return shortened(plan.words(task).map { quoted(plan.string($0)) }.joined(separator: " "))
+      return text(ofWords: plan.words(task).map { plan.string($0) })
     case .download:
       let source = plan.download(task).sources.first ?? ""
       return shortened("download \(Credentials.hidden(inAddress: source))")
     }
+  }
+
+  /// The same of words of a command, or of arguments.
+  static func text(ofWords words: [String]) -> String {
+    shortened(words.map { quoted($0) }.joined(separator: " "))
   }
 
   private static func shortened(_ text: String) -> String {

@@ -12,6 +12,12 @@ package enum StatusJSON {
     json.string(status.name)
     json.key("state")
     json.string(status.state.rawValue)
+    if let arguments = status.history.open?.arguments, !arguments.isEmpty {
+      json.key("arguments")
+      json.beginArray()
+      for argument in arguments { json.string(argument) }
+      json.endArray()
+    }
     json.key("counts")
     write(status.counts, into: &json)
     writeFamilies(status, into: &json)

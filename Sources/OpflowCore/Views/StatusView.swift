@@ -72,6 +72,10 @@ package struct StatusView {
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
     text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
+    if let open = status.history.open, let task = open.tasks.first, !open.arguments.isEmpty {
+      text.add(
+        "arguments of \(ActionText.quoted(task)): \(ActionText.text(ofWords: open.arguments))\n")
+    }
   }
 
   /// What a row is about.

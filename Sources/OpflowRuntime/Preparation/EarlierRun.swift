@@ -12,7 +12,8 @@ extension StateFolder {
   ) throws(RunFolderError) -> RunFolder? {
     let newest = try newestRun(ofManifest: path) {
       $0.wasBegun(
-        set: request.set, tasks: request.tasks, only: request.only, skip: request.skip)
+        set: request.set, tasks: request.tasks, arguments: request.arguments,
+        only: request.only, skip: request.skip)
     }
     guard let folder = newest else { return nil }
     try RunFolderLock.expectFree(folder)

@@ -16,6 +16,7 @@ package struct NewRun {
   package private(set) var initial: [InitialState]
   /// See `ResumeDecision`.
   package private(set) var owesFinally = false
+  private var arguments: TaskArguments?
 
   /// - Throws: all mistakes of the manifest.
   package init(
@@ -50,6 +51,7 @@ package struct NewRun {
       try selection.expectSomething(of: plan)
       // Of one that found nothing to continue: all its tasks run.
       if !request.rerun.isEmpty { _ = try Selection.tasks("--rerun", request.rerun, plan) }
+      arguments = try TaskArguments(request.arguments, of: request.tasks, in: plan)
       initial = plan.tasks.map { selection.initialState(TaskID($0)) }
       owesFinally = selection.namedFinally != nil
     } catch {
@@ -68,6 +70,15 @@ package struct NewRun {
       secrets = try SecretTaking.take(plan, initial, complain: complain)
     } catch {
       throw manifest.mistakes(error, runID: expected.description, request)
+    }
+    guard let arguments, let masker = Masker(secrets) else { return }
+    // The journal has them, and whoever looks at processes.
+    if arguments.words.contains(where: { masker.finds($0) }) {
+      throw .selection(
+        .noArguments(
+          task: plan.nameString(arguments.task),
+          why: "one of them holds a secret, and they are written down; list it under the task's"
+            + " `secrets`, and read it from the environment"))
     }
   }
 
@@ -112,6 +123,7 @@ package struct NewRun {
       encoder: encoder, lock: lock)
     drive.owesFinally = owesFinally
     drive.secrets = secrets
+    drive.arguments = arguments
     return drive
   }
 
@@ -122,6 +134,7 @@ package struct NewRun {
       opflowVersion: Version.text, manifestPath: manifest.realPath, folder: manifest.folder)
     open.set = request.set
     open.tasks = request.tasks
+    open.arguments = request.arguments
     open.only = request.only
     open.skip = request.skip
     open.environment = prepared.environment

@@ -19,6 +19,7 @@ package struct PreparedDrive: ~Copyable {
   var owesFinally = false
   /// What tasks left in earlier drives.
   var values: [TaskID: [TaskValue]] = [:]
+  var arguments: TaskArguments?
   /// What is journaled first.
   var opening: [JournalEntry] = []
   private let manifestPath: String
@@ -51,9 +52,13 @@ package struct PreparedDrive: ~Copyable {
   package consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
   ) throws(CoordinatorError) -> Int32 {
-    let folder = folder
+    let (folder, arguments) = (folder, arguments)
     return try perform(asked, progress: progress, heading: heading) { watch throws(Errno) in
-      [try LocalLauncher(site: 0, watch: watch, folder: folder, runID: folder.id.description)]
+      [
+        try LocalLauncher(
+          site: 0, watch: watch, folder: folder, runID: folder.id.description,
+          arguments: arguments)
+      ]
     }
   }
 
@@ -66,6 +71,7 @@ package struct PreparedDrive: ~Copyable {
       initial: initial, attempts: attempts, owesFinally: owesFinally,
       durations: StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan))
     entering.values = values
+    entering.arguments = arguments
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,

@@ -36,6 +36,12 @@ package struct PreparedResume {
       request.scope = scope
       request.scope?.formUnion(selected)
     }
+    do throws(SelectionError) {
+      request.arguments = try TaskArguments(
+        history.open?.arguments ?? [], of: history.tasks, in: plan)
+    } catch {
+      throw .selection(error)
+    }
     request.added = found.added
     request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
@@ -160,6 +166,7 @@ package struct PreparedResume {
     drive.owesFinally = owesFinally
     drive.opening = opening
     drive.values = request.values
+    drive.arguments = request.arguments
     drive.warnings = warnings
     for survivor in survivors {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")

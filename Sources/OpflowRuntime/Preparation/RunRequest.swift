@@ -7,6 +7,8 @@ package struct RunRequest: Equatable, Sendable {
   package var set: [String] = []
   /// Tasks that are named, as selectors, and those that `only`, `skip` and `rerun` name.
   package var tasks: [String] = []
+  /// For the one task that is named.
+  package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
   package var rerun: [String] = []

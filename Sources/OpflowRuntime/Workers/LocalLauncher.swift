@@ -8,6 +8,7 @@ final class LocalLauncher: Launcher {
   private let watch: Watch
   private let folder: RunFolder
   private let runID: String
+  private let arguments: TaskArguments?
   /// Asked for when a worker is on its way.
   private lazy var bootID = Machine.bootID
   /// Where workers complain; one file for all of them.
@@ -23,12 +24,13 @@ final class LocalLauncher: Launcher {
   private static let killPatienceMilliseconds: Int64 = 10_000
 
   init(
-    site: Int, watch: Watch, folder: RunFolder, runID: String
+    site: Int, watch: Watch, folder: RunFolder, runID: String, arguments: TaskArguments? = nil
   ) throws(Errno) {
     self.site = site
     self.watch = watch
     self.folder = folder
     self.runID = runID
+    self.arguments = arguments
     groups = RunGroups(run: runID)
     complaints = try File.open(
       folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
@@ -100,7 +102,8 @@ final class LocalLauncher: Launcher {
   private func spawn(
     _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
   ) throws(ProgramError) -> SpawnedProcess {
-    let arguments = WorkerProcess.arguments(runFolder: folder.path, run: runID)
+    let arguments = WorkerProcess.arguments(
+      runFolder: folder.path, run: runID, task: kind == .command ? arguments : nil)
     let additions = WorkerProgram.additions(for: kind)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(

@@ -18,9 +18,13 @@ final class CommandWorker: WorkerRole {
     static let count = 3
   }
 
-  static let trade = WorkerTrade(
-    program: "opflow worker", usage: "opflow worker RUN-FOLDER RUN-ID", actions: .run,
-    kinds: [.shell, .command], slots: Slot.count)
+  static let trade = {
+    var trade = WorkerTrade(
+      program: "opflow worker", usage: "opflow worker RUN-FOLDER RUN-ID [TASK ARGUMENT...]",
+      actions: .run, kinds: [.shell, .command], slots: Slot.count)
+    trade.takesArguments = true
+    return trade
+  }()
 
   let frame: WorkerFrame
   private let plan: Plan
@@ -66,7 +70,7 @@ final class CommandWorker: WorkerRole {
     }
     leftValues = LeftValues(folder: frame.runFolder + "/" + ValueFolder.name)
     needed = NeededValues(plan: plan, runFolder: frame.runFolder)
-    launcher = WorkerLauncher(plan: plan, run: frame.run)
+    launcher = WorkerLauncher(plan: plan, run: frame.run, arguments: frame.taskArguments)
     state = WorkerState(policy: { plan.policy($0) })
   }
 

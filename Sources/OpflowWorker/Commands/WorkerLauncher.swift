@@ -21,8 +21,12 @@ final class WorkerLauncher {
   /// The last shell looked at; successive tasks mostly share one.
   private var knownShell: (list: ListIndex, isDefault: Bool)?
 
-  init(plan: Plan, run: String) {
+  private let arguments: TaskArguments?
+
+  /// - Parameter arguments: what one of the tasks gets behind its command.
+  init(plan: Plan, run: String, arguments: TaskArguments?) {
     self.plan = plan
+    self.arguments = arguments
     environment = TaskEnvironment(inherited: Environment.entries(), run: run)
   }
 
@@ -88,6 +92,9 @@ final class WorkerLauncher {
     case .shell:
       for word in plan.list(plan.record(task).shell) { words.append(plan.text(word)) }
       words.append(plan.script(task))
+      if let arguments, arguments.task == task, let word = plan.wordBeforeArguments(task) {
+        words.append(word)
+      }
     case .command:
       for (place, word) in plan.words(task).enumerated() {
         if let text = late.isEmpty ? nil : late[place] {
@@ -98,6 +105,9 @@ final class WorkerLauncher {
       }
     case .download:
       throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, not downloads")
+    }
+    if let arguments, arguments.task == task {
+      for word in arguments.words { words.append(word) }
     }
     guard words.count > 0 else { throw WorkerRefusal(errorNumber: 0, what: "there is no command") }
   }

@@ -18,6 +18,8 @@ package final class WorkerFrame {
   package let plan: Plan
   package let run: String
   package let runFolder: String
+  /// What one of the tasks gets behind its command.
+  package internal(set) var taskArguments: TaskArguments?
   /// What is waited for. A role's own slots are `firstSlot` and those behind it.
   package var poll: PollSet
   package static let firstSlot = Slot.count

@@ -1,9 +1,9 @@
-internal import OpflowCore
+package import OpflowCore
 internal import OpflowSystem
 
 /// A worker from its command line to its exit code, whatever its work is:
 ///
-///     PROGRAM worker RUN-FOLDER RUN-ID
+///     PROGRAM worker RUN-FOLDER RUN-ID [TASK ARGUMENT...]
 ///
 /// Orders come on standard input and reports go to standard output, as the worker protocol has them
 /// (`MessageCodec`). The plan is `RUN-FOLDER/plan`, and a shared lock is held on
@@ -14,8 +14,12 @@ package enum WorkerProcess {
   package static let command = "worker"
 
   /// The command line, without the program's name, of a worker for a run.
-  package static func arguments(runFolder: String, run: String) -> [String] {
-    [command, runFolder, run]
+  ///
+  /// - Parameter task: what one of the tasks gets behind its command.
+  package static func arguments(
+    runFolder: String, run: String, task: TaskArguments? = nil
+  ) -> [String] {
+    [command, runFolder, run] + (task.map { ["\($0.task.rawValue)"] + $0.words } ?? [])
   }
 
   /// Runs the worker that `makeRole` makes. `arguments` are those behind the command. Returns the exit
@@ -24,12 +28,15 @@ package enum WorkerProcess {
     _ trade: WorkerTrade, arguments: [String],
     makeRole: (WorkerFrame) throws(WorkerFailure) -> Role
   ) -> Int32 {
-    guard arguments.count == 2 else {
+    guard arguments.count == 2 || trade.takesArguments && arguments.count > 3 else {
       trade.complain("usage: \(trade.usage)")
       return 2
     }
     do throws(WorkerFailure) {
       let frame = try open(trade, runFolder: arguments[0], run: arguments[1])
+      if arguments.count > 3, let task = Int32(arguments[2]), task >= 0 {
+        frame.taskArguments = TaskArguments(task: TaskID(task), words: Array(arguments[3...]))
+      }
       let role = try makeRole(frame)
       try WorkerFailure.naming("cannot go on") { () throws(Errno) in try frame.work(role) }
       return 0

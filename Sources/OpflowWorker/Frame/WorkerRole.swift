@@ -11,6 +11,8 @@ package struct WorkerTrade: Sendable {
   let actions: WorkerActions
   /// The kinds of tasks that it takes.
   let kinds: [ActionKind]
+  /// Whether its command line may have arguments for a task.
+  var takesArguments = false
   /// Descriptors of its own that it watches at most.
   let slots: Int
 

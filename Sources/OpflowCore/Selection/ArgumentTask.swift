@@ -1,0 +1,29 @@
+extension TaskArguments {
+  /// Those of a run in which `names` are the tasks that were named; nil where there are none.
+  ///
+  /// - Throws: why they cannot go there.
+  package init?(
+    _ words: [String], of names: [String], in plan: Plan
+  ) throws(SelectionError) {
+    guard !words.isEmpty else { return nil }
+    let found = try Selection.tasks("run", names, plan)
+    guard found.count == 1,
+      let task = plan.tasks.lazy.map({ TaskID($0) }).first(where: found.contains)
+    else { throw Self.several(names, found, plan) }
+    switch plan.kind(task) {
+    case .shell, .command: self.init(task: task, words: words)
+    case .download:
+      throw .noArguments(task: plan.nameString(task), why: "it is a download, and runs no command")
+    }
+  }
+
+  /// Of a family, which is named as one.
+  private static func several(
+    _ names: [String], _ found: TaskSet, _ plan: Plan
+  ) -> SelectionError {
+    let first = plan.tasks.lazy.map { TaskID($0) }.first(where: found.contains)
+    let leg = first.map { CleanText.string(plan.nameString($0)) } ?? ""
+    return .noArguments(
+      task: names.first ?? "", why: "these are \(found.count) tasks; name one, such as `\(leg)`")
+  }
+}
