@@ -103,6 +103,9 @@ struct ManifestReading: ~Copyable {
       var reader = taskReader(of: part)
       var task = TaskValues(reader.defaults)
       let defaults = reader.defaults
+      for variable in defaults.lists.environment.variables {
+        secrets.noteSet(variable.name, at: part.document.place(variable.value.node))
+      }
       while declaration < declared.count, declared.part(declaration) == index {
         if let family = tasks.family(of: declaration) {
           readFamily(family, declaration, part, &reader, &task) { task in

@@ -153,6 +153,12 @@ struct ScopedNames: ExpressionNames {
           ExpressionMistake(
             offset: offset, message: missing.message(secret.string), help: missing.help))
       }
+      if let set = scope.secrets.whereSet(secret) {
+        report(
+          ExpressionMistake(
+            offset: offset, message: SecretText.isSet(secret, as: set.variable),
+            help: SecretText.helpForSet))
+      }
       return scope.secrets.read(secret, scope.literals)
     }
     if ValueReference.hasPrefix(name) {

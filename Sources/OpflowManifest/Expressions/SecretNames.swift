@@ -4,6 +4,12 @@ final class SecretScope {
   var missing: [String: MissingSecret] = [:]
   /// Names that tasks list, in the order of the first use.
   private(set) var listed = TextTable()
+  /// Variables that any file sets for its own tasks, and where.
+  private var variables = TextTable()
+  private var places: [Place] = []
+  /// The variables of the environment that values come from, by the secret's name.
+  private var sources = TextTable()
+  private var sourceVariables: [Text] = []
   /// Those that expressions have read since somebody asked.
   private var read: [Text] = []
   /// Files that nobody has looked through for names.
@@ -23,6 +29,27 @@ final class SecretScope {
     for document in documents { SecretNames.collect(from: document, into: &names) }
     documents.removeAll()
     return names.index(of: name) != nil
+  }
+
+  /// A file's `env` or `env_file` sets the variable.
+  func noteSet(_ variable: Text, at place: Place) {
+    if variables.insert(variable).isNew { places.append(place) }
+  }
+
+  /// The secret's value is that of the variable.
+  func noteSource(_ name: Text, _ variable: Text) {
+    if sources.insert(name).isNew { sourceVariables.append(variable) }
+  }
+
+  /// The variable of that secret, or the one that its value comes from, that some file sets: the plan
+  /// would hold it.
+  func whereSet(_ name: Text) -> (variable: Text, place: Place)? {
+    if variables.count == 0 { return nil }
+    if let index = variables.index(of: name) { return (name, places[index]) }
+    guard let source = sources.index(of: name),
+      let index = variables.index(of: sourceVariables[source])
+    else { return nil }
+    return (sourceVariables[source], places[index])
   }
 
   /// The name of a secret of a task, to be kept.
@@ -106,6 +133,16 @@ package struct MissingSecret: Sendable {
   }
 
   func message(_ name: String) -> String { "the secret `\(name)` \(what)" }
+}
+
+/// What is said of a secret that a file of the manifest sets.
+enum SecretText {
+  static let helpForSet = "take it out there, where its value would be written down"
+
+  static func isSet(_ name: Text, as variable: Text) -> String {
+    let what = variable.isSame(as: name) ? "it" : "`\(variable.string)`, where it comes from"
+    return "`\(name.string)` is a secret, and `env` or `env_file` sets \(what)"
+  }
 }
 
 /// What stands for a secret's value where only the one who sends it is to fill it in.

@@ -36,6 +36,7 @@ struct SecretReader {
       guard isName(name, at: entries.keys[index]),
         let source = readSource(entries.value(index), .entry("secrets", name))
       else { continue }
+      if case .environment(let variable) = source { self.secrets.noteSource(name, variable) }
       secrets.append(DeclaredSecret(name: name, source: source))
     }
     return secrets
@@ -104,12 +105,7 @@ struct SecretReader {
             + " `env.\(name.text.string)`",
           help: "take it out of the expression: the task finds it in its environment")
       }
-      if isSet(name.text, task) {
-        values.mistakes.error(
-          values.document.place(name.node),
-          "`\(name.text.string)` is a secret, and `env` or `env_file` sets it",
-          help: "take it out there, where its value would be written down")
-      }
+      refuseSet(name, task)
       if let missing = secrets.missing(name.text, values.scope.taskID) {
         values.mistakes.error(
           values.document.place(name.node), missing.message(name.text.string), help: missing.help)
@@ -118,10 +114,18 @@ struct SecretReader {
     }
   }
 
-  private func isSet(_ name: Text, _ task: TaskValues) -> Bool {
-    values.scope.environment.index(of: name) != nil
-      || task.own.contains(.environment)
-        && task.lists.environment.variables.contains { $0.name.isSame(as: name) }
+  /// Reports that the plan would hold the value.
+  private func refuseSet(_ name: Scalar, _ task: TaskValues) {
+    let isOwn =
+      task.own.contains(.environment)
+      && task.lists.environment.variables.contains { $0.name.isSame(as: name.text) }
+    let set = isOwn ? nil : secrets.whereSet(name.text)
+    guard isOwn || set != nil else { return }
+    values.mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: values.document.place(name.node),
+        message: SecretText.isSet(name.text, as: set?.variable ?? name.text),
+        help: SecretText.helpForSet, notes: set.map { [($0.place, "it is set here")] } ?? []))
   }
 
   /// Adds those that the headers of a download speak of.

@@ -22,6 +22,10 @@ struct TopLevelReader {
     values.scope.position = .environment
     if let node = keys[.envFile] { files.read(node, into: &environment) }
     readEnvironment(keys[.env], into: &environment)
+    for variable in environment.variables {
+      values.scope.secrets.noteSet(
+        variable.name, at: values.document.place(variable.value.node))
+    }
     values.scope.position = .top
   }
 

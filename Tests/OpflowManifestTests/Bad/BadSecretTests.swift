@@ -1,3 +1,4 @@
+import OpflowManifest
 import Testing
 
 /// Secrets that cannot be.
@@ -5,6 +6,67 @@ struct BadSecretTests {
   @Test(arguments: cases)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
     #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  /// What the plan would hold of a secret.
+  @Test func `one that any file of the manifest sets is refused where it is listed`() {
+    let task = "tasks: { b: { run: x, secrets: [TOKEN] } }"
+    let said = "`TOKEN` is a secret, and `env` or `env_file` sets"
+    let root = "tasks: { a: { run: x } }\n"
+    for (files, mistakes) in [
+      (
+        ["m.yaml": "env_file: [.env]\ninclude: [b.yaml]\n" + root, "b.yaml": task],
+        ["b.yaml:1:33: \(said) it"]
+      ),
+      (
+        ["m.yaml": "env: { TOKEN: abcd }\ninclude: [b.yaml]\n" + root, "b.yaml": task],
+        ["b.yaml:1:33: \(said) it"]
+      ),
+      (
+        [
+          "m.yaml": "include: [b.yaml]\n" + task,
+          "b.yaml": "env_file: [.env]\ntasks: { a: { run: x } }",
+        ],
+        ["m.yaml:2:33: \(said) it"]
+      ),
+      (
+        [
+          "m.yaml": "include: [{ path: b.yaml, as: b }]\n" + task,
+          "b.yaml": "env_file: [.env]\n" + root,
+        ],
+        ["m.yaml:2:33: \(said) it"]
+      ),
+      (["m.yaml": "defaults: { env: { TOKEN: abcd } }\n" + task], ["m.yaml:2:33: \(said) it"]),
+      (["m.yaml": "env_file: [.env]\n" + task], ["m.yaml:2:33: \(said) it"]),
+      (
+        [
+          "m.yaml": "env_file: [.env]\nsecrets: { KEY: { env: TOKEN } }\n"
+            + "tasks: { b: { run: x, secrets: [KEY] } }"
+        ],
+        [
+          "m.yaml:3:33: `KEY` is a secret, and `env` or `env_file` sets `TOKEN`, where it comes from"
+        ]
+      ),
+      (
+        [
+          "m.yaml": "env_file: [.env]\ntasks: { b: { download: { url: https://h/x, to: y,"
+            + " headers: { A: \"${{ secrets.TOKEN }}\" } } } }"
+        ],
+        ["m.yaml:2:71: \(said) it"]
+      ),
+      // Nobody lists it.
+      (["m.yaml": "env_file: [.env]\n" + root], []),
+    ] as [([String: String], [String])] {
+      var files = files
+      files[".env"] = "TOKEN=from-a-file\n"
+      #expect(Project(files).mistakes() == mistakes)
+    }
+    let project = Project([
+      "m.yaml": "env: { A: b, TOKEN: abcd }\ninclude: [b.yaml]\n" + root, "b.yaml": task,
+    ])
+    #expect(
+      project.diagnostics().map { $0.notes.map { "\($0.file):\($0.line)" } }
+        == [["m.yaml:1"]])
   }
 
   private static func top(_ secrets: String) -> String {
