@@ -31,6 +31,34 @@ struct MaskerTests {
     #expect(try masked("no secret here", "secrets") == "no secret here")
   }
 
+  @Test func `a line of several is masked in every encoding`() throws {
+    let secret = "first line/of+it\nshort\r\nsecond=line?of:it"
+    func base64(_ text: String, before: Int = 0) -> String {
+      let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+      let bytes = Array(repeating: UInt8(ascii: "x"), count: before) + Array(text.utf8)
+      return String(decoding: SecretWords.base64(bytes, alphabet), as: UTF8.self)
+    }
+    for line in ["first line/of+it", "second=line?of:it"] {
+      let hex = line.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      #expect(try masked("<\(hex)>", secret) == "<***>")
+      #expect(try masked("<\(hex.uppercased())>", secret) == "<***>")
+      #expect(try masked("<\(base64(line))>", secret) == "<***>")
+      #expect(try masked("<\(base64(line, before: 3))>", secret) == "<eHh4***>")
+      #expect(try masked("<\(base64(line, before: 1))>", secret).dropFirst(3).hasPrefix("***"))
+      #expect(
+        try masked(line.map { "%" + String($0.asciiValue!, radix: 16) }.joined(), secret) == "***")
+    }
+    #expect(try masked("c2hvcnQ short 73686f7274", secret) == "c2hvcnQ short 73686f7274")
+  }
+
+  @Test func `lines beyond the bound are masked as they stand`() throws {
+    let lines = (0..<SecretWords.mostEncodedLines + 1).map { "line-number-\($0)" }
+    let words = SecretWords.words(of: [Array(lines.joined(separator: "\n").utf8)])
+    let last = Array("line-number-\(SecretWords.mostEncodedLines)".utf8)
+    #expect(words.last == last)
+    #expect(words.count < 12 * SecretWords.mostEncodedLines)
+  }
+
   @Test func `a value is masked wherever the stream is cut`() throws {
     #expect(try cut("secret|s", "secrets") == "***")
     #expect(try cut("s|ecrets", "secrets") == "***")

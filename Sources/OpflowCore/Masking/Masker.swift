@@ -31,7 +31,7 @@ package struct Masker: Sendable {
   package init?(_ secrets: [SecretValue]) {
     if secrets.isEmpty { return nil }
     automaton = WordAutomaton(
-      words: secrets.flatMap { SecretWords.words(of: $0.bytes) },
+      words: SecretWords.words(of: secrets.map(\.bytes)),
       leads: Escape.allCases.flatMap(\.leads))
   }
 

@@ -9,22 +9,33 @@ enum SecretWords {
   /// A shorter value is masked as it stands and not in any encoding: what would look like it is
   /// everywhere.
   static let shortestEncodedBytes = 8
-  /// A line that a value of several is known by alone.
-  private static let shortestLineBytes = 8
 
-  static func words(of value: [UInt8]) -> [[UInt8]] {
+  /// Lines that are known in their encodings too, of all values together: each takes a worker up to some
+  /// 5 KB, and a bundle of certificates has a thousand.
+  static let mostEncodedLines = 4096
+
+  static func words(of values: [[UInt8]]) -> [[UInt8]] {
+    var words: [[UInt8]] = []
+    var room = mostEncodedLines
+    for value in values { add(value, &room, to: &words) }
+    return words
+  }
+
+  private static func add(_ value: [UInt8], _ room: inout Int, to words: inout [[UInt8]]) {
     // Most programs that print a value end the line themselves, and `$(…)` takes line ends away.
     let ends = value.reversed().prefix { $0 == 10 || $0 == 13 }.count
     let core = value.count - ends >= SecretValue.shortestBytes ? Array(value.dropLast(ends)) : value
-    var words = [core]
-    if core.contains(10) {
-      for line in core.split(separator: 10) {
-        let line = line.last == 13 ? line.dropLast() : line
-        if line.count >= shortestLineBytes { words.append(Array(line)) }
-      }
-    }
+    words.append(core)
     if core.count >= shortestEncodedBytes { words += encodings(of: core) }
-    return words
+    guard core.contains(10) else { return }
+    for line in core.split(separator: 10) {
+      let line = Array(line.last == 13 ? line.dropLast() : line)
+      guard line.count >= shortestEncodedBytes else { continue }
+      words.append(line)
+      if room == 0 { continue }
+      room -= 1
+      words += encodings(of: line)
+    }
   }
 
   private static func encodings(of value: [UInt8]) -> [[UInt8]] {
