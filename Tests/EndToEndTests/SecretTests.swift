@@ -130,6 +130,31 @@ struct SecretTests {
     try expectNowhere(["first-token", "other-token", "second-token"], in: place)
   }
 
+  @Test func `what only tasks need that do not run is not asked for`() throws {
+    let place = try Workplace(
+      """
+      secrets: { LATE: { run: [sh, -c, 'touch asked; echo late-secret'] } }
+      tasks:
+        a: { run: touch ran }
+        off: { if: env.DEPLOY == 'yes', run: x, secrets: [TOKEN, LATE] }
+        empty: { matrix: { f: { glob: 'none/*' } }, run: x, secrets: [KEY] }
+        after: { needs: [{ task: off, on: ran }], run: x, secrets: [OTHER] }
+        last: { needs: after, run: x, secrets: [OTHER] }
+        still: { needs: off, run: touch still, secrets: [HERE] }
+      """)
+    try place.opflow("run", environment: ["HERE": "here-secret"])
+    #expect(place.exists("ran"))
+    #expect(place.exists("still"))
+    #expect(!place.exists("asked"))
+    let refused = try place.opflow(
+      "run", status: 3, environment: ["HERE": "here-secret", "DEPLOY": "yes"])
+    for name in ["TOKEN", "OTHER"] {
+      #expect(refused.errors.contains("the secret `\(name)` is not set"), "\(refused)")
+    }
+    #expect(!refused.errors.contains("`KEY`"), "\(refused)")
+    #expect(try place.opflow("run", status: 3).errors.contains("8:52: error: the secret `HERE`"))
+  }
+
   @Test func `neither coordinator nor worker has it in its environment`() throws {
     let place = try Workplace(
       """

@@ -5,8 +5,9 @@ internal import OpflowSystem
 /// anything of it starts; nobody writes them down.
 struct SecretTaking {
   private let plan: Plan
-  /// Names of those that tasks to be run may know.
+  /// Names of those that tasks to be run may know, and of these tasks.
   private var wanted: Set<String> = []
+  private var wanting: Set<String> = []
   private var values: [SecretValue] = []
   private var faults: [SecretFault] = []
   private var totalBytes = 0
@@ -30,7 +31,7 @@ struct SecretTaking {
     for spec in specs { taking.take(spec) }
     taking.tell(complain)
     if !taking.faults.isEmpty {
-      throw SecretFaults(faults: taking.faults, tasks: taking.runningTasks(initial))
+      throw SecretFaults(faults: taking.faults, tasks: taking.wanting)
     }
     for spec in specs {
       Environment.wipe(spec.name)
@@ -41,20 +42,14 @@ struct SecretTaking {
 
   private init(plan: Plan) { self.plan = plan }
 
-  private static func runs(_ state: InitialState) -> Bool { state == .run || state == .afterNeeds }
-
   private mutating func note(_ initial: [InitialState]) {
-    for index in plan.tasks where Self.runs(initial[index]) {
+    let skipped = plan.skippedFromTheStart(initial)
+    for index in plan.tasks where initial[index] == .run || initial[index] == .afterNeeds {
       let task = TaskID(index)
-      guard plan.record(task).secrets != 0 else { continue }
+      guard plan.record(task).secrets != 0, !skipped.contains(task) else { continue }
       wanted.formUnion(plan.secretNames(task))
+      wanting.insert(plan.nameString(task))
     }
-  }
-
-  private func runningTasks(_ initial: [InitialState]) -> Set<String> {
-    Set(
-      plan.tasks.lazy.filter { Self.runs(initial[$0]) && plan.record(TaskID($0)).secrets != 0 }
-        .map { plan.nameString(TaskID($0)) })
   }
 
   private mutating func take(_ spec: SecretSpec) {
