@@ -10,6 +10,7 @@ extension Coordinator {
     if transition.event == .start {
       outputs.begin(task, attempt: transition.attempt)
     } else if !task.isNone {
+      removeValues(of: transition)
       outputs.end(
         transition, follows: progress.followsOutput,
         tailBytes: progress.tailBytes(for: transition), room: { progress.outputRoom }

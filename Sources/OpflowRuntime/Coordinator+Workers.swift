@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 extension Coordinator {
   /// From `bye` to the end of a worker, before it is killed.
@@ -161,6 +162,21 @@ extension Coordinator {
     if case .ending(let complaint) = link.state { known = complaint }
     link.state = .ending(complaint: known)
     tell(.workerLost(link.id, complaint: known ?? complaint ?? Self.wordless))
+  }
+
+  /// A try is lost with its worker, and all its processes are ended: what it left for others goes too.
+  func removeValues(of transition: Transition) {
+    let task = transition.task
+    guard transition.outcome.reason == .workerLost, transition.attempt > 0,
+      plan.flags(task).contains(.leavesValues) || !request.secrets.isEmpty
+    else { return }
+    do throws(Errno) {
+      try LeftValues(folder: request.folder.values)
+        .remove(of: plan.nameBytes(task), attempt: transition.attempt)
+    } catch {
+      progress.warning(
+        "what task \(plan.nameString(task)) left in $OPFLOW_VALUES cannot be removed: \(error)")
+    }
   }
 
   /// When to go on without one of those whose end is not seen.

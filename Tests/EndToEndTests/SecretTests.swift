@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// Secrets: who has them, and that nobody else ever sees them.
@@ -246,5 +247,66 @@ struct SecretTests {
     #expect(!plan.output.contains("token"))
     try place.opflow("check")
     try expectNowhere(["first-token", "other-token"], in: place)
+  }
+
+  @Test(arguments: [
+    // Read by another task or by none, and of a script that does not show that it leaves anything.
+    ("run: 'echo $TOKEN > $OPFLOW_VALUES/v'", true),
+    ("run: 'echo $TOKEN > $OPFLOW_VALUES/v; exit 1'", true),
+    ("run: 'echo $TOKEN > $OPFLOW_VALUES/v; exit 1'", false),
+    ("run: 'mkdir -p $OPFLOW_VALUES/x/y; echo $TOKEN > $OPFLOW_VALUES/x/y/z'", false),
+    ("run: [./leave], allow_failure: true", false),
+    ("run: [./leave, '1'], retry: { max: 1, delay: 0 }", false),
+    ("run: 'echo $TOKEN > $OPFLOW_VALUES/v; read x < never', timeout: 100ms", true),
+    ("run: 'echo $TOKEN > $OPFLOW_VALUES/v; kill -9 $PPID; read x < never'", true),
+    ("run: [./leave, kill], on_interrupted: fail", false),
+  ])
+  func `one that is left as a value is nowhere afterwards`(
+    _ task: String, _ isRead: Bool
+  ) throws {
+    let place = try Workplace()
+    let reader = "b: { needs: a, env: { V: \"${{ needs.a.v }}\" }, run: 'true' }"
+    try place.write(
+      "opflow.yaml",
+      "tasks:\n  a: { secrets: [TOKEN], \(task) }\n" + (isRead ? "  \(reader)\n" : ""))
+    try place.writeProgram(
+      "leave",
+      """
+      #!/bin/sh
+      echo $TOKEN > $OPFLOW_VALUES/v
+      test "$1" != kill || { kill -9 $PPID; read x < never; }
+      exit ${1:-0}
+      """)
+    _ = try place.gate("never")
+    let done = try place.start("run", environment: ["TOKEN": Self.token]).finish()
+    #expect(done.status == (task.contains("allow") ? 0 : 1), "\(done)")
+    try expectNowhere([Self.token], in: place)
+    #expect(place.entries(try place.runFolder() + "/values") == [])
+  }
+
+  @Test func `one that is left when all is killed is nowhere after a resume`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          secrets: [TOKEN]
+          run: 'echo $TOKEN > $OPFLOW_VALUES/v; echo $PPID > here; read x < go; rm $OPFLOW_VALUES/v'
+      """)
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let run = try place.start("run", environment: ["TOKEN": Self.token])
+    let worker = try #require(Int32(try here.next()))
+    // Neither sees the other go.
+    #expect(kill(worker, SIGSTOP) == 0)
+    run.send(SIGKILL)
+    #expect(kill(worker, SIGKILL) == 0)
+    _ = try run.finish()
+    let values = try place.runFolder() + "/values"
+    #expect(place.entries(values) == ["a.1"])
+    let resume = try place.start("resume", environment: ["TOKEN": Self.token])
+    _ = try here.next()
+    try go.letGo()
+    #expect(try resume.finish().status == 0)
+    try expectNowhere([Self.token], in: place)
   }
 }

@@ -115,18 +115,19 @@ struct ValueTests {
       leave: "printf '\\377' > $OPFLOW_VALUES/bytes", says: "$OPFLOW_VALUES/bytes: it is not UTF-8"),
     Bad(leave: "mkdir $OPFLOW_VALUES/sub", says: "$OPFLOW_VALUES/sub: it is a folder, and no file"),
     Bad(
-      leave: "ln -s /etc/passwd $OPFLOW_VALUES/l",
+      leave: "ln -s $PWD/kept/file $OPFLOW_VALUES/l",
       says: "$OPFLOW_VALUES/l: it is a link, and no file"),
     Bad(
       leave: "mkfifo $OPFLOW_VALUES/pipe", says: "$OPFLOW_VALUES/pipe: it is a FIFO, and no file"),
     Bad(
       leave: "rm -r $OPFLOW_VALUES", says: "cannot read $OPFLOW_VALUES: No such file or directory"),
     Bad(
-      leave: "rm -r $OPFLOW_VALUES; ln -s /etc $OPFLOW_VALUES",
+      leave: "rm -r $OPFLOW_VALUES; ln -s $PWD/kept $OPFLOW_VALUES",
       says: "cannot read $OPFLOW_VALUES: Not a directory"),
   ])
   func `what is no value fails its task and is named`(_ bad: Bad) throws {
     let place = try Workplace()
+    try place.write("kept/file", "kept")
     try place.write(
       "opflow.yaml",
       """
@@ -140,6 +141,8 @@ struct ValueTests {
     #expect(run.errors.contains(bad.says), "\(run)")
     #expect(place.lines().isEmpty)
     #expect(try place.status()["a"]?.reason == "value")
+    #expect(place.entries(try place.runFolder() + "/values") == [])
+    #expect(try place.text("kept/file") == "kept")
   }
 
   @Test func `the largest that may be a value is one`() throws {
@@ -290,9 +293,34 @@ struct ValueTests {
     _ = try here.next(1)
     try go.letGo(1)
     #expect(try resume.finish().status == 0)
-    // What the first try left has a folder of its own, which nobody reads.
+    // What the first try left is gone.
     #expect(place.lines() == ["a", "a", "b 1"])
-    #expect(place.entries(try place.runFolder() + "/values") == ["a.1", "a.2"])
+    #expect(place.entries(try place.runFolder() + "/values") == ["a.2"])
+  }
+
+  @Test func `a resume removes what lost tries left, and keeps what successes did`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "echo 1 > $OPFLOW_VALUES/v" }
+        b: { needs: a, env: { V: "${{ needs.a.v }}" }, run: 'test -e go && echo "$V" > b' }
+        c: { run: "test $OPFLOW_ATTEMPT = 2 && echo 2 > $OPFLOW_VALUES/v", retry: { max: 1, delay: 0 } }
+      """)
+    try place.opflow("run", "-k", status: 1)
+    let values = try place.runFolder() + "/values"
+    #expect(place.entries(values) == ["a.1", "c.2"])
+    try place.write("kept/file", "kept")
+    try place.shell(
+      """
+      cd \(values); mkdir -p a.7 c.1~99 b.2/x; echo x | tee a.7/v c.1~99/v b.2/x/v plain a.b > c.9
+      ln -s ../../../../kept c.7; ln -s ../../../../../kept b.2/x/link
+      """)
+    try place.write("go", "")
+    try place.opflow("resume")
+    #expect(try place.text("b") == "1\n")
+    // Those that no try's folder is called like are a task's that nobody reads.
+    #expect(place.entries(values) == ["a.1", "a.b", "c.2", "plain"])
+    #expect(try place.text("kept/file") == "kept")
   }
 
   @Test func `a family's values are a line each, in the order of its legs`() throws {

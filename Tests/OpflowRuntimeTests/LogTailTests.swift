@@ -32,9 +32,10 @@ import Testing
   @Test func `a symbolic link in place of a log is not followed`() throws {
     let link = FileManager.default.temporaryDirectory.appendingPathComponent(
       "logtail-\(UUID().uuidString)")
-    try FileManager.default.createSymbolicLink(
-      atPath: link.path, withDestinationPath: "/etc/passwd")
-    defer { try? FileManager.default.removeItem(at: link) }
+    let target = link.path + ".target"
+    try Data("a text".utf8).write(to: URL(fileURLWithPath: target))
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: target)
+    defer { for path in [link.path, target] { try? FileManager.default.removeItem(atPath: path) } }
     var tail = LogTail(path: link.path)
     #expect(throws: (any Error).self) { try read(&tail) }
   }

@@ -12,4 +12,5 @@
 #include "clinux_spawn.h"
 #include "clinux_thread_pool.h"
 #include "clinux_syncer.h"
+#include "clinux_tree.h"
 #include "clinux_writer.h"

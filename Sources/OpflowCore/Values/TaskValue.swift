@@ -64,6 +64,20 @@ package enum ValueFolder {
   package static func name(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     "\(LogName.stem(of: task)).\(attempt)"
   }
+
+  /// Whether a try's folder is called so: `STEM.TRY`, or `STEM.TRY~PID` as those of lost tries once were.
+  package static func isName(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
+      return false
+    }
+    let numbers = name[name.index(after: dot)...].split(
+      separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
+    return numbers.count <= 2
+      && numbers.allSatisfy { number in
+        !number.isEmpty
+          && number.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      }
+  }
 }
 
 /// The values of a task as a line of the journal has them: `NAME:HASH,NAME:HASH`.

@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// The values that tasks left in earlier drives, as they are now. What the journal says of them is no more
 /// than their hashes: a power loss may have taken the files, which nobody waits for.
@@ -8,12 +9,14 @@ struct KeptValues {
   private let folder: RunFolder
   private let left: [TaskID: [TaskValue]]
   private let attempts: (TaskID) -> Int32
+  private let hasSucceeded: (TaskID) -> Bool
 
   init(_ folder: RunFolder, _ plan: Plan, _ history: RunModel) {
     self.plan = plan
     self.folder = folder
     left = history.values.left
     attempts = { history[$0].attempts }
+    hasSucceeded = { history[$0].state == .succeeded }
   }
 
   var isEmpty: Bool { left.isEmpty }
@@ -33,6 +36,21 @@ struct KeptValues {
   /// Whether what a task left is there and as it was.
   func areThere(_ task: TaskID) -> Bool {
     (left[task] ?? []).allSatisfy { read($0, of: task) != nil }
+  }
+
+  /// Removes what tries left that did not succeed, and of which nobody was left to remove it.
+  ///
+  /// - Returns: why something is still there.
+  func removeOthers() -> Errno? {
+    let names = plan.tasks.lazy.map { TaskID($0) }
+      .filter { plan.flags($0).contains(.leavesValues) && hasSucceeded($0) }
+      .map { ValueFolder.name(of: plan.nameBytes($0), attempt: attempts($0)) }
+    do throws(Errno) {
+      try LeftValues(folder: folder.values).removeAll(but: Set(names))
+      return nil
+    } catch {
+      return error
+    }
   }
 
   private func read(_ value: TaskValue, of task: TaskID) -> [UInt8]? {

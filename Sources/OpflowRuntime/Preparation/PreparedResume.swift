@@ -157,6 +157,7 @@ package struct PreparedResume {
       try folder.makeLogs()
       return try JournalFile.reopen(folder.journal, repair: repair)
     }
+    let unremoved = KeptValues(folder, plan, history).removeOthers()
     var drive = PreparedDrive(
       folder, plan, initial: initial, manifestPath: manifestPath, journal: journal,
       encoder: encoder, lock: lock)
@@ -168,6 +169,10 @@ package struct PreparedResume {
     drive.values = request.values
     drive.arguments = request.arguments
     drive.warnings = warnings
+    if let unremoved {
+      drive.warnings.append(
+        "what lost tasks left in \(folder.values) cannot be removed: \(unremoved)")
+    }
     for survivor in survivors {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
     }

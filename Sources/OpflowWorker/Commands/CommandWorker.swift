@@ -43,6 +43,8 @@ final class CommandWorker: WorkerRole {
   private var needed: NeededValues
   /// Where the task that runs leaves values, if it has a folder of its own for them.
   private var valuesPath: String?
+  /// Whether what it leaves there may be read.
+  private var isRead = false
   /// What it left, once its tree is gone.
   private var collected: [TaskValue]?
   private var status: ExitStatus?
@@ -175,6 +177,7 @@ final class CommandWorker: WorkerRole {
       self.pipe = consume pipe
       tell(.started(pid: pid), began)
     } catch {
+      removeValues(of: task, attempt)
       tell(
         error.isOfValues
           ? .valueMissing(what: error.what)
@@ -190,18 +193,18 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// A folder of its own for values, where somebody reads them; others leave what they leave in one that
-  /// nobody looks at, and cost no call.
+  /// A folder of its own for values, where somebody reads them or they may be secrets; others leave what
+  /// they leave in one that nobody looks at, and cost no call.
   private func makeValueFolder(
     of task: TaskID, _ attempt: Int32
   ) throws(WorkerRefusal) -> String? {
     collected = nil
     status = nil
-    guard plan.flags(task).contains(.leavesValues) else { return nil }
-    let path = leftValues.path(of: plan.nameBytes(task), attempt: attempt)
+    isRead = plan.flags(task).contains(.leavesValues)
+    guard isRead || masker != nil else { return nil }
     do throws(Errno) {
-      try leftValues.make(path)
-      return path
+      try leftValues.make(of: plan.nameBytes(task), attempt: attempt)
+      return leftValues.path(of: plan.nameBytes(task), attempt: attempt)
     } catch {
       throw WorkerRefusal(
         errorNumber: error.rawValue, what: "cannot make the folder for its values: \(error)")
@@ -210,7 +213,7 @@ final class CommandWorker: WorkerRole {
 
   /// Takes in what a task left that ended with success.
   private func collectValues() -> ValueFault? {
-    guard let valuesPath, collected == nil else { return nil }
+    guard let valuesPath, isRead, collected == nil else { return nil }
     let flags = plan.flags(running)
     let masker = frame.masker
     do throws(ValueFault) {
@@ -223,6 +226,18 @@ final class CommandWorker: WorkerRole {
       return nil
     } catch {
       return error
+    }
+  }
+
+  /// Only a success leaves values.
+  private func removeValues(of task: TaskID, _ attempt: Int32) {
+    guard valuesPath != nil else { return }
+    valuesPath = nil
+    do throws(Errno) {
+      try leftValues.remove(of: plan.nameBytes(task), attempt: attempt)
+    } catch {
+      frame.complain(
+        "task \(plan.nameString(task)): what it left in $OPFLOW_VALUES cannot be removed: \(error)")
     }
   }
 
@@ -327,6 +342,7 @@ final class CommandWorker: WorkerRole {
     if outcome.isSuccess {
       for value in collected ?? [] { frame.say(.value(task, attempt: attempt, value)) }
     }
+    if !outcome.isSuccess || !isRead { removeValues(of: task, attempt) }
     valuesPath = nil
     running = .none
     if let left = tree.left {

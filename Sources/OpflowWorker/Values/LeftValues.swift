@@ -1,5 +1,5 @@
 internal import OpflowCore
-internal import OpflowSystem
+package import OpflowSystem
 
 /// What is the matter with a value, in words for a person.
 package struct ValueFault: Error, Equatable {
@@ -7,10 +7,23 @@ package struct ValueFault: Error, Equatable {
   package init(what: String) { self.what = what }
 }
 
-/// The folder that a try leaves values in, and what stands there when its tree is gone.
-struct LeftValues {
+/// The folders that tries leave values in, and what stands there when their trees are gone.
+///
+/// What a try left that did not succeed is read by nobody and may hold a secret, so that it goes as soon as
+/// somebody is there to see it. A try's folder is made, empty, before its process exists, and then
+///
+/// - the try succeeds: what it left is looked through and stays;
+/// - it ends otherwise, or what it left is refused: its worker removes the folder before it tells the end;
+/// - its worker is lost: the coordinator removes it when all of the try's processes are ended;
+/// - coordinator and worker are lost, or a success was not written down: the next drive of the run removes
+///   every folder that is of no success, before it starts anything.
+///
+/// Folders are removed by what is open, never by a path, and links in them or in their place are not followed.
+package struct LeftValues {
   /// Of the run's `values` folder.
   let folder: String
+
+  package init(folder: String) { self.folder = folder }
 
   /// The folder of one try.
   func path(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
@@ -18,7 +31,8 @@ struct LeftValues {
   }
 
   /// Makes a folder for a try, with nothing in it.
-  func make(_ path: String) throws(Errno) {
+  func make(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
+    let path = path(of: task, attempt: attempt)
     do throws(Errno) {
       try Path.makeDirectory(path)
     } catch .noSuchFile {
@@ -26,8 +40,35 @@ struct LeftValues {
       try Path.makeDirectories(path)
     } catch .exists {
       // A try whose line is lost had the number too: what it left is nobody's.
-      try Path.rename(path, to: "\(path)~\(ProcessID.own)")
+      try remove(of: task, attempt: attempt)
       try Path.makeDirectory(path)
+    }
+  }
+
+  /// Removes what a try left that did not succeed, where it left anything.
+  package func remove(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
+    try remove(ValueFolder.name(of: task, attempt: attempt))
+  }
+
+  /// Removes the folders of all tries but those with these names.
+  package func removeAll(but kept: Set<String>) throws(Errno) {
+    var names: [String] = []
+    do throws(Errno) {
+      try FolderEntries.forEach(in: folder) { name, _ in
+        if ValueFolder.isName(name) { names.append(String(decoding: name, as: UTF8.self)) }
+        return true
+      }
+    } catch .noSuchFile {
+      return
+    }
+    for name in names where !kept.contains(name) { try remove(name) }
+  }
+
+  private func remove(_ name: String) throws(Errno) {
+    do throws(Errno) {
+      try File.open(folder, [.readOnly, .directory, .noFollow]).removeTree(name)
+    } catch .noSuchFile {
+      // Without the folder there is nothing in it.
     }
   }
 

@@ -1,0 +1,177 @@
+#define _GNU_SOURCE
+#include "clinux_tree.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// What is removed is named by a folder that is open and one name in it, never by a path: between two
+// looks at a path anybody may put a link into it.
+
+// So many folders are open at once. What lies deeper is moved up to the root and removed from there, so
+// that neither the depth of a tree nor the length of its paths matters.
+enum { MOST_LEVELS = 32 };
+// Each goes through the whole root; somebody may go on making files while they are removed.
+enum { MOST_PASSES = 10000 };
+
+struct removal {
+  int root;
+  unsigned moved;
+  int error;
+};
+
+static void note(struct removal *removal) {
+  if (removal->error == 0) removal->error = errno;
+}
+
+static int is_own(const char *name) {
+  return name[0] == '.' && (name[1] == 0 || (name[1] == '.' && name[2] == 0));
+}
+
+// Whether both are of one mount. Where the kernel tells no mounts (before 5.8) it compares file systems.
+static int are_of_one_mount(int folder, int child) {
+  struct statx one, other;
+  unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID;
+  if (statx(folder, "", AT_EMPTY_PATH, mask, &one) < 0) return -1;
+  if (statx(child, "", AT_EMPTY_PATH, mask, &other) < 0) return -1;
+  if (one.stx_dev_major != other.stx_dev_major || one.stx_dev_minor != other.stx_dev_minor) return 0;
+  if ((one.stx_mask & other.stx_mask & STATX_MNT_ID) == 0) return 1;
+  return one.stx_mnt_id == other.stx_mnt_id;
+}
+
+static int open_without_openat2(int at, const char *name, int flags) {
+  int child = openat(at, name, flags);
+  if (child < 0) return -1;
+  int is_here = are_of_one_mount(at, child);
+  if (is_here == 1) return child;
+  int error = is_here < 0 ? errno : EXDEV;
+  close(child);
+  errno = error;
+  return -1;
+}
+
+// A folder in a folder, of the same mount and no link.
+static int open_child(int at, const char *name, int flags) {
+  flags |= O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  struct open_how how = {
+      .flags = (uint64_t)flags, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | RESOLVE_BENEATH};
+  int child = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
+  // Linux before 5.6, or a filter of calls that does not know it.
+  if (child < 0 && (errno == ENOSYS || errno == EPERM)) return open_without_openat2(at, name, flags);
+  return child;
+}
+
+// A folder that can be read and changed, whatever its bits were.
+static int open_folder(int at, const char *name) {
+  int folder = open_child(at, name, O_RDONLY);
+  if (folder < 0 && errno == EACCES) {
+    int place = open_child(at, name, O_PATH);
+    if (place < 0) return -1;
+    // Means the folder that is open: a name is not looked up.
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", place);
+    int result = chmod(path, 0700);
+    int error = errno;
+    close(place);
+    errno = error;
+    if (result < 0) return -1;
+    folder = open_child(at, name, O_RDONLY);
+  }
+  if (folder < 0) return -1;
+  struct stat status;
+  // Where it cannot be changed, its entries say so.
+  if (fstat(folder, &status) == 0 && (status.st_mode & 0700) != 0700) (void)fchmod(folder, 0700);
+  return folder;
+}
+
+// Whether it is gone: a file, a link or an empty folder.
+static int remove_plain(int folder, const char *name) {
+  if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) return 1;
+  return unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+}
+
+// What it may come to replace is to be removed too.
+static int move_up(struct removal *removal, int folder, const char *name) {
+  char new[32];
+  do {
+    snprintf(new, sizeof new, ".opflow-%u", ++removal->moved);
+    if (renameat(folder, name, removal->root, new) == 0) return 0;
+  } while (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR);
+  return -1;
+}
+
+static int empty(struct removal *removal, int folder, int level);
+
+// Returns how much came off.
+static int remove_entry(struct removal *removal, int folder, const char *name, int level) {
+  if (remove_plain(folder, name)) return 1;
+  int child = open_folder(folder, name);
+  if (child < 0) {
+    note(removal);
+    return 0;
+  }
+  if (level == MOST_LEVELS) {
+    int is_moved = move_up(removal, folder, name) == 0;
+    if (!is_moved) note(removal);
+    close(child);
+    return is_moved;
+  }
+  int count = empty(removal, child, level + 1);
+  if (unlinkat(folder, name, AT_REMOVEDIR) == 0) return count + 1;
+  note(removal);
+  return count;
+}
+
+// Goes once through a folder, which it closes. Returns how much came off.
+static int empty(struct removal *removal, int folder, int level) {
+  DIR *stream = fdopendir(folder);
+  if (stream == NULL) {
+    note(removal);
+    close(folder);
+    return 0;
+  }
+  int count = 0;
+  struct dirent *entry;
+  while ((entry = readdir(stream)) != NULL) {
+    if (!is_own(entry->d_name)) count += remove_entry(removal, folder, entry->d_name, level);
+  }
+  closedir(stream);
+  return count;
+}
+
+int32_t clinux_empty_folder(int32_t folder) {
+  struct removal removal = {.root = folder};
+  for (int pass = 0; pass < MOST_PASSES; pass++) {
+    removal.error = 0;
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (again < 0) return -1;
+    int count = empty(&removal, again, 0);
+    if (count == 0) {
+      errno = removal.error;
+      return removal.error == 0 ? 0 : -1;
+    }
+  }
+  errno = EBUSY;
+  return -1;
+}
+
+int32_t clinux_remove_tree(int32_t at, const char *name) {
+  if (name[0] == 0 || is_own(name) || strchr(name, '/') != NULL) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (remove_plain(at, name)) return 0;
+  int folder = open_folder(at, name);
+  if (folder < 0) return -1;
+  int result = clinux_empty_folder(folder);
+  int error = errno;
+  close(folder);
+  if (unlinkat(at, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return 0;
+  if (result < 0) errno = error;
+  return -1;
+}

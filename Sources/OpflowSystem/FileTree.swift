@@ -1,0 +1,24 @@
+internal import CLinux
+internal import Glibc
+
+extension Descriptor {
+  /// Removes an entry of the open folder, whatever it is, with all that is in it: of any depth, and with
+  /// any permissions that can be changed. A link is removed and never followed, and what is mounted in it
+  /// is not entered. Nothing there is a success.
+  ///
+  /// - Parameter name: one component.
+  /// - Throws: why something could not be removed, the rest being gone; `invalidArgument` for a name that
+  ///   is none.
+  package borrowing func removeTree(_ name: String) throws(Errno) {
+    let folder = rawValue
+    try call { clinux_remove_tree(folder, name) }
+  }
+
+  /// Removes all that is in the open folder, and keeps the folder.
+  ///
+  /// - Throws: why something could not be removed, the rest being gone.
+  package borrowing func removeContents() throws(Errno) {
+    let folder = rawValue
+    try call { clinux_empty_folder(folder) }
+  }
+}
