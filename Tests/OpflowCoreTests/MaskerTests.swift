@@ -31,6 +31,20 @@ struct MaskerTests {
     #expect(try masked("no secret here", "secrets") == "no secret here")
   }
 
+  @Test func `quotes in a row are undone as dash writes them`() throws {
+    for (value, quoted) in [
+      ("it's secret", #"'it'"'"'s secret'"#), ("two '' quotes", #"'two '"''"' quotes'"#),
+      ("and ''' three", #"'and '"'''"' three'"#), ("at end ''", #"'at end '"''"''"#),
+    ] {
+      for pieces in [1, 2, 5, 100] {
+        let masked = try masked("S=\(quoted).", value, pieces: pieces)
+        #expect(!masked.contains("t") && masked.contains("***"), "\(masked)")
+      }
+    }
+    let many = String(repeating: "'", count: 1000)
+    #expect(try masked("'\"\(many)\"'", "it's secret") == "'\"\(many)\"'")
+  }
+
   @Test func `a line of several is masked in every encoding`() throws {
     let secret = "first line/of+it\nshort\r\nsecond=line?of:it"
     func base64(_ text: String, before: Int = 0) -> String {

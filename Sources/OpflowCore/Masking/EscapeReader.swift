@@ -8,7 +8,7 @@ enum Escape: CaseIterable {
   case backslash
   /// `\<` for any byte, as `printf %q` has it.
   case shell
-  /// `'\''` and `'"'"'` for a quote, within quotes in which nothing else is an escape.
+  /// `'\''` and `'"'"'` for a quote, and `'"''"'` for two, within quotes in which nothing else is an escape.
   case quotes
   /// Line breaks within an encoding, with the blanks that indent the next line.
   case lineBreak
@@ -36,6 +36,8 @@ enum EscapeStep: Equatable {
   case byte(UInt8, count: Int)
   /// So many of them stand for a character.
   case scalar(UInt32, count: Int)
+  /// So many of them stand for a byte, so many times.
+  case repeated(UInt8, times: Int, count: Int)
   /// So many of them stand for nothing.
   case nothing(count: Int)
 }
@@ -58,7 +60,7 @@ extension Escape {
     case .markup: return Self.markup(bytes)
     case .backslash: return Self.backslash(bytes)
     case .shell: return bytes.count > 1 ? .byte(bytes[1], count: 2) : .needsMore
-    case .quotes: return Self.word(bytes, among: [("'\\''", 39), ("'\"'\"'", 39)])
+    case .quotes: return Self.quotes(bytes)
     case .lineBreak: return .nothing(count: 1)
     }
   }
@@ -87,6 +89,22 @@ extension Escape {
       mayFollow = true
     }
     return mayFollow ? .needsMore : .plain
+  }
+
+  /// Quotes of a value that stand in a row.
+  private static let mostQuotes = 64
+
+  private static func quotes(_ bytes: [UInt8]) -> EscapeStep {
+    let one = word(bytes, among: [("'\\''", 39)])
+    guard one == .plain, bytes[1] == UInt8(ascii: "\"") else { return one }
+    let count = bytes[2...].prefix { $0 == 39 }.count
+    if count == 0 { return bytes.count == 2 ? .needsMore : .plain }
+    let end: [UInt8] = [34, 39]
+    let rest = bytes[(2 + count)...]
+    guard count <= mostQuotes, rest.prefix(2).elementsEqual(end.prefix(rest.count)) else {
+      return .plain
+    }
+    return rest.count < 2 ? .needsMore : .repeated(39, times: count, count: count + 4)
   }
 
   /// Digits beyond this are none: leading zeros are allowed.

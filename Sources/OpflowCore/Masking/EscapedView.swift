@@ -55,6 +55,9 @@ struct EscapedView: Sendable {
           add(byte, end: waitingStart + count, automaton, &borders, found)
         }
         read(bytes[bytes.count - 1], count: count, isPlain: false, automaton, &borders, found)
+      case .repeated(let byte, let times, let count):
+        for _ in 1..<times { add(byte, end: waitingStart + count, automaton, &borders, found) }
+        read(byte, count: count, isPlain: false, automaton, &borders, found)
       case .nothing(let count):
         isIndenting = true
         plainBytes = 0

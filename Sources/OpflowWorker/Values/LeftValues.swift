@@ -91,14 +91,24 @@ package struct LeftValues {
           + " \(ValueRules.mostValues) values")
     }
     var values: [TaskValue] = []
+    var secret: ValueFault?
     for name in names {
+      if hasSecret(Array(name.utf8)) {
+        try remove(name, in: path)
+        secret = ValueFault(
+          what: "$OPFLOW_VALUES: the name of a file holds a secret, and names are written down")
+        continue
+      }
       let bytes = try read(name, in: path, lasts: lasts)
       if hasSecret(bytes) {
-        throw ValueFault(
+        try remove(name, in: path)
+        secret = ValueFault(
           what: "$OPFLOW_VALUES/\(name): it holds a secret, and values are written down")
+        continue
       }
       values.append(TaskValue(name: name, text: bytes, keepsText: keepsTexts))
     }
+    if let secret { throw secret }
     if lasts, !values.isEmpty {
       try doing("sync", "") { () throws(Errno) in
         try Path.syncFolder(path)
@@ -106,6 +116,13 @@ package struct LeftValues {
       }
     }
     return values
+  }
+
+  /// Takes a file away that the run's folder is not to keep; where it was a link, only that.
+  private static func remove(_ name: String, in folder: String) throws(ValueFault) {
+    try doing("remove a file in", "") { () throws(Errno) in
+      try Path.remove(folder + "/" + name)
+    }
   }
 
   private static func read(
