@@ -99,6 +99,9 @@ static int32_t store(int result, const struct stat *from, struct clinux_status *
   to->size = from->st_size;
   to->modified_seconds = from->st_mtim.tv_sec;
   to->modified_nanoseconds = from->st_mtim.tv_nsec;
+  to->changed_seconds = from->st_ctim.tv_sec;
+  to->changed_nanoseconds = from->st_ctim.tv_nsec;
+  to->links = from->st_nlink;
   to->mode = from->st_mode;
   to->owner = from->st_uid;
   return 0;

@@ -14,6 +14,10 @@ package struct FileStatus: Sendable, Equatable {
   package let sizeBytes: Int64
   /// Since the epoch.
   package let modifiedNanoseconds: Int64
+  /// When its contents, bits, names or owner were changed, since the epoch.
+  package let changedNanoseconds: Int64
+  /// Names that it has; 0 for one that is open and has none any more.
+  package let linkCount: UInt64
   /// Device and inode: equal for two names of one file.
   package let identity: FileIdentity
 
@@ -32,6 +36,8 @@ package struct FileStatus: Sendable, Equatable {
     sizeBytes = status.size
     modifiedNanoseconds =
       status.modified_seconds &* 1_000_000_000 &+ status.modified_nanoseconds
+    changedNanoseconds = status.changed_seconds &* 1_000_000_000 &+ status.changed_nanoseconds
+    linkCount = status.links
     identity = FileIdentity(device: status.device, inode: status.inode)
   }
 }
@@ -39,6 +45,16 @@ package struct FileStatus: Sendable, Equatable {
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
+}
+
+extension Descriptor {
+  /// Sets when the file was last modified, since the epoch; the file system may round it.
+  package borrowing func setModified(nanoseconds: Int64) throws(Errno) {
+    let descriptor = rawValue
+    let time = timespec(
+      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    try call { futimens(descriptor, [time, time]) }
+  }
 }
 
 /// Opening files. Every descriptor is close-on-exec.

@@ -3,6 +3,9 @@ internal import Glibc
 
 /// This process and others, by their numbers.
 package enum ProcessID {
+  /// The user as whom this process makes files.
+  package static var ownUser: UInt32 { UInt32(geteuid()) }
+
   package static var own: Int32 { getpid() }
   package static var parent: Int32 { getppid() }
 

@@ -40,6 +40,9 @@ struct clinux_status {
   int64_t size;
   int64_t modified_seconds;
   int64_t modified_nanoseconds;
+  int64_t changed_seconds;
+  int64_t changed_nanoseconds;
+  uint64_t links;
   uint32_t mode;
   uint32_t owner;
 };

@@ -1,5 +1,6 @@
 package import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// All that a resume decides before it touches anything: what follows for each task from the run's
 /// journal and from the manifest as it is now.
@@ -152,6 +153,7 @@ package struct PreparedResume {
       ? []
       : Orphans.end(
         run: folder.id.description, runFolder: folder.path, workers: history.workers)
+    if !isCopyOfLive { TaskFolder.removeLeft(run: folder.id.description) }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
       try folder.makeLogs()

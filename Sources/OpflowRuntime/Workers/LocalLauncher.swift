@@ -163,8 +163,10 @@ final class LocalLauncher: Launcher {
     if worker.isTalking, let count = try? worker.read(), count > 0 { return .spoke(worker.link) }
     var complaint = complaint(worker)
     var warnings: [String] = []
+    var hasLeft = false
     do throws(Errno) {
       guard let end = try worker.process.reap() else { return nil }
+      hasLeft = end.status == .exit(0)
       // A signal says more than nothing: who lacks memory, or has a fault, writes nothing.
       if complaint == nil, case .signal(let number) = end.status {
         complaint =
@@ -176,7 +178,8 @@ final class LocalLauncher: Launcher {
       // What is left of it is reaped below, with what it left.
       warnings.append("worker \(worker.process.pid) could not be reaped: \(error)")
     }
-    return .gone(worker.link, complaint: complaint, warnings: warnings + forget(worker))
+    return .gone(
+      worker.link, complaint: complaint, warnings: warnings + forget(worker, hasLeft: hasLeft))
   }
 
   func send(to link: WorkerLink) throws(Errno) {
@@ -229,10 +232,16 @@ final class LocalLauncher: Launcher {
   }
 
   /// Ends what it left behind. Returns warnings of what could not be ended.
-  private func forget(_ worker: LocalWorker) -> [String] {
+  private func forget(_ worker: LocalWorker, hasLeft: Bool = false) -> [String] {
     workers[worker.link.id.index] = nil
     let others = Set(workers.compactMap { $0?.process.pid }).union(immortals)
-    defer { worker.removeGroup() }
+    defer {
+      worker.removeGroup()
+      // One that leaves by itself removes its own.
+      if worker.link.kind == .command, !hasLeft {
+        TaskFolder.removeLeft(run: runID, worker: worker.process.pid)
+      }
+    }
     return Orphans.endAdopted(sparing: others).map {
       "process \($0), left by a lost worker, could not be ended"
     }

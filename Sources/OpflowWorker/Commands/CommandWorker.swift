@@ -37,6 +37,7 @@ final class CommandWorker: WorkerRole {
   private var watch = WorkerWatch()
   private var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
+  private var taskFolder: TaskFolder
   /// Of the output of the task that runs; nil where there are no secrets.
   private var masker: Masker?
   private let leftValues: LeftValues
@@ -72,7 +73,9 @@ final class CommandWorker: WorkerRole {
     }
     leftValues = LeftValues(folder: frame.runFolder + "/" + ValueFolder.name)
     needed = NeededValues(plan: plan, runFolder: frame.runFolder)
-    launcher = WorkerLauncher(plan: plan, run: frame.run, arguments: frame.taskArguments)
+    taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
+    launcher = WorkerLauncher(
+      plan: plan, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)
     state = WorkerState(policy: { plan.policy($0) })
   }
 
@@ -147,7 +150,9 @@ final class CommandWorker: WorkerRole {
       tree.signal(.kill)
     case .abandon: complainOfSurvivors()
     case .finish(let task, let attempt, let outcome): finish(task, attempt, outcome)
-    case .leave: frame.leave()
+    case .leave:
+      taskFolder.remove()
+      frame.leave()
     }
   }
 
@@ -160,6 +165,7 @@ final class CommandWorker: WorkerRole {
     isLogFailureTold = false
     // From before the spawn: it returns after the exec, when a short task is half done.
     let began = frame.now
+    prepareFolder()
     do throws(WorkerRefusal) {
       let late = try lateValues(of: task)
       valuesPath = try makeValueFolder(of: task, attempt)
@@ -238,6 +244,23 @@ final class CommandWorker: WorkerRole {
     } catch {
       frame.complain(
         "task \(plan.nameString(task)): what it left in $OPFLOW_VALUES cannot be removed: \(error)")
+    }
+  }
+
+  /// Where there is none to be had, tasks run all the same: most use none.
+  private func prepareFolder() {
+    if let error = taskFolder.prepare() {
+      frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
+    }
+  }
+
+  private func cleanFolder() {
+    do throws(Errno) {
+      try taskFolder.clean()
+    } catch {
+      frame.complain(
+        "task \(plan.nameString(running)): cannot empty its OPFLOW_TMP, \(taskFolder.path): \(error)"
+      )
     }
   }
 
@@ -323,6 +346,7 @@ final class CommandWorker: WorkerRole {
     masker?.finish(keep)
     masker = nil
     log.close()
+    cleanFolder()
     process = nil
     pipe = nil
     var outcome = outcome

@@ -23,11 +23,14 @@ final class WorkerLauncher {
 
   private let arguments: TaskArguments?
 
-  /// - Parameter arguments: what one of the tasks gets behind its command.
-  init(plan: Plan, run: String, arguments: TaskArguments?) {
+  /// - Parameters:
+  ///   - arguments: what one of the tasks gets behind its command.
+  ///   - taskFolder: what tasks find in `OPFLOW_TMP`.
+  init(plan: Plan, run: String, arguments: TaskArguments?, taskFolder: String) {
     self.plan = plan
     self.arguments = arguments
-    environment = TaskEnvironment(inherited: Environment.entries(), run: run)
+    environment = TaskEnvironment(
+      inherited: Environment.entries(), run: run, folder: taskFolder)
   }
 
   /// Starts a task with its output in `output`. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
@@ -179,6 +182,7 @@ final class WorkerLauncher {
 private struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
   private let run: String
+  private let folder: String
   private let block = StringBlock()
   /// The plan's lists that `block` holds, of variables and of secrets; nil for none yet.
   private var lists: (variables: UInt32, secrets: ListIndex)?
@@ -191,15 +195,17 @@ private struct TaskEnvironment: ~Copyable {
   private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
   private static let own = [
-    "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES", "PWD",
+    "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
+    "OPFLOW_TMP", "PWD",
   ]
 
-  init(inherited: [[UInt8]], run: String) {
+  init(inherited: [[UInt8]], run: String, folder: String) {
     let own = Self.own.map { Array($0.utf8) }
     self.inherited = inherited.filter { entry in
       !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) }
     }
     self.run = run
+    self.folder = folder
     hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
   }
 
@@ -258,6 +264,7 @@ private struct TaskEnvironment: ~Copyable {
       block.end()
     }
     block.append("OPFLOW_RUN=\(run)")
+    block.append("OPFLOW_TMP=\(folder)")
     // Another task with those lists has other values.
     if late.isEmpty { lists = (index, secretNames) }
     return nil
