@@ -136,9 +136,8 @@ struct TaskFolderTests {
       max_parallel: 1
       tasks:
         a: { run: 'set -u; test ! -e "$OPFLOW_TMP" && test -n "$OPFLOW_TMP" && touch ran' }
-        b: { needs: a, run: 'touch "$OPFLOW_TMP/file"', allow_failure: true }
-        c: { needs: b, run: mkdir gone || true }
-        d: { needs: c, run: 'touch "$OPFLOW_TMP/file" || test -f "$TMPDIR"' }
+        b: { needs: a, run: 'mkdir -p "$OPFLOW_TMP/x"', allow_failure: true }
+        c: { needs: b, run: 'test ! -e "$OPFLOW_TMP/x"; touch "$OPFLOW_TMP/file" || test -f "$TMPDIR"' }
       """)
     try place.write("file", "")
     try place.opflow("run", environment: ["TMPDIR": place.file(name)])

@@ -60,7 +60,9 @@ package struct TaskFolder: ~Copyable {
       do throws(Errno) {
         try Path.makeDirectory(path)
       } catch .exists {
-        // Made before, and could not be opened.
+        // It could not be opened before.
+        try removeWhole()
+        try Path.makeDirectory(path)
       }
       folder = try File.open(path, [.readOnly, .directory, .noFollow])
       isLackTold = false
@@ -83,12 +85,16 @@ package struct TaskFolder: ~Copyable {
   ///
   /// - Throws: why something could not be removed, which the next task finds there.
   mutating func clean() throws(Errno) {
-    guard let status = try folder?.status() else { return }
+    guard let status = try folder?.status() else {
+      // A task that found nothing there may have made it.
+      if isLackTold { try? removeWhole() }
+      return
+    }
     if Mark(status) == empty { return }
     guard status.linkCount > 0, (try? Path.linkStatus(path))?.identity == status.identity else {
       // It is gone, or was taken elsewhere for good; what came in its place goes.
       folder = nil
-      try Self.openPlace().removeTree(name)
+      try removeWhole()
       return
     }
     if status.mode != Self.mode { try folder?.setMode(Self.mode) }
@@ -103,8 +109,10 @@ package struct TaskFolder: ~Copyable {
     if folder == nil { return }
     folder = nil
     // What is left is left for the next drive.
-    try? Self.openPlace().removeTree(name)
+    try? removeWhole()
   }
+
+  private func removeWhole() throws(Errno) { try Self.openPlace().removeTree(name) }
 
   // MARK: - For whoever cleans up
 
