@@ -309,4 +309,32 @@ struct SecretTests {
     #expect(try resume.finish().status == 0)
     try expectNowhere([Self.token], in: place)
   }
+
+  @Test func `no view puts together what a terminal's sequence cuts`() throws {
+    let place = try Workplace(
+      """
+      secrets: { TOK: { env: TOK } }
+      tasks:
+        t: { secrets: [TOK], run: 'printf "ghp_\\033[31mAb12\\033[mCd34Ef\\n"; echo $TOK | sed "s/A/\\x00A/"; exit 1' }
+      """)
+    let run = try place.opflow("run", status: 1, environment: ["TOK": "ghp_Ab12Cd34Ef"])
+    let logs = try place.opflow("logs", "t")
+    for text in [run.output, run.errors, logs.output] {
+      #expect(!text.contains("Cd34Ef"), "\(text)")
+    }
+    #expect(logs.output.contains("***"))
+  }
+
+  @Test func `the name of a value is no secret`() throws {
+    let place = try Workplace(
+      """
+      secrets: { TOK: { env: TOK } }
+      tasks:
+        t: { secrets: [TOK], run: 'echo 1 > $OPFLOW_VALUES/$TOK' }
+        u: { needs: [t], env: { V: "${{ needs.t.v || 1 }}" }, run: "true" }
+      """)
+    let run = try place.opflow("run", status: 1, environment: ["TOK": "ghp_Ab12Cd34Ef"])
+    #expect(run.errors.contains("$OPFLOW_VALUES: the name of a file holds a secret"), "\(run)")
+    #expect(try !place.shell("cat .opflow/runs/*/journal.log").output.contains("Cd34Ef"))
+  }
 }

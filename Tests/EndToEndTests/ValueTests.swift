@@ -145,6 +145,20 @@ struct ValueTests {
     #expect(try place.text("kept/file") == "kept")
   }
 
+  @Test func `who clears its folder takes nothing from others`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        good: { run: 'echo 1 > $OPFLOW_VALUES/b' }
+        wipe: { needs: [good], run: [./wipe] }
+        read: { needs: [good, wipe], run: [sh, -c, 'echo $0 >> trace', "${{ needs.good.b }}"] }
+      """)
+    try place.writeProgram(
+      "wipe", "#!/bin/sh\nrm -rf \"$OPFLOW_VALUES\"/*\necho 2 > \"$OPFLOW_VALUES/b\"\n")
+    try place.opflow("run")
+    #expect(place.lines() == ["1"])
+  }
+
   @Test func `the largest that may be a value is one`() throws {
     let place = try Workplace(
       """

@@ -27,6 +27,12 @@ enum Encoding {
         bytes: Array(value.flatMap { $0 == 39 ? Array("'\"'\"'".utf8) : [$0] })),
       Form(name: "printf %q", bytes: quoted(value)), Form(name: "$'…'", bytes: ansi(value)),
     ]
+    if value.allSatisfy({ 32...126 ~= $0 }) {
+      forms += hidden.map { name, text in
+        Form(name: name, bytes: value.prefix(3) + Array(text.utf8) + value.dropFirst(3))
+      }
+      forms.append(Form(name: "NULs", bytes: Array(value.map { [$0] }.joined(separator: [0]))))
+    }
     guard let text = String(validating: value, as: UTF8.self) else { return forms }
     forms += [
       Form(name: "JSON", bytes: json(text, slash: false, ascii: false)),
@@ -41,6 +47,13 @@ enum Encoding {
     ]
     return forms
   }
+
+  /// What views leave out of a line.
+  private static let hidden = [
+    ("colour", "\u{1b}[01;31m\u{1b}[K"), ("link", "\u{1b}]8;;http://h/\u{1b}\\"),
+    ("title", "\u{1b}]0;title\u{7}"), ("backspace", "\u{8}"), ("character set", "\u{1b}(B"),
+    ("delete", "\u{7f}\u{1}"), ("C1", "\u{9b}"), ("direction", "\u{202e}\u{2066}"),
+  ]
 
   static func base64(_ value: [UInt8], url: Bool) -> [UInt8] {
     let alphabet = Array(

@@ -73,6 +73,33 @@ struct MaskerTests {
     #expect(words.count < 12 * SecretWords.mostEncodedLines)
   }
 
+  @Test func `a value is found in what people see of a line`() throws {
+    let red = "\u{1b}[31m"
+    #expect(
+      try masked("a \(red)se\u{1b}[1;4mcrets\u{1b}[m b", "secrets") == "a \(red)***\u{1b}[m b")
+    #expect(try masked("s\0e\u{8}c\u{202e}rets", "secrets") == "***")
+    #expect(try masked("sec\u{1b}]8;;a\u{7}rets", "secrets") == "***")
+    // Of what is never ended only the beginning is hidden.
+    #expect(try masked("sec\u{1b}]rets\n", "secrets") == "***\n")
+    #expect(try masked("sec\u{1b}]rets", "secrets") == "***")
+    #expect(try masked("sec\u{1b}]x\u{7}r\u{1b}]0;y", "secrets") == "sec\u{1b}]x\u{7}r\u{1b}]0;y")
+    #expect(try masked("sec\tret é ° — s", "secrets") == "sec\tret é ° — s")
+  }
+
+  @Test(arguments: ["\n", "\0", "\n ", "\u{1b}[m", "\u{1b}]0;"])
+  func `what is held back is bounded, however much stands for nothing`(gap: String) throws {
+    var masker = try #require(Masker([SecretValue(name: "S", bytes: Array("secrets".utf8))]))
+    var count = 0
+    let bytes = Array(String(repeating: gap, count: 65_536 / gap.utf8.count).utf8)
+    Array("secre".utf8).withUnsafeBytes { masker.mask($0) { count += $0.count } }
+    for _ in 0..<24 { bytes.withUnsafeBytes { masker.mask($0) { count += $0.count } } }
+    let held = 5 + 24 * bytes.count - count
+    #expect(held <= (1 << 20) + 2 * bytes.count)
+    #expect(count > 0)
+    masker.finish { count += $0.count }
+    #expect(count == 5 + 24 * bytes.count)
+  }
+
   @Test func `a value is masked wherever the stream is cut`() throws {
     #expect(try cut("secret|s", "secrets") == "***")
     #expect(try cut("s|ecrets", "secrets") == "***")

@@ -99,4 +99,13 @@ import Testing
       OutcomeText.text(Outcome(status: .unknown, reason: .workerLost), what: "it said no\nline 2")
         == "its worker was lost: it said no")
   }
+
+  @Test func `what is long and hidden leaves a mark, so that nothing is joined over it`() {
+    let nuls = String(repeating: "\0", count: 1001)
+    #expect(CleanText.string("a\(nuls)b") == "a…b")
+    #expect(CleanText.string("a\(nuls.dropLast())b") == "ab")
+    #expect(CleanText.string("a\u{1b}]0;\(nuls)\u{7}b\u{1b}[1mc") == "a…bc")
+    #expect(CleanText.string("a\(nuls)\rb") == "b")
+    #expect(CleanText.string("a\(nuls)") == "a")
+  }
 }

@@ -112,6 +112,23 @@ struct IncludeTests {
       ])
   }
 
+  @Test func `a variable is passed that the file does not name`() throws {
+    let project = Project([
+      "m.yaml": """
+      include:
+        - { path: db.yaml, as: x, vars: { prot: "1", host: h, extra: e } }
+      tasks: { m: { run: x } }
+      """,
+      "db.yaml":
+        "vars: { port: \"2\" }\ntasks: { up: { run: '${{ vars.port }} ${{ vars.host }}' } }",
+    ])
+    #expect(
+      try project.warnings() == [
+        "m.yaml:2:37: db.yaml has no variable `prot`",
+        "m.yaml:2:57: db.yaml has no variable `extra`",
+      ])
+  }
+
   @Test func `a file under two names is two sets of tasks`() throws {
     let plan = try Project([
       "m.yaml": """

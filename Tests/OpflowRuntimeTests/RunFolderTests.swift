@@ -23,7 +23,7 @@ import Testing
     }
     #expect(try Path.status(run.manifest).mode == 0o600)
     #expect(try Path.status(run.plan).mode == 0o400)
-    #expect(try Set(Path.names(in: run.path)) == ["logs", "manifest.yaml", "plan", "values"])
+    #expect(try Set(Path.names(in: run.path)) == ["logs", "manifest.yaml", "plan", "unread"])
   }
 
   @Test func `a plan is mapped as it was written, and an older mapping stays`() throws {

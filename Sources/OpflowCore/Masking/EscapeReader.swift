@@ -1,4 +1,5 @@
-/// The ways in which programs write a text so that others read it back: each undoes one, byte by byte.
+/// The ways in which programs write a text so that others read it back, or a person: each undoes one, byte by
+/// byte.
 enum Escape: CaseIterable {
   /// `%2F`, in addresses. That a blank may be `+` there is the automaton's to see to.
   case percent
@@ -12,6 +13,9 @@ enum Escape: CaseIterable {
   case quotes
   /// Line breaks within an encoding, with the blanks that indent the next line.
   case lineBreak
+  /// What views leave out of a line (`CleanText`): control characters, sequences of terminals, changes of
+  /// the writing direction.
+  case hidden
 
   /// The bytes that an escape begins with.
   var leads: [UInt8] {
@@ -22,8 +26,12 @@ enum Escape: CaseIterable {
     case .shell: [UInt8(ascii: "\\")]
     case .quotes: [UInt8(ascii: "'")]
     case .lineBreak: [10, 13]
+    case .hidden: HiddenText.leads
     }
   }
+
+  /// Whether it only takes something away, so that before a word it does not matter.
+  var isGap: Bool { self == .lineBreak || self == .hidden }
 }
 
 /// What the bytes that are waiting are.
@@ -62,6 +70,7 @@ extension Escape {
     case .shell: return bytes.count > 1 ? .byte(bytes[1], count: 2) : .needsMore
     case .quotes: return Self.quotes(bytes)
     case .lineBreak: return .nothing(count: 1)
+    case .hidden: return HiddenText.step(bytes)
     }
   }
 

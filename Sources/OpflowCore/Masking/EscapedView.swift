@@ -34,6 +34,10 @@ struct EscapedView: Sendable {
     isIndenting = false
   }
 
+  /// What is held back of a stream may reach so far: where so much of it stands for nothing, what comes
+  /// behind is no part of a word any more. Views show a gap there (`CleanText.mostHidden`).
+  private static let mostHeldBytes = 1 << 20
+
   /// Takes the byte of the stream at `place`.
   mutating func take(
     _ byte: UInt8, at place: Int, _ automaton: WordAutomaton, _ borders: inout Borders,
@@ -62,8 +66,15 @@ struct EscapedView: Sendable {
         isIndenting = true
         plainBytes = 0
         drop(count)
+        if let held = hold(automaton), place - held > Self.mostHeldBytes { forget() }
       }
     }
+  }
+
+  /// Whatever was part of a word is none.
+  private mutating func forget() {
+    state = 0
+    tails = TailReader()
   }
 
   private mutating func read(
@@ -97,7 +108,10 @@ struct EscapedView: Sendable {
       length = max(length, automaton.longestWord(state))
       automaton.forEachHead(state) { tails.follow($0) }
     }
-    if length >= SecretWords.shortestEncodedBytes { found(start(ofLast: length)..<end) }
+    // What is hidden is no encoding: people see the value itself.
+    if length >= (escape == .hidden ? 1 : SecretWords.shortestEncodedBytes) {
+      found(start(ofLast: length)..<end)
+    }
   }
 
   /// Where the last so many bytes begin in the stream.
@@ -127,6 +141,10 @@ struct EscapedView: Sendable {
   mutating func end(
     _ automaton: WordAutomaton, _ borders: inout Borders, found: (Range<Int>) -> Void
   ) {
+    // The end of a stream is one of a line: what a sequence lacks does not come any more.
+    if escape == .hidden, !waiting.isEmpty {
+      take(10, at: waitingStart + waiting.count, automaton, &borders, found: found)
+    }
     while !waiting.isEmpty { read(waiting[0], count: 1, isPlain: true, automaton, &borders, found) }
     isApart = false
   }

@@ -105,8 +105,8 @@ package struct Masker: Sendable {
     for number in views.indices where !views[number].isApart {
       let escape = views[number].escape
       guard escape.leads.contains(byte) else { continue }
-      // A line break within nothing is none.
-      if escape == .lineBreak, state == 0, tails.isEmpty { continue }
+      // What stands for nothing within nothing is none.
+      if escape.isGap, state == 0, tails.isEmpty { continue }
       views[number].fork(state, tails, at: place)
       apartCount += 1
     }

@@ -1,7 +1,12 @@
 /// Makes text of unknown origin safe to show: bytes that are no UTF-8 become U+FFFD, control
 /// characters but TAB go, and with them whole escape sequences, so that a task's output cannot move the
 /// cursor. Colours stay where they are wanted, and end with the line.
+///
+/// What a masker looks for it looks for in what stays (`HiddenText`): a change here is one there.
 package enum CleanText {
+  /// So many characters in a row that go leave an ellipsis.
+  private static let mostHidden = 1000
+
   /// Appends one line, given without its line feed. Of a line that was overwritten through a
   /// carriage return (a progress bar) the last state stays.
   ///
@@ -17,6 +22,7 @@ package enum CleanText {
     let scalars = Array(String(decoding: line, as: UTF8.self).unicodeScalars)
     var index = 0
     var wasReturned = false
+    var hiddenCount = 0
     // Colours that were set since the carriage return: they are the new state's.
     var held: [UInt8] = []
     var isColored = false
@@ -28,19 +34,26 @@ package enum CleanText {
       case 27:
         let start = index
         index = endOfEscape(scalars, after: start)
+        hiddenCount += index - start + 1
         guard keepsColors, let color = color(scalars[start..<index]) else { continue }
         if wasReturned { held += color } else { bytes += color }
         isColored = !isReset(color)
       case 9, 32...126, 0xA0...:
-        if isDirectional(scalar) { continue }
+        if isDirectional(scalar) {
+          hiddenCount += 1
+          continue
+        }
         if wasReturned {
           bytes.removeSubrange(start...)
           bytes += held
           held = []
+        } else if hiddenCount > mostHidden {
+          bytes.append(contentsOf: "…".utf8)
         }
+        hiddenCount = 0
         wasReturned = false
         bytes.append(contentsOf: UTF8.encode(scalar)?.lazy.map { $0 } ?? [])
-      default: continue
+      default: hiddenCount += 1
       }
     }
     bytes += held

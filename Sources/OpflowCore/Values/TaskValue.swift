@@ -58,6 +58,8 @@ package enum ValueRules {
 /// Where tasks leave values: names in the run's `values` folder.
 package enum ValueFolder {
   package static let name = "values"
+  /// What tasks leave for nobody goes to a folder of the run that they share.
+  package static let unreadName = "unread"
 
   /// The folder of one try of a task. No value's name has a dot, so that those of tasks that share the
   /// folder above are no others' folders.

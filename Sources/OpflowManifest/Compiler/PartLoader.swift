@@ -163,12 +163,31 @@ final class PartLoader {
       file: file, values: values, folder: folder, prefix: prefix, environment: environment,
       entry: place)
     parts.append(added)
+    warnOfUnknown(entry.variables, of: part, in: added, name)
     includeFiles(
       of: added,
       Step(
         number: found.number, name: name, entry: place, displayFolder: displayFolder,
         winning: isJoined ? step.winning : (scope, name), given: isJoined ? step.given : nil))
     return true
+  }
+
+  /// A variable is passed that the file does not so much as name: mostly one that is written wrong. What a
+  /// file includes itself may name it.
+  private func warnOfUnknown(
+    _ passed: [PassedVariable], of part: ManifestPart, in added: ManifestPart, _ name: String
+  ) {
+    if passed.isEmpty || added.file.keys.key(.include) != nil { return }
+    for variable in passed where !added.document.source.contains(variable.name) {
+      let scope = added.values.scope
+      let others = scope.variables.texts.filter { known in
+        !passed.contains { $0.name.isSame(as: known) }
+      }
+      part.values.mistakes.warning(
+        part.document.place(variable.key),
+        "\(name) has no variable `\(variable.name.string)`",
+        help: scope.suggestions.help(for: variable.name, among: others))
+    }
   }
 
   /// A file's bytes, with the mistake reported where there are none.

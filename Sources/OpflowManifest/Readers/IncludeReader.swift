@@ -12,6 +12,8 @@ struct IncludeEntry {
 
 /// A variable that an item of `include` gives a file.
 struct PassedVariable {
+  /// Where its name stands.
+  let key: Node
   let name: Text
   let value: Text
 }
@@ -114,7 +116,9 @@ struct IncludeReader {
           entries.value(index), .entry("vars", name),
           expected: "a string, a number or a boolean")
       else { continue }
-      result.append(PassedVariable(name: name, value: values.scope.store.copy(value.text)))
+      result.append(
+        PassedVariable(
+          key: entries.keys[index], name: name, value: values.scope.store.copy(value.text)))
     }
     return result
   }

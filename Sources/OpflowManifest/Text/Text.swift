@@ -17,6 +17,14 @@ extension UnsafeRawBufferPointer {
     return cyaml_equal(text.baseAddress, word.utf8Start, text.count) != 0
   }
 
+  /// Whether the bytes of `word`, which has some, stand anywhere in it.
+  func contains(_ word: Text) -> Bool {
+    guard let first = word.first, word.count <= count else { return false }
+    return (0...count - word.count).contains { start in
+      self[start] == first && part(start..<start + word.count).isSame(as: word)
+    }
+  }
+
   func isSame(as other: Text) -> Bool {
     // SAFETY: both hold as many bytes.
     count == other.count && cyaml_equal(baseAddress, other.baseAddress, count) != 0

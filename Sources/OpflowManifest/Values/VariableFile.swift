@@ -44,7 +44,8 @@ struct VariableFile {
   mutating func read() {
     if let (place, what) = foreignByte {
       mistakes.error(file.place(place), what, help: "a file of variables is text")
-      hide(place)
+      // Lines are not told apart yet: it may be within a value, of which others stand before.
+      hide(0, at: place)
       return
     }
     if source.count >= 3, source[0] == 0xEF, source[1] == 0xBB, source[2] == 0xBF { position = 3 }

@@ -156,7 +156,7 @@ package struct PreparedResume {
     if !isCopyOfLive { TaskFolder.removeLeft(run: folder.id.description) }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
-      try folder.makeLogs()
+      try folder.makeFolders()
       return try JournalFile.reopen(folder.journal, repair: repair)
     }
     let unremoved = KeptValues(folder, plan, history).removeOthers()

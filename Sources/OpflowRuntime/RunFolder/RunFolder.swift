@@ -25,6 +25,7 @@ package struct RunFolder: Equatable, Sendable {
   package var logs: String { path + "/logs" }
   /// What tasks leave for each other.
   package var values: String { path + "/" + ValueFolder.name }
+  var unread: String { path + "/" + ValueFolder.unreadName }
   package var lock: String { path + "/lock" }
   /// How far running downloads are.
   package var progress: String { path + "/progress" }
@@ -52,13 +53,16 @@ package struct RunFolder: Equatable, Sendable {
     (try? File.read(keptFiles)).map { KeptFiles(reading: $0) } ?? KeptFiles()
   }
 
-  /// Makes the folder of the logs where somebody has removed it: the logs are gone, the results are not.
-  func makeLogs() throws(RunFolderError) {
-    try doing("make", logs) { () throws(Errno) in
-      do throws(Errno) {
-        try Path.makeDirectory(logs, mode: 0o700)
-      } catch .exists {
-        return
+  /// Makes the folders that tasks write to where somebody has removed them: the logs are gone, the results
+  /// are not.
+  func makeFolders() throws(RunFolderError) {
+    for folder in [logs, unread] {
+      try doing("make", folder) { () throws(Errno) in
+        do throws(Errno) {
+          try Path.makeDirectory(folder, mode: 0o700)
+        } catch .exists {
+          return
+        }
       }
     }
   }

@@ -92,8 +92,8 @@ package struct StateFolder: Equatable, Sendable {
         try doing("make", run.logs) { () throws(Errno) in
           try Path.makeDirectory(run.logs, mode: 0o700)
         }
-        try doing("make", run.values) { () throws(Errno) in
-          try Path.makeDirectory(run.values, mode: 0o700)
+        try doing("make", run.unread) { () throws(Errno) in
+          try Path.makeDirectory(run.unread, mode: 0o700)
         }
         made.append(run.path)
         return RunFolder(id: id, path: run.path, newFolders: made)

@@ -41,6 +41,8 @@ final class CommandWorker: WorkerRole {
   /// Of the output of the task that runs; nil where there are no secrets.
   private var masker: Masker?
   private let leftValues: LeftValues
+  /// Where tasks leave values that nobody reads: apart from those of others.
+  private let unreadValues: String
   private var needed: NeededValues
   /// Where the task that runs leaves values, if it has a folder of its own for them.
   private var valuesPath: String?
@@ -71,6 +73,7 @@ final class CommandWorker: WorkerRole {
       try ProcessTree.becomeSubreaper()
       return try SignalDescriptor([.child])
     }
+    unreadValues = frame.runFolder + "/" + ValueFolder.unreadName
     leftValues = LeftValues(folder: frame.runFolder + "/" + ValueFolder.name)
     needed = NeededValues(plan: plan, runFolder: frame.runFolder)
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
@@ -172,7 +175,7 @@ final class CommandWorker: WorkerRole {
       let pipe = try makePipe()
       let process = try launcher.start(
         task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
-        valuesPath: valuesPath ?? leftValues.folder, late: late, output: pipe.write.rawValue)
+        valuesPath: valuesPath ?? unreadValues, late: late, output: pipe.write.rawValue)
       let pid = process.pid
       tree.begin(mainPID: pid)
       frame.poll.set(Slot.task, process.descriptor.rawValue)

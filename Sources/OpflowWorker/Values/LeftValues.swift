@@ -36,8 +36,8 @@ package struct LeftValues {
     do throws(Errno) {
       try Path.makeDirectory(path)
     } catch .noSuchFile {
-      // The run began with an opflow that had no such folders.
-      try Path.makeDirectories(path)
+      // It is the first one of the run.
+      try Path.makeDirectories(path, mode: 0o700)
     } catch .exists {
       // A try whose line is lost had the number too: what it left is nobody's.
       try remove(of: task, attempt: attempt)
@@ -91,38 +91,28 @@ package struct LeftValues {
           + " \(ValueRules.mostValues) values")
     }
     var values: [TaskValue] = []
-    var secret: ValueFault?
     for name in names {
       if hasSecret(Array(name.utf8)) {
-        try remove(name, in: path)
-        secret = ValueFault(
+        throw ValueFault(
           what: "$OPFLOW_VALUES: the name of a file holds a secret, and names are written down")
-        continue
       }
       let bytes = try read(name, in: path, lasts: lasts)
       if hasSecret(bytes) {
-        try remove(name, in: path)
-        secret = ValueFault(
+        throw ValueFault(
           what: "$OPFLOW_VALUES/\(name): it holds a secret, and values are written down")
-        continue
       }
       values.append(TaskValue(name: name, text: bytes, keepsText: keepsTexts))
     }
-    if let secret { throw secret }
     if lasts, !values.isEmpty {
       try doing("sync", "") { () throws(Errno) in
-        try Path.syncFolder(path)
-        try Path.syncFolder(Path.parent(of: path))
+        var folder = path
+        for _ in 0..<3 {
+          try Path.syncFolder(folder)
+          folder = Path.parent(of: folder)
+        }
       }
     }
     return values
-  }
-
-  /// Takes a file away that the run's folder is not to keep; where it was a link, only that.
-  private static func remove(_ name: String, in folder: String) throws(ValueFault) {
-    try doing("remove a file in", "") { () throws(Errno) in
-      try Path.remove(folder + "/" + name)
-    }
   }
 
   private static func read(

@@ -120,4 +120,17 @@ struct BadVariableFileTests {
       #expect(shown.contains("***"), "\(shown)")
     }
   }
+
+  @Test func `a value that is no text is not shown either`() {
+    for before in ["A=hunter2", "A='x\nhunter2=3", "A=\"\nB\nhunter2: "] {
+      for byte: UInt8 in [0, 0xE4] {
+        var project = Project(["m.yaml": "env_file: [.env]\ntasks: { a: { run: x } }"])
+        project.files[".env"] = Array(before.utf8) + [byte] + Array("hunter2\n'".utf8)
+        let error = #expect(throws: ManifestError.self) { try project.compile() }
+        guard let error else { continue }
+        let shown = DiagnosticRenderer(isColored: false).render(error)
+        #expect(!shown.contains("hunter2"), "\(shown)")
+      }
+    }
+  }
 }
