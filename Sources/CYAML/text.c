@@ -20,9 +20,22 @@ size_t cyaml_line_start(const uint8_t *bytes, size_t length) {
   return last ? (size_t)(last - bytes) + 1 : 0;
 }
 
-int cyaml_mentions_values(const uint8_t *bytes, size_t length) {
-  static const char name[] = "OPFLOW_VALUES";
-  return length && memmem(bytes, length, name, sizeof name - 1) != NULL;
+int32_t cyaml_mentioned_folders(const uint8_t *bytes, size_t length) {
+  static const char prefix[] = "OPFLOW_", values[] = "VALUES", needs[] = "NEEDS";
+  int32_t found = 0;
+  while (length >= sizeof prefix) {
+    const uint8_t *at = memmem(bytes, length, prefix, sizeof prefix - 1);
+    if (!at) break;
+    at += sizeof prefix - 1;
+    length -= (size_t)(at - bytes);
+    bytes = at;
+    if (length >= sizeof values - 1 && !memcmp(at, values, sizeof values - 1)) {
+      found |= CYAML_MENTIONS_VALUES;
+    } else if (length >= sizeof needs - 1 && !memcmp(at, needs, sizeof needs - 1)) {
+      found |= CYAML_MENTIONS_NEEDS;
+    }
+  }
+  return found;
 }
 
 size_t cyaml_find_expression(const uint8_t *bytes, size_t length) {

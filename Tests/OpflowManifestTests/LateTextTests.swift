@@ -113,6 +113,33 @@ struct LateTextTests {
     #expect(try plan.wordTexts("b") == ["echo", "${{ needs.x.y-z+1@2:3/4_5.v || 'd' }}"])
   }
 
+  @Test func `who names the folder of what its needs left reads all of them`() throws {
+    let plan = try plan(
+      """
+      tasks:
+        a: { run: x }
+        m: { matrix: { k: [1, 2] }, run: x }
+        b: { needs: [a, m], run: 'cat "$OPFLOW_NEEDS"/*' }
+        c: { needs: [a], run: [sh, -c, 'echo $OPFLOW_NEED; echo $OPFLOW_VALUESX'] }
+        d: { run: 'cat $OPFLOW_NEEDS/x' }
+      """)
+    let b = try plan.id("b")
+    #expect(plan.lateItems(b).map(\.slot) == [.folder])
+    #expect(
+      plan.valueSources(of: b) == [try plan.id("a"), try plan.id("m[k=1]"), try plan.id("m[k=2]")])
+    #expect(plan.flags(b).contains(.readsValues))
+    for need in ["a", "m[k=1]", "m[k=2]"] {
+      #expect(plan.flags(try plan.id(need)).contains(.leavesValues))
+    }
+    #expect(plan.lateItems(try plan.id("c")).isEmpty)
+    #expect(plan.flags(try plan.id("c")).contains(.leavesValues))
+    #expect(plan.lateItems(try plan.id("d")).isEmpty)
+    let changed = [TaskValue(name: "v", text: Array("2".utf8), keepsText: false)]
+    let none = plan.valueDigest(of: b) { _ in [] }
+    let some = plan.valueDigest(of: b) { $0 == plan.task(named: "a") ? changed : [] }
+    #expect(none != some)
+  }
+
   @Test func `a value may stand in each place that takes one`() throws {
     let plan = try plan(
       """

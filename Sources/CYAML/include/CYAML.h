@@ -126,8 +126,11 @@ size_t cyaml_count_characters(const uint8_t *bytes, size_t length);
 /// The offset behind the last line feed, or 0.
 size_t cyaml_line_start(const uint8_t *bytes, size_t length);
 
-/// Whether the text names the variable that tells tasks where to leave values.
-int cyaml_mentions_values(const uint8_t *bytes, size_t length);
+enum { CYAML_MENTIONS_VALUES = 1, CYAML_MENTIONS_NEEDS = 2 };
+
+/// Which of the variables the text names that tell tasks where to leave values, and where to find those of
+/// the tasks that they need.
+int32_t cyaml_mentioned_folders(const uint8_t *bytes, size_t length);
 
 /// The offset of the first `${{`, or `length`.
 size_t cyaml_find_expression(const uint8_t *bytes, size_t length);

@@ -9,10 +9,14 @@ package enum LogName {
   package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
 
   /// The name without its ending.
-  package static func stem(of name: some Collection<UInt8>) -> String {
+  ///
+  /// - Parameter kept: further bytes that stand as they are.
+  package static func stem(
+    of name: some Collection<UInt8>, keeping kept: [UInt8] = []
+  ) -> String {
     var stem: [UInt8] = []
     for byte in name {
-      if isPlain(byte) && !(byte == UInt8(ascii: ".") && stem.isEmpty) {
+      if kept.contains(byte) || isPlain(byte) && !(byte == UInt8(ascii: ".") && stem.isEmpty) {
         stem.append(byte)
       } else {
         stem.append(UInt8(ascii: "%"))

@@ -7,7 +7,8 @@ package struct LateStep: Hashable, Sendable, BitwiseCopyable {
     case text
     /// The value `text` of the task that the `first` need of the reader is.
     case value
-    /// The same of as many needs from `first` on as `count` says: a line each, absent ones left out.
+    /// The same of as many needs from `first` on as `count` says: a line each, absent ones left out. Without
+    /// a `text`, all that they left.
     case values
     /// Takes two and puts one there.
     case equal, notEqual, matches, and, or, join
@@ -55,6 +56,8 @@ package struct LateItem: Hashable, Sendable, BitwiseCopyable {
     /// The first source of its download.
     case url
     case sha256
+    /// The folder that holds all that its needs left.
+    case folder
   }
 
   /// The raw value of a `Slot`.
@@ -102,9 +105,10 @@ extension Plan {
   /// The tasks whose values a task reads, each once.
   package func valueSources(of task: TaskID) -> [TaskID] {
     var sources: [TaskID] = []
+    var seen: Set<TaskID> = []
     for item in lateItems(task) {
       for step in steps(item.program) {
-        for source in self.sources(of: step, task) where !sources.contains(source) {
+        for source in self.sources(of: step, task) where seen.insert(source).inserted {
           sources.append(source)
         }
       }
@@ -144,6 +148,7 @@ extension Plan {
     guard Int(record.late) + 1 < lateOffsets.count else { throw .reference(.taskRecord) }
     let items = try row(.lateOffsets, lateOffsets, Int(record.late), end: lateItems.count)
     var hasCondition = false
+    var hasFolder = false
     for item in lateItems[items] {
       guard item.program != 0, Int(item.program) + 1 < stepOffsets.count else {
         throw .reference(.lateItems)
@@ -160,6 +165,9 @@ extension Plan {
       case .environment: isThere = position < environmentList(record.environment).count
       case .word: isThere = position < words(task).count
       case .url, .sha256: isThere = kind(task) == .download && position == 0
+      case .folder:
+        isThere = !hasFolder && kind(task) != .download && position == 0
+        hasFolder = true
       case nil: isThere = false
       }
       guard isThere else { throw .reference(.lateItems) }

@@ -38,10 +38,11 @@
 //   6    families, and the patterns that legs are made of
 //   7    the condition `ran`; tasks that are `manual`
 //   8    what is evaluated when a task starts
+//   9    folders of what a task's needs left
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 8
+  package static let version: UInt32 = 9
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

@@ -168,6 +168,16 @@ extension Plan {
     for item in lateItems(task) {
       for step in steps(item.program) {
         for source in sources(of: step, task) {
+          if item.slot == .folder {
+            let all = values(source)
+            hasher.add(UInt64(all.count))
+            for value in all {
+              var name = value.name
+              name.withUTF8 { hasher.add(UnsafeRawBufferPointer($0)) }
+              hasher.add(value.hash)
+            }
+            continue
+          }
           let name = text(step.text)
           let value = values(source).first { $0.name.utf8.elementsEqual(name) }
           hasher.add(name)

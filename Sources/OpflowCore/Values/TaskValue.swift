@@ -80,6 +80,11 @@ package enum ValueFolder {
           && number.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
       }
   }
+
+  /// The folder in which one try of a task finds what its needs left.
+  package static func needsName(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
+    name(of: task, attempt: attempt) + ".needs"
+  }
 }
 
 /// The values of a task as a line of the journal has them: `NAME:HASH,NAME:HASH`.

@@ -213,12 +213,14 @@ struct PlanEmitter: ~Copyable {
 
   /// Adds what is evaluated when the task starts, and sees whether it leaves values itself.
   private mutating func addLate(of task: borrowing TaskValues, to entry: inout TaskEntry) {
-    if let script = task.script, script.text.mentionsValues { entry.flags.insert(.leavesValues) }
-    if task.words.contains(where: \.text.mentionsValues) { entry.flags.insert(.leavesValues) }
-    guard task.readsValues else { return }
+    var folders = task.script?.text.foldersMentioned ?? []
+    for word in task.words { folders.formUnion(word.text.foldersMentioned) }
+    if folders.contains(.values) { entry.flags.insert(.leavesValues) }
+    let needs = task.needs
+    let edgeCount = folders.contains(.needs) ? needs.reduce(0) { $0 + $1.edgeCount } : 0
+    guard task.readsValues || edgeCount > 0 else { return }
     entry.flags.insert(.readsValues)
     var items: [LateItem] = []
-    let needs = task.needs
     func steps(_ text: Text, isTemplate: Bool = true) -> ListIndex {
       let steps = LateCompiler.steps(
         of: text, isTemplate: isTemplate, literals: scratch, intern: { builder.intern($0) }
@@ -258,6 +260,11 @@ struct PlanEmitter: ~Copyable {
     }
     if let hash = task.download?.lateSHA256 {
       items.append(LateItem(.sha256, program: steps(hash)))
+    }
+    if edgeCount > 0 {
+      readings.append((builder.taskCount, 0..<edgeCount, false))
+      items.append(
+        LateItem(.folder, program: builder.steps([LateStep(.values, count: edgeCount)])))
     }
     entry.record.late = builder.late(items)
   }
@@ -322,10 +329,20 @@ struct PlanEmitter: ~Copyable {
   }
 }
 
+/// The folders for values that a command may speak of.
+private struct MentionedFolders: OptionSet {
+  let rawValue: Int32
+  /// That which it leaves values in.
+  static let values = MentionedFolders(rawValue: Int32(CYAML_MENTIONS_VALUES))
+  /// That in which it finds what its needs left.
+  static let needs = MentionedFolders(rawValue: Int32(CYAML_MENTIONS_NEEDS))
+}
+
 extension Text {
-  /// Whether it speaks of the folder for values.
-  fileprivate var mentionsValues: Bool {
+  fileprivate var foldersMentioned: MentionedFolders {
     // SAFETY: looks within the text.
-    cyaml_mentions_values(baseAddress?.assumingMemoryBound(to: UInt8.self), count) != 0
+    MentionedFolders(
+      rawValue: cyaml_mentioned_folders(
+        baseAddress?.assumingMemoryBound(to: UInt8.self), count))
   }
 }

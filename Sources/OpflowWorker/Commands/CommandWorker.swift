@@ -48,6 +48,9 @@ final class CommandWorker: WorkerRole {
   private var valuesPath: String?
   /// Whether what it leaves there may be read.
   private var isRead = false
+  /// Where it finds what its needs left, if it asks for that.
+  private var needsPath: String?
+  private var needsName: String?
   /// What it left, once its tree is gone.
   private var collected: [TaskValue]?
   private var status: ExitStatus?
@@ -170,12 +173,13 @@ final class CommandWorker: WorkerRole {
     let began = frame.now
     prepareFolder()
     do throws(WorkerRefusal) {
-      let late = try lateValues(of: task)
+      let late = try lateValues(of: task, attempt)
       valuesPath = try makeValueFolder(of: task, attempt)
       let pipe = try makePipe()
       let process = try launcher.start(
         task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
-        valuesPath: valuesPath ?? unreadValues, late: late, output: pipe.write.rawValue)
+        valuesPath: valuesPath ?? unreadValues, needsPath: needsPath, late: late,
+        output: pipe.write.rawValue)
       let pid = process.pid
       tree.begin(mainPID: pid)
       frame.poll.set(Slot.task, process.descriptor.rawValue)
@@ -194,9 +198,18 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  private func lateValues(of task: TaskID) throws(WorkerRefusal) -> LateValues? {
+  private func lateValues(
+    of task: TaskID, _ attempt: Int32
+  ) throws(WorkerRefusal) -> LateValues? {
+    removeNeedsFolder()
     do throws(ValueFault) {
-      return try needed.late(of: task)
+      guard let late = try needed.late(of: task) else { return nil }
+      if late.wantsFolder {
+        let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
+        needsName = name
+        needsPath = try needed.makeFolder(name, for: task)
+      }
+      return late
     } catch {
       throw WorkerRefusal(errorNumber: 0, what: error.what, isOfValues: true)
     }
@@ -371,11 +384,19 @@ final class CommandWorker: WorkerRole {
     }
     if !outcome.isSuccess || !isRead { removeValues(of: task, attempt) }
     valuesPath = nil
+    removeNeedsFolder()
     running = .none
     if let left = tree.left {
       frame.say(.left(task, attempt: attempt, left))
     }
     frame.say(.ended(task, attempt: attempt, outcome))
+  }
+
+  /// What stays where a worker is killed are copies of values.
+  private func removeNeedsFolder() {
+    guard let name = needsName else { return }
+    try? needed.removeFolder(name)
+    (needsName, needsPath) = (nil, nil)
   }
 
   private func complainOfSurvivors() {

@@ -38,10 +38,11 @@ final class WorkerLauncher {
   ///
   /// - Parameters:
   ///   - valuesPath: where it may leave values.
+  ///   - needsPath: where it finds what its needs left; nil where it does not ask.
   ///   - late: what it reads of others.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
-    valuesPath: String, late: LateValues?, output: Int32
+    valuesPath: String, needsPath: String?, late: LateValues?, output: Int32
   ) throws(WorkerRefusal) -> SpawnedProcess {
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
@@ -54,7 +55,7 @@ final class WorkerLauncher {
     }
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion,
-      valuesPath: valuesPath)
+      valuesPath: valuesPath, needsPath: needsPath)
     if setPlainWords(of: task) {
       do throws(ProgramError) {
         return try spawn(output: output, hasDirectory: !directory.isEmpty)
@@ -196,7 +197,7 @@ private struct TaskEnvironment: ~Copyable {
 
   private static let own = [
     "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
-    "OPFLOW_TMP", "PWD",
+    "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
 
   init(inherited: [[UInt8]], run: String, folder: String) {
@@ -272,7 +273,7 @@ private struct TaskEnvironment: ~Copyable {
 
   mutating func set(
     task: UnsafeRawBufferPointer, attempt: Int32, directory: UnsafeRawBufferPointer,
-    conclusion: RunState?, valuesPath: String
+    conclusion: RunState?, valuesPath: String, needsPath: String?
   ) {
     block.begin()
     block.add("OPFLOW_TASK=")
@@ -292,8 +293,12 @@ private struct TaskEnvironment: ~Copyable {
     path.withUTF8 { block.add(UnsafeRawBufferPointer($0)) }
     block.end()
     ownCount = 4
+    if let needsPath {
+      block.append("OPFLOW_NEEDS=\(needsPath)")
+      ownCount += 1
+    }
     guard let conclusion else { return }
     block.append("OPFLOW_RUN_STATE=\(conclusion.rawValue)")
-    ownCount = 5
+    ownCount += 1
   }
 }

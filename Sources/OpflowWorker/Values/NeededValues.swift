@@ -8,6 +8,8 @@ package struct LateValues {
   package var words: [Int: [UInt8]] = [:]
   package var url: String?
   package var sha256: String?
+  /// It finds all that its needs left as files.
+  package var wantsFolder = false
 }
 
 /// The values that tasks read, as the coordinator tells whose.
@@ -30,11 +32,16 @@ package struct NeededValues {
     guard plan.flags(task).contains(.readsValues) else { return nil }
     var late = LateValues()
     for item in plan.lateItems(task) {
-      guard let slot = item.slot, slot != .condition else { continue }
+      guard let slot = item.slot else { continue }
+      // The coordinator has decided it.
+      if slot == .condition { continue }
+      if slot == .folder {
+        late.wantsFolder = true
+        continue
+      }
       let text = try evaluate(item.program, of: task)
       switch slot {
-      // The coordinator has decided it.
-      case .condition: break
+      case .condition, .folder: break
       case .environment: late.environment[Int(item.position)] = text
       case .word: late.words[Int(item.position)] = text
       case .url: late.url = String(decoding: text, as: UTF8.self)
@@ -69,6 +76,70 @@ package struct NeededValues {
       throw ValueFault(
         what: "cannot read `needs.\(plan.nameString(need)).\(name)`: \(error)")
     }
+  }
+
+  /// Makes the folder in which a task finds all that its needs left: `ID/NAME`, and `ID/NAME/LEG` of the
+  /// legs of a family. They are copies: what the task does to them changes no value.
+  ///
+  /// - Parameter folderName: of the folder, in that of all values.
+  /// - Returns: its path.
+  func makeFolder(_ folderName: String, for task: TaskID) throws(ValueFault) -> String {
+    let path = "\(folder)/\(folderName)"
+    do throws(Errno) {
+      // One of a try whose line is lost, which had the number too, and that of no value at all.
+      try removeFolder(folderName)
+      try Path.makeDirectories(path, mode: 0o700)
+      var made: Set<String> = []
+      func make(_ folder: String) throws(Errno) {
+        if made.insert(folder).inserted { try Path.makeDirectory(folder) }
+      }
+      for need in plan.valueSources(of: task) {
+        guard let attempt = attempts[need], attempt > 0 else { continue }
+        let place = "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))"
+        let family = plan.family(of: need)
+        let id = family.map { Array(plan.familyName($0).utf8) } ?? Array(plan.nameBytes(need))
+        let own = "\(path)/\(LogName.stem(of: id))"
+        for name in try names(in: place) {
+          try make(own)
+          var target = "\(own)/\(name)"
+          if family != nil {
+            try make(target)
+            target += "/\(leg(need, familyBytes: id.count))"
+          }
+          let source = try File.open("\(place)/\(name)", [.readOnly, .noFollow, .nonblocking])
+          let bytes = try source.readAll(atMost: ValueRules.longestBytes + 2)
+          try File.open(target, [.writeOnly, .create, .exclusive], mode: 0o600).writeAll(bytes)
+        }
+      }
+      return path
+    } catch {
+      try? removeFolder(folderName)
+      throw ValueFault(what: "cannot make $OPFLOW_NEEDS: \(error)")
+    }
+  }
+
+  /// Removes what `makeFolder` made, and what the task made of it.
+  func removeFolder(_ folderName: String) throws(Errno) {
+    do throws(Errno) {
+      try File.open(folder, [.readOnly, .directory, .noFollow]).removeTree(folderName)
+    } catch .noSuchFile {
+      // Without the folder there is nothing in it.
+    }
+  }
+
+  private func names(in place: String) throws(Errno) -> [String] {
+    do throws(Errno) {
+      return try Path.names(in: place).filter { ValueRules.isName($0.utf8) }
+    } catch .noSuchFile {
+      // A download, or a task of an earlier drive that had no folder of its own.
+      return []
+    }
+  }
+
+  /// What stands between the brackets of a leg's id, in which `%XX` stands for most bytes already.
+  private func leg(_ task: TaskID, familyBytes: Int) -> String {
+    let values = plan.nameBytes(task).dropFirst(familyBytes + 1).dropLast()
+    return LogName.stem(of: values, keeping: [UInt8(ascii: ","), UInt8(ascii: "%")])
   }
 
   /// A hash as a download takes it.
