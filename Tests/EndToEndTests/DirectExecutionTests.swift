@@ -63,11 +63,12 @@ struct DirectExecutionTests {
     return "\"\(escaped)\""
   }
 
-  /// What the task printed, without what has to differ: its name, and the word some shells
-  /// have for a command that a signal ended.
+  /// What the task printed, without what has to differ: its name, the folder that its worker has for
+  /// temporary files, and the word some shells have for a command that a signal ended.
   private func output(_ place: Workplace, _ task: String) throws -> String {
     guard place.entries(try place.runFolder() + "/logs").contains("\(task).log") else { return "" }
     return try place.log(task).replacing(task, with: "TASK").replacing("Killed\n", with: "")
+      .replacing(#/OPFLOW_TMP='?[^'\n]*/#, with: "OPFLOW_TMP")
   }
 }
 
