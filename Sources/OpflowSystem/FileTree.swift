@@ -22,3 +22,15 @@ extension Descriptor {
     try call { clinux_empty_folder(folder) }
   }
 }
+
+extension Path {
+  /// Removes an entry of the folder at a path, as `Descriptor.removeTree` does. Without the folder there is
+  /// nothing in it; where a link stands in its place, nothing is removed.
+  package static func removeTree(_ name: String, in folder: String) throws(Errno) {
+    do throws(Errno) {
+      try File.open(folder, [.readOnly, .directory, .noFollow]).removeTree(name)
+    } catch .noSuchFile {
+      return
+    }
+  }
+}

@@ -61,8 +61,7 @@ package enum ValueFolder {
   /// What tasks leave for nobody goes to a folder of the run that they share.
   package static let unreadName = "unread"
 
-  /// The folder of one try of a task. No value's name has a dot, so that those of tasks that share the
-  /// folder above are no others' folders.
+  /// The folder of one try of a task.
   package static func name(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     "\(LogName.stem(of: task)).\(attempt)"
   }

@@ -50,7 +50,6 @@ final class CommandWorker: WorkerRole {
   private var isRead = false
   /// Where it finds what its needs left, if it asks for that.
   private var needsPath: String?
-  private var needsName: String?
   /// What it left, once its tree is gone.
   private var collected: [TaskValue]?
   private var status: ExitStatus?
@@ -191,6 +190,7 @@ final class CommandWorker: WorkerRole {
       tell(.started(pid: pid), began)
     } catch {
       removeValues(of: task, attempt)
+      removeNeedsFolder(of: task, attempt)
       tell(
         error.isOfValues
           ? .valueMissing(what: error.what)
@@ -201,14 +201,9 @@ final class CommandWorker: WorkerRole {
   private func lateValues(
     of task: TaskID, _ attempt: Int32
   ) throws(WorkerRefusal) -> LateValues? {
-    removeNeedsFolder()
     do throws(ValueFault) {
       guard let late = try needed.late(of: task) else { return nil }
-      if late.wantsFolder {
-        let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
-        needsName = name
-        needsPath = try needed.makeFolder(name, for: task)
-      }
+      if late.wantsFolder { needsPath = try needed.makeFolder(for: task, attempt: attempt) }
       return late
     } catch {
       throw WorkerRefusal(errorNumber: 0, what: error.what, isOfValues: true)
@@ -384,7 +379,7 @@ final class CommandWorker: WorkerRole {
     }
     if !outcome.isSuccess || !isRead { removeValues(of: task, attempt) }
     valuesPath = nil
-    removeNeedsFolder()
+    removeNeedsFolder(of: task, attempt)
     running = .none
     if let left = tree.left {
       frame.say(.left(task, attempt: attempt, left))
@@ -393,10 +388,10 @@ final class CommandWorker: WorkerRole {
   }
 
   /// What stays where a worker is killed are copies of values.
-  private func removeNeedsFolder() {
-    guard let name = needsName else { return }
-    try? needed.removeFolder(name)
-    (needsName, needsPath) = (nil, nil)
+  private func removeNeedsFolder(of task: TaskID, _ attempt: Int32) {
+    if needsPath == nil { return }
+    needsPath = nil
+    try? needed.removeFolder(of: task, attempt: attempt)
   }
 
   private func complainOfSurvivors() {

@@ -47,7 +47,7 @@ package struct LeftValues {
 
   /// Removes what a try left that did not succeed, where it left anything.
   package func remove(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
-    try remove(ValueFolder.name(of: task, attempt: attempt))
+    try Path.removeTree(ValueFolder.name(of: task, attempt: attempt), in: folder)
   }
 
   /// Removes the folders of all tries but those with these names.
@@ -61,15 +61,7 @@ package struct LeftValues {
     } catch .noSuchFile {
       return
     }
-    for name in names where !kept.contains(name) { try remove(name) }
-  }
-
-  private func remove(_ name: String) throws(Errno) {
-    do throws(Errno) {
-      try File.open(folder, [.readOnly, .directory, .noFollow]).removeTree(name)
-    } catch .noSuchFile {
-      // Without the folder there is nothing in it.
-    }
+    for name in names where !kept.contains(name) { try Path.removeTree(name, in: folder) }
   }
 
   /// Reads what a task left, by name.

@@ -33,19 +33,15 @@ package struct NeededValues {
     var late = LateValues()
     for item in plan.lateItems(task) {
       guard let slot = item.slot else { continue }
-      // The coordinator has decided it.
-      if slot == .condition { continue }
-      if slot == .folder {
-        late.wantsFolder = true
-        continue
-      }
-      let text = try evaluate(item.program, of: task)
+      func text() throws(ValueFault) -> [UInt8] { try evaluate(item.program, of: task) }
       switch slot {
-      case .condition, .folder: break
-      case .environment: late.environment[Int(item.position)] = text
-      case .word: late.words[Int(item.position)] = text
-      case .url: late.url = String(decoding: text, as: UTF8.self)
-      case .sha256: late.sha256 = try Self.hash(text)
+      // The coordinator has decided it.
+      case .condition: break
+      case .environment: late.environment[Int(item.position)] = try text()
+      case .word: late.words[Int(item.position)] = try text()
+      case .url: late.url = String(decoding: try text(), as: UTF8.self)
+      case .sha256: late.sha256 = try Self.hash(text())
+      case .folder: late.wantsFolder = true
       }
     }
     return late
@@ -81,13 +77,13 @@ package struct NeededValues {
   /// Makes the folder in which a task finds all that its needs left: `ID/NAME`, and `ID/NAME/LEG` of the
   /// legs of a family. They are copies: what the task does to them changes no value.
   ///
-  /// - Parameter folderName: of the folder, in that of all values.
   /// - Returns: its path.
-  func makeFolder(_ folderName: String, for task: TaskID) throws(ValueFault) -> String {
-    let path = "\(folder)/\(folderName)"
+  func makeFolder(for task: TaskID, attempt: Int32) throws(ValueFault) -> String {
+    let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
+    let path = "\(folder)/\(name)"
     do throws(Errno) {
       // One of a try whose line is lost, which had the number too, and that of no value at all.
-      try removeFolder(folderName)
+      try Path.removeTree(name, in: folder)
       try Path.makeDirectories(path, mode: 0o700)
       var made: Set<String> = []
       func make(_ folder: String) throws(Errno) {
@@ -113,18 +109,15 @@ package struct NeededValues {
       }
       return path
     } catch {
-      try? removeFolder(folderName)
+      try? Path.removeTree(name, in: folder)
       throw ValueFault(what: "cannot make $OPFLOW_NEEDS: \(error)")
     }
   }
 
   /// Removes what `makeFolder` made, and what the task made of it.
-  func removeFolder(_ folderName: String) throws(Errno) {
-    do throws(Errno) {
-      try File.open(folder, [.readOnly, .directory, .noFollow]).removeTree(folderName)
-    } catch .noSuchFile {
-      // Without the folder there is nothing in it.
-    }
+  func removeFolder(of task: TaskID, attempt: Int32) throws(Errno) {
+    try Path.removeTree(
+      ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt), in: folder)
   }
 
   private func names(in place: String) throws(Errno) -> [String] {
