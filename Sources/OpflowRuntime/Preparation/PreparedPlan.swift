@@ -151,26 +151,6 @@ extension PlanInputs {
   var fileEntries: [String] { FileEntry.texts(files, from: folder) }
 }
 
-/// The files of a manifest, as the journal keeps them: `HASH PATH`, the root first.
-enum FileEntry {
-  /// - Parameter folder: the manifest's, from which paths within it start.
-  static func texts(_ files: [PlanFile], from folder: String) -> [String] {
-    files.map { "\($0.content) \(KeptFiles.relative($0.path, to: folder))" }
-  }
-
-  /// The paths of files but the root whose hashes are others now, in the order that they have now.
-  static func changed(from old: [String], to new: [String]) -> [String] {
-    var hashes: [Substring: Substring] = [:]
-    for entry in old { hashes[path(entry)] = hash(entry) }
-    return new.dropFirst().filter { entry in
-      hashes[path(entry)].map { $0 != hash(entry) } ?? false
-    }.map { String(path($0)) }
-  }
-
-  private static func hash(_ entry: String) -> Substring { entry.prefix { $0 != " " } }
-  private static func path(_ entry: String) -> Substring { entry.drop { $0 != " " }.dropFirst() }
-}
-
 /// What expressions read of the environment, as the journal keeps it: no value, only its hash.
 private enum EnvironmentEntry {
   static func texts(_ variables: [(name: String, value: String?)]) -> [String] {

@@ -142,9 +142,7 @@ package struct PreparedResume {
     holding lock: consuming RunFolderLock
   ) throws(PreparationError) -> PreparedDrive {
     let (folder, found) = (folder, found)
-    if !found.planBytes.isEmpty {
-      try withFolder { () throws(RunFolderError) in try folder.write(plan: found.planBytes) }
-    }
+    try withFolder { () throws(RunFolderError) in try found.write() }
     // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
     // that one's.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false

@@ -9,7 +9,10 @@ package struct ResumedRun {
   let manifestPath: String
   let plan: Plan
   /// Of the plan file to be written; empty where the plan is the run's last one.
-  let planBytes: [UInt8]
+  private let planBytes: [UInt8]
+  /// To be written with it.
+  private let manifestBytes: [UInt8]
+  private let keptFiles: KeptFiles
   let environment: [String]
   /// The files that the plan was compiled from, as the journal keeps them.
   let files: [String]
@@ -25,6 +28,8 @@ package struct ResumedRun {
   /// The plan that the run had; nil where it is lost.
   private let last: Plan?
   let set: [String]
+  /// Of the files that the manifest names, those that the run was driven with last.
+  private let kept: KeptFiles
   private let early: (history: RunModel, recovery: JournalRecovery)?
 
   /// - Parameter given: the manifest, where the caller has read it; else it is looked for where the run
@@ -36,44 +41,95 @@ package struct ResumedRun {
     self.open = open
     self.folder = folder
     self.given = given
-    located = RunManifest(open, folder)
-    manifestPath = given?.realPath ?? located.realPath
-    original = located.original
-    warnings = given == nil ? [located.warning].compactMap { $0 } : []
     // The plan that the run had serves to read its journal. Without it the manifest is compiled as
     // it was at the start, which gives the names.
     last = try? folder.openPlan()
     var early: (history: RunModel, recovery: JournalRecovery)?
     if let last { early = try Self.read(folder, last) }
-    set = Self.set(asked, early?.history.set ?? open.set)
+    let driven =
+      if let early {
+        early.history
+      } else {
+        try withFolder { () throws(RunFolderError) in try folder.readRunHistory() }
+      }
+    set = Self.set(asked, driven.set)
+    var located = RunManifest(open, folder)
+    if given == nil, located.isCopy {
+      located.takeCopy(of: driven.files, from: folder.readKeptFiles())
+    }
+    self.located = located
+    manifestPath = given?.realPath ?? located.realPath
+    original = located.original
+    var warnings: [String] = []
+    var gone = given == nil && located.isGone ? [located.realPath] : []
+    if given == nil, let warning = located.warning { warnings.append(warning) }
     if let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       let current = last.inputs(ifCurrent: inputs, runID: open.run),
       !last.mayWarn(SchedulerOptions(asked, last).capacities(of: last))
     {
       (plan, planBytes, environment, diagnostics) = (last, [], last.environmentEntries, [])
+      (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
       files = current.fileEntries
     } else {
       var manifest = if let given { given } else { try located.read() }
-      manifest.kept = folder.readKeptFiles()
+      kept = folder.readKeptFiles().named(by: driven.files)
+      manifest.kept = kept
       let compiled = try manifest.compile(
         runID: open.run, set: set, maxParallel: asked.maxParallel,
         state: StateFolder(holding: folder))
       environment = compiled.environmentEntries
       files = FileEntry.texts(compiled.files, from: manifest.folder)
       diagnostics = compiled.warnings
+      gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }
+        .map { KeptFiles.relative($0, to: manifest.folder) }
       if let last, last.key == compiled.planKey {
         (plan, planBytes) = (last, [])
+        (manifestBytes, keptFiles) = ([], KeptFiles())
       } else {
         planBytes = compiled.planBytes
         plan = try compiled.openPlan()
         early = nil
+        manifestBytes = manifest.bytes
+        keptFiles = Self.filesToKeep(of: manifest, compiled, beside: kept, in: folder)
       }
     }
+    if !gone.isEmpty { warnings.append(Self.warning(ofGone: gone)) }
+    self.warnings = warnings
     self.early = early
   }
 
   func manifest() throws(PreparationError) -> ManifestFile {
-    if let given { given } else { try located.read() }
+    var manifest = if let given { given } else { try located.read() }
+    manifest.kept = kept
+    return manifest
+  }
+
+  /// Makes the plan that of the run, where it is another, and what it was compiled from the copies for
+  /// the next resume. The journal names what holds, and does so after this: see `KeptFiles`.
+  func write() throws(RunFolderError) {
+    if planBytes.isEmpty { return }
+    try folder.replace(keptFiles)
+    try folder.replace(manifest: manifestBytes)
+    try folder.write(plan: planBytes)
+  }
+
+  private static func filesToKeep(
+    of manifest: ManifestFile, _ compiled: CompiledManifest, beside kept: KeptFiles,
+    in folder: RunFolder
+  ) -> KeptFiles {
+    var files = kept
+    for file in compiled.furtherFiles { files.add(file.path, file.bytes, from: manifest.folder) }
+    if let old = try? File.read(folder.manifest), old != manifest.bytes {
+      files.add(manifest.realPath, old, from: manifest.folder)
+      files.add(manifest.realPath, manifest.bytes, from: manifest.folder)
+    }
+    return files
+  }
+
+  private static func warning(ofGone paths: [String]) -> String {
+    let names = paths.prefix(5).map(CleanText.string).joined(separator: ", ")
+    let more = paths.count > 5 ? " and \(paths.count - 5) more" : ""
+    return "gone, and taken as the run was driven with last: \(names)\(more)"
   }
 
   /// What the journal says of the tasks of the plan.

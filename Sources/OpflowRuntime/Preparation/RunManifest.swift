@@ -10,6 +10,10 @@ package struct RunManifest {
   let folder: String
   /// Of the bytes to be read.
   let source: String
+  /// Those bytes, where they are not in `source`.
+  private var copy: [UInt8]?
+  /// Neither where it was nor beside the state folder.
+  let isGone: Bool
   /// The run's folder is a copy: that of the run as it began is elsewhere, and may be live.
   let original: RunFolder?
   /// What is to be said of two manifests that may be meant.
@@ -25,6 +29,7 @@ package struct RunManifest {
     let old = RunFolder(id: run.id, path: "\(open.stateFolder)/runs/\(run.id)")
     original = isMoved && Path.isDirectory(old.path) ? old : nil
 
+    isGone = isFile && moved == nil && recorded == nil
     if let found = moved ?? recorded {
       realPath = found
       folder = Path.parent(of: found)
@@ -52,11 +57,24 @@ package struct RunManifest {
     return was.identity != now.identity
   }
 
+  /// Whether a copy in the run's folder is read in the manifest's place.
+  var isCopy: Bool { source != realPath }
+
+  /// Takes the text that the run was driven with last, where a resume was killed before the copy in the
+  /// run's folder was that, or after it was another.
+  mutating func takeCopy(of driven: [String], from kept: KeptFiles) {
+    guard let root = driven.first, let hash = try? FileHash.planKey(source),
+      hash.description != FileEntry.hash(root)
+    else { return }
+    copy = kept.named(by: [root]).files.first?.bytes
+  }
+
   func read() throws(PreparationError) -> ManifestFile {
-    if source == realPath { return try ManifestFile(at: realPath) }
+    if !isCopy { return try ManifestFile(at: realPath) }
     do throws(Errno) {
+      let bytes = if let copy { copy } else { try File.read(source) }
       return ManifestFile(
-        bytes: try File.read(source), displayPath: source, realPath: realPath, folder: folder)
+        bytes: bytes, displayPath: source, realPath: realPath, folder: folder)
     } catch {
       throw .folder(.file(doing: "read", path: source, error))
     }
@@ -65,7 +83,7 @@ package struct RunManifest {
   /// What its plan is compiled from; its bytes are not kept: a large manifest that did not change is
   /// only hashed. Nil where it cannot be read, which is to be told when it must be.
   func inputs(set: [String]) -> PlanInputs? {
-    guard let hash = try? FileHash.planKey(source) else { return nil }
+    guard let hash = try? copy.map(Hash.planKey) ?? FileHash.planKey(source) else { return nil }
     var inputs = PlanInputs(opflowVersion: Version.text, folder: folder)
     inputs.set = set
     inputs.files = [PlanFile(path: realPath, realPath: realPath, content: hash)]

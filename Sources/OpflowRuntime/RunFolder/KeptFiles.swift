@@ -1,23 +1,41 @@
 /// Copies of the files that a run's manifest names besides itself, in one file of the run's folder: for
 /// the record, and for a resume that finds one gone.
 ///
+/// The journal tells by their hashes which texts are those of the last drive. Before a resume makes
+/// others the run's, it puts them beside those, and the manifest in both its texts where that is another
+/// too: wherever it is killed, the texts that the journal names are here, or in `manifest.yaml`. The
+/// next resume that has something to put here leaves out what is of neither drive.
+///
 /// For each: how many bytes its path has and how many itself, in decimal, with a blank between and a
 /// line feed behind; the path; a line feed; its bytes; a line feed. A path within the manifest's folder
 /// starts there, so that a project that was moved finds its copies.
 struct KeptFiles: Sendable {
   private(set) var files: [(path: String, bytes: [UInt8])] = []
+  /// By path: the places of its texts.
+  private var places: [String: [Int]] = [:]
 
   init() {}
 
-  /// - Parameter folder: the manifest's.
-  mutating func add(_ path: String, _ bytes: [UInt8], from folder: String) {
-    files.append((Self.relative(path, to: folder), bytes))
+  /// Once only, also where it is here already.
+  mutating func add(_ file: (path: String, bytes: [UInt8])) {
+    if let places = places[file.path], places.contains(where: { files[$0].bytes == file.bytes }) {
+      return
+    }
+    places[file.path, default: []].append(files.count)
+    files.append(file)
   }
 
-  /// The copy of a file, by its absolute path.
+  /// - Parameter folder: the manifest's.
+  mutating func add(_ path: String, _ bytes: [UInt8], from folder: String) {
+    add((Self.relative(path, to: folder), bytes))
+  }
+
+  /// The copy of a file, by its absolute path; of several texts the first one.
   func bytes(of path: String, from folder: String) -> [UInt8]? {
     let path = Self.relative(path, to: folder)
-    return files.first { $0.path == path }?.bytes
+    // Two names that look alike are equal as strings, and are two files.
+    let place = places[path]?.first { files[$0].path.utf8.elementsEqual(path.utf8) }
+    return place.map { files[$0].bytes }
   }
 
   static func relative(_ path: String, to folder: String) -> String {
@@ -50,11 +68,8 @@ struct KeptFiles: Sendable {
       else { return }
       let path = end + 1
       let bytes = path + pathCount + 1
-      files.append(
-        (
-          String(decoding: rest[path..<(path + pathCount)], as: UTF8.self),
-          Array(rest[bytes..<(bytes + count)])
-        ))
+      let name = String(decoding: rest[path..<(path + pathCount)], as: UTF8.self)
+      add((name, Array(rest[bytes..<(bytes + count)])))
       rest = rest[(bytes + count + 1)...]
     }
   }

@@ -48,6 +48,16 @@ package struct RunFolder: Equatable, Sendable {
     try replace(keptFiles, with: files.text, mode: 0o600)
   }
 
+  /// The same of a run that was there, where they are others.
+  func replace(manifest bytes: [UInt8]) throws(RunFolderError) {
+    if (try? File.read(manifest)) != bytes { try write(manifest: bytes) }
+  }
+
+  func replace(_ files: KeptFiles) throws(RunFolderError) {
+    let old = try? File.read(keptFiles)
+    if (old ?? []) != files.text { try replace(keptFiles, with: files.text, mode: 0o600) }
+  }
+
   /// None where they cannot be read.
   func readKeptFiles() -> KeptFiles {
     (try? File.read(keptFiles)).map { KeptFiles(reading: $0) } ?? KeptFiles()
