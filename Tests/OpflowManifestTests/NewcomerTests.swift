@@ -82,7 +82,26 @@ struct NewcomerTests {
       ("run: x, stage: build", "what comes after what follows from `needs`"),
       ("run: x, artifacts: [a]", "what other tools call so is not supported yet"),
       ("run: x, sources: [a]", "what other tools call so is not supported yet"),
-      ("run: x, strategy: { a: [1] }", "the key is `matrix` here"),
+      (
+        "run: x, strategy: { matrix: { a: [1] } }",
+        "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"
+      ),
+      (
+        "run: x, parallel: { matrix: [{ A: b }] }",
+        "an axis stands under `matrix`: `matrix: { NAME: [a, b] }`"
+      ),
+      ("run: x, parallel: 5", "copies with a number each are `matrix: { n: { range: [1, 5] } }`"),
+      (
+        "run: x, parallel: many",
+        "tasks run at once as far as `needs` and `max_parallel` let them"
+      ),
+      ("run: x, when: manual", "write `manual: true`"),
+      ("run: x, when: always", "write `finally: true`, or `on: finished` with each of its `needs`"),
+      (
+        "run: x, when: on_failure",
+        "say so of what it needs: `needs: [{ task: ID, on: failure }]`"
+      ),
+      ("run: x, when: '${{ env.CI }}'", "the key is `if` here"),
       ("download: https://example.org/a", "write { url: https://…, to: FILE }"),
     ])
   func `a task with what another tool has`(keys: String, help: String) throws {

@@ -25,7 +25,7 @@ struct PlaceTests {
     mistakes.add(
       Mistakes.Mistake(
         severity: .error, place: files[1].place(0), message: "again",
-        notes: [(files[0].place(4), "before")]))
+        notes: [.init(place: files[0].place(4), message: "before")]))
     let text = mistakes.diagnostics(.error, in: files)
       .map { DiagnosticRenderer(isColored: false).render($0) }.joined()
     #expect(text == "b.yaml:1:1: error: again\nthree\n^\na.yaml:2: note: before\n")

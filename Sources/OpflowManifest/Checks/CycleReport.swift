@@ -17,7 +17,7 @@ struct CycleReport {
       if ring.count > shown.count { names.append("… \(ring.count - shown.count) more …") }
       names.append(tasks.name(first.task).string)
       let notes = shown.map { step in
-        (
+        Mistakes.Note(
           place: place(step),
           message: "`\(tasks.name(step.task).string)` needs"
             + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here"

@@ -90,7 +90,9 @@ struct WrittenPathCheck {
         severity: .error, place: place, message: "`\(path.string)` is written twice",
         help: "two writers of one file destroy each other's work; let one task write it",
         notes: [
-          (first.place, isAlias ? "the first one, as `\(first.text.string)`" : "the first one")
+          .init(
+            place: first.place,
+            message: isAlias ? "the first one, as `\(first.text.string)`" : "the first one")
         ]))
   }
 
@@ -109,7 +111,9 @@ struct WrittenPathCheck {
           severity: .error, place: part.place,
           message: "`\(part.text.string)` is what a download keeps its part in",
           help: "two writers of one file destroy each other's work; give it another name",
-          notes: [(download.place, "the download to `\(download.text.string)`")]))
+          notes: [
+            .init(place: download.place, message: "the download to `\(download.text.string)`")
+          ]))
     }
     paths.forEachFolder { file, download in
       mistakes.add(
@@ -117,7 +121,9 @@ struct WrittenPathCheck {
           severity: .error, place: file.place,
           message: "`\(file.text.string)` is a folder to another download",
           help: "a file and a folder cannot have one name",
-          notes: [(download.place, "the download to `\(download.text.string)`")]))
+          notes: [
+            .init(place: download.place, message: "the download to `\(download.text.string)`")
+          ]))
     }
   }
 }

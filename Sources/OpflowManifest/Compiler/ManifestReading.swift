@@ -143,9 +143,12 @@ struct ManifestReading: ~Copyable {
       return
     }
     let texts = legTexts
+    let cells = LegCells(family, part.document, texts, mistakes)
+    let findCells = cells.map { cells in { cells.find(at: $0) } }
     for (leg, id) in family.ids.enumerated() {
       scope.matrix.setValues(family.values(of: leg).lazy.map { texts[$0] })
-      mistakes.beginLeg(id, of: part.document.place(key))
+      cells?.leg = leg
+      mistakes.beginLeg(id, of: part.document.place(key), cells: findCells)
       reader.read(key, as: id, into: &task)
       resolver.add(&task, first + leg, declaration, leg: leg)
       written.note(task, in: part.document)

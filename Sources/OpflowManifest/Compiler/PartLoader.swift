@@ -258,7 +258,8 @@ final class PartLoader {
         Mistakes.Mistake(
           severity: .error, place: place,
           message: "`\(name.string)` is the name of another include already",
-          help: "give each its own `as`", notes: [(first, "the first `\(name.string)`")]))
+          help: "give each its own `as`",
+          notes: [.init(place: first, message: "the first `\(name.string)`")]))
       return nil
     }
     return prefix
@@ -278,7 +279,7 @@ final class PartLoader {
         severity: .error, place: place,
         message: "`\(name)` is included a second time, with `vars`",
         help: "give it an `as`: under two names its tasks are there twice",
-        notes: [(first, "the first time")]))
+        notes: [.init(place: first, message: "the first time")]))
   }
 
   private func reportRing(from first: Int, closedAt place: Place) {
@@ -291,7 +292,7 @@ final class PartLoader {
         message: "files include each other in a ring: \(names.joined(separator: " -> "))",
         help: "take one of these includes away",
         notes: zip(entries, zip(names, names.dropFirst())).map { entry, step in
-          (entry, "`\(step.0)` includes `\(step.1)` here")
+          .init(place: entry, message: "`\(step.0)` includes `\(step.1)` here")
         }))
   }
 }

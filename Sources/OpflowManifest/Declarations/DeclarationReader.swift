@@ -56,7 +56,9 @@ struct DeclarationReader {
         message: "the id `\(name)` is taken: another file has a task of that name",
         help: "rename one of them, or include one of the files with an `as`",
         notes: [
-          (tasks.document(clash.first).place(tasks.key(clash.first)), "the first `\(name)`")
+          .init(
+            place: tasks.document(clash.first).place(tasks.key(clash.first)),
+            message: "the first `\(name)`")
         ]))
   }
 

@@ -10,6 +10,8 @@ package struct Diagnostic: Equatable, Sendable {
   package struct Note: Equatable, Sendable {
     package var file: String
     package var line: Int
+    /// From 1; 0 where the line says enough.
+    package var column = 0
     package var message: String
   }
 
@@ -114,8 +116,10 @@ extension Mistakes {
       line: 0, column: 0, message: Credentials.hidden(in: mistake.message),
       help: mistake.help.map { Credentials.hidden(in: $0) },
       notes: mistake.notes.map { note in
-        Diagnostic.Note(
-          file: lookup.file(note.place).displayPath, line: lookup.position(note.place)?.line ?? 0,
+        let position = lookup.position(note.place)
+        return Diagnostic.Note(
+          file: lookup.file(note.place).displayPath, line: position?.line ?? 0,
+          column: note.hasColumn ? position?.column ?? 0 : 0,
           message: Credentials.hidden(in: note.message))
       })
     if let place = mistake.place, let position = lookup.position(place) {

@@ -24,7 +24,8 @@ package struct DiagnosticRenderer: Sendable {
       text += excerpt(of: diagnostic)
     }
     for note in diagnostic.notes {
-      text += "\(Self.printable(note.file)):\(note.line): "
+      text += "\(Self.printable(note.file)):\(note.line):"
+      text += note.column > 0 ? "\(note.column): " : " "
       text += styled("note:", "36") + " " + Self.printable(note.message) + "\n"
     }
     if let help = diagnostic.help {

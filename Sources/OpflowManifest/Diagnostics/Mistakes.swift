@@ -7,9 +7,17 @@ final class Mistakes {
     var message: String
     var help: String?
     /// Further places that belong to it, in order.
-    var notes: [(place: Place, message: String)] = []
+    var notes: [Note] = []
     /// What stands for the file where the mistake is in none, such as `--set NAME`.
     var origin: String?
+  }
+
+  /// A further place that belongs to a mistake.
+  struct Note {
+    var place: Place
+    var message: String
+    /// Whether its column is told as well.
+    var hasColumn = false
   }
 
   private(set) var all: [Mistake] = []
@@ -30,18 +38,31 @@ final class Mistakes {
     var id: Text
     /// Where the family is declared.
     var place: Place
+    /// What of the leg stands in files and is in the text at a place.
+    var cells: ((Place) -> [LegCell])?
     var isFirst = true
-    /// Where there are mistakes in this leg, and in those before it.
-    var places: Set<Place> = []
-    var placesBefore: Set<Place> = []
+    /// What there are mistakes in: in this leg, and in those before it.
+    var spots: Set<Spot> = []
+    var spotsBefore: Set<Spot> = []
 
     mutating func goOn(to id: Text) {
       self.id = id
       isFirst = false
-      if places.isEmpty { return }
-      placesBefore.formUnion(places)
-      places.removeAll()
+      if spots.isEmpty { return }
+      spotsBefore.formUnion(spots)
+      spots.removeAll()
     }
+
+    func spot(_ place: Place) -> (Spot, [LegCell]) {
+      let cells = cells?(place) ?? []
+      return (Spot(place: place, cells: cells.map(\.place)), cells)
+    }
+  }
+
+  /// A text, and the cells that it is made of.
+  private struct Spot: Hashable {
+    var place: Place
+    var cells: [Place]
   }
 
   /// Beyond this, mistakes are counted only.
@@ -64,10 +85,13 @@ final class Mistakes {
   }
 
   /// From now on mistakes are about that leg of the family that is declared at `place`: one that an
-  /// earlier leg has at the same place is not told again.
-  func beginLeg(_ id: Text, of place: Place) {
+  /// earlier leg has at the same place, made of the same cells, is not told again.
+  ///
+  /// - Parameter cells: asked from the family's first leg to its last: what of the leg stands in files,
+  ///   and is in the text at a place.
+  func beginLeg(_ id: Text, of place: Place, cells: ((Place) -> [LegCell])?) {
     leg?.goOn(to: id)
-    if leg == nil { leg = Leg(id: id, place: place) }
+    if leg == nil { leg = Leg(id: id, place: place, cells: cells) }
   }
 
   /// Ends the last leg of a family.
@@ -92,24 +116,45 @@ final class Mistakes {
 
   func add(_ mistake: Mistake) {
     if muted > 0 || isToldOfLeg(mistake.place) { return }
+    var mistake = mistake
+    mistake.message = Self.cut(mistake.message)
+    if isTold(mistake) { return }
     if mistake.severity == .error { errorCount += 1 }
     guard !isFull else { return }
-    var mistake = mistake
     if let leg {
-      if let place = mistake.place { self.leg?.places.insert(place) }
+      if let place = mistake.place {
+        let (spot, cells) = leg.spot(place)
+        self.leg?.spots.insert(spot)
+        mistake.notes += cells.map {
+          Note(
+            place: $0.place, message: "`matrix.\($0.name.string)` is `\($0.value.string)` here",
+            hasColumn: true)
+        }
+      }
       if !leg.isFirst {
-        mistake.notes.append((leg.place, "so it is in `\(leg.id.string)`"))
+        mistake.notes.append(Note(place: leg.place, message: "so it is in `\(leg.id.string)`"))
       }
     }
-    mistake.message = Self.cut(mistake.message)
     mistake.help = mistake.help.map(Self.cut)
-    mistake.notes = mistake.notes.map { ($0.place, Self.cut($0.message)) }
+    for index in mistake.notes.indices {
+      mistake.notes[index].message = Self.cut(mistake.notes[index].message)
+    }
     all.append(mistake)
   }
 
   private func isToldOfLeg(_ place: Place?) -> Bool {
-    guard let leg, let place else { return false }
-    return leg.placesBefore.contains(place)
+    guard let leg, let place, !leg.spotsBefore.isEmpty else { return false }
+    return leg.spotsBefore.contains(leg.spot(place).0)
+  }
+
+  /// Whether it was told before: what an anchor holds is read once for each alias to it, and a file by
+  /// each that names it. Two cells may be wrong alike.
+  private func isTold(_ mistake: Mistake) -> Bool {
+    guard let place = mistake.place,
+      all.contains(where: { $0.place == place && $0.message == mistake.message })
+    else { return false }
+    guard let leg, leg.cells != nil else { return true }
+    return leg.spots.contains(leg.spot(place).0)
   }
 
   /// The beginning and the end of a text that is too long.
@@ -137,9 +182,6 @@ final class Mistakes {
       if severity == .error { errorCount += 1 }
       return
     }
-    let message = Self.cut(message())
-    // What an anchor holds is read once for each alias to it.
-    if all.contains(where: { $0.place == place && $0.message == message }) { return }
-    add(Mistake(severity: severity, place: place, message: message, help: help()))
+    add(Mistake(severity: severity, place: place, message: message(), help: help()))
   }
 }

@@ -28,7 +28,7 @@ struct SyntaxError {
     mistakes.add(
       Mistakes.Mistake(
         severity: .error, place: file.place(found.place), message: found.message, help: found.help,
-        notes: found.notes.map { (file.place($0.place), $0.message) }))
+        notes: found.notes.map { .init(place: file.place($0.place), message: $0.message) }))
   }
 
   /// Our words for the errors that people meet; libyaml's own for the rest.

@@ -18,6 +18,8 @@ struct Family {
   var ids: [Text] = []
   /// Leg by leg, a value for each name, by `MatrixTexts`.
   var values: [Int32] = []
+  /// What values stand in.
+  var files: [Matrix.File] = []
   /// Why there is no leg; nil where there are any.
   var emptiness: Emptiness?
 

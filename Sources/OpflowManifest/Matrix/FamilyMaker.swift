@@ -16,6 +16,7 @@ struct FamilyMaker {
     var family = Family()
     family.names = matrix.names
     family.namingNames = matrix.namingNames
+    family.files = matrix.files
     guard let product = matrix.productCount, product + matrix.included.count <= room else {
       reportTooMany(matrix, key, room)
       family.emptiness = .unknown

@@ -41,7 +41,7 @@ struct FamilyReader {
     defer { scope.matrix = MatrixScope() }
     let errorCount = values.mistakes.errorCount
     let matrix = reader.read(node)
-    guard values.mistakes.errorCount == errorCount else { return unknown(matrix) }
+    guard values.mistakes.errorCount == errorCount, !matrix.isWrong else { return unknown(matrix) }
     var family = maker.make(matrix, name: name, key: key, room: room)
     if values.mistakes.errorCount > errorCount { family = unknown(matrix) }
     return family

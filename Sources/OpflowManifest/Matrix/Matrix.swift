@@ -21,6 +21,14 @@ struct Matrix {
     var items: [(name: Int, value: Int32)]
   }
 
+  /// A file that has values of legs.
+  struct File {
+    /// Of `Matrix.names`: the columns of a sheet, or what has a value in each line.
+    var names: Range<Int>
+    var file: SourceFile
+    var isSheet: Bool
+  }
+
   /// What `matrix.NAME` may be, in the order in which it stands.
   var names: [Text] = []
   /// Those of them that are in a leg's id, in their order.
@@ -30,6 +38,9 @@ struct Matrix {
   var excluded: [Values] = []
   /// Whole, with a value for each name in the order of the names.
   var included: [Values] = []
+  var files: [File] = []
+  /// Whether a file that it reads is wrong, which is told once also where several read it.
+  var isWrong = false
   /// Whether files decide how many legs there are.
   var isOfFiles = false
   /// Where `exclude` stands.

@@ -115,22 +115,28 @@ extension MatrixReader {
   private mutating func readSheet(_ node: Node, into factor: inout Matrix.Factor) {
     let before = matrix.names.count
     guard let file = readFile(node, Subject(MatrixKey.rows)) else { return }
-    let errorCount = mistakes.errorCount
     let sheet = Sheet(file, mistakes, store: values.scratch)
     for cell in sheet.names {
       if isName(cell.text, at: file.place(cell.offset)) { matrix.names.append(cell.text) }
     }
-    guard mistakes.errorCount == errorCount else { return }
+    guard sheet.isWhole, matrix.names.count - before == sheet.names.count else {
+      matrix.isWrong = true
+      return
+    }
     if sheet.rowOffsets.isEmpty { return warnOfNothing(in: file, at: node) }
+    matrix.files.append(
+      Matrix.File(names: before..<matrix.names.count, file: file, isSheet: true))
     factor.values = sheet.cells.map { texts.number(of: $0) }
     var first: [Int32: Int] = [:]
     for (row, offset) in sheet.rowOffsets.enumerated() {
       let value = factor.values[row * sheet.names.count]
       if texts[value].isEmpty {
+        matrix.isWrong = true
         mistakes.error(
           file.place(offset),
           "`\(matrix.names[before].string)` is empty here, and it is what the leg is named by")
       } else if let other = first[value] {
+        matrix.isWrong = true
         reportTwice(
           texts[value], file.place(offset), .entry("rows", matrix.names[before]),
           file.place(other))

@@ -129,7 +129,7 @@ struct MatrixReader {
       Mistakes.Mistake(
         severity: .error, place: place,
         message: "`\(text.string)` stands twice in \(subject.description): two legs would be alike",
-        notes: [(first, "the first one")]))
+        notes: [.init(place: first, message: "the first one")]))
   }
 
   // MARK: Axes that are made
@@ -163,7 +163,7 @@ struct MatrixReader {
     switch key {
     case .range: factor.range = readRange(place.value)
     case .glob: factor.values = readGlob(place.value)
-    case .lines: factor.values = readLines(place.value, subject)
+    case .lines: factor.values = readLines(place.value, subject, factor.names)
     case .file, .after: break
     }
   }
@@ -235,20 +235,27 @@ struct MatrixReader {
     }
   }
 
-  private mutating func readLines(_ node: Node, _ subject: Subject) -> [Int32] {
-    guard let file = readFile(node, Subject(AxisKey.lines)),
-      TextFile.isReadable(file, mistakes)
-    else { return [] }
+  private mutating func readLines(
+    _ node: Node, _ subject: Subject, _ names: Range<Int>
+  ) -> [Int32] {
+    guard let file = readFile(node, Subject(AxisKey.lines)) else { return [] }
+    guard TextFile.isReadable(file, mistakes) else {
+      matrix.isWrong = true
+      return []
+    }
+    matrix.files.append(Matrix.File(names: names, file: file, isSheet: false))
     var list: [Int32] = []
     var first: [Int32: Int] = [:]
     TextFile.forEachLine(file.text) { line, offset in
       if list.count == Family.mostLegs {
+        matrix.isWrong = true
         mistakes.error(
           file.place(offset), "the file has more than \(Family.mostLegs) lines")
         return false
       }
       let value = texts.number(of: line)
       if let before = first[value] {
+        matrix.isWrong = true
         reportTwice(line, file.place(offset), subject, file.place(before))
       } else {
         first[value] = offset

@@ -14,6 +14,8 @@ struct Sheet {
   private(set) var cells: [Text] = []
   /// Where each row begins in the file.
   private(set) var rowOffsets: [Int] = []
+  /// Whether nothing is wrong with it.
+  private(set) var isWhole = true
 
   private let file: SourceFile
   private let mistakes: Mistakes
@@ -29,8 +31,20 @@ struct Sheet {
     self.store = store
     isQuoted = file.displayPath.hasSuffix(".csv")
     separator = UInt8(ascii: isQuoted ? "," : "\t")
-    guard TextFile.isReadable(file, mistakes) else { return }
-    readRows()
+    isWhole = TextFile.isReadable(file, mistakes)
+    if isWhole { readRows() }
+  }
+
+  /// Where a cell of a row stands in the file.
+  mutating func offset(row number: Int, column: Int) -> Int {
+    row.removeAll(keepingCapacity: true)
+    _ = readRow(from: rowOffsets[number])
+    return row[column].offset
+  }
+
+  private mutating func report(_ offset: Int, _ message: String, help: String? = nil) {
+    isWhole = false
+    mistakes.error(file.place(offset), message, help: help)
   }
 
   private mutating func readRows() {
@@ -45,7 +59,7 @@ struct Sheet {
         continue
       }
       if rowOffsets.count == Family.mostLegs {
-        mistakes.error(file.place(start), "the file has more than \(Family.mostLegs) rows")
+        report(start, "the file has more than \(Family.mostLegs) rows")
         return
       }
       addRow(at: start)
@@ -55,8 +69,8 @@ struct Sheet {
   private mutating func addRow(at start: Int) {
     guard row.count == names.count else {
       let isLong = row.count > names.count
-      mistakes.error(
-        file.place(isLong ? row[names.count].offset : start),
+      report(
+        isLong ? row[names.count].offset : start,
         "this row has \(row.count) column\(row.count == 1 ? "" : "s"), and there are"
           + " \(names.count) names in the first line",
         help: isLong
@@ -109,15 +123,15 @@ struct Sheet {
     }
     row.append(Cell(text: store.finish(), offset: begin))
     if position == text.count {
-      mistakes.error(file.place(begin), "a quoted value is not closed")
+      report(begin, "a quoted value is not closed")
       return position
     }
     position += 1
     let end = position
     while position < text.count, text[position] != 10, text[position] != separator { position += 1 }
     if !withoutReturn(end, position).isEmpty {
-      mistakes.error(
-        file.place(end), "a quoted value goes on behind its closing quote",
+      report(
+        end, "a quoted value goes on behind its closing quote",
         help: "a quote within the value is written twice: \"\"")
     }
     return position

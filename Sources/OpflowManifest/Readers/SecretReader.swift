@@ -125,7 +125,8 @@ struct SecretReader {
       Mistakes.Mistake(
         severity: .error, place: values.document.place(name.node),
         message: SecretText.isSet(name.text, as: set?.variable ?? name.text),
-        help: SecretText.helpForSet, notes: set.map { [($0.place, "it is set here")] } ?? []))
+        help: SecretText.helpForSet,
+        notes: set.map { [.init(place: $0.place, message: "it is set here")] } ?? []))
   }
 
   /// Adds those that the headers of a download speak of.

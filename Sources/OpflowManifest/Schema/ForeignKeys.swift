@@ -85,6 +85,7 @@ enum ForeignKeys {
     ("container", TaskKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
     ("stage", TaskKey.owner, "what comes after what follows from `needs`"),
     ("parallel", TaskKey.owner, "tasks run at once as far as `needs` and `max_parallel` let them"),
+    ("strategy", TaskKey.owner, "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
     ("before_script", TaskKey.owner, "put it at the beginning of `run`"),
     ("silent", TaskKey.owner, "`opflow run --output quiet` shows failures only"),
     ("status", TaskKey.owner, "nothing is up to date by a check; let `run` find out"),
@@ -118,9 +119,35 @@ enum ForeignKeys {
     ("env_files", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
   ]
 
+  /// The same for keys of a task that mean another thing with each value.
+  private static let advicesByValue:
+    [(foreign: StaticString, value: StaticString, help: StaticString)] = [
+      ("when", "manual", "write `manual: true`"),
+      ("when", "always", "write `finally: true`, or `on: finished` with each of its `needs`"),
+      ("when", "on_failure", "say so of what it needs: `needs: [{ task: ID, on: failure }]`"),
+      ("when", "on_success", "leave it out: a task runs when what it needs succeeded"),
+      ("when", "never", "write `if: false`"),
+      ("when", "delayed", "let `run` begin with `sleep`"),
+    ]
+
   /// What to do instead of a key that other tools have; nil for one that needs no such word.
-  static func advice(for text: Text, owner: StaticString) -> String? {
-    advices.first { text == $0.foreign && $0.owner.description == owner.description }?
+  ///
+  /// - Parameter value: of the key, where it is a scalar.
+  static func advice(for text: Text, value: Text?, owner: StaticString) -> String? {
+    let isOfTask = owner.description == TaskKey.owner.description
+    if isOfTask, let value,
+      let advice = advicesByValue.first(where: { text == $0.foreign && value == $0.value })
+    {
+      return advice.help.description
+    }
+    // GitLab has both the matrix and the number of copies there.
+    if isOfTask, text == "parallel" {
+      guard let value else { return "an axis stands under `matrix`: `matrix: { NAME: [a, b] }`" }
+      if let count = CoreSchema.integer(value), count > 0 {
+        return "copies with a number each are `matrix: { n: { range: [1, \(count)] } }`"
+      }
+    }
+    return advices.first { text == $0.foreign && $0.owner.description == owner.description }?
       .help.description
   }
 

@@ -138,7 +138,7 @@ struct MapReader {
       Mistakes.Mistake(
         severity: .error, place: document.place(key),
         message: "the key `\(name.string)` stands twice in this map",
-        notes: [(document.place(first), "the first `\(name.string)`")]))
+        notes: [.init(place: document.place(first), message: "the first `\(name.string)`")]))
   }
 
   /// Returns the key that was probably meant; nil too where there are more mistakes than are shown.
@@ -162,7 +162,8 @@ struct MapReader {
         help: "what other tools call so is not supported yet")
       return nil
     }
-    let advice = ForeignKeys.advice(for: name, owner: owner)
+    let advice = ForeignKeys.advice(
+      for: name, value: document.scalarText(key.value), owner: owner)
     let nearest = foreign ?? (advice == nil ? Suggestion.nearest(to: name, among: names) : nil)
     mistakes.error(
       document.place(key), "unknown key `\(name.string)` in \(owner)",

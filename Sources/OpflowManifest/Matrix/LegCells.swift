@@ -1,0 +1,116 @@
+/// Finds where the values of a leg stand that a text is made of, where that is in a sheet or in lines
+/// of a file: what is wrong there is to be mended there. Nothing is looked up before there is a
+/// mistake.
+final class LegCells {
+  /// Which leg is read.
+  var leg = 0
+
+  private let family: Family
+  private let document: YAMLDocument
+  private let texts: MatrixTexts
+  private let mistakes: Mistakes
+  private let store = TextStore()
+  /// The names that the text at a place speaks of, as far as files have their values.
+  private var namesAt: [Place: [Int]] = [:]
+  /// By the number of a file: what was read of it again.
+  private var tables: [UInt32: Table] = [:]
+
+  private struct Table {
+    /// Of a file that is one.
+    var sheet: Sheet?
+    /// By the value that names it: the row of a sheet, or where a line begins.
+    var rows: [Int32: Int] = [:]
+  }
+
+  /// Nil where no file has values of the family.
+  init?(_ family: Family, _ document: YAMLDocument, _ texts: MatrixTexts, _ mistakes: Mistakes) {
+    if family.files.isEmpty { return nil }
+    self.family = family
+    self.document = document
+    self.texts = texts
+    self.mistakes = mistakes
+  }
+
+  /// - Parameter place: where a text begins, or an expression in it.
+  func find(at place: Place) -> [LegCell] {
+    guard place.file == document.file.number else { return [] }
+    return names(at: place).compactMap { cell(of: $0) }
+  }
+
+  private func cell(of name: Int) -> LegCell? {
+    guard let source = family.files.first(where: { $0.names.contains(name) }) else { return nil }
+    let first = source.names.lowerBound
+    var table = tables[source.file.number] ?? read(source)
+    defer { tables[source.file.number] = table }
+    // A leg of `include` need not be in the file.
+    guard let row = table.rows[family.value(first, of: leg)] else { return nil }
+    let offset = table.sheet?.offset(row: row, column: name - first) ?? row
+    return LegCell(
+      name: family.names[name], value: texts[family.value(name, of: leg)],
+      place: source.file.place(offset))
+  }
+
+  private func read(_ source: Matrix.File) -> Table {
+    // Reported on before.
+    mistakes.mute()
+    defer { mistakes.unmute() }
+    var table = Table()
+    if source.isSheet {
+      let sheet = Sheet(source.file, mistakes, store: store)
+      for row in sheet.rowOffsets.indices {
+        if let value = texts.knownNumber(of: sheet.cells[row * sheet.names.count]) {
+          table.rows[value] = row
+        }
+      }
+      table.sheet = sheet
+    } else {
+      TextFile.forEachLine(source.file.text) { line, offset in
+        if let value = texts.knownNumber(of: line) { table.rows[value] = offset }
+        return true
+      }
+    }
+    return table
+  }
+
+  // MARK: Names
+
+  private func names(at place: Place) -> [Int] {
+    if let known = namesAt[place] { return known }
+    var names: [Int] = []
+    let text = scalar(at: place.offset)
+    var rest = 0
+    while let start = Self.firstName(in: text, from: rest) {
+      let end = text[start...].firstIndex { !ASCII.continuesName($0) } ?? text.count
+      if let name = family.index(of: text.part(start..<end)), !names.contains(name),
+        family.files.contains(where: { $0.names.contains(name) })
+      {
+        names.append(name)
+      }
+      rest = end
+    }
+    namesAt[place] = names
+    return names
+  }
+
+  private static let prefix = Array("matrix.".utf8)
+
+  /// Behind the next `matrix.`.
+  private static func firstName(in text: Text, from start: Int) -> Int? {
+    var position = start
+    while position + prefix.count <= text.count {
+      if text.part(position..<text.count).starts(with: prefix) { return position + prefix.count }
+      position += 1
+    }
+    return nil
+  }
+
+  /// The text that begins there, up to its quote or the end of the line.
+  private func scalar(at offset: Int) -> Text {
+    let source = document.source
+    guard offset < source.count else { return source.part(source.count..<source.count) }
+    let first = source[offset]
+    let isQuoted = first == UInt8(ascii: "\"") || first == UInt8(ascii: "'")
+    let end = source[(offset + 1)...].firstIndex { $0 == 10 || isQuoted && $0 == first }
+    return source.part(offset..<(end ?? source.count))
+  }
+}
