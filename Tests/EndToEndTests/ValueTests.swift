@@ -230,6 +230,43 @@ struct ValueTests {
     #expect(resume.errors.contains("a runs again: output missing"), "\(resume)")
   }
 
+  @Test(arguments: [
+    #"env: { V: "${{ needs.a.v }}" }, run: 'echo "b $V" >> trace; test -e ok'"#,
+    #"if: needs.a.v == '1', run: 'echo "b 1" >> trace; test -e ok'"#,
+    #"run: 'echo "b $(cat $OPFLOW_NEEDS/a/v)" >> trace; test -e ok'"#,
+  ])
+  func `a value that nobody was to read is made once somebody is`(_ reader: String) throws {
+    let head = "tasks:\n  a: { run: ./leave }\n  c: { run: ./leave }\n"
+    let place = try Workplace(head + "  b: { needs: [a, c], run: 'test -e ok' }\n")
+    try place.writeProgram(
+      "leave", "#!/bin/sh\necho $OPFLOW_TASK >> trace\necho 1 > $OPFLOW_VALUES/v\n")
+    try place.opflow("run", "-j", "1", status: 1)
+    // In a drive of its own, which does not come to the reader.
+    try place.write("opflow.yaml", head + "  b: { needs: [a], \(reader) }\n")
+    try place.opflow("resume", "--only", "c", status: 1)
+    let resume = try place.opflow("resume", status: 1)
+    #expect(place.lines() == ["a", "c", "a", "b 1"], "\(resume)")
+    #expect(resume.errors.contains("a runs again: output missing"), "\(resume)")
+    try place.write("ok", "")
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "c", "a", "b 1", "b 1"])
+  }
+
+  @Test func `who was read and left nothing does not run again for that`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        b: { needs: a, env: { V: "${{ needs.a.v || 'none' }}" }, run: 'echo "b $V" >> trace; test -e ok' }
+      """)
+    try place.opflow("run", status: 1)
+    try place.write("ok", "")
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "b none", "b none"])
+    #expect(
+      try place.journal().first { $0.event == "success" && $0.task == "a" }?.values["values"] == "")
+  }
+
   @Test func `hashes of values stand in the journal, and a hash of what was read`() throws {
     let place = try Workplace(
       """

@@ -181,6 +181,9 @@ extension Drive {
         "\(plan.nameString(task)): it was to read try \(attempt) of \(name), and was told of"
           + " \(told[need].map { "\($0)" } ?? "none")")
     }
+    if initial[need.index] == .succeeded {
+      return !(valuesBefore[need]?.contains { $0.name == "v" } ?? false)
+    }
     return attempt == 0 || tasks[need.index].value == nil
   }
 

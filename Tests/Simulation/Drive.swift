@@ -21,6 +21,8 @@ struct Drive {
   var random: SplitMix64
   var engine: Engine
   let durability: Durability
+  /// What tasks left in earlier drives.
+  let valuesBefore: [TaskID: [TaskValue]]
   var file: ImaginedFile
   var ledger: Ledger
   var now = Instant(nanoseconds: 1_000_000_000)
@@ -67,6 +69,7 @@ struct Drive {
     self.options = options
     initial = entering.initial
     owesFinally = entering.owesFinally
+    valuesBefore = entering.values
     self.random = random
     self.checkInterval = checkInterval
     firstByte = file.bytes.count

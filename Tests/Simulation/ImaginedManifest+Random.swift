@@ -60,7 +60,7 @@ extension ImaginedManifest {
   package mutating func edit(_ random: inout SplitMix64) {
     guard !tasks.isEmpty else { return }
     let victim = random.below(tasks.count)
-    switch random.below(6) {
+    switch random.below(7) {
     case 0, 1, 2: tasks[victim].version += 1
     case 3:
       let name = tasks[victim].name
@@ -76,7 +76,13 @@ extension ImaginedManifest {
       task.givePolicies(&random)
       task.flags.remove(.finally)
       tasks.append(task)
-    default: tasks[victim].flags.formSymmetricDifference(.conditionFalse)
+    case 5: tasks[victim].flags.formSymmetricDifference(.conditionFalse)
+    default:
+      // It reads what nobody was to read before.
+      guard !tasks[victim].isDownload,
+        let need = tasks[victim].needs.randomElement(using: &random)?.task
+      else { return }
+      if random.chance(50) { tasks[victim].reads = need } else { tasks[victim].decidedBy = need }
     }
     if tasks.isEmpty { tasks.append(Task(name: "last")) }
   }

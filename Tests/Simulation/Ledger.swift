@@ -72,6 +72,9 @@ struct KnownTask {
   /// The same, whatever a resume made of it since, unless the task was asked for.
   var wasCutShort = false
   var attempts: Int32 = 0
+  /// What it left for others, where that was kept, and a hash of what it read.
+  var left: [TaskValue]?
+  var with: UInt64?
 
   mutating func take(_ line: Transition, _ item: Ledger.Item) {
     defer { wasCutShort = wasCutShort(since: line) }
@@ -84,6 +87,7 @@ struct KnownTask {
       why = line.why
       status = line.outcome.status
       fingerprint = item.fingerprint
+      (left, with) = (line.values, line.with)
       settle = item.sequence
       // Its `if` could not be decided: it never began.
       if line.event == .failure, line.outcome.reason == .value, line.attempt == 0 {
@@ -102,6 +106,7 @@ struct KnownTask {
       if line.outcome.reason == .revoked { attempts = line.attempt - 1 }
     case .resume:
       end = nil
+      (left, with) = (nil, nil)
       settle = 0
       isCutShort = line.event == .resume(.interrupted)
     case .pause, .proceed: break

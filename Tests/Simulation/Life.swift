@@ -64,10 +64,15 @@ package struct Life {
     var request = isUndisturbed ? ResumeRequest() : randomRequest(plan)
     let (history, isNew) = try recover(plan)
     request.values = Self.values(history)
-    let decision = ResumeDecision(plan: plan, history: history, request: request)
+    let missing = request.outputMissing
+    let lost = !isUndisturbed && random.chance(10) ? randomSet(plan) : nil
+    let decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
+      !(lost?.contains($0) ?? false)
+    }
     if isExact {
       try ResumeCheck(
-        plan: plan, history: history, request: request, decision: decision, known: ledger.known()
+        plan: plan, history: history, request: request, decision: decision, known: ledger.known(),
+        outputMissing: missing, valuesLost: lost
       ).check()
     } else {
       try checkClaims(plan, history)
@@ -281,7 +286,9 @@ package struct Life {
     let (history, _) = try recover(plan)
     var request = ResumeRequest()
     request.values = Self.values(history)
-    let decision = ResumeDecision(plan: plan, history: history, request: request)
+    let decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
+      _ in true
+    }
     if decision.startsAnything { throw Finding("a finished run would start something again") }
   }
 }

@@ -8,6 +8,9 @@ struct ResumeCheck {
   let decision: ResumeDecision
   /// By name, from the ledger.
   let known: [String: KnownTask]
+  /// Tasks that lack their output, and such whose values are lost.
+  let outputMissing: TaskSet?
+  let valuesLost: TaskSet?
 
   func check() throws(Finding) {
     for index in plan.topologicalOrder { try check(TaskID(index)) }
@@ -126,7 +129,9 @@ struct ResumeCheck {
     switch known.end {
     case .success, .failure:
       if !known.endedWell { return try checkKeptFailure(task, known) }
-      if let reason = reasonToRun(task, known) { throw fault(task, "kept though \(reason)") }
+      if let reason = reasonToRun(task, known, isCertain: true) {
+        throw fault(task, "kept though \(reason)")
+      }
     case .skip:
       if known.why == .skipped(.condition), plan.lateCondition(task) != nil, !isWished(task) {
         if let reason = needThatRuns(task, known.settle) {
@@ -157,21 +162,58 @@ struct ResumeCheck {
   private func checkRuns(_ task: TaskID, _ known: KnownTask) throws(Finding) {
     guard known.endedWell, !isAsked(task) else { return }
     if plan.flags(task).contains(.finally), decision.startsAnything { return }
-    if reasonToRun(task, known) == nil {
+    if reasonToRun(task, known, isCertain: false) == nil {
       throw fault(task, "a proven success runs again, told as \(decision[task])")
     }
   }
 
   /// Why a task that ended well has to run again; nil when it has not.
-  private func reasonToRun(_ task: TaskID, _ known: KnownTask) -> String? {
+  ///
+  /// - Parameter isCertain: that it has to; else that it may.
+  private func reasonToRun(_ task: TaskID, _ known: KnownTask, isCertain: Bool) -> String? {
     if known.fingerprint != plan.fingerprint(task).whole { return "its definition changed" }
-    if known.end == .success, request.outputMissing?.contains(task) ?? false {
+    if plan.flags(task).contains(.readsValues), known.with != valuesRead(by: task) {
+      return "it read other values"
+    }
+    if known.end == .success, outputMissing?.contains(task) ?? false {
       return "its output is missing"
+    }
+    if let reader = readerThatLacks(task, known, isCertain: isCertain) {
+      return "\(plan.nameString(reader)) runs and reads its values, which are not there"
     }
     if known.end == .failure, !plan.allowsFailure(task, known.status, known.why?.endReason) {
       return "its failure is not allowed any more"
     }
     return needThatRuns(task, known.start)
+  }
+
+  private func valuesRead(by task: TaskID) -> UInt64 {
+    plan.valueDigest(of: task) { need in known(need).left ?? [] }
+  }
+
+  /// A task that runs, and reads of this one what was lost or never kept.
+  private func readerThatLacks(
+    _ task: TaskID, _ known: KnownTask, isCertain: Bool
+  ) -> TaskID? {
+    guard known.end == .success, !isWished(task),
+      known.left.map({ !$0.isEmpty && valuesLost?.contains(task) ?? false }) ?? true
+    else { return nil }
+    return plan.dependents(task).lazy.map { TaskID(plan.dependentTargets[$0]) }.first { reader in
+      guard case .run = decision[reader], plan.valueSources(of: reader).contains(task) else {
+        return false
+      }
+      return !isWished(reader) && (!isCertain || isCertainToStart(reader))
+    }
+  }
+
+  private func isCertainToStart(_ task: TaskID) -> Bool {
+    plan.needs(task).allSatisfy { edge in
+      guard case .keep(let state, let reason) = decision[TaskID(plan.needTargets[edge])] else {
+        return false
+      }
+      return state.meets(
+        plan.needCondition(edge), skippedUpstream: reason?.isUpstream ?? false)
+    }
   }
 
   private func needThatRuns(_ task: TaskID, _ start: UInt64) -> String? {

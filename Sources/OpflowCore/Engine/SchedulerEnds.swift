@@ -25,7 +25,7 @@ extension Scheduler {
       stop(.ioError, at: now, into: &actions)
     case nil where outcome.isSuccess:
       transition.fingerprint = plan.fingerprint(task)
-      if !values.isEmpty { transition.values = values }
+      if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let with = valuesRead(by: task) { transition.with = with }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value:

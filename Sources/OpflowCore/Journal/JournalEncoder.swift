@@ -70,8 +70,7 @@ package struct JournalEncoder: Sendable {
       fetched.begin(.with)
       fetched.hexadecimal(with, digitCount: 16)
     }
-    let values = transition.values
-    if !values.isEmpty { fetched.field(.values, ValueList.text(values)) }
+    if let values = transition.values { fetched.field(.values, ValueList.text(values)) }
     let room = 512 + 2 * (task.count + culprit.count + texts) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in
       line.appendHeader(

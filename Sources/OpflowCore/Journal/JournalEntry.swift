@@ -193,7 +193,7 @@ package struct Transition: Sendable, Equatable {
     var what = ""
     var left: LeftBehind?
     var fetch: FetchRecord?
-    var values: [TaskValue] = []
+    var values: [TaskValue]?
     var with: UInt64?
   }
 
@@ -248,8 +248,9 @@ package struct Transition: Sendable, Equatable {
     set { details.left = newValue }
   }
 
-  /// Of a `success`: what the task left for others.
-  package var values: [TaskValue] {
+  /// Of a `success`: what the task left for others; nil where nobody was to read it, so that nothing of
+  /// it was kept.
+  package var values: [TaskValue]? {
     get { details.values }
     set { details.values = newValue }
   }

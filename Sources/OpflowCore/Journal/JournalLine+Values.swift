@@ -1,7 +1,7 @@
 extension JournalLine {
   /// What a task left for others, and a hash of what it read of them, as the line's fields tell.
-  var values: (left: [TaskValue], with: UInt64?) {
-    var left: [TaskValue] = []
+  var values: (left: [TaskValue]?, with: UInt64?) {
+    var left: [TaskValue]?
     var with: UInt64?
     for field in fields {
       switch field.key {

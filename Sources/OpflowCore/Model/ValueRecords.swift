@@ -1,6 +1,7 @@
 /// What a journal tells of values that tasks leave for each other: for a plan in which some are read.
 package struct ValueRecords: Sendable {
-  /// Of tasks that succeeded, without texts, which no line has.
+  /// Of tasks that succeeded, without texts, which no line has. None of those whose values nobody was to
+  /// read then: nothing of them was kept.
   package private(set) var left: [TaskID: [TaskValue]] = [:]
   /// A hash of what tasks read with which they ended.
   private var read: [TaskID: UInt64] = [:]
@@ -19,7 +20,7 @@ package struct ValueRecords: Sendable {
       read[task] = nil
     case .success, .failure:
       let values = line.values
-      left[task] = event == .success && !values.left.isEmpty ? values.left : nil
+      left[task] = event == .success ? values.left : nil
       read[task] = values.with
     case .retry, .skip, .cancel, .interrupt, .pause, .proceed: break
     }

@@ -55,10 +55,16 @@ package struct ResumeDecision: Sendable {
   private var followers: [TaskID] = []
 
   package init(plan: Plan, history: RunModel, request: ResumeRequest = ResumeRequest()) {
+    self.init(deciding: Input(plan: plan, history: history, request: request))
+    forgetNeeds()
+  }
+
+  /// Still knows which tasks lack their needs.
+  init(deciding input: Input) {
+    let (plan, history, request) = (input.plan, input.history, input.request)
     verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
     lacksNeeds = [Bool](repeating: false, count: plan.taskCount)
     removed = history.removed
-    let input = Input(plan: plan, history: history, request: request)
     var firstStarted: TaskID?
     for index in plan.topologicalOrder {
       let task = TaskID(index)
@@ -71,8 +77,10 @@ package struct ResumeDecision: Sendable {
       if firstStarted == nil, starts(task, input) { firstStarted = task }
     }
     decideFinally(input, firstStarted: firstStarted)
-    lacksNeeds = []
   }
+
+  /// Frees what only the decision itself looks at.
+  mutating func forgetNeeds() { lacksNeeds = [] }
 
   package subscript(task: TaskID) -> Verdict { verdicts[task.index] }
 

@@ -87,7 +87,7 @@ extension ResumeDecision {
     return input.plan.verdict(of: task, condition) { input.request.values[$0] ?? [] } == .fails
   }
 
-  private func willSkipByWish(_ task: TaskID, _ input: Input) -> Bool {
+  func willSkipByWish(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.flags(task).contains(.conditionFalse) || input.request.skips(task)
   }
 

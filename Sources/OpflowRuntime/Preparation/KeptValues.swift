@@ -19,8 +19,6 @@ struct KeptValues {
     hasSucceeded = { history[$0].state == .succeeded }
   }
 
-  var isEmpty: Bool { left.isEmpty }
-
   /// Those of all tasks, with the texts that an `if` may read. A text that is not there any more is told
   /// as none.
   func withTexts() -> [TaskID: [TaskValue]] {
@@ -61,35 +59,5 @@ struct KeptValues {
     else { return nil }
     let text = ValueRules.value(ofFile: bytes)
     return Hash.xxh3(text) == value.hash ? text : nil
-  }
-}
-
-extension ResumeDecision {
-  /// Decides, and again as long as what a task is to read is found to be lost: the task that left it then
-  /// runs once more.
-  static func heedingValues(
-    _ plan: Plan, _ history: RunModel, _ request: inout ResumeRequest, _ folder: RunFolder
-  ) -> ResumeDecision {
-    guard plan.hasLateItems, !history.values.left.isEmpty else {
-      return ResumeDecision(plan: plan, history: history, request: request)
-    }
-    let kept = KeptValues(folder, plan, history)
-    request.values = kept.withTexts()
-    var seen: Set<TaskID> = []
-    while true {
-      let decision = ResumeDecision(plan: plan, history: history, request: request)
-      var isAgain = false
-      for index in plan.tasks {
-        guard case .run = decision[TaskID(index)] else { continue }
-        for need in plan.valueSources(of: TaskID(index)) {
-          guard case .keep = decision[need], seen.insert(need).inserted, !kept.areThere(need)
-          else { continue }
-          request.outputMissing = request.outputMissing ?? TaskSet(taskCount: plan.taskCount)
-          request.outputMissing?.insert(need)
-          isAgain = true
-        }
-      }
-      if !isAgain { return decision }
-    }
   }
 }

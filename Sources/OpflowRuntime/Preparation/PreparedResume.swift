@@ -46,7 +46,11 @@ package struct PreparedResume {
     request.added = found.added
     request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
-    decision = ResumeDecision.heedingValues(plan, history, &request, folder)
+    let values = KeptValues(folder, plan, history)
+    request.values = values.withTexts()
+    decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
+      values.areThere($0)
+    }
     self.request = request
 
     var entry = ResumeEntry(planKey: plan.key.description, opflowVersion: Version.text)
