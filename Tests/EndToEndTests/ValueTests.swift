@@ -398,6 +398,39 @@ struct ValueTests {
     #expect(place.lines("none") == ["none"])
   }
 
+  @Test func `of a family no leg of which succeeded a value is empty`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        empty: { matrix: { n: { glob: "*.none" } }, run: "true" }
+        off: { matrix: { n: [1, 2] }, if: "false", run: "true" }
+        one: { matrix: { n: [1] }, if: "false", run: "true" }
+        failed: { matrix: { n: [1, 2] }, allow_failure: true, run: "echo x > $OPFLOW_VALUES/v; exit 1" }
+        mixed: { matrix: { n: [1, 2] }, run: "test $N = 1 || exit 9", env: { N: "${{ matrix.n }}" }, allow_failure: [9] }
+        all:
+          needs: [empty, off, one, failed]
+          env: { V: "<${{ needs.empty.v }}${{ needs.off.v }}${{ needs.one.v }}${{ needs.failed.v }}>" }
+          run: 'echo "$V" >> trace'
+        default: { needs: off, env: { V: "${{ needs.off.v || 'none' }}" }, run: 'echo "$V" >> trace' }
+        leg: { needs: ["off[n=1]"], env: { V: "<${{ needs.off.v }}>" }, run: 'echo "leg $V" >> trace' }
+        yes: { needs: empty, if: "needs.empty.v == ''", run: echo yes >> trace }
+        no: { needs: off, if: needs.off.v, run: echo no >> trace }
+        misspelt: { needs: mixed, env: { V: "${{ needs.mixed.v }}" }, run: echo misspelt >> trace }
+      """)
+    let run = try place.opflow("run", "-j", "1", status: 1)
+    #expect(place.lines().sorted() == ["<>", "leg <>", "none", "yes"], "\(run)")
+    #expect(
+      run.errors.contains("`needs.mixed[n=1].v` is missing: task mixed[n=1] left no value v"),
+      "\(run)")
+    let status = try place.status()
+    #expect(status["misspelt"]?.reason == "value")
+    #expect(status["no"]?.reason == "if")
+    // What was skipped by it is so still.
+    let resume = try place.opflow("resume", status: 1)
+    #expect(place.lines().count == 4, "\(resume)")
+  }
+
   @Test func `an included task reads by the names of its file`() throws {
     let place = try Workplace(
       """

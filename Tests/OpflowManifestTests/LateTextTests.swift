@@ -101,6 +101,22 @@ struct LateTextTests {
     #expect(missing.text(plan) == "`needs.a.v` is missing: task a left no value v")
   }
 
+  @Test(arguments: ["{ n: [1, 2] }", "{ n: [1] }", "{ n: { glob: none-such-* } }"])
+  func `of a family no leg of which succeeded a value is the empty text`(
+    _ matrix: String
+  ) throws {
+    let plan = try plan(
+      "tasks: { a: { matrix: \(matrix), run: x }, b: { needs: a, run: x, env: { V: '${{ needs.a.v }}' } } }"
+    )
+    let b = try plan.id("b")
+    let program = try #require(plan.lateItems(b).first).program
+    #expect(plan.evaluate(program, of: b) { _, _ in .noSuccess } == .text([]))
+    guard case .lacking = plan.evaluate(program, of: b, find: { _, _ in .absent }) else {
+      Issue.record("a name that no leg has is not missing")
+      return
+    }
+  }
+
   @Test func `an id may have any letter that ids have`() throws {
     let plan = try plan(
       """

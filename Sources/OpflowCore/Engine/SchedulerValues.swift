@@ -64,13 +64,14 @@ extension Scheduler {
     }
   }
 
-  private func valuesLeft(by task: TaskID) -> [TaskValue] { hasValues(task) ? values[task] : [] }
+  /// Nil for one that did not succeed.
+  private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 
   /// A hash of the values that a task read and of its arguments; nil where it has neither.
   func valuesRead(by task: TaskID) -> UInt64? {
     let arguments = values.arguments.flatMap { $0.task == task ? $0.words : nil }
     guard plan.flags(task).contains(.readsValues) || arguments != nil else { return nil }
-    return plan.valueDigest(of: task, arguments: arguments ?? []) { valuesLeft(by: $0) }
+    return plan.valueDigest(of: task, arguments: arguments ?? []) { valuesLeft(by: $0) ?? [] }
   }
 
   /// All that a task needs has ended, and its `if` waited for that.

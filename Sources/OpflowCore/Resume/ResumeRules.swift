@@ -84,7 +84,10 @@ extension ResumeDecision {
     guard record.why == .skipped(.condition), let condition = input.plan.lateCondition(task),
       needThatRuns(task, startedAt: record.settleSequence, input) == nil
     else { return false }
-    return input.plan.verdict(of: task, condition) { input.request.values[$0] ?? [] } == .fails
+    let verdict = input.plan.verdict(of: task, condition) { need in
+      input.history.state(need) == .succeeded ? input.request.values[need] ?? [] : nil
+    }
+    return verdict == .fails
   }
 
   func willSkipByWish(_ task: TaskID, _ input: Input) -> Bool {

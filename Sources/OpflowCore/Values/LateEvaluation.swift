@@ -27,7 +27,10 @@ package struct MissingValue: Equatable, Sendable {
 /// What is found where a value is looked for.
 package enum FoundValue: Equatable, Sendable {
   case text([UInt8])
+  /// The task succeeded, and left none of that name.
   case absent
+  /// The task did not succeed, and so left nothing.
+  case noSuccess
   case tooLong
 }
 
@@ -68,21 +71,33 @@ extension Plan {
     _ find: (TaskID, UnsafeRawBufferPointer) throws(Failure) -> FoundValue
   ) throws(Failure) -> LateResult {
     var lines: [UInt8]?
+    var hasSuccess = false
     var missing = MissingValue(need: .none, name: string(step.text))
-    for source in sources(of: step, task) {
+    let sources = sources(of: step, task)
+    for source in sources {
       switch try find(source, text(step.text)) {
       case .text(let text):
         if lines != nil { lines?.append(Field.lineFeed) }
         lines = (lines ?? []) + text
         if (lines?.count ?? 0) > Self.longestLateText { return .tooLong }
-      case .absent: if missing.need.isNone { missing.need = source }
+      case .absent:
+        if !hasSuccess { missing.need = source }
+        hasSuccess = true
+      case .noSuccess: if missing.need.isNone { missing.need = source }
       case .tooLong:
         missing.need = source
         missing.isTooLong = true
         return .lacking(missing)
       }
     }
-    return lines.map { .text($0) } ?? .lacking(missing)
+    if let lines { return .text(lines) }
+    // Of a family as many lines as there are; a name that is misspelt shows where a leg succeeded.
+    return !hasSuccess && sources.contains(where: isOfFamily) ? .text([]) : .lacking(missing)
+  }
+
+  /// Whether it is a leg, or stands for a family that has none.
+  private func isOfFamily(_ task: TaskID) -> Bool {
+    flags(task).contains(.emptyMatrix) || family(of: task) != nil
   }
 
   private static func combine(
@@ -141,12 +156,13 @@ package enum LateVerdict: Equatable, Sendable {
 extension Plan {
   /// What the late `if` of a task comes to.
   ///
-  /// - Parameter values: of the tasks that it needs, as far as they succeeded.
+  /// - Parameter values: of a task that it needs; nil where that did not succeed.
   package func verdict(
-    of task: TaskID, _ condition: ListIndex, values: (TaskID) -> [TaskValue]
+    of task: TaskID, _ condition: ListIndex, values: (TaskID) -> [TaskValue]?
   ) -> LateVerdict {
     let result = evaluate(condition, of: task) { need, name in
-      guard let value = values(need).first(where: { $0.name.utf8.elementsEqual(name) }) else {
+      guard let values = values(need) else { return .noSuccess }
+      guard let value = values.first(where: { $0.name.utf8.elementsEqual(name) }) else {
         return .absent
       }
       return value.text.map { .text($0) } ?? .tooLong

@@ -59,7 +59,7 @@ package struct NeededValues {
   }
 
   private func find(_ name: String, of need: TaskID) throws(ValueFault) -> FoundValue {
-    guard let attempt = attempts[need], attempt > 0 else { return .absent }
+    guard let attempt = attempts[need], attempt > 0 else { return .noSuccess }
     let stem = ValueFolder.name(of: plan.nameBytes(need), attempt: attempt)
     do throws(Errno) {
       let file = try File.open(
