@@ -121,7 +121,7 @@ final class DownloadWorker: WorkerRole {
   }
 
   func obey(_ order: WorkerOrder, at now: Instant) {
-    if case .values(let task, let attempt) = order { needed.note(task, attempt: attempt) }
+    needed.note(order)
     tell(.order(order), now)
   }
 

@@ -159,6 +159,28 @@ struct ValueTests {
     #expect(place.lines() == ["1"])
   }
 
+  @Test(arguments: [
+    #"env: { V: "${{ needs.a.v }}" }, run: echo read >> trace"#,
+    "run: echo $OPFLOW_NEEDS read >> trace",
+  ])
+  func `a value that somebody changes meanwhile is not read`(_ reader: String) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "echo a >> trace; echo 1 > $OPFLOW_VALUES/v" }
+        b: { needs: a, run: "test -e ok || { echo 2 > .opflow/runs/$OPFLOW_RUN/values/a.1/v; echo 3 > .opflow/runs/$OPFLOW_RUN/values/a.1/w; }" }
+        c: { needs: [a, b], \(reader) }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("`needs.a.v` is not what the task left: "), "\(run)")
+    #expect(place.lines() == ["a"])
+    #expect(try place.status()["c"]?.reason == "value")
+    // Left anew by the next drive.
+    try place.write("ok", "")
+    try place.opflow("resume")
+    #expect(place.lines().count == 3)
+  }
+
   @Test func `the largest that may be a value is one`() throws {
     let place = try Workplace(
       """
@@ -212,6 +234,25 @@ struct ValueTests {
     try place.opflow("resume", "--rerun", "a")
     #expect(place.lines().dropFirst(5).sorted() == ["a", "b other", "c other", "no"])
     #expect(try place.status()["d"]?.state == "skipped")
+  }
+
+  @Test func `what an earlier drive left is no value of a task that ran again and left none`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "test ! -e in || cp in $OPFLOW_VALUES/v" }
+        if: { needs: a, if: "(needs.a.v || 'none') == 'go'", run: echo if >> trace }
+        env: { needs: a, env: { V: "${{ needs.a.v || 'none' }}" }, run: echo $V >> trace }
+        file: { needs: a, run: "ls $OPFLOW_NEEDS >> trace" }
+      """)
+    try place.write("in", "go\n")
+    try place.opflow("run")
+    #expect(place.lines().sorted() == ["a", "go", "if"])
+    try place.shell("rm in; : > trace")
+    try place.opflow("resume", "--rerun", "a")
+    #expect(place.lines() == ["none"])
   }
 
   @Test func `a value that is lost is made anew`() throws {

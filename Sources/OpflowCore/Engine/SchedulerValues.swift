@@ -30,10 +30,12 @@ struct Values {
   mutating func end(
     _ task: TaskID, isSuccess: Bool
   ) -> (values: [TaskValue], fault: String?) {
-    if coming.isEmpty, faults.isEmpty { return ([], nil) }
+    if coming.isEmpty, faults.isEmpty, left.isEmpty { return ([], nil) }
     let fault = faults.removeValue(forKey: task)
-    guard let values = coming.removeValue(forKey: task), isSuccess else { return ([], fault) }
-    left[task] = values
+    let values = coming.removeValue(forKey: task) ?? []
+    guard isSuccess else { return ([], fault) }
+    // Of an earlier drive, too, nothing holds any more.
+    left[task] = values.isEmpty ? nil : values
     return (values, fault)
   }
 
@@ -45,12 +47,19 @@ struct Values {
 }
 
 extension Scheduler {
-  /// Tells a worker which values a task reads that it is to start: those of the tries that succeeded.
+  /// Tells a worker which values a task reads that it is to start: those of the tries that succeeded, as
+  /// the journal has them.
   func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout [EngineStep]) {
     guard plan.flags(task).contains(.readsValues) else { return }
+    let names = plan.valueNames(readBy: task)
     for need in plan.valueSources(of: task) {
+      let hasValues = hasValues(need)
       actions.append(
-        .order(worker, .values(need, attempt: hasValues(need) ? attempt[need.index] : 0)))
+        .order(worker, .values(need, attempt: hasValues ? attempt[need.index] : 0)))
+      guard hasValues else { continue }
+      for value in values[need] where names?.contains(value.name) ?? true {
+        actions.append(.order(worker, .value(need, name: value.name, hash: value.hash)))
+      }
     }
   }
 

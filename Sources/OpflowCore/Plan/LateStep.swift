@@ -115,6 +115,16 @@ extension Plan {
     }
     return sources
   }
+
+  /// The names of the values that a task reads of others; nil where it finds all that they left.
+  func valueNames(readBy task: TaskID) -> Set<String>? {
+    var names: Set<String> = []
+    for item in lateItems(task) {
+      if item.slot == .folder { return nil }
+      for step in steps(item.program) where step.count > 0 { names.insert(string(step.text)) }
+    }
+    return names
+  }
 }
 
 // MARK: - Validation

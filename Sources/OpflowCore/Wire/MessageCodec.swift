@@ -15,7 +15,7 @@
 //   pulse N                             pulse N
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
 //   values ID ATTEMPT                   value ID ATTEMPT NAME HASH [TEXT]
-//                                       fault ID ATTEMPT TEXT
+//   value ID NAME HASH                  fault ID ATTEMPT TEXT
 //   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
@@ -49,6 +49,9 @@ package enum MessageCodec {
       writer.raw("conclude\t")
       writer.raw(state.rawValue)
     case .values(let task, let attempt): writer.message("values", task, attempt)
+    case .value(let task, let name, let hash):
+      writer.message("value", task)
+      writer.value(name, hash)
     case .pulse(let number): writer.pulse(number)
     case .bye: writer.raw("bye")
     }
@@ -92,10 +95,7 @@ package enum MessageCodec {
       writer.cut(left.text, lineStart: start)
     case .value(let task, let attempt, let value):
       writer.message("value", task, attempt)
-      writer.tab()
-      writer.escaped(value.name)
-      writer.tab()
-      writer.hexadecimal(value.hash, digitCount: 16)
+      writer.value(value.name, value.hash)
       if let text = value.text {
         writer.tab()
         writer.escaped(text)
@@ -156,6 +156,11 @@ package enum MessageCodec {
     } else if word.equals("values") {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       order = .values(task, attempt: attempt)
+    } else if word.equals("value") {
+      guard let task = fields.task(), let value = fields.value(), value.text == nil else {
+        return nil
+      }
+      order = .value(task, name: value.name, hash: value.hash)
     } else if word.equals("bye") {
       order = .bye
     } else {
@@ -230,6 +235,13 @@ extension FieldWriter {
     message(word, task)
     tab()
     number(attempt)
+  }
+
+  fileprivate mutating func value(_ name: String, _ hash: UInt64) {
+    tab()
+    escaped(name)
+    tab()
+    hexadecimal(hash, digitCount: 16)
   }
 
   fileprivate mutating func pulse(_ number: Int32) {

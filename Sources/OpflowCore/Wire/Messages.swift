@@ -20,6 +20,8 @@ package enum WorkerOrder: Equatable, Sendable {
   /// The values that a task has are those of that try; 0: it has none. Before the start of a task that
   /// reads them.
   case values(TaskID, attempt: Int32)
+  /// One of them, by which its text is known; follows that.
+  case value(TaskID, name: String, hash: UInt64)
   case bye
 }
 
@@ -28,7 +30,7 @@ extension WorkerOrder {
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .values, .bye: nil
+    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .values, .value, .bye: nil
     }
   }
 }
@@ -55,7 +57,7 @@ package enum WorkerReport: Equatable, Sendable {
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 4
+  package static let currentVersion = 5
   /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.

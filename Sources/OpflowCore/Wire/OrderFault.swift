@@ -13,7 +13,7 @@ extension WorkerOrder {
         return "the run's plan cannot be used: \(error.message)"
       }
     case .revoke(let task, _), .stop(let task, _, _), .suspend(let task, _), .proceed(let task, _),
-      .watch(let task, _), .values(let task, _):
+      .watch(let task, _), .values(let task, _), .value(let task, _, _):
       return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
     case .conclude, .pulse, .bye: return nil
     }

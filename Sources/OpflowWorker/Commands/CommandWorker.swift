@@ -100,7 +100,7 @@ final class CommandWorker: WorkerRole {
 
   func obey(_ order: WorkerOrder, at now: Instant) {
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
-    if case .values(let task, let attempt) = order { needed.note(task, attempt: attempt) }
+    needed.note(order)
     tell(.order(order), now)
   }
 

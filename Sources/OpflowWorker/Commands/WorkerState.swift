@@ -179,7 +179,7 @@ package struct WorkerState {
       }
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
-    case .watch, .pulse, .values: break
+    case .watch, .pulse, .values, .value: break
     case .conclude(let state): conclusion = state
     case .bye:
       isLeaving = true

@@ -16,16 +16,22 @@ package struct LateValues {
 package struct NeededValues {
   private let plan: Plan
   private let folder: String
-  /// By task: the try whose values hold; 0 for none.
-  private var attempts: [TaskID: Int32] = [:]
+  /// Of tasks that have values: the try whose they are, and by name what is known of those that a task
+  /// reads.
+  private var left: [TaskID: (attempt: Int32, hashes: [String: UInt64])] = [:]
 
   package init(plan: Plan, runFolder: String) {
     self.plan = plan
     folder = runFolder + "/" + ValueFolder.name
   }
 
-  /// The values of a task are those of that try; 0: it has none.
-  package mutating func note(_ task: TaskID, attempt: Int32) { attempts[task] = attempt }
+  /// Takes in what an order tells of values.
+  package mutating func note(_ order: WorkerOrder) {
+    if case .values(let task, let attempt) = order {
+      left[task] = attempt > 0 ? (attempt, [:]) : nil
+    }
+    if case .value(let task, let name, let hash) = order { left[task]?.hashes[name] = hash }
+  }
 
   /// What a task reads; nil for one that reads nothing.
   package func late(of task: TaskID) throws(ValueFault) -> LateValues? {
@@ -59,19 +65,30 @@ package struct NeededValues {
   }
 
   private func find(_ name: String, of need: TaskID) throws(ValueFault) -> FoundValue {
-    guard let attempt = attempts[need], attempt > 0 else { return .noSuccess }
+    guard let left = left[need] else { return .noSuccess }
+    guard let hash = left.hashes[name] else { return .absent }
+    return .text(ValueRules.value(ofFile: try read(name, of: need, left.attempt, hash)))
+  }
+
+  /// The file of a value. One that is another by now is not what the journal says that the task reads.
+  private func read(
+    _ name: String, of need: TaskID, _ attempt: Int32, _ hash: UInt64
+  ) throws(ValueFault) -> [UInt8] {
     let stem = ValueFolder.name(of: plan.nameBytes(need), attempt: attempt)
+    let path = "\(folder)/\(stem)/\(name)"
+    let bytes: [UInt8]
     do throws(Errno) {
-      let file = try File.open(
-        "\(folder)/\(stem)/\(name)", [.readOnly, .noFollow, .nonblocking])
-      let bytes = try file.readAll(atMost: ValueRules.longestBytes + 2)
-      return .text(ValueRules.value(ofFile: bytes))
-    } catch .noSuchFile {
-      return .absent
+      let file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
+      bytes = try file.readAll(atMost: ValueRules.longestBytes + 2)
     } catch {
-      throw ValueFault(
-        what: "cannot read `needs.\(plan.nameString(need)).\(name)`: \(error)")
+      throw ValueFault(what: "cannot read `needs.\(plan.nameString(need)).\(name)`: \(error)")
     }
+    guard Hash.xxh3(ValueRules.value(ofFile: bytes)) == hash else {
+      throw ValueFault(
+        what: "`needs.\(plan.nameString(need)).\(name)` is not what the task left: \(path) was"
+          + " changed since")
+    }
+    return bytes
   }
 
   /// Makes the folder in which a task finds all that its needs left: `ID/NAME`, and `ID/NAME/LEG` of the
@@ -81,35 +98,48 @@ package struct NeededValues {
   func makeFolder(for task: TaskID, attempt: Int32) throws(ValueFault) -> String {
     let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
     let path = "\(folder)/\(name)"
-    do throws(Errno) {
-      // One of a try whose line is lost, which had the number too, and that of no value at all.
-      try Path.removeTree(name, in: folder)
-      try Path.makeDirectories(path, mode: 0o700)
+    do throws(ValueFault) {
+      try make(path, name)
       var made: Set<String> = []
-      func make(_ folder: String) throws(Errno) {
-        if made.insert(folder).inserted { try Path.makeDirectory(folder) }
-      }
       for need in plan.valueSources(of: task) {
-        guard let attempt = attempts[need], attempt > 0 else { continue }
-        let place = "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))"
+        guard let left = left[need] else { continue }
         let family = plan.family(of: need)
         let id = family.map { Array(plan.familyName($0).utf8) } ?? Array(plan.nameBytes(need))
         let own = "\(path)/\(LogName.stem(of: id))"
-        for name in try names(in: place) {
-          try make(own)
-          var target = "\(own)/\(name)"
-          if family != nil {
-            try make(target)
-            target += "/\(leg(need, familyBytes: id.count))"
+        for (name, hash) in left.hashes.sorted(by: { $0.key < $1.key }) {
+          let bytes = try read(name, of: need, left.attempt, hash)
+          var folders = [own]
+          if family != nil { folders.append("\(own)/\(name)") }
+          try Self.making { () throws(Errno) in
+            for folder in folders where made.insert(folder).inserted {
+              try Path.makeDirectory(folder)
+            }
+            let target =
+              family == nil
+              ? "\(own)/\(name)" : "\(own)/\(name)/\(leg(need, familyBytes: id.count))"
+            try File.open(target, [.writeOnly, .create, .exclusive], mode: 0o600).writeAll(bytes)
           }
-          let source = try File.open("\(place)/\(name)", [.readOnly, .noFollow, .nonblocking])
-          let bytes = try source.readAll(atMost: ValueRules.longestBytes + 2)
-          try File.open(target, [.writeOnly, .create, .exclusive], mode: 0o600).writeAll(bytes)
         }
       }
       return path
     } catch {
       try? Path.removeTree(name, in: folder)
+      throw error
+    }
+  }
+
+  private func make(_ path: String, _ name: String) throws(ValueFault) {
+    try Self.making { () throws(Errno) in
+      // One of a try whose line is lost, which had the number too, and that of no value at all.
+      try Path.removeTree(name, in: folder)
+      try Path.makeDirectories(path, mode: 0o700)
+    }
+  }
+
+  private static func making(_ body: () throws(Errno) -> Void) throws(ValueFault) {
+    do throws(Errno) {
+      try body()
+    } catch {
       throw ValueFault(what: "cannot make $OPFLOW_NEEDS: \(error)")
     }
   }
@@ -118,15 +148,6 @@ package struct NeededValues {
   func removeFolder(of task: TaskID, attempt: Int32) throws(Errno) {
     try Path.removeTree(
       ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt), in: folder)
-  }
-
-  private func names(in place: String) throws(Errno) -> [String] {
-    do throws(Errno) {
-      return try Path.names(in: place).filter { ValueRules.isName($0.utf8) }
-    } catch .noSuchFile {
-      // A download, or a task of an earlier drive that had no folder of its own.
-      return []
-    }
   }
 
   /// What stands between the brackets of a leg's id, in which `%XX` stands for most bytes already.
