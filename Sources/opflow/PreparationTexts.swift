@@ -28,6 +28,11 @@ extension CommandError {
     case .secrets(let secrets):
       let names = secrets.faults.map(\.name).joined(separator: ", ")
       self.init(.manifest, "secrets cannot be had: \(names)")
+    case .secretSet(let name):
+      self.init(
+        .usage,
+        "--set \(CleanText.string(name)): its value holds a secret, and is written down; list it under"
+          + " the task's `secrets`, and read it from the environment")
     case .noProcesses(let obstacle):
       self.init(.io, "cannot find the processes of tasks: \(obstacle)")
     }

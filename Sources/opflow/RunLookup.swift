@@ -40,6 +40,13 @@ enum RunLookup {
       return try state.run(reference)
     } catch {
       guard case .noSuchRun(let name) = error else { throw CommandError(error) }
+      if NearestFile.isManifest(name), Path.exists(name), !Path.isDirectory(name) {
+        let shown = CleanText.string(name)
+        throw CommandError(
+          .usage,
+          "there is no run of `\(shown)` in \(ShownPath(arguments).text(state.path));"
+            + " `opflow run \(shown)` starts one")
+      }
       throw CommandError(.usage, error.message + hint(name, state))
     }
   }
@@ -48,7 +55,10 @@ enum RunLookup {
   private static func hint(_ name: String, _ state: StateFolder) -> String {
     let newest = (try? state.run(nil)).flatMap { try? $0.openPlan() }
     if newest?.task(named: name) != nil {
-      return "; `\(CleanText.string(name))` is a task: `opflow logs`, `opflow run` take tasks"
+      let shown = CleanText.string(name)
+      return
+        "; `\(shown)` is a task: `opflow run \(shown)` runs it, `opflow logs \(shown)` shows its"
+        + " output"
     }
     let runs = ((try? state.runs()) ?? []).map(\.description)
     if let nearest = NearestName.of(name, among: runs) { return "; did you mean `\(nearest)`?" }

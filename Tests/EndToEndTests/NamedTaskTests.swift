@@ -135,7 +135,12 @@ struct NamedTaskTests {
     try place.opflow("run", "docs")
     let run = try #require(place.runs.first)
     for command in ["status", "resume", "journal verify"] {
-      #expect(try hint(command, "docs").contains("`docs` is a task"))
+      #expect(
+        try hint(command, "docs").contains(
+          "; `docs` is a task: `opflow run docs` runs it, `opflow logs docs` shows its output"))
+      #expect(
+        try hint(command, "build.yaml").contains(
+          "there is no run of `build.yaml` in .opflow; `opflow run build.yaml` starts one"))
       #expect(try hint(command, String(run.dropLast()) + "x").contains("did you mean `\(run)`?"))
       #expect(try hint(command, "biuld.yaml").contains("did you mean `build.yaml`?"))
     }

@@ -325,6 +325,31 @@ struct SecretTests {
     #expect(logs.output.contains("***"))
   }
 
+  @Test func `a secret in --set is refused, and written nowhere`() throws {
+    let place = try Workplace(
+      """
+      vars: { v: x }
+      tasks:
+        a: { run: test -e go }
+        t: { secrets: [TOKEN], run: 'echo "${{ vars.v }}"' }
+      """)
+    let environment = ["TOKEN": Self.token]
+    let run = try place.opflow(
+      "run", "--set", "v=a\(Self.token)b", status: 2, environment: environment)
+    #expect(
+      run.errors.contains(
+        "opflow: --set v: its value holds a secret, and is written down; list it under the task's"
+          + " `secrets`, and read it from the environment"), "\(run)")
+    #expect(place.runs.isEmpty)
+    try place.opflow("run", status: 1, environment: environment)
+    let resume = try place.opflow(
+      "resume", "--set", "v=\(Self.token)", status: 2, environment: environment)
+    #expect(resume.errors.contains("--set v: its value holds a secret"), "\(resume)")
+    try expectNowhere([Self.token], in: place)
+    try place.write("go", "")
+    try place.opflow("resume", "--set", "v=fine", environment: environment)
+  }
+
   @Test func `the name of a value is no secret`() throws {
     let place = try Workplace(
       """

@@ -71,6 +71,7 @@ package struct NewRun {
     } catch {
       throw manifest.mistakes(error, runID: expected.description, request)
     }
+    try request.expectNoSecret(secrets)
     guard let arguments, let masker = Masker(secrets) else { return }
     // The journal has them, and whoever looks at processes.
     if arguments.words.contains(where: { masker.finds($0) }) {

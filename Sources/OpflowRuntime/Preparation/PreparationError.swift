@@ -18,6 +18,8 @@ package enum PreparationError: Error {
   case noProcesses(String)
   /// Secrets that tasks want cannot be had, and the manifest is not the one any more that says so.
   case secrets(SecretFaults)
+  /// The value that `--set` gives this name holds a secret, and would be written down.
+  case secretSet(name: String)
 }
 
 /// Runs `body` on the files of runs, as a part of a preparation.

@@ -138,6 +138,7 @@ package struct PreparedResume {
       asked.set = found.set
       throw try found.manifest().mistakes(error, runID: folder.id.description, asked)
     }
+    try asked.expectNoSecret(secrets)
   }
 
   /// Makes the run ready to go on, with the lock that was taken before it was read: what an earlier

@@ -21,6 +21,15 @@ package struct RunRequest: Equatable, Sendable {
   package var durability: Durability = .group
 
   package init() {}
+
+  /// Expects that no value of `set` holds one: they stand in the journal and in the plan.
+  func expectNoSecret(_ secrets: [SecretValue]) throws(PreparationError) {
+    if set.isEmpty { return }
+    guard let masker = Masker(secrets), let found = set.first(where: { masker.finds($0) }) else {
+      return
+    }
+    throw .secretSet(name: String(found.prefix { $0 != "=" }))
+  }
 }
 
 extension SchedulerOptions {
