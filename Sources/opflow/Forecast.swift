@@ -9,6 +9,8 @@ enum Forecast {
     _ new: inout NewRun, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     let plan = try console.preparing { () throws(PreparationError) in try new.open() }
+    let missing = try console.preparing { () throws(PreparationError) in try new.missingSecrets() }
+    if let missing { console.warn(missing) }
     return try show(
       PlanView(
         plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), initial: new.initial,
@@ -22,6 +24,7 @@ enum Forecast {
     _ prepared: PreparedResume, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     for warning in prepared.warnings { console.warn(warning) }
+    if let missing = prepared.missingSecrets { console.warn(missing) }
     let plan = prepared.plan
     return try show(
       PlanView(

@@ -350,6 +350,41 @@ struct SecretTests {
     try place.opflow("resume", "--set", "v=fine", environment: environment)
   }
 
+  @Test func `who never starts is asked for no secret`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        off: { if: "false", run: "true" }
+        ran: { needs: [{ task: off, on: ran }], secrets: [TOKEN], run: "true" }
+        skipped: { needs: [{ task: a, on: ran }], secrets: [TOKEN], run: "true" }
+        last: { finally: true, needs: [off], secrets: [TOKEN], run: "echo last >> trace" }
+      """)
+    // None of the needs of `last` runs, so that it does not.
+    try place.opflow("run", "off", "a", "ran")
+    #expect(place.lines() == ["a"])
+    try place.opflow("run", "--skip", "a", "skipped")
+    let run = try place.opflow("run", status: 3)
+    #expect(run.errors.contains("TOKEN"))
+  }
+
+  @Test func `a plan tells which secrets a run would miss, and takes none`() throws {
+    let place = try Workplace(
+      """
+      secrets: { KEY: { file: key }, CMD: { run: [touch, ran] }, UNUSED: { env: UNUSED } }
+      tasks:
+        a: { secrets: [TOKEN, KEY, CMD], run: test -e go }
+        off: { if: "false", secrets: [OTHER], run: "true" }
+      """)
+    let text =
+      "opflow: warning: secrets that are not there, and without which it does not start: KEY, TOKEN\n"
+    #expect(try place.opflow("plan").errors == text)
+    #expect(try place.opflow("run", "-n").errors == text)
+    try place.write("key", "key-of-some-length")
+    #expect(try place.opflow("plan", environment: ["TOKEN": Self.token]).errors == "")
+    #expect(!place.exists("ran"))
+  }
+
   @Test func `the name of a value is no secret`() throws {
     let place = try Workplace(
       """

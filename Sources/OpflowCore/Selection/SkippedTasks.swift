@@ -1,12 +1,21 @@
 extension Plan {
-  /// The tasks to be run that are skipped whatever becomes of others: their `if` is false, or what they
-  /// need is skipped for that, in a way that does not do for them.
+  /// The tasks that are skipped whatever becomes of others: somebody wants it, their `if` is false, or
+  /// what they need is skipped for that, in a way that does not do for them; and those `finally` tasks of
+  /// named ones that run only where one of their needs ran, and none will.
   package func skippedFromTheStart(_ initial: [InitialState]) -> TaskSet {
     var skipped = TaskSet(taskCount: taskCount)
     var upstream = TaskSet(taskCount: taskCount)
     for position in 0..<taskCount {
       let task = TaskID(topologicalOrder[position])
-      guard initial[task.index] == .run || initial[task.index] == .afterNeeds else { continue }
+      switch initial[task.index] {
+      case .run, .afterNeeds: break
+      case .skipOption, .skipOnce:
+        skipped.insert(task)
+        continue
+      case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
+        .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+        continue
+      }
       if flags(task).contains(.conditionFalse) {
         skipped.insert(task)
       } else if needs(task).contains(where: { edge in
@@ -15,6 +24,15 @@ extension Plan {
           && !TaskState.skipped.meets(
             needCondition(edge), skippedUpstream: upstream.contains(need))
       }) {
+        skipped.insert(task)
+        upstream.insert(task)
+      } else if initial[task.index] == .afterNeeds,
+        !needs(task).contains(where: { edge in
+          let need = TaskID(needTargets[edge])
+          return (initial[need.index] == .run || initial[need.index] == .afterNeeds)
+            && !skipped.contains(need)
+        })
+      {
         skipped.insert(task)
         upstream.insert(task)
       }

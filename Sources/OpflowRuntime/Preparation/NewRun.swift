@@ -83,6 +83,12 @@ package struct NewRun {
     }
   }
 
+  /// What is to be said of secrets that a run would miss; nil where it would miss none.
+  package mutating func missingSecrets() throws(PreparationError) -> String? {
+    guard prepared.hasSecrets else { return nil }
+    return try SecretFaults.warning(SecretTaking.missing(prepared.open(), initial))
+  }
+
   /// The plan, without a run.
   package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
 

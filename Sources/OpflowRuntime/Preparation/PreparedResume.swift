@@ -141,6 +141,11 @@ package struct PreparedResume {
     try asked.expectNoSecret(secrets)
   }
 
+  /// What is to be said of secrets that a resume would miss; nil where it would miss none.
+  package var missingSecrets: String? {
+    plan.hasSecrets ? SecretFaults.warning(SecretTaking.missing(plan, initial)) : nil
+  }
+
   /// Makes the run ready to go on, with the lock that was taken before it was read: what an earlier
   /// drive left running is ended, and the journal is mended.
   package func begin(

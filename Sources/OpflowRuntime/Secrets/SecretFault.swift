@@ -18,4 +18,12 @@ package struct SecretFault: Error, Equatable {
 package struct SecretFaults: Error {
   package let faults: [SecretFault]
   package let tasks: Set<String>
+
+  /// For a dry run, which takes none.
+  static func warning(_ missing: [String]) -> String? {
+    missing.isEmpty
+      ? nil
+      : "secrets that are not there, and without which it does not start: "
+        + missing.joined(separator: ", ")
+  }
 }

@@ -40,6 +40,21 @@ struct SecretTaking {
     return taking.values
   }
 
+  /// The names of the secrets that the tasks need that are to be run, and that are plainly not there:
+  /// without taking any, and without running a command that prints one.
+  static func missing(_ plan: Plan, _ initial: [InitialState]) -> [String] {
+    var taking = SecretTaking(plan: plan)
+    taking.note(initial)
+    return plan.secrets.filter { spec in
+      guard taking.wanted.contains(spec.name) else { return false }
+      return switch spec.source {
+      case .environment(let name): (Environment.bytes(name) ?? []).isEmpty
+      case .file(let path): !Path.exists(path)
+      case .command: false
+      }
+    }.map(\.name)
+  }
+
   private init(plan: Plan) { self.plan = plan }
 
   private mutating func note(_ initial: [InitialState]) {
