@@ -39,11 +39,11 @@ struct ExpectedEnds {
         states[index] = .skipped
         isSkippedForNeeds[index] = true
       } else if !plan.flags(task).contains(.finally) || anyStarts {
-        if let end = endWithoutStart(plan, task, tasks) {
+        if let end = endWithoutStart(plan, task, tasks, entry) {
           states[index] = end
         } else {
           anyStarts = true
-          states[index] = lastEnd(plan, task, tasks, entry.attempts[index])
+          states[index] = lastEnd(plan, task, tasks, entry)
         }
       }
     }
@@ -67,10 +67,10 @@ struct ExpectedEnds {
 
   /// What a late `if` makes of a task; nil where it starts.
   private func endWithoutStart(
-    _ plan: Plan, _ task: TaskID, _ tasks: [ImaginedManifest.Task]
+    _ plan: Plan, _ task: TaskID, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> TaskState? {
     guard let need = tasks[task.index].decidedBy else { return nil }
-    switch value(of: need, plan, tasks) {
+    switch value(of: need, plan, tasks, entry) {
     case "true": return nil
     case nil: return failure(tasks[task.index])
     default: return .skipped
@@ -78,9 +78,14 @@ struct ExpectedEnds {
   }
 
   private func value(
-    of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task]
+    of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> String? {
     guard let need = plan.task(named: name), states[need.index] == .succeeded else { return nil }
+    if entry.initial[need.index] == .succeeded {
+      // None of one that nobody was to read, and that would be skipped if it ran again for that.
+      let value = entry.values[need]?.first { $0.name == "v" }
+      return value?.text.map { String(decoding: $0, as: UTF8.self) }
+    }
     return tasks[need.index].value
   }
 
@@ -89,10 +94,11 @@ struct ExpectedEnds {
   }
 
   private func lastEnd(
-    _ plan: Plan, _ id: TaskID, _ tasks: [ImaginedManifest.Task], _ attempts: Int32
+    _ plan: Plan, _ id: TaskID, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> TaskState {
     let task = tasks[id.index]
-    if let need = task.reads, value(of: need, plan, tasks) == nil { return failure(task) }
+    let attempts = entry.attempts[id.index]
+    if let need = task.reads, value(of: need, plan, tasks, entry) == nil { return failure(task) }
     var attempt = attempts + 1
     while true {
       let end =
