@@ -86,7 +86,7 @@ struct MaskerTests {
     #expect(try masked("sec\tret é ° — s", "secrets") == "sec\tret é ° — s")
   }
 
-  @Test(arguments: ["\n", "\0", "\n ", "\u{1b}[m", "\u{1b}]0;"])
+  @Test(arguments: ["\n", "\u{1b}[m"])
   func `what is held back is bounded, however much stands for nothing`(gap: String) throws {
     var masker = try #require(Masker([SecretValue(name: "S", bytes: Array("secrets".utf8))]))
     var count = 0
