@@ -11,7 +11,9 @@ struct CorpusTests {
   func `the corpus holds`(_ target: FuzzTarget) throws {
     let folder = Self.folder.appendingPathComponent(target.rawValue)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    #expect(names.count >= 3)
+    let seeds = try target.seeds()
+    #expect(names.count + seeds.count >= 3)
+    for seed in seeds { #expect(throws: Never.self) { try target.check(seed) } }
     for name in names {
       let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
       do {
@@ -29,8 +31,11 @@ struct CorpusTests {
     let folder = Self.folder.appendingPathComponent(target.rawValue)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     let step = target == .plan ? 97 : 23
-    for (number, name) in names.enumerated() {
-      let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
+    let corpus = try names.map { name in
+      (name, Array(try Data(contentsOf: folder.appendingPathComponent(name))))
+    }
+    let seeds = try target.seeds().enumerated().map { ("seed \($0.offset)", $0.element) }
+    for (number, (name, bytes)) in (corpus + seeds).enumerated() {
       for place in stride(from: number % step, to: bytes.count, by: step) {
         var changed = bytes
         changed[place] &+= UInt8(truncatingIfNeeded: 1 + number % 255)

@@ -65,13 +65,13 @@ enum FuzzManifest {
     }
   }
 
-  private static func source(_ bytes: UnsafeRawBufferPointer) -> ManifestSource {
+  static func source(_ bytes: UnsafeRawBufferPointer) -> ManifestSource {
     ManifestSource(
       bytes: Array(bytes), displayPath: "m.yaml", path: "/data/m.yaml", folder: "/data",
       defaultName: "m")
   }
 
-  private static var options: CompileOptions {
+  static var options: CompileOptions {
     CompileOptions(
       runID: "run", environment: [("HOME", "/home")], opflowVersion: "1", cores: 4,
       memoryBytes: 1 << 33)

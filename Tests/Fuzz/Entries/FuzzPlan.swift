@@ -8,6 +8,7 @@ enum FuzzPlan {
     try runEach(plan)
     guard (try? plan.validate()) != nil else { return }
     try readAll(plan)
+    try FuzzLate.readAll(plan)
     guard plan.taskCount <= 400 else { return }
     var run = PlanRun(plan)
     try run.toTheEnd()

@@ -29,6 +29,11 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
+  /// What a fuzzer sets out from besides the corpus.
+  package func seeds() throws(FuzzFinding) -> [[UInt8]] {
+    self == .plan ? try PlanSeed.make() : []
+  }
+
   package func check(_ bytes: [UInt8]) throws(FuzzFinding) {
     let finding = bytes.withUnsafeBytes { bytes -> FuzzFinding? in
       do throws(FuzzFinding) {

@@ -17,6 +17,17 @@ guard let chosen = FuzzTarget(rawValue: name), setenv(variable, name, 1) == 0 el
   exit(2)
 }
 target = chosen
+if CommandLine.arguments.count == 4, CommandLine.arguments[2] == "--seeds" {
+  for (number, seed) in try chosen.seeds().enumerated() {
+    let file = open(
+      "\(CommandLine.arguments[3])/seed-\(number)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard file >= 0, write(file, seed, seed.count) == seed.count, close(file) == 0 else {
+      perror("Fuzz: a seed cannot be written")
+      exit(1)
+    }
+  }
+  exit(0)
+}
 
 // libFuzzer gets the words behind the target.
 let words =
