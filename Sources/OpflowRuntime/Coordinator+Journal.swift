@@ -7,6 +7,7 @@ extension Coordinator {
   /// Shows what became of a task. A start ahead is shown when its worker begins with it.
   func show(_ transition: Transition) {
     let task = transition.task
+    if let loan, loan.task == task, transition.event != .start { endLoan() }
     if transition.event == .start {
       outputs.begin(task, attempt: transition.attempt)
     } else if !task.isNone {
@@ -18,6 +19,9 @@ extension Coordinator {
     }
     downloads.running.apply(transition, plan: plan)
     progress.transition(transition, atMilliseconds: wall)
+    if transition.event == .start, plan.hasInteractive, plan.flags(task).contains(.interactive) {
+      lendTerminal(to: task)
+    }
   }
 
   /// A worker has begun with a task that it was handed ahead.

@@ -16,7 +16,7 @@ extension Coordinator {
 
   func takeSignals() {
     do throws(Errno) {
-      while let (signal, _) = try signals.next() { take(signal) }
+      while let (signal, sender) = try signals.next() { take(signal, from: sender) }
     } catch {
       progress.warning("a signal could not be read: \(error)")
     }
@@ -37,17 +37,24 @@ extension Coordinator {
     }
   }
 
-  private func take(_ signal: Signal) {
+  /// A person wants the run to stop.
+  func stop(by signal: Signal) {
+    stopsAsked += 1
+    if stopsAsked == 1 {
+      progress.warning("stopping: running tasks are ended (once more to kill them at once)")
+      tell(.stop(.signal(signal.rawValue)))
+    } else {
+      tell(.kill)
+    }
+  }
+
+  private func take(_ signal: Signal, from sender: Int32) {
+    if noteKey(signal, from: sender) { return }
     switch signal {
     case .hangup, .interrupt, .terminate:
-      stopsAsked += 1
-      if stopsAsked == 1 {
-        progress.warning("stopping: running tasks are ended (once more to kill them at once)")
-        tell(.stop(.signal(signal.rawValue)))
-      } else {
-        tell(.kill)
-      }
-    case .terminalStop: suspend()
+      if signal == .hangup { loan?.wasHungUp = true }
+      stop(by: signal)
+    case .terminalStop: suspend(askedBy: sender)
     case .proceed:
       progress.returnToTerminal()
       tell(.proceed)
@@ -57,17 +64,26 @@ extension Coordinator {
   }
 
   /// Suspends the tasks, then this process, which goes on where it was when it is continued.
-  private func suspend() {
+  ///
+  /// - Parameter sender: who asks for it; 0 for the terminal.
+  private func suspend(askedBy sender: Int32) {
+    if let loan, !loan.beginSuspension(askedBy: sender) { return }
     tell(.suspend)
     performSteps()
     progress.leaveTerminal()
-    var late: [Signal] = []
+    let began = Self.now
+    var late: [(Signal, Int32)] = []
     do throws(Errno) {
-      while let (signal, _) = try signals.next() {
-        if signal != .windowChange, signal != .terminalStop { late.append(signal) }
+      var isReady = false
+      while !isReady {
+        while let (signal, sender) = try signals.next() {
+          if signal != .windowChange, signal != .terminalStop { late.append((signal, sender)) }
+        }
+        // Whoever waits for this process takes the terminal when it stops: the task must not read then.
+        isReady = late.isEmpty ? try !awaitsStop(since: began) : true
       }
       // That takes back a SIGCONT which is pending, and nobody would send another.
-      if late.isEmpty { try ProcessID.stopSelf() }
+      if late.isEmpty { try ProcessID.stopSelf(asJob: loan != nil) }
     } catch {
       progress.warning("opflow could not be suspended: \(error)")
     }
@@ -75,6 +91,13 @@ extension Coordinator {
     awakeAt = Self.now
     wall = Clock.wallMilliseconds
     tell(.proceed)
-    for signal in late where signal != .proceed { take(signal) }
+    for (signal, sender) in late where signal != .proceed { take(signal, from: sender) }
+  }
+
+  /// Waits a moment, or for a signal, where what has the terminal has yet to stop.
+  private func awaitsStop(since began: Instant) throws(Errno) -> Bool {
+    guard let loan, loan.isStopping(since: began, at: Self.now) else { return false }
+    _ = try signalWait.wait(nanoseconds: TerminalLoan.lookNanoseconds)
+    return true
   }
 }

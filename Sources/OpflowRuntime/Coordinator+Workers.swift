@@ -100,7 +100,8 @@ extension Coordinator {
       tell(.value(link.id, task, attempt: attempt, value))
     case .fault(let task, let attempt, let what):
       tell(.fault(link.id, task, attempt: attempt, what: what))
-    case .ended(let task, let attempt, let outcome):
+    case .ended(let task, let attempt, var outcome):
+      heedInterruption(task, &outcome)
       tell(.ended(link.id, task, attempt: attempt, outcome))
     case .refused(let task, let attempt, let errorNumber, let what):
       tell(

@@ -48,6 +48,8 @@ package final class Coordinator {
   var stopsAsked = 0
   /// Kinds of which it was said that there are fewer workers than there could be.
   var kindsWithFewer: Set<WorkerKind> = []
+  /// While an `interactive` task has the terminal.
+  var loan: TerminalLoan?
   /// When the loop last took up what there is.
   var awakeAt = Coordinator.now
   /// The same in milliseconds since the epoch: the time of what happened in this turn.
@@ -66,6 +68,7 @@ package final class Coordinator {
     do throws(CoordinatorError) {
       return try coordinator.run()
     } catch {
+      coordinator.endLoan()
       coordinator.progress.giveUp()
       throw error
     }

@@ -10,6 +10,8 @@ final class ProgressOutput {
   private let errors = ViewStream(.error)
   private let objects = ViewStream(.output)
   private var nextTick: Instant?
+  /// A task has the terminal.
+  private var isLent = false
   /// The closing words are there, and wait for `end`.
   private var isClosed = false
 
@@ -30,6 +32,7 @@ final class ProgressOutput {
     var writer: StreamWriter?
     /// A thread costs more than the one line of a quiet run, so there is none where nothing waits.
     let mayStall: Bool
+    private(set) lazy var isTerminal = Terminal.isTerminal(stream.rawValue)
 
     init(_ stream: StandardStream) {
       self.stream = stream
@@ -83,6 +86,7 @@ final class ProgressOutput {
 
   /// Gives the terminal back before this process stops. One that is held stays as it is.
   func leaveTerminal() {
+    if isHeld(errors) { return }
     let deadline = Coordinator.now.advanced(byMilliseconds: Self.leastPatienceMilliseconds)
     repeat {
       if isIdle(errors) {
@@ -101,6 +105,30 @@ final class ProgressOutput {
     resize()
   }
 
+  /// Says what there is to say. From then on what comes waits, in the bounds of what nobody reads, as
+  /// far as the terminal would show it.
+  func lendTerminal() {
+    write()
+    leaveTerminal()
+    isLent = true
+  }
+
+  /// The terminal is this process's again.
+  func takeTerminalBack() {
+    isLent = false
+    if view.isLive { beginLine() }
+    returnToTerminal()
+  }
+
+  /// Goes on to the next line, unless the cursor is at the beginning of one: nobody can ask where it is,
+  /// but so many blanks wrap just if it is not.
+  private func beginLine() {
+    guard let (columns, _) = Terminal.size(Terminal.standardError), isIdle(errors) else { return }
+    put(Array(String(repeating: " ", count: columns).utf8) + [Field.carriageReturn], to: errors)
+  }
+
+  private func isHeld(_ target: ViewStream) -> Bool { isLent && target.isTerminal }
+
   func takeNotice() {
     // Nothing is lost with it: it only says that it is time to look.
     _ = try? notice.take()
@@ -109,7 +137,7 @@ final class ProgressOutput {
   /// Draws anew where that is due, and hands on what has come together.
   func flush(at now: Instant) {
     if isClosed { return }
-    if let interval = view.tickMilliseconds {
+    if let interval = view.tickMilliseconds, !isHeld(errors) {
       if view.isLive { view.setVisible(Terminal.isForeground(Terminal.standardError)) }
       if let due = nextTick, due <= now { view.tick(nowMilliseconds: Clock.wallMilliseconds) }
       if nextTick.map({ $0 <= now }) ?? true {
@@ -174,8 +202,12 @@ final class ProgressOutput {
 
   private func write() {
     // Until nothing is left, or the notice was asked for.
-    while view.hasStandardError, isIdle(errors) { put(view.takeStandardError(), to: errors) }
-    while view.hasStandardOutput, isIdle(objects) { put(view.takeStandardOutput(), to: objects) }
+    while view.hasStandardError, !isHeld(errors), isIdle(errors) {
+      put(view.takeStandardError(), to: errors)
+    }
+    while view.hasStandardOutput, !isHeld(objects), isIdle(objects) {
+      put(view.takeStandardOutput(), to: objects)
+    }
   }
 
   /// Whether more can be handed on; where not, the notice comes when it can.

@@ -34,8 +34,16 @@ package enum ProcessID {
   }
 
   /// Stops this process until it is sent SIGCONT.
-  package static func stopSelf() throws(Errno) {
-    try call { kill(getpid(), SIGSTOP) }
+  ///
+  /// - Parameter asJob: by SIGTSTP, as the terminal stops others of its process group, which does nothing
+  ///   in one that no shell would continue (setpgid(2), "orphaned"). That signal is blocked, and does what
+  ///   signal(7) gives as its default.
+  package static func stopSelf(asJob: Bool) throws(Errno) {
+    try call { kill(getpid(), asJob ? SIGTSTP : SIGSTOP) }
+    guard asJob else { return }
+    let stop: SignalSet = [.terminalStop]
+    try stop.unblock()
+    try stop.block()
   }
 }
 

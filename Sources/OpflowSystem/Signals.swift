@@ -6,6 +6,7 @@ package struct Signal: Hashable, Sendable {
   package let rawValue: Int32
   package init(rawValue: Int32) { self.rawValue = rawValue }
 
+  package static let quit = Signal(rawValue: SIGQUIT)
   package static let hangup = Signal(rawValue: SIGHUP)
   package static let interrupt = Signal(rawValue: SIGINT)
   package static let kill = Signal(rawValue: SIGKILL)

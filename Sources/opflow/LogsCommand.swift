@@ -20,8 +20,18 @@ enum LogsCommand {
         try shown.show(task)
         try shown.end(task)
       }
+      if !words.isEmpty { tellOfInteractive(tasks.filter { !shown.exists($0) }, run.plan) }
     }
     return ExitCode.success.rawValue
+  }
+
+  /// Says why tasks that were named have no log.
+  private static func tellOfInteractive(_ tasks: [TaskID], _ plan: Plan) {
+    for task in tasks where plan.flags(task).contains(.interactive) {
+      let name = CleanText.string(plan.nameString(task))
+      Console.complain(
+        "opflow: \(name) is interactive: the terminal had what it printed, no log\n")
+    }
   }
 
   /// The run, and the words that name tasks of it. A word that is no task may name the run, as that

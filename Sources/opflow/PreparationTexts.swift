@@ -33,6 +33,9 @@ extension CommandError {
         .usage,
         "--set \(CleanText.string(name)): its value holds a secret, and is written down; list it under"
           + " the task's `secrets`, and read it from the environment")
+    case .noTerminal(let tasks):
+      let names = tasks.map(CleanText.string).joined(separator: ", ")
+      self.init(.manifest, "there is no terminal for what is interactive: \(names)")
     case .noProcesses(let obstacle):
       self.init(.io, "cannot find the processes of tasks: \(obstacle)")
     }

@@ -32,6 +32,7 @@ enum ResumeCommand {
       return code
     }
     try console.preparing { () throws(PreparationError) in
+      try prepared.expectTerminal(RunRequest(arguments))
       try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
     }
     let drive: PreparedDrive

@@ -59,6 +59,7 @@ enum RunCommand {
     if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
     try console.preparing { () throws(PreparationError) in
+      try new.expectTerminal()
       try new.takeSecrets { console.warn($0) }
     }
     let warnings = unfinished(state.newestState(ofManifest: manifest.realPath))

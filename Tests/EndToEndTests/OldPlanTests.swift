@@ -32,7 +32,7 @@ struct OldPlanTests {
     try change(place) { $0[8] = 3 }
     for view in ["status", "logs"] {
       let refused = try place.opflow(view, status: 4)
-      #expect(refused.errors.contains("it has format 3, this opflow reads 9"))
+      #expect(refused.errors.contains("it has format 3, this opflow reads 10"))
       #expect(refused.errors.contains("`opflow resume` makes it anew"))
     }
     try place.opflow(command, flag)

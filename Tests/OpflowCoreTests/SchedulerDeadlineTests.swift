@@ -11,6 +11,11 @@ struct SchedulerDeadlineTests {
     let policy = TaskPolicy(timeoutMilliseconds: timeout, stopGraceMilliseconds: grace)
     switch kind {
     case .command: maker.add("a") { $0.policy = policy }
+    case .terminal:
+      maker.add("a") {
+        $0.policy = policy
+        $0.flags = .interactive
+      }
     case .download:
       maker.addDownload("a")
       maker.tasks[0].policy = policy

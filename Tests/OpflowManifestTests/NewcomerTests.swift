@@ -198,7 +198,7 @@ struct NewcomerTests {
 
   @Test(
     arguments: [
-      "service: true", "cache: true", "approve: ok", "interactive: true",
+      "service: true", "cache: true", "approve: ok",
       "memory_limit: 1GiB", "local: true", "control: true", "jobserver: true", "clean: true",
       "inputs: [a]", "outputs: [a]",
     ])

@@ -37,7 +37,7 @@ extension Drive {
         if !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
         if !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
         switch worker.kind {
-        case .command: addMoves(ofCommands: index, to: &moves)
+        case .command, .terminal: addMoves(ofCommands: index, to: &moves)
         case .download: addMoves(ofDownloads: index, to: &moves)
         }
       }
@@ -108,7 +108,7 @@ extension Drive {
       switch (order, workers[index].kind) {
       // The frame of every worker answers it.
       case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
-      case (_, .command): try tell(commands: index, .order(order))
+      case (_, .command), (_, .terminal): try tell(commands: index, .order(order))
       case (_, .download): try tell(downloads: index, .order(order))
       }
     case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
@@ -120,7 +120,7 @@ extension Drive {
       try tell(.workerLost(id, complaint: "it is gone"))
     case .workerTimer:
       switch workers[index].kind {
-      case .command: try tell(commands: index, .timer)
+      case .command, .terminal: try tell(commands: index, .timer)
       case .download: try tell(downloads: index, .timer)
       }
     case .endOfTransfer:

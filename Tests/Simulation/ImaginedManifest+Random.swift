@@ -103,6 +103,7 @@ extension ImaginedManifest.Task {
     if random.chance(12) { policy.timeoutMilliseconds = UInt64(20 + random.below(200)) }
     if random.chance(10) { policy.stopGraceMilliseconds = 0 }
     if random.chance(10) { isDownload = true }
+    if !isDownload, random.chance(8) { flags.insert(.interactive) }
     ignoresStop = random.chance(10)
     leavesDescendants = random.chance(20)
     demand = Self.demand(isDownload: isDownload, &random)
@@ -132,7 +133,7 @@ extension ImaginedManifest.Task {
   mutating func becomeFile(_ random: inout SplitMix64) {
     isDownload = true
     demand = Self.demand(isDownload: true, &random)
-    flags.subtract([.finally, .failWhenInterrupted])
+    flags.subtract([.finally, .failWhenInterrupted, .interactive])
     if random.chance(80) { behaviour = .succeeds }
   }
 

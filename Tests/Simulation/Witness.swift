@@ -88,6 +88,9 @@ struct Witness {
     guard started.insert(Try(task: task, attempt: attempt)).inserted else {
       throw fault(task, "its try \(attempt) was started twice")
     }
+    if isInteractive(task), let other = live.keys.first(where: isInteractive) {
+      throw fault(task, "it has the terminal beside \(plan.nameString(other))")
+    }
     guard live.updateValue(worker, forKey: task) == nil else { throw fault(task, "it runs twice") }
     if usesSites, isBoundHere(task) != (site == .local) {
       throw fault(task, "it runs on site \(site.rawValue)")
@@ -97,8 +100,10 @@ struct Witness {
 
   /// Downloads, and what comes after all others, run on the coordinator's machine.
   private func isBoundHere(_ task: TaskID) -> Bool {
-    plan.kind(task) == .download || plan.flags(task).contains(.finally)
+    plan.kind(task) == .download || plan.flags(task).contains(.finally) || isInteractive(task)
   }
+
+  private func isInteractive(_ task: TaskID) -> Bool { plan.flags(task).contains(.interactive) }
 
   mutating func end(_ end: ImaginedTree.End, on worker: WorkerID) throws(Finding) {
     ended[Try(task: end.task, attempt: end.attempt)] = end.outcome
@@ -298,6 +303,7 @@ struct Witness {
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
+        isInteractive(other) == isInteractive(start),
         !usesSites || isBoundHere(other) == isBoundHere(start),
         urgency.isBefore(other, start)
       {

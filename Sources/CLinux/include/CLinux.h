@@ -10,6 +10,7 @@
 #include "clinux_processes.h"
 #include "clinux_signals.h"
 #include "clinux_spawn.h"
+#include "clinux_terminal.h"
 #include "clinux_thread_pool.h"
 #include "clinux_syncer.h"
 #include "clinux_tree.h"

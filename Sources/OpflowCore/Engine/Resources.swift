@@ -8,7 +8,9 @@ struct Share: Equatable {
 /// All that tasks share out: `cpu` and `memory` of each machine, and what the whole run has of
 /// everything else.
 ///
-/// Tasks that want the same and may run on the same machines are of one *lane*. What a lane wants is
+/// Tasks that want the same and may run on the same machines are of one *lane*; those that are to have
+/// the terminal have lanes of their own, since one of them may have to wait for the terminal long after
+/// what it wants is free. What a lane wants is
 /// cut to what there is, and changes with that; what was taken under an earlier cut is given back as
 /// it was taken.
 struct Resources {
@@ -42,7 +44,8 @@ struct Resources {
     usesSites = options.usesSites
     pools = [Pool(capacity: options.capacities(of: plan))]
     // Demand 0 is the empty one, which is there whether a task has it or not.
-    var isUsed = [Bool](repeating: false, count: plan.demandCount * (options.usesSites ? 2 : 1))
+    let blocks = Block.count(plan, usesSites: options.usesSites)
+    var isUsed = [Bool](repeating: false, count: plan.demandCount * blocks)
     for index in plan.tasks {
       isUsed[Self.lane(of: TaskID(index), plan, usesSites: options.usesSites)] = true
     }
@@ -59,7 +62,19 @@ struct Resources {
 
   private static func lane(of task: TaskID, _ plan: Plan, usesSites: Bool) -> Int {
     let demand = Int(plan.demand[task.index])
-    return usesSites && !isBoundHere(task, plan) ? demand + plan.demandCount : demand
+    if plan.hasInteractive, plan.flags(task).contains(.interactive) {
+      return demand + plan.demandCount * Block.terminal
+    }
+    return usesSites && !isBoundHere(task, plan) ? demand + plan.demandCount * Block.sites : demand
+  }
+
+  /// The lanes of each block are the plan's demands; those of tasks of this machine come first.
+  private enum Block {
+    static let sites = 1, terminal = 2
+
+    static func count(_ plan: Plan, usesSites: Bool) -> Int {
+      plan.hasInteractive ? terminal + 1 : usesSites ? sites + 1 : 1
+    }
   }
 
   /// Whether a task runs on this machine wherever others do: downloads, and what comes after all others.
@@ -68,7 +83,9 @@ struct Resources {
   }
 
   /// Whether its tasks run on this machine.
-  func isLocal(_ lane: Int) -> Bool { lane < plan.demandCount }
+  func isLocal(_ lane: Int) -> Bool {
+    lane < plan.demandCount || lane >= plan.demandCount * Block.terminal
+  }
 
   // MARK: - Taking
 
@@ -234,8 +251,8 @@ struct Resources {
       let wanted = wanted(in: lane)
       grants.cut(lane, to: isLocal(lane) ? cutHere(wanted) : cutElsewhere(wanted))
     }
-    leastHere = least(in: 0..<plan.demandCount)
-    if usesSites { leastElsewhere = least(in: plan.demandCount..<laneCount) }
+    leastHere = least { isLocal($0) }
+    if usesSites { leastElsewhere = least { !isLocal($0) } }
     for site in pools.indices { look(at: SiteID(Int32(truncatingIfNeeded: site))) }
   }
 
@@ -271,9 +288,9 @@ struct Resources {
     }
   }
 
-  private func least(in lanes: Range<Int>) -> [UInt64] {
+  private func least(among belongs: (Int) -> Bool) -> [UInt64] {
     var least = [UInt64](repeating: .max, count: plan.resources.count)
-    for lane in lanes where isUsed[lane] {
+    for lane in isUsed.indices where isUsed[lane] && belongs(lane) {
       let grant = grants.current(lane)
       for resource in least.indices {
         least[resource] = min(least[resource], grants.amount(of: resource, in: grant))

@@ -151,7 +151,8 @@ struct Scheduler {
 
   func workerKind(of task: TaskID) -> WorkerKind {
     switch plan.kind(task) {
-    case .shell, .command: .command
+    case .shell, .command:
+      plan.hasInteractive && plan.flags(task).contains(.interactive) ? .terminal : .command
     case .download: .download
     }
   }

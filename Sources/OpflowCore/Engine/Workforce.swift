@@ -31,6 +31,7 @@ struct Workforce {
       Pace(
         maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
         expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds)),
+      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
     ]
     backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
     alive = WorkerKind.allCases.map { _ in 0 }
@@ -43,6 +44,7 @@ struct Workforce {
     return [
       Crew(limit: commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))),
       Crew(limit: Int(min(max(downloads, 1), 1 << 10))),
+      Crew(limit: 1),
     ]
   }
 

@@ -49,6 +49,9 @@ extension Workforce {
       let isListened = record.phase != .launching && !record.isDiscarded
       if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
     }
+    if site.crews[Int(WorkerKind.terminal.rawValue)].alive > (id == .local ? 1 : 0) {
+      return "more than one worker at the terminal, or one elsewhere"
+    }
     for (kind, crew) in site.crews.enumerated() {
       let own = site.workers.filter { Int(workers[$0.index].kind.rawValue) == kind }
       let launching = own.count { workers[$0.index].phase == .launching }

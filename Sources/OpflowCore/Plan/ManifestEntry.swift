@@ -14,6 +14,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var hasWarnings: UInt32 = 0
   /// 1 when any task is `manual`; the builder sees to it.
   package internal(set) var hasManual: UInt32 = 0
+  /// 1 when any task is `interactive`; the builder sees to it.
+  package internal(set) var hasInteractive: UInt32 = 0
   package init(
     name: TextRef, description: TextRef, folder: TextRef, maxParallel: UInt32, maxFailures: UInt32,
     usesRunID: Bool

@@ -22,6 +22,9 @@ extension Plan {
   /// Whether any task is `manual`, so that a run of all tasks has to leave some out.
   package var hasManual: Bool { manifest.hasManual == 1 }
 
+  /// Whether any task is `interactive`, so that a run may have to lend its terminal.
+  package var hasInteractive: Bool { manifest.hasInteractive == 1 }
+
   package var hasDownloads: Bool { !downloads.isEmpty }
 
   /// The tasks that are downloads, in their order; most plans have none, and are not searched.

@@ -18,6 +18,8 @@ package struct PlanBuilder: ~Copyable {
   private var needConditions: [UInt8] = []
   /// Whether any task is `manual`.
   package private(set) var hasManual = false
+  /// Whether any task is `interactive`.
+  package private(set) var hasInteractive = false
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
@@ -128,6 +130,7 @@ package struct PlanBuilder: ~Copyable {
   package mutating func add(_ task: TaskEntry) -> TaskID {
     let id = TaskID(taskCount)
     if task.flags.contains(.manual) { hasManual = true }
+    if task.flags.contains(.interactive) { hasInteractive = true }
     tasks.append(task)
     return id
   }
@@ -190,6 +193,7 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.environmentNames, environmentNames)
     var manifest = manifest
     manifest.hasManual = hasManual ? 1 : 0
+    manifest.hasInteractive = hasInteractive ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)

@@ -39,10 +39,11 @@
 //   7    the condition `ran`; tasks that are `manual`
 //   8    what is evaluated when a task starts
 //   9    folders of what a task's needs left
+//   10   tasks that are `interactive`
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 9
+  package static let version: UInt32 = 10
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

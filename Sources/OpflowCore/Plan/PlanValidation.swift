@@ -148,11 +148,15 @@ extension Plan {
     let index = task.index
     if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
     guard let kind = ActionKind(rawValue: kindByte[index]) else { throw .reference(.taskKind) }
-    guard TaskFlags.all.isSuperset(of: flags(task)), hasManual || !flags(task).contains(.manual)
-    else { throw .reference(.taskFlags) }
+    guard areSound(flags(task), of: kind) else { throw .reference(.taskFlags) }
     if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
     if Int(demand[index]) >= demandCount { throw .reference(.taskDemand) }
     guard isSound(record[index], of: kind) else { throw .reference(.taskRecord) }
+  }
+
+  private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
+    if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
+    return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
 
   /// Whether all that the record refers to is there.
@@ -181,9 +185,9 @@ extension Plan {
     guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
       throw .reference(.manifest)
     }
-    guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1 else {
-      throw .reference(.manifest)
-    }
+    guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
+      manifest.hasInteractive <= 1
+    else { throw .reference(.manifest) }
   }
 
   /// Whether the text is in the arena.

@@ -16,6 +16,8 @@ package struct TaskFlags: OptionSet, Sendable {
   package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
   /// `manual: true`: a run takes it along only when it is named, or needed.
   package static let manual = TaskFlags(rawValue: 1 << 5)
+  /// `interactive: true`: it has the terminal for itself while it runs.
+  package static let interactive = TaskFlags(rawValue: 1 << 6)
 
   /// It has a folder of its own for values: somebody reads them, or it speaks of the folder.
   package static let leavesValues = TaskFlags(rawValue: 1 << 8)
@@ -28,6 +30,6 @@ package struct TaskFlags: OptionSet, Sendable {
 
   static let all: TaskFlags = [
     .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
-    .leavesValues, .decidesOthers, .readsValues, .lateCondition,
+    .interactive, .leavesValues, .decidesOthers, .readsValues, .lateCondition,
   ]
 }

@@ -10,4 +10,7 @@ package struct WorkerID: Hashable, Sendable, BitwiseCopyable {
 package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case command
   case download
+  /// Runs commands in the terminal's session, one of this machine's alone: so no two tasks have the
+  /// terminal at once.
+  case terminal
 }

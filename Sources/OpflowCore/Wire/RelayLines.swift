@@ -39,6 +39,8 @@ package enum RelayLines {
     switch kind {
     case .command: writer.raw("command")
     case .download: writer.raw("download")
+    // There is none: the terminal is on this side.
+    case .terminal: preconditionFailure("a worker at the terminal was asked for elsewhere")
     }
     writer.endLine()
   }

@@ -29,6 +29,8 @@ package struct CompiledManifest: Sendable {
   package var hasSecrets: Bool
   /// Whether any task is `manual`.
   package var hasManual: Bool
+  /// Whether any task is `interactive`.
+  package var hasInteractive: Bool
   /// The manifest's `name`, or the file's.
   package var name: String
   package var taskCount: Int
@@ -109,7 +111,7 @@ package enum ManifestCompiler {
     inputs.globs = reading.sources.globs
     inputs.environment = reading.inherited.read
     inputs.runID = reading.sawRunID ? options.runID : nil
-    let hasManual = emitter.hasManual
+    let (hasManual, hasInteractive) = (emitter.hasManual, emitter.hasInteractive)
     let outcome = emitter.finish(
       reading.manifest, tasks: reading.tasks, legTexts: reading.legTexts, needs: reading.needs,
       inputs: inputs, listedSecrets: reading.secrets.listed, usesRunID: reading.sawRunID,
@@ -124,6 +126,7 @@ package enum ManifestCompiler {
       environmentRead: inputs.environment, files: inputs.files,
       furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
       usesRunID: reading.sawRunID, hasSecrets: reading.hasSecrets, hasManual: hasManual,
+      hasInteractive: hasInteractive,
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)
   }

@@ -67,6 +67,8 @@ package struct CompileOptions: Sendable {
   package var fingerprints = FingerprintStyle.relative
   /// Secrets that cannot be had, by name: a mistake where a task lists them.
   package var missingSecrets: [String: MissingSecret] = [:]
+  /// `interactive` tasks that are to be run where there is no terminal.
+  package var tasksWithoutTerminal: Set<String> = []
 
   package init(
     runID: String, variables: [(name: String, value: String)] = [],

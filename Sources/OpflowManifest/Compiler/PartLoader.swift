@@ -71,6 +71,7 @@ final class PartLoader {
     guard let document = SyntaxMistakes.read(root, mistakes) else { return nil }
     let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
     scope.secrets.missing = options.missingSecrets
+    scope.tasksWithoutTerminal = options.tasksWithoutTerminal
     scope.secrets.add(document)
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return nil }

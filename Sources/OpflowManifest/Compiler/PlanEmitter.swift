@@ -64,6 +64,9 @@ struct PlanEmitter: ~Copyable {
   /// Whether any task is `manual`.
   var hasManual: Bool { builder.hasManual }
 
+  /// Whether any task is `interactive`.
+  var hasInteractive: Bool { builder.hasInteractive }
+
   /// Adds a task without mistakes.
   ///
   /// - Parameter defaults: what the tasks of its part start from; parts come one after the other.

@@ -24,6 +24,8 @@ final class NameScope {
 
   /// Those of all files of the manifest.
   let secrets: SecretScope
+  /// `interactive` tasks that are to be run where there is no terminal.
+  var tasksWithoutTerminal: Set<String> = []
   /// Whether a task's own keys are read.
   var isInTask = false
   /// What of other tasks may be spoken of here.
@@ -61,6 +63,7 @@ final class NameScope {
     (store, literals, suggestions) = (other.store, other.literals, other.suggestions)
     (inherited, runID) = (other.inherited, other.runID)
     secrets = other.secrets
+    tasksWithoutTerminal = other.tasksWithoutTerminal
   }
 
   func setVariable(_ name: Text, _ value: Text) {

@@ -13,6 +13,9 @@ struct FlagReader {
     if let node = keys[.manual], values.boolean(node, Subject(TaskKey.manual)) == true {
       readManual(node, into: &task)
     }
+    if let node = keys[.interactive], values.boolean(node, Subject(TaskKey.interactive)) == true {
+      readInteractive(node, keys, into: &task)
+    }
     if let node = keys[.condition] {
       switch readCondition(node) {
       case .known(false): task.flags.insert(.conditionFalse)
@@ -40,6 +43,24 @@ struct FlagReader {
     values.mistakes.error(
       values.document.place(node), "a `finally` task cannot be `manual`",
       help: "it runs at the end of every run; take one of the two away")
+  }
+
+  private func readInteractive(
+    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
+  ) {
+    if keys[.download] != nil {
+      values.mistakes.error(
+        values.document.place(node), "a download cannot be `interactive`",
+        help: "nobody has anything to type there; take it away")
+      return
+    }
+    task.flags.insert(.interactive)
+    let name = task.name.string
+    guard values.scope.tasksWithoutTerminal.contains(name) else { return }
+    values.mistakes.error(
+      values.document.place(node),
+      "task `\(name)` is `interactive`, and there is no terminal that it could have",
+      help: "run it at a terminal, or leave it out: --skip \(name)")
   }
 
   /// A list, or one tag.

@@ -36,7 +36,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual
+  case manual, interactive
 
   var name: StaticString {
     switch self {
@@ -62,6 +62,7 @@ enum TaskKey: Int, SchemaKey {
     case .desc: "desc"
     case .tags: "tags"
     case .manual: "manual"
+    case .interactive: "interactive"
     }
   }
 

@@ -5,7 +5,7 @@ enum LaterKeys {
     "if_running", "keep_runs",
   ]
   private static let ofTask: [StaticString] = [
-    "service", "cache", "approve", "interactive", "memory_limit", "local", "control",
+    "service", "cache", "approve", "memory_limit", "local", "control",
     "jobserver", "clean",
   ]
 

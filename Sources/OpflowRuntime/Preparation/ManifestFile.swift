@@ -126,6 +126,21 @@ package struct ManifestFile {
     }
   }
 
+  /// The places of `interactive` tasks that would have no terminal, where it is not another by now.
+  func mistakes(
+    withoutTerminal tasks: [String], runID: String, _ request: RunRequest
+  ) -> PreparationError {
+    var options = options(
+      runID: runID, set: request.set, maxParallel: request.maxParallel, state: nil)
+    options.tasksWithoutTerminal = Set(tasks)
+    do throws(ManifestError) {
+      _ = try ManifestCompiler.check(source, options: options)
+      return .noTerminal(tasks: tasks)
+    } catch {
+      return .mistakes(error)
+    }
+  }
+
   /// Finds what is wrong with it.
   ///
   /// - Throws: all its mistakes.

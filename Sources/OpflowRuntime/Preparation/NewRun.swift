@@ -89,6 +89,16 @@ package struct NewRun {
     return try SecretFaults.warning(SecretTaking.missing(prepared.open(), initial))
   }
 
+  /// Sees whether there is a terminal, where tasks need one.
+  ///
+  /// - Throws: the places of those tasks, where there is none.
+  package mutating func expectTerminal() throws(PreparationError) {
+    guard prepared.hasInteractive else { return }
+    let tasks = MissingTerminal.tasks(of: try prepared.open(), initial)
+    if tasks.isEmpty { return }
+    throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
+  }
+
   /// The plan, without a run.
   package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
 

@@ -20,6 +20,9 @@ package enum PreparationError: Error {
   case secrets(SecretFaults)
   /// The value that `--set` gives this name holds a secret, and would be written down.
   case secretSet(name: String)
+  /// `interactive` tasks are to be run, there is no terminal, and the manifest is not the one any more
+  /// that says so.
+  case noTerminal(tasks: [String])
 }
 
 /// Runs `body` on the files of runs, as a part of a preparation.

@@ -9,6 +9,8 @@ struct PreparedPlan {
   let taskCount: Int
   /// Whether a run of all tasks has to leave some out.
   let hasManual: Bool
+  /// Whether a task may need a terminal.
+  let hasInteractive: Bool
   /// What expressions read of the environment, as the journal keeps it.
   let environment: [String]
   /// The files that it was compiled from, as the journal keeps them.
@@ -43,6 +45,7 @@ struct PreparedPlan {
       key = plan.key
       taskCount = plan.taskCount
       hasManual = plan.hasManual
+      hasInteractive = plan.hasInteractive
       environment = plan.environmentEntries
       files = found.fileEntries
       warnings = []
@@ -54,6 +57,7 @@ struct PreparedPlan {
     key = compiled.planKey
     taskCount = compiled.taskCount
     hasManual = compiled.hasManual
+    hasInteractive = compiled.hasInteractive
     environment = compiled.environmentEntries
     files = FileEntry.texts(compiled.files, from: manifest.folder)
     for file in compiled.furtherFiles { kept.add(file.path, file.bytes, from: manifest.folder) }

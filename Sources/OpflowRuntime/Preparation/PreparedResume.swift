@@ -146,6 +146,18 @@ package struct PreparedResume {
     plan.hasSecrets ? SecretFaults.warning(SecretTaking.missing(plan, initial)) : nil
   }
 
+  /// Sees whether there is a terminal, where tasks need one.
+  ///
+  /// - Throws: the places of those tasks, where there is none.
+  package func expectTerminal(_ asked: RunRequest) throws(PreparationError) {
+    let tasks = MissingTerminal.tasks(of: plan, initial)
+    if tasks.isEmpty { return }
+    var asked = asked
+    asked.set = found.set
+    throw try found.manifest().mistakes(
+      withoutTerminal: tasks, runID: folder.id.description, asked)
+  }
+
   /// Makes the run ready to go on, with the lock that was taken before it was read: what an earlier
   /// drive left running is ended, and the journal is mended.
   package func begin(

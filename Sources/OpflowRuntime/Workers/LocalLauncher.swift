@@ -83,7 +83,7 @@ final class LocalLauncher: Launcher {
       throw LaunchFailure(what: WorkerProgram.complaint(error, of: kind))
     }
     let link = WorkerLink(
-      id: worker, kind: kind, site: site, entry: entry(for: process.pid), inbox: Inbox())
+      id: worker, kind: kind, site: site, entry: entry(for: process.pid, kind), inbox: Inbox())
     return LocalWorker(
       link: link, process: process, group: group, orders: orders.takeWrite(),
       reports: reports.takeRead(), complaintStart: complaintStart)
@@ -103,22 +103,27 @@ final class LocalLauncher: Launcher {
     _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
   ) throws(ProgramError) -> SpawnedProcess {
     let arguments = WorkerProcess.arguments(
-      runFolder: folder.path, run: runID, task: kind == .command ? arguments : nil)
+      runFolder: folder.path, run: runID, task: kind == .download ? nil : arguments)
+    // One that is to run what has the terminal stays in the terminal's session. The keys of the terminal
+    // are for others than itself.
+    let options: Program.Options = kind == .terminal ? .newGroup : .newSession
     let additions = WorkerProgram.additions(for: kind)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(
         WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
-        output: output, error: complaints.rawValue, options: .newSession,
+        output: output, error: complaints.rawValue, options: options,
         group: groupFolder.rawValue)
     }
     return try Program.spawn(
       WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
-      output: output, error: complaints.rawValue, options: .newSession)
+      output: output, error: complaints.rawValue, options: options)
   }
 
-  private func entry(for pid: Int32) -> WorkerEntry {
-    WorkerEntry(
-      pid: pid, startTime: ProcessStatus.read(pid)?.startTime ?? 0, bootID: bootID,
+  /// Of a worker that leads no session no start time is told: nothing is to be found by its session.
+  private func entry(for pid: Int32, _ kind: WorkerKind) -> WorkerEntry {
+    let startTime = kind == .terminal ? 0 : ProcessStatus.read(pid)?.startTime ?? 0
+    return WorkerEntry(
+      pid: pid, startTime: startTime, bootID: bootID,
       autogroup: ProcessStatus.autogroup(of: pid) ?? 0)
   }
 

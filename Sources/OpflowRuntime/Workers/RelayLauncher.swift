@@ -83,6 +83,7 @@ final class RelayLauncher: Launcher {
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
     if let loss { throw LaunchFailure(what: loss.complaint) }
+    if kind == .terminal { throw LaunchFailure(what: "\(name) has no terminal of this run") }
     let link = WorkerLink(
       id: worker, kind: kind, site: site, entry: nil, inbox: inbox, isNumbered: true)
     workers[worker] = link

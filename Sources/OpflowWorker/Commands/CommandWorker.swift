@@ -55,6 +55,10 @@ final class CommandWorker: WorkerRole {
   private var status: ExitStatus?
   private var isLogFailureTold = false
   private var running: TaskID = .none
+  /// The task that runs has the terminal. What the terminal does to it, it does by itself.
+  private var isInteractive = false
+  /// The task that runs was sent its stop signal.
+  private var isStopped = false
   private var process: SpawnedProcess?
   private var pipe: Pipe?
   /// When the task counts as one that takes its time, until it does.
@@ -139,16 +143,21 @@ final class CommandWorker: WorkerRole {
     switch action {
     case .start(let task, let attempt): start(task, attempt, now)
     case .report(let report):
-      if case .started = report {
+      if case .started = report, !isInteractive {
         let time = now.advanced(byNanoseconds: Self.holdNanoseconds)
         frame.say(report, by: time)
         watchChildrenAt = time
+      } else if case .started = report {
+        frame.say(report)
+        watchChildren()
       } else {
         frame.say(report)
       }
-    case .signal(let number): tree.signal(Signal(rawValue: number))
-    case .suspend: tree.signal(.stop)
-    case .proceed: tree.signal(.proceed)
+    case .signal(let number):
+      isStopped = true
+      tree.signal(Signal(rawValue: number))
+    case .suspend: if !isInteractive { tree.signal(.stop) }
+    case .proceed: if !isInteractive || isStopped { tree.signal(.proceed) }
     case .noteLeft: tree.noteLeft()
     case .kill:
       watchChildren()
@@ -165,6 +174,8 @@ final class CommandWorker: WorkerRole {
     // What ended before must not wait for the start of what comes next.
     frame.send()
     running = task
+    isInteractive = plan.flags(task).contains(.interactive)
+    isStopped = false
     log = WorkerLog(attempt: attempt)
     masker = frame.masker
     isLogFailureTold = false
@@ -174,19 +185,16 @@ final class CommandWorker: WorkerRole {
     do throws(WorkerRefusal) {
       let late = try lateValues(of: task, attempt)
       valuesPath = try makeValueFolder(of: task, attempt)
-      let pipe = try makePipe()
-      let process = try launcher.start(
-        task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
-        valuesPath: valuesPath ?? unreadValues, needsPath: needsPath, late: late,
-        output: pipe.write.rawValue)
+      let process =
+        if isInteractive {
+          try startAtTerminal(task, attempt, late)
+        } else {
+          try startLogged(task, attempt, late)
+        }
       let pid = process.pid
       tree.begin(mainPID: pid)
       frame.poll.set(Slot.task, process.descriptor.rawValue)
-      frame.poll.set(Slot.output, pipe.read.rawValue)
       self.process = consume process
-      // The writing end stays open here: the end of a task shows at its pidfd, and a hang-up before
-      // it would only be one more thing to wake up for.
-      self.pipe = consume pipe
       tell(.started(pid: pid), began)
     } catch {
       removeValues(of: task, attempt)
@@ -196,6 +204,40 @@ final class CommandWorker: WorkerRole {
           ? .valueMissing(what: error.what)
           : .refused(errorNumber: error.errorNumber, what: error.what), now)
     }
+  }
+
+  private func startLogged(
+    _ task: TaskID, _ attempt: Int32, _ late: LateValues?
+  ) throws(WorkerRefusal) -> SpawnedProcess {
+    let pipe = try makePipe()
+    let process = try launch(task, attempt, late, .logged(output: pipe.write.rawValue))
+    frame.poll.set(Slot.output, pipe.read.rawValue)
+    // The writing end stays open here: the end of a task shows at its pidfd, and a hang-up before
+    // it would only be one more thing to wake up for.
+    self.pipe = consume pipe
+    return process
+  }
+
+  private func startAtTerminal(
+    _ task: TaskID, _ attempt: Int32, _ late: LateValues?
+  ) throws(WorkerRefusal) -> SpawnedProcess {
+    let terminal: ControllingTerminal
+    do throws(Errno) {
+      terminal = try ControllingTerminal()
+    } catch {
+      throw WorkerRefusal(
+        errorNumber: error.rawValue, what: "it is interactive, and has no terminal: \(error)")
+    }
+    return try launch(task, attempt, late, .terminal(terminal.rawValue))
+  }
+
+  private func launch(
+    _ task: TaskID, _ attempt: Int32, _ late: LateValues?, _ streams: TaskStreams
+  ) throws(WorkerRefusal) -> SpawnedProcess {
+    try launcher.start(
+      task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
+      valuesPath: valuesPath ?? unreadValues, needsPath: needsPath, late: late,
+      streams: streams)
   }
 
   private func lateValues(

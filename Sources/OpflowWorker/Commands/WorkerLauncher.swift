@@ -9,6 +9,24 @@ struct WorkerRefusal: Error {
   var isOfValues = false
 }
 
+/// What a task reads and writes, and the process group it is in.
+struct TaskStreams {
+  fileprivate let input: Int32
+  fileprivate let output: Int32
+  /// A process group of its own.
+  fileprivate let leadsGroup: Bool
+
+  static func logged(output: Int32) -> TaskStreams {
+    TaskStreams(input: StandardStream.input.rawValue, output: output, leadsGroup: true)
+  }
+
+  /// Of an `interactive` task: it is in the process group of worker and coordinator, as it would be in
+  /// that of a shell script (`TerminalLoan`).
+  static func terminal(_ rawDescriptor: Int32) -> TaskStreams {
+    TaskStreams(input: rawDescriptor, output: rawDescriptor, leadsGroup: false)
+  }
+}
+
 /// Starts tasks. Keeps what successive tasks have in common: the environment, and room for strings.
 /// A task's standard input is this process's own, which is /dev/null. It leads a process group, and
 /// stays in the worker's session: by that a resume finds it when worker and coordinator were killed
@@ -33,7 +51,7 @@ final class WorkerLauncher {
       inherited: Environment.entries(), run: run, folder: taskFolder)
   }
 
-  /// Starts a task with its output in `output`. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
+  /// Starts a task with those streams. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
   /// of `secrets` it finds those that it may know.
   ///
   /// - Parameters:
@@ -42,7 +60,7 @@ final class WorkerLauncher {
   ///   - late: what it reads of others.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
-    valuesPath: String, needsPath: String?, late: LateValues?, output: Int32
+    valuesPath: String, needsPath: String?, late: LateValues?, streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
@@ -58,7 +76,7 @@ final class WorkerLauncher {
       valuesPath: valuesPath, needsPath: needsPath)
     if setPlainWords(of: task) {
       do throws(ProgramError) {
-        return try spawn(output: output, hasDirectory: !directory.isEmpty)
+        return try spawn(streams, hasDirectory: !directory.isEmpty)
       } catch {
         // Where it cannot be executed the shell says so, or runs what the kernel does not (a script
         // with no first line of its own): its words and its exit code are what a person expects.
@@ -67,7 +85,7 @@ final class WorkerLauncher {
     }
     try setWords(of: task, late?.words ?? [:])
     do throws(ProgramError) {
-      return try spawn(output: output, hasDirectory: !directory.isEmpty)
+      return try spawn(streams, hasDirectory: !directory.isEmpty)
     } catch {
       throw refusal(error, in: directory)
     }
@@ -123,16 +141,21 @@ final class WorkerLauncher {
     return isDefault
   }
 
-  private static let options: Program.Options = [.newGroup, .diesWithParent, .signalsPrepared]
+  private static let options: Program.Options = [.diesWithParent, .signalsPrepared]
+  private static let optionsOfGroup: Program.Options = [
+    .newGroup, .diesWithParent, .signalsPrepared,
+  ]
 
-  private func spawn(output: Int32, hasDirectory: Bool) throws(ProgramError) -> SpawnedProcess {
+  private func spawn(
+    _ streams: TaskStreams, hasDirectory: Bool
+  ) throws(ProgramError) -> SpawnedProcess {
     // SAFETY: the blocks live as long as this object and are not touched during the call.
     try Program.spawn(
       ProgramStart(
         file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
         environment: environment.pointers, directory: hasDirectory ? folder[0] : nil,
-        input: StandardStream.input.rawValue, output: output, error: output,
-        options: Self.options))
+        input: streams.input, output: streams.output, error: streams.output,
+        options: streams.leadsGroup ? Self.optionsOfGroup : Self.options))
   }
 
   private func refusal(

@@ -68,7 +68,8 @@ package final class WorkerFrame {
     }
     poll = PollSet(slots: Slot.count + trade.slots)
     poll.set(Slot.orders, self.orders.rawValue)
-    poll.set(Slot.requests, requests.rawValue)
+    // A process group that is not its own is sent what is for others: keys, and `kill 0` of a script.
+    if ProcessGroup.own == ProcessID.own { poll.set(Slot.requests, requests.rawValue) }
     do throws(Errno) {
       try self.reports.setNonblocking(true)
     } catch {

@@ -57,8 +57,7 @@ package enum WorkerProcess {
       // What is written to nobody, or beyond a limit, is told by the write.
       try SignalSet.all.block()
       try MappedFile.exitOnBusError()
-      // Fails where the worker leads a session already, which is as good.
-      try? ProcessID.newSession()
+      joinSession()
     }
     let orders = try WorkerFailure.naming("cannot use standard input") { () throws(Errno) in
       try StandardStream.input.duplicate()
@@ -81,6 +80,19 @@ package enum WorkerProcess {
     return try WorkerFrame(
       trade, plan: plan, run: run, runFolder: runFolder, orders: orders, reports: reports,
       lock: lock)
+  }
+
+  /// A session of its own, which it has already where it was started as it should be. One that is to run
+  /// what has the terminal was started at the head of a process group, where no key of the terminal reaches
+  /// it, and cannot leave the terminal's session; by now it blocks what keys send, and joins its
+  /// coordinator (`TerminalLoan`).
+  private static func joinSession() {
+    do throws(Errno) {
+      try ProcessID.newSession()
+    } catch {
+      // Fails for one that leads a session, which is as good.
+      try? ProcessGroup.joinParent()
+    }
   }
 
   private static func openPlan(_ path: String) throws(WorkerFailure) -> Plan {

@@ -116,6 +116,15 @@ final class Workplace {
       rows: rows)
   }
 
+  /// Starts a shell with jobs at a terminal, which prompts with `> `; `$opflow` is the program.
+  func startShellAtTerminal(columns: Int = 80, rows: Int = 24) throws -> LiveTerminal {
+    try LiveTerminal(
+      launch(
+        "/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], input: nil,
+        environment: ["TERM": "xterm-256color", "PS1": "> "], in: nil), columns: columns,
+      rows: rows)
+  }
+
   /// Runs a shell command in the folder, with `$opflow` as the program's path.
   @discardableResult
   func shell(

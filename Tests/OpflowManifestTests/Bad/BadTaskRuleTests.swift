@@ -111,6 +111,13 @@ struct BadTaskRuleTests {
       "4:21: `signal` must be TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number, not `65`"
     ),
     BadManifest(
+      "a download that is interactive",
+      "tasks:\n  a:\n    interactive: true\n    download: { url: 'http://x/y', to: y }",
+      "3:18: a download cannot be `interactive`"),
+    BadManifest(
+      "interactive that is no answer", task: "run: x\ninteractive: 1",
+      "4:18: `interactive` must be true or false, not `1`"),
+    BadManifest(
       "a wrong grace", task: "run: x\nstop: { grace: x }",
       "4:20: `grace` must be a duration, not `x`"),
     BadManifest(

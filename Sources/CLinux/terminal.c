@@ -1,0 +1,81 @@
+#define _GNU_SOURCE
+#include "clinux_terminal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <termios.h>
+#include <unistd.h>
+
+// The numbers of terminals of pty(7): /dev/pts/N (Documentation/admin-guide/devices.txt).
+enum { FIRST_MAJOR = 136, LAST_MAJOR = 143, MINORS = 256 };
+
+// The terminal's own name. There may be another one of that name, in another mount of devpts: only that
+// of the session tells whose session it is (tcgetsid(3)).
+static int open_by_name(int terminal) {
+  unsigned int device = 0;
+  if (ioctl(terminal, TIOCGDEV, &device) < 0) return -1;
+  if (major(device) < FIRST_MAJOR || major(device) > LAST_MAJOR) return -1;
+  char path[32];
+  snprintf(
+      path, sizeof path, "/dev/pts/%u", (major(device) - FIRST_MAJOR) * MINORS + minor(device));
+  int named = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (named < 0) return -1;
+  if (tcgetsid(named) == getsid(0)) return named;
+  close(named);
+  return -1;
+}
+
+int32_t clinux_open_terminal(void) {
+  int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) return -1;
+  int named = open_by_name(terminal);
+  if (named < 0) return terminal;
+  close(terminal);
+  return named;
+}
+
+_Static_assert(sizeof(struct termios) <= sizeof(struct clinux_terminal_modes), "modes do not fit");
+
+int32_t clinux_terminal_modes(int32_t descriptor, struct clinux_terminal_modes *modes) {
+  struct termios found;
+  if (tcgetattr(descriptor, &found) < 0) return -1;
+  memset(modes, 0, sizeof *modes);
+  memcpy(modes, &found, sizeof found);
+  return 0;
+}
+
+// A process of the background is stopped for what follows, unless it blocks SIGTTOU.
+static void begin_quietly(sigset_t *before) {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &stop, before);
+}
+
+static int32_t end_quietly(int32_t result, const sigset_t *before) {
+  int error = errno;
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+  errno = error;
+  return result;
+}
+
+int32_t clinux_set_terminal_modes(int32_t descriptor, const struct clinux_terminal_modes *modes) {
+  struct clinux_terminal_modes found;
+  if (clinux_terminal_modes(descriptor, &found) < 0) return -1;
+  if (memcmp(&found, modes, sizeof found) == 0) return 0;
+  struct termios wanted;
+  memcpy(&wanted, modes, sizeof wanted);
+  sigset_t before;
+  begin_quietly(&before);
+  return end_quietly(tcsetattr(descriptor, TCSANOW, &wanted), &before);
+}
+
+int32_t clinux_set_foreground(int32_t descriptor, int32_t group) {
+  sigset_t before;
+  begin_quietly(&before);
+  return end_quietly(tcsetpgrp(descriptor, group), &before);
+}

@@ -1,0 +1,16 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// A terminal that `interactive` tasks need, and that is not there.
+enum MissingTerminal {
+  /// The tasks that are to have one; none where there is one.
+  static func tasks(of plan: Plan, _ initial: @autoclosure () -> [InitialState]) -> [String] {
+    guard plan.hasInteractive, !ControllingTerminal.isThere else { return [] }
+    let initial = initial()
+    return plan.tasks.lazy.map { TaskID($0) }.filter {
+      let flags = plan.flags($0)
+      return flags.contains(.interactive) && !flags.contains(.conditionFalse)
+        && [.run, .afterNeeds].contains(initial[$0.index])
+    }.map { plan.nameString($0) }
+  }
+}
