@@ -121,7 +121,6 @@ package struct ResumedRun {
     for file in compiled.furtherFiles { files.add(file.path, file.bytes, from: manifest.folder) }
     if let old = try? File.read(folder.manifest), old != manifest.bytes {
       files.add(manifest.realPath, old, from: manifest.folder)
-      files.add(manifest.realPath, manifest.bytes, from: manifest.folder)
     }
     return files
   }

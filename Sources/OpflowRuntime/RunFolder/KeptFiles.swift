@@ -2,9 +2,10 @@
 /// the record, and for a resume that finds one gone.
 ///
 /// The journal tells by their hashes which texts are those of the last drive. Before a resume makes
-/// others the run's, it puts them beside those, and the manifest in both its texts where that is another
-/// too: wherever it is killed, the texts that the journal names are here, or in `manifest.yaml`. The
-/// next resume that has something to put here leaves out what is of neither drive.
+/// others the run's, it puts them beside those, and the manifest as it was where that is another now,
+/// which takes its place in `manifest.yaml` after that: wherever it is killed, the texts that the
+/// journal names are here or there. The next resume that has something to put here leaves out what is of
+/// neither drive.
 ///
 /// For each: how many bytes its path has and how many itself, in decimal, with a blank between and a
 /// line feed behind; the path; a line feed; its bytes; a line feed. A path within the manifest's folder
