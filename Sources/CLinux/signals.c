@@ -46,7 +46,8 @@ int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal) {
     return -1;
   }
   signal->number = info.ssi_signo;
-  signal->sender = info.ssi_pid;
+  signal->sender = (int32_t)info.ssi_pid;
+  if (info.ssi_pid == 0 && info.ssi_code != SI_KERNEL) signal->sender = -1;
   return 0;
 }
 

@@ -67,7 +67,10 @@ extension Coordinator {
   ///
   /// - Parameter sender: who asks for it; 0 for the terminal.
   private func suspend(askedBy sender: Int32) {
-    if let loan, !loan.beginSuspension(askedBy: sender) { return }
+    let isKey = sender == 0 || loan != nil
+    // A key stops nobody whom no shell would continue.
+    if isKey, ProcessGroup.isOrphaned { return }
+    loan?.beginSuspension(askedBy: sender)
     tell(.suspend)
     performSteps()
     progress.leaveTerminal()
@@ -83,7 +86,7 @@ extension Coordinator {
         isReady = late.isEmpty ? try !awaitsStop(since: began) : true
       }
       // That takes back a SIGCONT which is pending, and nobody would send another.
-      if late.isEmpty { try ProcessID.stopSelf(asJob: loan != nil) }
+      if late.isEmpty { try ProcessID.stopSelf(asJob: isKey) }
     } catch {
       progress.warning("opflow could not be suspended: \(error)")
     }

@@ -117,14 +117,12 @@ final class TerminalLoan {
   /// Whether keys reach this process, and so the task.
   var isForeground: Bool { modes != nil }
 
-  /// Somebody wants all to stop. Returns false where nobody would continue them.
+  /// Somebody wants all to stop.
   ///
   /// - Parameter sender: 0 for a key, which reaches the task by itself, as the editor's own signal does that
   ///   stops its group.
-  func beginSuspension(askedBy sender: Int32) -> Bool {
-    if ProcessGroup.isOrphaned { return false }
+  func beginSuspension(askedBy sender: Int32) {
     if sender != 0 { ProcessGroup.signalGrandchildren(.terminalStop) }
-    return true
   }
 
   /// Whether the task has yet to stop, after all were told to at `began`.

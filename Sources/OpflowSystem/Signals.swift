@@ -80,7 +80,8 @@ package struct SignalDescriptor: ~Copyable {
     descriptor = Descriptor(owning: try call { clinux_signal_descriptor(signals.bits) })
   }
 
-  /// The next pending signal and who sent it; nil when there is none.
+  /// The next pending signal and who sent it: 0 is the kernel, as for a key, and -1 a process that has no
+  /// number here (pid_namespaces(7)). nil when there is none.
   package func next() throws(Errno) -> (signal: Signal, senderPID: Int32)? {
     let rawDescriptor = descriptor.rawValue
     var received = clinux_signal()
@@ -91,7 +92,7 @@ package struct SignalDescriptor: ~Copyable {
     }
     return (
       Signal(rawValue: Int32(truncatingIfNeeded: received.number)),
-      Int32(truncatingIfNeeded: received.sender)
+      received.sender
     )
   }
 }

@@ -104,6 +104,7 @@ struct InteractiveTests {
     let terminal = try place.startAtTerminal("run", "-j", "4")
     // What needs no terminal does not wait for it.
     #expect(Set(try here.next(2)) == ["here", "other"])
+    #expect(try place.opflow("status").output.split(separator: "has the terminal").count == 2)
     try terminal.type("x\n")
     #expect(try here.next() == "here")
     try terminal.type("x\n")

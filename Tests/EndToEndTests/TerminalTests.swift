@@ -1,3 +1,4 @@
+import Glibc
 import Screen
 import Testing
 
@@ -88,12 +89,49 @@ struct TerminalTests {
     #expect(terminal.screen.isCursorVisible)
   }
 
+  @Test func `Ctrl-Z stops a job of a shell, and nobody where there is none to continue it`() throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        slow: { run: "echo here > here; read x < go; echo $x" }
+      """)
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let shell = try place.startShellAtTerminal()
+    try shell.wait { $0.text.last == ">" }
+    try shell.type("$opflow run --output line\n")
+    _ = try here.next()
+    try shell.type("\u{1a}")
+    try shell.wait { screen in
+      screen.text.contains { $0.contains("Stopped") } && screen.text.last == ">"
+    }
+    try shell.type("fg\n")
+    try shell.wait { $0.text.contains { $0.contains("run goes on") } }
+    try go.letGo()
+    try shell.wait { screen in
+      screen.text.contains { $0.contains("1 succeeded") } && screen.text.last == ">"
+    }
+    try shell.type("exit $?\n")
+    #expect(try shell.finish() == 0)
+
+    let alone = try place.startAtTerminal("run", "--output", "line")
+    _ = try here.next()
+    try alone.type("\u{1a}")
+    // The key is read before what is told after it.
+    try alone.wait { $0.text.contains { $0.contains("^Z") } }
+    try go.letGo()
+    #expect(try alone.finish() == 0)
+    #expect(!alone.screen.text.contains { $0.contains("paused") })
+  }
+
   @Test func `Ctrl-Z gives the terminal back, and going on draws below what came meanwhile`()
     throws
   {
     let place = try place()
     let terminal = try begin(place)
-    try terminal.type("\u{1a}")
+    // As the key of a shell's job does; for a key there is no shell here.
+    #expect(Glibc.kill(terminal.pid, SIGTSTP) == 0)
     try terminal.waitUntilStopped()
     try terminal.wait { !$0.text.contains { $0.contains("first") } }
     #expect(terminal.screen.isCursorVisible)

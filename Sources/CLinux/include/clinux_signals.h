@@ -14,7 +14,7 @@ int32_t clinux_signal_descriptor(uint64_t signals);
 
 struct clinux_signal {
   uint32_t number;
-  uint32_t sender;
+  int32_t sender;
 };
 
 /// Takes one pending signal; EAGAIN when there is none.

@@ -199,6 +199,7 @@ package struct StatusView {
     case .handed: return "next on its worker"
     case .skipped: return status.words(record)
     case .running, .suspended:
+      if status.plan.flags(task).contains(.interactive) { return "has the terminal" }
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
       } ?? ""
