@@ -40,19 +40,7 @@ final class CommandWorker: WorkerRole {
   private var taskFolder: TaskFolder
   /// Of the output of the task that runs; nil where there are no secrets.
   private var masker: Masker?
-  private let leftValues: LeftValues
-  /// Where tasks leave values that nobody reads: apart from those of others.
-  private let unreadValues: String
-  private var needed: NeededValues
-  /// Where the task that runs leaves values, if it has a folder of its own for them.
-  private var valuesPath: String?
-  /// Whether what it leaves there may be read.
-  private var isRead = false
-  /// Where it finds what its needs left, if it asks for that.
-  private var needsPath: String?
-  /// What it left, once its tree is gone.
-  private var collected: [TaskValue]?
-  private var status: ExitStatus?
+  private var values: RunningValues
   private var isLogFailureTold = false
   private var running: TaskID = .none
   /// The task that runs has the terminal. What the terminal does to it, it does by itself.
@@ -79,9 +67,7 @@ final class CommandWorker: WorkerRole {
       try ProcessTree.becomeSubreaper()
       return try SignalDescriptor([.child])
     }
-    unreadValues = frame.runFolder + "/" + ValueFolder.unreadName
-    leftValues = LeftValues(folder: frame.runFolder + "/" + ValueFolder.name)
-    needed = NeededValues(plan: plan, runFolder: frame.runFolder)
+    values = RunningValues(plan, runFolder: frame.runFolder)
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
     launcher = WorkerLauncher(
       plan: plan, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)
@@ -104,7 +90,7 @@ final class CommandWorker: WorkerRole {
 
   func obey(_ order: WorkerOrder, at now: Instant) {
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
-    needed.note(order)
+    values.note(order)
     tell(.order(order), now)
   }
 
@@ -183,8 +169,7 @@ final class CommandWorker: WorkerRole {
     let began = frame.now
     prepareFolder()
     do throws(WorkerRefusal) {
-      let late = try lateValues(of: task, attempt)
-      valuesPath = try makeValueFolder(of: task, attempt)
+      let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)
       let process =
         if isInteractive {
           try startAtTerminal(task, attempt, late)
@@ -197,8 +182,7 @@ final class CommandWorker: WorkerRole {
       self.process = consume process
       tell(.started(pid: pid), began)
     } catch {
-      removeValues(of: task, attempt)
-      removeNeedsFolder(of: task, attempt)
+      endValues(isSuccess: false)
       tell(
         error.isOfValues
           ? .valueMissing(what: error.what)
@@ -236,68 +220,15 @@ final class CommandWorker: WorkerRole {
   ) throws(WorkerRefusal) -> SpawnedProcess {
     try launcher.start(
       task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
-      valuesPath: valuesPath ?? unreadValues, needsPath: needsPath, late: late,
+      valuesPath: values.path, needsPath: values.needsPath, late: late,
       streams: streams)
   }
 
-  private func lateValues(
-    of task: TaskID, _ attempt: Int32
-  ) throws(WorkerRefusal) -> LateValues? {
-    do throws(ValueFault) {
-      guard let late = try needed.late(of: task) else { return nil }
-      if late.wantsFolder { needsPath = try needed.makeFolder(for: task, attempt: attempt) }
-      return late
-    } catch {
-      throw WorkerRefusal(errorNumber: 0, what: error.what, isOfValues: true)
-    }
-  }
-
-  /// A folder of its own for values, where somebody reads them or they may be secrets; others leave what
-  /// they leave in one that nobody looks at, and cost no call.
-  private func makeValueFolder(
-    of task: TaskID, _ attempt: Int32
-  ) throws(WorkerRefusal) -> String? {
-    collected = nil
-    status = nil
-    isRead = plan.flags(task).contains(.leavesValues)
-    guard isRead || masker != nil else { return nil }
-    do throws(Errno) {
-      try leftValues.make(of: plan.nameBytes(task), attempt: attempt)
-      return leftValues.path(of: plan.nameBytes(task), attempt: attempt)
-    } catch {
-      throw WorkerRefusal(
-        errorNumber: error.rawValue, what: "cannot make the folder for its values: \(error)")
-    }
-  }
-
-  /// Takes in what a task left that ended with success.
-  private func collectValues() -> ValueFault? {
-    guard let valuesPath, isRead, collected == nil else { return nil }
-    let flags = plan.flags(running)
-    let masker = frame.masker
-    do throws(ValueFault) {
-      collected = try LeftValues.collect(
-        valuesPath, keepsTexts: flags.contains(.decidesOthers),
-        lasts: flags.contains(.failWhenInterrupted)
-      ) { bytes in
-        masker?.finds(String(decoding: bytes, as: UTF8.self)) ?? false
-      }
-      return nil
-    } catch {
-      return error
-    }
-  }
-
-  /// Only a success leaves values.
-  private func removeValues(of task: TaskID, _ attempt: Int32) {
-    guard valuesPath != nil else { return }
-    valuesPath = nil
-    do throws(Errno) {
-      try leftValues.remove(of: plan.nameBytes(task), attempt: attempt)
-    } catch {
-      frame.complain(
-        "task \(plan.nameString(task)): what it left in $OPFLOW_VALUES cannot be removed: \(error)")
-    }
+  private func endValues(isSuccess: Bool) {
+    guard let error = values.end(isSuccess: isSuccess) else { return }
+    frame.complain(
+      "task \(plan.nameString(running)): what it left in $OPFLOW_VALUES cannot be removed: \(error)"
+    )
   }
 
   /// Where there is none to be had, tasks run all the same: most use none.
@@ -345,11 +276,10 @@ final class CommandWorker: WorkerRole {
         checkLog(now)
       }
     }
-    if valuesPath != nil {
-      if let status = reaped.status { self.status = status }
-      if reaped.isGone, status == .success, let fault = collectValues() {
-        tell(.valueFailed(what: fault.what), now)
-      }
+    if let fault = values.reaped(
+      status: reaped.status, isGone: reaped.isGone, frame.masker)
+    {
+      tell(.valueFailed(what: fault.what), now)
     }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
@@ -412,28 +342,19 @@ final class CommandWorker: WorkerRole {
       outcome.errorNumber = failure.rawValue
     }
     // What could not be ended may still write there.
-    if outcome.isSuccess, let fault = collectValues() {
+    if outcome.isSuccess, let fault = values.collect(frame.masker) {
       outcome.reason = .value
       frame.say(.fault(task, attempt: attempt, what: fault.what))
     }
     if outcome.isSuccess {
-      for value in collected ?? [] { frame.say(.value(task, attempt: attempt, value)) }
+      for value in values.collected ?? [] { frame.say(.value(task, attempt: attempt, value)) }
     }
-    if !outcome.isSuccess || !isRead { removeValues(of: task, attempt) }
-    valuesPath = nil
-    removeNeedsFolder(of: task, attempt)
+    endValues(isSuccess: outcome.isSuccess)
     running = .none
     if let left = tree.left {
       frame.say(.left(task, attempt: attempt, left))
     }
     frame.say(.ended(task, attempt: attempt, outcome))
-  }
-
-  /// What stays where a worker is killed are copies of values.
-  private func removeNeedsFolder(of task: TaskID, _ attempt: Int32) {
-    if needsPath == nil { return }
-    needsPath = nil
-    try? needed.removeFolder(of: task, attempt: attempt)
   }
 
   private func complainOfSurvivors() {
