@@ -49,9 +49,12 @@ package enum ValueRules {
     return String(validating: bytes, as: UTF8.self) == nil ? "it is not UTF-8" : nil
   }
 
-  /// The value of a file with those bytes: as a shell has it, `echo` ends a line that is not meant.
+  /// The value of a file with those bytes: as a shell has it, `echo` ends a line that is not meant. The
+  /// line may be one of Windows.
   package static func value(ofFile bytes: [UInt8]) -> [UInt8] {
-    bytes.last == Field.lineFeed ? Array(bytes.dropLast()) : bytes
+    guard bytes.last == Field.lineFeed else { return bytes }
+    let line = bytes.dropLast()
+    return Array(line.last == Field.carriageReturn ? line.dropLast() : line)
   }
 }
 

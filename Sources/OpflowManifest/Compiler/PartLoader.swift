@@ -146,6 +146,7 @@ final class PartLoader {
 
     let isJoined = entry.name == nil
     let scope = NameScope(besides: part.values.scope)
+    scope.isApart = !isJoined || part.values.scope.isApart
     scope.secrets.add(document)
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return false }

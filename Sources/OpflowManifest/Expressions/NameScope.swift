@@ -43,6 +43,9 @@ final class NameScope {
   /// Set when an expression speaks of `matrix.NAME`.
   var sawMatrix = false
 
+  /// Whether it is of a file that is included with `as`, which knows just the variables passed to it.
+  var isApart = false
+
   let suggestions: Suggestions
   /// Texts that live as long as the scope.
   let store: TextStore
@@ -230,7 +233,10 @@ struct ScopedNames: ExpressionNames {
         help: help
           ?? (scope.position == .variables
             ? "a value in `vars` sees only the entries above it"
-            : "declare `\(variable.string)` under top-level `vars`")))
+            : scope.isApart
+              ? "declare `\(variable.string)` under `vars` of this file, or pass it where the file is"
+                + " included: `vars: { \(variable.string): … }`"
+              : "declare `\(variable.string)` under top-level `vars`")))
     return nil
   }
 

@@ -46,9 +46,9 @@ struct Matrix {
   /// Where `exclude` stands.
   var excludeNode: Node?
 
-  /// Nil where there are more than any number counts.
+  /// Nil where there are more than any number counts; 0 where nothing is multiplied.
   var productCount: Int? {
-    var product = 1
+    var product = factors.isEmpty ? 0 : 1
     for factor in factors {
       let (next, overflow) = product.multipliedReportingOverflow(by: factor.count)
       if overflow { return nil }

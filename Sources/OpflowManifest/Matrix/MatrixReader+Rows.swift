@@ -23,6 +23,11 @@ extension MatrixReader {
     matrix.factors.append(factor)
   }
 
+  private static var helpForNaming: String {
+    "the first name of `rows` names the leg, and each row has its own there; legs that all their values"
+      + " name are written under `include`"
+  }
+
   // MARK: In the manifest
 
   private mutating func readWritten(_ node: Node, into factor: inout Matrix.Factor) {
@@ -51,7 +56,8 @@ extension MatrixReader {
           texts[row[0]], document.place(valueNode(of: names.lowerBound, entries) ?? item),
           .entry("rows", matrix.names[before]),
           document.place(
-            valueNode(of: names.lowerBound, values.maps.entries(other)) ?? other))
+            valueNode(of: names.lowerBound, values.maps.entries(other)) ?? other),
+          help: Self.helpForNaming)
         continue
       }
       first[row[0]] = item
@@ -139,7 +145,7 @@ extension MatrixReader {
         matrix.isWrong = true
         reportTwice(
           texts[value], file.place(offset), .entry("rows", matrix.names[before]),
-          file.place(other))
+          file.place(other), help: Self.helpForNaming)
       } else {
         first[value] = offset
       }
@@ -170,6 +176,21 @@ extension MatrixReader {
         mistakes.error(document.place(item), "an item of `exclude` is empty: it fits every leg")
       }
       return items.isEmpty ? nil : Matrix.Values(node: item, items: items)
+    }
+  }
+
+  /// Of a matrix whose legs are all written one by one, each named by all its values.
+  mutating func readNames(ofFirst node: Node) {
+    guard document.kind(node) == .sequence,
+      let first = document.children(node).first(where: { document.kind($0) == .mapping })
+    else { return }
+    let entries = values.maps.entries(first)
+    for index in 0..<entries.count {
+      let name = entries.name(index)
+      if isName(name, at: document.place(entries.keys[index])) {
+        matrix.namingNames.append(matrix.names.count)
+        matrix.names.append(name)
+      }
     }
   }
 

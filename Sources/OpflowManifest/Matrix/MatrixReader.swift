@@ -40,12 +40,17 @@ struct MatrixReader {
       }
     }
     if matrix.factors.isEmpty, entries.count > 0 {
-      if entries.count == (lists.exclude == nil ? 0 : 1) + (lists.include == nil ? 0 : 1) {
+      guard entries.count == (lists.exclude == nil ? 0 : 1) + (lists.include == nil ? 0 : 1) else {
+        return matrix
+      }
+      guard let include = lists.include, lists.exclude == nil else {
         mistakes.error(
           document.place(node), "`matrix` has no axis and no `rows`",
-          help: "legs that are written one by one are `rows: [{ NAME: VALUE }]`")
+          help: "there is nothing to exclude; legs that are written one by one are"
+            + " `include: [{ NAME: VALUE }]`")
+        return matrix
       }
-      return matrix
+      readNames(ofFirst: include)
     }
     if let node = lists.exclude {
       matrix.excludeNode = node
@@ -124,11 +129,14 @@ struct MatrixReader {
     return list
   }
 
-  func reportTwice(_ text: Text, _ place: Place, _ subject: Subject, _ first: Place) {
+  func reportTwice(
+    _ text: Text, _ place: Place, _ subject: Subject, _ first: Place, help: String? = nil
+  ) {
     mistakes.add(
       Mistakes.Mistake(
         severity: .error, place: place,
         message: "`\(text.string)` stands twice in \(subject.description): two legs would be alike",
+        help: help,
         notes: [.init(place: first, message: "the first one")]))
   }
 

@@ -37,6 +37,7 @@ struct SecretTaking {
       Environment.wipe(spec.name)
       if case .environment(let name) = spec.source { Environment.wipe(name) }
     }
+    for warning in WrittenSecrets.warnings(taking.values, in: plan) { complain(warning) }
     return taking.values
   }
 

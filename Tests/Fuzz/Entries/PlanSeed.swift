@@ -15,6 +15,7 @@ enum PlanSeed {
       c: { run: x, needs: [{ task: a, on: failure }, { task: b, on: finished }], dir: sub }
       d: { run: x, finally: true, desc: last, stop: { signal: INT, grace: 3s } }
       e: { run: x, manual: true, if: "env.HOME" }
+      i: { run: x, interactive: true }
     """,
     """
     tasks:

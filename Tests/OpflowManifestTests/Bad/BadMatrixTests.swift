@@ -35,7 +35,6 @@ struct BadMatrixTests {
     matrix(
       "no axis", "{ exclude: [{ a: 1 }], include: [{ a: 1 }] }",
       "3:13: `matrix` has no axis and no `rows`"),
-    matrix("include alone", "{ include: [{ a: 1 }] }", "3:13: `matrix` has no axis and no `rows`"),
     matrix(
       "an axis twice", "{ n: [1], n: [2] }", "3:23: the key `n` stands twice in this map"),
     matrix("an axis with a dot", "{ a.b: [1] }", "3:15: `a.b` is no name in a `matrix`"),
