@@ -100,6 +100,20 @@ struct MaskerTests {
     #expect(count == 5 + 24 * bytes.count)
   }
 
+  @Test(arguments: [
+    ("it is secrets.", true), ("it is c2VjcmV0cw==.", true), ("sec\u{1b}[mrets", true),
+    ("secret s", false), ("", false),
+  ])
+  func `whether a text holds a value is known as it is masked`(_ text: String, _ holds: Bool) throws {
+    let masker = try #require(Masker([SecretValue(name: "S", bytes: Array("secrets".utf8))]))
+    #expect(masker.finds(text) == (masker.masked(text) != text))
+    let long = try #require(Masker([SecretValue(name: "S", bytes: Array("secrets8".utf8))]))
+    for masker in [masker, long] {
+      #expect(masker.finds(text) == (masker.masked(text) != text))
+    }
+    if !text.contains("=") { #expect(masker.finds(text) == holds) }
+  }
+
   @Test func `a value is masked wherever the stream is cut`() throws {
     #expect(try cut("secret|s", "secrets") == "***")
     #expect(try cut("s|ecrets", "secrets") == "***")

@@ -51,9 +51,7 @@ package struct Masker: Sendable {
 
   /// The stream has ended: gives out what was held back. What comes next is another stream.
   package mutating func finish(_ write: (UnsafeRawBufferPointer) -> Void) {
-    for number in views.indices where views[number].isApart {
-      views[number].end(automaton, &borders) { Self.add($0, to: &finds) }
-    }
+    endViews()
     release(upTo: place, write)
     apartCount = 0
     state = 0
@@ -73,7 +71,25 @@ package struct Masker: Sendable {
   }
 
   /// Whether a secret is in a text.
-  package func finds(_ text: String) -> Bool { masked(text) != text }
+  package func finds(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { finds(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The same of bytes that are a stream of their own.
+  package func finds(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var copy = self
+    copy.restart()
+    copy.scan(bytes)
+    copy.endViews()
+    return !copy.finds.isEmpty
+  }
+
+  private mutating func endViews() {
+    for number in views.indices where views[number].isApart {
+      views[number].end(automaton, &borders) { Self.add($0, to: &finds) }
+    }
+  }
 
   private mutating func restart() {
     finish { _ in }

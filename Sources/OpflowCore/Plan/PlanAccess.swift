@@ -109,6 +109,8 @@ extension Plan {
   package func text(_ ref: TextRef) -> UnsafeRawBufferPointer {
     arena.raw(offset: Int(ref.offset), length: Int(ref.length))
   }
+  /// All texts, one behind the other.
+  package var allTexts: UnsafeRawBufferPointer { arena.raw(offset: 0, length: arena.count) }
   package func string(_ ref: TextRef) -> String { String(decoding: text(ref), as: UTF8.self) }
 
   /// A task's id as a person wrote it.

@@ -12,9 +12,9 @@ struct WrittenSecrets {
   /// By secret, where it stands first.
   private var places: [String: String] = [:]
 
-  /// A warning for each such secret, with no value in it.
+  /// A warning for each such secret, with no value in it. Most plans have none, and are gone through once.
   static func warnings(_ secrets: [SecretValue], in plan: Plan) -> [String] {
-    guard let masker = Masker(secrets) else { return [] }
+    guard let masker = Masker(secrets), masker.finds(plan.allTexts) else { return [] }
     var written = WrittenSecrets(
       plan: plan, masker: masker,
       single: secrets.compactMap { secret in Masker([secret]).map { (secret.name, $0) } })

@@ -88,7 +88,7 @@ struct RunningValues {
         own, keepsTexts: flags.contains(.decidesOthers),
         lasts: flags.contains(.failWhenInterrupted)
       ) { bytes in
-        masker?.finds(String(decoding: bytes, as: UTF8.self)) ?? false
+        bytes.withUnsafeBytes { masker?.finds($0) ?? false }
       }
       return nil
     } catch {
