@@ -104,7 +104,8 @@ struct MaskerTests {
     ("it is secrets.", true), ("it is c2VjcmV0cw==.", true), ("sec\u{1b}[mrets", true),
     ("secret s", false), ("", false),
   ])
-  func `whether a text holds a value is known as it is masked`(_ text: String, _ holds: Bool) throws {
+  func `whether a text holds a value is known as it is masked`(_ text: String, _ holds: Bool) throws
+  {
     let masker = try #require(Masker([SecretValue(name: "S", bytes: Array("secrets".utf8))]))
     #expect(masker.finds(text) == (masker.masked(text) != text))
     let long = try #require(Masker([SecretValue(name: "S", bytes: Array("secrets8".utf8))]))
