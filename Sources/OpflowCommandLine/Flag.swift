@@ -113,39 +113,3 @@ enum Flag: CaseIterable {
   /// As a person writes it: `-C`, `--set`.
   var spelled: String { row.spelled }
 }
-
-/// What a flag is called, what it takes, and what it means.
-struct FlagRow {
-  /// What stands after `--`; nil for a flag that has a letter only.
-  let long: String?
-  let letter: Character?
-  let group: FlagGroup
-  /// Of the help.
-  let meaning: String
-  let takes: FlagValue
-
-  init(
-    _ long: String?, _ letter: Character? = nil, in group: FlagGroup, _ meaning: String,
-    takes: FlagValue
-  ) {
-    self.long = long
-    self.letter = letter
-    self.group = group
-    self.meaning = meaning
-    self.takes = takes
-  }
-
-  var spelled: String {
-    if let long { return "--\(long)" }
-    return letter.map { "-\($0)" } ?? ""
-  }
-}
-
-/// The headings that flags stand under in the help.
-enum FlagGroup: String, CaseIterable {
-  case selection = "What runs"
-  case limits = "How much at once, and how long"
-  case shown = "What is shown"
-  case place = "Where"
-  case other = "Else"
-}

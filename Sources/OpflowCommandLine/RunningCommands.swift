@@ -1,0 +1,125 @@
+/// The commands that run a manifest, or say what a run of it would do.
+extension CommandRow {
+  static var run: CommandRow {
+    CommandRow(
+      group: .running,
+      meaning: "run a manifest (default: opflow.yaml), or these tasks and what they need",
+      words: .manifestAndTasks(handsOn: true),
+      flags: [
+        .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .dryRun,
+        .output, .quiet, .verbose, .json, .color, .durability, .workers, .file, .directory,
+        .stateDirectory,
+      ],
+      rule: RunRules.check
+    ) {
+      CommandHelp(
+        summary: "Run a manifest, or some tasks of it and what they need.",
+        description: """
+          \(HelpPhrases.manifest)
+
+          With TASK these tasks run and what they need, and of the `finally` tasks those that need one of
+          them. Ctrl-C once stops after the tasks that run, which are ended by their stop rules; twice kills
+          them at once. Either way `opflow resume` continues.
+
+          What stands behind `--` goes to the one task that is named: as `"$@"` to a script, and behind the
+          words of a list. It belongs to the run, and a resume hands it on again.
+
+          \(HelpPhrases.selector)
+
+          Exit codes: 0 all went well, 1 a task failed, 2 wrong use, 3 the manifest is wrong, 4 the journal
+          is damaged, 5 another process holds the run, 70 an internal error, 74 an I/O error, 129, 130 and
+          143 ended by SIGHUP, SIGINT and SIGTERM.
+          """,
+        examples: """
+            opflow run                        run all tasks of opflow.yaml
+            opflow run test                   the task `test`, and what it needs
+            opflow run test -- -v --slow      the same, with arguments for `test`
+            opflow run -j4 -k build.yaml      four at once, and go on after failures
+            opflow run --only 'test-*'        some tasks, and what they need
+            opflow run --resume ci.yaml       continue if there is something to continue: for CI
+            opflow run --set ver=2 -n         show what would run with another `vars.ver`
+          """)
+    }
+  }
+
+  static var resume: CommandRow {
+    CommandRow(
+      group: .running, meaning: "continue a run: finished tasks are not run again",
+      words: .run,
+      flags: [
+        .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .dryRun, .output,
+        .quiet, .verbose, .json, .color, .durability, .workers, .directory, .stateDirectory,
+      ],
+      rule: RunRules.check
+    ) {
+      CommandHelp(
+        summary: "Continue a run that was interrupted, cancelled or failed.",
+        description: """
+          Tasks that are done are not run again, unless their definition changed, a task that they need
+          ran again, or --rerun names them. The manifest is read anew; --set, --only and --skip are those
+          of the run unless given here.
+
+          \(HelpPhrases.run)
+
+          \(HelpPhrases.selector)
+          """,
+        examples: """
+            opflow resume                     continue the newest run
+            opflow resume -n                  show what would run again, and why
+            opflow resume --rerun 'test-*'    run some tasks again though they are done
+            opflow resume -k 20260102         of that day, and go on after failures
+          """)
+    }
+  }
+
+  static var check: CommandRow {
+    CommandRow(
+      group: .running, meaning: "read and validate a manifest, run nothing",
+      label: "", words: .manifestAndTasks(handsOn: false),
+      flags: [.set, .color, .file, .directory]
+    ) {
+      CommandHelp(
+        summary: "Read and validate a manifest, run nothing.",
+        description: """
+          Every mistake is printed with its line and column; the exit code is then 3.
+
+          \(HelpPhrases.manifest)
+          """,
+        examples: """
+            opflow check                      check opflow.yaml
+            opflow check --set ver=2 ci.yaml  with another `vars.ver`
+          """)
+    }
+  }
+
+  static var plan: CommandRow {
+    CommandRow(
+      group: .running, meaning: "what would run, in which order, and why",
+      words: .manifestAndTasks(handsOn: false),
+      flags: [
+        .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .verbose,
+        .color, .file, .directory, .stateDirectory,
+      ],
+      rule: RunRules.check
+    ) {
+      CommandHelp(
+        summary: "Show what would run, in which order, and why. Nothing is written.",
+        description: """
+          \(HelpPhrases.manifest)
+
+          Tasks are listed in the order they would start in if each took as long as in earlier runs of this
+          manifest, or, where there are none, as long as any other. Below them stand how long all of it would
+          take, what no order could beat, and the critical path. -j takes several numbers here, to compare.
+          The legs of a family share a row; -v gives each its own.
+
+          \(HelpPhrases.selector)
+          """,
+        examples: """
+            opflow plan                       all of opflow.yaml
+            opflow plan -j 1,2,4,8            how long it would take on so many processors
+            opflow plan deploy                what `deploy` takes along
+            opflow plan --resume              what a resume would run again
+          """)
+    }
+  }
+}
