@@ -175,3 +175,31 @@ int32_t clinux_remove_tree(int32_t at, const char *name) {
   if (result < 0) errno = error;
   return -1;
 }
+
+// Closes the folder.
+static int64_t measure(int folder, int level) {
+  DIR *stream = fdopendir(folder);
+  if (stream == NULL) {
+    close(folder);
+    return 0;
+  }
+  int64_t bytes = 0;
+  struct dirent *entry;
+  while ((entry = readdir(stream)) != NULL) {
+    struct stat status;
+    if (is_own(entry->d_name)) continue;
+    if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0) continue;
+    int is_folder = S_ISDIR(status.st_mode);
+    if (is_folder || status.st_nlink == 1) bytes += (int64_t)status.st_blocks * 512;
+    if (!is_folder || level == MOST_LEVELS) continue;
+    int child = open_child(folder, entry->d_name, O_RDONLY);
+    if (child >= 0) bytes += measure(child, level + 1);
+  }
+  closedir(stream);
+  return bytes;
+}
+
+int64_t clinux_tree_bytes(int32_t at, const char *name) {
+  int folder = open_child(at, name, O_RDONLY);
+  return folder < 0 ? 0 : measure(folder, 0);
+}

@@ -3,6 +3,7 @@
 package enum Command: String, CaseIterable, Sendable {
   case run, resume, check, plan
   case status, logs, runs, journal
+  case clean
   case version, help
 
   /// The command of that name. Looks through the names: the standard library would first make a table
@@ -23,6 +24,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .logs: .logs
     case .runs: .runs
     case .journal: .journal
+    case .clean: .clean
     case .version: .version
     case .help: .help
     }

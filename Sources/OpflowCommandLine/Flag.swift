@@ -7,6 +7,7 @@ enum Flag: CaseIterable {
   case output, quiet, verbose, json, color
   case durability, workers
   case follow, run
+  case keep, olderThan, showRemoval
   case file, directory, stateDirectory
   case help
 
@@ -90,6 +91,18 @@ enum Flag: CaseIterable {
       FlagRow(
         "run", in: .place, "of that run: its id, the start of one, or a manifest",
         takes: .text(.run) { $0.run = $1 })
+    case .keep:
+      FlagRow(
+        "keep", in: .removal, "the newest N runs of each manifest stay (default: its `keep_runs`)",
+        takes: .number(from: 0) { $0.keep = $1 })
+    case .olderThan:
+      FlagRow(
+        "older-than", in: .removal, "only what is older goes: 12h, 7d; without --keep all of that",
+        takes: .text(.duration) { $0.olderThan = $1 })
+    case .showRemoval:
+      FlagRow(
+        "dry-run", "n", in: .removal, "show what would be removed; remove nothing",
+        takes: .nothing { $0.isDryRun = true })
     case .file:
       FlagRow(
         "file", "f", in: .place, "the manifest, whatever its name; `-` is standard input",

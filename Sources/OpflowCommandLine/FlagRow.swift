@@ -28,6 +28,7 @@ struct FlagRow {
 /// The headings that flags stand under in the help.
 enum FlagGroup: String, CaseIterable {
   case selection = "What runs"
+  case removal = "What goes"
   case limits = "How much at once, and how long"
   case shown = "What is shown"
   case place = "Where"

@@ -37,6 +37,10 @@ package struct Invocation: Equatable, Sendable {
   package var verbose = false
   package var follows = false
   package var durability: Durability = .group
+  /// Of `clean`: how many runs of each manifest stay.
+  package var keep: UInt32?
+  /// Of `clean`: a duration as a manifest has it.
+  package var olderThan: String?
 
   package init(_ command: Command?) { self.command = command }
 }

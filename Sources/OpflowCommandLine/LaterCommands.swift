@@ -14,7 +14,6 @@ enum LaterCommands {
     ("parallel", "`opflow run -j N` says how many run at once"),
     ("graph", "`opflow plan` shows the tasks in their order"),
     ("report", "`opflow status --json` and `opflow journal export` tell all of a run as JSON"),
-    ("clean", "runs are folders in `.opflow/runs`, and any that has ended may be removed"),
     ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`"),
     ("schema", nil),
     ("completion", nil),

@@ -1,5 +1,31 @@
-/// The commands about opflow itself.
+/// The commands about what is kept, and about opflow itself.
 extension CommandRow {
+  static var clean: CommandRow {
+    CommandRow(
+      group: .other, meaning: "remove old runs",
+      words: .nothing,
+      flags: [.keep, .olderThan, .showRemoval, .color, .directory, .stateDirectory]
+    ) {
+      CommandHelp(
+        summary: "Remove old runs, with their logs.",
+        description: """
+          Of each manifest the newest runs stay: as many as its `keep_runs` says, 50 where it says nothing,
+          or --keep. The end of each run does the same for its manifest. With --older-than only what is
+          older goes, by its last line; with --older-than and no --keep all of that goes.
+
+          What runs now stays, and what cannot be read. Without --older-than a run that did not succeed
+          stays for a week, unless a newer one was begun with the same values and tasks.
+          """,
+        examples: """
+            opflow clean                      what is beyond `keep_runs`
+            opflow clean --keep 10 -n         show what --keep 10 would remove
+            opflow clean --older-than 30d     all that ended 30 days ago or before
+            opflow clean --keep 5 --older-than 7d
+                                              of those only what is beyond the newest five
+          """)
+    }
+  }
+
   static var version: CommandRow {
     CommandRow(
       group: .other, meaning: "the version of opflow",

@@ -14,6 +14,26 @@ extension Descriptor {
     try call { clinux_remove_tree(folder, name) }
   }
 
+  /// How many bytes removing a folder in this one would free: what has a further name elsewhere is not
+  /// counted. 0 where it cannot be looked at.
+  package borrowing func treeBytes(_ name: String) -> Int64 {
+    clinux_tree_bytes(rawValue, name)
+  }
+
+  /// Gives an entry of the open folder another name in it.
+  ///
+  /// - Parameters:
+  ///   - name: one component, as `new` is.
+  package borrowing func rename(_ name: String, to new: String) throws(Errno) {
+    let folder = rawValue
+    try call { renameat(folder, name, folder, new) }
+  }
+
+  /// The names in the open folder, in no order.
+  package borrowing func names() throws(Errno) -> [String] {
+    try Path.names(in: "/proc/self/fd/\(rawValue)")
+  }
+
   /// Removes all that is in the open folder, and keeps the folder.
   ///
   /// - Throws: why something could not be removed, the rest being gone.

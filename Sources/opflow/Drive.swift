@@ -11,8 +11,11 @@ enum Drive {
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
     let heading = heading(drive, arguments)
+    let runs = drive.manifestRuns
     do throws(CoordinatorError) {
-      return try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
+      let code = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
+      CleanCommand.afterRun(runs, arguments)
+      return code
     } catch {
       // Not as other complaints are told: nobody may be there who reads it.
       let complaint = CommandError(.io, error.what, error.errno)

@@ -44,6 +44,7 @@ enum Opflow {
     case .logs: try LogsCommand.perform(invocation)
     case .runs: try RunsCommand.perform(invocation)
     case .journal: try JournalCommand.perform(invocation)
+    case .clean: try CleanCommand.perform(invocation)
     case .version: try VersionCommand.perform(invocation)
     case .help: try HelpCommand.perform(invocation)
     }

@@ -47,7 +47,7 @@ extension CommandError {
       case .file: .io
       case .journal, .plan: .journal
       case .held: .held
-      case .noRuns, .noSuchRun, .ambiguous: .usage
+      case .removed, .noRuns, .noSuchRun, .ambiguous: .usage
       }
     self.init(code, error.message)
   }

@@ -11,7 +11,7 @@ enum RunsCommand {
     let ids = try RunLookup.reading { () throws(RunFolderError) in try state.runs() }
     if ids.isEmpty { throw CommandError(.usage, RunFolderError.noRuns(folder: state.path).message) }
     let shown = ShownPath(arguments.view)
-    let rows = ids.map { row(state.folder(of: $0), shown) }
+    let rows = ids.compactMap { row(state.folder(of: $0), shown) }
     try Console.write(
       RunsView.text(
         rows, nowMilliseconds: Clock.wallMilliseconds, color: console.colorsOutput,
@@ -19,14 +19,17 @@ enum RunsCommand {
     return ExitCode.success.rawValue
   }
 
-  private static func row(_ folder: RunFolder, _ shown: ShownPath) -> RunsView.Row {
+  /// Nil for a run that was removed meanwhile.
+  private static func row(_ folder: RunFolder, _ shown: ShownPath) -> RunsView.Row? {
     do throws(RunFolderError) {
       let run = try ReadRun(folder)
       let manifest = run.history.open.map { RunManifest($0, folder).realPath } ?? ""
       return RunsView.Row(run.status, manifest: shown.text(manifest))
-    } catch .journal(_, .empty) {
-      return RunsView.Row(notBegun: folder.id.description)
     } catch {
+      if Path.isMissing(folder.path) { return nil }
+      if case .journal(_, .empty) = error {
+        return RunsView.Row(notBegun: folder.id.description)
+      }
       return RunsView.Row(unreadable: folder.id.description, complaint: error.message)
     }
   }

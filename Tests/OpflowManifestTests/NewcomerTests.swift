@@ -209,7 +209,7 @@ struct NewcomerTests {
   }
 
   @Test(arguments: [
-    "if_running: wait", "keep_runs: 5",
+    "if_running: wait"
   ])
   func `and at the top`(key: String) {
     let name = key.prefix { $0 != ":" }

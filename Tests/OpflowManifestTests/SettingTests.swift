@@ -14,8 +14,13 @@ struct SettingTests {
     #expect(plan.flags(try plan.id("a")) == [])
     #expect(plan.manifest.maxFailures == 1)
     #expect(plan.manifest.maxParallel == 0)
+    #expect(plan.manifest.keepRuns == 50)
     #expect(plan.resources.map { plan.string($0.name) } == ["cpu", "memory", "download"])
     #expect(plan.resources.map(\.capacity) == [0, 0, 0])
+  }
+
+  @Test func `a manifest says how many of its runs are kept`() throws {
+    #expect(try plan("keep_runs: 7\ntasks: { a: { run: x } }").manifest.keepRuns == 7)
   }
 
   @Test func `all rules are read`() throws {

@@ -39,17 +39,22 @@ final class StateFixture {
     return path
   }
 
-  /// A run of that manifest, begun and closed.
+  /// A run of that manifest that was begun, and ended so.
   @discardableResult
-  func run(of manifest: String, at seconds: Int64, random: UInt16 = 7) throws -> RunFolder {
+  func run(
+    of manifest: String, at seconds: Int64, random: UInt16 = 7, set: [String] = [],
+    end: RunState? = nil
+  ) throws -> RunFolder {
     let folder = try state.makeRun(nowMilliseconds: seconds * 1000, random: random)
     var journal = WrittenJournal(try JournalFile.create(folder.journal))
     var open = OpenEntry(
       run: folder.id.description, planKey: plan.key.description, opflowVersion: "0",
       manifestPath: manifest, folder: root)
     open.stateFolder = state.path
+    open.set = set
     journal.append(.open(open), at: 1, plan: plan)
     journal.append(Transition(.start, TaskID(0), attempt: 1), at: 2, plan: plan)
+    if let end { journal.append(.close(CloseEntry(state: end, exitCode: 0)), at: 3, plan: plan) }
     try journal.flush()
     return folder
   }

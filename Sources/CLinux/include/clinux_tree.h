@@ -11,3 +11,7 @@ int32_t clinux_remove_tree(int32_t at, const char *name);
 
 /// Removes all that is in an open folder, and keeps the folder; the rest as above.
 int32_t clinux_empty_folder(int32_t folder);
+
+/// How many bytes removing the folder `name` of the open folder `at` would free: what has a further name
+/// elsewhere is not counted, nor what lies very deep. 0 where it cannot be looked at.
+int64_t clinux_tree_bytes(int32_t at, const char *name);

@@ -44,6 +44,16 @@ package struct JournalReader {
     return open
   }
 
+  /// How the run's newest drive ended, by the last line, without a look at the rest; nil where that is no
+  /// intact `close`.
+  package static func close(atEndOf bytes: UnsafeRawBufferPointer) -> CloseEntry? {
+    let end = bytes.last == Field.lineFeed ? bytes.count - 1 : bytes.count
+    let start = bytes[..<max(0, end)].lastIndex(of: Field.lineFeed).map { $0 + 1 } ?? 0
+    let text = UnsafeRawBufferPointer(rebasing: bytes[start..<max(start, end)])
+    guard let line = JournalLine(text), line.event == .close else { return nil }
+    return line.close
+  }
+
   private static func firstLine(_ bytes: ByteWindow) throws(JournalError) -> JournalLine {
     if bytes.count == 0 { throw .empty }
     var end = 0

@@ -1,11 +1,32 @@
+/// What a run was begun with: a resume of the newest run looks for the same. Order says nothing.
+package struct RunOrigin: Hashable, Sendable {
+  private let set: [String]
+  private let tasks: Set<String>
+  private let arguments: [String]
+  private let only: Set<String>
+  private let skip: Set<String>
+
+  package init(
+    set: [String], tasks: [String], arguments: [String], only: [String], skip: [String]
+  ) {
+    self.set = SetValues.normal(set)
+    self.tasks = Set(tasks)
+    self.arguments = arguments
+    self.only = Set(only)
+    self.skip = Set(skip)
+  }
+}
+
 extension OpenEntry {
-  /// Whether the run was begun with the same values and about the same tasks. Order says nothing.
-  package func wasBegun(
-    set values: [String], tasks: [String], arguments: [String], only: [String], skip: [String]
-  ) -> Bool {
-    SetValues.normal(set) == SetValues.normal(values) && Set(self.tasks) == Set(tasks)
-      && self.arguments == arguments
-      && Set(self.only) == Set(only) && Set(self.skip) == Set(skip)
+  package var origin: RunOrigin {
+    RunOrigin(set: set, tasks: tasks, arguments: arguments, only: only, skip: skip)
+  }
+
+  /// What names its manifest among the runs that are in `folder` now, which somebody may have moved
+  /// with the manifest.
+  package func manifest(seenFrom folder: String) -> String {
+    if manifestPath == "-" || stateFolder.isEmpty || stateFolder == folder { return manifestPath }
+    return moved(manifestPath, to: folder)
   }
 
   /// Whether the run is one of that manifest: it has the same path, or had the same path as seen from

@@ -16,6 +16,10 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package internal(set) var hasManual: UInt32 = 0
   /// 1 when any task is `interactive`; the builder sees to it.
   package internal(set) var hasInteractive: UInt32 = 0
+  /// How many runs of the manifest are kept.
+  package var keepRuns = Self.standardKeepRuns
+  package static let standardKeepRuns: UInt32 = 50
+
   package init(
     name: TextRef, description: TextRef, folder: TextRef, maxParallel: UInt32, maxFailures: UInt32,
     usesRunID: Bool

@@ -40,10 +40,11 @@
 //   8    what is evaluated when a task starts
 //   9    folders of what a task's needs left
 //   10   tasks that are `interactive`
+//   11   how many runs are kept
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 10
+  package static let version: UInt32 = 11
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

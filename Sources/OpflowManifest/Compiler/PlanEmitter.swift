@@ -143,6 +143,7 @@ struct PlanEmitter: ~Copyable {
       folder: builder.intern(inputs.folder), maxParallel: manifest.maxParallel,
       maxFailures: manifest.maxFailures, usesRunID: usesRunID)
     entry.hasWarnings = hasWarnings ? 1 : 0
+    entry.keepRuns = manifest.keepRuns
     return builder.finish(manifest: entry, key: inputs.key)
   }
 

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// What a manifest says at its top, but for `defaults` and `tasks`. Texts are good as long as the
 /// compilation.
 struct ManifestValues {
@@ -6,6 +8,7 @@ struct ManifestValues {
   /// 0 where the machine decides.
   var maxParallel: UInt32 = 0
   var maxFailures: UInt32 = 1
+  var keepRuns = ManifestEntry.standardKeepRuns
   var resources: ResourceTable
   var secrets: [DeclaredSecret] = []
 }

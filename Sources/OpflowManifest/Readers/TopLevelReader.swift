@@ -43,6 +43,11 @@ struct TopLevelReader {
       manifest.maxFailures = UInt32(value)
     }
     if let node = keys[.maxParallel] { readMaxParallel(node, into: &manifest) }
+    if let node = keys[.keepRuns],
+      let value = values.integer(node, Subject(ManifestKey.keepRuns), in: 1...1_000_000)
+    {
+      manifest.keepRuns = UInt32(value)
+    }
     if let node = keys[.secrets] { manifest.secrets = SecretReader(values).readSources(node) }
     CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
   }

@@ -6,7 +6,7 @@ enum ManifestKey: Int, SchemaKey {
   static let owner: StaticString = "the manifest"
 
   case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
-  case envFile, secrets, tasks
+  case envFile, secrets, keepRuns, tasks
 
   var name: StaticString {
     switch self {
@@ -22,12 +22,15 @@ enum ManifestKey: Int, SchemaKey {
     case .include: "include"
     case .envFile: "env_file"
     case .secrets: "secrets"
+    case .keepRuns: "keep_runs"
     case .tasks: "tasks"
     }
   }
 
   /// Those that are about the whole run, and so stand in no included file.
-  static let ofRootOnly: [ManifestKey] = [.maxParallel, .maxFailures, .resources, .secrets]
+  static let ofRootOnly: [ManifestKey] = [
+    .maxParallel, .maxFailures, .resources, .secrets, .keepRuns,
+  ]
 }
 
 enum TaskKey: Int, SchemaKey {

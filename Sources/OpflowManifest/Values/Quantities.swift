@@ -37,6 +37,15 @@ enum DurationText {
   }
 }
 
+/// Durations that stand elsewhere and are written as in a manifest.
+package enum WrittenDuration {
+  /// In milliseconds, rounded up; nil when the text is none.
+  package static func milliseconds(_ text: String) -> UInt64? {
+    let store = TextStore()
+    return withExtendedLifetime(store) { DurationText.milliseconds(store.copy(text)) }
+  }
+}
+
 /// Sizes as a manifest writes them: `512MiB`, `2GiB`, `1.5GB`; a bare number is bytes.
 enum SizeText {
   private static let maximumBytes: UInt64 = 1 << 60

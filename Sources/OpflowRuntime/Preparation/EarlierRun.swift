@@ -10,11 +10,10 @@ extension StateFolder {
   package func resumable(
     ofManifest path: String, _ request: RunRequest
   ) throws(RunFolderError) -> RunFolder? {
-    let newest = try newestRun(ofManifest: path) {
-      $0.wasBegun(
-        set: request.set, tasks: request.tasks, arguments: request.arguments,
-        only: request.only, skip: request.skip)
-    }
+    let origin = RunOrigin(
+      set: request.set, tasks: request.tasks, arguments: request.arguments, only: request.only,
+      skip: request.skip)
+    let newest = try newestRun(ofManifest: path) { $0.origin == origin }
     guard let folder = newest else { return nil }
     try RunFolderLock.expectFree(folder)
     // Not with its plan, which another opflow may have made: the resume sees to that.

@@ -41,6 +41,12 @@ package struct PreparedDrive: ~Copyable {
     self.lock = lock
   }
 
+  /// The runs of its manifest.
+  package var manifestRuns: ManifestRuns {
+    ManifestRuns(
+      state: StateFolder(holding: folder), path: manifestPath, keep: Int(plan.manifest.keepRuns))
+  }
+
   /// Call it before there is a run.
   package static func expectProcesses() throws(PreparationError) {
     if let obstacle = ProcessStatus.obstacle { throw .noProcesses(obstacle) }

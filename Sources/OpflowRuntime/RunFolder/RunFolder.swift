@@ -16,7 +16,11 @@ package struct RunFolder: Equatable, Sendable {
     self.newFolders = newFolders
   }
 
-  package var journal: String { path + "/journal.log" }
+  static let journalName = "journal.log"
+  static let lockName = "lock"
+  static let workersLockName = "workers.lock"
+
+  package var journal: String { path + "/" + Self.journalName }
   /// The manifest as it was read.
   package var manifest: String { path + "/manifest.yaml" }
   /// Copies of the files that the manifest names; missing where it names none.
@@ -26,11 +30,19 @@ package struct RunFolder: Equatable, Sendable {
   /// What tasks leave for each other.
   package var values: String { path + "/" + ValueFolder.name }
   var unread: String { path + "/" + ValueFolder.unreadName }
-  package var lock: String { path + "/lock" }
+  package var lock: String { path + "/" + Self.lockName }
   /// How far running downloads are.
   package var progress: String { path + "/progress" }
   /// What workers complained of.
   package var workerLog: String { path + "/worker.log" }
+
+  /// Whether opflow makes something of that name before a run has a journal.
+  static func isMadeAtBeginning(_ name: String) -> Bool {
+    [
+      "logs", ValueFolder.unreadName, lockName, journalName, "manifest.yaml", "included", "plan",
+      "manifest.yaml.new", "included.new", "plan.new",
+    ].contains(name)
+  }
 
   /// Where a task's output goes.
   package func log(of task: TaskID, in plan: Plan) -> String {

@@ -9,6 +9,8 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case plan(path: String, PlanError)
   /// Another process drives the run. Nil where its pid could not be read.
   case held(run: String, pid: Int32?)
+  /// The run was there, and is no more.
+  case removed(run: String)
   /// No run at all in this state folder.
   case noRuns(folder: String)
   /// No run of that name, beginning or manifest.
@@ -29,6 +31,11 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "run \(run) is held by process \(pid). Wait for it, or stop it with `kill \(pid)`"
     case .held(let run, nil): "run \(run) is held by another process"
     case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
+    case .removed(let run):
+      "run \(run) was just removed, by `opflow clean` or the end of a later run (`keep_runs`)"
+    case .noSuchRun(let name) where RunID(name) != nil:
+      "run \(name) is not here; `opflow clean` and the end of a later run (`keep_runs`) remove old ones."
+        + " `opflow runs` lists those that are"
     case .noSuchRun(let name):
       "no run is named `\(name)` or begins like it, and no run is of a manifest there."
         + " `opflow runs` lists them"

@@ -8,24 +8,36 @@ package struct RunFolderLock: ~Copyable {
 
   /// Takes the lock and writes this process's id into it.
   ///
-  /// - Throws: `held` with the holder's pid.
+  /// - Throws: `held` with the holder's pid; `removed` where somebody removes or removed the run.
   package static func take(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     for _ in 0..<patience {
-      let taken = try doing("lock", folder.lock) { () throws(Errno) in
-        try FileLock.tryLock(folder.lock, .exclusive)
+      guard let taken = try tryLock(folder) else {
+        // A view that just looks (`isHeld`), a holder that has not written its pid yet, or one that was
+        // killed and is on its way out.
+        try pause(folder)
+        continue
       }
-      if let taken {
+      // Who removes a run holds its lock, and gives the run another name first.
+      if try taken.file.isStill(at: folder.lock) {
         try doing("write", folder.lock) { () throws(Errno) in
           try taken.file.truncate(to: 0)
           try taken.file.writeAll("\(ProcessID.own)\n")
         }
         return RunFolderLock(lock: taken)
       }
-      // A view that just looks (`isHeld`), a holder that has not written its pid yet, or one that was
-      // killed and is on its way out.
-      try pause(folder)
     }
     throw .held(run: folder.id.description, pid: holder(folder))
+  }
+
+  private static func tryLock(_ folder: RunFolder) throws(RunFolderError) -> FileLock? {
+    do throws(Errno) {
+      return try FileLock.tryLock(folder.lock, .exclusive)
+    } catch {
+      if error == .noSuchFile, Path.isMissing(folder.path) {
+        throw .removed(run: folder.id.description)
+      }
+      throw .file(doing: "lock", path: folder.lock, error)
+    }
   }
 
   private static let patience = 40
@@ -61,5 +73,13 @@ package struct RunFolderLock: ~Copyable {
       pid > 0, ProcessStatus.read(pid) != nil
     else { return nil }
     return pid
+  }
+}
+
+extension Descriptor {
+  /// Whether the file has that path still.
+  fileprivate borrowing func isStill(at path: String) throws(RunFolderError) -> Bool {
+    let own = try doing("look at", path) { () throws(Errno) in try status() }
+    return (try? Path.status(path))?.identity == own.identity
   }
 }

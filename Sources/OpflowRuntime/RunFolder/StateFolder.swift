@@ -36,14 +36,17 @@ package struct StateFolder: Equatable, Sendable {
 
   package var isThere: Bool { Path.isDirectory(path) }
 
-  private var runsFolder: String { path + "/runs" }
+  var runsFolder: String { path + "/runs" }
 
   package func folder(of id: RunID) -> RunFolder {
     RunFolder(id: id, path: "\(runsFolder)/\(id)")
   }
 
   /// All runs, newest first; none where the folder is not there.
-  package func runs() throws(RunFolderError) -> [RunID] {
+  package func runs() throws(RunFolderError) -> [RunID] { try runsAndLeft().runs }
+
+  /// Besides, the names of those that somebody began to remove.
+  func runsAndLeft() throws(RunFolderError) -> (runs: [RunID], left: [String]) {
     let names = try doing("read", runsFolder) { () throws(Errno) -> [String] in
       do throws(Errno) {
         return try Path.names(in: runsFolder)
@@ -51,7 +54,16 @@ package struct StateFolder: Equatable, Sendable {
         return []
       }
     }
-    return names.compactMap { RunID($0) }.sorted(by: >)
+    var runs: [RunID] = []
+    var left: [String] = []
+    for name in names {
+      if let run = RunID(name) {
+        runs.append(run)
+      } else if RunRemoval.isLeft(name) {
+        left.append(name)
+      }
+    }
+    return (runs.sorted(by: >), left)
   }
 
   /// Keeps what is in the folder out of git (gitignore(5)). Done once: whoever changes or removes the

@@ -39,8 +39,11 @@ struct BadIncludedFileTests {
       "an unknown key", db: "task: { b: { run: x } }",
       "db.yaml:1:1: unknown key `task` in the manifest"),
     BadProject(
-      "a later key", db: "keep_runs: 5\ntasks: { b: { run: x } }",
-      "db.yaml:1:1: `keep_runs` is not supported yet"),
+      "keep_runs", db: "keep_runs: 5\ntasks: { b: { run: x } }",
+      "db.yaml:1:1: `keep_runs` stands in an included file"),
+    BadProject(
+      "a later key", db: "if_running: wait\ntasks: { b: { run: x } }",
+      "db.yaml:1:1: `if_running` is not supported yet"),
     BadProject(
       "another version", db: "version: 2\ntasks: { b: { run: x } }",
       "db.yaml:1:10: this opflow reads version 1 of the format, not 2"),

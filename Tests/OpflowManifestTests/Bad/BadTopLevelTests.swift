@@ -66,6 +66,12 @@ struct BadTopLevelTests {
       "max_parallel that is a list", "max_parallel: [4]\ntasks: { a: { run: x } }",
       "1:15: `max_parallel` must be a whole number or `auto`, not a list"),
     BadManifest(
+      "keep_runs that keeps none", "keep_runs: 0\ntasks: { a: { run: x } }",
+      "1:12: `keep_runs` must be at least 1, not 0"),
+    BadManifest(
+      "keep_runs that is a word", "keep_runs: all\ntasks: { a: { run: x } }",
+      "1:12: `keep_runs` must be a whole number, not `all`"),
+    BadManifest(
       "max_failures below zero", "max_failures: -1\ntasks: { a: { run: x } }",
       "1:15: `max_failures` must be at least 0, not -1"),
     BadManifest(
