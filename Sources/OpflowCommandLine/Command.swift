@@ -2,7 +2,7 @@
 /// these rows.
 package enum Command: String, CaseIterable, Sendable {
   case run, resume, check, plan
-  case status, logs, runs, journal
+  case status, wait, logs, runs, journal
   case clean
   case version, help
 
@@ -21,6 +21,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .check: .check
     case .plan: .plan
     case .status: .status
+    case .wait: .wait
     case .logs: .logs
     case .runs: .runs
     case .journal: .journal

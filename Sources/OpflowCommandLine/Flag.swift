@@ -6,7 +6,7 @@ enum Flag: CaseIterable {
   case maxParallel, maxFailures, keepGoing, dryRun
   case output, quiet, verbose, json, color
   case durability, workers
-  case follow, run
+  case follow, run, waitFor
   case keep, olderThan, showRemoval
   case file, directory, stateDirectory
   case help
@@ -91,6 +91,10 @@ enum Flag: CaseIterable {
       FlagRow(
         "run", in: .place, "of that run: its id, the start of one, or a manifest",
         takes: .text(.run) { $0.run = $1 })
+    case .waitFor:
+      FlagRow(
+        "for", in: .selection, "until these tasks end, not the whole run; repeatable",
+        takes: .text(.selector) { $0.waitsFor.append($1) })
     case .keep:
       FlagRow(
         "keep", in: .removal, "the newest N runs of each manifest stay (default: its `keep_runs`)",

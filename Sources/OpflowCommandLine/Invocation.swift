@@ -24,6 +24,8 @@ package struct Invocation: Equatable, Sendable {
   package var only: [String] = []
   package var skip: [String] = []
   package var rerun: [String] = []
+  /// Of `wait`: the tasks, as selectors; none for the whole run.
+  package var waitsFor: [String] = []
   /// `--resume` of `run`
   package var resumesNewest = false
   package var isDryRun = false

@@ -17,6 +17,35 @@ extension CommandRow {
     }
   }
 
+  static var wait: CommandRow {
+    CommandRow(
+      group: .looking, meaning: "until a run ends, or some of its tasks",
+      words: .run,
+      flags: [.waitFor, .verbose, .color, .directory, .stateDirectory]
+    ) {
+      CommandHelp(
+        summary: "Wait until a run ends, or some of its tasks.",
+        description: """
+          The exit code is the one that the run ends with, or ended with. With --for it is 0 when each of
+          these tasks went well, 1 when one failed or never ran because of one that did, 6 when one was
+          cancelled; and when the run ends before them, its own. It is 137 when the run died, by a SIGKILL
+          or a loss of power, unless somebody has resumed it by then.
+
+          Nothing is printed but what went wrong; at a terminal, or with -v, one line on standard error says
+          what it waits for. Ctrl-C leaves the run alone.
+
+          \(HelpPhrases.run)
+
+          \(HelpPhrases.selector)
+          """,
+        examples: """
+            opflow wait && ./publish          when the newest run has succeeded
+            opflow wait --for build           until the task `build` has ended
+            opflow wait 20260102              a run that is over says at once how it ended
+          """)
+    }
+  }
+
   static var logs: CommandRow {
     CommandRow(
       group: .looking, meaning: "what tasks printed; -f follows",

@@ -21,8 +21,15 @@ package struct FolderWatch: ~Copyable {
   /// Returns at the next change, at once when there was one since the last call, and when the time
   /// has passed.
   package mutating func wait(nanoseconds: Int64) throws(Errno) {
-    guard try poll.wait(nanoseconds: nanoseconds) else { return }
-    // What changed is of no interest: those who wait look at everything.
+    if try poll.wait(nanoseconds: nanoseconds) { try takeChanges() }
+  }
+
+  /// Readable when something has changed since `takeChanges`, for who waits for other things too.
+  package var rawDescriptor: Int32 { descriptor.rawValue }
+
+  /// Takes note of all that has changed so far. What it was is of no interest: those who wait look at
+  /// everything.
+  package func takeChanges() throws(Errno) {
     var changes = [UInt8](repeating: 0, count: 4096)
     do throws(Errno) {
       while true {

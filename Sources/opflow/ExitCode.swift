@@ -14,6 +14,9 @@ enum ExitCode: Int32 {
   case held = 5
   /// Stopped on request; resumable.
   case cancelled = 6
+  /// Of `wait`: the run died, by a SIGKILL, a crash or a loss of power. No run ends with it by itself; a
+  /// shell says so of a process that was killed. Resumable.
+  case died = 137
   /// An internal error.
   case `internal` = 70
   /// An I/O error: disk full, journal not writable; resumable.

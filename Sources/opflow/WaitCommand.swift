@@ -1,0 +1,147 @@
+import OpflowCommandLine
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// `opflow wait`: until a run ends, or some of its tasks.
+enum WaitCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    _ = try Console.enter(arguments.view)
+    let folder = try RunLookup.run(arguments.run, arguments.view)
+    let tells = arguments.verbose || Terminal.isTerminal(Terminal.standardError)
+    if arguments.waitsFor.isEmpty { return try waitForRun(folder, arguments, tells: tells) }
+    return try waitForTasks(folder, arguments, tells: tells)
+  }
+
+  // MARK: - The run
+
+  private static func waitForRun(
+    _ folder: RunFolder, _ arguments: Invocation, tells: Bool
+  ) throws(CommandError) -> Int32 {
+    var watch = RunWatch(folder, watching: [])
+    var isTold = !tells
+    while true {
+      let isHeld = try RunLookup.reading { () throws(RunFolderError) in
+        try RunFolderLock.isHeld(folder)
+      }
+      if isHeld {
+        if !isTold { tell("run \(folder.id)\(driver(of: folder))") }
+        isTold = true
+        try RunLookup.reading { () throws(RunFolderError) in try watch.wait() }
+        continue
+      }
+      let history = try RunLookup.reading { () throws(RunFolderError) in
+        try folder.readRunHistory()
+      }
+      if let close = history.close { return close.exitCode }
+      // It died; unless a resume has begun between the two looks.
+      let isResumed = try RunLookup.reading { () throws(RunFolderError) in
+        try RunFolderLock.isHeld(folder)
+      }
+      if !isResumed { return died(folder, arguments) }
+    }
+  }
+
+  private static func driver(of folder: RunFolder) -> String {
+    RunFolderLock.holder(folder).map { ", which process \($0) drives" } ?? ""
+  }
+
+  private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }
+
+  private static func died(_ folder: RunFolder, _ arguments: Invocation) -> Int32 {
+    let resume = CommandText.about(folder, "resume", [folder.id.description], arguments.view)
+    Console.complain(
+      "opflow: run \(folder.id) died: the process that drove it is gone, and wrote no end."
+        + " `\(resume)` continues it\n")
+    return ExitCode.died.rawValue
+  }
+
+  // MARK: - Tasks
+
+  private static func waitForTasks(
+    _ folder: RunFolder, _ arguments: Invocation, tells: Bool
+  ) throws(CommandError) -> Int32 {
+    var run = try RunLookup.reading { () throws(RunFolderError) in try FollowedRun(folder) }
+    var watch = RunWatch(folder, watching: [folder.path])
+    var tasks: [TaskID] = []
+    var key: PlanKey?
+    var isTold = !tells
+    while true {
+      let began = Clock.monotonicNanoseconds
+      try RunLookup.reading { () throws(RunFolderError) in try run.look() }
+      if run.plan.key != key {
+        key = run.plan.key
+        tasks = try chosen(arguments.waitsFor, run)
+      }
+      let end = run.model.end(of: tasks)
+      switch run.isBeginning ? .open(count: tasks.count, first: tasks[0]) : end {
+      case .good: return ExitCode.success.rawValue
+      case .failed: return ExitCode.taskFailed.rawValue
+      case .cancelled: return ExitCode.cancelled.rawValue
+      case .open(let count, let first):
+        let name = CleanText.string(run.plan.nameString(first))
+        let others = count == 1 ? "" : count == 2 ? " and 1 other" : " and \(count - 1) others"
+        guard run.isHeld else { return unended(name + others, run, arguments) }
+        if !isTold { tell("\(name)\(others) of run \(folder.id)\(driver(of: folder))") }
+        isTold = true
+      }
+      try pause(since: began, &watch)
+    }
+  }
+
+  /// The tasks that are waited for.
+  private static func chosen(
+    _ selectors: [String], _ run: FollowedRun
+  ) throws(CommandError) -> [TaskID] {
+    let plan = run.plan
+    let scope = RunScope.of(run.model, plan)
+    var chosen = TaskSet(taskCount: plan.taskCount)
+    for selector in selectors {
+      let named: TaskSet
+      do throws(UnfitSelector) {
+        named = try Selector.tasks([selector], of: plan)
+      } catch {
+        throw CommandError(.usage, error.message(of: "--for"))
+      }
+      var isAny = false
+      for task in plan.tasks.lazy.map({ TaskID($0) }) where named.contains(task) {
+        guard scope?.contains(task) ?? true else { continue }
+        chosen.insert(task)
+        isAny = true
+      }
+      if !isAny {
+        throw CommandError(
+          .usage,
+          "--for: `\(CleanText.string(selector))` is no part of run \(run.folder.id), so it would never"
+            + " end there")
+      }
+    }
+    return plan.tasks.lazy.map { TaskID($0) }.filter { chosen.contains($0) }
+  }
+
+  /// The run is over, and some of the tasks are not.
+  private static func unended(
+    _ names: String, _ run: FollowedRun, _ arguments: Invocation
+  ) -> Int32 {
+    guard let close = run.model.close else { return died(run.folder, arguments) }
+    Console.complain(
+      "opflow: run \(run.folder.id) is over (\(close.state.rawValue)), and \(names) did not end in it\n"
+    )
+    return close.exitCode == 0 ? ExitCode.taskFailed.rawValue : close.exitCode
+  }
+
+  /// A run that does much journals much: to look at a million tasks again and again must not take a
+  /// whole processor.
+  private static func pause(
+    since began: Int64, _ watch: inout RunWatch
+  ) throws(CommandError) {
+    let rest = max(20_000_000, 9 * (Clock.monotonicNanoseconds - began))
+    do throws(Errno) {
+      var nothing = PollSet(slots: 0)
+      _ = try nothing.wait(nanoseconds: rest)
+    } catch {
+      throw CommandError(.io, "cannot wait", error)
+    }
+    try RunLookup.reading { () throws(RunFolderError) in try watch.wait() }
+  }
+}
