@@ -4,6 +4,7 @@ internal import OpflowCore
 enum Flag: CaseIterable {
   case set, only, skip, resume, rerun
   case maxParallel, maxFailures, keepGoing, dryRun
+  case ifRunning
   case output, quiet, verbose, json, color
   case durability, workers
   case follow, run, waitFor
@@ -51,6 +52,10 @@ enum Flag: CaseIterable {
         "keep-going", "k", in: .limits,
         "after a failure go on with all that does not depend on it",
         takes: .nothing { $0.maxFailures = 0 })
+    case .ifRunning:
+      FlagRow(
+        "if-running", in: .limits, "while another run of the group is live (default: `if_running`)",
+        takes: .word(IfRunning.self) { $0.ifRunning = $1 })
     case .dryRun:
       FlagRow(
         "dry-run", "n", in: .selection, "show what would run, as `opflow plan`; write nothing",

@@ -33,6 +33,7 @@ package struct Invocation: Equatable, Sendable {
   /// Of a dry run: `-j` with more than one number, to compare; the first is `maxParallel` too.
   package var capacities: [UInt32] = []
   package var maxFailures: UInt32?
+  package var ifRunning: IfRunning?
   package var output: OutputMode?
   package var json = false
   /// More than the usual: commands as they start, all tasks of a status.

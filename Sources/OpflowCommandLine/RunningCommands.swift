@@ -6,7 +6,8 @@ extension CommandRow {
       meaning: "run a manifest (default: opflow.yaml), or these tasks and what they need",
       words: .manifestAndTasks(handsOn: true),
       flags: [
-        .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .dryRun,
+        .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
+        .dryRun,
         .output, .quiet, .verbose, .json, .color, .durability, .workers, .file, .directory,
         .stateDirectory,
       ],
@@ -47,7 +48,8 @@ extension CommandRow {
       group: .running, meaning: "continue a run: finished tasks are not run again",
       words: .run,
       flags: [
-        .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .dryRun, .output,
+        .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning, .dryRun,
+        .output,
         .quiet, .verbose, .json, .color, .durability, .workers, .directory, .stateDirectory,
       ],
       rule: RunRules.check

@@ -38,6 +38,18 @@ package struct FileLock: ~Copyable, Sendable {
     }
   }
 
+  /// Waits until nobody holds the lock on the file at `path` for himself alone; nor does this process
+  /// then. A file that is not there is free.
+  package static func waitUntilFree(_ path: String) throws(Errno) {
+    do throws(Errno) {
+      let file = try File.open(path, .readOnly)
+      let descriptor = file.rawValue
+      try call { flock(descriptor, LOCK_SH) }
+    } catch .noSuchFile {
+      return
+    }
+  }
+
   /// Takes the lock, waiting for others to give theirs up.
   package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
     let file = try File.open(path, [.readWrite, .create], mode: 0o600)

@@ -46,7 +46,7 @@ extension CommandError {
       switch error {
       case .file: .io
       case .journal, .plan: .journal
-      case .held: .held
+      case .held, .live, .aroundItself: .held
       case .removed, .noRuns, .noSuchRun, .ambiguous: .usage
       }
     self.init(code, error.message)
@@ -90,6 +90,7 @@ extension RunRequest {
     skip = invocation.skip
     rerun = invocation.rerun
     resumesNewest = invocation.resumesNewest
+    ifRunning = invocation.ifRunning
     maxParallel = invocation.maxParallel
     maxFailures = invocation.maxFailures
     durability = invocation.durability

@@ -7,29 +7,45 @@ enum ResumeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
-    return try resume(folder, manifest: nil, arguments, console, releasing: nil)
+    return try resume(
+      folder, manifest: nil, arguments, console, releasing: nil, nil, isInGroup: false)
   }
 
   /// - Parameters:
   ///   - manifest: where the caller has read it; else it is looked for where the run says.
   ///   - choice: released as soon as the run is this process's.
+  ///   - gate: likewise.
+  ///   - isInGroup: no other run of its group is live, or that is no matter.
   static func resume(
     _ folder: RunFolder, manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
-    releasing choice: consuming StateFolderLock?
+    releasing choice: consuming StateFolderLock?, _ gate: consuming RunGroupGate?, isInGroup: Bool
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
       let prepared = try prepare(folder, manifest, arguments, console)
       return try Forecast.show(prepared, arguments, console)
     }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
-    let lock = try RunLookup.reading { () throws(RunFolderError) in
-      try RunFolderLock.take(folder)
+    let lock: RunFolderLock
+    do throws(RunFolderError) {
+      lock = try RunFolderLock.take(folder)
+    } catch {
+      guard case .held = error, !isInGroup,
+        let group = RunGroup(of: folder, asked: arguments.ifRunning), group.ifRunning == .wait
+      else { throw CommandError(error) }
+      _ = consume choice
+      return try resume(folder, manifest, arguments, console, enteringFirst: group, but: nil)
     }
     _ = consume choice
     var prepared = try prepare(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
       return code
+    }
+    let group = prepared.group(RunRequest(arguments))
+    if !isInGroup, group.ifRunning != .allow {
+      // The run is not held while this waits for others: one of them may be about to continue it.
+      _ = consume lock
+      return try resume(folder, manifest, arguments, console, enteringFirst: group, but: folder.id)
     }
     try console.preparing { () throws(PreparationError) in
       try prepared.expectTerminal(RunRequest(arguments))
@@ -41,7 +57,20 @@ enum ResumeCommand {
     } catch {
       throw CommandError(error, colored: console.colorsError)
     }
+    _ = consume gate
     return try Drive.perform(drive, arguments, console)
+  }
+
+  /// Comes into the group, which others may have to leave, and looks anew at what is to be done then.
+  private static func resume(
+    _ folder: RunFolder, _ manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
+    enteringFirst group: RunGroup, but own: RunID?
+  ) throws(CommandError) -> Int32 {
+    let entry = try GroupEntry(group, but: own)
+    let current = entry.hasWaited ? try manifest?.readAgain() : manifest
+    return try resume(
+      folder, manifest: current, arguments, console, releasing: nil, entry.takeGate(),
+      isInGroup: true)
   }
 
   private static func prepare(

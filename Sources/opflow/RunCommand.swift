@@ -9,9 +9,16 @@ enum RunCommand {
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
     let state = try RunLookup.state(arguments.view, for: manifest)
     if arguments.resumesNewest { return try resumeOrStart(manifest, state, arguments, console) }
+    let new = try prepare(manifest, state, arguments, console)
+    if arguments.isDryRun || new.group.ifRunning == .allow {
+      return try start(new, manifest, state, arguments, console, releasing: nil, nil)
+    }
+    let entry = try GroupEntry(new.group)
+    let current =
+      entry.hasWaited
+      ? try prepare(manifest.readAgain(), state, arguments, console, isAgain: true) : new
     return try start(
-      prepare(manifest, state, arguments, console), manifest, state, arguments, console,
-      releasing: nil)
+      current, manifest, state, arguments, console, releasing: nil, entry.takeGate())
   }
 
   /// `run --resume`: from the look for the run to its lock nobody else chooses one here.
@@ -19,42 +26,87 @@ enum RunCommand {
     _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     // Where there are no runs yet, a mistake of the manifest leaves no folder behind.
-    let early = state.isThere ? nil : try prepare(manifest, state, arguments, console)
-    var choice: StateFolderLock?
-    if !arguments.isDryRun {
-      choice = try RunLookup.reading { () throws(RunFolderError) in
-        try StateFolderLock.take(state) { holder in
-          let name = holder.map { "process \($0)" } ?? "another process"
-          console.warn("\(name) is about to run or resume something here; waiting for it")
+    var early = state.isThere ? nil : try prepare(manifest, state, arguments, console)
+    var manifest = manifest
+    var gate: RunGroupGate?
+    var isInGroup = false
+    while true {
+      let choice = try choose(state, arguments, console)
+      let run: RunFolder?
+      do throws(RunFolderError) {
+        run = try state.resumable(ofManifest: manifest.realPath, RunRequest(arguments))
+      } catch {
+        guard !arguments.isDryRun, let group = group(holding: error, state, arguments) else {
+          throw CommandError(error)
         }
+        // Neither is held while this waits for others.
+        _ = consume choice
+        gate = nil
+        gate = try GroupEntry(group).takeGate()
+        isInGroup = true
+        early = nil
+        manifest = try manifest.readAgain()
+        continue
       }
+      if let run {
+        return try ResumeCommand.resume(
+          run, manifest: manifest, arguments, console, releasing: choice, gate,
+          isInGroup: isInGroup)
+      }
+      let new = if let early { early } else { try prepare(manifest, state, arguments, console) }
+      if arguments.isDryRun || isInGroup || new.group.ifRunning == .allow {
+        return try start(new, manifest, state, arguments, console, releasing: choice, gate)
+      }
+      _ = consume choice
+      let entry = try GroupEntry(new.group)
+      if entry.hasWaited { manifest = try manifest.readAgain() }
+      early = entry.hasWaited ? nil : new
+      gate = entry.takeGate()
+      isInGroup = true
     }
-    let run = try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
-      try state.resumable(ofManifest: manifest.realPath, RunRequest(arguments))
-    }
-    if let run {
-      return try ResumeCommand.resume(
-        run, manifest: manifest, arguments, console, releasing: choice)
-    }
-    let new = if let early { early } else { try prepare(manifest, state, arguments, console) }
-    return try start(new, manifest, state, arguments, console, releasing: choice)
   }
 
+  private static func choose(
+    _ state: StateFolder, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> StateFolderLock? {
+    if arguments.isDryRun { return nil }
+    return try RunLookup.reading { () throws(RunFolderError) in
+      try StateFolderLock.take(state) { holder in
+        let name = holder.map { "process \($0)" } ?? "another process"
+        console.warn("\(name) is about to run or resume something here; waiting for it")
+      }
+    }
+  }
+
+  /// The group of the run that would be continued and is live, where it is to be waited for.
+  private static func group(
+    holding error: RunFolderError, _ state: StateFolder, _ arguments: Invocation
+  ) -> RunGroup? {
+    guard case .held(let name, _) = error, let id = RunID(name) else { return nil }
+    let group = RunGroup(of: state.folder(of: id), asked: arguments.ifRunning)
+    return group?.ifRunning == .wait ? group : nil
+  }
+
+  /// - Parameter isAgain: its warnings are told already.
   private static func prepare(
-    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console
+    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
+    isAgain: Bool = false
   ) throws(CommandError) -> NewRun {
     var new = try console.preparing { () throws(PreparationError) in
       try NewRun(manifest, state, RunRequest(arguments))
     }
-    console.show(new.warnings)
+    if !isAgain { console.show(new.warnings) }
     try console.preparing { () throws(PreparationError) in try new.selectTasks() }
     return new
   }
 
-  /// - Parameter choice: released when the first line of the run tells others of it.
+  /// - Parameters:
+  ///   - choice: released when the first line of the run tells others of it.
+  ///   - gate: likewise.
   private static func start(
     _ new: consuming NewRun, _ manifest: ManifestFile, _ state: StateFolder,
-    _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?
+    _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?,
+    _ gate: consuming RunGroupGate?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
@@ -62,9 +114,11 @@ enum RunCommand {
       try new.expectTerminal()
       try new.takeSecrets { console.warn($0) }
     }
-    let warnings = unfinished(state.newestState(ofManifest: manifest.realPath))
+    let warnings =
+      unfinished(state.newestState(ofManifest: manifest.realPath)) + beside(new.group)
     var drive = try new.begin(console)
     _ = consume choice
+    _ = consume gate
     drive.warnings = warnings
     return try Drive.perform(drive, arguments, console)
   }
@@ -82,6 +136,12 @@ enum RunCommand {
     case .succeeded, .failed: return []
     }
   }
+
+  /// The same of a live run of another manifest that names the group.
+  private static func beside(_ group: RunGroup) -> [String] {
+    guard group.isNamed, let member = try? group.live() else { return [] }
+    return ["run \(member.folder.id) \(group.title) is still running"]
+  }
 }
 
 extension NewRun {
@@ -91,5 +151,13 @@ extension NewRun {
     } catch {
       throw CommandError(error, colored: console.colorsError)
     }
+  }
+}
+
+extension ManifestFile {
+  /// As it is after others were waited for; standard input is read once.
+  func readAgain() throws(CommandError) -> ManifestFile {
+    if realPath == ManifestFile.standardInput { return self }
+    return try ManifestLookup.read(displayPath)
   }
 }

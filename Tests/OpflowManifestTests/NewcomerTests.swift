@@ -208,15 +208,6 @@ struct NewcomerTests {
       mistakes(in: "tasks: { a: { run: x, \(key) } }") == ["1:23: `\(name)` is not supported yet"])
   }
 
-  @Test(arguments: [
-    "if_running: wait"
-  ])
-  func `and at the top`(key: String) {
-    let name = key.prefix { $0 != ":" }
-    #expect(
-      mistakes(in: "\(key)\ntasks: { a: { run: x } }") == ["1:1: `\(name)` is not supported yet"])
-  }
-
   @Test func `what is not supported yet is never offered`() throws {
     for text in [
       "frobnicate: 1\ntasks: { a: { run: x } }", "tasks: { a: { run: x, frobnicate: 1 } }",

@@ -23,6 +23,14 @@ struct SettingTests {
     #expect(try plan("keep_runs: 7\ntasks: { a: { run: x } }").manifest.keepRuns == 7)
   }
 
+  @Test func `a manifest says which runs are a group`() throws {
+    let group = try plan(
+      "vars: { to: x }\nconcurrency: deploy-${{ vars.to }}\nif_running: wait\ntasks: { a: { run: x } }"
+    )
+    #expect(group.concurrency == RunConcurrency(name: "deploy-x", ifRunning: .wait))
+    #expect(try plan("tasks: { a: { run: x } }").concurrency == RunConcurrency())
+  }
+
   @Test func `all rules are read`() throws {
     let plan = try plan(
       """

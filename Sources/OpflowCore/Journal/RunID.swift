@@ -25,18 +25,53 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
       : RunID(seconds: newest.seconds + 1, serial: 0)
   }
 
+  /// Of each name.
+  package static let byteCount = 20
+
   /// Nil for a text that is no run's name.
   package init?(_ text: some StringProtocol) {
-    let bytes = Array(text.utf8)
-    guard bytes.count == 20, bytes[8] == UInt8(ascii: "-"), bytes[15] == UInt8(ascii: "-"),
-      let date: Int64 = Field.number(bytes[0..<8]), let time: Int64 = Field.number(bytes[9..<15]),
-      let serial = Hexadecimal.value(bytes[16...])
+    var text = String(text)
+    guard let id = text.withUTF8({ RunID(bytes: UnsafeRawBufferPointer($0)) }) else { return nil }
+    self = id
+  }
+
+  /// The same of bytes, without a text: a folder may have many thousands.
+  package init?(bytes: UnsafeRawBufferPointer) {
+    let dash = UInt8(ascii: "-")
+    guard bytes.count == Self.byteCount, bytes[8] == dash, bytes[15] == dash,
+      let date = Self.decimal(bytes[0..<8]), let time = Self.decimal(bytes[9..<15]),
+      let serial = Self.hexadecimal(bytes[16...])
     else { return nil }
-    let days = Self.days(year: date / 10_000, month: date / 100 % 100, day: date % 100)
-    let ofDay = time / 10_000 * 3600 + time / 100 % 100 * 60 + time % 100
-    self.init(seconds: days * 86_400 + ofDay, serial: UInt16(truncatingIfNeeded: serial))
-    // No such day or time, or a number with a sign.
-    guard description.utf8.elementsEqual(bytes) else { return nil }
+    let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100)
+    let day = (year: date / 10_000, month: date / 100 % 100, day: date % 100)
+    let days = Self.days(year: day.year, month: day.month, day: day.day)
+    // No such day or time.
+    guard days >= 0, Self.date(days: days) == day, hour < 24, minute < 60, second < 60 else {
+      return nil
+    }
+    self.init(seconds: days * 86_400 + hour * 3600 + minute * 60 + second, serial: serial)
+  }
+
+  private static func decimal(_ digits: Slice<UnsafeRawBufferPointer>) -> Int64? {
+    var value: Int64 = 0
+    for digit in digits {
+      guard digit >= 48, digit <= 57 else { return nil }
+      value = value * 10 + Int64(digit - 48)
+    }
+    return value
+  }
+
+  /// Of lower-case digits.
+  private static func hexadecimal(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt16? {
+    var value: UInt16 = 0
+    for digit in digits {
+      switch digit {
+      case 48...57: value = value << 4 | UInt16(digit - 48)
+      case 97...102: value = value << 4 | UInt16(digit - 87)
+      default: return nil
+      }
+    }
+    return value
   }
 
   package var description: String {

@@ -18,7 +18,13 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package internal(set) var hasInteractive: UInt32 = 0
   /// How many runs of the manifest are kept.
   package var keepRuns = Self.standardKeepRuns
+  /// The group of runs that the manifest names; empty for none.
+  package var group = TextRef.empty
+  /// See `IfRunning`.
+  package private(set) var ifRunning: UInt32 = 0
   package static let standardKeepRuns: UInt32 = 50
+
+  package mutating func set(_ ifRunning: IfRunning) { self.ifRunning = ifRunning.code }
 
   package init(
     name: TextRef, description: TextRef, folder: TextRef, maxParallel: UInt32, maxFailures: UInt32,

@@ -41,10 +41,11 @@
 //   9    folders of what a task's needs left
 //   10   tasks that are `interactive`
 //   11   how many runs are kept
+//   12   groups of runs of which one is live at a time
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 11
+  package static let version: UInt32 = 12
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

@@ -182,11 +182,11 @@ extension Plan {
     for resource in resources where !isSound(resource.name) { throw .reference(.resources) }
     for file in files where !isSound(file) { throw .reference(.files) }
     for name in environmentNames where !isSound(name) { throw .reference(.environmentNames) }
-    guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder) else {
-      throw .reference(.manifest)
-    }
+    guard isSound(manifest.name), isSound(manifest.description), isSound(manifest.folder),
+      isSound(manifest.group)
+    else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
-      manifest.hasInteractive <= 1
+      manifest.hasInteractive <= 1, IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }
 

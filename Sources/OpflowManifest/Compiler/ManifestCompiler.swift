@@ -31,6 +31,7 @@ package struct CompiledManifest: Sendable {
   package var hasManual: Bool
   /// Whether any task is `interactive`.
   package var hasInteractive: Bool
+  package var concurrency: RunConcurrency
   /// The manifest's `name`, or the file's.
   package var name: String
   package var taskCount: Int
@@ -126,7 +127,7 @@ package enum ManifestCompiler {
       environmentRead: inputs.environment, files: inputs.files,
       furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
       usesRunID: reading.sawRunID, hasSecrets: reading.hasSecrets, hasManual: hasManual,
-      hasInteractive: hasInteractive,
+      hasInteractive: hasInteractive, concurrency: reading.manifest.concurrency,
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)
   }

@@ -144,6 +144,8 @@ struct PlanEmitter: ~Copyable {
       maxFailures: manifest.maxFailures, usesRunID: usesRunID)
     entry.hasWarnings = hasWarnings ? 1 : 0
     entry.keepRuns = manifest.keepRuns
+    entry.group = builder.intern(manifest.concurrency.name)
+    entry.set(manifest.concurrency.ifRunning)
     return builder.finish(manifest: entry, key: inputs.key)
   }
 

@@ -9,6 +9,7 @@ struct ManifestValues {
   var maxParallel: UInt32 = 0
   var maxFailures: UInt32 = 1
   var keepRuns = ManifestEntry.standardKeepRuns
+  var concurrency = RunConcurrency()
   var resources: ResourceTable
   var secrets: [DeclaredSecret] = []
 }

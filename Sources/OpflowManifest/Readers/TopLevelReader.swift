@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Reads the top-level keys of one file but `include`, `defaults` and `tasks`.
 struct TopLevelReader {
   let values: ValueReader
@@ -48,6 +50,7 @@ struct TopLevelReader {
     {
       manifest.keepRuns = UInt32(value)
     }
+    readConcurrency(keys, into: &manifest.concurrency)
     if let node = keys[.secrets] { manifest.secrets = SecretReader(values).readSources(node) }
     CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
   }
@@ -92,6 +95,34 @@ struct TopLevelReader {
 
   private func readDescription(_ keys: Fields<ManifestKey>) -> Scalar? {
     keys[.desc].flatMap { values.string($0, Subject(ManifestKey.desc)) }
+  }
+
+  private func readConcurrency(
+    _ keys: Fields<ManifestKey>, into concurrency: inout RunConcurrency
+  ) {
+    if let node = keys[.concurrency], let name = readGroup(node) { concurrency.name = name }
+    guard let node = keys[.ifRunning] else { return }
+    let choice = values.word(
+      node, Subject(ManifestKey.ifRunning), known: "wait, fail or allow"
+    ) { text in
+      text == "wait" ? IfRunning.wait : text == "fail" ? .fail : text == "allow" ? .allow : nil
+    }
+    if let choice { concurrency.ifRunning = choice }
+  }
+
+  private func readGroup(_ node: Node) -> String? {
+    let subject = Subject(ManifestKey.concurrency)
+    let isScalar = values.document.kind(node) == .scalar
+    // As other tools have it.
+    if !isScalar || CoreSchema.integer(values.document.text(node)) != nil {
+      values.mistakes.error(
+        values.document.place(node), "`concurrency` must be the name of a group of runs",
+        help: isScalar
+          ? "how many tasks run at once is `max_parallel`"
+          : "write `concurrency: NAME`, and `if_running: wait` or `fail`")
+      return nil
+    }
+    return values.filledString(node, subject)?.text.string
   }
 
   private func readMaxParallel(_ node: Node, into manifest: inout ManifestValues) {

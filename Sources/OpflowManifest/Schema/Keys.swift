@@ -6,7 +6,8 @@ enum ManifestKey: Int, SchemaKey {
   static let owner: StaticString = "the manifest"
 
   case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
-  case envFile, secrets, keepRuns, tasks
+  case envFile, secrets, keepRuns, concurrency, ifRunning
+  case tasks
 
   var name: StaticString {
     switch self {
@@ -23,13 +24,15 @@ enum ManifestKey: Int, SchemaKey {
     case .envFile: "env_file"
     case .secrets: "secrets"
     case .keepRuns: "keep_runs"
+    case .concurrency: "concurrency"
+    case .ifRunning: "if_running"
     case .tasks: "tasks"
     }
   }
 
   /// Those that are about the whole run, and so stand in no included file.
   static let ofRootOnly: [ManifestKey] = [
-    .maxParallel, .maxFailures, .resources, .secrets, .keepRuns,
+    .maxParallel, .maxFailures, .resources, .secrets, .keepRuns, .concurrency, .ifRunning,
   ]
 }
 

@@ -1,9 +1,6 @@
 /// Keys of later versions: known, and refused as such, so that nobody takes them for misspelled.
 /// Those that have a case in `ManifestKey` or `TaskKey` are read besides.
 enum LaterKeys {
-  private static let ofManifest: [StaticString] = [
-    "if_running"
-  ]
   private static let ofTask: [StaticString] = [
     "service", "cache", "approve", "memory_limit", "local", "control",
     "jobserver", "clean",
@@ -12,7 +9,6 @@ enum LaterKeys {
   /// Whether a map of `owner` has that key in a later version.
   static func contains(_ name: Text, owner: StaticString) -> Bool {
     switch owner.description {
-    case ManifestKey.owner.description: ofManifest.contains { name == $0 }
     case TaskKey.owner.description: ofTask.contains { name == $0 }
     default: false
     }

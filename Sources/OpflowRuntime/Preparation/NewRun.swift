@@ -99,6 +99,12 @@ package struct NewRun {
     throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
   }
 
+  /// The runs of which one is to be live at a time.
+  package var group: RunGroup {
+    RunGroup(
+      prepared.concurrency, manifest: manifest.realPath, in: state, asked: request.ifRunning)
+  }
+
   /// The plan, without a run.
   package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
 

@@ -11,6 +11,7 @@ struct PreparedPlan {
   let hasManual: Bool
   /// Whether a task may need a terminal.
   let hasInteractive: Bool
+  let concurrency: RunConcurrency
   /// What expressions read of the environment, as the journal keeps it.
   let environment: [String]
   /// The files that it was compiled from, as the journal keeps them.
@@ -46,6 +47,7 @@ struct PreparedPlan {
       taskCount = plan.taskCount
       hasManual = plan.hasManual
       hasInteractive = plan.hasInteractive
+      concurrency = plan.concurrency
       environment = plan.environmentEntries
       files = found.fileEntries
       warnings = []
@@ -58,6 +60,7 @@ struct PreparedPlan {
     taskCount = compiled.taskCount
     hasManual = compiled.hasManual
     hasInteractive = compiled.hasInteractive
+    concurrency = compiled.concurrency
     environment = compiled.environmentEntries
     files = FileEntry.texts(compiled.files, from: manifest.folder)
     for file in compiled.furtherFiles { kept.add(file.path, file.bytes, from: manifest.folder) }

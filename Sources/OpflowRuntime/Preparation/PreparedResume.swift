@@ -70,6 +70,13 @@ package struct PreparedResume {
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 
+  /// The runs of which one is to be live at a time.
+  package func group(_ asked: RunRequest) -> RunGroup {
+    RunGroup(
+      plan.concurrency, manifest: manifestPath, in: StateFolder(holding: folder),
+      asked: asked.ifRunning)
+  }
+
   /// How each task enters the scheduler. Made on demand, as all that follows: a resume that finds
   /// nothing to run does without.
   package var initial: [InitialState] { decision.initialStates(request) }

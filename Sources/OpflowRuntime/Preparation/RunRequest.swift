@@ -14,6 +14,8 @@ package struct RunRequest: Equatable, Sendable {
   package var rerun: [String] = []
   /// Goes on with the newest run of the same manifest, values and tasks.
   package var resumesNewest = false
+  /// Wins over what the manifest says.
+  package var ifRunning: IfRunning?
   /// The capacity of `cpu`.
   package var maxParallel: UInt32?
   /// 0 for no limit.

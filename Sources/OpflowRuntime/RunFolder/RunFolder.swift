@@ -156,7 +156,25 @@ package struct RunFolder: Equatable, Sendable {
 
   /// The first line of the journal.
   package func readOpen() throws(RunFolderError) -> OpenEntry {
-    try withJournal { bytes throws(JournalError) in try JournalReader.open(bytes) }
+    let file = try openingJournal(journal) { () throws(Errno) in try File.open(journal, .readOnly) }
+    // Mostly all of it is there, and there may be many thousands of runs to look at.
+    var start = [UInt8](repeating: 0, count: 4096)
+    let count = try doing("read", journal) { () throws(Errno) in
+      try start.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
+        try file.read(into: UnsafeMutableRawBufferPointer(room), at: 0)
+      }
+    }
+    if count == start.count, !start.contains(Field.lineFeed) {
+      return try withJournal { bytes throws(JournalError) in try JournalReader.open(bytes) }
+    }
+    do throws(JournalError) {
+      return try start.withUnsafeBufferPointer { bytes throws(JournalError) in
+        try JournalReader.open(
+          UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<count]))
+      }
+    } catch {
+      throw .journal(path: journal, error)
+    }
   }
 
   /// What the journal says of the run as a whole, for which no plan is needed.

@@ -9,6 +9,10 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case plan(path: String, PlanError)
   /// Another process drives the run. Nil where its pid could not be read.
   case held(run: String, pid: Int32?)
+  /// A run of the same group is live, and is not to be waited for.
+  case live(run: String, group: String, pid: Int32?)
+  /// A run of the same group is live, and waits for a task that this process is of.
+  case aroundItself(run: String, group: String)
   /// The run was there, and is no more.
   case removed(run: String)
   /// No run at all in this state folder.
@@ -31,6 +35,13 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "run \(run) is held by process \(pid). Wait for it, or stop it with `kill \(pid)`"
     case .held(let run, nil): "run \(run) is held by another process"
     case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
+    case .live(let run, let group, let pid):
+      "run \(run) \(group) is live, and is held by "
+        + (pid.map { "process \($0)" } ?? "another process")
+        + "; `--if-running wait` waits for it, `--if-running allow` runs beside it"
+    case .aroundItself(let run, let group):
+      "this is a task of run \(run) \(group): to wait for it would never end."
+        + " `--if-running allow` runs beside it; so does a manifest of another `concurrency`"
     case .removed(let run):
       "run \(run) was just removed, by `opflow clean` or the end of a later run (`keep_runs`)"
     case .noSuchRun(let name) where RunID(name) != nil:

@@ -47,20 +47,21 @@ package struct StateFolder: Equatable, Sendable {
 
   /// Besides, the names of those that somebody began to remove.
   func runsAndLeft() throws(RunFolderError) -> (runs: [RunID], left: [String]) {
-    let names = try doing("read", runsFolder) { () throws(Errno) -> [String] in
-      do throws(Errno) {
-        return try Path.names(in: runsFolder)
-      } catch .noSuchFile {
-        return []
-      }
-    }
     var runs: [RunID] = []
     var left: [String] = []
-    for name in names {
-      if let run = RunID(name) {
-        runs.append(run)
-      } else if RunRemoval.isLeft(name) {
-        left.append(name)
+    try doing("read", runsFolder) { () throws(Errno) in
+      do throws(Errno) {
+        try FolderEntries.forEach(in: runsFolder) { name, _ in
+          if let run = RunID(bytes: name) {
+            runs.append(run)
+          } else if name.count > RunID.byteCount {
+            let name = String(decoding: name, as: UTF8.self)
+            if RunRemoval.isLeft(name) { left.append(name) }
+          }
+          return true
+        }
+      } catch .noSuchFile {
+        return
       }
     }
     return (runs.sorted(by: >), left)

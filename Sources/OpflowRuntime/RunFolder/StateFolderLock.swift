@@ -18,7 +18,13 @@ package struct StateFolderLock: ~Copyable {
     _ state: StateFolder, waiting: (Int32?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
     try makeFolder(state.path)
-    let path = state.path + "/lock"
+    return try take(state.path + "/lock", waiting: waiting)
+  }
+
+  /// The same of another file, whose folder is there.
+  static func take(
+    _ path: String, waiting: (Int32?) -> Void
+  ) throws(RunFolderError) -> StateFolderLock {
     let free = try doing("lock", path) { () throws(Errno) in
       try FileLock.tryLock(path, .exclusive)
     }

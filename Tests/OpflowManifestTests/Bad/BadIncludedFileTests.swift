@@ -42,8 +42,11 @@ struct BadIncludedFileTests {
       "keep_runs", db: "keep_runs: 5\ntasks: { b: { run: x } }",
       "db.yaml:1:1: `keep_runs` stands in an included file"),
     BadProject(
-      "a later key", db: "if_running: wait\ntasks: { b: { run: x } }",
-      "db.yaml:1:1: `if_running` is not supported yet"),
+      "if_running", db: "if_running: wait\ntasks: { b: { run: x } }",
+      "db.yaml:1:1: `if_running` stands in an included file"),
+    BadProject(
+      "concurrency", db: "tasks: { b: { run: x } }\nconcurrency: x",
+      "db.yaml:2:1: `concurrency` stands in an included file"),
     BadProject(
       "another version", db: "version: 2\ntasks: { b: { run: x } }",
       "db.yaml:1:10: this opflow reads version 1 of the format, not 2"),

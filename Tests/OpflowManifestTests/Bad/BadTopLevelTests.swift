@@ -72,6 +72,19 @@ struct BadTopLevelTests {
       "keep_runs that is a word", "keep_runs: all\ntasks: { a: { run: x } }",
       "1:12: `keep_runs` must be a whole number, not `all`"),
     BadManifest(
+      "concurrency that is a number", "concurrency: 4\ntasks: { a: { run: x } }",
+      "1:14: `concurrency` must be the name of a group of runs"),
+    BadManifest(
+      "concurrency as GitHub has it",
+      "concurrency: { group: x, cancel-in-progress: true }\ntasks: { a: { run: x } }",
+      "1:14: `concurrency` must be the name of a group of runs"),
+    BadManifest(
+      "concurrency without a name", "concurrency: ''\ntasks: { a: { run: x } }",
+      "1:14: `concurrency` is empty"),
+    BadManifest(
+      "if_running that is another word", "if_running: cancel\ntasks: { a: { run: x } }",
+      "1:13: `if_running` must be wait, fail or allow, not `cancel`"),
+    BadManifest(
       "max_failures below zero", "max_failures: -1\ntasks: { a: { run: x } }",
       "1:15: `max_failures` must be at least 0, not -1"),
     BadManifest(

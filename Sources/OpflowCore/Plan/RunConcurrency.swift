@@ -1,0 +1,38 @@
+/// What a run does while another one of its group is live.
+package enum IfRunning: String, CaseIterable, Sendable {
+  case wait, fail, allow
+
+  /// As a plan has it.
+  var code: UInt32 {
+    switch self {
+    case .allow: 0
+    case .wait: 1
+    case .fail: 2
+    }
+  }
+
+  /// Nil for a number that means nothing.
+  init?(code: UInt32) {
+    guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
+    self = found
+  }
+}
+
+/// Which runs are a group, and what a run does while another one of it is live.
+package struct RunConcurrency: Equatable, Sendable {
+  /// The group's; empty where those of the manifest are the group.
+  package var name: String
+  package var ifRunning: IfRunning
+
+  package init(name: String = "", ifRunning: IfRunning = .allow) {
+    self.name = name
+    self.ifRunning = ifRunning
+  }
+}
+
+extension Plan {
+  package var concurrency: RunConcurrency {
+    RunConcurrency(
+      name: string(manifest.group), ifRunning: IfRunning(code: manifest.ifRunning) ?? .allow)
+  }
+}
