@@ -163,4 +163,12 @@ struct StateFolderCleaningTests {
     #expect(cleaning.gone.count == 2)
     #expect(try fixture.state.runs().map(\.seconds) == [7, 6, 5, 3])
   }
+
+  @Test func `the end of a run that has no time for it removes more than it adds`() throws {
+    for second in 1...5 { try fixture.run(of: "/m", at: Int64(second), end: .succeeded) }
+    let cleaning = try fixture.state.clean(
+      ofManifest: "/m", keep: 1, nowMilliseconds: Clock.wallMilliseconds, patienceNanoseconds: 0)
+    #expect(cleaning.gone.count == 2)
+    #expect(try fixture.state.runs().map(\.seconds) == [5, 2, 1])
+  }
 }

@@ -45,15 +45,16 @@ extension StateFolder {
     return work.result
   }
 
-  /// Removes old runs of one manifest, at the end of another one: no longer than for an instant. What is
-  /// left then is for the end of the next.
+  /// Removes old runs of one manifest, at the end of another one. What is left when it has taken its time
+  /// is for the end of the next, which finds fewer: more than one goes in any case.
   ///
   /// - Parameter path: the manifest's real path.
   package func clean(
-    ofManifest path: String, keep: Int, nowMilliseconds: Int64
+    ofManifest path: String, keep: Int, nowMilliseconds: Int64,
+    patienceNanoseconds: Int64 = 100_000_000
   ) throws(RunFolderError) -> RunCleaning {
     var work = Work(state: self, now: nowMilliseconds, isDryRun: false)
-    work.deadline = Clock.monotonicNanoseconds + Self.patienceNanoseconds
+    work.deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     work.measures = false
     var retention = RunRetention(RunRetention.Limits(keep: keep))
     try work.perform(keep) { run in
@@ -65,8 +66,6 @@ extension StateFolder {
     }
     return work.result
   }
-
-  private static let patienceNanoseconds: Int64 = 100_000_000
 }
 
 private struct Work {
@@ -93,7 +92,8 @@ private struct Work {
   }
 
   private var isLate: Bool {
-    deadline.map { Clock.monotonicNanoseconds > $0 } ?? false
+    guard let deadline, result.gone.count > 1 else { return false }
+    return Clock.monotonicNanoseconds > deadline
   }
 
   /// - Parameters:
