@@ -10,11 +10,16 @@ enum CleanCommand {
     let console = try Console.enter(arguments.view)
     let limits = try limits(arguments)
     let state = try RunLookup.state(arguments.view)
+    let shown = ShownPath(arguments.view)
+    // What is removed is not to be that of another project by mistake.
+    let here = try RunLookup.workingDirectory()
+    if arguments.view.stateDirectory == nil, Path.parent(of: state.path) != here {
+      Console.complain("opflow: using \(CleanText.string(shown.text(state.path)))\n")
+    }
     let now = Clock.wallMilliseconds
     let cleaning = try RunLookup.reading { () throws(RunFolderError) in
       try state.clean(limits, nowMilliseconds: now, isDryRun: arguments.isDryRun)
     }
-    let shown = ShownPath(arguments.view)
     let rows = cleaning.gone.map { gone in
       CleanView.Row(
         run: gone.run, manifest: gone.open.map { shown.text($0.manifest(seenFrom: state.path)) },

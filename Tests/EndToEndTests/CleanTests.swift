@@ -91,6 +91,16 @@ struct CleanTests {
     #expect(place.entries("kept").contains("journal.log"))
   }
 
+  @Test func `clean says where it looks, when that is not here`() throws {
+    let place = try Workplace(Self.manifest)
+    try place.opflow("run")
+    try place.shell("mkdir sub")
+    let above = try place.opflow("clean", "--keep", "0", "-n", in: place.file("sub"))
+    #expect(above.errors.hasPrefix("opflow: using "), "\(above)")
+    #expect(above.errors.hasSuffix(".opflow\n"), "\(above)")
+    #expect(try place.opflow("clean", "-n").errors.isEmpty)
+  }
+
   @Test func `a wrong duration is a mistake`() throws {
     let place = try Workplace(Self.manifest)
     let wrong = try place.opflow("clean", "--older-than", "soon", status: 2)
