@@ -112,6 +112,11 @@ int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *stat
   return store(follow ? stat(path, &found) : lstat(path, &found), &found, status);
 }
 
+int32_t clinux_stat_in(int32_t folder, const char *name, struct clinux_status *status) {
+  struct stat found;
+  return store(fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW), &found, status);
+}
+
 int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status) {
   struct stat found;
   return store(fstat(descriptor, &found), &found, status);

@@ -3,6 +3,9 @@
 package enum Command: String, CaseIterable, Sendable {
   case run, resume, check, plan
   case status, wait, logs, runs, journal
+  case cancel, pause
+  case proceed = "continue"
+  case suspend, priority, parallel, retry, skip
   case clean
   case version, help
 
@@ -25,6 +28,14 @@ package enum Command: String, CaseIterable, Sendable {
     case .logs: .logs
     case .runs: .runs
     case .journal: .journal
+    case .cancel: .cancel
+    case .pause: .pause
+    case .proceed: .proceed
+    case .suspend: .suspend
+    case .priority: .priority
+    case .parallel: .parallel
+    case .retry: .retry
+    case .skip: .skip
     case .clean: .clean
     case .version: .version
     case .help: .help

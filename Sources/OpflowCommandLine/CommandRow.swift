@@ -17,6 +17,7 @@ struct CommandRow {
 enum CommandGroup: String, CaseIterable {
   case running = "Running"
   case looking = "Looking"
+  case steering = "Steering a live run"
   case other = "Else"
 }
 

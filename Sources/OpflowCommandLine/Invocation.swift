@@ -15,6 +15,10 @@ package struct Invocation: Equatable, Sendable {
   package var arguments: [String] = []
   /// The run that is named.
   package var run: String?
+  /// Of `priority` and `parallel`: what is to be set, as it was typed.
+  package var value = ""
+  /// Of `parallel`: what there is to be so much of.
+  package var resource = "cpu"
   /// Of `journal`.
   package var action: JournalAction = .verify
   /// Of `help`: the command; nil for the whole program.

@@ -7,17 +7,10 @@ enum LaterCommands {
   }
 
   static let all: [(name: String, instead: String?)] = [
-    ("cancel", stop),
-    ("pause", stop),
-    ("continue", "`opflow resume` continues a run that was stopped"),
-    ("priority", "the manifest says the `priority` of a task"),
-    ("parallel", "`opflow run -j N` says how many run at once"),
     ("graph", "`opflow plan` shows the tasks in their order"),
     ("report", "`opflow status --json` and `opflow journal export` tell all of a run as JSON"),
     ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`"),
     ("schema", nil),
     ("completion", nil),
   ]
-
-  private static let stop = "Ctrl-C where it runs stops a run, Ctrl-Z suspends it"
 }

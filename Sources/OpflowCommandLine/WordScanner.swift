@@ -25,12 +25,17 @@ struct WordScanner {
       }
       if word.hasPrefix("--") {
         try scanLong(word.dropFirst(2), &rest)
-      } else if word.hasPrefix("-"), word != "-" {
+      } else if word.hasPrefix("-"), word != "-", !isNegativeNumber(word) {
         try scanLetters(word.dropFirst(), &rest)
       } else {
         positionals.append(word)
       }
     }
+  }
+
+  /// No letter of a flag is a digit, and a priority may be below zero.
+  private func isNegativeNumber(_ word: String) -> Bool {
+    command == .priority && word.dropFirst().first.map { ("0"..."9").contains($0) } == true
   }
 
   private mutating func scanLong(

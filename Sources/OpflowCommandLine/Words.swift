@@ -10,6 +10,12 @@ enum Words {
   case run
   /// A command, which the parser looks for.
   case topic
+  /// Tasks that an order is about: some, or, where the whole run may be meant, none.
+  case asked(mayBeNone: Bool)
+  /// The same, then a priority.
+  case askedAndPriority
+  /// A capacity: that of `cpu`, or `NAME=N`.
+  case capacity
   /// A `JournalAction`, then RUN.
   case actionAndRun
 
@@ -21,6 +27,9 @@ enum Words {
       ("", handsOn ? " [FILE] [TASK...] [-- ARG...]" : " [FILE] [TASK...]")
     case .tasks: ("", " [TASK...]")
     case .run: ("", " [RUN]")
+    case .asked(let mayBeNone): ("", mayBeNone ? " [SEL...]" : " SEL...")
+    case .askedAndPriority: ("", " SEL... N")
+    case .capacity: ("", " N|NAME=N")
     case .topic: ("", " [COMMAND]")
     case .actionAndRun: (" \(Self.actions.joined(separator: "|"))", " [RUN]")
     }
@@ -30,7 +39,11 @@ enum Words {
     let words = scanner.positionals
     switch self {
     case .nothing:
-      if let extra = words.first { throw .superfluous(extra) }
+      if let extra = words.first {
+        guard invocation.command == .pause else { throw .superfluous(extra) }
+        throw Complaint(
+          "it is about the whole run; `opflow suspend \(extra.clean)` holds tasks")
+      }
     case .manifestAndTasks(let handsOn):
       // As npm and just hand words on to what they run.
       let behind = handsOn ? scanner.behindDashes : []
@@ -46,6 +59,25 @@ enum Words {
             + " make another run: `opflow run TASK -- \(first.clean)`")
       }
       invocation.run = try Self.single(words[...])
+    case .asked(let mayBeNone):
+      invocation.tasks = try Self.asked(words, mayBeNone: mayBeNone, "SEL...")
+    case .askedAndPriority:
+      guard let value = words.last else { throw Complaint("SEL... and N are missing") }
+      invocation.tasks = try Self.asked(words.dropLast(), mayBeNone: false, "SEL... N")
+      invocation.value = value
+    case .capacity:
+      guard let word = try Self.single(words[...]) else {
+        throw Complaint("N or NAME=N is missing")
+      }
+      guard let equals = word.firstIndex(of: "=") else {
+        invocation.value = word
+        return
+      }
+      invocation.resource = String(word[..<equals])
+      invocation.value = String(word[word.index(after: equals)...])
+      if invocation.resource.isEmpty || invocation.value.isEmpty {
+        throw Complaint("`\(word.clean)` is no NAME=N")
+      }
     case .topic: invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []
     case .actionAndRun:
       invocation.action = try Self.action(words.first)
@@ -57,6 +89,15 @@ enum Words {
     if let extra = words.dropFirst().first { throw .superfluous(extra) }
     if let only = words.first, only.isEmpty { throw Complaint("an empty name") }
     return words.first
+  }
+
+  private static func asked(
+    _ words: some Sequence<String>, mayBeNone: Bool, _ synopsis: String
+  ) throws(Complaint) -> [String] {
+    let words = Array(words)
+    if words.contains("") { throw Complaint("an empty name") }
+    if words.isEmpty, !mayBeNone { throw Complaint("it names no task: \(synopsis)") }
+    return words
   }
 
   private static let actions = JournalAction.allCases.map { $0.rawValue }

@@ -35,6 +35,8 @@ package final class Coordinator {
   var progress: ProgressOutput
   var outputs: TaskOutputFiles
   var downloads: DownloadNotes
+  /// nil where the run's folder can have no socket.
+  var control: ControlSocket?
 
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
@@ -69,6 +71,7 @@ package final class Coordinator {
       return try coordinator.run()
     } catch {
       coordinator.endLoan()
+      coordinator.control?.close()
       coordinator.progress.giveUp()
       throw error
     }
@@ -112,6 +115,7 @@ package final class Coordinator {
   private func run() throws(CoordinatorError) -> Int32 {
     progress.begin(atMilliseconds: wall)
     for warning in request.warnings { progress.warning(warning) }
+    openControl()
     engine.begin(at: Self.now, wall: wall)
     var events: [PollEvent] = []
     while true {
@@ -127,6 +131,7 @@ package final class Coordinator {
       }
       noteAwake(dueAt: wake)
       for event in events { take(event) }
+      takeOrders()
       if engine.isTimerDue(at: Self.now) { tell(.timer) }
       enforceDismissal()
       giveUpOnEnds()
@@ -164,6 +169,7 @@ package final class Coordinator {
     let wakes = [
       engine.nextWake, progress.nextWake,
       progress.followsOutput ? outputs.nextWake : nil, dismissalDeadline, nextGiveUp,
+      control?.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
   }
@@ -175,6 +181,7 @@ package final class Coordinator {
   private func take(_ event: PollEvent) {
     switch event.owner {
     case .site(let number): hear(launchers[number], at: event.place)
+    case .control: hearClients(at: event.place)
     case .coordinator:
       switch event.place {
       case Place.signals: takeSignals()
@@ -208,6 +215,7 @@ package final class Coordinator {
     while let step = engine.next(at: Self.now) {
       switch step {
       case .tell(.transition(let transition)): show(transition)
+      case .tell(.order(let order)): progress.order(order, atMilliseconds: wall)
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
@@ -219,6 +227,7 @@ package final class Coordinator {
         }
       case .write: write()
       case .sync(let place, let kind): sync(upTo: place, kind)
+      case .answer(let client, let id, let answer): self.answer(client, id, answer)
       case .dismiss:
         dismiss()
         sendOrders()
@@ -248,6 +257,7 @@ package final class Coordinator {
   private func finish() -> Int32 {
     // Before the file that it syncs is closed.
     syncer = nil
+    control?.close()
     for launcher in launchers { launcher.cleanUp() }
     endProgress()
     return closing?.exitCode ?? 70

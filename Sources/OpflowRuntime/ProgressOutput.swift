@@ -70,6 +70,10 @@ final class ProgressOutput {
     case .tail(let bytes): view.tail(bytes)
     }
   }
+  func order(_ order: OrderEntry, atMilliseconds wall: Int64) {
+    view.order(order, atMilliseconds: wall)
+  }
+
   func warning(_ text: String) { view.warning(text) }
 
   func download(

@@ -28,6 +28,14 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
   package static let tooManyLinks = Errno(rawValue: ELOOP)
   package static let notExecutable = Errno(rawValue: ENOEXEC)
+  package static let addressInUse = Errno(rawValue: EADDRINUSE)
+  package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
+  package static let connectionReset = Errno(rawValue: ECONNRESET)
+  package static let connectionAborted = Errno(rawValue: ECONNABORTED)
+  /// Of this process.
+  package static let tooManyFiles = Errno(rawValue: EMFILE)
+  /// Of the machine.
+  package static let tooManyFilesOfAll = Errno(rawValue: ENFILE)
   package static let tooBig = Errno(rawValue: E2BIG)
   /// A name that is no UTF-8; this module's own calls fail with it too.
   package static let notUTF8 = Errno(rawValue: EILSEQ)

@@ -136,6 +136,25 @@ import Testing
     #expect(try parse("check - --set a=b") == check)
   }
 
+  @Test func `orders take tasks, and what is to be set`() throws {
+    let cancel = try parse("cancel a 'b*' --run 2026 --json")
+    #expect(cancel.command == .cancel)
+    #expect(cancel.tasks == ["a", "'b*'"])
+    #expect(cancel.run == "2026")
+    #expect(cancel.json)
+    #expect(try parse("continue").command == .proceed)
+    let priority = try parse("priority a b -5 --json")
+    #expect(priority.tasks == ["a", "b"])
+    #expect(priority.value == "-5")
+    #expect(try parse("priority a very_high").value == "very_high")
+    let cpu = try parse("parallel 3")
+    #expect(cpu.resource == "cpu")
+    #expect(cpu.value == "3")
+    let memory = try parse("parallel memory=16GiB")
+    #expect(memory.resource == "memory")
+    #expect(memory.value == "16GiB")
+  }
+
   @Test func `help and version are found everywhere`() throws {
     for line in ["help", "--help", "-h"] { #expect(try parse(line) == Invocation(.help)) }
     var help = Invocation(.help)
@@ -160,10 +179,6 @@ import Testing
         "unknown command list; `opflow` alone shows the tasks, `opflow runs` the runs"
       ),
       ("ps", "unknown command ps; `opflow status` shows what runs, `opflow runs` all runs"),
-      (
-        "stop",
-        "unknown command stop; Ctrl-C where it runs stops a run, or `kill -INT` of its process"
-      ),
       (
         "validate", "unknown command validate; `opflow check` reads and validates a manifest"
       ),
@@ -200,10 +215,18 @@ import Testing
       ("build.yaml", "unknown command build.yaml; did you mean `opflow run build.yaml`?"),
       ("-j4 run", "unknown flag -j4; flags stand after the command: `opflow run -j4`"),
       ("graph", "graph: not supported yet; `opflow plan` shows the tasks in their order"),
-      (
-        "cancel task",
-        "cancel: not supported yet; Ctrl-C where it runs stops a run, Ctrl-Z suspends it"
-      ),
+      ("pause build", "it is about the whole run; `opflow suspend build` holds tasks"),
+      ("skip", "it names no task: SEL..."),
+      ("suspend --json", "it names no task: SEL..."),
+      ("priority", "SEL... and N are missing"),
+      ("priority 5", "it names no task: SEL... N"),
+      ("priority a -x", "unknown flag -x"),
+      ("cancel -5", "unknown flag -5"),
+      ("parallel", "N or NAME=N is missing"),
+      ("parallel 3 4", "one argument too many: `4`"),
+      ("parallel net=", "`net=` is no NAME=N"),
+      ("parallel =3", "`=3` is no NAME=N"),
+      ("stop", "unknown command stop; `opflow cancel` stops a run, or tasks of it"),
       ("run --keep-giong", "unknown flag --keep-giong; did you mean --keep-going?"),
       ("run --frobnicate", "unknown flag --frobnicate"),
       ("run --follow", "takes no --follow (that is a flag of logs)"),

@@ -58,6 +58,8 @@ import Testing
       case .tell(.worker): "worker"
       case .tell(.close): "close"
       case .tell(.resume): "resume"
+      case .tell(.order(let order)): "order \(order.id.text)"
+      case .answer(_, let id, let answer): "answer \(id.text) \(answer)"
       case .began(let task, _): "began \(plan.nameString(task))"
       case .launch: "launch"
       case .discard: "discard"

@@ -17,6 +17,9 @@ struct ImaginedRun {
   var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
   var started: [Try] = []
+  /// Orders that were obeyed, and what was answered, in their order.
+  var obeyed: [OrderEntry] = []
+  var answers: [OrderAnswer] = []
   var launched: [WorkerID] = []
   /// Where each worker is.
   var sites: [WorkerID: SiteID] = [:]
@@ -74,6 +77,8 @@ struct ImaginedRun {
       dying.append(worker)
       inbox[worker] = nil
     case .finish(let entry): close = entry
+    case .tell(.order(let order)): obeyed.append(order)
+    case .answer(_, _, let answer): answers.append(answer)
     case .tell, .began, .dismiss: break
     case .write, .sync: Issue.record("nothing is to be written")
     }

@@ -186,7 +186,7 @@ extension RunModel {
       return "\(self[task]) \(String(describing: details.complaints[task]))"
         + " \(String(describing: details.nextTries[task]))"
     }
-    return "\(tasks) \(drives) \(isPaused) \(hasStarts) \(String(describing: close)) \(removed)"
+    return "\(tasks) \(drives) \(isSuspended) \(hasStarts) \(String(describing: close)) \(removed)"
       + " \(selections) \(workers) \(openedMilliseconds) \(lastMilliseconds)"
       + " \(encoder.nextSequence) \(state(isHeld: true)) \(state(isHeld: false))"
   }

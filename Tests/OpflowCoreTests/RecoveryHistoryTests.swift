@@ -133,12 +133,12 @@ import Testing
   }
 
   @Test func `a paused run is paused until it goes on`() throws {
-    #expect(try history { $0.append(Transition(.pause, .none)) }.isPaused)
+    #expect(try history { $0.append(Transition(.pause, .none)) }.isSuspended)
     #expect(
       try !history {
         $0.append(Transition(.pause, .none))
         $0.append(Transition(.proceed, .none))
-      }.isPaused)
+      }.isSuspended)
   }
 
   @Test func `tasks that the plan no longer has are told once`() throws {

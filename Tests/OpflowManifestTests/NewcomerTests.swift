@@ -199,7 +199,7 @@ struct NewcomerTests {
   @Test(
     arguments: [
       "service: true", "cache: true", "approve: ok",
-      "memory_limit: 1GiB", "local: true", "control: true", "jobserver: true", "clean: true",
+      "memory_limit: 1GiB", "local: true", "jobserver: true", "clean: true",
       "inputs: [a]", "outputs: [a]",
     ])
   func `a key of a later version is refused as such`(key: String) {

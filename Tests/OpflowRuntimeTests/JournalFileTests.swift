@@ -65,7 +65,7 @@ import Testing
       #expect(after.recovery.isIntact)
       #expect(after.recovery.lineCount == before.lineCount + 1)
       #expect(after.recovery.lastSequence == before.lastSequence + 1)
-      #expect(after.history.isPaused)
+      #expect(after.history.isSuspended)
     }
   }
 
@@ -82,7 +82,7 @@ import Testing
     try again.flush()
     #expect(try fixture.bytes(path).starts(with: bytes))
     #expect(try read().recovery.droppedLines == 1)
-    #expect(try read().history.isPaused)
+    #expect(try read().history.isSuspended)
   }
 
   @Test func `reading repairs nothing`() throws {

@@ -52,7 +52,7 @@ import Testing
     let after = try read()
     #expect(after.recovery.lineCount == recovery.lineCount + 1, comment)
     #expect(after.recovery.lastSequence == recovery.lastSequence + 1, comment)
-    #expect(after.history.isPaused, comment)
+    #expect(after.history.isSuspended, comment)
     #expect(brief(after.history) == brief(history), comment)
     #expect(
       after.recovery.repair == JournalRepair(truncateTo: nil, appendsLineFeed: false), comment)

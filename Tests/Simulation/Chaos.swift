@@ -14,6 +14,8 @@ struct Chaos: Sendable {
   var changesCapacities = 0
   var changesPriorities = 0
   var lies = 0
+  /// People who ask for something.
+  var orders = 0
   /// Workers of which one in so many never says hello; 0 for none.
   var silentOneIn = 0
   var launchFailsOneIn = 0
@@ -49,6 +51,7 @@ struct Chaos: Sendable {
     if random.chance(40) { chaos.changesSites = 1 + random.below(30) }
     if random.chance(15) { chaos.changesCapacities = 1 + random.below(40) }
     if random.chance(15) { chaos.changesPriorities = 1 + random.below(40) }
+    if random.chance(30) { chaos.orders = 1 + random.below(80) }
     if random.chance(10) { chaos.lies = 1 + random.below(20) }
     if random.chance(15) { chaos.silentOneIn = 1 + random.below(6) }
     if random.chance(15) { chaos.launchFailsOneIn = 1 + random.below(6) }

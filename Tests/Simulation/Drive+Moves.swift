@@ -175,7 +175,7 @@ extension Drive {
     guard let name = tasks[task.index].reads, let need = plan.task(named: name) else {
       return false
     }
-    let attempt = engine.state(need) == .succeeded ? witness.attempt(need) : 0
+    let attempt = read[task] ?? 0
     guard told[need] == attempt else {
       throw Finding(
         "\(plan.nameString(task)): it was to read try \(attempt) of \(name), and was told of"
@@ -296,6 +296,11 @@ extension Drive {
     limit += chaos.changesPriorities
     if roll < limit {
       try changePriorities()
+      return true
+    }
+    limit += chaos.orders
+    if roll < limit {
+      try order()
       return true
     }
     limit += chaos.lies

@@ -44,6 +44,12 @@ struct Drive {
 
   /// What an outside observer sees.
   var witness: Witness
+  /// Who asks for what.
+  var control: Control
+  /// By task that was started: the try of its need that it reads of, 0 for none.
+  private(set) var read: [TaskID: Int32] = [:]
+  /// Tasks that were cancelled when the drive was stopping already.
+  private(set) var cutShort: Set<TaskID> = []
   /// What views know.
   private var model: ModelCheck
   /// The transitions of this drive, in order; those that never reached the file included.
@@ -79,6 +85,9 @@ struct Drive {
     var known = Entering(
       initial: entering.initial, attempts: entering.attempts, owesFinally: entering.owesFinally)
     known.values = entering.values
+    known.priorities = entering.priorities
+    known.orders = entering.orders
+    control = Control(known: entering.orders, drive: entering.number)
     engine = Engine(
       plan: plan, options: options,
       entering: known,
@@ -94,6 +103,10 @@ struct Drive {
     var attempts: [Int32]
     var owesFinally: Bool
     var values: [TaskID: [TaskValue]]
+    var priorities: [TaskID: Int16]
+    var orders: [OrderID: Int]
+    /// Of the drive.
+    var number: Int
   }
 
   /// Drives to the end, or to the crash.
@@ -108,6 +121,7 @@ struct Drive {
       if random.chance(60) { try endTurn() }
       if let closing {
         if witness.liveCount > 0 { throw Finding("the drive closed with processes alive") }
+        if !control.open.isEmpty { throw Finding("an order was not answered") }
         return .closed(closing)
       }
       try step()
@@ -146,6 +160,8 @@ struct Drive {
       try joinSite()
     } else if isLowered {
       try restoreCapacities()
+    } else if try continueWhatIsHeld() {
+      return
     } else {
       throw Finding("nothing can happen any more, and the drive is not over")
     }
@@ -184,13 +200,17 @@ struct Drive {
       ledger.add(
         entry, sequence: engine.nextSequence - 1,
         end: file.bytes.count + engine.unwritten.count, isWritten: !hasJournalFailed)
+      if case .order(let order) = entry {
+        model.take(order, atMilliseconds: wallMilliseconds)
+        try take(order, end: file.bytes.count + engine.unwritten.count)
+      }
       guard case .transition(let transition) = entry else { return }
       model.take(transition, atMilliseconds: wallMilliseconds)
       guard transition.event.kind != .resume else { return }
       log?("    \(transition.brief(plan))")
       try witness.take(transition, at: now)
       witness.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
-      lines.append(DriveLine(transition: transition, at: now))
+      note(transition, isOrdered: false)
     case .began(let task, let attempt):
       try witness.begin(task, attempt)
       model.take(Transition(.start, task, attempt: attempt), atMilliseconds: wallMilliseconds)
@@ -204,13 +224,32 @@ struct Drive {
       if !hasJournalFailed { try model.check(file.bytes) }
     case .sync(let place, let kind): sync(upTo: place, kind)
     case .order(let worker, let order): try send(order, to: worker)
+    case .answer(let client, let id, let answer):
+      try control.take(
+        client, id, answer, file: file, mustLast: durability == .each,
+        hasJournalFailed: hasJournalFailed)
     case .dismiss: break
     case .finish(let entry): closing = entry
     }
   }
 
+  /// What a task reads that starts now; nothing may tell it another thing later.
+  private mutating func noteRead(by task: TaskID) {
+    guard let name = tasks[task.index].reads, let need = plan.task(named: name) else { return }
+    read[task] = engine.state(need) == .succeeded ? witness.attempt(need) : 0
+  }
+
+  /// Remembers what became of a task.
+  mutating func note(_ transition: Transition, isOrdered: Bool) {
+    if transition.event == .start { noteRead(by: transition.task) }
+    if transition.event == .cancel, stopCause != nil { cutShort.insert(transition.task) }
+    if transition.event.kind == .resume { cutShort.remove(transition.task) }
+    lines.append(DriveLine(transition: transition, at: now, isOrdered: isOrdered))
+  }
+
   private var holdsBack: Bool {
-    stopCause != nil || options.maxFailures > 0 && witness.failures >= options.maxFailures
+    stopCause != nil || !control.open.isEmpty
+      || options.maxFailures > 0 && witness.failures >= options.maxFailures
   }
 
   private mutating func launch(

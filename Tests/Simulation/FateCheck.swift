@@ -12,6 +12,8 @@ struct FateCheck {
   private let hasFinallyPhase: Bool
   private let isHalted: Bool
   private var mustNotBeHeldBack: Set<TaskID> = []
+  /// Tasks that an order took out of their end.
+  private let retried: Set<TaskID>
 
   init(_ drive: Drive) {
     self.drive = drive
@@ -20,10 +22,12 @@ struct FateCheck {
     var last = first
     var started = [Bool](repeating: false, count: plan.taskCount)
     var tries = [Int](repeating: 0, count: plan.taskCount)
+    var retried: Set<TaskID> = []
     for line in drive.lines where !line.transition.task.isNone {
       let index = line.transition.task.index
       if first[index] == nil { first[index] = line.transition }
       last[index] = line.transition
+      if line.transition.event.kind == .resume { retried.insert(line.transition.task) }
       if line.transition.event == .start {
         started[index] = true
         tries[index] += 1
@@ -34,6 +38,7 @@ struct FateCheck {
     lastLine = last
     self.started = started
     self.tries = tries
+    self.retried = retried
     hasFinallyPhase =
       (drive.owesFinally || started.contains(true)) && !drive.wasKilled
       && drive.stopCause != .ioError
@@ -61,7 +66,11 @@ struct FateCheck {
     case .signal, .ioError: .interrupted
     case .request: .cancelled
     case nil:
-      hasFailures ? .failed : drive.initial.contains(where: isOpen) ? .interrupted : .succeeded
+      hasFailures
+        ? .failed
+        : isCancelled
+          ? .cancelled
+          : drive.initial.contains(where: isOpen) ? .interrupted : .succeeded
     }
   }
 
@@ -76,9 +85,11 @@ struct FateCheck {
     case .signal(let signal): 128 + signal
     case .request: 6
     case .ioError: 74
-    case nil: hasFailures ? 1 : 0
+    case nil: hasFailures ? 1 : isCancelled ? 6 : 0
     }
   }
+
+  private var isCancelled: Bool { drive.states.contains(.cancelled) }
 
   private func check(_ task: TaskID) throws(Finding) {
     let state = drive.engine.state(task)
@@ -87,6 +98,7 @@ struct FateCheck {
       .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       if firstLine[task.index] != nil { throw fault(task, "it was to be left alone") }
       return
+    case .interrupted where retried.contains(task): try checkRun(task, state)
     case .interrupted:
       guard state == .failed, !started[task.index], lastLine[task.index]?.event == .failure else {
         throw fault(task, "it was cut short and is not to run again")
@@ -114,9 +126,26 @@ struct FateCheck {
     return needs.isEmpty || needs.contains { tries[$0.index] > 0 }
   }
 
+  private func hasRetriedNeed(_ task: TaskID) -> Bool {
+    plan.needs(task).contains { retried.contains(TaskID(plan.needTargets[$0])) }
+  }
+
   private enum Need { case met, open, unmeetable }
 
   private func checkRun(_ task: TaskID, _ state: TaskState) throws(Finding) {
+    if lastLine[task.index]?.event == .skip(.order) {
+      if state != .skipped { throw fault(task, "it was skipped by an order and is \(state)") }
+      return
+    }
+    if state == .cancelled { return try checkEnded(task, state) }
+    // It followed an end that an order took back since.
+    if hasRetriedNeed(task),
+      started[task.index] || lastLine[task.index]?.event == .skip(.condition)
+        || lastLine[task.index]?.outcome.reason == .value
+    {
+      if state.isTerminal { try checkEnded(task, state) }
+      return
+    }
     if plan.flags(task).contains(.finally), !hasFinallyPhase {
       // It had no turn, or a kill came in the middle of it.
       if state.isTerminal, state != .skipped { try checkEnded(task, state) }
@@ -185,7 +214,9 @@ struct FateCheck {
     let state = drive.engine.state(need)
     let condition = plan.needCondition(edge)
     // What was to follow a task that was cut short is left to the resume, as that task is.
-    if state == .cancelled, !plan.flags(task).contains(.finally) { return .open }
+    if drive.cutShort.contains(need), state == .cancelled, !plan.flags(task).contains(.finally) {
+      return .open
+    }
     if !state.isTerminal {
       guard plan.flags(task).contains(.finally) else { return .open }
       if plan.flags(need).contains(.finally) { return .open }
@@ -221,7 +252,8 @@ struct FateCheck {
       case .succeeded: line.event == .success
       case .failedAllowed: line.event == .failure && line.allowed
       case .failed: line.event == .failure && !line.allowed
-      case .cancelled: line.event == .cancel && drive.stopCause != nil
+      case .cancelled: line.event == .cancel
+      case .skipped: line.event.kind == .skip
       default: false
       }
     if !fits { throw fault(task, "it is \(state) after '\(line.event.kind.word)'") }
@@ -239,7 +271,14 @@ struct FateCheck {
     default: break
     }
     let policy = plan.policy(task)
-    let retries = drive.lines.count { $0.transition.task == task && $0.transition.event == .retry }
+    let retries = drive.lines.reduce(0) { count, line in
+      guard line.transition.task == task else { return count }
+      switch line.transition.event {
+      case .retry: return count + 1
+      case .resume: return 0
+      default: return count
+      }
+    }
     if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
     let codes = plan.codeList(policy.retryCodes)
     if !codes.isEmpty {
@@ -280,7 +319,8 @@ struct FateCheck {
 
   /// Once `max_failures` is reached, nothing starts but what it does not hold back.
   private func checkHalt() throws(Finding) {
-    guard isHalted else { return }
+    // What was exempt when it started need not be so in the end.
+    guard isHalted, retried.isEmpty else { return }
     let mayStart = exempt { _ in true }
     var failures = 0
     for line in drive.lines.lazy.map(\.transition) {
@@ -294,7 +334,8 @@ struct FateCheck {
 
   private func checkFinallyComesLast() throws(Finding) {
     var began = false
-    for line in drive.lines.lazy.map(\.transition) where !line.task.isNone {
+    for line in drive.lines.lazy.filter({ !$0.isOrdered }).map(\.transition)
+    where !line.task.isNone {
       if plan.flags(line.task).contains(.finally) {
         if line.event == .start { began = true }
       } else if began {

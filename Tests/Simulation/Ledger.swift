@@ -10,6 +10,9 @@ struct Ledger {
     /// Where its line ends in the file, the line feed included.
     var end: Int
     var fingerprint: UInt64
+    /// Of an order: the tasks that it holds for, and those that wait again with them.
+    var named: [String] = []
+    var back: [String] = []
   }
 
   private(set) var items: [Item] = []
@@ -24,6 +27,10 @@ struct Ledger {
     if case .transition(let line) = entry, let plan, !line.task.isNone {
       item.name = plan.nameString(line.task)
       item.fingerprint = line.fingerprint.whole
+    }
+    if case .order(let order) = entry, let plan {
+      item.named = order.tasks.map { plan.nameString($0) }
+      item.back = order.back.map { plan.nameString($0) }
     }
     pending.append(item)
   }
@@ -49,6 +56,10 @@ struct Ledger {
   func known() -> [String: KnownTask] {
     var known: [String: KnownTask] = [:]
     for item in items {
+      if case .order(let order) = item.entry {
+        for name in item.named { known[name, default: KnownTask()].take(order, item) }
+        for name in item.back { known[name, default: KnownTask()].waitAgain(isAsked: false) }
+      }
       guard case .transition(let line) = item.entry, !item.name.isEmpty else { continue }
       known[item.name, default: KnownTask()].take(line, item)
     }
@@ -72,12 +83,17 @@ struct KnownTask {
   /// The same, whatever a resume made of it since, unless the task was asked for.
   var wasCutShort = false
   var attempts: Int32 = 0
+  /// A try began, and nothing was told of it since.
+  var isRunning = false
   /// What it left for others, where that was kept, and a hash of what it read.
   var left: [TaskValue]?
   var with: UInt64?
 
   mutating func take(_ line: Transition, _ item: Ledger.Item) {
-    defer { wasCutShort = wasCutShort(since: line) }
+    defer {
+      wasCutShort = wasCutShort(since: line)
+      isRunning = line.event == .start
+    }
     switch line.event {
     case .start:
       self = KnownTask(start: item.sequence, isCutShort: true, attempts: line.attempt)
@@ -111,6 +127,33 @@ struct KnownTask {
       isCutShort = line.event == .resume(.interrupted)
     case .pause, .proceed: break
     }
+  }
+
+  /// An order says what becomes of it at once.
+  mutating func take(_ order: OrderEntry, _ item: Ledger.Item) {
+    switch order.verb {
+    case .cancel where !isRunning:
+      end = nil
+      isCutShort = false
+    case .skip:
+      end = .skip
+      isAllowed = false
+      why = .skipped(.order)
+      (left, with) = (nil, nil)
+      settle = item.sequence
+      isCutShort = false
+    case .retry: waitAgain(isAsked: true)
+    case .cancel, .pause, .proceed, .suspend, .priority, .parallel: break
+    }
+  }
+
+  /// An order takes it out of its end.
+  mutating func waitAgain(isAsked: Bool) {
+    end = nil
+    (left, with) = (nil, nil)
+    settle = 0
+    isCutShort = false
+    if isAsked { wasCutShort = false }
   }
 
   private func wasCutShort(since line: Transition) -> Bool {

@@ -80,7 +80,8 @@ package struct Life {
     let entry = Drive.Entry(
       initial: decision.initialStates(request),
       attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally,
-      values: request.values)
+      values: request.values, priorities: history.orders.priorities,
+      orders: history.orders.counts, number: drives)
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }

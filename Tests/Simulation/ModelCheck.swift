@@ -30,6 +30,10 @@ struct ModelCheck {
     live.apply(transition, atMilliseconds: wall)
   }
 
+  mutating func take(_ order: OrderEntry, atMilliseconds wall: Int64) {
+    live.apply(order, atMilliseconds: wall)
+  }
+
   /// All that was told stands in the file.
   mutating func check(_ file: [UInt8]) throws(Finding) {
     guard plan.taskCount <= Self.maxTasks else { return }

@@ -132,6 +132,7 @@ struct ResumeCheck {
       if let reason = reasonToRun(task, known, isCertain: true) {
         throw fault(task, "kept though \(reason)")
       }
+    case .skip where known.why == .skipped(.order): return
     case .skip:
       if known.why == .skipped(.condition), plan.lateCondition(task) != nil, !isWished(task) {
         if let reason = needThatRuns(task, known.settle) {
@@ -160,6 +161,11 @@ struct ResumeCheck {
   }
 
   private func checkRuns(_ task: TaskID, _ known: KnownTask) throws(Finding) {
+    if known.end == .skip, known.why == .skipped(.order), !isAsked(task),
+      !plan.flags(task).contains(.finally)
+    {
+      throw fault(task, "it was to be skipped and runs")
+    }
     guard known.endedWell, !isAsked(task) else { return }
     if plan.flags(task).contains(.finally), decision.startsAnything { return }
     if reasonToRun(task, known, isCertain: false) == nil {

@@ -4,6 +4,8 @@ import OpflowCore
 struct DriveLine {
   var transition: Transition
   var at: Instant
+  /// An order says it, and no line of its own.
+  var isOrdered: Bool
 }
 
 extension Transition {
@@ -18,7 +20,7 @@ extension Transition {
 /// Watches a drive from outside: which processes live, what they hold, how they ended; and holds
 /// every line of the journal against that.
 struct Witness {
-  private enum Stand { case waiting, running, over }
+  enum Stand { case waiting, running, over }
   private struct Try: Hashable {
     var task: TaskID
     var attempt: Int32
@@ -33,16 +35,24 @@ struct Witness {
   private var started: Set<Try> = []
   private var ended: [Try: Outcome] = [:]
   private var refused: Set<Try> = []
-  private var stand: [Stand]
+  var stand: [Stand]
   private var startEnds: [TaskID: Int] = [:]
   private var lastAttempt: [Int32]
-  private var retries: [Int]
-  private var losses: [Int]
-  private var mayStartAt: [Instant]
+  var retries: [Int]
+  var losses: [Int]
+  var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
+  /// By an order.
+  var isPaused = false
+  var onHold: Set<TaskID> = []
+  var cancelling: Set<TaskID> = []
+  /// Tasks a try of which came to an end in this drive.
+  private var haveRun: Set<TaskID> = []
+  /// The event of their end in this drive.
+  var ends: [TaskID: Transition] = [:]
   /// Of this drive, that fail the run.
-  private(set) var failures = 0
+  var failures = 0
   private(set) var startCount = 0
 
   /// Workers that a task may lose before it fails.
@@ -66,6 +76,7 @@ struct Witness {
   /// Takes in how the tasks enter the drive.
   mutating func begin(_ entry: Drive.Entry) {
     lastAttempt = entry.attempts
+    prioritise(entry.priorities.map { TaskPriority(task: $0.key, priority: $0.value) })
     for index in plan.tasks {
       switch entry.initial[index] {
       case .run, .afterNeeds, .interrupted, .skipOption, .skipOnce: stand[index] = .waiting
@@ -156,9 +167,14 @@ struct Witness {
     guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
       throw fault(task, "a worker was told to run try \(attempt), which the journal has not begun")
     }
-    if plan.flags(task).contains(.finally) { return }
+  }
+
+  /// Nothing starts before all that it needs has ended. What it needs may be tried again since it ran
+  /// first.
+  private func checkNeeds(of task: TaskID) throws(Finding) {
+    if plan.flags(task).contains(.finally) || haveRun.contains(task) { return }
     for edge in plan.needs(task) where stand[Int(plan.needTargets[edge])] != .over {
-      throw fault(task, "it runs before all that it needs has ended")
+      throw fault(task, "it starts before all that it needs has ended")
     }
   }
 
@@ -170,9 +186,18 @@ struct Witness {
     let task = line.task
     let stood = stand[task.index]
     let key = Try(task: task, attempt: line.attempt)
+    defer { if stand[task.index] == .over { ends[task] = line } }
+    let isCancelled = cancelling.contains(task)
+    if line.event != .start {
+      cancelling.remove(task)
+      if line.outcome.reason != .revoked, line.attempt > 0 { haveRun.insert(task) }
+    }
     switch line.event {
     case .start:
+      if isPaused { throw fault(task, "started while the run is paused") }
+      if onHold.contains(task) { throw fault(task, "started while it is on hold") }
       guard stood == .waiting else { throw fault(task, "started while \(stood)") }
+      try checkNeeds(of: task)
       guard line.attempt == lastAttempt[task.index] + 1 else {
         throw fault(task, "try \(line.attempt) follows try \(lastAttempt[task.index])")
       }
@@ -186,8 +211,19 @@ struct Witness {
         throw fault(task, "a success that is none")
       }
       stand[task.index] = .over
-    case .failure: try takeFailure(line, stood, key)
-    case .retry: try takeRetry(line, stood, key, at: now)
+    case .failure:
+      if isCancelled, line.outcome.reason != .output { throw fault(task, "failed when cancelled") }
+      try takeFailure(line, stood, key)
+    case .retry:
+      if isCancelled { throw fault(task, "retried when cancelled") }
+      try takeRetry(line, stood, key, at: now)
+    case .cancel where isCancelled:
+      if line.outcome.reason == .workerLost {
+        if stood != .running { throw fault(task, "lost while \(stood)") }
+      } else {
+        try checkEnd(line, stood, key)
+      }
+      stand[task.index] = .over
     case .cancel:
       try checkEnd(line, stood, key)
       switch line.outcome.reason {
@@ -196,6 +232,10 @@ struct Witness {
       }
       stand[task.index] = .over
     case .interrupt:
+      // The journal cannot be written any more, and what no worker was told of is taken back.
+      if isCancelled, line.outcome.reason != .revoked {
+        throw fault(task, "it runs again though it was cancelled")
+      }
       guard stood == .running, line.attempt == lastAttempt[task.index] else {
         throw fault(task, "interrupted while \(stood)")
       }
@@ -303,7 +343,7 @@ struct Witness {
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
-        isInteractive(other) == isInteractive(start),
+        isInteractive(other) == isInteractive(start), !onHold.contains(other),
         !usesSites || isBoundHere(other) == isBoundHere(start),
         urgency.isBefore(other, start)
       {
@@ -312,7 +352,7 @@ struct Witness {
     }
   }
 
-  private func fault(_ task: TaskID, _ text: String) -> Finding {
+  func fault(_ task: TaskID, _ text: String) -> Finding {
     Finding("\(plan.nameString(task)): \(text)")
   }
 }

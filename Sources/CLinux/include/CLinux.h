@@ -9,6 +9,7 @@
 #include "clinux_poll.h"
 #include "clinux_processes.h"
 #include "clinux_signals.h"
+#include "clinux_sockets.h"
 #include "clinux_spawn.h"
 #include "clinux_terminal.h"
 #include "clinux_thread_pool.h"

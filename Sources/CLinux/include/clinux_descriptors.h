@@ -48,6 +48,8 @@ struct clinux_status {
 };
 
 int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status);
+/// fstatat(2), AT_SYMLINK_NOFOLLOW.
+int32_t clinux_stat_in(int32_t folder, const char *name, struct clinux_status *status);
 int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status);
 
 /// Columns and rows of the terminal at `descriptor` (ioctl TIOCGWINSZ).

@@ -39,5 +39,18 @@ struct BinaryHeap<Element: HeapElement> {
     return first
   }
 
+  /// Takes out all for which that holds.
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  mutating func remove(where isOut: (Element) -> Bool) -> Int {
+    let kept = elements.filter { !isOut($0) }
+    let count = elements.count - kept.count
+    if count == 0 { return 0 }
+    elements.removeAll(keepingCapacity: true)
+    for element in kept { push(element) }
+    return count
+  }
+
   mutating func removeAll() { elements.removeAll() }
 }

@@ -11,6 +11,7 @@ package struct Engine {
   /// Not in a forecast: there everything counts as written.
   private let journals: Bool
   private var gate: OrderGate
+  private var answers = AnswerGate()
 
   /// What the scheduler ordered since `due` was filled.
   private var actions: [EngineStep] = []
@@ -53,6 +54,9 @@ package struct Engine {
     lines = opening
   }
 
+  /// The task that a worker runs, as far as it has said so; `none` for none.
+  package func runningTask(of worker: WorkerID) -> TaskID { scheduler.runningTask(of: worker) }
+
   // MARK: - Facts
 
   /// Takes in a fact.
@@ -62,7 +66,7 @@ package struct Engine {
     self.wall = wall
     switch fact {
     case .scheduler(let event):
-      guard closing == nil else { return }
+      guard closing == nil else { return refuse(event) }
       guard hasBegun else {
         early.append(event)
         return
@@ -77,6 +81,12 @@ package struct Engine {
       if ending == .syncing { ending = .finish }
     case .journalFailed: fail()
     }
+  }
+
+  /// The drive is over.
+  private mutating func refuse(_ event: SchedulerEvent) {
+    guard case .order(let order, let client) = event else { return }
+    answers.append(client, order.id, .refused(what: "the run has ended"), line: 0)
   }
 
   /// The drive begins; told once, before anything else.
@@ -110,6 +120,7 @@ package struct Engine {
     guard !hasFailed else { return }
     hasFailed = true
     encoder.removeAll()
+    answers.fail(beyond: gate.told)
     gate.fail()
     if closing == nil { mustStop = true } else { closing = Self.failure }
   }
@@ -146,8 +157,10 @@ package struct Engine {
         isWriting = true
         return .write
       }
+      if ending != .open, let answer = answers.release(upTo: gate.told) { return answer }
       if let step = nextOfEnd() { return step }
       if let (place, kind) = gate.takeRequest(at: now) { return .sync(upTo: place, kind) }
+      if let answer = answers.release(upTo: gate.told) { return answer }
       guard let (worker, order) = gate.release(at: now) else { break }
       return .order(worker, order)
     }
@@ -194,6 +207,8 @@ package struct Engine {
     case .tell:
       if journals { write(action) }
       return action
+    case .answer(let client, let id, let answer):
+      answers.append(client, id, answer, line: end)
     case .began, .launch, .discard, .write, .sync, .dismiss: return action
     }
     return nil
@@ -286,6 +301,10 @@ package struct Entering: Sendable {
   /// may read.
   package var values: [TaskID: [TaskValue]] = [:]
   package var arguments: TaskArguments?
+  /// What orders of earlier drives gave tasks other priorities than those of the manifest.
+  package var priorities: [TaskID: Int16] = [:]
+  /// Orders that were obeyed in earlier drives, with how many tasks each held for.
+  package var orders: [OrderID: Int] = [:]
 
   package init(
     initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,

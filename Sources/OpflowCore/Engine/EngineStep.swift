@@ -16,6 +16,9 @@ package enum EngineStep: Equatable, Sendable {
   case sync(upTo: UInt64, SyncKind)
   /// All lines that the order follows from are written, and synced where that is asked for.
   case order(WorkerID, WorkerOrder)
+  /// What became of an order; where it was obeyed, its line is written, and synced where that is asked
+  /// for.
+  case answer(ClientID, OrderID, OrderAnswer)
   /// All is done and no line follows: the workers may leave.
   case dismiss
   /// The last step.

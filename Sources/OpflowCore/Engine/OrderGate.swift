@@ -72,6 +72,9 @@ struct OrderGate: Sendable {
     return written
   }
 
+  /// Up to where somebody may be told that lines are in the journal.
+  var told: UInt64 { durability == .each ? synced : written }
+
   var isSyncing: Bool { requested != nil }
 
   mutating func completed(upTo end: UInt64) {

@@ -10,6 +10,8 @@ struct Phase {
   private(set) var isKilled = false
   /// `max_failures` is reached: only what is exempt from it starts.
   private(set) var isHalted = false
+  /// Nothing new starts, by an order; what runs runs on.
+  var isPaused = false
   /// Nothing starts, and what runs stands still.
   private(set) var isSuspended = false
 
@@ -37,6 +39,9 @@ struct Phase {
   }
 
   mutating func halt() { isHalted = true }
+
+  /// There are fewer failures than `max_failures` again.
+  mutating func endHalt() { isHalted = false }
 
   /// - Returns: whether it was not suspended before.
   mutating func suspend() -> Bool {

@@ -61,6 +61,14 @@ struct ReadyQueues {
     return rank
   }
 
+  /// Takes tasks out, in a look at all of those lanes. No lane may be set aside.
+  mutating func remove(_ ranks: Set<Int32>, of lanes: Set<Int>) {
+    for lane in lanes {
+      count -= self.lanes[lane].remove { ranks.contains($0) }
+      stand(lane)
+    }
+  }
+
   /// Puts a lane where its head belongs.
   private mutating func stand(_ lane: Int) {
     if let rank = lanes[lane].first { heads.set(lane, to: rank) } else { heads.remove(lane) }

@@ -112,6 +112,16 @@ struct Resources {
     return grants.amount(of: resource, in: reserved.grant)
   }
 
+  /// Whether more is held of something that a task has than there is by now: what it has must drain.
+  func isOverdrawn(_ share: Share) -> Bool {
+    hasShrunk
+      && grants.items[grants.range(share.grant)].contains { item in
+        let resource = Int(item.resource)
+        let pool = pools[poolIndex(of: resource, at: share.site)]
+        return pool.held[resource] > pool.capacity[resource]
+      }
+  }
+
   mutating func take(_ lane: Int, at site: SiteID) -> Share {
     let grant = grants.current(lane)
     for place in grants.range(grant) {
@@ -218,6 +228,9 @@ struct Resources {
 
   /// Nothing more is taken there; what is held comes back as its workers are lost.
   mutating func leave(_ site: SiteID) { setOffer(SiteOffer(cpu: 0, memoryBytes: 0), of: site) }
+
+  /// Of this machine, or of the run.
+  func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
     if amount < pools[0].capacity[resource] { hasShrunk = true }

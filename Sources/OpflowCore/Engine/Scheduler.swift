@@ -31,6 +31,13 @@ struct Scheduler {
   /// Priorities that were given while the run went on.
   var priorities: [TaskID: Int16] = [:]
 
+  /// What was asked for and is still to be decided.
+  var orders: OrderQueue
+  /// Tasks that an order suspended.
+  var onHold: Set<TaskID> = []
+  /// Tasks that an order cancelled.
+  var cancelled = 0
+
   /// Ends of retry delays.
   var timers = BinaryHeap<RetryTimer>()
   /// When the delay of tasks ends that wait for a retry and may not start any more, until they may.
@@ -62,6 +69,11 @@ struct Scheduler {
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
     random = SplitMix64(seed: options.seed)
     startedAny = entering.owesFinally
+    orders = OrderQueue(known: entering.orders)
+    priorities = entering.priorities
+    if !priorities.isEmpty {
+      ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
+    }
     values = Values(left: entering.values, arguments: entering.arguments)
   }
 
@@ -122,9 +134,11 @@ struct Scheduler {
     case .siteJoined(let site, let offer): join(site, offer, at: now, into: &actions)
     case .siteLost(let site, let complaint):
       leave(site, complaint: complaint, at: now, into: &actions)
-    case .capacity(let resource, let amount): setCapacity(amount, of: resource)
+    case .capacity(let resource, let amount): setCapacity(amount, of: resource, into: &actions)
     case .prioritise(let tasks): prioritise(tasks)
+    case .order(let order, let client): orders.append(order, from: client)
     }
+    if !orders.isEmpty { obey(at: now, into: &actions) }
     dispatch(at: now, into: &actions)
     advancePhase(at: now, into: &actions)
   }

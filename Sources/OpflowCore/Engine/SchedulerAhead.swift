@@ -31,6 +31,9 @@ extension Scheduler {
   private func mayFollow(_ task: TaskID, _ rank: Int32, on worker: WorkerID) -> Bool {
     if plan.flags(task).contains(.failWhenInterrupted) { return false }
     if workerKind(of: task) != workforce.workers[worker.index].kind { return false }
+    if let share = workforce.workers[worker.index].share, resources.isOverdrawn(share) {
+      return false
+    }
     if endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].current) {
       return false
     }
@@ -141,7 +144,7 @@ extension Scheduler {
 
   /// Asks for a task back, once.
   @discardableResult
-  private mutating func revokeAhead(
+  mutating func revokeAhead(
     _ place: Int, of worker: WorkerID, into actions: inout [EngineStep]
   ) -> Bool {
     guard workforce.noteRevoking(place, of: worker) else { return false }
@@ -160,7 +163,7 @@ extension Scheduler {
   /// as all else it does. It wakes long before the first worker has nothing left to do.
   var restNanoseconds: Int64 {
     guard workforce.aheadCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
-      !phase.isSuspended, !resources.mayFitMore
+      !phase.isSuspended, !phase.isPaused, orders.isEmpty, !resources.mayFitMore
     else { return 0 }
     var rest = SchedulerOptions.maxRestMicroseconds
     for kind in WorkerKind.allCases {

@@ -39,7 +39,7 @@ extension Scheduler {
     spread(from: task, into: &actions)
   }
 
-  private mutating func spread(from task: TaskID, into actions: inout [EngineStep]) {
+  mutating func spread(from task: TaskID, into actions: inout [EngineStep]) {
     graph.spread(from: task, isStopping: phase.stopCause != nil)
     followChanges(into: &actions)
   }
@@ -71,7 +71,19 @@ extension Scheduler {
 
   /// Puts a ready task where it can be started from, or holds it back while it may not start.
   mutating func offer(_ task: TaskID) {
-    if mayStart(task) { enqueue(task) } else { graph.mark(task, .held) }
+    if mayBeQueued(task) { enqueue(task) } else { graph.mark(task, .held) }
+  }
+
+  /// Whether a ready task may stand in a queue: neither the run nor an order holds it back.
+  func mayBeQueued(_ task: TaskID) -> Bool {
+    mayStart(task) && !graph.has(.fenced, task) && !graph.has(.onHold, task)
+  }
+
+  /// Puts a task that was held back where it can be started from, if it may be.
+  mutating func letGo(_ task: TaskID) {
+    guard graph.has(.held, task), mayBeQueued(task) else { return }
+    graph.unmark(task, .held)
+    enqueue(task)
   }
 
   mutating func enqueue(_ task: TaskID) {

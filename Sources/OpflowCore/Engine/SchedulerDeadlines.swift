@@ -16,7 +16,9 @@ extension Scheduler {
       .advanced(byMilliseconds: Int64(policy.stopGraceMilliseconds))
       .advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
     workforce.watch.setDeadline(of: worker, at: end)
-    if phase.isSuspended { workforce.watch.pause(worker, at: now) }
+    if phase.isSuspended || workforce.workers[worker.index].standsStill {
+      workforce.watch.pause(worker, at: now)
+    }
   }
 
   /// The coordinator did not run: what was left to workers when it last did is left to them now, and

@@ -2,7 +2,9 @@ extension Scheduler {
   /// Starts what may start: the best ready task first, as far as resources and workers go. The
   /// first one that does not fit keeps what it wants from all that come after it.
   mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
-    guard !phase.isSuspended, ready.count > 0 || workforce.aheadCount > 0 else { return }
+    guard !phase.isSuspended, !phase.isPaused, ready.count > 0 || workforce.aheadCount > 0 else {
+      return
+    }
     resources.clearReservations()
     var firstBlocked: Int?
     pass: while let (lane, rank) = ready.best {
@@ -94,6 +96,7 @@ extension Scheduler {
       workforce.noteRunState(knownBy: worker)
       actions.append(.order(worker, .conclude(runState)))
     }
+    noteRead(by: task)
     tellValues(of: task, to: worker, into: &actions)
     actions.append(
       .order(

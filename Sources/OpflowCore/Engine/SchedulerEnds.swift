@@ -11,11 +11,18 @@ extension Scheduler {
 
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
     let fetch = fetches.isEmpty ? nil : fetches.removeValue(forKey: task)
+    let read = takeRead(by: task)
     let (values, fault) = self.values.end(task, isSuccess: outcome.isSuccess)
     var transition = Transition(
       .success, task, attempt: attempt[task.index], outcome: outcome,
       what: fetch.map(\.report.what) ?? fault ?? what, left: left, fetch: fetch)
+    let isCancelled = graph.has(.cancelling, task) && !outcome.isSuccess
+    graph.unmark(task, .cancelling)
     switch outcome.reason {
+    case _ where isCancelled && outcome.reason != .output:
+      transition.event = .cancel
+      cancelled += 1
+      settle(task, as: .cancelled, consume transition, into: &actions)
     case .stopped:
       transition.event = .cancel
       settle(task, as: .cancelled, consume transition, into: &actions)
@@ -26,15 +33,16 @@ extension Scheduler {
     case nil where outcome.isSuccess:
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
-      if let with = valuesRead(by: task) { transition.with = with }
+      if let read { transition.with = read }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value:
-      failed(task, consume transition, at: now, into: &actions)
+      failed(task, consume transition, having: read, at: now, into: &actions)
     }
   }
 
   private mutating func failed(
-    _ task: TaskID, _ failure: Transition, at now: Instant, into actions: inout [EngineStep]
+    _ task: TaskID, _ failure: Transition, having read: UInt64?, at now: Instant,
+    into actions: inout [EngineStep]
   ) {
     var transition = failure
     let policy = plan.policy(task)
@@ -60,7 +68,7 @@ extension Scheduler {
     if plan.allowsFailure(task, transition.outcome.status, transition.outcome.reason) {
       transition.allowed = true
       transition.fingerprint = plan.fingerprint(task)
-      if let with = valuesRead(by: task) { transition.with = with }
+      if let read { transition.with = read }
       settle(task, as: .failedAllowed, transition, into: &actions)
     } else {
       settle(task, as: .failed, transition, into: &actions)
@@ -89,8 +97,7 @@ extension Scheduler {
   mutating func exempt(_ first: TaskID) {
     for task in graph.exempt(first) where mayStart(task) {
       if graph.has(.held, task) {
-        graph.unmark(task, .held)
-        enqueue(task)
+        letGo(task)
       } else if let at = withheld.removeValue(forKey: task) {
         timers.push(RetryTimer(at: at, task: task))
       }

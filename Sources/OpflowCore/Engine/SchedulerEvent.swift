@@ -52,6 +52,14 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// There is that much of a resource of the plan by now; of `cpu` and `memory` on this machine.
   case capacity(resource: Int, UInt64)
   case prioritise([TaskPriority])
+  /// Somebody asks for something; answered by `answer`.
+  indirect case order(Order, from: ClientID)
+}
+
+/// Who waits for the answer to an order, as the host knows them.
+package struct ClientID: Hashable, Sendable {
+  package let rawValue: Int32
+  package init(_ rawValue: Int32) { self.rawValue = rawValue }
 }
 
 /// A priority that a task has by now.

@@ -66,13 +66,15 @@ extension Scheduler {
       let places = [queued.contains(task), assigned, isHeldBack].filter { $0 }.count
       if places != 1 { return "is ready in \(places) places" }
       if graph.unmetNeeds(of: task) != 0 { return "is ready with needs unmet" }
-      if isHeldBack, mayStart(task) { return "is held back though it may start" }
+      if graph.has(.onHold, task), queued.contains(task) { return "is on hold and queued" }
+      if isHeldBack, mayBeQueued(task) { return "is held back though it may start" }
     case .waiting:
       if queued.contains(task) { return "waits and is queued" }
       if phase.step == .begin { return nil }
       let isDelayed = graph.has(.delayed, task)
       if graph.unmetNeeds(of: task) == 0, !isDelayed { return "waits for nothing" }
       if isDelayed, !delayed.contains(task), mayStart(task) { return "is delayed with no timer" }
+      if isDelayed { return nil }
       return checkUnmet(task)
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       if holder != nil || queued.contains(task) { return "ended and still at work" }

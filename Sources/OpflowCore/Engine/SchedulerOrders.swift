@@ -43,8 +43,13 @@ extension Scheduler {
 
   /// Changes how much there is of a resource; of `cpu` and `memory`, on this machine. There may be as
   /// many workers as that asks for.
-  mutating func setCapacity(_ amount: UInt64, of resource: Int) {
+  mutating func setCapacity(
+    _ amount: UInt64, of resource: Int, into actions: inout [EngineStep]
+  ) {
+    let isLess = amount < resources.capacity(of: resource)
     resources.setCapacity(amount, of: resource)
+    // What is handed ahead would keep busy what is to drain.
+    if isLess { for worker in workforce.living { takeBackAll(of: worker, into: &actions) } }
     switch UInt32(truncatingIfNeeded: resource) {
     case ResourceEntry.cpu: workforce.setLimit(of: .command, for: amount)
     case ResourceEntry.download: workforce.setLimit(of: .download, for: amount)

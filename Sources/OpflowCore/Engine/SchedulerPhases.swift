@@ -6,7 +6,7 @@ extension Scheduler {
     case .request: .cancelled
     case nil:
       failures + graph.earlierFailures > 0
-        ? .failed : graph.leftOpen > 0 ? .interrupted : .succeeded
+        ? .failed : cancelled > 0 ? .cancelled : graph.leftOpen > 0 ? .interrupted : .succeeded
     }
   }
 
@@ -16,7 +16,10 @@ extension Scheduler {
       CloseEntry(state: runState, exitCode: 128 + signal, signal: signal)
     case .request: CloseEntry(state: runState, exitCode: 6)
     case .ioError: CloseEntry(state: runState, exitCode: 74)
-    case nil: CloseEntry(state: runState, exitCode: failures + graph.earlierFailures > 0 ? 1 : 0)
+    case nil:
+      CloseEntry(
+        state: runState,
+        exitCode: failures + graph.earlierFailures > 0 ? 1 : cancelled > 0 ? 6 : 0)
     }
   }
 
@@ -24,8 +27,10 @@ extension Scheduler {
   /// what they need.
   mutating func halt(into actions: inout [EngineStep]) {
     phase.halt()
-    for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
-      exempt(TaskID(index))
+    for index in plan.tasks {
+      if plan.flags(TaskID(index)).contains(.finally) { exempt(TaskID(index)) }
+      // What an order to retry ended is so again.
+      if graph.state(TaskID(index)) == .failed { exemptFailureEdges(of: TaskID(index)) }
     }
     withdraw(into: &actions)
   }
@@ -73,13 +78,19 @@ extension Scheduler {
   mutating func stopCurrent(
     of worker: WorkerID, at now: Instant, into actions: inout [EngineStep]
   ) {
+    stopCurrent(of: worker, phase.stopReason, at: now, into: &actions)
+  }
+
+  mutating func stopCurrent(
+    of worker: WorkerID, _ reason: StopReason, at now: Instant, into actions: inout [EngineStep]
+  ) {
     let task = workforce.workers[worker.index].current
     let grace = phase.isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
     workforce.noteStop(
       of: worker,
       by: now.advanced(byMilliseconds: grace + SchedulerOptions.stopSlackMilliseconds))
     actions.append(
-      .order(worker, .stop(task, attempt: attempt[task.index], reason: phase.stopReason)))
+      .order(worker, .stop(task, attempt: attempt[task.index], reason: reason)))
   }
 
   mutating func suspend(at now: Instant, into actions: inout [EngineStep]) {
@@ -90,7 +101,9 @@ extension Scheduler {
       workforce.watch.pause(worker, at: now)
       let record = workforce.workers[worker.index]
       let task = record.current
-      guard record.phase == .busy, !record.isDiscarded, !task.isNone else { continue }
+      guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill else {
+        continue
+      }
       // One that is still `handed` most likely runs; that the worker began with it may be on its way.
       if graph.state(task) == .running { graph.set(task, .suspended) }
       actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
@@ -103,7 +116,8 @@ extension Scheduler {
     workforce.watch.listenAnew(at: now)
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
-      if record.isDiscarded { continue }
+      // What an order suspended stands on.
+      if record.isDiscarded || record.standsStill && !record.isStopping { continue }
       workforce.watch.proceed(worker, at: now)
       let task = record.current
       guard record.phase == .busy, !task.isNone else { continue }
@@ -115,17 +129,26 @@ extension Scheduler {
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout [EngineStep]) {
     while failUnservable(into: &actions) { dispatch(at: now, into: &actions) }
-    guard isAtRest, timers.first == nil, !phase.isSuspended else { return }
+    guard isAtRest, timers.first == nil, !phase.isSuspended, !isKeptOpen else { return }
     if phase.leadsToFinally, startedAny {
       phase.advance(to: .finally)
       graph.openFinally()
       followChanges(into: &actions)
       dispatch(at: now, into: &actions)
       while failUnservable(into: &actions) { dispatch(at: now, into: &actions) }
-      if !isAtRest { return }
+      if !isAtRest || isKeptOpen { return }
     }
     phase.advance(to: .done)
     actions.append(.finish(closing))
+  }
+
+  /// Nothing runs, and what could start waits for an order: what is on hold, and `finally` tasks of a run
+  /// that is paused.
+  private var isKeptOpen: Bool {
+    if phase.isPaused, phase.leadsToFinally, phase.stopCause == nil, graph.hasOpenFinally {
+      return true
+    }
+    return onHold.contains { graph.state($0) == .ready && mayStart($0) }
   }
 
   /// Nothing runs or can start.

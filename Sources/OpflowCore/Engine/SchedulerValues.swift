@@ -5,6 +5,8 @@ struct Values {
   /// Of tries whose end is still to come.
   private var coming: [TaskID: [TaskValue]] = [:]
   private var faults: [TaskID: String] = [:]
+  /// What tasks that run have read: a hash of it. What they need may be tried again before they end.
+  fileprivate var read: [TaskID: UInt64] = [:]
   /// Tasks whose `if` is to be decided now.
   fileprivate var undecided: [TaskID] = []
   fileprivate var isDeciding = false
@@ -47,6 +49,16 @@ struct Values {
 }
 
 extension Scheduler {
+  /// Remembers what a task reads that starts.
+  mutating func noteRead(by task: TaskID) {
+    if let digest = valuesRead(by: task) { values.read[task] = digest }
+  }
+
+  /// A hash of what a try has read that ends; nil where it reads nothing.
+  mutating func takeRead(by task: TaskID) -> UInt64? {
+    values.read.isEmpty ? nil : values.read.removeValue(forKey: task)
+  }
+
   /// Tells a worker which values a task reads that it is to start: those of the tries that succeeded, as
   /// the journal has them.
   func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout [EngineStep]) {
@@ -77,7 +89,7 @@ extension Scheduler {
   private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 
   /// A hash of the values that a task read and of its arguments; nil where it has neither.
-  func valuesRead(by task: TaskID) -> UInt64? {
+  private func valuesRead(by task: TaskID) -> UInt64? {
     let arguments = values.arguments.flatMap { $0.task == task ? $0.words : nil }
     guard plan.flags(task).contains(.readsValues) || arguments != nil else { return nil }
     return plan.valueDigest(of: task, arguments: arguments ?? []) { valuesLeft(by: $0) ?? [] }

@@ -1,4 +1,9 @@
 extension Scheduler {
+  func runningTask(of worker: WorkerID) -> TaskID {
+    workforce.workers.indices.contains(worker.index)
+      ? workforce.workers[worker.index].current : .none
+  }
+
   // MARK: - Coming
 
   /// A worker is there. It gets the best of what is ready by now, which need not be the task that it
@@ -89,6 +94,7 @@ extension Scheduler {
     fetches[task] = nil
     leftBehind[task] = nil
     values.forget(task)
+    graph.unmark(task, .cancelling)
     graph.set(task, .waiting)
     actions.append(.tell(.transition(transition)))
     becomeReady(task)
@@ -160,7 +166,12 @@ extension Scheduler {
     var transition = Transition(.interrupt, task, reason: .workerLost)
     transition.attempt = attempt[task.index]
     transition.what = complaint
-    if plan.flags(task).contains(.failWhenInterrupted)
+    if graph.has(.cancelling, task) {
+      graph.unmark(task, .cancelling)
+      transition.event = .cancel
+      cancelled += 1
+      settle(task, as: .cancelled, transition, into: &actions)
+    } else if plan.flags(task).contains(.failWhenInterrupted)
       || lostCount[task.index] > SchedulerOptions.maxLost
     {
       transition.event = .failure

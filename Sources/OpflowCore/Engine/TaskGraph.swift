@@ -1,6 +1,6 @@
 /// What else is to be remembered of a task.
 struct TaskMarks: OptionSet {
-  var rawValue: UInt8
+  var rawValue: UInt16
   /// `max_failures` does not hold it back.
   static let exempt = TaskMarks(rawValue: 1 << 0)
   /// Skipped because its needs could not be met; such a skip meets only `finished`.
@@ -15,6 +15,12 @@ struct TaskMarks: OptionSet {
   static let skipsAtBegin = TaskMarks(rawValue: 1 << 6)
   /// A try of it came to an end in this drive, by itself or with its worker.
   static let ran = TaskMarks(rawValue: 1 << 7)
+  /// An order about it waits to be decided: until then it does not start.
+  static let fenced = TaskMarks(rawValue: 1 << 8)
+  /// It was suspended by an order: it does not start, or stands still.
+  static let onHold = TaskMarks(rawValue: 1 << 9)
+  /// It runs, and an order cancelled it: whatever it ends with, it is not tried again.
+  static let cancelling = TaskMarks(rawValue: 1 << 10)
 }
 
 /// The tasks and their needs: the state of each, how many needs of each are still open, and what
@@ -32,6 +38,9 @@ struct TaskGraph {
   let plan: Plan
   private(set) var states: [UInt8]
   private var marks: [TaskMarks]
+  /// Tasks whose end is of an earlier drive, and those that are no part of this one; nil for none.
+  private(set) var endedBefore: TaskSet?
+  private(set) var leftOut: TaskSet?
   /// Edges that are not met yet, and one more for a `finally` task until its phase.
   private var unmet: [Int32]
   /// What followed from ends and is still to be acted on, in order.
@@ -77,8 +86,15 @@ struct TaskGraph {
       states[index] = TaskState.skipped.rawValue
       leftOpen += 1
     }
+    if initial.isLeftOut { Self.insert(task, into: &leftOut, plan) }
+    if state(task).isTerminal { Self.insert(task, into: &endedBefore, plan) }
     unmet[index] = Int32(truncatingIfNeeded: plan.needs(task).count)
     if plan.flags(task).contains(.finally) { unmet[index] += 1 }
+  }
+
+  private static func insert(_ task: TaskID, into set: inout TaskSet?, _ plan: Plan) {
+    if set == nil { set = TaskSet(taskCount: plan.taskCount) }
+    set?.insert(task)
   }
 
   // MARK: - States and marks
@@ -129,7 +145,10 @@ struct TaskGraph {
       let isCutShort = needState == .cancelled && isStopping
       for edge in plan.dependents(need) {
         let dependent = TaskID(plan.dependentTargets[edge])
-        guard state(dependent) == .waiting else { continue }
+        // One that is between two tries has had all that it needs, whatever becomes of that since.
+        guard state(dependent) == .waiting, !marks[dependent.index].contains(.delayed) else {
+          continue
+        }
         if isCutShort, !plan.flags(dependent).contains(.finally) { continue }
         if needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
           unmet[dependent.index] -= 1
@@ -157,6 +176,94 @@ struct TaskGraph {
     marks[task.index].insert(.skippedUpstream)
     changes.append(.skipped(task, for: need))
     ended.append(task)
+  }
+
+  // MARK: - Trying again
+
+  /// Takes tasks out of the end that this drive saw, to be tried again, and what was skipped for want of
+  /// them. What waits for them waits anew; what ran after their end stays.
+  ///
+  /// - Parameter tasks: none of which lacks a need (`lacksNeed`).
+  /// - Returns: what was skipped and waits again; in topological order.
+  mutating func reopen(_ tasks: [TaskID]) -> [TaskID] {
+    for task in tasks { reopen(task) }
+    var back: [TaskID] = []
+    for task in skippedForWant(of: tasks) where !lacksNeed(task) {
+      reopen(task)
+      back.append(task)
+    }
+    for task in tasks + back {
+      for edge in plan.dependents(task) {
+        let dependent = TaskID(plan.dependentTargets[edge])
+        if isPending(dependent) { countNeeds(of: dependent) }
+      }
+    }
+    for task in tasks + back {
+      countNeeds(of: task)
+      if unmet[task.index] == 0 { release(task) }
+    }
+    return back
+  }
+
+  private mutating func reopen(_ task: TaskID) {
+    precondition(state(task).mayBeRetried, "a task was to be retried that is \(state(task))")
+    states[task.index] = TaskState.waiting.rawValue
+    marks[task.index].subtract([.skippedUpstream, .failsAtBegin, .onHold, .cancelling])
+  }
+
+  /// It did not begin in this drive and has no end.
+  func isPending(_ task: TaskID) -> Bool {
+    let state = state(task)
+    return (state == .waiting || state == .ready)
+      && marks[task.index].isDisjoint(with: [.ran, .delayed])
+  }
+
+  /// Counts its needs anew. One that was ready waits again where one of them is open.
+  private mutating func countNeeds(of task: TaskID) {
+    var open: Int32 = plan.flags(task).contains(.finally) ? 1 : 0
+    for edge in plan.needs(task) where !state(TaskID(plan.needTargets[edge])).isTerminal {
+      open += 1
+    }
+    unmet[task.index] = open
+    if open > 0, state(task) == .ready {
+      set(task, .waiting)
+      marks[task.index].remove(.held)
+    }
+  }
+
+  /// Whether one of its needs has an end that rules it out.
+  func lacksNeed(_ task: TaskID) -> Bool {
+    plan.needs(task).contains { edge in
+      let need = TaskID(plan.needTargets[edge])
+      return state(need).isTerminal
+        && !state(need).meets(
+          plan.needCondition(edge), skippedUpstream: marks[need.index].contains(.skippedUpstream))
+    }
+  }
+
+  /// What was skipped in this drive for want of these tasks, directly or by others of them; in
+  /// topological order.
+  func skippedForWant(of tasks: [TaskID]) -> [TaskID] {
+    var found: Set<TaskID> = []
+    var open = tasks
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) {
+        let dependent = TaskID(plan.dependentTargets[edge])
+        guard state(dependent) == .skipped, marks[dependent.index].contains(.skippedUpstream),
+          endedBefore?.contains(dependent) != true, found.insert(dependent).inserted
+        else { continue }
+        open.append(dependent)
+      }
+    }
+    if found.isEmpty { return [] }
+    return plan.topologicalOrder.lazy.map { TaskID($0) }.filter { found.contains($0) }
+  }
+
+  /// Whether a `finally` task waits for its turn.
+  var hasOpenFinally: Bool {
+    plan.tasks.contains {
+      plan.flags(TaskID($0)).contains(.finally) && state(TaskID($0)) == .waiting
+    }
   }
 
   /// All changes have been acted on.
@@ -220,6 +327,11 @@ struct TaskGraph {
       }
     }
     return exempted
+  }
+
+  /// `max_failures` holds back whatever it did at first.
+  mutating func endExemption() {
+    for index in marks.indices { marks[index].remove(.exempt) }
   }
 
   private func needsExemption(_ task: TaskID) -> Bool {

@@ -21,6 +21,8 @@ struct WorkerRecord {
   var lane: Int32 = -1
   /// A stop was ordered for `current`.
   var isStopping = false
+  /// Its task was suspended by an order.
+  var standsStill = false
   /// Its end was ordered. What it holds stays held until it is known to be gone.
   var isDiscarded = false
   /// Why its end was ordered.
@@ -54,6 +56,7 @@ struct WorkerRecord {
     current = .none
     lane = -1
     isStopping = false
+    standsStill = false
     return share.take()
   }
 
@@ -64,5 +67,7 @@ struct WorkerRecord {
   }
 
   /// It runs a task that it may have others behind.
-  var mayHaveMore: Bool { phase == .busy && !current.isNone && !isStopping && !isDiscarded }
+  var mayHaveMore: Bool {
+    phase == .busy && !current.isNone && !isStopping && !standsStill && !isDiscarded
+  }
 }

@@ -252,6 +252,12 @@ struct Workforce {
     backlogs.update(worker, in: &workers)
   }
 
+  /// The task that a worker runs is suspended by an order, or goes on.
+  mutating func noteStandstill(_ standsStill: Bool, of worker: WorkerID) {
+    workers[worker.index].standsStill = standsStill
+    backlogs.update(worker, in: &workers)
+  }
+
   mutating func noteRunState(knownBy worker: WorkerID) {
     workers[worker.index].knowsRunState = true
   }
@@ -273,6 +279,7 @@ struct Workforce {
     }
     let follows = continues && !workers[worker.index].isStopping
     workers[worker.index].isStopping = false
+    workers[worker.index].standsStill = false
     workers[worker.index].current = .none
     if follows {
       // It takes over what this one held. It may still be given back, if the order to revoke it came

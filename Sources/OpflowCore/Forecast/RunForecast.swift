@@ -68,7 +68,7 @@ package struct RunForecast {
             at: end(of: task), order: starts.count, worker: worker, task: task, attempt: attempt))
         engine.take(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
       case .finish: isFinished = true
-      case .tell, .order, .began, .discard, .write, .sync, .dismiss: break
+      case .tell, .order, .answer, .began, .discard, .write, .sync, .dismiss: break
       }
     }
   }

@@ -34,6 +34,9 @@ package struct JournalEncoder: Sendable {
     case .worker(let worker):
       let drive = drive
       appendLine("worker", at: milliseconds) { $0.write(worker, drive: drive) }
+    case .order(let order):
+      let drive = drive
+      appendLine("order", at: milliseconds) { $0.write(order, drive: drive, plan: plan) }
     }
   }
 
@@ -210,5 +213,19 @@ extension FieldWriter {
     field(.boot, worker.bootID)
     field(.group, worker.autogroup)
     fieldUnlessEmpty(.host, worker.host)
+  }
+
+  fileprivate mutating func write(_ order: OrderEntry, drive: Int, plan: Plan) {
+    if drive > 1 { field(.drive, drive) }
+    field(.id, order.id.text)
+    field(.verb, order.verb.rawValue)
+    field(.by, order.asker.name)
+    field(.pid, order.asker.pid)
+    field(.uid, order.asker.user)
+    if order.expects > 0 { field(.expects, order.expects) }
+    if !order.resource.isEmpty { field(.resource, order.resource) }
+    if let value = order.value { field(.value, value) }
+    for task in order.tasks { field(.tasks, plan.nameString(task)) }
+    for task in order.back { field(.back, plan.nameString(task)) }
   }
 }

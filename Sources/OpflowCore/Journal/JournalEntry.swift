@@ -6,6 +6,7 @@ package enum JournalEntry: Sendable, Equatable {
   indirect case resume(ResumeEntry)
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
+  indirect case order(OrderEntry)
   case transition(Transition)
 }
 

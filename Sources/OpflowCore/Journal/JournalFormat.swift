@@ -15,13 +15,14 @@
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order; one that a reader does not know is passed over, and so is a line whose event it does
 // not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file` and `removed` stand once per value.
+// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed` and `back` stand once per value.
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env file
 //   resume           d plan version set only skip env file reused withdrawn removed
 //   close            d state code signal
 //   worker           d w pid start boot group host
+//   order            d id verb by pid uid expects resource value tasks back
 //   pause            d
 //   continue         d
 //   start       x    d n
@@ -58,7 +59,16 @@
 //   sha256, sha512  of the file
 //   source     XXH3 of the URL as the manifest has it
 //   etag, date, url  what the server called this version, and where redirects led
+//   id, verb   of an order: what tells it from others, and what was asked for (OrderVerb)
+//   by, uid    who asked: a command or a task, and the number of the user
+//   expects    the number of the try that it was about
+//   tasks, back  of an order: the tasks that it holds for, and those that wait again with them
+//   resource, value  what is set, and to what
 //   withdrawn  how many `resume` lines of tasks follow this line at once
+//
+// An order takes effect with its line: pending tasks that it cancels are cancelled by it, those that
+// it skips are skipped, those that it retries wait again, which is their one way out of an end within a
+// drive. What runs ends later, on a line of its own.
 //
 // A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task
 // out of a state that it ended in, follow it without a gap. `d` and `withdrawn` are there so that a
@@ -75,6 +85,7 @@ package enum JournalEvent: Equatable, Sendable {
   case resume
   case close
   case worker
+  case order
   case transition(TransitionKind)
   /// A word of a later opflow.
   case unknown
@@ -108,7 +119,8 @@ package enum JournalEvent: Equatable, Sendable {
       }
     case UInt8(ascii: "i"): self = word.equals("interrupt") ? .transition(.interrupt) : .unknown
     case UInt8(ascii: "p"): self = word.equals("pause") ? .transition(.pause) : .unknown
-    case UInt8(ascii: "o"): self = word.equals("open") ? .open : .unknown
+    case UInt8(ascii: "o"):
+      self = word.equals("open") ? .open : word.equals("order") ? .order : .unknown
     case UInt8(ascii: "w"): self = word.equals("worker") ? .worker : .unknown
     default: self = .unknown
     }

@@ -7,6 +7,7 @@ extension JournalLine {
     case .resume: .resume(resume)
     case .close: close.map { .close($0) }
     case .worker: worker.map { .worker($0) }
+    case .order: order(plan: plan).map { .order($0) }
     case .transition(let event): transition(event, plan: plan).map { .transition($0) }
     case .unknown: nil
     }

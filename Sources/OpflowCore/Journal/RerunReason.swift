@@ -7,6 +7,8 @@ package enum RerunReason: Equatable, Sendable {
   case afterRerun(TaskID)
   case failedBefore
   case skippedBefore
+  /// Somebody cancelled it before it began.
+  case cancelledBefore
   case outputMissing
   /// The journal is damaged where a line may have stood that took its result back.
   case unproven
@@ -21,6 +23,7 @@ package enum RerunReason: Equatable, Sendable {
     case .afterRerun: "after rerun"
     case .failedBefore: "failed before"
     case .skippedBefore: "skipped before"
+    case .cancelledBefore: "cancelled before"
     case .outputMissing: "output missing"
     case .unproven: "unproven"
     case .asked: "asked"
@@ -31,7 +34,7 @@ package enum RerunReason: Equatable, Sendable {
   init?(word: UnsafeRawBufferPointer, part: Fingerprint.Part?, of task: TaskID) {
     let all = [
       RerunReason.interrupted, .changed(part), .afterRerun(task), .failedBefore, .skippedBefore,
-      .outputMissing, .unproven, .asked, .new,
+      .cancelledBefore, .outputMissing, .unproven, .asked, .new,
     ]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason

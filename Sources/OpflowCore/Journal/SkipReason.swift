@@ -5,6 +5,8 @@ package enum SkipReason: Equatable, Sendable {
   /// Its `matrix` has no legs.
   case emptyMatrix
   case skipOption
+  /// Somebody asked for it while the run went on.
+  case order
   /// Its needs cannot be met; by this one, which is `none` where the plan no longer has it.
   case upstream(TaskID)
 
@@ -14,12 +16,13 @@ package enum SkipReason: Equatable, Sendable {
     case .condition: "if"
     case .emptyMatrix: "empty matrix"
     case .skipOption: "--skip"
+    case .order: "order"
     case .upstream: "upstream"
     }
   }
 
   init?(word: UnsafeRawBufferPointer, of task: TaskID) {
-    let all = [SkipReason.condition, .emptyMatrix, .skipOption, .upstream(task)]
+    let all = [SkipReason.condition, .emptyMatrix, .skipOption, .order, .upstream(task)]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason
   }
@@ -27,7 +30,7 @@ package enum SkipReason: Equatable, Sendable {
   package var isUpstream: Bool {
     switch self {
     case .upstream: true
-    case .condition, .emptyMatrix, .skipOption: false
+    case .condition, .emptyMatrix, .skipOption, .order: false
     }
   }
 }

@@ -17,7 +17,9 @@ package enum Why: Equatable, Sendable {
   package var culprit: TaskID {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
-    case .ended, .skipped(.condition), .skipped(.emptyMatrix), .skipped(.skipOption), .rerun: .none
+    case .ended, .skipped(.condition), .skipped(.emptyMatrix), .skipped(.skipOption),
+      .skipped(.order), .rerun:
+      .none
     }
   }
 

@@ -21,6 +21,9 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
 
+  // An order
+  case id, verb, by, uid, value, resource, expects, back, among, count
+
   // A worker
   case pid, start, boot, group
   case cores, memory, actions, host
@@ -81,6 +84,16 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .withdrawn: "withdrawn"
     case .removed: "removed"
     case .code: "code"
+    case .id: "id"
+    case .verb: "verb"
+    case .by: "by"
+    case .uid: "uid"
+    case .value: "value"
+    case .resource: "resource"
+    case .expects: "expects"
+    case .back: "back"
+    case .among: "among"
+    case .count: "count"
     case .pid: "pid"
     case .start: "start"
     case .boot: "boot"
@@ -104,13 +117,12 @@ package enum Key: UInt8, CaseIterable, Sendable {
     switch self {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
-      .pid, .start, .cores, .memory:
+      .pid, .start, .cores, .memory, .uid, .value, .expects, .count:
       .number
-    case .set, .tasks, .args, .only, .skip, .env, .file, .removed: .texts
+    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .run, .plan, .version, .manifest, .folder, .state, .boot,
-      .group, .actions,
-      .host:
+      .group, .actions, .host, .id, .verb, .by, .resource, .among:
       .text
     }
   }

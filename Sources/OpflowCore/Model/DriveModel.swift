@@ -17,6 +17,8 @@ package struct DriveModel {
   /// Whether any task printed something.
   private(set) var hasOutput = false
   private(set) var downloads = DownloadTotals()
+  /// What was asked for in this drive.
+  package private(set) var orders = OrderRecords()
   /// By family, how many of its legs run and have ended.
   private var legs: [(running: Int, ended: Int)]
 
@@ -86,6 +88,16 @@ package struct DriveModel {
     follow(task, from: old, to: new, atMilliseconds: now)
   }
 
+  /// An order was obeyed: what it does to tasks at once.
+  package mutating func apply(_ order: OrderEntry, atMilliseconds now: Int64) {
+    for task in order.tasks where task.index < states.count {
+      guard let effect = order.effect(on: task, in: states[task.index]) else { continue }
+      apply(effect, atMilliseconds: now)
+    }
+    for task in order.back { apply(Transition(.resume(.skippedBefore), task), atMilliseconds: now) }
+    orders.apply(order, atMilliseconds: now, drive: 1)
+  }
+
   /// Keeps the list of what runs.
   private mutating func follow(
     _ task: TaskID, from old: TaskState, to new: TaskState, atMilliseconds now: Int64
@@ -147,9 +159,4 @@ package struct DriveModel {
     }
     return nil
   }
-}
-
-extension TaskState {
-  /// Whether a worker has begun with it, and it has no end.
-  var isRunning: Bool { self == .running || self == .suspended }
 }

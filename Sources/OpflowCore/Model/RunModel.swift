@@ -17,8 +17,10 @@ package struct RunModel: Sendable {
   package private(set) var lastMilliseconds: Int64 = 0
   /// How many drives the run had, those whose first line is lost included.
   package private(set) var drives = 0
-  /// Nothing new starts until `continue`.
-  package private(set) var isPaused = false
+  /// The newest drive stands still, coordinator and all, until it is continued by a signal.
+  package private(set) var isSuspended = false
+  /// What was asked for while the run went on.
+  package private(set) var orders = OrderRecords()
   /// Whether any task ever started.
   package private(set) var hasStarts = false
   /// What lines tell beyond a record, where that was asked for.
@@ -79,6 +81,7 @@ package struct RunModel: Sendable {
       switch line.event {
       case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
       case .open, .resume, .close, .worker: history.applyToRun(line)
+      case .order: history.enter(drive: line.drive, at: line.sequence)
       case .unknown: break
       }
     }
@@ -154,8 +157,22 @@ package struct RunModel: Sendable {
     switch line.event {
     case .transition(let event): apply(event, line, plan: plan)
     case .open, .resume, .close, .worker: applyToRun(line)
+    case .order: applyOrder(line, plan: plan)
     case .unknown: break
     }
+  }
+
+  @inline(never)
+  private mutating func applyOrder(_ line: JournalLine, plan: Plan) {
+    enter(drive: line.drive, at: line.sequence)
+    guard let order = line.order(plan: plan) else { return }
+    orders.apply(order, atMilliseconds: line.milliseconds, drive: drives)
+    if order.tasks.isEmpty { return }
+    if records.isEmpty {
+      records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
+    }
+    for task in order.tasks { records[task.index].apply(order, line, task) }
+    for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
 
   /// Folds the lines that a reader is still to come to.
@@ -197,16 +214,22 @@ package struct RunModel: Sendable {
       resume = entry
       selections.append(DriveSelection(only: entry.only, skip: entry.skip))
       close = nil
-      isPaused = false
-      handed.removeAll()
+      beginDrive()
     case .close:
       enter(drive: line.drive, at: line.sequence)
       close = line.close
     case .worker:
       enter(drive: line.drive, at: line.sequence)
       if let worker = line.worker { workers.append(worker) }
-    case .transition, .unknown: break
+    case .order, .transition, .unknown: break
     }
+  }
+
+  /// What is of a drive alone is over.
+  private mutating func beginDrive() {
+    isSuspended = false
+    orders.beginDrive()
+    handed.removeAll()
   }
 
   /// Sees to a line of a drive whose first line is lost.
@@ -227,8 +250,7 @@ package struct RunModel: Sendable {
     drives = drive
     resume = nil
     close = nil
-    isPaused = false
-    handed.removeAll()
+    beginDrive()
   }
 
   private mutating func distrust(before sequence: UInt64) {
@@ -245,8 +267,8 @@ package struct RunModel: Sendable {
     fields.read(line, wallOnly: true)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
-      if event == .pause { isPaused = true }
-      if event == .proceed { isPaused = false }
+      if event == .pause { isSuspended = true }
+      if event == .proceed { isSuspended = false }
       return
     }
     if event == .start { hasStarts = true }

@@ -39,6 +39,8 @@ package struct TaskRecord: Sendable {
     static let changed = Marks(rawValue: 1 << 2)
     /// A try was cut short, and none began since: a skip or another reason to run does not undo that.
     static let cutShort = Marks(rawValue: 1 << 3)
+    /// An order cancelled it while it did not run.
+    static let cancelledPending = Marks(rawValue: 1 << 4)
   }
 
   private enum StatusKind: UInt8 { case unknown, exit, signal }
@@ -70,7 +72,8 @@ package struct TaskRecord: Sendable {
   /// It started and did not end: it runs, or the run died, or a stop or a lost worker cut it short.
   package var isInterrupted: Bool {
     switch state {
-    case .handed, .running, .suspended, .cancelled: true
+    case .handed, .running, .suspended: true
+    case .cancelled: !marks.contains(.cancelledPending)
     case .waiting: marks.contains(.interrupted) || why == .rerun(.interrupted)
     case .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
     }
@@ -163,6 +166,31 @@ extension TaskRecord {
       if wasCutShort, why != .rerun(.asked) { marks.insert(.cutShort) }
       if timesResumed < .max { timesResumed += 1 }
     }
+  }
+
+  /// Folds an order about this task.
+  mutating func apply(_ order: OrderEntry, _ line: JournalLine, _ task: TaskID) {
+    guard let effect = order.effect(on: task, in: state) else { return }
+    let next = effect.state(after: state)
+    switch effect.event {
+    case .skip, .cancel:
+      let wasCutShort = isCutShort
+      settle(next, line)
+      if wasCutShort { marks.insert(.cutShort) }
+      if effect.event == .cancel { marks.insert(.cancelledPending) }
+      why = effect.why
+    case .pause, .proceed: state = next
+    case .resume(let reason): waitAgain(with: reason)
+    case .start, .success, .failure, .retry, .interrupt: break
+    }
+  }
+
+  /// An order takes it out of its end.
+  mutating func waitAgain(with reason: RerunReason) {
+    let wasCutShort = isCutShort
+    leave(for: .waiting)
+    why = .rerun(reason)
+    if wasCutShort, reason != .asked { marks.insert(.cutShort) }
   }
 
   /// Its worker has begun with it, which it was handed ahead.

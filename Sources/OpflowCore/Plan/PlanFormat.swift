@@ -42,10 +42,11 @@
 //   10   tasks that are `interactive`
 //   11   how many runs are kept
 //   12   groups of runs of which one is live at a time
+//   13   tasks that may steer their run
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 12
+  package static let version: UInt32 = 13
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

@@ -12,7 +12,8 @@ extension ResumeDecision {
     case .failed: return .run(.failedBefore)
     case .skipped: return skipped(task, record, input)
     case .waiting, .ready: return .run(record.reasonToRun)
-    case .handed, .running, .suspended, .cancelled: return .run(.interrupted)
+    case .cancelled: return .run(.cancelledBefore)
+    case .handed, .running, .suspended: return .run(.interrupted)
     }
   }
 
@@ -64,7 +65,7 @@ extension ResumeDecision {
   }
 
   private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
-    if holdsLate(task, record, input) { return .keep(record) }
+    if holdsLate(task, record, input) || record.why == .skipped(.order) { return .keep(record) }
     let holds =
       record.isSkippedUpstream
       ? isCertainToLackNeeds(task, input)

@@ -18,6 +18,8 @@ package struct TaskFlags: OptionSet, Sendable {
   package static let manual = TaskFlags(rawValue: 1 << 5)
   /// `interactive: true`: it has the terminal for itself while it runs.
   package static let interactive = TaskFlags(rawValue: 1 << 6)
+  /// `control: true`: what it runs may steer the run that it belongs to.
+  package static let control = TaskFlags(rawValue: 1 << 7)
 
   /// It has a folder of its own for values: somebody reads them, or it speaks of the folder.
   package static let leavesValues = TaskFlags(rawValue: 1 << 8)
@@ -30,6 +32,6 @@ package struct TaskFlags: OptionSet, Sendable {
 
   static let all: TaskFlags = [
     .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
-    .interactive, .leavesValues, .decidesOthers, .readsValues, .lateCondition,
+    .interactive, .control, .leavesValues, .decidesOthers, .readsValues, .lateCondition,
   ]
 }

@@ -18,7 +18,7 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   case failed
   /// Never ran: by `if`, by `--skip`, or because its needs cannot be met.
   case skipped
-  /// Was running when the run was stopped on request.
+  /// Was running when the run was stopped on request, or was cancelled by itself.
   case cancelled
 
   package var isTerminal: Bool {
@@ -28,28 +28,39 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
+  /// Whether a worker has begun with it, and it has no end.
+  package var isRunning: Bool { self == .running || self == .suspended }
+
   /// The table of legal transitions. Nothing leaves a terminal state but by an explicit resume,
   /// which is no transition: it makes a new drive of the run, whose tasks begin in `waiting` or in
-  /// the terminal state that they keep.
+  /// the terminal state that they keep; and by an order to retry (o), with what was skipped for want of
+  /// the task (`mayBeRetried`).
   ///
   ///             waiting ready handed running suspended succeeded upToDate failedAllowed failed skipped cancelled
-  ///   waiting              x                                               x              x      x
-  ///   ready        x                x       x                         x                          x
+  ///   waiting              x                                               x              x      x        x
+  ///   ready        x                x       x                         x                          x        x
   ///   handed       x                        x                                             x
   ///   running      x                               x         x               x             x              x
   ///   suspended    x                        x                x               x             x              x
+  ///
+  ///   failed       o        (allowed or not)
+  ///   skipped      o
+  ///   cancelled    o
   ///
   /// Back to `waiting`: from `ready` a need that runs again, from `handed` one that is taken back, from
   /// `running` and `suspended` a retry's delay and a lost worker. `waiting` to `failed`: a task that a
   /// crash interrupted and whose `on_interrupted` is `fail`, and one whose `if` cannot be decided, which
   /// may be allowed to. `handed` to `failed`: its worker was lost,
-  /// and may have begun with it. `running` to `failed` covers a worker's refusal.
+  /// and may have begun with it. `running` to `failed` covers a worker's refusal. `waiting` and `ready` to
+  /// `cancelled`: by an order.
   package func canBecome(_ next: TaskState) -> Bool {
     switch self {
-    case .waiting: next == .ready || next == .skipped || next == .failed || next == .failedAllowed
+    case .waiting:
+      next == .ready || next == .skipped || next == .failed || next == .failedAllowed
+        || next == .cancelled
     case .ready:
       next == .waiting || next == .handed || next == .running || next == .upToDate
-        || next == .skipped
+        || next == .skipped || next == .cancelled
     case .handed: next == .waiting || next == .running || next == .failed
     case .running:
       next == .waiting || next == .suspended || next == .succeeded || next == .failedAllowed
@@ -58,6 +69,14 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
       next == .waiting || next == .running || next == .succeeded || next == .failedAllowed
         || next == .failed || next == .cancelled
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: false
+    }
+  }
+
+  /// Whether an order to retry may take a task out of it.
+  package var mayBeRetried: Bool {
+    switch self {
+    case .failed, .failedAllowed, .skipped, .cancelled: true
+    case .waiting, .ready, .handed, .running, .suspended, .succeeded, .upToDate: false
     }
   }
 

@@ -15,6 +15,11 @@ struct FailureList {
     }
   }
 
+  /// They are tried again.
+  mutating func remove(_ tasks: [TaskID]) {
+    first.removeAll { tasks.contains($0.transition.task) }
+  }
+
   mutating func add(_ failure: FailureRecord) {
     if first.count < Self.maxDetailed { first.append(failure) }
   }

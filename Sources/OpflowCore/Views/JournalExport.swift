@@ -69,6 +69,7 @@ extension JournalEvent {
     case .resume: "resume"
     case .close: "close"
     case .worker: "worker"
+    case .order: "order"
     case .transition(let kind): kind.word.description
     case .unknown: "unknown"
     }

@@ -59,6 +59,7 @@ struct LiveFrame {
   }
 
   private var counts: StyledLine {
+    let suspended = model.running.count { model.isSuspended($0.task) }
     var line = StyledLine()
     line.add("[\(model.finished)/\(model.total)]", .dim)
     line.add(" \(DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds))")
@@ -66,7 +67,15 @@ struct LiveFrame {
       line.add(", ")
       line.add("\(model.counts.failed) failed", .red)
     }
-    line.add(", \(model.running.count) running")
+    if let pause = model.orders.pausedBy {
+      line.add(", ")
+      line.add("paused by \(CleanText.string(pause.asker.name))", .yellow)
+    }
+    line.add(", \(model.running.count - suspended) running")
+    if suspended > 0 {
+      line.add(", ")
+      line.add("\(suspended) suspended", .yellow)
+    }
     if model.notStarted > 0 { line.add(", \(model.notStarted) waiting") }
     return line
   }

@@ -98,6 +98,7 @@ enum ReasonText {
     case .skipped(.condition): return "`if` is false"
     case .skipped(.emptyMatrix): return "empty matrix"
     case .skipped(.skipOption): return "by --skip"
+    case .skipped(.order): return "by `opflow skip`"
     case .skipped(.upstream):
       return name.map { "because of \($0)" } ?? "its needs cannot be met"
     case .rerun(.changed(let part)): return part.map { "changed: \($0.word)" } ?? "changed"

@@ -121,6 +121,24 @@ package struct ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
+  /// Somebody asked for something, and it was done.
+  package mutating func order(_ order: OrderEntry, atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    model.apply(order, atMilliseconds: now)
+    if order.verb == .retry { failures.remove(order.tasks) }
+    if json {
+      ProgressJSON.order(order, plan: model.plan, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    if renderer.tellsOrders {
+      text.add(palette.yellow("order: "))
+      text.addCleaned(OrderText.text(order, plan: model.plan))
+      text.endLine()
+    }
+    settle()
+    live?.pass(toMilliseconds: now)
+  }
+
   package mutating func warning(_ warning: String) {
     text.add(palette.yellow("warning: "))
     text.addCleaned(warning)

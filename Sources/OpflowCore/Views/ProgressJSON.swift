@@ -74,6 +74,33 @@ enum ProgressJSON {
     }
   }
 
+  static func order(
+    _ order: OrderEntry, plan: Plan, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    line("order", now, into: &text) { json in
+      json.key("verb")
+      json.string(order.verb.rawValue)
+      json.key("by")
+      json.string(order.asker.name)
+      json.key("pid")
+      json.number(order.asker.pid)
+      json.key("uid")
+      json.number(order.asker.user)
+      json.key("tasks")
+      json.beginArray()
+      for task in order.tasks { json.string(plan.nameBytes(task)) }
+      json.endArray()
+      if !order.resource.isEmpty {
+        json.key("resource")
+        json.string(order.resource)
+      }
+      if let value = order.value {
+        json.key("value")
+        json.number(value)
+      }
+    }
+  }
+
   /// Lines that were left out, since nobody read for long.
   static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
     var text = TextBuffer()

@@ -6,6 +6,9 @@ protocol ProgressRenderer {
   /// Whether it tells of what does not happen while tasks run.
   var tellsTime: Bool { get }
 
+  /// Whether orders that were obeyed are told.
+  var tellsOrders: Bool { get }
+
   mutating func begin(_ model: DriveModel, into text: inout TextBuffer)
 
   /// `kept`: the last bytes of output, where the transition ends a try.
@@ -36,6 +39,7 @@ protocol ProgressRenderer {
 extension ProgressRenderer {
   var showsTails: Bool { false }
   var tellsTime: Bool { false }
+  var tellsOrders: Bool { true }
 
   func outputLine(
     _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: DriveModel,

@@ -3,6 +3,8 @@ struct QuietProgress: ProgressRenderer {
   let palette: Palette
   let heading: ProgressHeading
 
+  var tellsOrders: Bool { false }
+
   func begin(_ model: DriveModel, into text: inout TextBuffer) {}
 
   func transition(

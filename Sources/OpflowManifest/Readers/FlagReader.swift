@@ -16,6 +16,9 @@ struct FlagReader {
     if let node = keys[.interactive], values.boolean(node, Subject(TaskKey.interactive)) == true {
       readInteractive(node, keys, into: &task)
     }
+    if let node = keys[.control], values.boolean(node, Subject(TaskKey.control)) == true {
+      readControl(node, keys, into: &task)
+    }
     if let node = keys[.condition] {
       switch readCondition(node) {
       case .known(false): task.flags.insert(.conditionFalse)
@@ -61,6 +64,16 @@ struct FlagReader {
       values.document.place(node),
       "task `\(name)` is `interactive`, and there is no terminal that it could have",
       help: "run it at a terminal, or leave it out: --skip \(name)")
+  }
+
+  private func readControl(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
+    guard keys[.download] != nil else {
+      task.flags.insert(.control)
+      return
+    }
+    values.mistakes.error(
+      values.document.place(node), "a download cannot have `control`",
+      help: "it starts no program that could steer the run; take it away")
   }
 
   /// A list, or one tag.

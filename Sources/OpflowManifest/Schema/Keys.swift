@@ -42,7 +42,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive
+  case manual, interactive, control
 
   var name: StaticString {
     switch self {
@@ -69,6 +69,7 @@ enum TaskKey: Int, SchemaKey {
     case .tags: "tags"
     case .manual: "manual"
     case .interactive: "interactive"
+    case .control: "control"
     }
   }
 

@@ -2,8 +2,8 @@
 /// Those that have a case in `ManifestKey` or `TaskKey` are read besides.
 enum LaterKeys {
   private static let ofTask: [StaticString] = [
-    "service", "cache", "approve", "memory_limit", "local", "control",
-    "jobserver", "clean",
+    "service", "cache", "approve", "memory_limit", "local", "jobserver",
+    "clean",
   ]
 
   /// Whether a map of `owner` has that key in a later version.

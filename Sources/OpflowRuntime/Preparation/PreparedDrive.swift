@@ -20,6 +20,8 @@ package struct PreparedDrive: ~Copyable {
   /// What tasks left in earlier drives.
   var values: [TaskID: [TaskValue]] = [:]
   var arguments: TaskArguments?
+  /// What was asked for in earlier drives.
+  var orders: OrderRecords?
   /// What is journaled first.
   var opening: [JournalEntry] = []
   private let manifestPath: String
@@ -78,6 +80,10 @@ package struct PreparedDrive: ~Copyable {
       durations: StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan))
     entering.values = values
     entering.arguments = arguments
+    if let orders {
+      entering.priorities = orders.priorities
+      entering.orders = orders.counts
+    }
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,

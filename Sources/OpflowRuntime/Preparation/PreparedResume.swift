@@ -197,6 +197,7 @@ package struct PreparedResume {
     drive.opening = opening
     drive.values = request.values
     drive.arguments = request.arguments
+    drive.orders = history.orders
     drive.warnings = warnings
     if let unremoved {
       drive.warnings.append(

@@ -7,6 +7,8 @@ final class Watch {
   /// Whose a descriptor is.
   enum Owner: Equatable {
     case coordinator
+    /// The socket that takes orders.
+    case control
     /// The launcher of the site with that number.
     case site(Int)
   }
@@ -29,16 +31,23 @@ final class Watch {
     try poller.wait(timeout: timeout, into: &events)
   }
 
-  /// The number of the site in the upper half, from 1; 0 is the coordinator.
+  /// The number of the site in the upper half, from 2; 0 is the coordinator, 1 the socket.
   private static func token(_ owner: Owner, _ place: UInt32) -> UInt64 {
     switch owner {
     case .coordinator: UInt64(place)
-    case .site(let number): UInt64(number + 1) << 32 | UInt64(place)
+    case .control: 1 << 32 | UInt64(place)
+    case .site(let number): UInt64(number + 2) << 32 | UInt64(place)
     }
   }
 }
 
 extension PollEvent {
-  var owner: Watch.Owner { token >> 32 == 0 ? .coordinator : .site(Int(token >> 32) - 1) }
+  var owner: Watch.Owner {
+    switch token >> 32 {
+    case 0: .coordinator
+    case 1: .control
+    default: .site(Int(token >> 32) - 2)
+    }
+  }
   var place: UInt32 { UInt32(truncatingIfNeeded: token) }
 }

@@ -15,7 +15,7 @@ enum FuzzJournal {
     }
   }
 
-  private static let plan: Plan? = {
+  static let plan: Plan? = {
     var builder = PlanBuilder()
     let policy = builder.policy(TaskPolicy())
     let names = ["a", "b", "c/d", "e\\f", "end"]
@@ -58,7 +58,8 @@ enum FuzzJournal {
           "\(record.state) \(record.why?.word ?? "") \(record.attempts) \(record.startSequence)"
           + " \(record.settleSequence) \(record.isUnproven) \(record.isChanged)"
       }
-      return "\(tasks) \(history.drives) \(history.isPaused) \(String(describing: history.close))"
+      return "\(tasks) \(history.drives) \(history.isSuspended)\(history.orders.all.count)"
+        + " \(String(describing: history.close))"
         + " \(history.removed) \(recovery.lineCount) \(recovery.lastSequence)"
     }
   }

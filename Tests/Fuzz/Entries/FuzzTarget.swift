@@ -5,12 +5,12 @@ import OpflowCore
 /// One piece of code serves the fuzzer (`scripts/soak fuzz`), the replay of a finding and the tests,
 /// which go through the whole corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case manifest, journal, message, plan, part, response, mask
+  case manifest, journal, message, order, plan, part, response, mask
 
   /// Longer inputs show nothing that these do not.
   package var longestBytes: Int {
     switch self {
-    case .message, .part, .response, .mask: 2048
+    case .message, .order, .part, .response, .mask: 2048
     case .manifest, .journal: 4096
     case .plan: 8192
     }
@@ -22,6 +22,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .manifest: try FuzzManifest.check(bytes)
     case .journal: try FuzzJournal.check(bytes)
     case .message: try FuzzMessage.check(bytes)
+    case .order: try FuzzOrder.check(bytes)
     case .plan: try FuzzPlan.check(bytes)
     case .part: try FuzzPart.check(bytes)
     case .response: try FuzzResponse.check(bytes)

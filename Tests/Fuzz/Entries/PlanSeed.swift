@@ -16,6 +16,7 @@ enum PlanSeed {
       d: { run: x, finally: true, desc: last, stop: { signal: INT, grace: 3s } }
       e: { run: x, manual: true, if: "env.HOME" }
       i: { run: x, interactive: true }
+      k: { run: x, control: true }
     """,
     """
     tasks:

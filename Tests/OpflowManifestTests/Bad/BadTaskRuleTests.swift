@@ -115,6 +115,13 @@ struct BadTaskRuleTests {
       "tasks:\n  a:\n    interactive: true\n    download: { url: 'http://x/y', to: y }",
       "3:18: a download cannot be `interactive`"),
     BadManifest(
+      "a download that may steer",
+      "tasks:\n  a:\n    control: true\n    download: { url: 'http://x/y', to: y }",
+      "3:14: a download cannot have `control`"),
+    BadManifest(
+      "control that is no answer", task: "run: x\ncontrol: 1",
+      "4:14: `control` must be true or false, not `1`"),
+    BadManifest(
       "interactive that is no answer", task: "run: x\ninteractive: 1",
       "4:18: `interactive` must be true or false, not `1`"),
     BadManifest(

@@ -1,0 +1,22 @@
+#pragma once
+#include <stdint.h>
+
+// Stream sockets of the Unix domain (unix(7)), by their name in an open folder: an address holds 107
+// bytes, which is less than a path may have, so the folder is named through /proc/self/fd.
+
+/// A socket that listens, non-blocking and close-on-exec, for its owner alone (mode 0600) from the moment
+/// that its name is there. The name must be free.
+int32_t clinux_socket_listen(int32_t folder, const char *name, int32_t backlog);
+
+struct clinux_peer {
+  /// 0 where it is not to be told: a process of another PID namespace.
+  int32_t pid;
+  uint32_t user;
+};
+
+/// accept4(2), non-blocking and close-on-exec, with who connected (SO_PEERCRED).
+int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer);
+
+/// connect(2), close-on-exec. Fails with EAGAIN when nobody took the connection for so long, though somebody
+/// listens. What is read and written then waits without end.
+int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_nanoseconds);

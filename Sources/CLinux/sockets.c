@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "clinux_sockets.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+// Closes what was opened for a call that failed, and keeps why.
+static int32_t give_up(int descriptor) {
+  int error = errno;
+  close(descriptor);
+  errno = error;
+  return -1;
+}
+
+static int address_of(int folder, const char *name, struct sockaddr_un *address) {
+  *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+  size_t room = sizeof address->sun_path;
+  int length = snprintf(address->sun_path, room, "/proc/self/fd/%d/%s", folder, name);
+  if (length > 0 && (size_t)length < room) return 0;
+  errno = ENAMETOOLONG;
+  return -1;
+}
+
+int32_t clinux_socket_listen(int32_t folder, const char *name, int32_t backlog) {
+  struct sockaddr_un address;
+  if (address_of(folder, name, &address) < 0) return -1;
+  int made = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (made < 0) return -1;
+  // Linux gives the name the bits that the socket has when it is bound, less the umask: so there is no
+  // moment in which others could connect, and the umask, which threads share, stays as it is.
+  if (fchmod(made, S_IRUSR | S_IWUSR) < 0) return give_up(made);
+  if (bind(made, (struct sockaddr *)&address, sizeof address) < 0) return give_up(made);
+  if (listen(made, backlog) < 0) return give_up(made);
+  return made;
+}
+
+int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer) {
+  int taken = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (taken < 0) return -1;
+  struct ucred who = {0};
+  socklen_t size = sizeof who;
+  if (getsockopt(taken, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0) return give_up(taken);
+  peer->pid = who.pid;
+  peer->user = who.uid;
+  return taken;
+}
+
+// Of all that blocks in writing, which a connect is part of.
+static int set_patience(int descriptor, int64_t nanoseconds) {
+  struct timeval time = {
+      .tv_sec = nanoseconds / 1000000000, .tv_usec = nanoseconds % 1000000000 / 1000};
+  return setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_nanoseconds) {
+  struct sockaddr_un address;
+  if (address_of(folder, name, &address) < 0) return -1;
+  int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0) return -1;
+  // 0 would be without end.
+  int64_t least = 1000;
+  if (set_patience(made, timeout_nanoseconds > least ? timeout_nanoseconds : least) < 0) {
+    return give_up(made);
+  }
+  // One that a signal interrupted has not begun: it is made again.
+  while (connect(made, (struct sockaddr *)&address, sizeof address) < 0) {
+    if (errno != EINTR) return give_up(made);
+  }
+  if (set_patience(made, 0) < 0) return give_up(made);
+  return made;
+}

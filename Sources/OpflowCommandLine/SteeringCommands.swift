@@ -1,0 +1,169 @@
+/// The commands that ask something of a run that goes on.
+extension CommandRow {
+  private static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
+
+  static var cancel: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "end tasks, or the whole run", words: .asked(mayBeNone: true),
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "End tasks of a run that goes on, or the whole run.",
+        description: """
+          Tasks that run are ended by their stop rules, and those that have not started never do: they are
+          cancelled, and what needs them is skipped. Without SEL the whole run stops as at Ctrl-C, and ends
+          with exit code 6; `opflow resume` continues it.
+
+          \(HelpPhrases.asked)
+          """,
+        examples: """
+            opflow cancel                     the run that is live here
+            opflow cancel 'test-*'            some tasks of it
+            opflow cancel --run 2026 build    a task of that run
+          """)
+    }
+  }
+
+  static var pause: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "start nothing new", words: .nothing, flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Start nothing new in a run that goes on; what runs may end.",
+        description: """
+          `opflow continue` goes on. A resume is not paused any more.
+
+          \(HelpPhrases.liveRun)
+          """)
+    }
+  }
+
+  static var proceed: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "go on after `pause`, or with tasks after `suspend`",
+      words: .asked(mayBeNone: true), flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Go on after `opflow pause`, or with tasks after `opflow suspend`.",
+        description: HelpPhrases.asked,
+        examples: """
+            opflow continue                   the run that was paused
+            opflow continue build             a task that was suspended
+          """)
+    }
+  }
+
+  static var suspend: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "let tasks stand still, or not start",
+      words: .asked(mayBeNone: false),
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary:
+          "Let tasks stand still: those that run are stopped where they are, others do not start.",
+        description: """
+          Their timeouts stand still too, and what they hold of resources stays theirs. `opflow continue SEL`
+          goes on with them; a resume does so by itself.
+
+          \(HelpPhrases.asked)
+          """)
+    }
+  }
+
+  static var priority: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "what starts first, among what waits", words: .askedAndPriority,
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Say which tasks start first, among those that wait.",
+        description: """
+          N is a number from -1000 to 1000, or very_low, low, normal, high or very_high, as in a manifest.
+          What those tasks wait for counts as at least as urgent. What runs goes on. It holds for a resume
+          too.
+
+          \(HelpPhrases.asked)
+          """,
+        examples: """
+            opflow priority deploy very_high
+            opflow priority 'test-*' -5
+          """)
+    }
+  }
+
+  static var parallel: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "how much runs at once: of `cpu`, or of a resource",
+      words: .capacity,
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Change how much runs at once.",
+        description: """
+          N alone is the capacity of `cpu`, as -j; NAME is a resource of the manifest, and N as it stands
+          there: a size for `memory`. With less than what is in use nothing is ended, and nothing new starts
+          until there is room. NAME=0 closes a resource of the manifest's own. A resume has the capacities of
+          its own flags and manifest.
+
+          \(HelpPhrases.liveRun)
+          """,
+        examples: """
+            opflow parallel 8                 eight at once
+            opflow parallel net=1             one at a time of those that ask for `net`
+            opflow parallel memory=16GiB
+          """)
+    }
+  }
+
+  static var retry: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "run tasks again that failed in this run",
+      words: .asked(mayBeNone: false),
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary:
+          "Run tasks again that failed or were cancelled since the run was started or resumed.",
+        description: """
+          They wait again, and so does what was skipped for want of them; their `retry` starts anew, and the
+          failure does not count any more. Until the `finally` tasks begin; then `opflow resume` runs them
+          again.
+
+          \(HelpPhrases.asked)
+          """)
+    }
+  }
+
+  static var skip: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "leave tasks out that have not started",
+      words: .asked(mayBeNone: false),
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Leave tasks out that have not started, as if their `if` were false.",
+        description: """
+          What needs them runs. It holds for a resume too.
+
+          \(HelpPhrases.asked)
+          """)
+    }
+  }
+}
+
+extension HelpPhrases {
+  static let liveRun = """
+    It is about the run that is live in `.opflow` here or in the nearest folder above that has one;
+    where several are, --run says which. Within a task it is the run of that task, which needs
+    `control: true` for it. What cannot be done is refused with exit code 2, and nothing of it is done.
+    """
+
+  static let asked = """
+    \(selector)
+    A task that is named by its id must be one that it can be done to; of a family, a pattern or a tag
+    it is done to those it can be done to.
+
+    \(liveRun)
+    """
+}

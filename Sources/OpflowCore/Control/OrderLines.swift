@@ -1,0 +1,200 @@
+// The lines of control.sock
+// =========================
+//
+// One line each way: an order, and what became of it, in the journal's alphabet and escapes, fields
+// separated by TAB and ended by LF, at most 1 MiB with the LF.
+//
+//   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N] [by=TEXT]
+//   done ID count=N
+//   refused ID what=TEXT
+//
+// VERB is a word of `OrderVerb`. RANGES are numbers of tasks of the plan with that key, ascending, as
+// `0-4,7`: who asks has mapped the run's plan and looks up names and patterns there. Keys stand in any
+// order, each once; one that is unknown refuses the order, since nobody knows what it would have asked for.
+// ID is empty in the refusal of a line that has none.
+//
+// Nobody vouches for what comes over a socket: a line that is no order is refused with what is wrong with
+// it, and the next line is read as if that one had not been there.
+
+package enum OrderLines {
+  /// The line feed included.
+  package static let longestLineBytes = 1 << 20
+  /// Of the reason of a refusal, in characters.
+  private static let longestReason = 1000
+
+  // MARK: - Orders
+
+  /// Adds the line of an order. Nil where it would be longer than a line may be: with many tasks that are
+  /// no neighbours.
+  package static func line(_ request: OrderRequest) -> [UInt8]? {
+    var writer = FieldWriter()
+    writer.raw("order\t")
+    writer.raw(request.id.text)
+    writer.tab()
+    writer.raw(request.verb.rawValue)
+    writer.field(.plan, request.planKey)
+    write(request.tasks, .tasks, to: &writer)
+    write(request.among, .among, to: &writer)
+    writer.fieldUnlessEmpty(.resource, request.resource)
+    if let value = request.value { writer.field(.value, value) }
+    writer.fieldUnlessZero(.expects, request.expects)
+    writer.fieldUnlessEmpty(.by, request.by)
+    writer.endLine()
+    return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
+  }
+
+  private static func write(_ tasks: TaskRanges, _ key: Key, to writer: inout FieldWriter) {
+    if tasks.isEmpty { return }
+    writer.begin(key)
+    tasks.write(to: &writer)
+  }
+
+  /// The order of a line, which is given without its line feed.
+  ///
+  /// - Throws: the order's id, as far as it has one, and what is wrong with the line.
+  package static func order(
+    _ line: UnsafeRawBufferPointer
+  ) throws(UnreadableOrder) -> OrderRequest {
+    var fields = MessageFields(line)
+    guard let word = fields.next(), word.equals("order") else {
+      throw UnreadableOrder(nil, "it does not begin with `order`")
+    }
+    guard let id = fields.next().flatMap({ OrderID(String(decoding: $0, as: UTF8.self)) }) else {
+      throw UnreadableOrder(
+        nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores")
+    }
+    guard let verb = fields.next().flatMap({ Field.text($0) }) else {
+      throw UnreadableOrder(id, "it does not say what is to be done")
+    }
+    guard let verb = OrderVerb(rawValue: verb) else {
+      throw UnreadableOrder(id, "`\(brief(verb))` is nothing that can be asked of a run")
+    }
+    var request = OrderRequest(id: id, verb: verb, planKey: "")
+    var seen: Set<Key> = []
+    while let bytes = fields.next() {
+      guard let field = LineField(bytes) else {
+        throw UnreadableOrder(id, "`\(brief(bytes))` is no `KEY=VALUE`")
+      }
+      guard let key = field.key, isOfOrder(key) else {
+        throw UnreadableOrder(id, "an order has no `\(brief(field.name))`")
+      }
+      guard seen.insert(key).inserted else {
+        throw UnreadableOrder(id, "`\(key.name)` stands twice")
+      }
+      guard take(key, field.value, into: &request) else {
+        throw UnreadableOrder(
+          id, "`\(key.name)` is \(meaning(of: key)), not `\(brief(field.value))`")
+      }
+    }
+    if let fault = request.fault { throw UnreadableOrder(id, fault) }
+    return request
+  }
+
+  private static func isOfOrder(_ key: Key) -> Bool {
+    [.plan, .tasks, .among, .resource, .value, .expects, .by].contains(key)
+  }
+
+  private static func meaning(of key: Key) -> String {
+    switch key {
+    case .tasks, .among: "ascending numbers of tasks, such as 0-4,7"
+    case .value, .expects: "a whole number"
+    default: "text that is not empty"
+    }
+  }
+
+  /// Whether the value is one of that key.
+  private static func take(
+    _ key: Key, _ value: UnsafeRawBufferPointer, into request: inout OrderRequest
+  ) -> Bool {
+    switch key {
+    case .tasks, .among:
+      guard let ranges = TaskRanges(value) else { return false }
+      if key == .tasks { request.tasks = ranges } else { request.among = ranges }
+    case .value:
+      guard let number = Field.number(value, as: Int64.self) else { return false }
+      request.value = number
+    case .expects:
+      guard let number = Field.number(value, as: Int32.self), number > 0 else { return false }
+      request.expects = number
+    default:
+      guard let text = Field.text(value), !text.isEmpty else { return false }
+      switch key {
+      case .plan: request.planKey = text
+      case .resource: request.resource = text
+      default: request.by = text
+      }
+    }
+    return true
+  }
+
+  // MARK: - Answers
+
+  /// - Parameter id: nil where the line of the order had none.
+  package static func line(_ answer: OrderAnswer, to id: OrderID?) -> [UInt8] {
+    var writer = FieldWriter()
+    switch answer {
+    case .done: writer.raw("done\t")
+    case .refused: writer.raw("refused\t")
+    }
+    writer.raw(id?.text ?? "")
+    switch answer {
+    case .done(let count): writer.field(.count, count)
+    case .refused(let what): writer.field(.what, cut(what, to: longestReason))
+    }
+    writer.endLine()
+    return writer.bytes
+  }
+
+  /// What a line answers, which is given without its line feed; nil where it is no answer.
+  package static func answer(
+    _ line: UnsafeRawBufferPointer
+  ) -> (id: OrderID?, answer: OrderAnswer)? {
+    var fields = MessageFields(line)
+    guard let word = fields.next(), let name = fields.text() else { return nil }
+    let id = OrderID(name)
+    if id == nil, !name.isEmpty { return nil }
+    let answer: OrderAnswer
+    if word.equals("done") {
+      guard id != nil, let count = fields.number(.count, as: Int.self), count >= 0 else {
+        return nil
+      }
+      answer = .done(count: count)
+    } else if word.equals("refused") {
+      guard let what = fields.text(.what) else { return nil }
+      answer = .refused(what: what)
+    } else {
+      return nil
+    }
+    return fields.isWholeMessage ? (id, answer) : nil
+  }
+
+  // MARK: - Text
+
+  /// What stands in a line, for a person.
+  private static func brief(_ bytes: UnsafeRawBufferPointer) -> String {
+    brief(String(decoding: bytes.prefix(200), as: UTF8.self))
+  }
+
+  private static func brief(_ text: String) -> String {
+    let short = cut(text, to: 40)
+    return CleanText.string(short)
+      + (short.unicodeScalars.count < text.unicodeScalars.count ? "…" : "")
+  }
+
+  /// Counted in scalars: a character may be of any length.
+  private static func cut(_ text: String, to count: Int) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
+  }
+}
+
+/// A line that is no order.
+package struct UnreadableOrder: Error, Equatable, Sendable {
+  package let id: OrderID?
+  /// What is wrong with it, as a refusal says it.
+  package let what: String
+
+  init(_ id: OrderID?, _ what: String) {
+    self.id = id
+    self.what = what
+  }
+}

@@ -1,0 +1,144 @@
+/// Why an order does not apply, as the asker reads it.
+extension Scheduler {
+  /// Why it does not apply to the run as it stands; nil where it may.
+  func faultOfRun(_ order: Order) -> String? {
+    if phase.step == .done { return "the run has ended" }
+    for task in order.tasks + order.among where !plan.tasks.contains(task.index) {
+      return "there is no task number \(task.rawValue)"
+    }
+    switch order.action {
+    case .cancel where order.isOfRun:
+      return phase.stopCause == nil ? nil : "the run is stopping already"
+    case .pause:
+      if phase.stopCause != nil { return "the run is stopping" }
+      return phase.isPaused ? "the run is paused already" : nil
+    case .proceed where order.isOfRun: return phase.isPaused ? nil : "the run is not paused"
+    case .retry:
+      if phase.stopCause != nil { return "the run is stopping; `opflow resume` runs it again" }
+      if phase.step == .finally {
+        return "the `finally` tasks have begun; `opflow resume` runs it again afterwards"
+      }
+    case .capacity(let resource, let amount):
+      guard plan.resources.indices.contains(resource) else { return "there is no such resource" }
+      if amount == 0, resource <= Int(ResourceEntry.download) {
+        let name = plan.string(plan.resources[resource].name)
+        return "\(name) cannot be 0; `opflow pause` starts nothing new"
+      }
+      return nil
+    case .cancel, .proceed, .suspend, .priority, .skip: break
+    }
+    return order.isOfRun ? "it names no task" : nil
+  }
+
+  /// Why it does not apply to its tasks; nil where it does.
+  ///
+  /// - Parameter tasks: those to which it does.
+  func fault(_ order: Order, choosing tasks: inout [TaskID]) -> String? {
+    if order.isOfRun { return nil }
+    let named = Set(order.tasks)
+    var chosen = named
+    for task in order.tasks {
+      if let fault = fault(order, task, among: named) { return "\(plan.nameString(task)) \(fault)" }
+    }
+    var first: String?
+    for task in order.among where !chosen.contains(task) {
+      if let fault = fault(order, task, among: named) {
+        if first == nil { first = "\(plan.nameString(task)) \(fault)" }
+      } else {
+        chosen.insert(task)
+      }
+    }
+    if chosen.isEmpty {
+      let others = order.among.count - 1
+      return (first ?? "") + (others > 0 ? ", and it applies to none of \(others) others" : "")
+    }
+    tasks = chosen.sorted { $0.rawValue < $1.rawValue }
+    return nil
+  }
+
+  /// What is so of a task that the order does not apply to, behind its name.
+  private func fault(_ order: Order, _ task: TaskID, among named: Set<TaskID>) -> String? {
+    if graph.leftOut?.contains(task) == true { return "is no part of this run" }
+    if order.expects > 0, attempt[task.index] != order.expects {
+      return "is at try \(attempt[task.index]) by now, not \(order.expects)"
+    }
+    let state = graph.state(task)
+    switch order.action {
+    case .retry: return faultOfRetry(task, state, among: named)
+    case .cancel:
+      if state.isTerminal { return ended(task, state) }
+      if graph.has(.cancelling, task) { return "is being cancelled already" }
+      return phase.stopCause != nil && state.isRunning ? "is being stopped with the run" : nil
+    case .suspend:
+      if state.isTerminal { return ended(task, state) }
+      if graph.has(.cancelling, task) { return "is being cancelled" }
+      if phase.stopCause != nil, state.isRunning { return "is being stopped with the run" }
+      return graph.has(.onHold, task) ? "is suspended already" : nil
+    case .proceed:
+      if state.isTerminal { return ended(task, state) }
+      return graph.has(.onHold, task) ? nil : "is not suspended"
+    case .skip:
+      if state.isTerminal { return ended(task, state) }
+      return state.isRunning ? "runs (try \(attempt[task.index]))" : nil
+    case .priority: return state.isTerminal ? ended(task, state) : nil
+    case .pause, .capacity: return nil
+    }
+  }
+
+  private func ended(_ task: TaskID, _ state: TaskState) -> String {
+    let verb =
+      switch state {
+      case .succeeded: "has succeeded"
+      case .upToDate: "is up to date"
+      case .failedAllowed: "has failed, which is allowed"
+      case .failed: "has failed"
+      case .skipped: "was skipped"
+      case .cancelled: "was cancelled"
+      case .waiting, .ready, .handed, .running, .suspended: "has no end"
+      }
+    let isOlder = graph.endedBefore?.contains(task) == true
+    return isOlder ? "\(verb) in an earlier drive" : "\(verb) already"
+  }
+
+  /// The first that took its end for a success, and is beyond waiting.
+  private func firstThatBuiltOn(_ task: TaskID) -> TaskID? {
+    for edge in plan.dependents(task) {
+      let dependent = TaskID(plan.dependentTargets[edge])
+      switch plan.dependentCondition(edge) {
+      case .success, .ran: if !graph.isPending(dependent) { return dependent }
+      case .failure, .finished: continue
+      }
+    }
+    return nil
+  }
+
+  private func faultOfRetry(
+    _ task: TaskID, _ state: TaskState, among named: Set<TaskID>
+  ) -> String? {
+    if graph.endedBefore?.contains(task) == true {
+      return "\(ended(task, state)); `opflow resume --rerun` runs it again"
+    }
+    switch state {
+    case .failed, .cancelled:
+      let missing = plan.needs(task).contains { edge in
+        let need = TaskID(plan.needTargets[edge])
+        let needState = graph.state(need)
+        return needState.isTerminal && !named.contains(need)
+          && !needState.meets(
+            plan.needCondition(edge), skippedUpstream: graph.has(.skippedUpstream, need))
+      }
+      return missing ? "lacks what it needs by now" : nil
+    case .failedAllowed:
+      guard let dependent = firstThatBuiltOn(task) else { return nil }
+      let name = plan.nameString(dependent)
+      return "has failed, which is allowed, and \(name) has gone on from that;"
+        + " `opflow resume --rerun` runs both again"
+    case .skipped:
+      return graph.has(.skippedUpstream, task)
+        ? "was skipped for want of what it needs: retry that" : ended(task, state)
+    case .succeeded, .upToDate: return ended(task, state)
+    case .waiting, .ready, .handed: return "has not run yet"
+    case .running, .suspended: return "runs (try \(attempt[task.index]))"
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/// What was asked for while a run went on, and what of it still holds.
+package struct OrderRecords: Sendable {
+  /// An order that was obeyed.
+  package struct Record: Sendable {
+    package let verb: OrderVerb
+    package let asker: OrderAsker
+    /// Since the epoch.
+    package let milliseconds: Int64
+    package let drive: Int
+    package let tasks: [TaskID]
+    package let resource: String
+    package let value: Int64?
+  }
+
+  /// In their order.
+  package private(set) var all: [Record] = []
+  /// How many tasks each held for, of all drives.
+  package private(set) var counts: [OrderID: Int] = [:]
+  /// Of all drives: what holds instead of the manifest's.
+  package private(set) var priorities: [TaskID: Int16] = [:]
+
+  // Of the newest drive
+
+  /// By whom nothing new starts; nil where that is not so.
+  package private(set) var pausedBy: Record?
+  /// What stands still or does not start until it is continued, and by whom.
+  package private(set) var onHold: [TaskID: OrderAsker] = [:]
+  /// What there is of a resource by now, by its name.
+  package private(set) var capacities: [String: Int64] = [:]
+
+  init() {}
+
+  mutating func apply(_ order: OrderEntry, atMilliseconds now: Int64, drive: Int) {
+    let record = Record(
+      verb: order.verb, asker: order.asker, milliseconds: now, drive: drive, tasks: order.tasks,
+      resource: order.resource, value: order.value)
+    all.append(record)
+    counts[order.id] = order.tasks.count
+    switch order.verb {
+    case .pause: pausedBy = record
+    case .proceed where order.tasks.isEmpty: pausedBy = nil
+    case .suspend: for task in order.tasks { onHold[task] = order.asker }
+    case .proceed, .cancel, .skip, .retry: for task in order.tasks { onHold[task] = nil }
+    case .priority:
+      let priority = Int16(clamping: order.value ?? 0)
+      for task in order.tasks { priorities[task] = priority }
+    case .parallel: if let value = order.value { capacities[order.resource] = value }
+    }
+  }
+
+  /// What is of a drive alone is over.
+  mutating func beginDrive() {
+    pausedBy = nil
+    onHold.removeAll()
+    capacities.removeAll()
+  }
+}

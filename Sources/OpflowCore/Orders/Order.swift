@@ -1,0 +1,105 @@
+/// What somebody asks of a run that goes on (control.md, "Orders"): from another terminal, from one of
+/// its own tasks, or from a program.
+///
+/// It is journaled before it takes effect, and answered after. Which tasks it is about the asker has
+/// found by the run's plan; what it does to each is the engine's to say.
+package struct Order: Equatable, Sendable {
+  /// Of the asker's choice. Sent again with the same one it is answered again and done once.
+  package var id: OrderID
+  package var asker: OrderAsker
+  package var action: OrderAction
+  /// It must apply to each of these, or it is refused.
+  package var tasks: [TaskID] = []
+  /// What a pattern, a family or a tag stands for: those to which it does not apply are passed over, but
+  /// with `tasks` it must apply to one at least.
+  package var among: [TaskID] = []
+  /// The number of the try that the asker saw: where a task has another by now, the order is refused.
+  /// 0 for none.
+  package var expects: Int32 = 0
+
+  package init(id: OrderID, asker: OrderAsker, action: OrderAction) {
+    self.id = id
+    self.asker = asker
+    self.action = action
+  }
+
+  /// Whether it is about the whole run.
+  package var isOfRun: Bool { tasks.isEmpty && among.isEmpty }
+}
+
+/// What is to be done.
+package enum OrderAction: Equatable, Sendable {
+  /// Tasks end by their stop rule, or never start; without tasks the whole run stops.
+  case cancel
+  /// Nothing new starts.
+  case pause
+  /// The run goes on after `pause`; with tasks, these after `suspend`.
+  case proceed
+  /// The trees of running tasks stand still; pending ones are held.
+  case suspend
+  /// Among what waits; what they wait for inherits it.
+  case priority(Int16)
+  /// There is that much of a resource of the plan from now on.
+  case capacity(resource: Int, UInt64)
+  /// Tasks that failed or were cancelled in this drive wait again.
+  case retry
+  /// Pending tasks count as a false `if`.
+  case skip
+
+  package var verb: OrderVerb {
+    switch self {
+    case .cancel: .cancel
+    case .pause: .pause
+    case .proceed: .proceed
+    case .suspend: .suspend
+    case .priority: .priority
+    case .capacity: .parallel
+    case .retry: .retry
+    case .skip: .skip
+    }
+  }
+}
+
+/// The word of an order, in the journal, on the wire and on the command line.
+package enum OrderVerb: String, CaseIterable, Sendable {
+  case cancel, pause
+  case proceed = "continue"
+  case suspend, priority, parallel, retry, skip
+}
+
+/// What tells two orders apart: 1 to 64 of `A-Z a-z 0-9 . _ -`.
+package struct OrderID: Hashable, Sendable {
+  package let text: String
+
+  package init?(_ text: String) {
+    guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.mayContain) else {
+      return nil
+    }
+    self.text = text
+  }
+
+  private static func mayContain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}
+
+/// Who asks.
+package struct OrderAsker: Equatable, Sendable {
+  package var pid: Int32
+  /// The number of the user.
+  package var user: UInt32
+  /// What people know it by: the command, as `opflow cancel`, or `task NAME`.
+  package var name: String
+
+  package init(pid: Int32, user: UInt32, name: String) {
+    self.pid = pid
+    self.user = user
+    self.name = name
+  }
+}

@@ -1,0 +1,8 @@
+/// What became of an order.
+package enum OrderAnswer: Equatable, Sendable {
+  /// It stands in the journal, and holds from now on; of so many tasks, 0 where it is about the run.
+  case done(count: Int)
+  /// Nothing of it is done. `what` says in which state the things are that it does not apply to, in a
+  /// sentence without its first capital and last point.
+  case refused(what: String)
+}

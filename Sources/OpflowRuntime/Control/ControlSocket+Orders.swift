@@ -1,0 +1,159 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What clients say, and what they are told.
+extension ControlSocket {
+  func hear(_ client: ControlClient) throws(Errno) {
+    try room.withUnsafeMutableBufferPointer { room throws(Errno) in
+      try client.read(through: UnsafeMutableRawBufferPointer(room))
+    }
+    if client.hasLine {
+      enqueue(client)
+    } else if client.hasEnded {
+      forget(client)
+    } else if client.unreadBytes >= OrderLines.longestLineBytes {
+      try dismiss(client, "a line has \(OrderLines.longestLineBytes) bytes at most")
+    } else {
+      boundMemory()
+    }
+  }
+
+  private func enqueue(_ client: ControlClient) {
+    // What goes on behind its line waits: see `ControlClient`.
+    if client.state == .listening { try? watch.remove(client.rawDescriptor) }
+    client.state = .queued
+    queue.append(client)
+  }
+
+  /// Whoever has said most without coming to an end is dismissed, not who came last.
+  private func boundMemory() {
+    while true {
+      let halfLines = clients.values.filter { $0.state == .listening }
+      guard halfLines.reduce(0, { $0 + $1.unreadBytes }) > Self.mostUnreadBytes,
+        let most = halfLines.max(by: { $0.unreadBytes < $1.unreadBytes })
+      else { return }
+      do throws(Errno) {
+        try dismiss(most, "too much is being said at once; ask again")
+      } catch {
+        forget(most)
+      }
+    }
+  }
+
+  /// It is told, and goes.
+  private func dismiss(_ client: ControlClient, _ what: String) throws(Errno) {
+    client.forgetInbox()
+    client.isDismissed = true
+    try answer(client, nil, .refused(what: what), at: client.since)
+  }
+
+  /// The orders whose turn has come, after all that workers said.
+  ///
+  /// - Parameter running: the task that a worker runs; `none` where it runs none.
+  func takeTurn(
+    at now: Instant, running: (WorkerID) -> TaskID
+  ) -> [(client: ClientID, order: Order)] {
+    acceptAgain(at: now)
+    var orders: [(client: ClientID, order: Order)] = []
+    var bytes = 0
+    while !queue.isEmpty, bytes < Self.mostBytesPerTurn {
+      let client = queue.removeFirst()
+      guard
+        let (id, outcome) = client.takeLine({ line in
+          bytes += line.count + 100
+          return read(line, of: client, running)
+        })
+      else { continue }
+      switch outcome {
+      case .success(let order):
+        bytes += 4 * (order.tasks.count + order.among.count)
+        client.state = .asked
+        orders.append((client.id, order))
+      case .failure(let refusal):
+        client.state = .asked
+        answer(client.id, id, .refused(what: refusal.what), at: now)
+      }
+    }
+    return orders
+  }
+
+  private func read(
+    _ line: UnsafeRawBufferPointer, of client: ControlClient, _ running: (WorkerID) -> TaskID
+  ) -> (OrderID?, Result<Order, OrderRefusal>) {
+    do throws(UnreadableOrder) {
+      let request = try OrderLines.order(line)
+      return (
+        request.id,
+        Result { () throws(OrderRefusal) in
+          try request.order(of: plan, from: asker(of: request, client, running))
+        }
+      )
+    } catch {
+      return (error.id, .failure(OrderRefusal(what: error.what)))
+    }
+  }
+
+  private func asker(
+    of request: OrderRequest, _ client: ControlClient, _ running: (WorkerID) -> TaskID
+  ) throws(OrderRefusal) -> OrderAsker {
+    var name = request.by.isEmpty ? "another process" : request.by
+    switch client.origin {
+    case .outside: break
+    case .inside:
+      throw OrderRefusal(what: "what the run started itself, and is no task of it, cannot steer it")
+    case .worker(let worker):
+      let task = running(worker)
+      if task.isNone {
+        throw OrderRefusal(what: "a process that a task left behind cannot steer the run")
+      }
+      let taskName = plan.nameString(task)
+      guard plan.flags(task).contains(.control) else {
+        throw OrderRefusal(
+          what: "\(taskName) is a task of this run, and may steer it with `control: true` only")
+      }
+      name = "task \(taskName)"
+    }
+    return OrderAsker(pid: client.peer.pid, user: client.peer.user, name: name)
+  }
+
+  // MARK: - Answers
+
+  /// Tells what became of an order. Who has left is told nothing.
+  func answer(_ client: ClientID, _ id: OrderID?, _ answer: OrderAnswer, at now: Instant) {
+    guard let client = clients[client.rawValue] else { return }
+    do throws(Errno) {
+      try self.answer(client, id, answer, at: now)
+    } catch {
+      forget(client)
+    }
+  }
+
+  private func answer(
+    _ client: ControlClient, _ id: OrderID?, _ answer: OrderAnswer, at now: Instant
+  ) throws(Errno) {
+    if client.state == .listening { try? watch.remove(client.rawDescriptor) }
+    client.state = .answering
+    if try client.send(OrderLines.line(answer, to: id)) {
+      try goOn(client, at: now, isWatched: false)
+    } else {
+      try watch.add(
+        client.rawDescriptor, .control, UInt32(client.id.rawValue), for: .writable)
+    }
+  }
+
+  /// Its answer is sent.
+  func goOn(_ client: ControlClient, at now: Instant, isWatched: Bool = true) throws(Errno) {
+    if isWatched { try watch.remove(client.rawDescriptor) }
+    client.since = now
+    client.state = .queued
+    if client.isDismissed { return forget(client) }
+    if client.hasLine {
+      queue.append(client)
+    } else if client.hasEnded {
+      forget(client)
+    } else {
+      try watch.add(client.rawDescriptor, .control, UInt32(client.id.rawValue))
+      client.state = .listening
+    }
+  }
+}

@@ -1,0 +1,210 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Where a live run takes orders: `control.sock` in its folder. Lines become orders here, and answers become
+/// lines; what an order does is the engine's to say.
+///
+/// The socket
+/// ----------
+///
+/// It is there from before the first task starts until the drive is over, and only while this process holds
+/// the run's lock: so what stands under its name when the lock was taken is what a drive that was killed
+/// left, and is removed, provided that it is a socket. A daemon that listens beside such a file instead, or
+/// that refuses to start because of it, needs a person to clean up (Supervisor issues 261 and 1567). A file
+/// without a listener refuses whoever connects, so nobody waits for a run that is dead.
+///
+/// Who asks
+/// --------
+///
+/// - The file's mode lets in its owner and root; the kernel says who is at the other end besides
+///   (SO_PEERCRED), as of when they connected.
+/// - Whoever descends from one of the run's own workers asks for the task that this worker runs *when the
+///   order's turn comes*, after all that workers said in the same turn of the loop: a task that was handed
+///   ahead may ask before its `started` was read.
+///
+/// What nobody can do
+/// ------------------
+///
+/// - Stop the loop: nothing waits here, and no turn takes more than `mostBytesPerTurn` of lines, a line of a
+///   million tasks aside. Schedulers have stood still for all since one client did not read its answer
+///   (openpbs pull request 1466).
+/// - Take the memory: of a client one line is kept, and of all lines that have no end yet `mostUnreadBytes`
+///   (see `ControlClient`).
+/// - Keep others out: there are `mostClients` at a time, further ones wait in the backlog, and where all are
+///   silent for `patience` the one that is so longest goes. Who has said half a line is silent.
+/// - Make the loop spin: while no client can be taken, for want of descriptors too, the socket is not
+///   watched (libuv issue 690, twisted issue 5368).
+final class ControlSocket {
+  static let name = "control.sock"
+
+  static let mostClients = 64
+  /// What is silent for so long, in milliseconds, makes room for others.
+  static let patience: Int64 = 10_000
+  static let mostUnreadBytes = 8 << 20
+  /// Of lines and of tasks, four bytes each.
+  static let mostBytesPerTurn = 1 << 20
+  private static let mostAcceptedPerTurn = 16
+  private static let backlog: Int32 = 128
+  /// Until it is looked again whether there are descriptors, in milliseconds.
+  private static let retryMilliseconds: Int64 = 1000
+
+  let plan: Plan
+  let watch: Watch
+  private let folder: Descriptor
+  private let identity: FileIdentity
+  private var listener: Listener?
+  /// While the socket is not watched: when it is to be again.
+  private var reopensAt: Instant?
+  private(set) var clients: [Int32: ControlClient] = [:]
+  private var lastClient: Int32 = 0
+  /// Those that wait for their turn, in the order in which their lines came.
+  var queue: [ControlClient] = []
+  var room = [UInt8](repeating: 0, count: 1 << 16)
+
+  /// Closed when it goes.
+  private final class Listener {
+    let descriptor: Descriptor
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+  }
+
+  /// Place 0 is the socket's own, a client's is its number.
+  private static let listenerPlace: UInt32 = 0
+
+  // MARK: - Coming and going
+
+  /// Called under the run's lock.
+  ///
+  /// - Throws: why this drive takes no orders.
+  init(in path: String, plan: Plan, watch: Watch) throws(ControlFault) {
+    self.plan = plan
+    self.watch = watch
+    do throws(Errno) {
+      folder = try File.open(path, [.readOnly, .directory])
+      if let status = try folder.status(of: Self.name) {
+        guard status.kind == .socket else { throw .exists }
+        try folder.remove(Self.name)
+      }
+      let listener = Listener(
+        try UnixSocket.listen(Self.name, in: folder, backlog: Self.backlog))
+      guard let status = try folder.status(of: Self.name) else { throw .noSuchFile }
+      identity = status.identity
+      try watch.add(listener.descriptor.rawValue, .control, Self.listenerPlace)
+      self.listener = listener
+    } catch {
+      throw ControlFault(
+        what: error == .exists
+          ? "\(path)/\(Self.name) is no socket and stays as it is: this run takes no orders"
+          : "this run takes no orders, its folder can have no socket: \(error)")
+    }
+  }
+
+  /// Who still waits is told by the end of the connection.
+  func close() {
+    clients.removeAll()
+    queue.removeAll()
+    if listener == nil { return }
+    listener = nil
+    // Another one in its place is somebody else's.
+    guard let status = try? folder.status(of: Self.name), status.identity == identity else {
+      return
+    }
+    try? folder.remove(Self.name)
+  }
+
+  /// When there is something to do though nobody says anything.
+  func nextWake(_ now: () -> Instant) -> Instant? { queue.isEmpty ? reopensAt : now() }
+
+  /// Something is ready there.
+  ///
+  /// - Parameter workers: those of this machine, by their pids.
+  func take(at place: UInt32, now: Instant, workers: () -> [Int32: WorkerID]) {
+    if place == Self.listenerPlace { return accept(at: now, workers) }
+    guard let client = clients[Int32(truncatingIfNeeded: place)] else { return }
+    do throws(Errno) {
+      switch client.state {
+      case .listening: try hear(client)
+      case .answering: if try client.sendRest() { try goOn(client, at: now) }
+      case .queued, .asked: break
+      }
+    } catch {
+      forget(client)
+    }
+  }
+
+  private func accept(at now: Instant, _ workers: () -> [Int32: WorkerID]) {
+    for count in 0..<Self.mostAcceptedPerTurn {
+      guard let listener else { return }
+      // That somebody waits is known of the first alone, and nobody goes for one who is not there.
+      if clients.count >= Self.mostClients, count > 0 || !makeRoom(at: now) { return }
+      do throws(Errno) {
+        guard let found = try UnixSocket.accept(listener.descriptor) else { return }
+        try welcome(found, at: now, workers)
+      } catch {
+        // For want of descriptors or memory: who waits goes on waiting.
+        return stopAccepting(until: now.advanced(byMilliseconds: Self.retryMilliseconds))
+      }
+    }
+  }
+
+  private func welcome(
+    _ found: consuming UnixSocket.Accepted, at now: Instant, _ workers: () -> [Int32: WorkerID]
+  ) throws(Errno) {
+    let peer = found.peer
+    lastClient = lastClient == .max ? 1 : lastClient + 1
+    let client = ControlClient(
+      ClientID(lastClient), peer, .of(peer.pid, workers: workers()), found.takeDescriptor(), at: now
+    )
+    guard peer.user == ProcessID.ownUser || peer.user == 0 else {
+      // As far as he reads it.
+      _ = try? client.send(
+        OrderLines.line(.refused(what: "the run is that of another user"), to: nil))
+      return
+    }
+    try watch.add(client.rawDescriptor, .control, UInt32(lastClient))
+    clients[lastClient] = client
+  }
+
+  /// Lets one go that is silent. Where none is for long enough, nobody is accepted until one is, or leaves.
+  private func makeRoom(at now: Instant) -> Bool {
+    let silent = clients.values.filter { $0.state == .listening || $0.state == .answering }
+      .min { $0.since < $1.since }
+    guard let silent else {
+      stopAccepting(until: now.advanced(byMilliseconds: Self.retryMilliseconds))
+      return false
+    }
+    let due = silent.since.advanced(byMilliseconds: Self.patience)
+    if due > now {
+      stopAccepting(until: due)
+      return false
+    }
+    forget(silent)
+    return true
+  }
+
+  private func stopAccepting(until then: Instant) {
+    if reopensAt == nil, let raw = listener?.descriptor.rawValue { try? watch.remove(raw) }
+    reopensAt = then
+  }
+
+  func acceptAgain(at now: Instant) {
+    guard let due = reopensAt, due <= now || clients.count < Self.mostClients,
+      let raw = listener?.descriptor.rawValue
+    else { return }
+    do throws(Errno) {
+      try watch.add(raw, .control, Self.listenerPlace)
+      reopensAt = nil
+    } catch {
+      reopensAt = now.advanced(byMilliseconds: Self.retryMilliseconds)
+    }
+  }
+
+  func forget(_ client: ControlClient) {
+    guard clients.removeValue(forKey: client.id.rawValue) != nil else { return }
+    queue.removeAll { $0 === client }
+  }
+}
+
+/// Why a drive takes no orders, in words for a person.
+struct ControlFault: Error {
+  let what: String
+}

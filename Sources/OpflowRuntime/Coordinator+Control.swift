@@ -1,0 +1,37 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Orders from outside: what is asked is a fact for the engine, and goes back as it says.
+extension Coordinator {
+  /// Before the first task starts. A run that can take no orders goes on without.
+  func openControl() {
+    do throws(ControlFault) {
+      control = try ControlSocket(in: request.folder.path, plan: plan, watch: watch)
+    } catch {
+      progress.warning(error.what)
+    }
+  }
+
+  func hearClients(at place: UInt32) {
+    control?.take(at: place, now: awakeAt) {
+      var workers: [Int32: WorkerID] = [:]
+      for case let link? in links {
+        // The number of a process of another machine says nothing here.
+        guard let entry = link.entry, entry.host.isEmpty else { continue }
+        workers[entry.pid] = link.id
+      }
+      return workers
+    }
+  }
+
+  /// Called when all that came in this turn was read: who asks may be a task whose start was told in it.
+  func takeOrders() {
+    guard let control else { return }
+    let orders = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
+    for (client, order) in orders { tell(.order(order, from: client)) }
+  }
+
+  func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {
+    control?.answer(client, id, answer, at: Self.now)
+  }
+}

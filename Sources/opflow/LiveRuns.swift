@@ -1,0 +1,61 @@
+import OpflowCommandLine
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// Finds the run that an order is for.
+enum LiveRuns {
+  /// The run that `--run` names; within a task that of the task; else the one that is live here.
+  static func run(_ arguments: Invocation) throws(CommandError) -> RunFolder {
+    if let named = arguments.run { return try live(named, arguments.view) }
+    if let around = Environment.value("OPFLOW_RUN"), RunID(around) != nil {
+      return try live(around, arguments.view)
+    }
+    let state = try RunLookup.state(arguments.view)
+    let runs = try RunLookup.reading { () throws(RunFolderError) in
+      try state.runs().map { state.folder(of: $0) }
+    }
+    var live: [RunFolder] = []
+    for folder in runs {
+      let isLive = try RunLookup.reading { () throws(RunFolderError) in
+        try RunFolderLock.isHeld(folder)
+      }
+      if isLive { live.append(folder) }
+    }
+    if live.count == 1 { return live[0] }
+    if live.count > 1 {
+      let ids = live.prefix(5).map { $0.id.description }.joined(separator: ", ")
+      throw CommandError(
+        .usage,
+        "\(live.count) runs are live here: \(ids)\(live.count > 5 ? ", …" : ""); --run says which")
+    }
+    let newest = try RunLookup.reading { () throws(RunFolderError) in try state.run(nil) }
+    throw notLive(newest, arguments.view)
+  }
+
+  private static func live(
+    _ reference: String, _ view: ViewArguments
+  ) throws(CommandError) -> RunFolder {
+    let folder = try RunLookup.run(reference, view)
+    let isLive = try RunLookup.reading { () throws(RunFolderError) in
+      try RunFolderLock.isHeld(folder)
+    }
+    if isLive { return folder }
+    throw notLive(folder, view)
+  }
+
+  /// Says what became of a run that nobody drives.
+  static func notLive(_ folder: RunFolder, _ view: ViewArguments) -> CommandError {
+    let run = folder.id
+    guard let status = try? ReadRun(folder).status else {
+      return CommandError(.usage, "run \(run) is not live")
+    }
+    var text =
+      "run \(run) is not live: "
+      + OrderView.state(status, nowMilliseconds: Clock.wallMilliseconds)
+    if status.state != .succeeded, status.state != .running {
+      text += "; `\(CommandText.about(folder, "resume", [run.description], view))` continues it"
+    }
+    return CommandError(.usage, text)
+  }
+}

@@ -1,0 +1,158 @@
+import OpflowCommandLine
+import OpflowCore
+import OpflowManifest
+import OpflowRuntime
+import OpflowSystem
+
+/// `opflow cancel`, `pause`, `continue`, `suspend`, `priority`, `parallel`, `retry` and `skip`: asks a live
+/// run for something.
+enum OrderCommand {
+  static func perform(_ verb: OrderVerb, _ arguments: Invocation) throws(CommandError) -> Int32 {
+    _ = try Console.enter(arguments.view)
+    let folder = try LiveRuns.run(arguments)
+    let plan = try RunLookup.reading { () throws(RunFolderError) in try folder.openPlan() }
+    guard let id = newID() else { throw CommandError(.internal, "an order's id is none") }
+    var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
+    request.by = "opflow \(verb.rawValue)"
+    try select(arguments.tasks, of: plan, into: &request)
+    var amount = ""
+    switch verb {
+    case .priority: request.value = Int64(try priority(arguments.value))
+    case .parallel: amount = try setCapacity(arguments, plan, into: &request)
+    case .cancel, .pause, .proceed, .suspend, .retry, .skip: break
+    }
+    guard let line = OrderLines.line(request) else {
+      throw CommandError(
+        .usage,
+        "\(verb.rawValue): an order names fewer tasks that are no neighbours; give it part by part")
+    }
+    return try tell(
+      try ask(line, request, folder, plan, arguments), request, folder, amount, arguments)
+  }
+
+  private static func tell(
+    _ answer: OrderAnswer, _ request: OrderRequest, _ folder: RunFolder, _ amount: String,
+    _ arguments: Invocation
+  ) throws(CommandError) -> Int32 {
+    if arguments.json {
+      try Console.write(OrderView.json(request, run: folder.id.description, answer))
+    }
+    switch answer {
+    case .done(let count):
+      if !arguments.json {
+        try Console.write(OrderView.text(request, count: count, amount: amount) + "\n")
+      }
+      return ExitCode.success.rawValue
+    case .refused(let what):
+      throw CommandError(.usage, "\(request.verb.rawValue): \(CleanText.string(what))")
+    }
+  }
+
+  /// Unlike any other: that of a process, when it asked, and by chance.
+  private static func newID() -> OrderID? {
+    OrderID("\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))")
+  }
+
+  // MARK: - What is asked for
+
+  /// A task that is written out must be one that the order applies to; what else a word stands for is
+  /// asked for as far as it does.
+  private static func select(
+    _ words: [String], of plan: Plan, into request: inout OrderRequest
+  ) throws(CommandError) {
+    var named = TaskSet(taskCount: plan.taskCount)
+    var among = TaskSet(taskCount: plan.taskCount)
+    for word in words {
+      if let task = plan.task(named: word) {
+        named.insert(task)
+        continue
+      }
+      do throws(UnfitSelector) {
+        among.formUnion(try Selector.tasks([word], of: plan))
+      } catch {
+        throw CommandError(.usage, error.message(of: request.verb.rawValue))
+      }
+    }
+    let all = plan.tasks.lazy.map { TaskID($0) }
+    request.tasks = TaskRanges(all.filter { named.contains($0) })
+    request.among = TaskRanges(all.filter { among.contains($0) && !named.contains($0) })
+  }
+
+  private static func priority(_ text: String) throws(CommandError) -> Int16 {
+    if let priority = AskedValues.priority(text) { return priority }
+    throw CommandError(
+      .usage, "priority: N is \(AskedValues.priorities), not `\(CleanText.string(text))`")
+  }
+
+  /// - Returns: the capacity as it is shown.
+  private static func setCapacity(
+    _ arguments: Invocation, _ plan: Plan, into request: inout OrderRequest
+  ) throws(CommandError) -> String {
+    let name = arguments.resource
+    let names = plan.resources.indices.map { plan.string(plan.resources[$0].name) }
+    guard let index = names.firstIndex(of: name) else {
+      let hint = NearestName.of(name, among: names).map { "; did you mean `\($0)`?" } ?? ""
+      throw CommandError(
+        .usage, "parallel: the run has no resource `\(CleanText.string(name))`\(hint)")
+    }
+    let resource = UInt32(truncatingIfNeeded: index)
+    guard let amount = AskedValues.amount(arguments.value, ofResource: resource),
+      let value = Int64(exactly: amount)
+    else {
+      throw CommandError(
+        .usage,
+        "parallel: `\(name)` is \(kind(of: resource)), not `\(CleanText.string(arguments.value))`")
+    }
+    if value == 0, !ResourceEntry.isCountedInThousandths(resource) {
+      throw CommandError(
+        .usage, "parallel: `\(name)` cannot be 0; `opflow pause` starts nothing new")
+    }
+    request.resource = name
+    request.value = value
+    return ResourceEntry.text(amount, of: resource)
+  }
+
+  private static func kind(of resource: UInt32) -> String {
+    switch resource {
+    case ResourceEntry.memory: "a size, such as 16GiB"
+    case ResourceEntry.cpu, ResourceEntry.download: "a whole number from 1 to 1000000"
+    default: "a number with up to three decimals, or a size"
+    }
+  }
+
+  // MARK: - Asking
+
+  private static func ask(
+    _ line: [UInt8], _ request: OrderRequest, _ folder: RunFolder, _ plan: Plan,
+    _ arguments: Invocation
+  ) throws(CommandError) -> OrderAnswer {
+    let run = folder.id
+    do throws(ControlError) {
+      return try ControlConnection(folder, plan: plan).ask(line, request.id) { pid in
+        Console.complain("opflow: waiting for the answer of \(process(pid))\n")
+      }
+    } catch {
+      switch error {
+      case .notLive: throw LiveRuns.notLive(folder, arguments.view)
+      case .deaf(let pid?):
+        throw CommandError(
+          .usage,
+          "run \(run) takes no orders: process \(pid) drives it without a socket, which the file"
+            + " system of its folder may not have")
+      case .deaf(nil):
+        throw CommandError(
+          .usage, "run \(run) takes no orders here: a process of another machine drives it")
+      case .crowded:
+        throw CommandError(.usage, "run \(run) is asked for too much at once; ask again")
+      case .failed(let errno):
+        throw CommandError(.io, "run \(run) cannot be asked", errno)
+      }
+    }
+  }
+
+  private static func process(_ pid: Int32?) -> String {
+    guard let pid else { return "the run" }
+    let isStopped = ProcessStatus.read(pid)?.state == UInt8(ascii: "T")
+    return "process \(pid)" + (isStopped ? ", which is stopped: `kill -CONT \(pid)`" : "")
+  }
+}

@@ -1,0 +1,472 @@
+import Foundation
+import Glibc
+import OpflowCore
+import Testing
+
+@testable import OpflowRuntime
+@testable import OpflowSystem
+
+/// The socket of a run, with an engine that does whatever is asked.
+@Suite(.timeLimit(.minutes(3))) struct ControlSocketTests {
+  /// A run of three tasks, its socket, and time as the test has it.
+  private final class Host {
+    let fixture: StateFixture
+    let folder: RunFolder
+    let watch: Watch
+    var control: ControlSocket?
+    var now = Instant(nanoseconds: 1_000_000_000)
+    /// Every order that came out, as `ID VERB NAME`.
+    var orders: [String] = []
+    var workers: [Int32: WorkerID] = [:]
+    var running = TaskID.none
+    /// Answers what comes; nil where the engine takes its time.
+    var answers = true
+    var held: [(ClientID, OrderID)] = []
+
+    init() throws {
+      // As in opflow, where who goes away is told by the write.
+      try Dispositions.ignore(.pipe)
+      fixture = try StateFixture()
+      folder = try fixture.run(of: "m.yaml", at: 1)
+      watch = try Watch()
+      control = try ControlSocket(in: folder.path, plan: fixture.plan, watch: watch)
+    }
+
+    var path: String { folder.path + "/control.sock" }
+
+    /// One turn of a loop.
+    ///
+    /// - Returns: how many things were ready.
+    @discardableResult
+    func turn(waiting: Duration = .zero) throws -> Int {
+      var events: [PollEvent] = []
+      try watch.wait(timeout: waiting, into: &events)
+      for event in events {
+        #expect(event.owner == .control)
+        control?.take(at: event.place, now: now) { workers }
+      }
+      let turn = control?.takeTurn(at: now) { _ in running } ?? []
+      for (client, order) in turn {
+        orders.append("\(order.id.text) \(order.action.verb.rawValue) \(order.asker.name)")
+        if answers {
+          control?.answer(client, order.id, .done(count: order.tasks.count), at: now)
+        } else {
+          held.append((client, order.id))
+        }
+      }
+      return events.count
+    }
+
+    /// Until nothing is ready and nobody waits: what a turn answers may be ready for the next one.
+    func settle() throws {
+      var quiet = 0
+      while quiet < 2 {
+        let isBusy = try turn() > 0 || control?.nextWake { now } == now
+        quiet = isBusy ? 0 : quiet + 1
+      }
+    }
+
+    func line(_ id: String, _ verb: OrderVerb, _ tasks: [Int] = []) throws -> [UInt8] {
+      var request = OrderRequest(
+        id: try #require(OrderID(id)), verb: verb, planKey: fixture.plan.key.description)
+      request.tasks = TaskRanges(tasks.map { TaskID($0) })
+      request.by = "test"
+      return try #require(OrderLines.line(request))
+    }
+  }
+
+  /// A process that is connected, in this one.
+  private final class Asker {
+    let socket: Descriptor
+
+    init(_ host: Host) throws {
+      let at = try File.open(host.folder.path, [.readOnly, .directory])
+      socket = try UnixSocket.connect(to: "control.sock", in: at, timeout: .seconds(20))
+      try socket.setNonblocking(true)
+    }
+
+    func say(_ bytes: [UInt8]) throws { try socket.writeAll(bytes) }
+    func say(_ text: String) throws { try socket.writeAll(text) }
+
+    /// As much as the kernel takes.
+    func pour(_ bytes: [UInt8]) throws -> Int {
+      do {
+        return try bytes.withUnsafeBytes { try socket.write($0) }
+      } catch let error as Errno where error == .wouldBlock {
+        return 0
+      }
+    }
+
+    /// All that is there, and whether the other end is gone.
+    func hear() throws -> (text: String, isOver: Bool) {
+      var all: [UInt8] = []
+      var room = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        do {
+          let count = try room.withUnsafeMutableBytes { try socket.read(into: $0) }
+          if count == 0 { return (String(decoding: all, as: UTF8.self), true) }
+          all += room[..<count]
+        } catch let error as Errno where error == .wouldBlock {
+          return (String(decoding: all, as: UTF8.self), false)
+        } catch let error as Errno where error == .connectionReset {
+          return (String(decoding: all, as: UTF8.self), true)
+        }
+      }
+    }
+  }
+
+  // MARK: - The file
+
+  @Test func `the socket is its owner's alone, and goes with the run`() throws {
+    let host = try Host()
+    let status = try Path.linkStatus(host.path)
+    #expect(status.kind == .socket)
+    #expect(status.mode == 0o600)
+    host.control?.close()
+    #expect(Path.isMissing(host.path))
+    host.control?.close()
+  }
+
+  @Test func `one that a dead drive left is replaced`() throws {
+    let host = try Host()
+    // As after a kill: the file is there and nobody listens.
+    host.control = nil
+    #expect(!Path.isMissing(host.path))
+    host.control = try ControlSocket(
+      in: host.folder.path, plan: host.fixture.plan, watch: host.watch)
+    let asker = try Asker(host)
+    try asker.say(host.line("a", .pause))
+    try host.settle()
+    #expect(try asker.hear().text == "done\ta\tcount=0\n")
+  }
+
+  @Test(arguments: ["file", "folder", "link"])
+  func `what is no socket is left as it is`(_ kind: String) throws {
+    let host = try Host()
+    host.control?.close()
+    host.control = nil
+    switch kind {
+    case "file": try "mine".write(toFile: host.path, atomically: false, encoding: .utf8)
+    case "folder": try Path.makeDirectory(host.path)
+    default: try Path.symbolicLink(host.folder.journal, at: host.path)
+    }
+    let before = try Path.linkStatus(host.path)
+    do throws(ControlFault) {
+      _ = try ControlSocket(in: host.folder.path, plan: host.fixture.plan, watch: host.watch)
+      Issue.record("it listens")
+    } catch {
+      #expect(
+        error.what == "\(host.path) is no socket and stays as it is: this run takes no orders")
+    }
+    #expect(try Path.linkStatus(host.path) == before)
+  }
+
+  @Test func `the file of another is not removed at the end`() throws {
+    let host = try Host()
+    try Path.remove(host.path)
+    let at = try File.open(host.folder.path, [.readOnly, .directory])
+    let other = try UnixSocket.listen("control.sock", in: at, backlog: 1)
+    host.control?.close()
+    #expect(!Path.isMissing(host.path))
+    _ = consume other
+  }
+
+  // MARK: - Asking
+
+  @Test func `many ask at once, each in turn, and each gets its own answer`() throws {
+    let host = try Host()
+    let askers = try (0..<40).map { _ in try Asker(host) }
+    for round in 0..<5 {
+      for (number, asker) in askers.enumerated() {
+        try asker.say(host.line("\(number).\(round)", .skip, [0, 2]))
+      }
+      try host.settle()
+      for (number, asker) in askers.enumerated() {
+        #expect(try asker.hear().text == "done\t\(number).\(round)\tcount=2\n")
+      }
+    }
+    #expect(Set(host.orders).count == 200)
+    #expect(host.orders.contains("7.3 skip test"))
+  }
+
+  @Test func `an order may come byte by byte, and several may come in one piece`() throws {
+    let host = try Host()
+    let asker = try Asker(host)
+    for byte in try host.line("slow", .pause) {
+      try asker.say([byte])
+      try host.turn()
+    }
+    try host.settle()
+    #expect(try asker.hear().text == "done\tslow\tcount=0\n")
+    try asker.say(host.line("a", .pause) + host.line("b", .skip, [1]) + host.line("c", .pause))
+    try host.settle()
+    #expect(try asker.hear().text == "done\ta\tcount=0\ndone\tb\tcount=1\ndone\tc\tcount=0\n")
+    #expect(host.orders.map { String($0.prefix { $0 != " " }) } == ["slow", "a", "b", "c"])
+  }
+
+  @Test func `who says what he has to say and no more is answered all the same`() throws {
+    let host = try Host()
+    let asker = try Asker(host)
+    try asker.say(host.line("a", .pause) + host.line("b", .pause))
+    #expect(shutdown(asker.socket.rawValue, Int32(SHUT_WR)) == 0)
+    try host.settle()
+    let heard = try asker.hear()
+    #expect(heard.text == "done\ta\tcount=0\ndone\tb\tcount=0\n")
+    #expect(heard.isOver)
+  }
+
+  @Test func `who has left has asked all the same`() throws {
+    let host = try Host()
+    do {
+      let asker = try Asker(host)
+      try asker.say(host.line("a", .cancel))
+    }
+    try host.settle()
+    #expect(host.orders == ["a cancel test"])
+  }
+
+  @Test func `one order of a client is on its way at a time`() throws {
+    let host = try Host()
+    host.answers = false
+    let asker = try Asker(host)
+    let other = try Asker(host)
+    try asker.say(host.line("a", .pause) + host.line("b", .pause))
+    try other.say(host.line("c", .pause))
+    try host.settle()
+    #expect(host.orders.map { $0.prefix(1) } == ["a", "c"])
+    // He leaves; what he is told is told to nobody, and his second order counts.
+    for (client, id) in host.held {
+      host.control?.answer(client, id, .done(count: 0), at: host.now)
+    }
+    try host.settle()
+    #expect(host.orders.map { $0.prefix(1) } == ["a", "c", "b"])
+    #expect(try other.hear().text == "done\tc\tcount=0\n")
+  }
+
+  // MARK: - What nobody can do
+
+  @Test func `what is no order is refused, and what follows it is taken`() throws {
+    let host = try Host()
+    let asker = try Asker(host)
+    try asker.say("GET / HTTP/1.1\r\n")
+    try asker.say([0, 255, 10])
+    try asker.say("order\ta\tskip\tplan=\(host.fixture.plan.key)\ttasks=0-2147483647\n")
+    try asker.say("order\tb\tpause\tplan=other\n")
+    try asker.say(host.line("c", .pause))
+    try host.settle()
+    #expect(
+      try asker.hear().text.split(separator: "\n") == [
+        "refused\t\twhat=it does not begin with `order`",
+        "refused\t\twhat=it does not begin with `order`",
+        "refused\ta\twhat=the plan has 3 tasks, and no task number 2147483647",
+        "refused\tb\twhat=the order is about plan other, and the run is of plan"
+          + " \(host.fixture.plan.key) by now; ask again",
+        "done\tc\tcount=0",
+      ])
+    #expect(host.orders == ["c pause test"])
+  }
+
+  @Test func `a line without an end is refused when it is too long, and costs nobody else`() throws
+  {
+    let host = try Host()
+    let endless = try Asker(host)
+    let other = try Asker(host)
+    let chunk = [UInt8](repeating: 120, count: 65_536)
+    var isOver = false
+    var heard = ""
+    var sent = 0
+    while !isOver {
+      do { sent += try endless.pour(chunk) } catch let error as Errno where error == .brokenPipe {}
+      try host.turn()
+      let more = try endless.hear()
+      heard += more.text
+      isOver = more.isOver
+      try other.say(host.line("x\(sent)", .pause))
+      try host.settle()
+      #expect(try other.hear().text.contains("done\t"))
+    }
+    #expect(heard == "refused\t\twhat=a line has 1048576 bytes at most\n")
+    #expect(sent < 2 << 20)
+  }
+
+  @Test func `who never reads holds up himself alone, and what he asks is bounded`() throws {
+    let host = try Host()
+    let deaf = try Asker(host)
+    let other = try Asker(host)
+    let many = try Array((0..<500).map { try host.line("m\($0)", .pause) }.joined())
+    var stalls = 0
+    var rest = many
+    while stalls < 3 {
+      let count = try deaf.pour(rest)
+      rest = count == rest.count ? many : Array(rest[count...])
+      try host.settle()
+      stalls = count == 0 ? stalls + 1 : 0
+    }
+    let asked = host.orders.count
+    try host.settle()
+    #expect(host.orders.count == asked)
+    try other.say(host.line("x", .pause))
+    try host.settle()
+    #expect(try other.hear().text == "done\tx\tcount=0\n")
+    // He reads after all: it goes on.
+    #expect(try deaf.hear().text.contains("done\tm0\tcount=0\n"))
+    try host.settle()
+    #expect(host.orders.count > asked + 1)
+  }
+
+  @Test func `one who asks without end gets no more turns than others`() throws {
+    let host = try Host()
+    let greedy = try Asker(host)
+    _ = try greedy.pour(Array((0..<1000).map { try host.line("g\($0)", .pause) }.joined()))
+    try host.turn()
+    try host.turn()
+    let other = try Asker(host)
+    try other.say(host.line("x", .pause))
+    let before = host.orders.count
+    while try other.hear().text.isEmpty { try host.turn() }
+    #expect(host.orders.count < before + 10)
+  }
+
+  @Test func `all that is said and not taken is bounded, and the longest half line goes first`()
+    throws
+  {
+    let host = try Host()
+    let askers = try (0..<12).map { _ in try Asker(host) }
+    let chunk = [UInt8](repeating: 120, count: 32_768)
+    // Just below the longest line each.
+    var said = [Int](repeating: 0, count: askers.count)
+    for _ in 0..<31 {
+      for (number, asker) in askers.enumerated() {
+        do { said[number] += try asker.pour(chunk) } catch let error as Errno
+          where error == .brokenPipe
+        {}
+        try host.settle()
+      }
+    }
+    let told = try askers.map { try $0.hear() }
+    let over = told.filter(\.isOver)
+    #expect((4...6).contains(over.count), "\(over.count)")
+    for end in over {
+      #expect(end.text == "refused\t\twhat=too much is being said at once; ask again\n")
+    }
+    let other = try Asker(host)
+    try other.say(host.line("x", .pause))
+    try host.settle()
+    #expect(try other.hear().text == "done\tx\tcount=0\n")
+  }
+
+  @Test func `a thousand come, and all are answered though few are let in at a time`() throws {
+    let host = try Host()
+    var waiting: [Asker] = []
+    var answered = 0
+    var isFull = false
+    for number in 0..<1000 {
+      let asker = try Asker(host)
+      try asker.say(host.line("n\(number)", .pause))
+      waiting.append(asker)
+      // The backlog is no larger.
+      if waiting.count == 120 {
+        try host.settle()
+        isFull = isFull || host.control?.nextWake { host.now } != nil
+        while !waiting.isEmpty {
+          try host.settle()
+          let before = waiting.count
+          waiting.removeAll { asker in (try? asker.hear().text.isEmpty) == false }
+          answered += before - waiting.count
+        }
+      }
+    }
+    try host.settle()
+    waiting.removeAll { asker in (try? asker.hear().text.isEmpty) == false }
+    #expect(waiting.count <= 40)
+    #expect(answered + 40 >= 1000)
+    #expect(isFull)
+  }
+
+  @Test func `those who are silent make room, and not before their time`() throws {
+    let host = try Host()
+    let silent = try (0..<ControlSocket.mostClients).map { _ in try Asker(host) }
+    try silent[5].say("order\thalf")
+    try host.settle()
+    let late = try Asker(host)
+    try late.say(host.line("x", .pause))
+    try host.settle()
+    // Nobody is sent away yet, and the loop does not spin for the one who waits.
+    #expect(try late.hear().text == "")
+    let due = try #require(host.control?.nextWake { host.now })
+    #expect(due == host.now.advanced(byMilliseconds: ControlSocket.patience))
+    #expect(try host.turn() == 0)
+    host.now = due
+    try host.turn()
+    try host.settle()
+    #expect(try late.hear().text == "done\tx\tcount=0\n")
+    #expect(try silent.count { try $0.hear().isOver } == 1)
+    #expect(host.control?.nextWake { host.now } == nil)
+  }
+
+  // MARK: - Who asks
+
+  /// Has a process of its own ask, below a shell that stands for a worker.
+  private func ask(_ host: Host, _ body: (Int32) throws -> Void) throws {
+    let python = """
+      import socket, sys
+      s = socket.socket(socket.AF_UNIX)
+      s.connect(sys.argv[1])
+      s.sendall(sys.argv[2].encode() + b"\\n")
+      sys.stdout.write(s.makefile().readline())
+      """
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    let line = String(decoding: try host.line("a", .pause).dropLast(), as: UTF8.self)
+    // Two more between the asker and the shell.
+    process.arguments = [
+      "-c",
+      "sh -c \"python3 -c \\\"\\$1\\\" \\\"\\$2\\\" \\\"\\$3\\\"; true\" sh \"$1\" \"$2\" \"$3\"; true",
+      "sh", python, host.path, line,
+    ]
+    let output = Foundation.Pipe()
+    process.standardOutput = output
+    try process.run()
+    try body(process.processIdentifier)
+    while host.orders.isEmpty, process.isRunning { try host.turn(waiting: .milliseconds(20)) }
+    try host.settle()
+    process.waitUntilExit()
+    let text = String(
+      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    answer.value = text
+  }
+
+  private final class Box { var value = "" }
+  private let answer = Box()
+
+  @Test func `what a task runs may not steer without control`() throws {
+    let host = try Host()
+    host.running = TaskID(1 as Int)
+    try ask(host) { host.workers[$0] = WorkerID(3) }
+    #expect(
+      answer.value
+        == "refused\ta\twhat=b is a task of this run, and may steer it with `control: true` only\n")
+    #expect(host.orders.isEmpty)
+  }
+
+  @Test func `what a task left behind, or the run itself started, may not`() throws {
+    let host = try Host()
+    try ask(host) { host.workers[$0] = WorkerID(3) }
+    #expect(
+      answer.value == "refused\ta\twhat=a process that a task left behind cannot steer the run\n")
+    try ask(host) { _ in host.workers = [:] }
+    #expect(
+      answer.value
+        == "refused\ta\twhat=what the run started itself, and is no task of it, cannot steer it\n")
+  }
+
+  @Test func `who has no parents here is outside`() {
+    #expect(PeerOrigin.of(0, workers: [:]) == .outside)
+    #expect(PeerOrigin.of(ProcessID.own, workers: [:]) == .outside)
+    #expect(PeerOrigin.of(1, workers: [:]) == .outside)
+    #expect(PeerOrigin.of(ProcessID.parent, workers: [:]) == .outside)
+    #expect(PeerOrigin.of(.max, workers: [:]) == .outside)
+    #expect(
+      PeerOrigin.of(ProcessID.own, workers: [ProcessID.parent: WorkerID(1)]) == .outside)
+  }
+}

@@ -1,0 +1,154 @@
+import OpflowCore
+
+/// Orders from people at any moment, and what they are told of them.
+struct Control {
+  /// Asked in this drive and not answered.
+  private(set) var open: [ClientID: Order] = [:]
+  /// What was asked, to be asked again.
+  private var asked: [Order] = []
+  /// Orders of this drive that were obeyed: where their lines end in the file.
+  private(set) var obeyed: [OrderID: Int] = [:]
+  private var clients: Int32 = 0
+  /// By the drive, so that no other drive gives the same ones.
+  private let prefix: String
+
+  /// Of earlier drives.
+  private let known: [OrderID: Int]
+
+  init(known: [OrderID: Int], drive: Int) {
+    self.known = known
+    prefix = "drive-\(drive)"
+  }
+
+  mutating func ask(_ order: Order) -> ClientID {
+    clients += 1
+    open[ClientID(clients)] = order
+    asked.append(order)
+    return ClientID(clients)
+  }
+
+  /// An order that was asked for before; nil where none was, or it is not the time.
+  func earlier(_ random: inout SplitMix64) -> Order? {
+    if asked.isEmpty || !random.chance(10) { return nil }
+    return asked[random.below(asked.count)]
+  }
+
+  func freshID() -> OrderID? { OrderID("\(prefix).\(clients)") }
+
+  mutating func note(_ entry: OrderEntry, end: Int) throws(Finding) {
+    if known[entry.id] != nil || obeyed.updateValue(end, forKey: entry.id) != nil {
+      throw Finding("order \(entry.id.text) is obeyed twice")
+    }
+  }
+
+  mutating func take(
+    _ client: ClientID, _ id: OrderID, _ answer: OrderAnswer, file: ImaginedFile,
+    mustLast: Bool, hasJournalFailed: Bool
+  ) throws(Finding) {
+    guard let order = open.removeValue(forKey: client), order.id == id else {
+      throw Finding("an answer that nobody waits for")
+    }
+    switch answer {
+    case .refused:
+      if obeyed[id] != nil, !hasJournalFailed {
+        throw Finding("order \(id.text) is refused and was obeyed")
+      }
+    case .done:
+      if known[id] != nil { return }
+      guard let end = obeyed[id] else {
+        throw Finding("order \(id.text) is said to be done and was not")
+      }
+      if file.bytes.count < end { throw Finding("an order is answered before it is written") }
+      if mustLast, file.syncedCount < end {
+        throw Finding("an order is answered before it is synced")
+      }
+    }
+  }
+}
+
+extension Drive {
+  /// Asks for something, or for something once more.
+  mutating func order() throws(Finding) {
+    let order = control.earlier(&random) ?? randomOrder()
+    guard let order else { return }
+    try ask(order)
+  }
+
+  mutating func ask(_ order: Order) throws(Finding) {
+    let client = control.ask(order)
+    try tell(.order(order, from: client))
+  }
+
+  private mutating func randomOrder() -> Order? {
+    guard let id = control.freshID() else { return nil }
+    var order = Order(
+      id: id, asker: OrderAsker(pid: 4711, user: 0, name: "opflow"), action: randomAction())
+    switch order.action {
+    case .pause, .capacity: return order
+    case .cancel, .proceed:
+      if random.chance(5) || random.chance(30) && order.action == .proceed { return order }
+    case .suspend, .priority, .retry, .skip: break
+    }
+    for _ in 0...random.below(3) {
+      let task = TaskID(random.below(plan.taskCount))
+      if random.chance(50) { order.tasks.append(task) } else { order.among.append(task) }
+    }
+    if random.chance(10) { order.expects = Int32(1 + random.below(2)) }
+    return order
+  }
+
+  private mutating func randomAction() -> OrderAction {
+    switch random.below(12) {
+    case 0, 1: .cancel
+    case 2: .pause
+    case 3, 4: .proceed
+    case 5: .suspend
+    case 6: .priority(Int16(random.below(5)) - 2)
+    case 7: randomCapacity()
+    case 8, 9, 10: .retry
+    default: .skip
+    }
+  }
+
+  private mutating func randomCapacity() -> OrderAction {
+    let resource = random.below(plan.resources.count)
+    let amount: UInt64 =
+      resource == 1 ? 1 << UInt64(27 + random.below(5)) : UInt64(random.below(5))
+    return .capacity(resource: resource, amount)
+  }
+
+  /// The order's line, and what it does to tasks at once.
+  mutating func take(_ entry: OrderEntry, end: Int) throws(Finding) {
+    log?("    order \(entry.id.text) \(entry.verb) \(entry.tasks.map(plan.nameString))")
+    try control.note(entry, end: end)
+    if entry.verb == .cancel, entry.tasks.isEmpty, stopCause == nil { stopCause = .request }
+    if entry.verb == .parallel,
+      let resource = plan.resources.firstIndex(where: {
+        plan.string($0.name) == entry.resource
+      })
+    {
+      witness.stock.set(resource, to: UInt64(entry.value ?? 0))
+      isLowered = isLowered || resource > 2
+    }
+    for effect in try witness.take(entry) {
+      note(effect, isOrdered: true)
+    }
+  }
+
+  /// Nothing can happen any more: whoever held something back lets it go.
+  ///
+  /// - Returns: whether anybody did.
+  mutating func continueWhatIsHeld() throws(Finding) -> Bool {
+    guard witness.isPaused || !witness.onHold.isEmpty, let id = control.freshID() else {
+      return false
+    }
+    let asker = OrderAsker(pid: 1, user: 0, name: "opflow continue")
+    var order = Order(id: id, asker: asker, action: .proceed)
+    if !witness.isPaused {
+      order.among = witness.onHold.sorted { $0.rawValue < $1.rawValue }
+    }
+    let (wasPaused, held) = (witness.isPaused, witness.onHold.count)
+    try ask(order)
+    return wasPaused && !witness.isPaused || witness.onHold.count < held
+  }
+}

@@ -1,0 +1,64 @@
+import OpflowCore
+
+extension Witness {
+  /// Takes in an order's line.
+  ///
+  /// - Returns: what it does to tasks at once.
+  mutating func take(_ order: OrderEntry) throws(Finding) -> [Transition] {
+    var effects: [Transition] = []
+    switch order.verb {
+    case .pause: isPaused = true
+    case .proceed where order.tasks.isEmpty: isPaused = false
+    case .proceed: onHold.subtract(order.tasks)
+    case .suspend: onHold.formUnion(order.tasks)
+    case .priority:
+      prioritise(
+        order.tasks.map { TaskPriority(task: $0, priority: Int16(clamping: order.value ?? 0)) })
+    case .parallel: break
+    case .cancel:
+      for task in order.tasks {
+        onHold.remove(task)
+        switch stand[task.index] {
+        case .running: cancelling.insert(task)
+        case .waiting: effects.append(Transition(.cancel, task, reason: .stopped(.cancel)))
+        case .over: throw fault(task, "it is cancelled after its end")
+        }
+      }
+    case .skip:
+      for task in order.tasks {
+        onHold.remove(task)
+        if stand[task.index] != .waiting { throw fault(task, "skipped while it does not wait") }
+        effects.append(Transition(.skip(.order), task))
+      }
+    case .retry:
+      for task in order.tasks { effects.append(Transition(.resume(.asked), task)) }
+      for task in order.back { effects.append(Transition(.resume(.skippedBefore), task)) }
+    }
+    for effect in effects { try take(effect: effect) }
+    return effects
+  }
+
+  private mutating func take(effect: Transition) throws(Finding) {
+    let task = effect.task
+    guard effect.event.kind == .resume else {
+      stand[task.index] = .over
+      ends[task] = effect
+      return
+    }
+    guard stand[task.index] == .over, let end = ends.removeValue(forKey: task) else {
+      throw fault(task, "it is tried again and had no end in this drive")
+    }
+    switch (effect.event, end.event) {
+    case (.resume(.asked), .failure): if !end.allowed { failures -= 1 }
+    case (.resume(.asked), .cancel), (.resume(.skippedBefore), .skip(.upstream)): break
+    default: throw fault(task, "it is tried again after '\(end.event.kind.word)'")
+    }
+    onHold.remove(task)
+    stand[task.index] = .waiting
+    if effect.event == .resume(.asked) {
+      retries[task.index] = 0
+      losses[task.index] = 0
+      mayStartAt[task.index] = Instant(nanoseconds: 0)
+    }
+  }
+}
