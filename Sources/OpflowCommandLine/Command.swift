@@ -2,7 +2,7 @@
 /// these rows.
 package enum Command: String, CaseIterable, Sendable {
   case run, resume, check, plan
-  case status, wait, logs, runs, journal
+  case status, why, wait, logs, runs, journal
   case cancel, pause
   case proceed = "continue"
   case suspend, priority, parallel, retry, skip
@@ -24,6 +24,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .check: .check
     case .plan: .plan
     case .status: .status
+    case .why: .why
     case .wait: .wait
     case .logs: .logs
     case .runs: .runs

@@ -17,6 +17,33 @@ extension CommandRow {
     }
   }
 
+  static var why: CommandRow {
+    CommandRow(
+      group: .looking, meaning: "why a task waits, ran, was skipped or failed",
+      words: .someTasks,
+      flags: [.run, .json, .color, .directory, .stateDirectory]
+    ) {
+      CommandHelp(
+        summary: "Tell why a task waits, ran, was skipped, was reused or failed.",
+        description: """
+          Of a live run: the needs that have no end and what holds them up, the resources of which too little
+          is free and who holds them, the place in the queue, the delay before the next try. Of a run that is
+          over or died: what became of the task, and what a resume would do with it, by the manifest as it is
+          now. Legs of a family of which the same is to be said are told together.
+
+          TASK is a task's id, a family, some of its legs (build[arch=x86_64]), a pattern on ids with `*` and
+          `?`, or tag:NAME.
+
+          \(HelpPhrases.run)
+          """,
+        examples: """
+            opflow why deploy                 in the newest run
+            opflow why --run 20260102 'test-*'
+            opflow why --json deploy | jq '.tasks[0].reasons'
+          """)
+    }
+  }
+
   static var wait: CommandRow {
     CommandRow(
       group: .looking, meaning: "until a run ends, or some of its tasks",

@@ -7,6 +7,8 @@ enum Words {
   /// handed on to the task.
   case manifestAndTasks(handsOn: Bool)
   case tasks
+  /// At least one.
+  case someTasks
   case run
   /// A command, which the parser looks for.
   case topic
@@ -26,6 +28,7 @@ enum Words {
     case .manifestAndTasks(let handsOn):
       ("", handsOn ? " [FILE] [TASK...] [-- ARG...]" : " [FILE] [TASK...]")
     case .tasks: ("", " [TASK...]")
+    case .someTasks: ("", " TASK...")
     case .run: ("", " [RUN]")
     case .asked(let mayBeNone): ("", mayBeNone ? " [SEL...]" : " SEL...")
     case .askedAndPriority: ("", " SEL... N")
@@ -52,6 +55,11 @@ enum Words {
       (invocation.file, invocation.tasks) = (found.file, found.tasks)
       invocation.arguments = behind
     case .tasks: invocation.tasks = words
+    case .someTasks:
+      if words.isEmpty {
+        throw Complaint("which task? `opflow status` shows where all of them stand")
+      }
+      invocation.tasks = words
     case .run:
       if invocation.command == .resume, let first = scanner.behindDashes.first {
         throw Complaint(

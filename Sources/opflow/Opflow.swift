@@ -41,6 +41,7 @@ enum Opflow {
     case .resume: try ResumeCommand.perform(invocation)
     case .check: try CheckCommand.perform(invocation)
     case .status: try StatusCommand.perform(invocation)
+    case .why: try WhyCommand.perform(invocation)
     case .wait: try WaitCommand.perform(invocation)
     case .logs: try LogsCommand.perform(invocation)
     case .runs: try RunsCommand.perform(invocation)

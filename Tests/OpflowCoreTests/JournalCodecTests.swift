@@ -30,6 +30,7 @@ import Testing
     open.only = ["tag:x"]
     open.skip = ["y*", "z"]
     open.environment = ["CI=0123456789abcdef", "UNSET=-"]
+    open.limits.maxFailures = 0
     var resume = ResumeEntry(planKey: "ab", opflowVersion: "0.2.0")
     resume.set = ["a=\\"]
     resume.only = ["p"]

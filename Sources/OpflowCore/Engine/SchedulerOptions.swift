@@ -87,6 +87,16 @@ extension SchedulerOptions {
     return capacities
   }
 
+  /// What the journal is to tell of them.
+  package func limits(of plan: Plan) -> DriveLimits {
+    var limits = DriveLimits()
+    limits.capacities = zip(plan.resources, capacities(of: plan)).map {
+      DriveLimits.Capacity(name: plan.string($0.name), amount: $1)
+    }
+    limits.maxFailures = maxFailures
+    return limits
+  }
+
   /// How many downloads may go on at once.
   func downloads(of plan: Plan) -> UInt64 {
     let capacities = capacities(of: plan)

@@ -182,6 +182,13 @@ extension FieldWriter {
     fields(.skip, open.skip)
     fields(.env, open.environment)
     fields(.file, open.files)
+    write(open.limits)
+  }
+
+  fileprivate mutating func write(_ limits: DriveLimits) {
+    fields(.capacity, limits.texts)
+    // 0 means something here, and is not left out.
+    if let failures = limits.maxFailures { field(.failures, failures) }
   }
 
   fileprivate mutating func write(_ resume: ResumeEntry, drive: Int) {
@@ -196,6 +203,7 @@ extension FieldWriter {
     field(.reused, resume.reused)
     field(.withdrawn, resume.withdrawn)
     fields(.removed, resume.removed)
+    write(resume.limits)
   }
 
   fileprivate mutating func write(_ close: CloseEntry, drive: Int) {

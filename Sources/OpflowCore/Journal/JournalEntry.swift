@@ -35,6 +35,7 @@ package struct OpenEntry: Sendable, Equatable {
   /// `HASH PATH` of each file of the manifest, the root first; 32 hexadecimal digits, and a path from
   /// `folder` on where it lies within.
   package var files: [String] = []
+  package var limits = DriveLimits()
   /// The folder that relative paths of a manifest from standard input start at.
   package var folder: String
   /// The real path of the folder that held the run as it began.
@@ -60,6 +61,7 @@ package struct ResumeEntry: Sendable, Equatable {
   package var skip: [String] = []
   package var environment: [String] = []
   package var files: [String] = []
+  package var limits = DriveLimits()
   /// Tasks whose earlier result is taken over; every other one that had a result has its own
   /// `resume` line with the reason.
   package var reused: Int = 0

@@ -15,11 +15,13 @@
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order; one that a reader does not know is passed over, and so is a line whose event it does
 // not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed` and `back` stand once per value.
+// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `capacity` and `back` stand once
+// per value.
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env file
-//   resume           d plan version set only skip env file reused withdrawn removed
+//                    capacity failures
+//   resume           d plan version set only skip env file reused withdrawn removed capacity failures
 //   close            d state code signal
 //   worker           d w pid start boot group host
 //   order            d id verb by pid uid expects resource value tasks back
@@ -64,6 +66,8 @@
 //   expects    the number of the try that it was about
 //   tasks, back  of an order: the tasks that it holds for, and those that wait again with them
 //   resource, value  what is set, and to what
+//   capacity   NAME:AMOUNT: what the drive has of a resource, in what a plan counts it in
+//   failures   after so many nothing new starts; 0 is no limit
 //   withdrawn  how many `resume` lines of tasks follow this line at once
 //
 // An order takes effect with its line: pending tasks that it cancels are cancelled by it, those that

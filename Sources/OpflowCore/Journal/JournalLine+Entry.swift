@@ -59,6 +59,8 @@ extension JournalLine {
       case .skip: open.skip.append(field.text)
       case .env: open.environment.append(field.text)
       case .file: open.files.append(field.text)
+      case .capacity: open.limits.add(text: field.text)
+      case .failures: open.limits.maxFailures = Int(field.natural)
       default: break
       }
     }
@@ -76,6 +78,8 @@ extension JournalLine {
       case .skip: resume.skip.append(field.text)
       case .env: resume.environment.append(field.text)
       case .file: resume.files.append(field.text)
+      case .capacity: resume.limits.add(text: field.text)
+      case .failures: resume.limits.maxFailures = Int(field.natural)
       case .reused: resume.reused = Int(field.natural)
       case .withdrawn: resume.withdrawn = Int(field.natural)
       case .removed: resume.removed.append(field.text)

@@ -20,6 +20,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
+  case capacity, failures
 
   // An order
   case id, verb, by, uid, value, resource, expects, back, among, count
@@ -94,6 +95,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .back: "back"
     case .among: "among"
     case .count: "count"
+    case .capacity: "capacity"
+    case .failures: "failures"
     case .pid: "pid"
     case .start: "start"
     case .boot: "boot"
@@ -117,9 +120,9 @@ package enum Key: UInt8, CaseIterable, Sendable {
     switch self {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
-      .pid, .start, .cores, .memory, .uid, .value, .expects, .count:
+      .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count:
       .number
-    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .back: .texts
+    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .run, .plan, .version, .manifest, .folder, .state, .boot,
       .group, .actions, .host, .id, .verb, .by, .resource, .among:

@@ -125,6 +125,16 @@ package struct RunModel: Sendable {
   /// The tasks that the run was started with; none for all.
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
+  /// What the newest drive may use, as it was when that began.
+  package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
+  /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.
+  func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
+    let ordered = orders.capacities[plan.string(plan.resources[resource].name)]
+    return ordered.map { UInt64(clamping: $0) } ?? limits.capacity(of: resource, plan)
+  }
+  /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
+  /// an earlier one.
+  var driveSequence: UInt64 { head.sequence }
   /// The manifest's files, likewise.
   package var files: [String] { resume?.files ?? open?.files ?? [] }
 
@@ -230,6 +240,7 @@ package struct RunModel: Sendable {
     isSuspended = false
     orders.beginDrive()
     handed.removeAll()
+    details.beginDrive()
   }
 
   /// Sees to a line of a drive whose first line is lost.

@@ -6,6 +6,10 @@ package struct TaskDetails: Sendable {
   package private(set) var complaints: [TaskID: String] = [:]
   /// When tasks whose last try failed are tried again, in milliseconds since the epoch.
   package private(set) var nextTries: [TaskID: Int64] = [:]
+  /// Why the newest drive took tasks back that had a result.
+  package private(set) var reruns: [TaskID: RerunReason] = [:]
+
+  mutating func beginDrive() { reruns.removeAll() }
 
   @inline(__always)
   mutating func apply(
@@ -16,6 +20,7 @@ package struct TaskDetails: Sendable {
     case .start, .resume:
       if !downloads.isEmpty { downloads[task] = nil }
       if !complaints.isEmpty { complaints[task] = nil }
+      if event == .resume { reruns[task] = TransitionFields(line).rerunReason(plan) }
     case .success:
       // A status reads hundreds of thousands of lines, of which most have nothing of a download.
       if plan.hasDownloads, plan.kind(task) == .download {

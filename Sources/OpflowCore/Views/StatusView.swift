@@ -40,7 +40,7 @@ package struct StatusView {
     if !rows.isEmpty {
       text.endLine()
       table.write(into: &text, palette: palette, fitting: columns) { column, cell in
-        column == 1 ? painted(cell) : cell
+        column == 1 ? palette.painted(cell) : cell
       }
     }
     if showsAll { writeDownloads(tasks, into: &text) }
@@ -62,7 +62,12 @@ package struct StatusView {
     text.add(palette.bold("run \(status.run)"))
     text.add(" (")
     text.addCleaned(status.name)
-    text.add("): \(painted(status.state.rawValue)) \(isRunning ? "for" : "after") \(elapsed)\n")
+    text.add("): \(palette.painted(status.state.rawValue)) ")
+    text.add("\(isRunning ? "for" : "after") \(elapsed)")
+    if isRunning, let pause = status.history.orders.pausedBy {
+      text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.asker.name))")
+    }
+    text.endLine()
     let counts = status.counts
     let parts = [
       (counts.succeeded, "succeeded"), (counts.upToDate, "up to date"),
@@ -234,17 +239,6 @@ package struct StatusView {
         text.addCleaned(value)
         text.endLine()
       }
-    }
-  }
-
-  private func painted(_ word: String) -> String {
-    switch word {
-    case "succeeded": palette.green(word)
-    case "failed": palette.red(word)
-    case "running": palette.cyan(word)
-    case "cancelled", "interrupted", "suspended", "failed (allowed)": palette.yellow(word)
-    // Words of states that need no attention.
-    default: word
     }
   }
 }

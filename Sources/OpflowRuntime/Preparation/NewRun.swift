@@ -134,7 +134,7 @@ package struct NewRun {
       return try prepared.place(in: folder)
     }
     var encoder = JournalEncoder()
-    encoder.append(.open(open(folder, prepared)), at: Clock.wallMilliseconds, plan: plan)
+    encoder.append(.open(open(folder, prepared, plan)), at: Clock.wallMilliseconds, plan: plan)
     do throws(Errno) {
       try journal.write(encoder.bytes)
     } catch {
@@ -151,7 +151,9 @@ package struct NewRun {
   }
 
   /// The first line of its journal.
-  private func open(_ folder: RunFolder, _ prepared: PreparedPlan) -> OpenEntry {
+  private func open(
+    _ folder: RunFolder, _ prepared: PreparedPlan, _ plan: Plan
+  ) -> OpenEntry {
     var open = OpenEntry(
       run: folder.id.description, planKey: prepared.key.description,
       opflowVersion: Version.text, manifestPath: manifest.realPath, folder: manifest.folder)
@@ -162,6 +164,7 @@ package struct NewRun {
     open.skip = request.skip
     open.environment = prepared.environment
     open.files = prepared.files
+    open.limits = SchedulerOptions(request, plan).limits(of: plan)
     open.stateFolder = state.path
     return open
   }

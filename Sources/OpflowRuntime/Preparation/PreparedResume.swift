@@ -59,6 +59,7 @@ package struct PreparedResume {
     entry.skip = skip
     entry.environment = found.environment
     entry.files = found.files
+    entry.limits = SchedulerOptions(asked, plan).limits(of: plan)
     decision.complete(&entry)
     self.entry = entry
     let renamed = found.renamed

@@ -1,0 +1,92 @@
+/// Why tasks ended as they did.
+struct EndReasons {
+  private let status: RunStatus
+  private var plan: Plan { status.plan }
+
+  private static let longestChain = 8
+
+  init(_ status: RunStatus) { self.status = status }
+
+  func of(_ task: TaskID) -> [TaskReason] {
+    let record = status.history[task]
+    let time = DurationText.text(microseconds: record.wallMicroseconds)
+    let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
+    switch status.state(task) {
+    case .succeeded:
+      let ran = "all it needs was met; it ran for \(time)\(tries)"
+      return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)
+    case .upToDate: return [TaskReason(.succeeded, "is up to date")]
+    case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
+    case .skipped: return [skipped(task)] + reused(record)
+    case .cancelled:
+      return [
+        TaskReason(
+          .cancelled, "was stopped after \(time): \(outcome(task))", shared: "was stopped")
+      ]
+    case .waiting, .ready, .handed, .running, .suspended: return []
+    }
+  }
+
+  func outcome(_ task: TaskID) -> String {
+    let record = status.history[task]
+    return OutcomeText.text(
+      Outcome(status: record.status, reason: record.why?.endReason),
+      what: status.history.details.complaints[task] ?? "")
+  }
+
+  private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
+    let record = status.history[task]
+    let most = Int(plan.policy(task).retryMax) + 1
+    let tries = most > 1 ? ", try \(record.attempts) of \(most)" : ""
+    var text = "\(outcome(task)) after \(time)\(tries)"
+    var shared = outcome(task)
+    if record.attempts == 0 { text = outcome(task) }
+    if status.state(task) == .failedAllowed {
+      text += "; `allow_failure` covers that"
+      shared += "; `allow_failure` covers that"
+    }
+    var reasons = [TaskReason(.failed, text, shared: shared)]
+    if status.waitsForRerun(task) {
+      reasons.append(
+        TaskReason(.failed, "`on_interrupted: fail`: it runs again only when --rerun names it"))
+    }
+    return reasons
+  }
+
+  /// With the way down from what it all comes from.
+  private func skipped(_ task: TaskID) -> TaskReason {
+    var text = ReasonText.text(status.history[task].why, plan: plan)
+    var tasks: [TaskID] = []
+    var last = task
+    while case .skipped(.upstream(let need)) = status.history[last].why, !need.isNone,
+      tasks.count < Self.longestChain
+    {
+      tasks.append(need)
+      last = need
+      let words: String
+      switch status.state(need) {
+      case .failed, .failedAllowed: words = "failed: \(outcome(need))"
+      case .skipped:
+        let why = status.history[need].why
+        let isUpstream = why?.skipReason?.isUpstream ?? false
+        words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
+      case .waiting, .ready, .handed, .running, .suspended, .succeeded, .upToDate, .cancelled:
+        words = status.state(need).word
+      }
+      text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"
+    }
+    return TaskReason(.skipped, text, tasks: tasks)
+  }
+
+  /// A result of an earlier drive that the newest one took over.
+  private func reused(_ record: TaskRecord) -> [TaskReason] {
+    guard status.history.drives > 1, status.history.driveSequence > 0,
+      record.settleSequence < status.history.driveSequence
+    else { return [] }
+    return [
+      TaskReason(
+        .reused,
+        "the newest resume took that over: neither its definition nor what it needs has changed")
+    ]
+  }
+}

@@ -1,0 +1,46 @@
+/// One of the things that together say why a task is where it is.
+struct TaskReason: Equatable {
+  enum Kind: String {
+    /// It waits.
+    case paused, stopping, retry, needs, holdup, finally, terminal
+    case resources, unknown, queue, handed
+    /// It runs.
+    case running, suspended
+    /// It has an end, or none, of a run that has one.
+    case succeeded, reused, failed, skipped, cancelled, unstarted, interrupted, outside
+    /// Why a resume took it back, and what the next one would do.
+    case rerun, resume
+
+    /// The word in JSON.
+    var word: String { rawValue }
+  }
+
+  let kind: Kind
+  let text: String
+  /// What several tasks of a family share of it, where their times and places differ.
+  let shared: String
+  /// The tasks that it speaks of.
+  let tasks: [TaskID]
+
+  init(_ kind: Kind, _ text: String, shared: String? = nil, tasks: [TaskID] = []) {
+    self.kind = kind
+    self.text = text
+    self.shared = shared ?? text
+    self.tasks = tasks
+  }
+}
+
+/// What a resume of a run would do with one of its tasks.
+package enum ResumeFate: Sendable, Equatable {
+  /// It would run; for that reason, where it has a result or was cut short.
+  case runs(Transition?)
+  case keeps
+  /// It would stay failed until somebody asks for it.
+  case staysFailed
+  /// It is no part of what the resume would do.
+  case leaves
+  /// The manifest does not have it any more.
+  case gone
+  /// The manifest cannot be used; why is told elsewhere.
+  case unknown
+}

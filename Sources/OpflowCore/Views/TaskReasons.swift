@@ -1,0 +1,283 @@
+/// Finds why tasks of a run are where they are, from its journal and its plan.
+struct TaskReasons {
+  let status: RunStatus
+  let nowMilliseconds: Int64
+  private let queue: RunQueue
+  private let openBeforeFinally: Int
+  private let failures: [TaskID]
+
+  static let maxNames = 5
+  /// Tasks looked at on the way up to what holds one up.
+  private static let maxLookedAt = 10_000
+
+  init(_ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64) {
+    self.status = status
+    self.nowMilliseconds = nowMilliseconds
+    queue = RunQueue(status, durations: durations, nowMilliseconds: nowMilliseconds)
+    openBeforeFinally = status.openBeforeFinally
+    failures = status.failuresOfDrive
+  }
+
+  private var plan: Plan { status.plan }
+
+  func of(_ task: TaskID) -> [TaskReason] {
+    guard status.included.contains(task) else { return [outside(task)] }
+    var reasons: [TaskReason]
+    switch status.state(task) {
+    case .waiting, .ready:
+      reasons = status.state == .running ? waiting(task) : unstarted(task)
+    case .handed: reasons = [handed(task)]
+    case .running, .suspended: reasons = [running(task)]
+    case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+      reasons = EndReasons(status).of(task)
+    }
+    if let rerun = status.history.details.reruns[task] {
+      let why = ReasonText.text(.rerun(rerun), plan: plan)
+      reasons.append(
+        TaskReason(.rerun, "the newest resume took it back: \(why)", tasks: [rerun].culprits))
+    }
+    return reasons
+  }
+
+  // MARK: - Of a live run
+
+  private func waiting(_ task: TaskID) -> [TaskReason] {
+    var reasons = heldBack(task)
+    let needs = status.waitsFor(task)
+    if !needs.isEmpty {
+      reasons.append(openNeeds(needs))
+      if let holdup = holdup(needs) { reasons.append(holdup) }
+    }
+    if plan.flags(task).contains(.finally), openBeforeFinally > 0 {
+      let others = openBeforeFinally == 1 ? "task has" : "tasks have"
+      reasons.append(
+        TaskReason(
+          .finally,
+          "it is a `finally` task: \(CountText.grouped(openBeforeFinally)) \(others) no end yet"))
+    }
+    if let retry = retry(task) { reasons.append(retry) }
+    if reasons.contains(where: { $0.kind != .paused && $0.kind != .stopping }) { return reasons }
+    return reasons + turn(task)
+  }
+
+  /// What keeps all tasks of the run from starting.
+  private func heldBack(_ task: TaskID) -> [TaskReason] {
+    var reasons: [TaskReason] = []
+    let (orders, drive) = (status.history.orders, status.history.drives)
+    if status.history.isSuspended {
+      reasons.append(
+        TaskReason(.paused, "the run stands still, opflow and all: a signal stopped its process"))
+    }
+    if let stop = orders.all.last(where: { $0.drive == drive && $0.stopsRun }) {
+      reasons.append(
+        TaskReason(.stopping, "the run is being stopped, asked by \(OrderText.asker(stop.asker))"))
+    } else if let pause = orders.pausedBy {
+      reasons.append(
+        TaskReason(
+          .paused,
+          "the run is paused, asked by \(OrderText.asker(pause.asker)): nothing new starts until"
+            + " `opflow continue`"))
+    }
+    if let asker = orders.onHold[task] {
+      reasons.append(
+        TaskReason(
+          .paused,
+          "it is held, asked by \(OrderText.asker(asker)), until `opflow continue` names it"))
+    }
+    let limit = status.history.limits.maxFailures ?? 0
+    if limit > 0, failures.count >= limit, !plan.flags(task).contains(.finally) {
+      let names = NameList.text(failures, plan: plan, limit: Self.maxNames)
+      let count = failures.count == 1 ? "1 task has" : "\(failures.count) tasks have"
+      reasons.append(
+        TaskReason(
+          .stopping,
+          "nothing new starts: \(count) failed (\(names)), and --max-failures is \(limit)",
+          tasks: failures))
+    }
+    return reasons
+  }
+
+  private func openNeeds(_ needs: [TaskID]) -> TaskReason {
+    TaskReason(
+      .needs, "needs \(list(needs, timed: true))", shared: "needs \(list(needs, timed: false))",
+      tasks: needs)
+  }
+
+  /// Names with their states: `a (running for 3.0s), b (pending) and 4 more`.
+  private func list(_ tasks: [TaskID], timed: Bool) -> String {
+    let shown = tasks.prefix(Self.maxNames).map {
+      "\(plan.nameString($0)) (\(word($0, timed: timed)))"
+    }
+    let more = tasks.count - shown.count
+    return shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+  }
+
+  private func word(_ task: TaskID, timed: Bool) -> String {
+    let state = status.state(task)
+    guard state == .running, timed else { return state.word }
+    return "running for \(elapsed(task))"
+  }
+
+  private func elapsed(_ task: TaskID) -> String {
+    DurationText.text(milliseconds: nowMilliseconds - status.history[task].startedMilliseconds)
+  }
+
+  /// What runs, or may, at the end of all that is waited for; nil where that is said already.
+  private func holdup(_ needs: [TaskID]) -> TaskReason? {
+    var open = needs
+    var seen = Set(needs)
+    var ends: [TaskID] = []
+    var isSaid = true
+    while let task = open.popLast() {
+      let further = status.waitsFor(task)
+      if further.isEmpty {
+        ends.append(task)
+        continue
+      }
+      isSaid = false
+      for need in further where seen.insert(need).inserted { open.append(need) }
+      if seen.count > Self.maxLookedAt { return nil }
+    }
+    if isSaid || ends.isEmpty { return nil }
+    ends.sort { $0.index < $1.index }
+    return TaskReason(
+      .holdup, "what holds that up: \(list(ends, timed: true))",
+      shared: "what holds that up: \(list(ends, timed: false))", tasks: ends)
+  }
+
+  private func retry(_ task: TaskID) -> TaskReason? {
+    guard let next = status.nextTry(task), next > nowMilliseconds else { return nil }
+    let record = status.history[task]
+    let left = DurationText.text(wholeSeconds: (next - nowMilliseconds + 999) / 1000)
+    let most = Int(plan.policy(task).retryMax) + 1
+    let outcome = EndReasons(status).outcome(task)
+    return TaskReason(
+      .retry,
+      "try \(record.attempts) of \(most) failed: \(outcome); the next one is due in \(left)",
+      shared: "a try failed: \(outcome); the next one is due later")
+  }
+
+  /// It has all it needs: what it waits for is its turn.
+  private func turn(_ task: TaskID) -> [TaskReason] {
+    if plan.flags(task).contains(.interactive),
+      let other = queue.running.first(where: { plan.flags($0).contains(.interactive) })
+    {
+      let name = plan.nameString(other)
+      return [TaskReason(.terminal, "needs the terminal, which \(name) has", tasks: [other])]
+    }
+    let (lacks, unknown) = queue.lacks(of: task)
+    var reasons = lacks.map(text)
+    for resource in unknown {
+      let name = plan.string(plan.resources[Int(resource)].name)
+      reasons.append(
+        TaskReason(.unknown, "how much \(name) there is, an older opflow did not write down"))
+    }
+    if let place = queue.ready.firstIndex(of: task) {
+      let count = queue.ready.count
+      let before = queue.ready.prefix(place).suffix(3)
+      let names = before.map { plan.nameString($0) }.joined(separator: ", ")
+      let behind = names.isEmpty ? "" : ", behind \(names)"
+      let all = count == 1 ? "nothing else" : "\(CountText.grouped(count)) tasks"
+      reasons.append(
+        TaskReason(
+          .queue,
+          count == 1
+            ? "has all it needs, and nothing else waits for its turn"
+            : "has all it needs: place \(CountText.grouped(place + 1)) of"
+              + " \(CountText.grouped(count)) that wait for their turn\(behind)",
+          shared: "has all it needs, and waits for its turn among \(all)", tasks: Array(before)))
+    }
+    return reasons
+  }
+
+  private func text(_ lack: RunQueue.Lack) -> TaskReason {
+    let name = plan.string(plan.resources[Int(lack.resource)].name)
+    func amount(_ amount: UInt64) -> String {
+      lack.resource == ResourceEntry.memory
+        ? SizeText.text(bytes: amount) : ResourceEntry.text(amount, of: lack.resource)
+    }
+    var text = "wants \(amount(lack.wanted)) of \(name)"
+    if lack.capacity == 0 {
+      text += ", which is closed"
+    } else {
+      text += ", and \(amount(lack.free)) of \(amount(lack.capacity)) is free"
+    }
+    if !lack.holders.isEmpty {
+      let shown = lack.holders.prefix(Self.maxNames).map {
+        "\(plan.nameString($0.task)) (\(amount($0.amount)))"
+      }
+      let more = lack.holders.count - shown.count
+      text += "; held by \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
+    }
+    return TaskReason(.resources, text, tasks: lack.holders.map(\.task))
+  }
+
+  private func handed(_ task: TaskID) -> TaskReason {
+    let worker = status.history[task].worker
+    let first = queue.running.first { status.history[$0].worker == worker }
+    let behind = first.map { ", behind \(plan.nameString($0))" } ?? ""
+    return TaskReason(
+      .handed, "worker \(worker.rawValue) has it next\(behind)", shared: "a worker has it next",
+      tasks: first.map { [$0] } ?? [])
+  }
+
+  private func running(_ task: TaskID) -> TaskReason {
+    let record = status.history[task]
+    let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
+    if status.state(task) == .suspended {
+      return TaskReason(.suspended, "began, and its processes stand still until it goes on")
+    }
+    let worker = record.worker == .none ? "" : " on worker \(record.worker.rawValue)"
+    return TaskReason(
+      .running, "has all it needs, and runs for \(elapsed(task))\(worker)\(attempt)",
+      shared: "has all it needs, and runs")
+  }
+
+  // MARK: - Of a run that nobody drives
+
+  private func unstarted(_ task: TaskID) -> [TaskReason] {
+    let record = status.history[task]
+    if record.isInterrupted {
+      return [
+        TaskReason(.interrupted, "began, and was cut short: the run \(runEnd)")
+      ]
+    }
+    var reasons = [TaskReason(.unstarted, "did not start before the run \(runEnd)")]
+    let needs = status.waitsFor(task)
+    if !needs.isEmpty { reasons.append(openNeeds(needs)) }
+    let limit = status.history.limits.maxFailures ?? 0
+    if limit > 0, failures.count >= limit { reasons += heldBack(task) }
+    return reasons
+  }
+
+  private var runEnd: String {
+    switch status.history.close?.state {
+    case nil: "died"
+    case .cancelled, .interrupted: "was stopped"
+    case .succeeded, .failed, .running: "ended"
+    }
+  }
+
+  private func outside(_ task: TaskID) -> TaskReason {
+    if plan.flags(task).contains(.manual) {
+      return TaskReason(
+        .outside, "is no part of this run: it is `manual`, and was not named nor needed")
+    }
+    let tasks = status.history.tasks
+    if !tasks.isEmpty {
+      let names = tasks.prefix(Self.maxNames).map { CleanText.string($0) }.joined(separator: ", ")
+      return TaskReason(.outside, "is no part of this run, which was started for \(names)")
+    }
+    return TaskReason(.outside, "is no part of this run: --only leaves it out")
+  }
+}
+
+extension OrderRecords.Record {
+  fileprivate var stopsRun: Bool { verb == .cancel && tasks.isEmpty }
+}
+
+extension [RerunReason] {
+  fileprivate var culprits: [TaskID] {
+    compactMap { if case .afterRerun(let task) = $0, !task.isNone { task } else { nil } }
+  }
+}

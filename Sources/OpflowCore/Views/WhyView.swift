@@ -1,0 +1,201 @@
+/// What `opflow why` tells: for each task, or for legs of a family that are alike, the state and the
+/// reasons.
+package struct WhyView {
+  private let status: RunStatus
+  private let reasons: TaskReasons
+  private let nowMilliseconds: Int64
+  /// What a resume would do; nil where somebody drives the run.
+  private let fate: (TaskID) -> ResumeFate?
+
+  private static let maxGroups = 50
+  private static let maxLegs = 3
+  /// Where there is no terminal, lines are as long as they are.
+  private static let leastColumns = 20
+
+  /// - Parameters:
+  ///   - durations: by which the order of those that wait is told.
+  ///   - fate: what a resume would do with a task; asked only where nobody drives the run.
+  package init(
+    _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
+    fate: @escaping (TaskID) -> ResumeFate?
+  ) {
+    self.status = status
+    self.nowMilliseconds = nowMilliseconds
+    self.fate = status.state == .running ? { _ in nil } : fate
+    reasons = TaskReasons(status, durations: durations, nowMilliseconds: nowMilliseconds)
+  }
+
+  private var plan: Plan { status.plan }
+
+  // MARK: - For people
+
+  /// - Parameter columns: of the terminal; nil where there is none.
+  package func text(_ tasks: [TaskID], color: Bool, columns: Int?) -> [UInt8] {
+    let palette = Palette(isOn: color)
+    var text = TextBuffer()
+    let groups = groups(tasks)
+    for group in groups.prefix(Self.maxGroups) {
+      if !text.isEmpty { text.endLine() }
+      write(group, palette, columns, into: &text)
+    }
+    if groups.count > Self.maxGroups {
+      text.add("\n… and \(groups.count - Self.maxGroups) more\n")
+    }
+    return text.take()
+  }
+
+  /// Tasks of which the same is to be said.
+  private struct Group {
+    var tasks: [TaskID]
+    let reasons: [TaskReason]
+  }
+
+  private func groups(_ tasks: [TaskID]) -> [Group] {
+    var groups: [Group] = []
+    var places: [String: Int] = [:]
+    for task in tasks {
+      let reasons = all(of: task)
+      guard let family = plan.family(of: task), plan.legs(family).count > 1 else {
+        groups.append(Group(tasks: [task], reasons: reasons))
+        continue
+      }
+      let key =
+        ["\(family.index)", status.state(task).word] + reasons.map { "\($0.kind) \($0.shared)" }
+      let place = places[key.joined(separator: "\n")]
+      if let place {
+        groups[place].tasks.append(task)
+      } else {
+        places[key.joined(separator: "\n")] = groups.count
+        groups.append(Group(tasks: [task], reasons: reasons))
+      }
+    }
+    return groups
+  }
+
+  private func all(of task: TaskID) -> [TaskReason] {
+    reasons.of(task) + (fate(task).flatMap { text(of: $0) } ?? [])
+  }
+
+  private func text(of fate: ResumeFate) -> [TaskReason]? {
+    let text: String
+    switch fate {
+    case .runs(nil): text = "a resume would run it"
+    case .runs(let transition?):
+      text = "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
+    case .keeps: text = "a resume would keep that"
+    case .staysFailed: text = "a resume would leave it failed"
+    case .leaves: text = "a resume would leave it out"
+    case .gone: text = "the manifest does not have it any more: a resume would leave it out"
+    case .unknown: return nil
+    }
+    return [TaskReason(.resume, text)]
+  }
+
+  private func write(
+    _ group: Group, _ palette: Palette, _ columns: Int?, into text: inout TextBuffer
+  ) {
+    let first = group.tasks[0]
+    let state = status.state(first)
+    let word = state == .failedAllowed ? "failed (allowed)" : state.word
+    let isOne = group.tasks.count == 1
+    let name: String
+    if isOne {
+      name = CleanText.string(plan.nameString(first))
+    } else {
+      let family = plan.family(of: first).map { plan.familyName($0) } ?? ""
+      let all = plan.family(of: first).map { plan.legs($0).count } ?? 0
+      name =
+        "\(CleanText.string(family)): \(CountText.grouped(group.tasks.count)) of"
+        + " \(CountText.grouped(all)) legs"
+    }
+    text.add("\(palette.bold(name)) \(palette.painted(word))\n")
+    if !isOne {
+      let legs = NameList.text(group.tasks, plan: plan, limit: Self.maxLegs)
+      write(palette.dim("("), legs, palette.dim(")"), columns, into: &text)
+    }
+    for reason in group.reasons {
+      write("", isOne ? reason.text : reason.shared, "", columns, into: &text)
+    }
+  }
+
+  /// A sentence, broken between words where the terminal is narrow.
+  private func write(
+    _ before: String, _ sentence: String, _ behind: String, _ columns: Int?,
+    into text: inout TextBuffer
+  ) {
+    let width = columns.map { max(Self.leastColumns, $0) } ?? .max
+    var line = "  "
+    var lines: [String] = []
+    for word in sentence.split(separator: " ") {
+      let room = width - TextWidth.of(line) - 1
+      if TextWidth.of(String(word)) > room, !line.allSatisfy({ $0 == " " }) {
+        lines.append(line)
+        line = "    "
+      }
+      line += (line.last == " " ? "" : " ") + word
+    }
+    lines.append(line)
+    for (index, line) in lines.enumerated() {
+      let indent = String(line.prefix { $0 == " " })
+      text.add(indent)
+      if index == 0 { text.add(before) }
+      text.addCleaned(String(line.dropFirst(indent.count)))
+      if index == lines.count - 1 { text.add(behind) }
+      text.endLine()
+    }
+  }
+
+  // MARK: - For programs
+
+  package func json(_ tasks: [TaskID]) -> [UInt8] {
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("run")
+    json.string(status.run)
+    json.key("state")
+    json.string(status.state.rawValue)
+    json.key("tasks")
+    json.beginArray()
+    for task in tasks {
+      json.beginObject()
+      json.key("id")
+      json.string(plan.nameBytes(task))
+      json.key("state")
+      json.string(status.state(task).word)
+      json.key("reasons")
+      json.beginArray()
+      for reason in all(of: task) {
+        json.beginObject()
+        json.key("kind")
+        json.string(reason.kind.word)
+        json.key("text")
+        json.string(reason.text)
+        json.key("tasks")
+        json.beginArray()
+        for task in reason.tasks { json.string(plan.nameBytes(task)) }
+        json.endArray()
+        json.endObject()
+      }
+      json.endArray()
+      json.endObject()
+    }
+    json.endArray()
+    json.endObject()
+    json.endLine()
+    return json.bytes
+  }
+}
+
+extension Palette {
+  /// The word of a state, of a run's or of a task's.
+  func painted(_ word: String) -> String {
+    switch word {
+    case "succeeded": green(word)
+    case "failed": red(word)
+    case "running": cyan(word)
+    case "cancelled", "interrupted", "suspended", "paused", "failed (allowed)": yellow(word)
+    // Words of states that need no attention.
+    default: word
+    }
+  }
+}

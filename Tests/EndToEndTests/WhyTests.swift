@@ -1,0 +1,78 @@
+import Glibc
+import Testing
+
+/// `why`: of runs that are live, over and dead.
+struct WhyTests {
+  @Test func `a live run tells who holds what a task wants`() throws {
+    let place = try Workplace(
+      """
+      resources: { gpu: 1 }
+      tasks:
+        a: { resources: { gpu: 1 }, priority: 1, run: "echo here > here; read x < go" }
+        b: { resources: { gpu: 1 }, run: "true" }
+        c: { needs: [b], run: "true" }
+      """)
+    let (here, go) = (try place.gate("here"), try place.gate("go"))
+    let run = try place.start("run", "-j", "4")
+    _ = try here.next()
+    let why = try place.opflow("why", "b", "c")
+    #expect(
+      why.output == """
+        b pending
+          wants 1 of gpu, and 0 of 1 is free; held by a (1)
+          has all it needs, and nothing else waits for its turn
+
+        c pending
+          needs b (pending)
+
+        """)
+    let json = try place.opflow("why", "--json", "c").output
+    #expect(
+      json.hasSuffix(
+        #""state":"running","tasks":[{"id":"c","state":"pending","reasons":[{"kind":"needs","text":"needs b (pending)","tasks":["b"]}]}]}"#
+          + "\n"))
+    try go.letGo()
+    #expect(try run.finish().status == 0)
+    try place.opflow("why", status: 2)
+    let unknown = try place.opflow("why", "d", status: 2)
+    #expect(unknown.errors == "opflow: why: no task fits `d`\n")
+  }
+
+  @Test func `a dead run tells what a resume would do, by the manifest as it is now`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "true" }
+        b: { needs: [a], run: "echo here > here; read x < go" }
+        c: { needs: [b], run: "true" }
+      """)
+    let (here, _) = (try place.gate("here"), try place.gate("go"))
+    let run = try place.start("run")
+    _ = try here.next()
+    run.send(SIGKILL)
+    _ = try run.finish()
+    place.expectNothingAlive()
+    let why = try place.opflow("why", "b", "c").output
+    #expect(
+      why == """
+        b pending
+          began, and was cut short: the run died
+          a resume would run it: interrupted
+
+        c pending
+          did not start before the run died
+          needs b (pending)
+          a resume would run it
+
+        """)
+    try place.write("opflow.yaml", "tasks: { a: { run: 'true ; true' } }")
+    #expect(try place.opflow("why", "a").output.contains("a resume would run it: changed: run\n"))
+    #expect(try place.opflow("why", "c").output.contains("does not have it any more"))
+    try place.write("opflow.yaml", "tasks: [")
+    let broken = try place.opflow("why", "b")
+    #expect(
+      broken.errors
+        == "opflow: warning: what a resume would do is not known: the manifest cannot be used as it is now\n"
+    )
+  }
+}
