@@ -135,10 +135,19 @@ extension Drive {
     }
   }
 
-  /// Nothing can happen any more: whoever held something back lets it go.
+  /// Whoever held something back, or took something away, lets it go.
   ///
   /// - Returns: whether anybody did.
-  mutating func continueWhatIsHeld() throws(Finding) -> Bool {
+  mutating func letGoOfSomething() throws(Finding) -> Bool {
+    if engine.isClosing { return false }
+    if isLowered {
+      try restoreCapacities()
+      return true
+    }
+    return try continueWhatIsHeld()
+  }
+
+  private mutating func continueWhatIsHeld() throws(Finding) -> Bool {
     guard witness.isPaused || !witness.onHold.isEmpty, let id = control.freshID() else {
       return false
     }

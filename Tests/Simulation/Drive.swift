@@ -152,15 +152,14 @@ struct Drive {
       guard worker.phase == .talking, let deadline = worker.deadline else { continue }
       if wake.map({ deadline < $0 }) ?? true { wake = deadline }
     }
+    if random.chance(20), try letGoOfSomething() { return }
     if let wake {
       now = max(now, wake)
     } else if witness.isSuspended {
       try tell(.proceed)
     } else if options.usesSites, !hasSite {
       try joinSite()
-    } else if isLowered {
-      try restoreCapacities()
-    } else if try continueWhatIsHeld() {
+    } else if try letGoOfSomething() {
       return
     } else {
       throw Finding("nothing can happen any more, and the drive is not over")
