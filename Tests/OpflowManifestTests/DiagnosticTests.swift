@@ -84,7 +84,7 @@ struct DiagnosticTests {
     ("defautls", "did you mean `defaults`?"), ("Env", "did you mean `env`?"),
     ("vras", "did you mean `vars`?"), ("targets", "the key is `tasks` here"),
     ("fail_fast", "the key is `max_failures` here"),
-    ("concurrency", "the key is `max_parallel` here"),
+    ("parallelism", "the key is `max_parallel` here"),
   ])
   func `an unknown key gets the key that was meant`(_ key: String, _ help: String) throws {
     let error = try #require(throws: ManifestError.self) {

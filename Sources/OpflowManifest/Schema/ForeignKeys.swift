@@ -38,7 +38,7 @@ enum ForeignKeys {
     ("threads", "resources"),
     ("jobs", "tasks"), ("targets", "tasks"), ("stages", "tasks"), ("task", "tasks"),
     ("pipeline", "tasks"), ("nodes", "tasks"), ("actions", "tasks"), ("workflow", "tasks"),
-    ("parallel", "max_parallel"), ("max_jobs", "max_parallel"), ("concurrency", "max_parallel"),
+    ("parallel", "max_parallel"), ("max_jobs", "max_parallel"),
     ("parallelism", "max_parallel"), ("max-parallel", "max_parallel"),
     ("fail_fast", "max_failures"), ("fail-fast", "max_failures"),
     ("keep_going", "max_failures"), ("failfast", "max_failures"),
