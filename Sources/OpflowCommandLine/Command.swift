@@ -5,7 +5,7 @@ package enum Command: String, CaseIterable, Sendable {
   case status, why, wait, logs, runs, journal
   case cancel, pause
   case proceed = "continue"
-  case suspend, priority, parallel, retry, skip
+  case suspend, priority, parallel, retry, skip, approve, reject
   case clean
   case version, help
 
@@ -37,6 +37,8 @@ package enum Command: String, CaseIterable, Sendable {
     case .parallel: .parallel
     case .retry: .retry
     case .skip: .skip
+    case .approve: .approve
+    case .reject: .reject
     case .clean: .clean
     case .version: .version
     case .help: .help

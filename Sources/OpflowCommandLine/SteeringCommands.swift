@@ -152,6 +152,43 @@ extension CommandRow {
   }
 }
 
+extension CommandRow {
+  static var approve: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "say yes to a task that asks", words: .asked(mayBeNone: false),
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Say yes to a task that asks by `approve`: it succeeds.",
+        description: """
+          It asks when all that it needs has ended; `opflow status` shows what. Who said yes stands in the
+          journal, and a resume does not ask again. A task of the run itself cannot answer.
+
+          \(HelpPhrases.asked)
+          """,
+        examples: """
+            opflow approve deploy
+          """)
+    }
+  }
+
+  static var reject: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "say no to a task that asks", words: .asked(mayBeNone: false),
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Say no to a task that asks by `approve`: it fails.",
+        description: """
+          Who said no stands in the journal. `opflow retry` asks again in this run, and so does a resume.
+          A task of the run itself cannot answer.
+
+          \(HelpPhrases.asked)
+          """)
+    }
+  }
+}
+
 extension HelpPhrases {
   static let liveRun = """
     It is about the run that is live in `.opflow` here or in the nearest folder above that has one;

@@ -47,6 +47,8 @@ enum Drive {
       logsCommand: CommandText.about(folder, "logs", ["--run", run], arguments.view)
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
     heading.isResumed = drive.isResumed
+    let view = arguments.view
+    heading.answerCommand = { CommandText.about(folder, $0.rawValue, [$1], view) }
     return heading
   }
 }

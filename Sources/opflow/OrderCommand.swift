@@ -4,8 +4,8 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow cancel`, `pause`, `continue`, `suspend`, `priority`, `parallel`, `retry` and `skip`: asks a live
-/// run for something.
+/// `opflow cancel`, `pause`, `continue`, `suspend`, `priority`, `parallel`, `retry`, `skip`, `approve` and
+/// `reject`: asks a live run for something.
 enum OrderCommand {
   static func perform(_ verb: OrderVerb, _ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
@@ -19,7 +19,7 @@ enum OrderCommand {
     switch verb {
     case .priority: request.value = Int64(try priority(arguments.value))
     case .parallel: amount = try setCapacity(arguments, plan, into: &request)
-    case .cancel, .pause, .proceed, .suspend, .retry, .skip: break
+    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject: break
     }
     guard let line = OrderLines.line(request) else {
       throw CommandError(

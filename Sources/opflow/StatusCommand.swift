@@ -27,11 +27,13 @@ enum StatusCommand {
       }
       try Console.write(text)
     } else {
+      let shown = arguments.view
       let view = StatusView(
         status,
         resumeCommand: CommandText.about(folder, "resume", [status.run], arguments.view),
         nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
-        color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns)
+        color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns
+      ) { CommandText.about(folder, $0.rawValue, [$1], shown) }
       try Console.write(view.text())
     }
     return ExitCode.success.rawValue

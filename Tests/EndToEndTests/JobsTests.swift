@@ -54,7 +54,9 @@ struct JobsTests {
     let files = try FileManager.default.contentsOfDirectory(atPath: Program.package + "/jobs")
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
     #expect(
-      names.sorted() == ["c-library", "downloads", "headers", "index", "quickstart", "samples"])
+      names.sorted() == [
+        "c-library", "downloads", "headers", "index", "quickstart", "release", "samples",
+      ])
   }
 
   @Test(arguments: features.map(\.job))
@@ -121,6 +123,42 @@ struct JobsTests {
     let successes = try place.journal().filter { $0.event == "success" }.map(\.task)
     #expect(Set(successes).count == 35)
     #expect(successes.count == 35, "a success was repeated")
+  }
+
+  @Test func `the release waits for people and for its bench`() throws {
+    let place = try place("release.yaml")
+    let run = try place.start("run")
+    try run.waitForError("begin asks: ")
+    #expect(
+      try place.opflow("status").output.contains(
+        "asks: Begin the release of the sorted word list?"))
+    #expect(try place.opflow("parallel", "bench=0").output == "set bench to 0\n")
+    #expect(try place.opflow("approve", "begin").output == "approved 1 task\n")
+    try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "build" } }
+    #expect(
+      try place.opflow("why", "tag:bench").output.contains("wants 1 of bench, which is closed"))
+    #expect(try !place.journal().contains { $0.event == "start" && $0.task.hasPrefix("measure") })
+    #expect(try place.opflow("parallel", "bench=1").output == "set bench to 1\n")
+    try place.waitForJournal { $0.contains { $0.event == "start" && $0.task == "publish" } }
+    #expect(try place.opflow("approve", "publish").output == "approved 1 task\n")
+    #expect(try run.finish().status == 0)
+    #expect(try place.bytes("out/published/words") == place.bytes("out/release/words"))
+    #expect(!place.exists("out/aside"))
+    // One at a time: each has its end before the next begins.
+    let lines = try place.journal().filter { $0.task.hasPrefix("measure") }.map(\.event)
+    #expect(lines == ["start", "success", "start", "success", "start", "success"])
+  }
+
+  @Test func `a release that somebody rejects is put aside`() throws {
+    let place = try place("release.yaml")
+    let run = try place.start("run")
+    try run.waitForError("begin asks: ")
+    try place.opflow("approve", "begin")
+    try place.waitForJournal { $0.contains { $0.event == "start" && $0.task == "publish" } }
+    #expect(try place.opflow("reject", "publish").output == "rejected 1 task\n")
+    #expect(try run.finish().status == 1)
+    #expect(place.exists("out/aside/words"))
+    #expect(!place.exists("out/published"))
   }
 
   @Test func `a new line in the sheet of samples runs its own legs and what is over all`() throws {

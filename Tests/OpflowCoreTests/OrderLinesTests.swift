@@ -244,7 +244,7 @@ private struct RandomSource {
     case .cancel, .proceed:
       if next(below: 2) == 0 { order.tasks = tasks() }
       if next(below: 2) == 0 { order.among = tasks() }
-    case .suspend, .priority, .retry, .skip:
+    case .suspend, .priority, .retry, .skip, .approve, .reject:
       order.tasks = tasks()
       if next(below: 2) == 0 { order.among = tasks() }
     }

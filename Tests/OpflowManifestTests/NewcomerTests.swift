@@ -198,7 +198,7 @@ struct NewcomerTests {
 
   @Test(
     arguments: [
-      "service: true", "cache: true", "approve: ok",
+      "service: true", "cache: true",
       "memory_limit: 1GiB", "local: true", "jobserver: true", "clean: true",
       "inputs: [a]", "outputs: [a]",
     ])

@@ -87,6 +87,12 @@ extension Drive {
     case .pause, .capacity: return order
     case .cancel, .proceed:
       if random.chance(5) || random.chance(30) && order.action == .proceed { return order }
+    case .approve, .reject:
+      // A person answers what asks.
+      if random.chance(80), let gate = witness.askingGates.first {
+        order.tasks = [gate]
+        return order
+      }
     case .suspend, .priority, .retry, .skip: break
     }
     for _ in 0...random.below(3) {
@@ -98,7 +104,9 @@ extension Drive {
   }
 
   private mutating func randomAction() -> OrderAction {
-    switch random.below(12) {
+    switch random.below(14) {
+    case 12: .approve
+    case 13: .reject
     case 0, 1: .cancel
     case 2: .pause
     case 3, 4: .proceed
@@ -133,6 +141,27 @@ extension Drive {
     for effect in try witness.take(entry) {
       note(effect, isOrdered: true)
     }
+  }
+
+  /// Somebody answers the first of the gates that ask: without disturbance, as the manifest has it.
+  ///
+  /// - Returns: whether anybody did.
+  mutating func answerSomeGate() throws(Finding) -> Bool {
+    if engine.isClosing || witness.isSuspended { return false }
+    let gate = witness.askingGates.first { gate in
+      if case .hangs = tasks[gate.index].behaviour { return false }
+      return true
+    }
+    guard let gate, let id = control.freshID() else { return false }
+    var isApproved = true
+    if case .fails = tasks[gate.index].behaviour { isApproved = false }
+    if !chaos.isNone, random.chance(30) { isApproved.toggle() }
+    var order = Order(
+      id: id, asker: OrderAsker(pid: 2, user: 0, name: "a person"),
+      action: isApproved ? .approve : .reject)
+    order.tasks = [gate]
+    try ask(order)
+    return true
   }
 
   /// Whoever held something back, or took something away, lets it go.

@@ -87,6 +87,7 @@ struct Drive {
     known.values = entering.values
     known.priorities = entering.priorities
     known.orders = entering.orders
+    known.approved = entering.approved
     control = Control(known: entering.orders, drive: entering.number)
     engine = Engine(
       plan: plan, options: options,
@@ -105,6 +106,7 @@ struct Drive {
     var values: [TaskID: [TaskValue]]
     var priorities: [TaskID: Int16]
     var orders: [OrderID: Int]
+    var approved: Set<TaskID>
     /// Of the drive.
     var number: Int
   }
@@ -153,6 +155,7 @@ struct Drive {
       if wake.map({ deadline < $0 }) ?? true { wake = deadline }
     }
     if random.chance(20), try letGoOfSomething() { return }
+    if chaos.isNone || random.chance(50), try answerSomeGate() { return }
     if let wake {
       now = max(now, wake)
     } else if witness.isSuspended {
@@ -160,6 +163,8 @@ struct Drive {
     } else if options.usesSites, !hasSite {
       try joinSite()
     } else if try letGoOfSomething() {
+      return
+    } else if try answerSomeGate() {
       return
     } else {
       throw Finding("nothing can happen any more, and the drive is not over")

@@ -97,6 +97,10 @@ struct ExpectedEnds {
     _ plan: Plan, _ id: TaskID, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> TaskState {
     let task = tasks[id.index]
+    if task.isGate {
+      if case .succeeds = task.behaviour { return .succeeded }
+      return entry.approved.contains(id) ? .succeeded : failure(task)
+    }
     let attempts = entry.attempts[id.index]
     if let need = task.reads, value(of: need, plan, tasks, entry) == nil { return failure(task) }
     var attempt = attempts + 1

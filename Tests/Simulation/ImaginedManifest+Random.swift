@@ -43,7 +43,9 @@ extension ImaginedManifest {
     }
     task.givePolicies(&random)
     if shape == .files { task.becomeFile(&random) }
+    let isLast = task.flags.contains(.finally)
     if !task.isDownload { task.read(&random) }
+    if !task.isDownload, !isLast, random.chance(8) { task.becomeGate(&random) }
     tasks.append(task)
   }
 
@@ -79,7 +81,7 @@ extension ImaginedManifest {
     case 5: tasks[victim].flags.formSymmetricDifference(.conditionFalse)
     default:
       // It reads what nobody was to read before.
-      guard !tasks[victim].isDownload,
+      guard !tasks[victim].isDownload, !tasks[victim].isGate,
         let need = tasks[victim].needs.randomElement(using: &random)?.task
       else { return }
       if random.chance(50) { tasks[victim].reads = need } else { tasks[victim].decidedBy = need }
@@ -135,6 +137,22 @@ extension ImaginedManifest.Task {
     demand = Self.demand(isDownload: true, &random)
     flags.subtract([.finally, .failWhenInterrupted, .interactive])
     if random.chance(80) { behaviour = .succeeds }
+  }
+
+  /// A question that somebody answers, or nobody in time.
+  mutating func becomeGate(_ random: inout SplitMix64) {
+    isGate = true
+    demand = []
+    reads = nil
+    leaves = .nothing
+    flags.subtract([.failWhenInterrupted, .interactive])
+    policy.retryMax = 0
+    policy.timeoutMilliseconds = 0
+    behaviour = random.chance(70) ? .succeeds : .fails(1)
+    if random.chance(15) {
+      behaviour = .hangs
+      policy.timeoutMilliseconds = 100
+    }
   }
 
   private static func demand(isDownload: Bool, _ random: inout SplitMix64) -> [DemandItem] {

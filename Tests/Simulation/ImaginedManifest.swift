@@ -9,6 +9,8 @@ package struct ImaginedManifest: Sendable {
     package var flags: TaskFlags = []
     package var priority: Int16 = 0
     package var isDownload = false
+    /// A gate: `behaviour` is that of who answers it.
+    var isGate = false
     package var policy = TaskPolicy(
       retryDelayMilliseconds: 50, retryMaxDelayMilliseconds: 400, stopGraceMilliseconds: 200)
     package var retryCodes: [Int32] = []
@@ -43,7 +45,8 @@ package struct ImaginedManifest: Sendable {
     var ids: [String: TaskID] = [:]
     for task in tasks {
       var entry = TaskEntry(
-        name: builder.intern(task.name), kind: task.isDownload ? .download : .shell)
+        name: builder.intern(task.name),
+        kind: task.isGate ? .approve : task.isDownload ? .download : .shell)
       entry.flags = task.flags
       entry.priority = task.priority
       entry.record.script = builder.intern("version \(task.version)")

@@ -13,6 +13,8 @@ struct Ledger {
     /// Of an order: the tasks that it holds for, and those that wait again with them.
     var named: [String] = []
     var back: [String] = []
+    /// Of an `approve`, one for each of `named`.
+    var approvals: [UInt64] = []
   }
 
   private(set) var items: [Item] = []
@@ -30,6 +32,7 @@ struct Ledger {
     }
     if case .order(let order) = entry, let plan {
       item.named = order.tasks.map { plan.nameString($0) }
+      item.approvals = order.fingerprints
       item.back = order.back.map { plan.nameString($0) }
     }
     pending.append(item)
@@ -58,6 +61,9 @@ struct Ledger {
     for item in items {
       if case .order(let order) = item.entry {
         for name in item.named { known[name, default: KnownTask()].take(order, item) }
+        for (name, approval) in zip(item.named, item.approvals) {
+          known[name, default: KnownTask()].approval = approval
+        }
         for name in item.back { known[name, default: KnownTask()].waitAgain(isAsked: false) }
       }
       guard case .transition(let line) = item.entry, !item.name.isEmpty else { continue }
@@ -85,6 +91,8 @@ struct KnownTask {
   var attempts: Int32 = 0
   /// A try began, and nothing was told of it since.
   var isRunning = false
+  /// As what it was approved since it asked.
+  var approval: UInt64?
   /// What it left for others, where that was kept, and a hash of what it read.
   var left: [TaskValue]?
   var with: UInt64?
@@ -93,6 +101,7 @@ struct KnownTask {
     defer {
       wasCutShort = wasCutShort(since: line)
       isRunning = line.event == .start
+      approval = nil
     }
     switch line.event {
     case .start:
@@ -143,7 +152,7 @@ struct KnownTask {
       settle = item.sequence
       isCutShort = false
     case .retry: waitAgain(isAsked: true)
-    case .cancel, .pause, .proceed, .suspend, .priority, .parallel: break
+    case .cancel, .pause, .proceed, .suspend, .priority, .parallel, .approve, .reject: break
     }
   }
 

@@ -81,7 +81,8 @@ package struct Life {
       initial: decision.initialStates(request),
       attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally,
       values: request.values, priorities: history.orders.priorities,
-      orders: history.orders.counts, number: drives)
+      orders: history.orders.counts,
+      approved: decision.approved(plan, history, request), number: drives)
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }

@@ -14,6 +14,19 @@ struct ResumeCheck {
 
   func check() throws(Finding) {
     for index in plan.topologicalOrder { try check(TaskID(index)) }
+    let approved = decision.approved(plan, history, request)
+    for index in plan.tasks { try checkApproval(TaskID(index), approved) }
+  }
+
+  /// What was approved right before the coordinator died is approved, if nothing has changed since.
+  private func checkApproval(_ task: TaskID, _ approved: Set<TaskID>) throws(Finding) {
+    let known = known(task)
+    let holds =
+      known.approval == plan.fingerprint(task).whole && known.isRunning
+      && decision[task] == .run(.interrupted) && needThatRuns(task, known.start) == nil
+    if approved.contains(task) != holds {
+      throw fault(task, "its approval \(holds ? "is forgotten" : "holds though it must not")")
+    }
   }
 
   private func known(_ task: TaskID) -> KnownTask {

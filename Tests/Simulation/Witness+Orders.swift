@@ -30,6 +30,16 @@ extension Witness {
         if stand[task.index] != .waiting { throw fault(task, "skipped while it does not wait") }
         effects.append(Transition(.skip(.order), task))
       }
+    case .approve, .reject:
+      for task in order.tasks {
+        guard isGate(task), stand[task.index] == .running, answers[task] == nil else {
+          throw fault(task, "it is answered and asks nothing")
+        }
+        if order.verb == .approve, order.fingerprints.count != order.tasks.count {
+          throw fault(task, "it is not told what was approved")
+        }
+        answers[task] = order.verb
+      }
     case .retry:
       for task in order.tasks { effects.append(Transition(.resume(.asked), task)) }
       for task in order.back { effects.append(Transition(.resume(.skippedBefore), task)) }

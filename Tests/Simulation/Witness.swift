@@ -47,6 +47,10 @@ struct Witness {
   var isPaused = false
   var onHold: Set<TaskID> = []
   var cancelling: Set<TaskID> = []
+  /// What was said to gates that have no end since.
+  var answers: [TaskID: OrderVerb] = [:]
+  private var asksSince: [TaskID: Instant] = [:]
+  private var lastMoment = Instant(nanoseconds: 0)
   /// Tasks a try of which came to an end in this drive.
   private var haveRun: Set<TaskID> = []
   /// The event of their end in this drive.
@@ -76,6 +80,7 @@ struct Witness {
   /// Takes in how the tasks enter the drive.
   mutating func begin(_ entry: Drive.Entry) {
     lastAttempt = entry.attempts
+    for task in entry.approved { answers[task] = .approve }
     prioritise(entry.priorities.map { TaskPriority(task: $0.key, priority: $0.value) })
     for index in plan.tasks {
       switch entry.initial[index] {
@@ -185,6 +190,7 @@ struct Witness {
     }
     let task = line.task
     let stood = stand[task.index]
+    lastMoment = now
     let key = Try(task: task, attempt: line.attempt)
     defer { if stand[task.index] == .over { ends[task] = line } }
     let isCancelled = cancelling.contains(task)
@@ -205,6 +211,10 @@ struct Witness {
       lastAttempt[task.index] = line.attempt
       startCount += 1
       stand[task.index] = .running
+      if isGate(task) {
+        if line.worker != .none { throw fault(task, "a worker has a question") }
+        asksSince[task] = now
+      }
     case .success:
       try checkEnd(line, stood, key)
       guard line.outcome.isSuccess, line.fingerprint == plan.fingerprint(task) else {
@@ -254,11 +264,42 @@ struct Witness {
     }
   }
 
+  func isGate(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
+
+  /// Gates that ask, in their order.
+  var askingGates: [TaskID] {
+    plan.tasks.lazy.map { TaskID($0) }.filter { isGate($0) && stand[$0.index] == .running }
+  }
+
+  /// An end stands in the journal only after somebody said so, or the time was up.
+  private mutating func checkEndOfGate(_ line: Transition) throws(Finding) {
+    let task = line.task
+    let answer = answers.removeValue(forKey: task)
+    switch (line.event, line.outcome.reason) {
+    case (.success, nil): if answer == .approve { return }
+    case (.failure, .rejected): if answer == .reject { return }
+    case (.failure, .timeout):
+      if answer == nil, let since = asksSince[task], plan.policy(task).timeoutMilliseconds > 0,
+        lastMoment >= since.advanced(byMilliseconds: Int64(plan.policy(task).timeoutMilliseconds))
+      {
+        return
+      }
+    // The caller has seen to it that an order or a stop is behind it.
+    case (.cancel, .stopped): if answer == nil { return }
+    default: break
+    }
+    throw fault(
+      task, "a gate ends by '\(line.event.kind.word)', told \(answer?.rawValue ?? "nothing")")
+  }
+
   /// An end stands in the journal only after the process ended so.
-  private func checkEnd(_ line: Transition, _ stood: Stand, _ key: Try) throws(Finding) {
+  private mutating func checkEnd(
+    _ line: Transition, _ stood: Stand, _ key: Try
+  ) throws(Finding) {
     guard stood == .running, line.attempt == lastAttempt[line.task.index] else {
       throw fault(line.task, "'\(line.event.kind.word)' of try \(line.attempt) while \(stood)")
     }
+    if isGate(line.task) { return try checkEndOfGate(line) }
     if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
       throw fault(line.task, "its try \(line.attempt) bears the report of another")
     }

@@ -32,7 +32,7 @@ package struct OrderRequest: Equatable, Sendable {
     switch verb {
     case .cancel, .proceed: break
     case .pause, .parallel: if namesTasks { return "`\(verb.rawValue)` is about the whole run" }
-    case .suspend, .priority, .retry, .skip:
+    case .suspend, .priority, .retry, .skip, .approve, .reject:
       if !namesTasks { return "`\(verb.rawValue)` names no task" }
     }
     if planKey.isEmpty { return "it names no plan" }
@@ -93,6 +93,8 @@ package struct OrderRequest: Equatable, Sendable {
     case .suspend: return .suspend
     case .retry: return .retry
     case .skip: return .skip
+    case .approve: return .approve
+    case .reject: return .reject
     case .priority: return .priority(Int16(truncatingIfNeeded: value ?? 0))
     case .parallel:
       let index = plan.resources.indices.first { number in

@@ -305,6 +305,8 @@ package struct Entering: Sendable {
   package var priorities: [TaskID: Int16] = [:]
   /// Orders that were obeyed in earlier drives, with how many tasks each held for.
   package var orders: [OrderID: Int] = [:]
+  /// Gates that were approved by an order of an earlier drive, which died before they had their end.
+  package var approved: Set<TaskID> = []
 
   package init(
     initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,

@@ -25,7 +25,7 @@ extension Scheduler {
         return "\(name) cannot be 0; `opflow pause` starts nothing new"
       }
       return nil
-    case .cancel, .proceed, .suspend, .priority, .skip: break
+    case .cancel, .proceed, .suspend, .priority, .skip, .approve, .reject: break
     }
     return order.isOfRun ? "it names no task" : nil
   }
@@ -72,6 +72,7 @@ extension Scheduler {
     case .suspend:
       if state.isTerminal { return ended(task, state) }
       if graph.has(.cancelling, task) { return "is being cancelled" }
+      if gates.open[task] != nil { return "waits for an answer, and does nothing meanwhile" }
       if phase.stopCause != nil, state.isRunning { return "is being stopped with the run" }
       return graph.has(.onHold, task) ? "is suspended already" : nil
     case .proceed:
@@ -79,10 +80,28 @@ extension Scheduler {
       return graph.has(.onHold, task) ? nil : "is not suspended"
     case .skip:
       if state.isTerminal { return ended(task, state) }
+      if gates.open[task] != nil { return "waits for an answer: approve or reject it" }
       return state.isRunning ? "runs (try \(attempt[task.index]))" : nil
+    case .approve, .reject: return faultOfAnswer(task, state)
     case .priority: return state.isTerminal ? ended(task, state) : nil
     case .pause, .capacity: return nil
     }
+  }
+
+  private func faultOfAnswer(_ task: TaskID, _ state: TaskState) -> String? {
+    guard isGate(task) else { return "is no gate: nobody is asked" }
+    if gates.open[task] != nil { return nil }
+    guard state.isTerminal else {
+      if graph.has(.onHold, task) { return "has not asked yet: it is suspended" }
+      if state == .ready, phase.isPaused { return "has not asked yet: the run is paused" }
+      let open = graph.unmetNeeds(of: task)
+      return open == 0
+        ? "has not asked yet"
+        : "has not asked yet: \(open) of its needs \(open == 1 ? "has" : "have") no end"
+    }
+    guard let answer = gates.answers[task], state != .cancelled else { return ended(task, state) }
+    let verb = answer.verb == .approve ? "approved" : "rejected"
+    return "was \(verb) already, by \(answer.asker.text)"
   }
 
   private func ended(_ task: TaskID, _ state: TaskState) -> String {

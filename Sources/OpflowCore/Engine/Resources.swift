@@ -46,7 +46,7 @@ struct Resources {
     // Demand 0 is the empty one, which is there whether a task has it or not.
     let blocks = Block.count(plan, usesSites: options.usesSites)
     var isUsed = [Bool](repeating: false, count: plan.demandCount * blocks)
-    for index in plan.tasks {
+    for index in plan.tasks where plan.kind(TaskID(index)) != .approve {
       isUsed[Self.lane(of: TaskID(index), plan, usesSites: options.usesSites)] = true
     }
     self.isUsed = isUsed

@@ -14,6 +14,7 @@ struct Scheduler {
   var resources: Resources
   var workforce: Workforce
   var ready: ReadyQueues
+  var gates: Gates
   var phase = Phase()
 
   /// By task: the number of the last try, over all drives; failed tries of this drive; and how often
@@ -63,6 +64,7 @@ struct Scheduler {
     workforce = Workforce(
       options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)
     ready = ReadyQueues(laneCount: resources.laneCount)
+    gates = Gates(approved: entering.approved)
     attempt = entering.attempts
     triesUsed = [Int32](repeating: 0, count: plan.taskCount)
     lostCount = [UInt8](repeating: 0, count: plan.taskCount)
@@ -151,6 +153,7 @@ struct Scheduler {
       wake = wake.map { min($0, at) } ?? at
     }
     if !phase.isSuspended { consider(timers.first?.at) }
+    consider(gates.nextDeadline)
     for pace in workforce.paces { consider(pace.slowFrom) }
     return wake
   }
@@ -168,6 +171,7 @@ struct Scheduler {
     case .shell, .command:
       plan.hasInteractive && plan.flags(task).contains(.interactive) ? .terminal : .command
     case .download: .download
+    case .approve: preconditionFailure("no worker has a gate")
     }
   }
 }

@@ -87,6 +87,7 @@ extension Scheduler {
   }
 
   mutating func enqueue(_ task: TaskID) {
+    if isGate(task) { return gates.enqueue(task) }
     ready.push(ranking.rank[task.index], lane: resources.lane(of: task))
   }
 }

@@ -41,6 +41,10 @@ extension Scheduler {
     for task in tasks {
       graph.mark(task, .fenced)
       switch graph.state(task) {
+      case .ready where isGate(task):
+        if graph.has(.held, task) { break }
+        gates.removeReady(task)
+        graph.mark(task, .held)
       case .ready where !graph.has(.held, task):
         ranks.insert(ranking.rank[task.index])
         lanes.insert(resources.lane(of: task))
@@ -98,7 +102,8 @@ extension Scheduler {
     case .retry:
       // Its line comes before what follows from it, and names what waits again.
       retry(&entry, into: &actions)
-    case .cancel, .pause, .proceed, .suspend, .skip: break
+    case .approve: entry.fingerprints = entry.tasks.map { plan.fingerprint($0).whole }
+    case .cancel, .pause, .proceed, .suspend, .skip, .reject: break
     }
     orders.note(order.id, count: entry.tasks.count)
     if order.action != .retry { actions.append(.tell(.order(entry))) }
@@ -122,6 +127,8 @@ extension Scheduler {
       setCapacity(amount, of: resource, into: &actions)
     case .retry: followChanges(into: &actions)
     case .skip: skip(tasks, into: &actions)
+    case .approve, .reject:
+      answerGates(tasks, order.action.verb, of: order.asker, at: now, into: &actions)
     }
   }
 
@@ -149,6 +156,7 @@ extension Scheduler {
       graph.set(task, .cancelled)
     }
     for task in pending { spread(from: task, into: &actions) }
+    for task in tasks where isGate(task) { closeGate(task, .cancelled, at: now, into: &actions) }
   }
 
   private mutating func skip(_ tasks: [TaskID], into actions: inout [EngineStep]) {

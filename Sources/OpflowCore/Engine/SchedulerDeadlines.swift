@@ -39,6 +39,7 @@ extension Scheduler {
         becomeReady(timer.task)
       }
     }
+    for task in gates.overdue(at: now) { closeGate(task, .timeout, at: now, into: &actions) }
     for kind in WorkerKind.allCases where workforce.noteTime(of: kind, now) {
       takeBackAll(of: kind, into: &actions)
     }

@@ -2,9 +2,9 @@ extension Scheduler {
   /// Starts what may start: the best ready task first, as far as resources and workers go. The
   /// first one that does not fit keeps what it wants from all that come after it.
   mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
-    guard !phase.isSuspended, !phase.isPaused, ready.count > 0 || workforce.aheadCount > 0 else {
-      return
-    }
+    guard !phase.isSuspended, !phase.isPaused else { return }
+    if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
+    guard ready.count > 0 || workforce.aheadCount > 0 else { return }
     resources.clearReservations()
     var firstBlocked: Int?
     pass: while let (lane, rank) = ready.best {

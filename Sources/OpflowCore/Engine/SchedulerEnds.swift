@@ -35,7 +35,8 @@ extension Scheduler {
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
       settle(task, as: .succeeded, consume transition, into: &actions)
-    case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value:
+    case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
+      .rejected:
       failed(task, consume transition, having: read, at: now, into: &actions)
     }
   }

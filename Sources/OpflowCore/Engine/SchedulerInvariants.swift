@@ -16,8 +16,8 @@ extension Scheduler {
     if holders.count != workforce.heldCount {
       return "\(workforce.heldCount) tasks held, \(holders.count) found"
     }
-    let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) })
-    if queued.count != ready.count { return "a task is queued twice" }
+    let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) }).union(gates.ready)
+    if queued.count != ready.count + gates.ready.count { return "a task is queued twice" }
     let delayed = Set(timers.elements.map(\.task))
     for index in plan.tasks {
       let task = TaskID(index)
@@ -57,9 +57,15 @@ extension Scheduler {
     _ task: TaskID, holder: WorkerID?, queued: Set<TaskID>, delayed: Set<TaskID>
   ) -> String? {
     let isHeldBack = graph.has(.held, task)
+    if isGate(task) {
+      if holder != nil { return "is a gate, and a worker has it" }
+      if (gates.open[task] != nil) != (graph.state(task) == .running) {
+        return "is a gate that is \(graph.state(task))"
+      }
+    }
     switch graph.state(task) {
     case .handed, .running, .suspended:
-      if holder == nil { return "runs nowhere" }
+      if holder == nil, !isGate(task) { return "runs nowhere" }
       if queued.contains(task) { return "runs and is queued" }
     case .ready:
       let assigned = holder.map { workforce.workers[$0.index].phase == .launching } ?? false

@@ -38,6 +38,7 @@ extension Scheduler {
   /// Takes back all that was about to start and may not any more.
   private mutating func withdraw(into actions: inout [EngineStep]) {
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
+    if !gates.isEmpty { withdrawGates(into: &actions) }
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
@@ -66,6 +67,7 @@ extension Scheduler {
   }
 
   private mutating func stopRunning(at now: Instant, into actions: inout [EngineStep]) {
+    if !gates.isEmpty { stopGates(at: now, into: &actions) }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
@@ -95,6 +97,7 @@ extension Scheduler {
 
   mutating func suspend(at now: Instant, into actions: inout [EngineStep]) {
     guard phase.suspend() else { return }
+    gates.suspend(at: now)
     actions.append(.tell(.transition(Transition(.pause, .none))))
     for worker in workforce.living {
       // The time that the coordinator itself stands still counts against no worker.
@@ -112,6 +115,7 @@ extension Scheduler {
 
   mutating func proceed(at now: Instant, into actions: inout [EngineStep]) {
     guard phase.proceed() else { return }
+    gates.proceed(at: now)
     actions.append(.tell(.transition(Transition(.proceed, .none))))
     workforce.watch.listenAnew(at: now)
     for worker in workforce.living {
@@ -152,5 +156,5 @@ extension Scheduler {
   }
 
   /// Nothing runs or can start.
-  private var isAtRest: Bool { workforce.heldCount == 0 && ready.count == 0 }
+  private var isAtRest: Bool { workforce.heldCount == 0 && ready.count == 0 && gates.isEmpty }
 }

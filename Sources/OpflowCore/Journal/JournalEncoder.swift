@@ -234,6 +234,10 @@ extension FieldWriter {
     if !order.resource.isEmpty { field(.resource, order.resource) }
     if let value = order.value { field(.value, value) }
     for task in order.tasks { field(.tasks, plan.nameString(task)) }
+    for whole in order.fingerprints {
+      begin(.fingerprint)
+      hexadecimal(whole, digitCount: 16)
+    }
     for task in order.back { field(.back, plan.nameString(task)) }
   }
 }

@@ -15,8 +15,8 @@
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order; one that a reader does not know is passed over, and so is a line whose event it does
 // not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `capacity` and `back` stand once
-// per value.
+// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `capacity`, `back` and an order's `fp`
+// stand once per value.
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env file
@@ -24,7 +24,7 @@
 //   resume           d plan version set only skip env file reused withdrawn removed capacity failures
 //   close            d state code signal
 //   worker           d w pid start boot group host
-//   order            d id verb by pid uid expects resource value tasks back
+//   order            d id verb by pid uid expects resource value tasks fp back
 //   pause            d
 //   continue         d
 //   start       x    d n
@@ -46,7 +46,7 @@
 //   wall, user, sys  microseconds
 //   rss        KiB, largest resident set
 //   out        bytes of output
-//   fp         the task's fingerprint: 16 hex digits, a dot, its parts in up to 16 hex digits; a dash
+//   fp         the task's fingerprint (of an `approve` the first part alone, once for each of `tasks`): 16 hex digits, a dot, its parts in up to 16 hex digits; a dash
 //              where an older opflow wrote it, which took folders by their absolute paths
 //   with       XXH3 of the values of other tasks that it read, and of the arguments that it got
 //   values     what it left for others: NAME:XXH3 each, commas between
@@ -72,7 +72,8 @@
 //
 // An order takes effect with its line: pending tasks that it cancels are cancelled by it, those that
 // it skips are skipped, those that it retries wait again, which is their one way out of an end within a
-// drive. What runs ends later, on a line of its own.
+// drive. What runs ends later, on a line of its own; so do gates that it answers, right after it: where a
+// run died between the two, an `approve` holds for the next drive, if the gate is then as it was.
 //
 // A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task
 // out of a state that it ended in, follow it without a gap. `d` and `withdrawn` are there so that a

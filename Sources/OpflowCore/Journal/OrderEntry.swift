@@ -13,6 +13,8 @@ package struct OrderEntry: Sendable, Equatable {
   package var resource = ""
   /// Of `parallel` and `priority`.
   package var value: Int64?
+  /// Of `approve`: by what the gates were defined then, one for each of `tasks`.
+  package var fingerprints: [UInt64] = []
 
   package init(id: OrderID, verb: OrderVerb, asker: OrderAsker) {
     self.id = id
@@ -31,7 +33,8 @@ package struct OrderEntry: Sendable, Equatable {
     case .suspend: return state == .running ? Transition(.pause, task) : nil
     case .proceed: return state == .suspended ? Transition(.proceed, task) : nil
     case .retry: return Transition(.resume(.asked), task)
-    case .pause, .priority, .parallel: return nil
+    // Gates end on lines of their own.
+    case .pause, .priority, .parallel, .approve, .reject: return nil
     }
   }
 }
@@ -43,6 +46,8 @@ extension JournalLine {
     var verb: OrderVerb?
     var asker = OrderAsker(pid: 0, user: 0, name: "")
     var (tasks, back): ([TaskID], [TaskID]) = ([], [])
+    var fingerprints: [UInt64] = []
+    var isWhole = true
     var expects: Int32 = 0
     var resource = ""
     var value: Int64?
@@ -56,7 +61,13 @@ extension JournalLine {
       case .expects: expects = field.small ?? 0
       case .resource: resource = field.text
       case .value: value = Field.number(field.value)
-      case .tasks: if let task = plan.task(escapedName: field.value) { tasks.append(task) }
+      case .tasks:
+        if let task = plan.task(escapedName: field.value) {
+          tasks.append(task)
+        } else {
+          isWhole = false
+        }
+      case .fingerprint: fingerprints.append(UInt64(field.text, radix: 16) ?? 0)
       case .back: if let task = plan.task(escapedName: field.value) { back.append(task) }
       default: break
       }
@@ -68,6 +79,8 @@ extension JournalLine {
     order.expects = expects
     order.resource = resource
     order.value = value
+    // They stand in the order of the tasks, which says nothing where one of these is unknown.
+    if isWhole, fingerprints.count == tasks.count { order.fingerprints = fingerprints }
     return order
   }
 }

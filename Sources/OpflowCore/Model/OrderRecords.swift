@@ -18,6 +18,17 @@ package struct OrderRecords: Sendable {
   package private(set) var counts: [OrderID: Int] = [:]
   /// Of all drives: what holds instead of the manifest's.
   package private(set) var priorities: [TaskID: Int16] = [:]
+  /// Of all drives: what was last said to gates, and by whom.
+  package private(set) var answers: [TaskID: Answer] = [:]
+
+  package struct Answer: Sendable {
+    package let verb: OrderVerb
+    package let asker: OrderAsker
+    /// SEQ of its line.
+    let sequence: UInt64
+    /// By what the gate was defined then; nil where that is not told.
+    let fingerprint: UInt64?
+  }
 
   // Of the newest drive
 
@@ -30,7 +41,9 @@ package struct OrderRecords: Sendable {
 
   init() {}
 
-  mutating func apply(_ order: OrderEntry, atMilliseconds now: Int64, drive: Int) {
+  mutating func apply(
+    _ order: OrderEntry, atMilliseconds now: Int64, drive: Int, sequence: UInt64 = 0
+  ) {
     let record = Record(
       verb: order.verb, asker: order.asker, milliseconds: now, drive: drive, tasks: order.tasks,
       resource: order.resource, value: order.value)
@@ -44,6 +57,12 @@ package struct OrderRecords: Sendable {
     case .priority:
       let priority = Int16(clamping: order.value ?? 0)
       for task in order.tasks { priorities[task] = priority }
+    case .approve, .reject:
+      for (place, task) in order.tasks.enumerated() {
+        answers[task] = Answer(
+          verb: order.verb, asker: order.asker, sequence: sequence,
+          fingerprint: order.fingerprints.isEmpty ? nil : order.fingerprints[place])
+      }
     case .parallel: if let value = order.value { capacities[order.resource] = value }
     }
   }

@@ -176,7 +176,8 @@ package struct RunModel: Sendable {
   private mutating func applyOrder(_ line: JournalLine, plan: Plan) {
     enter(drive: line.drive, at: line.sequence)
     guard let order = line.order(plan: plan) else { return }
-    orders.apply(order, atMilliseconds: line.milliseconds, drive: drives)
+    orders.apply(
+      order, atMilliseconds: line.milliseconds, drive: drives, sequence: line.sequence)
     if order.tasks.isEmpty { return }
     if records.isEmpty {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)

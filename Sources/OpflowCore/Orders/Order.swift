@@ -45,6 +45,9 @@ package enum OrderAction: Equatable, Sendable {
   case retry
   /// Pending tasks count as a false `if`.
   case skip
+  /// Gates that ask are answered: they succeed, or fail.
+  case approve
+  case reject
 
   package var verb: OrderVerb {
     switch self {
@@ -56,6 +59,8 @@ package enum OrderAction: Equatable, Sendable {
     case .capacity: .parallel
     case .retry: .retry
     case .skip: .skip
+    case .approve: .approve
+    case .reject: .reject
     }
   }
 }
@@ -64,7 +69,7 @@ package enum OrderAction: Equatable, Sendable {
 package enum OrderVerb: String, CaseIterable, Sendable {
   case cancel, pause
   case proceed = "continue"
-  case suspend, priority, parallel, retry, skip
+  case suspend, priority, parallel, retry, skip, approve, reject
 }
 
 /// What tells two orders apart: 1 to 64 of `A-Z a-z 0-9 . _ -`.
@@ -102,4 +107,7 @@ package struct OrderAsker: Equatable, Sendable {
     self.user = user
     self.name = name
   }
+
+  /// `opflow cancel (pid 123)`
+  var text: String { "\(name) (pid \(pid))" }
 }

@@ -16,6 +16,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package internal(set) var hasManual: UInt32 = 0
   /// 1 when any task is `interactive`; the builder sees to it.
   package internal(set) var hasInteractive: UInt32 = 0
+  /// 1 when any task is a gate; the builder sees to it.
+  package internal(set) var hasGates: UInt32 = 0
   /// How many runs of the manifest are kept.
   package var keepRuns = Self.standardKeepRuns
   /// The group of runs that the manifest names; empty for none.

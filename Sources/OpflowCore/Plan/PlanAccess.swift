@@ -25,6 +25,14 @@ extension Plan {
   /// Whether any task is `interactive`, so that a run may have to lend its terminal.
   package var hasInteractive: Bool { manifest.hasInteractive == 1 }
 
+  /// Whether any task is a gate.
+  package var hasGates: Bool { manifest.hasGates == 1 }
+
+  /// What a gate asks.
+  package func question(_ task: TaskID) -> UnsafeRawBufferPointer {
+    text(record[task.index].script)
+  }
+
   package var hasDownloads: Bool { !downloads.isEmpty }
 
   /// The tasks that are downloads, in their order; most plans have none, and are not searched.

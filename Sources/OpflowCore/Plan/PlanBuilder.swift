@@ -20,6 +20,7 @@ package struct PlanBuilder: ~Copyable {
   package private(set) var hasManual = false
   /// Whether any task is `interactive`.
   package private(set) var hasInteractive = false
+  private var hasGates = false
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
@@ -131,6 +132,7 @@ package struct PlanBuilder: ~Copyable {
     let id = TaskID(taskCount)
     if task.flags.contains(.manual) { hasManual = true }
     if task.flags.contains(.interactive) { hasInteractive = true }
+    if task.kind == .approve { hasGates = true }
     tasks.append(task)
     return id
   }
@@ -194,6 +196,7 @@ package struct PlanBuilder: ~Copyable {
     var manifest = manifest
     manifest.hasManual = hasManual ? 1 : 0
     manifest.hasInteractive = hasInteractive ? 1 : 0
+    manifest.hasGates = hasGates ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)

@@ -43,10 +43,11 @@
 //   11   how many runs are kept
 //   12   groups of runs of which one is live at a time
 //   13   tasks that may steer their run
+//   14   tasks that a person ends
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 13
+  package static let version: UInt32 = 14
   static let headerBytes = 64
   static let sectionEntryBytes = 24
 }

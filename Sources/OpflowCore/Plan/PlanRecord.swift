@@ -4,7 +4,7 @@
 /// A key of a task comes to be a field here, with a line in `Plan.isSound` where it refers to
 /// something.
 package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
-  /// The script of a `shell` action.
+  /// The script of a `shell` action; of an `approve` action, the question.
   package var script = TextRef.empty
   /// Absolute.
   package var directory = TextRef.empty

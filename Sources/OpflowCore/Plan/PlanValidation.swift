@@ -152,11 +152,14 @@ extension Plan {
     if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
     if Int(demand[index]) >= demandCount { throw .reference(.taskDemand) }
     guard isSound(record[index], of: kind) else { throw .reference(.taskRecord) }
+    // A gate takes nothing.
+    if kind == .approve, demand[index] != 0 { throw .reference(.taskDemand) }
   }
 
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
+    if kind == .approve, !hasGates || !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
 
@@ -187,7 +190,8 @@ extension Plan {
       isSound(manifest.group)
     else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
-      manifest.hasInteractive <= 1, IfRunning(code: manifest.ifRunning) != nil
+      manifest.hasInteractive <= 1, manifest.hasGates <= 1,
+      IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }
 

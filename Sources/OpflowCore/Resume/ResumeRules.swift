@@ -49,6 +49,23 @@ extension ResumeDecision {
     return .keep(record)
   }
 
+  /// Gates that an order approved and that have no end, since the drive died right then: they need not ask
+  /// again where they are as they were and nothing that they need runs again.
+  package func approved(_ plan: Plan, _ history: RunModel, _ request: ResumeRequest) -> Set<TaskID>
+  {
+    let input = Input(plan: plan, history: history, request: request)
+    var approved: Set<TaskID> = []
+    for (task, answer) in history.orders.answers where answer.verb == .approve {
+      let record = history[task]
+      guard verdicts[task.index] == .run(.interrupted), record.startSequence < answer.sequence,
+        answer.fingerprint == plan.fingerprint(task).whole,
+        needThatRuns(task, startedAt: record.startSequence, input) == nil
+      else { continue }
+      approved.insert(task)
+    }
+    return approved
+  }
+
   /// What a task is that this drive leaves out.
   func leftOut(_ task: TaskID, _ input: Input) -> Verdict {
     let record = input.history[task]

@@ -12,6 +12,8 @@ extension TaskArguments {
     else { throw Self.several(names, found, plan) }
     switch plan.kind(task) {
     case .shell, .command: self.init(task: task, words: words)
+    case .approve:
+      throw .noArguments(task: plan.nameString(task), why: "it asks a person, and runs no command")
     case .download:
       throw .noArguments(task: plan.nameString(task), why: "it is a download, and runs no command")
     }

@@ -6,4 +6,6 @@ package enum ActionKind: UInt8, Sendable {
   case command
   /// A file to fetch.
   case download
+  /// A gate: a question that a person answers. No worker has it.
+  case approve
 }

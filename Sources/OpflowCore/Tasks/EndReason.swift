@@ -16,11 +16,16 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   case revoked
   /// What it left for others is no value, or what it reads of them is not there; `what` says why.
   case value
+  /// Somebody said no to a gate; `what` says who.
+  case rejected
   /// It was told to.
   case stopped(StopReason)
 
   package static let allCases: [EndReason] =
-    [.timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value]
+    [
+      .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
+      .rejected,
+    ]
     + StopReason.allCases.map { .stopped($0) }
 
   /// The word in the journal and on the wire.
@@ -35,6 +40,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     case .interrupted: "interrupted"
     case .revoked: "revoked"
     case .value: "value"
+    case .rejected: "rejected"
     case .stopped(let reason): reason.word
     }
   }

@@ -30,6 +30,11 @@ package struct TaskFlags: OptionSet, Sendable {
   /// `if` reads values, and is decided when all that the task needs has ended.
   package static let lateCondition = TaskFlags(rawValue: 1 << 11)
 
+  /// What makes no sense of a question.
+  static let notOfGates: TaskFlags = [
+    .finally, .failWhenInterrupted, .interactive, .control,
+  ]
+
   static let all: TaskFlags = [
     .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
     .interactive, .control, .leavesValues, .decidesOthers, .readsValues, .lateCondition,

@@ -6,6 +6,7 @@ package enum ActionText {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
     case .command:
       return text(ofWords: plan.words(task).map { plan.string($0) })
+    case .approve: return shortened(String(decoding: plan.question(task), as: UTF8.self))
     case .download:
       let source = plan.download(task).sources.first ?? ""
       return shortened("download \(Credentials.hidden(inAddress: source))")

@@ -12,6 +12,10 @@ struct EndReasons {
     let time = DurationText.text(microseconds: record.wallMicroseconds)
     let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
     switch status.state(task) {
+    case .succeeded where plan.kind(task) == .approve:
+      let answer = status.history.orders.answers[task].map { GateText.answered($0) }
+      let words = "was \(answer ?? "approved")"
+      return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
     case .succeeded:
       let ran = "all it needs was met; it ran for \(time)\(tries)"
       return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)

@@ -41,6 +41,7 @@ struct GroupProgress: ProgressRenderer {
     text.add(title.bytes)
     line.writeLeft(transition, into: &text)
     if isVerbose { line.writeAction(transition, model, into: &text) }
+    line.writeAnswer(transition, model, heading, into: &text)
     let start = text.bytes.count
     for line in LineSlices(kept) {
       text.addOutput(line, palette)

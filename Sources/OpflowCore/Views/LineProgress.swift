@@ -38,6 +38,7 @@ struct LineProgress: ProgressRenderer {
     line.write(transition, model, into: &text)
     line.writeLeft(transition, into: &text)
     if isVerbose { line.writeAction(transition, model, into: &text) }
+    line.writeAnswer(transition, model, heading, into: &text)
     if transition.event == .failure, transition.outcome.usage.outputBytes > 0 {
       text.add("  log: ")
       text.addCleaned(heading.logPath(transition.task))

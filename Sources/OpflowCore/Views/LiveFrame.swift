@@ -36,7 +36,8 @@ struct LiveFrame {
     // The oldest tasks are the ones to wonder about.
     let tasks = Array(model.running.prefix(shown))
     let layout = LiveRows(
-      tasks.map { ($0, model.name($0.task)) }, columns: columns, nowMilliseconds: nowMilliseconds)
+      tasks.map { ($0, model.name($0.task), question: question($0.task)) }, columns: columns,
+      nowMilliseconds: nowMilliseconds)
     var lines = layout.lines
     if room > 0, model.running.count > shown {
       var more = StyledLine()
@@ -46,6 +47,11 @@ struct LiveFrame {
     if room > 1, let families { lines.append(families) }
     lines.append(counts)
     return lines.map { $0.cut(to: columns) }
+  }
+
+  /// What a task asks that is a gate.
+  private func question(_ task: TaskID) -> String? {
+    model.plan.kind(task) == .approve ? GateText.question(task, plan: model.plan) : nil
   }
 
   /// How far families are of which a leg runs; nil for none.

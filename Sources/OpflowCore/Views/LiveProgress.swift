@@ -33,6 +33,9 @@ struct LiveProgress: ProgressRenderer {
       if transition.left == nil { return }
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)
+    case .start where model.plan.kind(transition.task) == .approve:
+      line.write(transition, model, into: &text)
+      line.writeAnswer(transition, model, heading, into: &text)
     // What is on the terminal from here on is its own.
     case .start where model.plan.flags(transition.task).contains(.interactive):
       line.write(transition, model, into: &text)

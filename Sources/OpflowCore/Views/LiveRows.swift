@@ -10,7 +10,7 @@ struct LiveRows {
     var hasBar: Bool { self == .all || self == .withoutBytes }
   }
 
-  private let tasks: [(task: DriveModel.RunningTask, name: String)]
+  private let tasks: [(task: DriveModel.RunningTask, name: String, question: String?)]
   private let nowMilliseconds: Int64
   private let nameColumns: Int
   private let elapsedColumns: Int
@@ -26,9 +26,10 @@ struct LiveRows {
   private static let barEdges = 4
 
   init(
-    _ tasks: [(DriveModel.RunningTask, String)], columns: Int, nowMilliseconds now: Int64
+    _ tasks: [(DriveModel.RunningTask, String, question: String?)], columns: Int,
+    nowMilliseconds now: Int64
   ) {
-    self.tasks = tasks.map { ($0.0, $0.1) }
+    self.tasks = tasks.map { ($0.0, $0.1, $0.question) }
     nowMilliseconds = now
     let elapsed = tasks.map { TextWidth.of(Self.elapsed($0.0, now)) }.max() ?? 0
     elapsedColumns = max(Self.leastElapsedColumns, elapsed)
@@ -52,12 +53,13 @@ struct LiveRows {
   }
 
   var lines: [StyledLine] {
-    tasks.map { task, name in
+    tasks.map { task, name, question in
       var line = StyledLine()
       line.add(
         TextWidth.padded(TextWidth.cutMiddle(name, to: nameColumns), to: nameColumns))
       let elapsed = Self.elapsed(task, nowMilliseconds)
       line.add("  " + TextWidth.rightAligned(elapsed, to: elapsedColumns), .dim)
+      if let question { line.add("  asks: \(question)", .yellow) }
       if let download = task.download {
         if barColumns > 0 { addBar(download, to: &line) }
         line.append(text(download, detail))

@@ -4,11 +4,8 @@ enum OrderText {
 
   /// `cancel a, b and 3 more, asked by opflow cancel (pid 123)`
   static func text(_ order: OrderEntry, plan: Plan) -> String {
-    "\(what(order, plan: plan)), asked by \(asker(order.asker))"
+    "\(what(order, plan: plan)), asked by \(order.asker.text)"
   }
-
-  /// `opflow cancel (pid 123)`
-  static func asker(_ asker: OrderAsker) -> String { "\(asker.name) (pid \(asker.pid))" }
 
   private static func what(_ order: OrderEntry, plan: Plan) -> String {
     let names = NameList.text(order.tasks, plan: plan, limit: maxNames)
@@ -16,7 +13,7 @@ enum OrderText {
     case .parallel: return "parallel \(order.resource)=\(amount(order, plan: plan))"
     case .priority: return "priority \(order.value ?? 0) of \(names)"
     case .cancel where order.tasks.isEmpty: return "cancel the run"
-    case .cancel, .pause, .proceed, .suspend, .retry, .skip:
+    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject:
       return order.tasks.isEmpty ? order.verb.rawValue : "\(order.verb.rawValue) \(names)"
     }
   }

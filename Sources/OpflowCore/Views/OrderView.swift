@@ -16,6 +16,8 @@ package enum OrderView {
     case .parallel: return "set \(CleanText.string(request.resource)) to \(amount)"
     case .retry: return "set \(tasks) to run again"
     case .skip: return "skipped \(tasks)"
+    case .approve: return "approved \(tasks)"
+    case .reject: return "rejected \(tasks)"
     }
   }
 

@@ -20,6 +20,7 @@ package enum OutcomeText {
       // Of what it wrote before it was gone, the first line says what there is to say.
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
+    case .rejected: return what.isEmpty ? "rejected" : "rejected by \(CleanText.string(what))"
     case .interrupted: return "interrupted"
     case .stopped(.cancel): return "cancelled"
     case .stopped(.signal): return "stopped by a signal"

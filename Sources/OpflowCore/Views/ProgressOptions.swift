@@ -38,6 +38,7 @@ package struct ProgressHeading: Sendable {
   package var resumeCommand: String
   /// The command line that shows what its tasks printed.
   package var logsCommand: String
+  package var answerCommand: AnswerCommand = OrderVerb.plainCommand
 
   /// - Parameter initial: how each task enters the drive.
   package init(

@@ -1,4 +1,4 @@
-/// Progress for those who want to hear of failures only.
+/// Progress for those who want to hear of failures only, and of what waits for them.
 struct QuietProgress: ProgressRenderer {
   let palette: Palette
   let heading: ProgressHeading
@@ -10,6 +10,12 @@ struct QuietProgress: ProgressRenderer {
   func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {
+    if transition.event == .start, model.plan.kind(transition.task) == .approve {
+      // Nothing goes on before somebody has heard of it.
+      let line = TransitionLine(palette: palette)
+      line.write(transition, model, into: &text)
+      line.writeAnswer(transition, model, heading, into: &text)
+    }
     guard transition.event == .failure, !transition.allowed else { return }
     let tail = LastLines.of(kept, count: ProgressView.failureLines)
     FailureBlock(palette: palette, heading: heading)

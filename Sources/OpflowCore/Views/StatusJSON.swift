@@ -85,6 +85,7 @@ package enum StatusJSON {
     json.endArray()
     json.key("log")
     json.optional(log)
+    if status.plan.kind(task) == .approve { writeGate(task, status, into: &json) }
     if status.plan.kind(task) == .download {
       json.key("download")
       DownloadJSON(
@@ -92,6 +93,26 @@ package enum StatusJSON {
         report: status.report(task), keptBytes: status.keptBytes[task]
       ).write(target: status.plan.downloadTarget(task), into: &json)
     }
+    json.endObject()
+  }
+
+  /// What it asks, and the last answer.
+  private static func writeGate(
+    _ task: TaskID, _ status: RunStatus, into json: inout JSONWriter
+  ) {
+    json.key("question")
+    json.string(status.plan.question(task))
+    json.key("answer")
+    guard let answer = status.history.orders.answers[task] else { return json.null() }
+    json.beginObject()
+    json.key("verb")
+    json.string(answer.verb.rawValue)
+    json.key("by")
+    json.string(answer.asker.name)
+    json.key("pid")
+    json.number(answer.asker.pid)
+    json.key("uid")
+    json.number(answer.asker.user)
     json.endObject()
   }
 

@@ -5,6 +5,7 @@ package struct StatusView {
   private let palette: Palette
   private let showsAll: Bool
   private let resumeCommand: String
+  private let answerCommand: AnswerCommand
   /// Of the terminal; nil where there is none.
   private let columns: Int?
 
@@ -15,8 +16,9 @@ package struct StatusView {
   /// - Parameter resumeCommand: the command line that continues the run.
   package init(
     _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool,
-    columns: Int? = nil
+    columns: Int? = nil, answerCommand: @escaping AnswerCommand = OrderVerb.plainCommand
   ) {
+    self.answerCommand = answerCommand
     self.columns = columns
     self.status = status
     self.resumeCommand = resumeCommand
@@ -45,6 +47,11 @@ package struct StatusView {
     }
     if showsAll { writeDownloads(tasks, into: &text) }
     if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
+    for task in tasks where status.plan.kind(task) == .approve && status.state(task) == .running {
+      text.add("\nanswer \(status.plan.nameString(task)): ")
+      text.addCleaned(GateText.howToAnswer(task, plan: status.plan, answerCommand))
+      text.endLine()
+    }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
       text.add("\ncontinue it: \(resumeCommand)\n")
       for task in tasks where status.waitsForRerun(task) {
@@ -204,11 +211,17 @@ package struct StatusView {
     case .handed: return "next on its worker"
     case .skipped: return status.words(record)
     case .running, .suspended:
+      if status.plan.kind(task) == .approve { return GateText.asks(task, plan: status.plan) }
       if status.plan.flags(task).contains(.interactive) { return "has the terminal" }
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
       } ?? ""
-    case .succeeded, .upToDate, .cancelled: return ""
+    case .succeeded:
+      guard status.plan.hasGates, let answer = status.history.orders.answers[task] else {
+        return ""
+      }
+      return GateText.answered(answer)
+    case .upToDate, .cancelled: return ""
     }
   }
 

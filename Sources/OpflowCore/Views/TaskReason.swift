@@ -5,7 +5,7 @@ struct TaskReason: Equatable {
     case paused, stopping, retry, needs, holdup, finally, terminal
     case resources, unknown, queue, handed
     /// It runs.
-    case running, suspended
+    case running, suspended, gate
     /// It has an end, or none, of a run that has one.
     case succeeded, reused, failed, skipped, cancelled, unstarted, interrupted, outside
     /// Why a resume took it back, and what the next one would do.

@@ -70,19 +70,19 @@ struct TaskReasons {
     }
     if let stop = orders.all.last(where: { $0.drive == drive && $0.stopsRun }) {
       reasons.append(
-        TaskReason(.stopping, "the run is being stopped, asked by \(OrderText.asker(stop.asker))"))
+        TaskReason(.stopping, "the run is being stopped, asked by \(stop.asker.text)"))
     } else if let pause = orders.pausedBy {
       reasons.append(
         TaskReason(
           .paused,
-          "the run is paused, asked by \(OrderText.asker(pause.asker)): nothing new starts until"
+          "the run is paused, asked by \(pause.asker.text): nothing new starts until"
             + " `opflow continue`"))
     }
     if let asker = orders.onHold[task] {
       reasons.append(
         TaskReason(
           .paused,
-          "it is held, asked by \(OrderText.asker(asker)), until `opflow continue` names it"))
+          "it is held, asked by \(asker.text), until `opflow continue` names it"))
     }
     let limit = status.history.limits.maxFailures ?? 0
     if limit > 0, failures.count >= limit, !plan.flags(task).contains(.finally) {
@@ -223,6 +223,12 @@ struct TaskReasons {
 
   private func running(_ task: TaskID) -> TaskReason {
     let record = status.history[task]
+    if plan.kind(task) == .approve {
+      let asks = GateText.asks(task, plan: plan)
+      return TaskReason(
+        .gate, "\(asks), for \(elapsed(task)); `opflow approve` or `opflow reject` answers it",
+        shared: asks)
+    }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
     if status.state(task) == .suspended {
       return TaskReason(.suspended, "began, and its processes stand still until it goes on")

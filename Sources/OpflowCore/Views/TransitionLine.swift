@@ -13,8 +13,20 @@ struct TransitionLine {
 
   /// What a task that starts does, in a line below.
   func writeAction(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
-    guard transition.event == .start else { return }
+    guard transition.event == .start, model.plan.kind(transition.task) != .approve else { return }
     text.add(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
+    text.endLine()
+  }
+
+  /// How a task that asks is answered, in a line below.
+  func writeAnswer(
+    _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
+    into text: inout TextBuffer
+  ) {
+    guard transition.event == .start, model.plan.kind(transition.task) == .approve else { return }
+    text.add("  ")
+    text.addCleaned(
+      GateText.howToAnswer(transition.task, plan: model.plan, heading.answerCommand))
     text.endLine()
   }
 
@@ -61,7 +73,11 @@ struct TransitionLine {
     let name = transition.task.isNone ? "run" : model.name(transition.task)
     let time = DurationText.text(microseconds: transition.outcome.usage.wallMicroseconds)
     let reason = ReasonText.text(transition, plan: model.plan)
+    let isGate = !transition.task.isNone && model.plan.kind(transition.task) == .approve
     switch transition.event {
+    case .start where isGate:
+      return palette.yellow("\(name) \(GateText.asks(transition.task, plan: model.plan))")
+    case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
     case .start: return palette.cyan("\(name) started") + attempt(transition)
     case .success:
       return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)

@@ -8,7 +8,7 @@ extension WorkerOrder {
       guard plan.tasks.contains(task.index) else { return Self.noSuchTask }
       do throws(PlanError) {
         try plan.validate(task)
-        return nil
+        return plan.kind(task) == .approve ? "it was told to run a task that asks a person" : nil
       } catch {
         return "the run's plan cannot be used: \(error.message)"
       }

@@ -22,9 +22,11 @@ struct FingerprintWriter {
     addAction(of: task)
     // An older opflow told of downloads as of commands.
     hasher.end(kind == .download && style == .relative ? .download : .run)
-    hasher.add(environment)
+    // What commands get by default says nothing of a question.
+    let isRun = kind != .approve
+    if isRun { hasher.add(environment) }
     hasher.end(.env)
-    hasher.add(path(task.settings.directory.stable))
+    if isRun { hasher.add(path(task.settings.directory.stable)) }
     hasher.end(.dir)
     if kind == .shell { hasher.add(shell) }
     hasher.end(.shell)
@@ -36,7 +38,7 @@ struct FingerprintWriter {
   private mutating func addAction(of task: borrowing TaskValues) {
     hasher.add(UInt64(task.kind.rawValue))
     switch task.kind {
-    case .shell:
+    case .shell, .approve:
       if let script = task.script { hasher.add(script.stable) }
     case .command:
       for word in task.words { hasher.add(word.stable) }

@@ -89,6 +89,8 @@ struct PlanEmitter: ~Copyable {
       entry.record.shell =
         task.own.contains(.shell) ? Self.list(task.settings.shell, &builder) : standard.shell
     case .command: entry.record.words = Self.list(task.words, &builder)
+    case .approve:
+      if let question = task.script { entry.record.script = builder.append(question.text) }
     case .download:
       if let download = task.download {
         entry.record.download = add(download, in: task.settings.directory)
@@ -300,6 +302,7 @@ struct PlanEmitter: ~Copyable {
   }
 
   private mutating func demand(of task: borrowing TaskValues) -> UInt32 {
+    if task.kind == .approve { return 0 }
     guard task.own.contains(.demands) else {
       return task.kind == .download ? standard.demand.download : standard.demand.command
     }

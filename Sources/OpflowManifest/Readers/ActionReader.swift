@@ -1,6 +1,6 @@
 internal import OpflowCore
 
-/// Reads what a task does: `run` or `download`.
+/// Reads what a task does: `run`, `download` or `approve`.
 struct ActionReader {
   let values: ValueReader
   private let commands: CommandReader
@@ -14,24 +14,34 @@ struct ActionReader {
 
   /// Reads the one action of a task.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
-    if let run = keys.key(.run), let download = keys.key(.download) {
-      let places = [run, download].map { values.document.place($0) }
-      values.mistakes.error(
-        max(places[0], places[1]), "a task has either `run` or `download`, and this one has both",
-        help: "make two tasks, one of which needs the other")
-    }
     if let node = keys[.run] { readRun(node, into: &task) }
     if let node = keys[.download] {
       task.kind = .download
       downloads.read(node, into: &task)
     }
-    if keys.key(.run) == nil, keys.key(.download) == nil, !keys.isMeant(.run),
-      !keys.isMeant(.download)
-    {
+    if let node = keys[.approve] { readQuestion(node, keys, into: &task) }
+    if keys.key(.run) != nil, keys.key(.download) == nil, keys.key(.approve) == nil { return }
+    expectOne(keys, task)
+  }
+
+  private func expectOne(_ keys: Fields<TaskKey>, _ task: TaskValues) {
+    let actions = TaskKey.actions.filter { keys.key($0) != nil }
+    if actions.count > 1 {
+      let places = actions.compactMap { keys.key($0).map { values.document.place($0) } }
+      let names = actions.map { "`\($0.name)`" }
+      let last = names[names.count - 1]
+      let list = names.dropLast().joined(separator: ", ")
       values.mistakes.error(
-        values.document.place(task.key), "task `\(task.name.string)` has nothing to do",
-        help: "give it `run` or `download`")
+        places.max() ?? values.document.place(task.key),
+        actions.count == 2
+          ? "a task has either \(list) or \(last), and this one has both"
+          : "a task has one of \(list) and \(last), and this one has all",
+        help: "make two tasks, one of which needs the other")
     }
+    guard actions.isEmpty, !TaskKey.actions.contains(where: { keys.isMeant($0) }) else { return }
+    values.mistakes.error(
+      values.document.place(task.key), "task `\(task.name.string)` has nothing to do",
+      help: "give it `run` or `download`")
   }
 
   private func readRun(_ node: Node, into task: inout TaskValues) {
@@ -51,5 +61,29 @@ struct ActionReader {
       task.words = words
     case .mapping: values.wrongType(node, subject, expected: "a string or a list of strings")
     }
+  }
+
+  /// A gate. Nothing is run for it, so what `defaults` say of that is not about it.
+  private func readQuestion(
+    _ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues
+  ) {
+    task.kind = .approve
+    if keys[.timeout] == nil { task.settings.policy.timeoutMilliseconds = 0 }
+    task.settings.policy.retryMax = 0
+    task.settings.retryCodes = []
+    task.own.insert(.policy)
+    task.flags.remove(.failWhenInterrupted)
+    for key in TaskKey.notOfGates {
+      guard let other = keys.key(key) else { continue }
+      values.mistakes.error(
+        values.document.place(other), "`\(key.name)` says nothing of a question (`approve`)",
+        help: "nothing is run for it: take `\(key.name)` away")
+    }
+    if let codes = keys[.allowFailure], values.document.kind(codes) == .sequence {
+      values.mistakes.error(
+        values.document.place(codes), "a question has no exit code that `allow_failure` could list",
+        help: "write `allow_failure: true`, or take it away")
+    }
+    task.script = values.filledString(node, Subject(TaskKey.approve))
   }
 }

@@ -42,7 +42,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive, control
+  case manual, interactive, control, approve
 
   var name: StaticString {
     switch self {
@@ -70,8 +70,18 @@ enum TaskKey: Int, SchemaKey {
     case .manual: "manual"
     case .interactive: "interactive"
     case .control: "control"
+    case .approve: "approve"
     }
   }
+
+  /// Those that say what a task does: it has one of them.
+  static let actions: [TaskKey] = [.run, .download, .approve]
+
+  /// Those that say nothing of a question.
+  static let notOfGates: [TaskKey] = [
+    .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
+    .secrets, .interactive, .control,
+  ]
 
   /// Those that are read, and refused.
   private static let later: [TaskKey] = [.inputs, .outputs]

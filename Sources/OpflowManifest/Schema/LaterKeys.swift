@@ -2,7 +2,7 @@
 /// Those that have a case in `ManifestKey` or `TaskKey` are read besides.
 enum LaterKeys {
   private static let ofTask: [StaticString] = [
-    "service", "cache", "approve", "memory_limit", "local", "jobserver",
+    "service", "cache", "memory_limit", "local", "jobserver",
     "clean",
   ]
 

@@ -107,6 +107,10 @@ extension ControlSocket {
         throw OrderRefusal(what: "a process that a task left behind cannot steer the run")
       }
       let taskName = plan.nameString(task)
+      if request.verb == .approve || request.verb == .reject {
+        throw OrderRefusal(
+          what: "\(taskName) is a task of this run, and a run does not answer its own questions")
+      }
       guard plan.flags(task).contains(.control) else {
         throw OrderRefusal(
           what: "\(taskName) is a task of this run, and may steer it with `control: true` only")

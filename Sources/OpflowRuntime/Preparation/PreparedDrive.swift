@@ -22,6 +22,8 @@ package struct PreparedDrive: ~Copyable {
   var arguments: TaskArguments?
   /// What was asked for in earlier drives.
   var orders: OrderRecords?
+  /// See `Entering`.
+  var approved: Set<TaskID> = []
   /// What is journaled first.
   var opening: [JournalEntry] = []
   private let manifestPath: String
@@ -84,6 +86,7 @@ package struct PreparedDrive: ~Copyable {
       entering.priorities = orders.priorities
       entering.orders = orders.counts
     }
+    entering.approved = approved
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,

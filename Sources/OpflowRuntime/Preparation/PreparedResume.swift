@@ -199,6 +199,7 @@ package struct PreparedResume {
     drive.values = request.values
     drive.arguments = request.arguments
     drive.orders = history.orders
+    drive.approved = decision.approved(plan, history, request)
     drive.warnings = warnings
     if let unremoved {
       drive.warnings.append(

@@ -125,8 +125,8 @@ final class WorkerLauncher {
           words.append(plan.text(word))
         }
       }
-    case .download:
-      throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, not downloads")
+    case .download, .approve:
+      throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, and nothing else")
     }
     if let arguments, arguments.task == task {
       for word in arguments.words { words.append(word) }

@@ -28,6 +28,7 @@ enum FuzzPlan {
       size += Int(plan.policy(task).stopSignal)
       switch plan.kind(task) {
       case .shell: size += plan.script(task).count
+      case .approve: size += plan.question(task).count
       case .command: for word in plan.words(task) { size += plan.text(word).count }
       case .download: size += plan.download(task).sources.count
       }
@@ -71,6 +72,7 @@ enum FuzzPlan {
       size += Int(truncatingIfNeeded: plan.fingerprint(task).whole & 1)
       switch plan.kind(task) {
       case .shell: size += plan.script(task).count
+      case .approve: size += plan.question(task).count
       case .command: for word in plan.words(task) { size += plan.text(word).count }
       case .download:
         size += plan.download(task).sources.count + plan.downloadTarget(task).count

@@ -17,6 +17,7 @@ enum PlanSeed {
       e: { run: x, manual: true, if: "env.HOME" }
       i: { run: x, interactive: true }
       k: { run: x, control: true }
+      q: { approve: "Go on?", needs: a, timeout: 1h, allow_failure: true }
     """,
     """
     tasks:

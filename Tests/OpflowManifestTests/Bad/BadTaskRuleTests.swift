@@ -119,6 +119,27 @@ struct BadTaskRuleTests {
       "tasks:\n  a:\n    control: true\n    download: { url: 'http://x/y', to: y }",
       "3:14: a download cannot have `control`"),
     BadManifest(
+      "a command that asks", task: "run: x\napprove: Sure?",
+      "4:5: a task has either `run` or `approve`, and this one has both"),
+    BadManifest(
+      "a question that says nothing", task: "approve: ' '",
+      "3:14: `approve` is empty"),
+    BadManifest(
+      "a question in a list", task: "approve: [Sure?]",
+      "3:14: `approve` must be a string, not a list"),
+    BadManifest(
+      "a question with an environment", task: "approve: Sure?\nenv: { A: b }",
+      "4:5: `env` says nothing of a question (`approve`)"),
+    BadManifest(
+      "a question that is tried again", task: "approve: Sure?\nretry: 3",
+      "4:5: `retry` says nothing of a question (`approve`)"),
+    BadManifest(
+      "a question with exit codes", task: "approve: Sure?\nallow_failure: [1]",
+      "4:20: a question has no exit code that `allow_failure` could list"),
+    BadManifest(
+      "a question at the end of all", task: "approve: Sure?\nfinally: true",
+      "4:5: `finally` says nothing of a question (`approve`)"),
+    BadManifest(
       "control that is no answer", task: "run: x\ncontrol: 1",
       "4:14: `control` must be true or false, not `1`"),
     BadManifest(

@@ -1,0 +1,74 @@
+/// Tasks that a person ends: those that may ask, and those that do. No worker has them, they take nothing,
+/// and what stands in front of a queue keeps none of them from asking.
+struct Gates {
+  struct Open {
+    let since: Instant
+    /// When it has waited too long; nil where it waits for as long as it takes.
+    var deadline: Instant?
+  }
+
+  /// What came of one, for those who come too late.
+  struct Answer {
+    let verb: OrderVerb
+    let asker: OrderAsker
+  }
+
+  /// In the order in which they came to be ready.
+  private(set) var ready: [TaskID] = []
+  private(set) var open: [TaskID: Open] = [:]
+  private(set) var answers: [TaskID: Answer] = [:]
+  /// Answered in an earlier drive, which died before the task had its end.
+  private var approved: Set<TaskID>
+  private var suspendedAt: Instant?
+
+  init(approved: Set<TaskID>) { self.approved = approved }
+
+  var isEmpty: Bool { ready.isEmpty && open.isEmpty }
+
+  mutating func enqueue(_ task: TaskID) { ready.append(task) }
+
+  mutating func removeReady() -> [TaskID] {
+    defer { ready.removeAll() }
+    return ready
+  }
+
+  mutating func removeFirstReady() -> TaskID? { ready.isEmpty ? nil : ready.removeFirst() }
+
+  mutating func removeReady(_ task: TaskID) { ready.removeAll { $0 == task } }
+
+  /// - Returns: whether it was approved before.
+  mutating func ask(_ task: TaskID, timeoutMilliseconds: UInt64, at now: Instant) -> Bool {
+    let deadline =
+      timeoutMilliseconds > 0
+      ? now.advanced(byMilliseconds: Int64(clamping: timeoutMilliseconds)) : nil
+    open[task] = Open(since: now, deadline: deadline)
+    return approved.remove(task) != nil
+  }
+
+  mutating func close(_ task: TaskID) -> Open? { open.removeValue(forKey: task) }
+
+  mutating func note(_ answer: Answer, of task: TaskID) { answers[task] = answer }
+
+  /// The first moment at which one has waited too long.
+  var nextDeadline: Instant? {
+    open.isEmpty || suspendedAt != nil ? nil : open.values.lazy.compactMap(\.deadline).min()
+  }
+
+  func overdue(at now: Instant) -> [TaskID] {
+    if open.isEmpty || suspendedAt != nil { return [] }
+    return open.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys
+      .sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// The run stands still, and so does their time.
+  mutating func suspend(at now: Instant) { suspendedAt = now }
+
+  mutating func proceed(at now: Instant) {
+    guard let since = suspendedAt else { return }
+    suspendedAt = nil
+    for task in open.keys {
+      guard let deadline = open[task]?.deadline else { continue }
+      open[task]?.deadline = deadline.advanced(byNanoseconds: now.nanoseconds - since.nanoseconds)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/// Gates: how they come to ask, and how they end.
+extension Scheduler {
+  func isGate(_ task: TaskID) -> Bool { plan.hasGates && plan.kind(task) == .approve }
+
+  /// Lets those ask that may.
+  mutating func openGates(at now: Instant, into actions: inout [EngineStep]) {
+    // One after the other: what ends at once may hold back the next.
+    while let task = gates.removeFirstReady() {
+      graph.set(task, .running)
+      attempt[task.index] += 1
+      startedAny = true
+      noteRead(by: task)
+      actions.append(
+        .tell(.transition(Transition(.start, task, attempt: attempt[task.index]))))
+      let isApproved = gates.ask(
+        task, timeoutMilliseconds: plan.policy(task).timeoutMilliseconds, at: now)
+      if isApproved { closeGate(task, .approved, at: now, into: &actions) }
+    }
+  }
+
+  enum GateEnd {
+    case approved
+    case rejected(by: OrderAsker)
+    case timeout
+    /// By an order about it.
+    case cancelled
+    /// With the run.
+    case stopped(StopReason)
+  }
+
+  mutating func closeGate(
+    _ task: TaskID, _ end: GateEnd, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    if let open = gates.close(task) { self.end(task, open, end, at: now, into: &actions) }
+  }
+
+  private mutating func end(
+    _ task: TaskID, _ open: Gates.Open, _ end: GateEnd, at now: Instant,
+    into actions: inout [EngineStep]
+  ) {
+    graph.mark(task, .ran)
+    var outcome = Outcome(status: .unknown)
+    outcome.usage.wallMicroseconds = max(0, now.nanoseconds - open.since.nanoseconds) / 1000
+    var transition = Transition(.failure, task)
+    transition.attempt = attempt[task.index]
+    transition.outcome = outcome
+    let read = takeRead(by: task)
+    switch end {
+    case .approved:
+      transition.event = .success
+      transition.outcome.status = .success
+      transition.fingerprint = plan.fingerprint(task)
+      transition.with = read
+      settle(task, as: .succeeded, transition, into: &actions)
+    case .rejected(let asker):
+      transition.outcome.reason = .rejected
+      transition.what = asker.text
+      failGate(task, transition, having: read, into: &actions)
+    case .timeout:
+      transition.outcome.reason = .timeout
+      failGate(task, transition, having: read, into: &actions)
+    case .cancelled:
+      transition.event = .cancel
+      transition.outcome.reason = .stopped(.cancel)
+      cancelled += 1
+      settle(task, as: .cancelled, transition, into: &actions)
+    case .stopped(let reason):
+      transition.event = .cancel
+      transition.outcome.reason = .stopped(reason)
+      settle(task, as: .cancelled, transition, into: &actions)
+    }
+  }
+
+  private mutating func failGate(
+    _ task: TaskID, _ failure: Transition, having read: UInt64?, into actions: inout [EngineStep]
+  ) {
+    var transition = failure
+    transition.allowed = plan.allowsFailure(task, .unknown, transition.outcome.reason)
+    if transition.allowed {
+      transition.fingerprint = plan.fingerprint(task)
+      transition.with = read
+    }
+    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+  }
+
+  /// What may not go on any more asks no longer; it asks again when it may.
+  mutating func withdrawGates(into actions: inout [EngineStep]) {
+    for task in gates.removeReady() { offer(task) }
+    // While the run stops they are cancelled.
+    if phase.stopCause != nil { return }
+    for task in gates.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !mayStart(task) {
+      _ = gates.close(task)
+      _ = takeRead(by: task)
+      var transition = Transition(.interrupt, task, reason: .revoked)
+      transition.attempt = attempt[task.index]
+      attempt[task.index] -= 1
+      graph.set(task, .waiting)
+      actions.append(.tell(.transition(transition)))
+      becomeReady(task)
+    }
+  }
+
+  mutating func stopGates(at now: Instant, into actions: inout [EngineStep]) {
+    for task in gates.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      closeGate(task, .stopped(phase.stopReason), at: now, into: &actions)
+    }
+  }
+
+  mutating func answerGates(
+    _ tasks: [TaskID], _ verb: OrderVerb, of asker: OrderAsker, at now: Instant,
+    into actions: inout [EngineStep]
+  ) {
+    // All of them, before the first end has an effect on others.
+    let closed = tasks.compactMap { task in gates.close(task).map { (task, $0) } }
+    for (task, open) in closed {
+      gates.note(Gates.Answer(verb: verb, asker: asker), of: task)
+      end(
+        task, open, verb == .approve ? .approved : .rejected(by: asker), at: now, into: &actions)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// Gates in words for people: what they ask, how that is answered, and who did.
+enum GateText {
+  /// The question, its first line only and at most 200 characters of it.
+  static func question(_ task: TaskID, plan: Plan) -> String { ActionText.text(task, plan: plan) }
+
+  /// `asks: QUESTION`
+  static func asks(_ task: TaskID, plan: Plan) -> String { "asks: \(question(task, plan: plan))" }
+
+  /// `opflow approve ID, or opflow reject ID`
+  static func howToAnswer(_ task: TaskID, plan: Plan, _ command: AnswerCommand) -> String {
+    let name = plan.nameString(task)
+    return "\(command(.approve, name)), or \(command(.reject, name))"
+  }
+
+  /// `approved by opflow approve (pid 12)`
+  static func answered(_ answer: OrderRecords.Answer) -> String {
+    "\(answer.verb == .approve ? "approved" : "rejected") by \(CleanText.string(answer.asker.text))"
+  }
+}
+
+/// The command line by which a person answers a gate, from its verb and the task's id.
+package typealias AnswerCommand = @Sendable (OrderVerb, String) -> String
+
+extension OrderVerb {
+  /// The command line where the run is found without being told where it is.
+  @Sendable
+  package static func plainCommand(_ verb: OrderVerb, _ task: String) -> String {
+    "opflow \(verb.rawValue) \(ActionText.quoted(task))"
+  }
+}
