@@ -4,7 +4,7 @@ internal import OpflowCore
 enum Flag: CaseIterable {
   case set, only, skip, resume, rerun
   case maxParallel, maxFailures, keepGoing, dryRun
-  case ifRunning
+  case ifRunning, watchFiles
   case output, quiet, verbose, json, color
   case durability, workers
   case follow, run, waitFor
@@ -56,6 +56,10 @@ enum Flag: CaseIterable {
       FlagRow(
         "if-running", in: .limits, "while another run of the group is live (default: `if_running`)",
         takes: .word(IfRunning.self) { $0.ifRunning = $1 })
+    case .watchFiles:
+      FlagRow(
+        "watch", in: .other, "after the end wait for changes of the manifest, and go on",
+        takes: .nothing { $0.watchesFiles = true })
     case .dryRun:
       FlagRow(
         "dry-run", "n", in: .selection, "show what would run, as `opflow plan`; write nothing",

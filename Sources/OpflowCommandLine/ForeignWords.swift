@@ -56,7 +56,10 @@ enum ForeignWords {
     ("log", "`opflow logs` prints what tasks printed"),
     ("output", "`opflow logs` prints what tasks printed"),
     ("tail", "`opflow logs -f` follows what tasks print"),
-    ("watch", "`opflow logs -f` follows what tasks print, `opflow status` shows where they stand"),
+    (
+      "watch",
+      "`opflow run --watch` goes on when the manifest changes, `opflow logs -f` follows what tasks print"
+    ),
     ("attach", "`opflow logs -f` follows what tasks print"),
     ("man", "`opflow help COMMAND` tells all about a command"),
   ]

@@ -38,6 +38,8 @@ package struct Invocation: Equatable, Sendable {
   package var capacities: [UInt32] = []
   package var maxFailures: UInt32?
   package var ifRunning: IfRunning?
+  /// Of `run`: after the end it waits for changes.
+  package var watchesFiles = false
   package var output: OutputMode?
   package var json = false
   /// More than the usual: commands as they start, all tasks of a status.

@@ -26,6 +26,12 @@ enum RunRules {
     }
     if invocation.command == .resume { return }
     try checkArguments(invocation)
+    if invocation.watchesFiles, invocation.isDryRun {
+      throw Complaint("--watch is for a run, and --dry-run does not run anything")
+    }
+    if invocation.watchesFiles, invocation.file == "-" {
+      throw Complaint("--watch: a manifest from standard input does not change")
+    }
     if !invocation.rerun.isEmpty, !invocation.resumesNewest {
       throw Complaint(
         "--rerun is for a run that is there: `opflow resume --rerun SEL`, or add --resume;"

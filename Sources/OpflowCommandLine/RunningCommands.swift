@@ -7,7 +7,7 @@ extension CommandRow {
       words: .manifestAndTasks(handsOn: true),
       flags: [
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
-        .dryRun,
+        .dryRun, .watchFiles,
         .output, .quiet, .verbose, .json, .color, .durability, .workers, .file, .directory,
         .stateDirectory,
       ],
@@ -26,6 +26,9 @@ extension CommandRow {
           words of a list. It belongs to the run, and a resume hands it on again.
 
           \(HelpPhrases.selector)
+
+          With --watch it stays after the end, and resumes the run whenever the manifest or a file that this
+          names has other contents: what changed runs again, and what failed. Ctrl-C leaves.
 
           Exit codes: 0 all went well, 1 a task failed, 2 wrong use, 3 the manifest is wrong, 4 the journal
           is damaged, 5 another process holds the run, 70 an internal error, 74 an I/O error, 129, 130 and

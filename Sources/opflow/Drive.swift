@@ -11,17 +11,20 @@ enum Drive {
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
     let heading = heading(drive, arguments)
-    let runs = drive.manifestRuns
+    let (runs, folder) = (drive.manifestRuns, drive.folder)
+    let watch = arguments.watchesFiles ? drive.watch() : nil
+    let code: Int32
     do throws(CoordinatorError) {
-      let code = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
+      code = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
       CleanCommand.afterRun(runs, arguments)
-      return code
     } catch {
       // Not as other complaints are told: nobody may be there who reads it.
       let complaint = CommandError(.io, error.what, error.errno)
       try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
       throw CommandError(.io, verbatim: "")
     }
+    guard let watch else { return code }
+    return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
   }
 
   private static func progress(_ arguments: Invocation, _ console: Console) -> ProgressOptions {

@@ -39,7 +39,10 @@ enum ResumeCommand {
     var prepared = try prepare(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
-      return code
+      guard arguments.watchesFiles else { return code }
+      let watch = prepared.watch()
+      _ = consume lock
+      return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
     }
     let group = prepared.group(RunRequest(arguments))
     if !isInGroup, group.ifRunning != .allow {

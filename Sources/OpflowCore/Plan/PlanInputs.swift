@@ -144,6 +144,14 @@ extension Plan {
     return inputs.key == key ? inputs : nil
   }
 
+  /// The paths of the files that it was compiled from, the manifest's first.
+  package var filesRead: [String] { files.map(string) }
+
+  /// The patterns that names of files were looked for by, each with where it begins.
+  package var patternsRead: [(pattern: String, folder: String)] {
+    globs.map { (string($0.pattern), string($0.folder)) }
+  }
+
   /// What expressions read of the inherited environment, with the values that it has now.
   package func environmentRead(
     _ variable: (String) -> String?

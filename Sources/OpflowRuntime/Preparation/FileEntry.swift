@@ -16,6 +16,16 @@ enum FileEntry {
     }.map { String(path($0)) }
   }
 
+  /// The hashes by absolute path.
+  static func hashes(of entries: [String], from folder: String) -> [String: String] {
+    var hashes: [String: String] = [:]
+    for entry in entries {
+      let path = String(path(entry))
+      hashes[path.hasPrefix("/") ? path : "\(folder)/\(path)"] = String(hash(entry))
+    }
+    return hashes
+  }
+
   static func hash(_ entry: String) -> Substring { entry.prefix { $0 != " " } }
   private static func path(_ entry: String) -> Substring { entry.drop { $0 != " " }.dropFirst() }
 }

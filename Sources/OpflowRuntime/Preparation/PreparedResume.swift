@@ -78,6 +78,10 @@ package struct PreparedResume {
       asked: asked.ifRunning)
   }
 
+  var runFolder: RunFolder { folder }
+  /// What the plan was compiled from, as the journal keeps it.
+  var files: [String] { entry.files }
+
   /// How each task enters the scheduler. Made on demand, as all that follows: a resume that finds
   /// nothing to run does without.
   package var initial: [InitialState] { decision.initialStates(request) }

@@ -60,9 +60,11 @@ final class LiveProcess {
     Glibc.kill(-pid, signal)
   }
 
-  /// Goes on reading until standard error holds `text`.
-  func waitForError(_ text: String) throws {
-    try pump(until: { self.errorText.contains(text) }, for: "`\(text)` on standard error")
+  /// Goes on reading until standard error holds `text`, so many times.
+  func waitForError(_ text: String, times: Int = 1) throws {
+    try pump(
+      until: { self.errorText.components(separatedBy: text).count > times },
+      for: "`\(text)` on standard error")
   }
 
   /// Goes on reading until standard error has so many lines.

@@ -1,0 +1,142 @@
+internal import OpflowCore
+package import OpflowSystem
+
+/// Waits until what a run's plan was made of is another: the manifest, the files that it names, and which
+/// files fit its patterns.
+///
+/// What the system tells of folders only says when to look. Contents decide, so that a file that is
+/// written again as it was is no change; and since not every file system tells anything, it is looked
+/// now and then without being told.
+package struct ManifestWatch: ~Copyable {
+  private let run: RunFolder
+  /// What there was when it was looked last, by path and by pattern; nil for what was not there.
+  private var seen: [String: String?]
+  /// So that nothing is read again of which the system says that it is the same.
+  private var statuses: [String: FileStatus] = [:]
+  private var patterns: [(pattern: String, folder: String)] = []
+
+  private static let patienceNanoseconds: Int64 = 2_000_000_000
+  /// Who writes several files, or one in pieces, is given that long for the next.
+  private static let restNanoseconds: Int64 = 50_000_000
+
+  /// - Parameter files: the files of the drive that begins, as the journal has them: what is another by
+  ///   now has changed since they were read.
+  init(_ run: RunFolder, _ plan: Plan, files: [String]) {
+    self.run = run
+    seen = [:]
+    follow(plan, files)
+  }
+
+  /// After a further drive, the plan of which may be made of other files.
+  package mutating func followPlan() {
+    guard let plan = try? run.openPlan(), let history = try? run.readRunHistory() else { return }
+    follow(plan, history.files)
+  }
+
+  private mutating func follow(_ plan: Plan, _ files: [String]) {
+    let hashes = FileEntry.hashes(of: files, from: plan.string(plan.manifest.folder))
+    patterns = plan.patternsRead
+    var known: [String: String?] = [:]
+    for path in plan.filesRead {
+      if let before = seen[path] {
+        known.updateValue(before, forKey: path)
+        continue
+      }
+      let now = hash(path)
+      // What is gone was taken from the run's folder, and is no change.
+      known.updateValue(now == nil ? nil : hashes[path] ?? now, forKey: path)
+    }
+    for (pattern, folder) in patterns {
+      let name = Self.name(pattern, folder)
+      known.updateValue(seen[name] ?? Self.names(pattern, folder), forKey: name)
+    }
+    seen = known
+  }
+
+  /// How many files it looks at.
+  package var fileCount: Int { seen.count - patterns.count }
+
+  /// The paths of what has changed since the last look; a pattern where other files fit it.
+  package mutating func takeChanges() -> [String] {
+    var changed: [String] = []
+    for (path, before) in seen where !Self.isName(path) {
+      let now = hash(path)
+      if now == before { continue }
+      seen.updateValue(now, forKey: path)
+      changed.append(path)
+    }
+    for (pattern, folder) in patterns {
+      let name = Self.name(pattern, folder)
+      let now = Self.names(pattern, folder)
+      if seen[name] == .some(now) { continue }
+      seen.updateValue(now, forKey: name)
+      changed.append(pattern)
+    }
+    return changed.sorted()
+  }
+
+  /// Returns when something may have changed, at once when it has since the last call.
+  package mutating func wait() throws(Errno) {
+    var folders: Set<String> = []
+    for path in seen.keys where !Self.isName(path) { folders.insert(Path.parent(of: path)) }
+    for (_, folder) in patterns { folders.insert(folder) }
+    // Where none can be watched, time passes alone.
+    let there = folders.filter { Path.isDirectory($0) }.sorted()
+    guard let watch = try? FolderWatch(there) else {
+      var nothing = PollSet(slots: 0)
+      _ = try nothing.wait(nanoseconds: Self.patienceNanoseconds)
+      return
+    }
+    var folderWatch = watch
+    // What changed before the watch was there is seen by this look.
+    if hasChanged { return }
+    try folderWatch.wait(nanoseconds: Self.patienceNanoseconds)
+    var nothing = PollSet(slots: 0)
+    _ = try nothing.wait(nanoseconds: Self.restNanoseconds)
+  }
+
+  private var hasChanged: Bool {
+    mutating get {
+      for (path, before) in seen where !Self.isName(path) && hash(path) != before { return true }
+      return false
+    }
+  }
+
+  private mutating func hash(_ path: String) -> String? {
+    guard let status = try? Path.status(path), status.kind == .file else {
+      statuses[path] = nil
+      return nil
+    }
+    if let before = seen[path], before != nil, statuses[path] == status { return before }
+    guard let hash = try? FileHash.planKey(path).description else { return nil }
+    statuses[path] = status
+    return hash
+  }
+
+  /// No path has a NUL in it.
+  private static func name(_ pattern: String, _ folder: String) -> String {
+    "\0\(folder)\0\(pattern)"
+  }
+  private static func isName(_ key: String) -> Bool { key.utf8.first == 0 }
+
+  private static func names(_ pattern: String, _ folder: String) -> String? {
+    (try? FileNames.fitting(pattern, in: folder).get()).map {
+      PlanInputs.FoundNames.hash(of: $0).description
+    }
+  }
+}
+
+extension PreparedResume {
+  /// The same of a run in which nothing is left to do.
+  package func watch() -> ManifestWatch { ManifestWatch(runFolder, plan, files: files) }
+}
+
+extension PreparedDrive {
+  /// Looks at what its plan was made of.
+  package func watch() -> ManifestWatch {
+    var files: [String] = []
+    for case .open(let entry) in opening { files = entry.files }
+    for case .resume(let entry) in opening { files = entry.files }
+    return ManifestWatch(folder, plan, files: files)
+  }
+}
