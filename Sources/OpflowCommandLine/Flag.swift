@@ -7,7 +7,7 @@ enum Flag: CaseIterable {
   case ifRunning, watchFiles
   case output, quiet, verbose, json, color
   case durability, workers
-  case follow, run, waitFor
+  case follow, stay, run, waitFor
   case keep, olderThan, showRemoval
   case file, directory, stateDirectory
   case help
@@ -96,6 +96,10 @@ enum Flag: CaseIterable {
       FlagRow(
         "follow", "f", in: .shown, "go on as more is printed, until it ends",
         takes: .nothing { $0.follows = true })
+    case .stay:
+      FlagRow(
+        "watch", in: .shown, "stay, and show it as `opflow run` does, until the run ends",
+        takes: .nothing { $0.watches = true })
     case .run:
       FlagRow(
         "run", in: .place, "of that run: its id, the start of one, or a manifest",

@@ -45,6 +45,8 @@ package struct Invocation: Equatable, Sendable {
   /// More than the usual: commands as they start, all tasks of a status.
   package var verbose = false
   package var follows = false
+  /// `--watch` of `status`
+  package var watches = false
   package var durability: Durability = .group
   /// Of `clean`: how many runs of each manifest stay.
   package var keep: UInt32?

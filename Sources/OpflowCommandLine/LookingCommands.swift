@@ -4,16 +4,37 @@ extension CommandRow {
     CommandRow(
       group: .looking, meaning: "where a run stands, also while it runs",
       words: .run,
-      flags: [.json, .verbose, .color, .directory, .stateDirectory]
+      flags: [.stay, .output, .quiet, .json, .verbose, .color, .directory, .stateDirectory],
+      rule: checkWatch
     ) {
       CommandHelp(
         summary: "Show where a run stands, also while it runs.",
-        description: HelpPhrases.run,
+        description: """
+          With --watch it stays, and shows the run on standard error as the process that drives it does:
+          live on a terminal, in lines elsewhere, with the same --output. Ctrl-C leaves the run alone, with
+          exit code 0. When the run ends it tells the summary and exits with the run's code, or with 137
+          when the run died.
+
+          \(HelpPhrases.run)
+          """,
         examples: """
             opflow status                     the newest run
             opflow status -v ci.yaml          every task of the newest run of ci.yaml
             opflow status --json | jq .counts
+            opflow status --watch             until it ends; Ctrl-C leaves it alone
           """)
+    }
+  }
+
+  /// What holds between the flags of `status`.
+  private static func checkWatch(_ invocation: inout Invocation) throws(Complaint) {
+    if invocation.watches, invocation.json {
+      throw Complaint(
+        "--json tells where the run stands once, and --watch stays: one of them. The transitions of a run"
+          + " are those of `opflow run --json`, or of `opflow journal export`")
+    }
+    if !invocation.watches, invocation.output != nil {
+      throw Complaint("--output and -q are for --watch: without it, status shows a table")
     }
   }
 

@@ -8,17 +8,9 @@ extension Coordinator {
   func show(_ transition: Transition) {
     let task = transition.task
     if let loan, loan.task == task, transition.event != .start { endLoan() }
-    if transition.event == .start {
-      outputs.begin(task, attempt: transition.attempt)
-    } else if !task.isNone {
-      removeValues(of: transition)
-      outputs.end(
-        transition, follows: progress.followsOutput,
-        tailBytes: progress.tailBytes(for: transition), room: { progress.outputRoom }
-      ) { task, piece in progress.take(piece, of: task) }
-    }
+    if transition.event != .start, !task.isNone { removeValues(of: transition) }
     downloads.running.apply(transition, plan: plan)
-    progress.transition(transition, atMilliseconds: wall)
+    display.show(transition, atMilliseconds: wall)
     if transition.event == .start, plan.hasInteractive, plan.flags(task).contains(.interactive) {
       lendTerminal(to: task)
     }
@@ -26,7 +18,7 @@ extension Coordinator {
 
   /// A worker has begun with a task that it was handed ahead.
   func showStart(_ task: TaskID, attempt: Int32) {
-    progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
+    display.showStart(task, attempt: attempt, atMilliseconds: wall)
   }
 
   // MARK: - The journal

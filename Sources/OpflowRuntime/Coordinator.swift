@@ -32,8 +32,8 @@ package final class Coordinator {
   var links: [WorkerLink?] = []
   /// Those of them that are on their way to be gone.
   var ending: [WorkerLink] = []
-  var progress: ProgressOutput
-  var outputs: TaskOutputFiles
+  let display: DriveDisplay
+  var progress: ProgressOutput { display.progress }
   var downloads: DownloadNotes
   /// nil where the run's folder can have no socket.
   var control: ControlSocket?
@@ -101,14 +101,12 @@ package final class Coordinator {
     }
     self.journal = journal
     do throws(Errno) {
-      progress = try ProgressOutput(
-        view: ProgressView(
-          options: request.progress, plan: request.plan, heading: request.heading))
-      try watch.add(progress.rawDescriptor, .coordinator, Place.view)
+      display = try DriveDisplay(
+        request.folder, request.plan, request.progress, request.heading)
+      try watch.add(display.progress.rawDescriptor, .coordinator, Place.view)
     } catch {
       throw CoordinatorError("cannot set up the view of the run", error)
     }
-    outputs = TaskOutputFiles(folder: request.folder, plan: request.plan)
     downloads = DownloadNotes(folder: request.folder, plan: request.plan)
   }
 
@@ -167,8 +165,7 @@ package final class Coordinator {
   /// When there is something to do, if nothing happens before.
   private var nextWake: Instant? {
     let wakes = [
-      engine.nextWake, progress.nextWake,
-      progress.followsOutput ? outputs.nextWake : nil, dismissalDeadline, nextGiveUp,
+      engine.nextWake, display.nextWake, dismissalDeadline, nextGiveUp,
       control?.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
@@ -202,11 +199,7 @@ package final class Coordinator {
   /// Does what is to be done, then shows it.
   private func endTurn() {
     performSteps()
-    if progress.followsOutput {
-      outputs.follow(at: Self.now, room: { progress.outputRoom }) { task, piece in
-        progress.take(piece, of: task)
-      }
-    }
+    display.follow(at: Self.now)
     downloads.write(at: Self.now)
     progress.flush(at: Self.now)
   }

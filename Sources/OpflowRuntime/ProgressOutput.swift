@@ -48,6 +48,8 @@ final class ProgressOutput {
   /// Readable when more can be written; call `takeNotice` and `flush` then.
   var rawDescriptor: Int32 { notice.rawValue }
 
+  /// Somebody may read what it writes.
+  var isRead: Bool { errors.isOpen }
   var followsOutput: Bool { view.followsOutput && errors.isOpen }
   var outputRoom: Int { view.outputRoom }
   var nextWake: Instant? { nextTick }
@@ -57,6 +59,20 @@ final class ProgressOutput {
   }
 
   func begin(atMilliseconds wall: Int64) { view.begin(atMilliseconds: wall) }
+  /// The drive goes on already.
+  ///
+  /// - Parameter last: gives the last bytes that a task has printed.
+  func join(
+    _ history: RunModel, atMilliseconds wall: Int64,
+    last: (Int, TaskID, TaskOutputFiles.Sink) -> Void
+  ) {
+    view.join(history, atMilliseconds: wall)
+    for failure in view.joinedFailures(history) {
+      last(view.tailBytes(for: failure), failure.task) { task, piece in take(piece, of: task) }
+      view.joinFailure(failure)
+    }
+    view.endJoin(atMilliseconds: wall)
+  }
   func transition(_ transition: Transition, atMilliseconds wall: Int64) {
     view.transition(transition, atMilliseconds: wall)
   }

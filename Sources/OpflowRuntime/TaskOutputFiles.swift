@@ -56,6 +56,25 @@ struct TaskOutputFiles {
     running[task] = OpenLog(offset: offset)
   }
 
+  /// A try runs already: what it prints from now on is wanted, and the line that it is in whole.
+  mutating func join(_ task: TaskID) {
+    let log = OpenLog(offset: 0)
+    running[task] = log
+    guard let size = open(log, task) else { return }
+    log.offset = max(0, size - Int64(buffer.count))
+    guard let bytes = read(log) else { return }
+    let line = bytes.lastIndex(of: Field.lineFeed).map { $0 + 1 }
+    log.offset += Int64((line ?? bytes.count) - bytes.count)
+  }
+
+  /// Gives the last bytes that a task has printed.
+  func last(_ count: Int, of task: TaskID, _ sink: Sink) {
+    let log = OpenLog(offset: 0)
+    guard let size = open(log, task) else { return }
+    log.offset = max(0, size - Int64(count))
+    while let bytes = read(log) { sink(task, .tail(bytes)) }
+  }
+
   /// A try ended: gives what was not given yet, as far as there is room, and then its last bytes.
   ///
   /// - Parameters:

@@ -10,7 +10,8 @@ enum Drive {
     _ drive: consuming PreparedDrive, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
-    let heading = heading(drive, arguments)
+    let heading = heading(
+      drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed, arguments.view)
     let (runs, folder) = (drive.manifestRuns, drive.folder)
     let watch = arguments.watchesFiles ? drive.watch() : nil
     let code: Int32
@@ -27,7 +28,7 @@ enum Drive {
     return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
   }
 
-  private static func progress(_ arguments: Invocation, _ console: Console) -> ProgressOptions {
+  static func progress(_ arguments: Invocation, _ console: Console) -> ProgressOptions {
     var options = ProgressOptions(mode: Console.mode(arguments))
     options.json = arguments.json
     options.color = console.colorsError
@@ -39,18 +40,17 @@ enum Drive {
     return options
   }
 
-  private static func heading(
-    _ drive: borrowing PreparedDrive, _ arguments: Invocation
+  static func heading(
+    _ folder: RunFolder, _ plan: Plan, _ initial: [InitialState], isResumed: Bool,
+    _ view: ViewArguments
   ) -> ProgressHeading {
-    let (folder, plan) = (drive.folder, drive.plan)
-    let (run, logs) = (folder.id.description, ShownPath(arguments.view).text(folder.logs))
+    let (run, logs) = (folder.id.description, ShownPath(view).text(folder.logs))
     var heading = ProgressHeading(
-      run: run, initial: drive.initial,
-      resumeCommand: CommandText.about(folder, "resume", [run], arguments.view),
-      logsCommand: CommandText.about(folder, "logs", ["--run", run], arguments.view)
+      run: run, initial: initial,
+      resumeCommand: CommandText.about(folder, "resume", [run], view),
+      logsCommand: CommandText.about(folder, "logs", ["--run", run], view)
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
-    heading.isResumed = drive.isResumed
-    let view = arguments.view
+    heading.isResumed = isResumed
     heading.answerCommand = { CommandText.about(folder, $0.rawValue, [$1], view) }
     return heading
   }

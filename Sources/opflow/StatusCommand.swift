@@ -8,6 +8,7 @@ enum StatusCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
+    if arguments.watches { return try watch(folder, arguments, console) }
     let run = try RunLookup.reading { () throws(RunFolderError) in
       try ReadRun(folder, keepingDetails: true)
     }
@@ -37,5 +38,27 @@ enum StatusCommand {
       try Console.write(view.text())
     }
     return ExitCode.success.rawValue
+  }
+
+  /// `--watch`: the view that the process which drives the run has of it, until the run ends.
+  private static func watch(
+    _ folder: RunFolder, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    let end: RunViewer.End
+    do throws(RunFolderError) {
+      let viewer = try RunViewer(folder, Drive.progress(arguments, console)) {
+        Drive.heading(folder, $0, $1, isResumed: $2, arguments.view)
+      }
+      end = try viewer.view()
+    } catch {
+      guard Path.isMissing(folder.path) else { throw CommandError(error) }
+      throw CommandError(.removed(run: folder.id.description))
+    }
+    switch end {
+    case .left(nil), .unread: return ExitCode.success.rawValue
+    case .left(let signal?): return 128 + signal.rawValue
+    case .closed(let close): return close.exitCode
+    case .died: return WaitCommand.died(folder, arguments)
+    }
   }
 }

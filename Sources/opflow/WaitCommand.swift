@@ -48,7 +48,7 @@ enum WaitCommand {
 
   private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }
 
-  private static func died(_ folder: RunFolder, _ arguments: Invocation) -> Int32 {
+  static func died(_ folder: RunFolder, _ arguments: Invocation) -> Int32 {
     let resume = CommandText.about(folder, "resume", [folder.id.description], arguments.view)
     Console.complain(
       "opflow: run \(folder.id) died: the process that drove it is gone, and wrote no end."

@@ -122,6 +122,10 @@ import Testing
     status.run = "2026"
     status.json = true
     #expect(try parse("status --json 2026") == status)
+    status.json = false
+    status.watches = true
+    status.output = .quiet
+    #expect(try parse("status --watch -q 2026") == status)
     var logs = Invocation(.logs)
     logs.tasks = ["a", "b*"]
     logs.run = "r"

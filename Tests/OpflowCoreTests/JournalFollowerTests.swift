@@ -100,6 +100,62 @@ import Testing
     }
   }
 
+  @Test func `who comes to a drive that goes on knows what who saw it begin does`() throws {
+    for seed in Self.seeds {
+      var run = try RandomRun(seed: seed)
+      for _ in 0..<run.random.below(100) { run.step() }
+      let plan = run.plan
+      var follower = JournalFollower(plan: plan, keepingDetails: true)
+      try run.bytes.withUnsafeBytes { try follower.read(growing: $0) }
+      let entered = EnteredDrive.states(follower.model, plan)
+      // These drives keep what no resume does.
+      for index in plan.tasks where follower.model[TaskID(index)].state != .cancelled {
+        let isKept = entered[index] != .run
+        try #require(isKept == !run.included.contains(TaskID(index)), "seed \(seed), \(index)")
+      }
+      let scope = DriveScope(
+        plan.tasks.map { run.included.contains(TaskID($0)) ? .run : .succeeded })
+      var joined = DriveModel(plan: plan, scope: scope, joining: follower.model)
+      try expect(joined, run, seed: seed)
+      // As far as the drive goes, each line does to it what the engine's word does.
+      for _ in 0..<40 {
+        let drives = follower.model.drives
+        run.step()
+        var isOther = false
+        try run.bytes.withUnsafeBytes { bytes in
+          let new = UnsafeRawBufferPointer(rebasing: bytes[follower.offset...])
+          try follower.read(growing: new) { line, model in
+            isOther = isOther || model.drives != drives
+            guard !isOther, case .transition(let transition) = line.entry(plan: plan) else {
+              return
+            }
+            joined.apply(transition, atMilliseconds: line.milliseconds)
+            let (begun, sequence) = model.begun
+            if sequence == line.sequence {
+              joined.apply(
+                Transition(.start, begun, attempt: model[begun].attempts),
+                atMilliseconds: line.milliseconds)
+            }
+          }
+        }
+        if isOther { break }
+        try expect(joined, run, seed: seed)
+      }
+    }
+  }
+
+  private func expect(_ joined: DriveModel, _ run: RandomRun, seed: UInt64) throws {
+    try #require(joined.checkInvariants() == nil, "seed \(seed)")
+    try #require(joined.counts == run.live.counts, "seed \(seed)")
+    try #require(
+      Set(joined.interrupted) == Set(run.live.interrupted), "seed \(seed), \(run.bytes.count)")
+    for task in run.plan.tasks.map({ TaskID($0) }) where run.included.contains(task) {
+      try #require(
+        joined.state(task) == run.live.state(task),
+        "seed \(seed), \(run.plan.nameString(task)) at \(run.bytes.count)")
+    }
+  }
+
   private func damage(_ file: inout [UInt8], from first: Int, _ random: inout SplitMix64) {
     let place = first + random.below(file.count - first)
     let end = min(place + 1 + random.below(200), file.count)

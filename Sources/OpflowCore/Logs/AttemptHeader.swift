@@ -14,4 +14,16 @@ package enum AttemptHeader {
     guard bytes.dropFirst(skipped).starts(with: header) else { return bytes }
     return UnsafeRawBufferPointer(rebasing: bytes[(skipped + header.count)...])
   }
+
+  /// What follows the header, where it is a line of the bytes: the end of a log, with more than one try in it.
+  static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
+    let header = Array(line(attempt).utf8)
+    var start = bytes.startIndex
+    while start < bytes.endIndex {
+      if bytes[start...].starts(with: header) { return Array(bytes[(start + header.count)...]) }
+      guard let end = bytes[start...].firstIndex(of: Field.lineFeed) else { break }
+      start = end + 1
+    }
+    return bytes
+  }
 }

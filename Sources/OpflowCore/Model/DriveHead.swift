@@ -21,4 +21,7 @@ struct DriveHead: Sendable {
 
   /// A crash within the head is no loss: nothing had been started, and nothing is missing.
   var isIncomplete: Bool { missing > 0 && seen < expected }
+
+  /// More of its lines are to come, as far as nothing is lost.
+  var isOpen: Bool { missing == 0 && seen < expected && expected != .max }
 }

@@ -42,6 +42,26 @@ package struct DriveModel {
     }
   }
 
+  /// A drive that goes on already, as its journal tells it.
+  package init(plan: Plan, scope: DriveScope, joining history: RunModel) {
+    self.init(plan: plan, scope: scope)
+    beganMilliseconds = history.driveMilliseconds
+    hasOutput = history.hasStarts
+    orders = history.orders
+    for task in plan.tasks.lazy.map({ TaskID($0) })
+    where scope.selected.contains(task) && !scope.reused.contains(task) {
+      let record = history[task]
+      if record.state == .waiting, record.isInterrupted,
+        record.startSequence > history.driveSequence
+      {
+        interrupted.append(task)
+      }
+      move(task, to: record.state, atMilliseconds: record.startedMilliseconds)
+      if let report = history.details.downloads[task]?.report { downloads.add(report) }
+    }
+    running.sort { history[$0.task].startSequence < history[$1.task].startSequence }
+  }
+
   var total: Int { scope.selected.count }
   var reused: Int { scope.reused.count }
   /// Tasks that have their end, reused ones included.
@@ -71,20 +91,25 @@ package struct DriveModel {
     guard !task.isNone, task.index < states.count else { return }
     let old = states[task.index]
     let new = transition.state(after: old)
-    states[task.index] = new
-    counts.move(from: old, to: new)
     if transition.outcome.usage.outputBytes > 0 { hasOutput = true }
     if transition.event == .success, let report = transition.fetch?.report {
       downloads.add(report)
-    }
-    if !legs.isEmpty, let family = plan.family(of: task) {
-      legs[family.index].running += (new.isRunning ? 1 : 0) - (old.isRunning ? 1 : 0)
-      legs[family.index].ended += (new.isTerminal ? 1 : 0) - (old.isTerminal ? 1 : 0)
     }
     if old == .waiting, new != .waiting, !interrupted.isEmpty {
       interrupted.removeAll { $0 == task }
     }
     if transition.cutsShort { interrupted.append(task) }
+    move(task, to: new, atMilliseconds: now)
+  }
+
+  private mutating func move(_ task: TaskID, to new: TaskState, atMilliseconds now: Int64) {
+    let old = states[task.index]
+    states[task.index] = new
+    counts.move(from: old, to: new)
+    if !legs.isEmpty, let family = plan.family(of: task) {
+      legs[family.index].running += (new.isRunning ? 1 : 0) - (old.isRunning ? 1 : 0)
+      legs[family.index].ended += (new.isTerminal ? 1 : 0) - (old.isTerminal ? 1 : 0)
+    }
     follow(task, from: old, to: new, atMilliseconds: now)
   }
 

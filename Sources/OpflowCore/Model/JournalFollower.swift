@@ -22,11 +22,16 @@ package struct JournalFollower: Sendable {
   /// How much of the file is folded: where the bytes begin that are wanted next.
   package var offset: Int { place.offset }
 
+  /// Called with each line, and the model as it is after that.
+  package typealias EachLine = (JournalLine, RunModel) -> Void
+
   /// Folds what a journal that grows has from `offset` on, which may end within a line.
-  package mutating func read(growing bytes: UnsafeRawBufferPointer) throws(JournalError) {
+  package mutating func read(
+    growing bytes: UnsafeRawBufferPointer, each: EachLine? = nil
+  ) throws(JournalError) {
     // A line that is not ended yet may be part of another one.
     guard let end = bytes.lastIndex(of: Field.lineFeed) else { return }
-    _ = try fold(UnsafeRawBufferPointer(rebasing: bytes[...end]))
+    _ = try fold(UnsafeRawBufferPointer(rebasing: bytes[...end]), each)
   }
 
   /// Folds all that a journal has from `offset` on: a last line counts without its line feed too.
@@ -34,16 +39,23 @@ package struct JournalFollower: Sendable {
   /// - Returns: what reading found in the whole of it besides lines.
   @discardableResult
   package mutating func read(
-    toEnd bytes: UnsafeRawBufferPointer
+    toEnd bytes: UnsafeRawBufferPointer, each: EachLine? = nil
   ) throws(JournalError) -> JournalRecovery {
-    bytes.isEmpty && offset > 0 ? place.recovery : try fold(bytes)
+    bytes.isEmpty && offset > 0 ? place.recovery : try fold(bytes, each)
   }
 
   private mutating func fold(
-    _ bytes: UnsafeRawBufferPointer
+    _ bytes: UnsafeRawBufferPointer, _ each: EachLine?
   ) throws(JournalError) -> JournalRecovery {
     var reader = try JournalReader(bytes, from: place)
-    model.apply(&reader, plan: plan)
+    if let each {
+      while let line = reader.next() {
+        model.apply(line, plan: plan)
+        each(line, model)
+      }
+    } else {
+      model.apply(&reader, plan: plan)
+    }
     place = reader.place
     return reader.recovery
   }

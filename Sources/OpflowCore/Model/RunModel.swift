@@ -15,6 +15,11 @@ package struct RunModel: Sendable {
   /// Since the epoch, of the first and of the last line.
   package private(set) var openedMilliseconds: Int64 = 0
   package private(set) var lastMilliseconds: Int64 = 0
+  /// Since the epoch, when the newest drive began; the last line before that, where its first one is lost.
+  package private(set) var driveMilliseconds: Int64 = 0
+  /// The task that a worker began with last of what it was handed ahead, by the line with that SEQ, which
+  /// ended the one before it.
+  package private(set) var begun: (task: TaskID, sequence: UInt64) = (.none, 0)
   /// How many drives the run had, those whose first line is lost included.
   package private(set) var drives = 0
   /// The newest drive stands still, coordinator and all, until it is continued by a signal.
@@ -135,6 +140,8 @@ package struct RunModel: Sendable {
   /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
   /// an earlier one.
   var driveSequence: UInt64 { head.sequence }
+  /// The newest drive is still telling what it takes back of earlier results.
+  package var isInHead: Bool { head.isOpen }
   /// The manifest's files, likewise.
   package var files: [String] { resume?.files ?? open?.files ?? [] }
 
@@ -211,6 +218,7 @@ package struct RunModel: Sendable {
     case .open:
       open = line.open
       openedMilliseconds = line.milliseconds
+      driveMilliseconds = line.milliseconds
       drives = 1
       hasArguments = open?.arguments.isEmpty == false
       if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
@@ -221,6 +229,7 @@ package struct RunModel: Sendable {
       if drive > drives + 1 { distrust(before: line.sequence) }
       drives = Swift.max(drive, drives + 1)
       head = DriveHead(sequence: line.sequence, expected: entry.withdrawn)
+      driveMilliseconds = line.milliseconds
       gone.forget(entry.removed)
       resume = entry
       selections.append(DriveSelection(only: entry.only, skip: entry.skip))
@@ -260,6 +269,7 @@ package struct RunModel: Sendable {
       head = DriveHead()
     }
     drives = drive
+    driveMilliseconds = lastMilliseconds
     resume = nil
     close = nil
     beginDrive()
@@ -323,6 +333,7 @@ package struct RunModel: Sendable {
     case .success:
       guard let next = handed.popFirst(of: records[task.index].worker) else { return }
       records[next.index].begin(line)
+      begun = (next, line.sequence)
     case .interrupt, .failure, .cancel, .retry:
       handed.remove(task, of: records[task.index].worker)
     case .start, .skip, .pause, .proceed, .resume: break

@@ -110,8 +110,7 @@ package struct ResumeDecision: Sendable {
     return states
   }
 
-  private static func initialState(leaving state: TaskState, _ reason: SkipReason?) -> InitialState
-  {
+  static func initialState(leaving state: TaskState, _ reason: SkipReason?) -> InitialState {
     switch state {
     case .succeeded, .upToDate, .failedAllowed: .leftDone
     case .skipped: reason?.isUpstream ?? false ? .leftUpstream : .excluded
@@ -120,8 +119,7 @@ package struct ResumeDecision: Sendable {
     }
   }
 
-  private static func initialState(keeping state: TaskState, _ reason: SkipReason?) -> InitialState
-  {
+  static func initialState(keeping state: TaskState, _ reason: SkipReason?) -> InitialState {
     switch state {
     case .succeeded: .succeeded
     case .upToDate: .upToDate

@@ -27,6 +27,10 @@ struct GroupProgress: ProgressRenderer {
     HeadingLine(palette: palette).write(heading, model, into: &text)
   }
 
+  func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
+    stillRunning.tell(model, atMilliseconds: now, into: &text)
+  }
+
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {

@@ -26,6 +26,10 @@ struct LineProgress: ProgressRenderer {
     HeadingLine(palette: palette).write(heading, model, into: &text)
   }
 
+  func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
+    stillRunning.tell(model, atMilliseconds: now, into: &text)
+  }
+
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
   ) {

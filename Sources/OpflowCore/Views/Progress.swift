@@ -2,7 +2,7 @@
 /// standard output out. Pure; the caller takes bytes whenever there is somebody to take them. What
 /// waits for that is bounded, and of what a live view shows only the newest frame is made.
 ///
-/// Order of calls: `begin`, then `transition`, `output`, `warning` and `tick` as things happen, `end`.
+/// Order of calls: `begin`, or `join` for a drive that goes on already, then `transition`, `output`, `warning` and `tick` as things happen, `end`.
 /// What is wanted of a try's output is given before the transition that ends it.
 package struct ProgressView {
   /// Whether `output` is wanted, as tasks print.
@@ -80,6 +80,54 @@ package struct ProgressView {
     }
   }
 
+  /// The drive goes on already: what became of its tasks so far is taken in, and not told. Failures are, by
+  /// `joinFailure`.
+  package mutating func join(_ history: RunModel, atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    model = DriveModel(plan: model.plan, scope: model.scope, joining: history)
+    // The first frame is due at once.
+    live?.begin(atMilliseconds: 0)
+    live?.pass(toMilliseconds: now)
+    renderer.begin(model, into: &text)
+    settle()
+  }
+
+  /// The failures of a drive that goes on already, as far as a summary has room for them, the oldest first.
+  package func joinedFailures(_ history: RunModel) -> [Transition] {
+    var failed = model.plan.tasks.map { TaskID($0) }.filter {
+      model.state($0) == .failed && !model.scope.stillFailed.contains($0)
+    }
+    failed.sort { history[$0].settleSequence < history[$1].settleSequence }
+    return failed.prefix(FailureList.maxDetailed).map { task in
+      let record = history[task]
+      var outcome = Outcome(status: record.status, reason: record.why?.endReason)
+      outcome.usage.wallMicroseconds = record.wallMicroseconds
+      return Transition(
+        .failure, task, attempt: record.attempts, outcome: outcome,
+        what: history.details.complaints[task] ?? "", left: nil, fetch: nil)
+    }
+  }
+
+  /// One of those. The end of its output is given before.
+  package mutating func joinFailure(_ transition: Transition) {
+    var kept = takeTail(transition)
+    if transition.attempt > 1 {
+      kept = AttemptHeader.dropped(before: kept, attempt: transition.attempt)
+    }
+    tell(transition, kept: kept)
+  }
+
+  /// All failures are told: tells what waits for a person, and, where no frame does, what runs.
+  package mutating func endJoin(atMilliseconds now: Int64) {
+    if model.plan.hasGates {
+      for gate in model.running.map(\.task) where model.plan.kind(gate) == .approve {
+        tell(Transition(.start, gate, attempt: 1), kept: [])
+      }
+    }
+    renderer.join(model, atMilliseconds: now, into: &text)
+    settle()
+  }
+
   package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
     nowMilliseconds = now
     let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
@@ -98,7 +146,11 @@ package struct ProgressView {
       laterTries[transition.task] = nil
       endLine(of: transition.task)
     }
-    let kept = transition.endsTry ? takeTail(transition) : []
+    tell(transition, kept: transition.endsTry ? takeTail(transition) : [])
+    live?.pass(toMilliseconds: now)
+  }
+
+  private mutating func tell(_ transition: Transition, kept: [UInt8]) {
     renderer.transition(transition, kept: kept, model, into: &text)
     settle()
     if transition.event == .failure, !transition.allowed {
@@ -107,7 +159,6 @@ package struct ProgressView {
           transition: transition, tail: LastLines.of(kept, count: Self.failureLines),
           toldLines: errors.lineCount))
     }
-    live?.pass(toMilliseconds: now)
   }
 
   /// How far a running download is.

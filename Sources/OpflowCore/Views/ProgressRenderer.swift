@@ -11,6 +11,10 @@ protocol ProgressRenderer {
 
   mutating func begin(_ model: DriveModel, into text: inout TextBuffer)
 
+  /// A drive that goes on already was begun with: tells what runs, unless a frame does.
+  mutating func join(
+    _ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer)
+
   /// `kept`: the last bytes of output, where the transition ends a try.
   mutating func transition(
     _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer)
@@ -40,6 +44,8 @@ extension ProgressRenderer {
   var showsTails: Bool { false }
   var tellsTime: Bool { false }
   var tellsOrders: Bool { true }
+
+  func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {}
 
   func outputLine(
     _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: DriveModel,
@@ -86,6 +92,12 @@ struct StillRunning {
     guard now - last >= Self.silenceMilliseconds, !model.running.isEmpty else { return }
     toldMilliseconds = now
     self.toldLines = toldLines + 1
+    tell(model, atMilliseconds: now, into: &text)
+  }
+
+  /// What runs, in a line.
+  func tell(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
+    if model.running.isEmpty { return }
     let names = model.running.prefix(Self.maxNames).map { running in
       let elapsed = DurationText.text(milliseconds: now - running.startedMilliseconds)
       return "\(model.name(running.task)) (\(elapsed))"

@@ -26,6 +26,30 @@ package struct FollowedJournal {
 
   package var model: RunModel { follower.model }
 
+  /// Folds what is new, and hands on each line of that.
+  ///
+  /// - Parameters:
+  ///   - toEnd: nobody writes it, so a last line counts without its line feed too.
+  ///   - each: not called for what is read anew, from the beginning.
+  /// - Returns: whether it was read anew.
+  package mutating func look(
+    toEnd: Bool, each: (JournalLine, RunModel) -> Void
+  ) throws(RunFolderError) -> Bool {
+    var isAnew = false
+    try look { follower, bytes throws(JournalError) in
+      isAnew = follower.offset == 0
+      try withoutActuallyEscaping(each) { each throws(JournalError) in
+        let each = isAnew ? nil : each
+        if toEnd {
+          _ = try follower.read(toEnd: bytes, each: each)
+        } else {
+          try follower.read(growing: bytes, each: each)
+        }
+      }
+    }
+    return isAnew
+  }
+
   /// Folds what is new in a journal that is being written.
   ///
   /// - Returns: whether there was anything.

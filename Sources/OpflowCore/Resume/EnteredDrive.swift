@@ -1,0 +1,55 @@
+/// How each task entered the newest drive of a run, as the journal tells it later: for who comes to a drive
+/// that goes on already.
+///
+/// What ended on a line before the drive and was not taken back is a result that the drive keeps, or
+/// leaves alone; what the drive is about besides is to be run.
+package enum EnteredDrive {
+  package static func states(_ history: RunModel, _ plan: Plan) -> [InitialState] {
+    let ofRun = RunScope.of(history, plan)
+    let asked = history.selections.last ?? DriveSelection(only: [], skip: [])
+    // A resume without `--only` of its own is about all that the run is about.
+    let isWhole = history.drives > 1 && asked.only == history.only
+    let selected = isWhole ? ofRun : selection(asked, history, plan)?.included
+    let skippedOnce = skippedOnce(asked, history, plan)
+    return plan.tasks.map { index in
+      let task = TaskID(index)
+      let record = history[task]
+      let isEarlier = record.settleSequence > 0 && record.settleSequence < history.driveSequence
+      if selected?.contains(task) ?? true {
+        guard isEarlier else { return .run }
+        if record.state == .skipped, record.why?.skipReason == .skipOption,
+          skippedOnce?.contains(task) == true
+        {
+          return .leftOpen
+        }
+        return ResumeDecision.initialState(keeping: record.state, record.why?.skipReason)
+      }
+      guard history.drives > 1, ofRun?.contains(task) ?? true else { return .excluded }
+      return ResumeDecision.initialState(
+        leaving: record.isChanged ? .waiting : record.state, record.why?.skipReason)
+    }
+  }
+
+  private static func selection(
+    _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
+  ) -> Selection? {
+    try? Selection(
+      tasks: RunScope.fitting(history.tasks, plan), only: RunScope.fitting(asked.only, plan),
+      skip: RunScope.fitting(asked.skip, plan), of: plan)
+  }
+
+  /// What the drive skips, and the run does not; nil for nothing.
+  private static func skippedOnce(
+    _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
+  ) -> TaskSet? {
+    if history.drives < 2 || asked.skip == history.skip { return nil }
+    guard let skipped = selection(asked, history, plan)?.skipped else { return nil }
+    let always = RunScope.skipped(by: history, plan)
+    var once = TaskSet(taskCount: plan.taskCount)
+    for task in plan.tasks.lazy.map({ TaskID($0) })
+    where skipped.contains(task) && !always.contains(task) {
+      once.insert(task)
+    }
+    return once
+  }
+}

@@ -1,0 +1,65 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What people see of a drive: what happens, and what its tasks print. Whoever drives the run shows it with
+/// this, and so does who follows its journal (`RunViewer`).
+final class DriveDisplay {
+  let progress: ProgressOutput
+  private var outputs: TaskOutputFiles
+
+  init(
+    _ folder: RunFolder, _ plan: Plan, _ options: ProgressOptions, _ heading: ProgressHeading
+  ) throws(Errno) {
+    progress = try ProgressOutput(
+      view: ProgressView(options: options, plan: plan, heading: heading))
+    outputs = TaskOutputFiles(folder: folder, plan: plan)
+  }
+
+  /// When there is something to show, if nothing happens before.
+  var nextWake: Instant? {
+    let wakes = [progress.nextWake, progress.followsOutput ? outputs.nextWake : nil]
+    return wakes.compactMap { $0 }.min()
+  }
+
+  /// The drive goes on already, and this is what is known of it.
+  func join(_ history: RunModel, _ plan: Plan, atMilliseconds wall: Int64) {
+    progress.join(history, atMilliseconds: wall) { count, task, sink in
+      outputs.last(count, of: task, sink)
+    }
+    for task in plan.tasks.lazy.map({ TaskID($0) }) {
+      switch history[task].state {
+      case .running, .suspended: outputs.join(task)
+      case .handed: outputs.begin(task, attempt: history[task].attempts)
+      case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+        break
+      }
+    }
+  }
+
+  /// Shows what became of a task. A start ahead is shown when its worker begins with it.
+  func show(_ transition: Transition, atMilliseconds wall: Int64) {
+    let task = transition.task
+    if transition.event == .start {
+      outputs.begin(task, attempt: transition.attempt)
+    } else if !task.isNone {
+      outputs.end(
+        transition, follows: progress.followsOutput,
+        tailBytes: progress.tailBytes(for: transition), room: { progress.outputRoom }
+      ) { task, piece in progress.take(piece, of: task) }
+    }
+    progress.transition(transition, atMilliseconds: wall)
+  }
+
+  /// A worker has begun with a task that it was handed ahead.
+  func showStart(_ task: TaskID, attempt: Int32, atMilliseconds wall: Int64) {
+    progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
+  }
+
+  /// Reads on in what tasks print, where that is shown as it comes.
+  func follow(at now: Instant) {
+    guard progress.followsOutput else { return }
+    outputs.follow(at: now, room: { progress.outputRoom }) { task, piece in
+      progress.take(piece, of: task)
+    }
+  }
+}

@@ -1,0 +1,239 @@
+package import OpflowCore
+package import OpflowSystem
+
+/// The view of a run that another process drives, as that process shows it: fed by the run's journal
+/// instead of by the engine, it only reads, and what it does never slows the run.
+///
+/// It begins with what the journal tells so far, folded and not told one by one; from there on each line
+/// that comes is shown as the process that wrote it shows it. Whenever it cannot go on line by line, it begins
+/// anew in the same way: when a resume makes a further drive of the run, perhaps of another plan, and when
+/// the journal is another file by now.
+package final class RunViewer {
+  package enum End {
+    /// Somebody wants no more of it; by that signal, but for Ctrl-C.
+    case left(Signal?)
+    /// Nobody reads it any more.
+    case unread
+    /// The run has ended, and its summary is told.
+    case closed(CloseEntry)
+    /// The process that drove the run is gone, and wrote no end.
+    case died
+  }
+
+  /// What it is to be called, and how each task entered it: the words above a drive.
+  package typealias Heading = (_ plan: Plan, _ initial: [InitialState], _ isResumed: Bool) ->
+    ProgressHeading
+
+  private let folder: RunFolder
+  private let options: ProgressOptions
+  private let heading: Heading
+  private let signals: SignalDescriptor
+  private var watch: RunWatch
+  private var plan: Plan
+  private var journal: FollowedJournal
+  /// Of the newest drive; nil until that has begun.
+  private var display: DriveDisplay?
+  /// The number of the drive that is shown.
+  private var drive = 0
+  /// When downloads were looked for last.
+  private var lookedForDownloads = Instant(nanoseconds: 0)
+  private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
+
+  /// From one look at the journal to the next: half of what a frame takes.
+  private static let restNanoseconds: Int64 = 50_000_000
+  /// The process that drives the run tells it no more often.
+  private static let downloadMilliseconds: Int64 = 500
+
+  package init(
+    _ folder: RunFolder, _ options: ProgressOptions, heading: @escaping Heading
+  ) throws(RunFolderError) {
+    self.folder = folder
+    self.options = options
+    self.heading = heading
+    signals = try doing("wait for", folder.path) { () throws(Errno) in
+      try Dispositions.ignore(.pipe)
+      return try SignalDescriptor(Coordinator.watchedSignals())
+    }
+    watch = RunWatch(folder, watching: [folder.path])
+    plan = try folder.openPlan()
+    journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
+  }
+
+  /// Shows the run until it ends, or nobody wants to see more of it.
+  package func view() throws(RunFolderError) -> End {
+    while true {
+      let began = Coordinator.now
+      let isHeld = try RunFolderLock.isHeld(folder)
+      try look(isHeld)
+      if !isHeld {
+        if let close = journal.model.close { return end(close) }
+        // Unless a resume has begun between the two looks.
+        if try !RunFolderLock.isHeld(folder) { return leave(.died) }
+      }
+      if let end = try pause(since: began) { return leave(end) }
+    }
+  }
+
+  // MARK: - Looking
+
+  private func look(_ isHeld: Bool) throws(RunFolderError) {
+    var isOver = false
+    let isAnew: Bool
+    do throws(RunFolderError) {
+      isAnew = try journal.look(toEnd: !isHeld) { line, model in
+        // What is of another drive is for a view of its own, and may be of another plan.
+        if model.drives != drive { isOver = true }
+        if !isOver, let display { show(line, model, display) }
+      }
+    } catch {
+      // Its first line is about to be written.
+      guard isHeld, case .journal(_, .empty) = error, display == nil else { throw error }
+      return
+    }
+    let model = journal.model
+    if isAnew || isOver || model.drives != drive { endDrive() }
+    if display == nil { try join(isHeld) }
+    if isHeld { showDownloads() }
+  }
+
+  private func show(_ line: JournalLine, _ model: RunModel, _ display: DriveDisplay) {
+    switch line.entry(plan: plan) {
+    case .transition(let transition):
+      display.show(transition, atMilliseconds: line.milliseconds)
+      let (begun, sequence) = model.begun
+      if sequence == line.sequence {
+        display.showStart(begun, attempt: model[begun].attempts, atMilliseconds: line.milliseconds)
+      }
+    case .order(let order): display.progress.order(order, atMilliseconds: line.milliseconds)
+    case .open, .resume, .close, .worker, nil: break
+    }
+  }
+
+  /// How far downloads are is in no journal.
+  private func showDownloads() {
+    guard let display, plan.hasDownloads else { return }
+    let now = Coordinator.now
+    guard now >= lookedForDownloads.advanced(byMilliseconds: Self.downloadMilliseconds) else {
+      return
+    }
+    lookedForDownloads = now
+    let told = folder.readProgress(plan: plan)
+    for (task, entry) in told.sorted(by: { $0.key.index < $1.key.index })
+    where toldDownloads[task] != entry && journal.model[task].attempts == entry.attempt {
+      display.progress.download(
+        task, entry.progress, atMilliseconds: entry.progress.toldMilliseconds)
+    }
+    toldDownloads = told
+  }
+
+  // MARK: - Drives
+
+  /// Begins with the newest drive, once all is known that it begins with.
+  private func join(_ isHeld: Bool) throws(RunFolderError) {
+    var model = journal.model
+    if let key = model.resume?.planKey ?? model.open?.planKey, key != plan.key.description {
+      plan = try folder.openPlan()
+      journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
+      _ = try journal.look(toEnd: !isHeld) { _, _ in }
+      model = journal.model
+    }
+    // Of a run that is held, the end is that of the drive before, or the process is about to leave.
+    if model.open == nil || isHeld && (model.close != nil || model.isInHead) { return }
+    let heading = heading(plan, EnteredDrive.states(model, plan), model.drives > 1)
+    let new = try doing("show", folder.path) { () throws(Errno) in
+      try DriveDisplay(folder, plan, options, heading)
+    }
+    new.join(
+      model, plan, atMilliseconds: isHeld ? Clock.wallMilliseconds : model.lastMilliseconds)
+    display = new
+    drive = model.drives
+    toldDownloads = [:]
+  }
+
+  /// Another drive has begun, or the journal is another one.
+  private func endDrive() {
+    guard let display else { return }
+    self.display = nil
+    display.progress.leaveTerminal()
+    _ = finish(display, atOnce: true)
+  }
+
+  // MARK: - Ending
+
+  private func end(_ close: CloseEntry) -> End {
+    guard let display else { return .closed(close) }
+    display.progress.close(close, atMilliseconds: journal.model.lastMilliseconds)
+    if let end = finish(display, atOnce: false) { return end }
+    return .closed(close)
+  }
+
+  private func leave(_ end: End) -> End {
+    display?.progress.giveUp()
+    return end
+  }
+
+  /// Writes what is left; how that was ended before.
+  private func finish(_ display: DriveDisplay, atOnce: Bool) -> End? {
+    var left: End?
+    display.progress.end(atOnce: atOnce, signals: signals.rawValue) {
+      left = takeSignals()
+      return left != nil
+    }
+    return left
+  }
+
+  // MARK: - Waiting
+
+  /// Waits until there may be more, and shows what time shows; how it is to end instead.
+  private func pause(since began: Instant) throws(RunFolderError) -> End? {
+    // To look at a million tasks again and again must not take a whole processor.
+    let took = Coordinator.now.nanoseconds - began.nanoseconds
+    let rested = Coordinator.now.nanoseconds + max(Self.restNanoseconds, 9 * took)
+    while true {
+      if let end = takeSignals() { return end }
+      var now = Coordinator.now
+      display?.progress.takeNotice()
+      display?.follow(at: now)
+      display?.progress.flush(at: now)
+      if let display, !display.progress.isRead { return .unread }
+      now = Coordinator.now
+      let wake = max(0, (display?.nextWake?.nanoseconds ?? .max) - now.nanoseconds)
+      let others = [signals.rawValue, display?.progress.rawDescriptor ?? -1]
+      if now.nanoseconds >= rested {
+        try watch.wait(others, atMostNanoseconds: wake)
+        return takeSignals()
+      }
+      var poll = PollSet(slots: 2)
+      for (slot, other) in others.enumerated() { poll.set(slot, other) }
+      _ = try doing("wait for", folder.path) { () throws(Errno) in
+        try poll.wait(nanoseconds: min(wake, rested - now.nanoseconds))
+      }
+    }
+  }
+
+  /// Acts on the signals that came; how it is to end by them.
+  private func takeSignals() -> End? {
+    while let (signal, sender) = (try? signals.next()) ?? nil {
+      switch signal {
+      case .interrupt: return .left(nil)
+      case .terminate, .hangup: return .left(signal)
+      case .terminalStop: suspend(askedBy: sender)
+      case .proceed: display?.progress.returnToTerminal()
+      case .windowChange: display?.progress.resize()
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// Stops this process alone; the run goes on.
+  private func suspend(askedBy sender: Int32) {
+    let isKey = sender == 0
+    // A key stops nobody whom no shell would continue.
+    if isKey, ProcessGroup.isOrphaned { return }
+    display?.progress.leaveTerminal()
+    // A process may always stop itself.
+    try? ProcessID.stopSelf(asJob: isKey)
+    display?.progress.returnToTerminal()
+  }
+}
