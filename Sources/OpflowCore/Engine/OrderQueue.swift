@@ -16,6 +16,12 @@ struct OrderQueue {
   private var entries: [Entry] = []
   /// Those that were obeyed, with how many tasks each held for.
   private var known: [OrderID: Int]
+  /// The last ones that were refused in this drive, with why: who asks again is told the same.
+  private var refusals: [OrderID: String] = [:]
+  private var refused: [OrderID] = []
+  private var nextRefused = 0
+
+  private static let mostRefusals = 1024
 
   init(known: [OrderID: Int]) { self.known = known }
 
@@ -45,6 +51,17 @@ struct OrderQueue {
 
   /// Of an order that was obeyed: of how many tasks.
   func count(of id: OrderID) -> Int? { known[id] }
+
+  /// Of an order that was refused.
+  func refusal(of id: OrderID) -> String? { refusals.isEmpty ? nil : refusals[id] }
+
+  mutating func note(refusal what: String, of id: OrderID) {
+    guard refusals.updateValue(what, forKey: id) == nil else { return }
+    if refused.count < Self.mostRefusals { return refused.append(id) }
+    refusals[refused[nextRefused]] = nil
+    refused[nextRefused] = id
+    nextRefused = (nextRefused + 1) % Self.mostRefusals
+  }
 
   mutating func note(_ id: OrderID, count: Int) { known[id] = count }
 }

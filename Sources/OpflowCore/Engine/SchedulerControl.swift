@@ -8,6 +8,10 @@ extension Scheduler {
         answer(.done(count: count), into: &actions)
         continue
       }
+      if let what = orders.refusal(of: order.id) {
+        answer(.refused(what: what), into: &actions)
+        continue
+      }
       if entry.fenced == nil {
         if let fault = faultOfRun(order) {
           answer(.refused(what: fault), into: &actions)
@@ -23,6 +27,7 @@ extension Scheduler {
   private mutating func answer(_ answer: OrderAnswer, into actions: inout [EngineStep]) {
     let entry = orders.removeFirst()
     actions.append(.answer(entry.client, entry.order.id, answer))
+    if case .refused(let what) = answer { orders.note(refusal: what, of: entry.order.id) }
     for task in entry.fenced ?? [] { graph.unmark(task, .fenced) }
     for task in entry.fenced ?? [] { letGo(task) }
   }

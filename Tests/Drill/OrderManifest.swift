@@ -1,0 +1,59 @@
+/// A graph of short tasks, of which some fail whenever they run and some ask a person, and what a run of it
+/// comes to in the end, worked out without one.
+struct OrderManifest {
+  enum Kind { case runs, fails, asks }
+
+  private(set) var needs: [[Int]] = []
+  private(set) var kinds: [Kind] = []
+  private var sleeps: [Int] = []
+  private var wantsPlace: [Bool] = []
+
+  init(tasks: Int, _ random: inout DrillNumbers) {
+    for index in 0..<tasks {
+      let count = index == 0 ? 0 : [0, 0, 1, 1, 2, 3][random.below(6)]
+      let first = max(0, index - 40)
+      needs.append(Set((0..<count).map { _ in first + random.below(index - first) }).sorted())
+      kinds.append(
+        random.below(100) == 0 ? .fails : random.below(60) == 0 ? .asks : .runs)
+      sleeps.append([0, 0, 1, 1, 5, 20, 60][random.below(7)])
+      wantsPlace.append(random.below(10) == 0)
+    }
+  }
+
+  var count: Int { needs.count }
+
+  /// Each try leaves a line at its begin and one at its end, each in one write.
+  var text: String {
+    var text = "max_parallel: 8\nmax_failures: 0\nresources: { db: 3 }\ntasks:\n"
+    for (index, list) in needs.enumerated() {
+      text += "  t\(index):\n    needs: [\(list.map { "t\($0)" }.joined(separator: ", "))]\n"
+      switch kinds[index] {
+      case .asks: text += "    approve: \"May t\(index)?\"\n"
+      case .runs, .fails:
+        let sleep =
+          sleeps[index] == 0 ? "" : "sleep 0.0\(sleeps[index] < 10 ? "0" : "")\(sleeps[index]); "
+        text +=
+          "    run: 'echo \"s t\(index) $$\" >> tries; \(sleep)echo \"e t\(index) $$\" >> tries"
+        text += kinds[index] == .fails ? "; exit 3'\n" : "'\n"
+        if wantsPlace[index] { text += "    resources: { db: 1 }\n" }
+      }
+    }
+    return text
+  }
+
+  /// The states of all tasks when everything was tried that could be, and every question was approved.
+  ///
+  /// - Parameter skipped: tasks that an order skipped.
+  func ends(skipped: Set<Int>) -> [String] {
+    var ends: [String] = []
+    var lacks: [Bool] = []
+    for (index, list) in needs.enumerated() {
+      let isSkipped = skipped.contains(index)
+      let lacksNeed = !isSkipped && list.contains { ends[$0] == "failed" || lacks[$0] }
+      lacks.append(lacksNeed)
+      ends.append(
+        isSkipped || lacksNeed ? "skipped" : kinds[index] == .fails ? "failed" : "succeeded")
+    }
+    return ends
+  }
+}

@@ -1,0 +1,13 @@
+import Drill
+import Foundation
+import Testing
+
+/// A sample of `scripts/soak orders`.
+struct OrderDrillTests {
+  @Test func `a run that is asked for anything while it is killed ends as it has to`() throws {
+    var drill = try OrderDrill(
+      program: Program.path, seed: 1, tasks: 400, orders: 150, parent: NSTemporaryDirectory())
+    try drill.run()
+    #expect(drill.obeyed > 0)
+  }
+}
