@@ -224,7 +224,9 @@ package struct OrderDrill {
     let states = try states()
     for (index, kind) in manifest.kinds.enumerated() where kind == .runs {
       let name = Substring("t\(index)")
-      if states[index] == "succeeded", ended[name] == nil { throw finding("\(name) succeeded and did not run") }
+      if states[index] == "succeeded", ended[name] == nil {
+        throw finding("\(name) succeeded and did not run")
+      }
     }
   }
 
