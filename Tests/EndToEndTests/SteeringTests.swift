@@ -98,6 +98,28 @@ struct SteeringTests {
     #expect(try run.finish().status == 0)
   }
 
+  @Test func `status tells what was ordered and by whom`() throws {
+    let (place, run, pid) = try begin()
+    try place.opflow("suspend", "work", "b")
+    try ProcessState.wait(for: "T", of: pid)
+    try place.opflow("cancel", "c")
+    try place.opflow("parallel", "net=0")
+    let table = try place.opflow("status").output.split(separator: "\n").map(String.init)
+    func row(_ name: String) -> String { table.first { $0.hasPrefix(name) } ?? "" }
+    #expect(row("net is closed, by opflow parallel (pid ") != "", "\(table)")
+    #expect(row("work ").contains("by opflow suspend (pid "))
+    #expect(row("b ").contains("held by opflow suspend (pid "))
+    #expect(row("c ").contains("by opflow cancel (pid "))
+    let json = try place.opflow("status", "--json").output
+    #expect(
+      json.contains(#""capacities":[{"resource":"net","value":"0","by":{"by":"opflow parallel""#))
+    #expect(json.contains(#""paused_by":null"#))
+    try place.opflow("continue", "work", "b")
+    try place.gate("out").letGo()
+    #expect(try run.finish().status == 6)
+    #expect(try !place.opflow("status").output.contains("net is closed"))
+  }
+
   @Test func `what is set to start first does`() throws {
     let (place, run, _) = try begin()
     #expect(

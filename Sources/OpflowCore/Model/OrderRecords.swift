@@ -18,6 +18,8 @@ package struct OrderRecords: Sendable {
   package private(set) var counts: [OrderID: Int] = [:]
   /// Of all drives: what holds instead of the manifest's.
   package private(set) var priorities: [TaskID: Int16] = [:]
+  /// Of all drives: who skipped tasks.
+  package private(set) var skippedBy: [TaskID: OrderAsker] = [:]
   /// Of all drives: what was last said to gates, and by whom.
   package private(set) var answers: [TaskID: Answer] = [:]
 
@@ -37,7 +39,14 @@ package struct OrderRecords: Sendable {
   /// What stands still or does not start until it is continued, and by whom.
   package private(set) var onHold: [TaskID: OrderAsker] = [:]
   /// What there is of a resource by now, by its name.
-  package private(set) var capacities: [String: Int64] = [:]
+  package private(set) var capacities: [String: Capacity] = [:]
+  /// Who cancelled tasks by themselves.
+  package private(set) var cancelledBy: [TaskID: OrderAsker] = [:]
+
+  package struct Capacity: Sendable {
+    package let value: Int64
+    package let asker: OrderAsker
+  }
 
   init() {}
 
@@ -53,7 +62,13 @@ package struct OrderRecords: Sendable {
     case .pause: pausedBy = record
     case .proceed where order.tasks.isEmpty: pausedBy = nil
     case .suspend: for task in order.tasks { onHold[task] = order.asker }
-    case .proceed, .cancel, .skip, .retry: for task in order.tasks { onHold[task] = nil }
+    case .proceed: for task in order.tasks { onHold[task] = nil }
+    case .cancel, .skip, .retry:
+      for task in order.tasks {
+        onHold[task] = nil
+        cancelledBy[task] = order.verb == .cancel ? order.asker : nil
+        if order.verb == .skip { skippedBy[task] = order.asker }
+      }
     case .priority:
       let priority = Int16(clamping: order.value ?? 0)
       for task in order.tasks { priorities[task] = priority }
@@ -63,7 +78,10 @@ package struct OrderRecords: Sendable {
           verb: order.verb, asker: order.asker, sequence: sequence,
           fingerprint: order.fingerprints.isEmpty ? nil : order.fingerprints[place])
       }
-    case .parallel: if let value = order.value { capacities[order.resource] = value }
+    case .parallel:
+      if let value = order.value {
+        capacities[order.resource] = Capacity(value: value, asker: order.asker)
+      }
     }
   }
 
@@ -72,5 +90,6 @@ package struct OrderRecords: Sendable {
     pausedBy = nil
     onHold.removeAll()
     capacities.removeAll()
+    cancelledBy.removeAll()
   }
 }

@@ -135,7 +135,7 @@ package struct RunModel: Sendable {
   /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.
   func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let ordered = orders.capacities[plan.string(plan.resources[resource].name)]
-    return ordered.map { UInt64(clamping: $0) } ?? limits.capacity(of: resource, plan)
+    return ordered.map { UInt64(clamping: $0.value) } ?? limits.capacity(of: resource, plan)
   }
   /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
   /// an earlier one.

@@ -20,6 +20,7 @@ package enum StatusJSON {
     }
     json.key("counts")
     write(status.counts, into: &json)
+    StatusOrders(status).write(into: &json)
     writeFamilies(status, into: &json)
     json.key("tasks")
     json.beginArray()
@@ -85,6 +86,7 @@ package enum StatusJSON {
     json.endArray()
     json.key("log")
     json.optional(log)
+    if !status.history.orders.all.isEmpty { StatusOrders(status).write(task, into: &json) }
     if status.plan.kind(task) == .approve { writeGate(task, status, into: &json) }
     if status.plan.kind(task) == .download {
       json.key("download")

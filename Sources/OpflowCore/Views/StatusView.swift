@@ -84,6 +84,7 @@ package struct StatusView {
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
     text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
+    for line in StatusOrders(status).capacities { text.add("\(line)\n") }
     if let open = status.history.open, let task = open.tasks.first, !open.arguments.isEmpty {
       text.add(
         "arguments of \(ActionText.quoted(task)): \(ActionText.text(ofWords: open.arguments))\n")
@@ -185,7 +186,10 @@ package struct StatusView {
   }
 
   private func why(_ task: TaskID, _ state: TaskState) -> String {
-    let words = reason(task, state)
+    var words = reason(task, state)
+    if let order = StatusOrders(status).words(task, state) {
+      words = state == .waiting && !words.isEmpty ? "\(order); \(words)" : order
+    }
     guard let kept = status.keptBytes[task] else { return words }
     let text = "\(DownloadText.size(kept)) kept"
     return words.isEmpty ? text : "\(words); \(text)"

@@ -1,0 +1,100 @@
+/// What `status` tells of what was asked for while the run went on.
+struct StatusOrders {
+  let status: RunStatus
+  private var orders: OrderRecords { status.history.orders }
+
+  init(_ status: RunStatus) { self.status = status }
+
+  /// `by opflow suspend (pid 12)`, where an order put the task where it is; nil else.
+  func words(_ task: TaskID, _ state: TaskState) -> String? {
+    switch state {
+    case .suspended: orders.onHold[task].map(Self.by)
+    case .waiting, .ready:
+      status.state == .running ? orders.onHold[task].map { "held \(Self.by($0))" } : nil
+    case .cancelled: orders.cancelledBy[task].map(Self.by)
+    case .skipped:
+      status.history[task].why == .skipped(.order) ? orders.skippedBy[task].map(Self.by) : nil
+    case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
+    }
+  }
+
+  private static func by(_ asker: OrderAsker) -> String { "by \(CleanText.string(asker.text))" }
+
+  /// `net is closed, cpu is 1: by opflow parallel (pid 12)`, a line for each that was set in this drive.
+  var capacities: [String] {
+    guard status.state == .running else { return [] }
+    return orders.capacities.sorted { $0.key < $1.key }.map { name, capacity in
+      let amount = capacity.value == 0 ? "closed" : amount(capacity.value, of: name)
+      return "\(CleanText.string(name)) is \(amount), \(Self.by(capacity.asker))"
+    }
+  }
+
+  private func amount(_ value: Int64, of name: String) -> String {
+    let amount = UInt64(clamping: value)
+    guard let resource = resource(name) else { return "\(value)" }
+    return resource == ResourceEntry.memory
+      ? SizeText.text(bytes: amount) : ResourceEntry.text(amount, of: resource)
+  }
+
+  private func resource(_ name: String) -> UInt32? {
+    let plan = status.plan
+    return plan.resources.indices.first {
+      plan.text(plan.resources[$0].name).elementsEqual(name.utf8)
+    }.map { UInt32(truncatingIfNeeded: $0) }
+  }
+
+  // MARK: - JSON
+
+  /// Of the run, while it goes on.
+  func write(into json: inout JSONWriter) {
+    guard status.state == .running else { return }
+    json.key("paused_by")
+    if let pause = orders.pausedBy { Self.write(pause.asker, into: &json) } else { json.null() }
+    json.key("capacities")
+    json.beginArray()
+    for (name, capacity) in orders.capacities.sorted(by: { $0.key < $1.key }) {
+      json.beginObject()
+      json.key("resource")
+      json.string(name)
+      json.key("value")
+      json.string(
+        resource(name).map {
+          ResourceEntry.text(UInt64(clamping: capacity.value), of: $0)
+        } ?? "\(capacity.value)")
+      json.key("by")
+      Self.write(capacity.asker, into: &json)
+      json.endObject()
+    }
+    json.endArray()
+  }
+
+  /// Of a task, where an order put it where it is, or gave it another priority.
+  func write(_ task: TaskID, into json: inout JSONWriter) {
+    let asker: OrderAsker? =
+      switch status.state(task) {
+      case .suspended, .waiting, .ready: orders.onHold[task]
+      case .cancelled: orders.cancelledBy[task]
+      case .skipped: status.history[task].why == .skipped(.order) ? orders.skippedBy[task] : nil
+      case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
+      }
+    if let asker {
+      json.key("ordered_by")
+      Self.write(asker, into: &json)
+    }
+    if let priority = orders.priorities[task] {
+      json.key("priority")
+      json.number(priority)
+    }
+  }
+
+  static func write(_ asker: OrderAsker, into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("by")
+    json.string(asker.name)
+    json.key("pid")
+    json.number(asker.pid)
+    json.key("uid")
+    json.number(asker.user)
+    json.endObject()
+  }
+}
