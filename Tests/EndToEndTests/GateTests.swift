@@ -223,4 +223,23 @@ struct GateTests {
     #expect(try place.opflow("approve", "ask").output == "approved 1 task\n")
     #expect(try run.finish().status == 0)
   }
+
+  @Test func `a plan goes on behind its questions, and does not count the time of people`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: 'true' }
+        ask: { needs: [a], approve: "Sure?", timeout: 1s }
+        b: { needs: [ask], run: 'true' }
+      """)
+    let plan = try place.opflow("plan").output
+    #expect(plan.contains("3 tasks, 3 to run"), "\(plan)")
+    #expect(plan.contains("asks: Sure?"))
+    #expect(!plan.contains("failed"))
+    let run = try place.start("run")
+    try run.waitForError("ask asks: Sure?")
+    try place.opflow("approve", "ask")
+    #expect(try run.finish().status == 0)
+    #expect(try !place.opflow("plan").output.contains("~"))
+  }
 }

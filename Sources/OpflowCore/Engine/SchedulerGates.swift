@@ -12,8 +12,8 @@ extension Scheduler {
       noteRead(by: task)
       actions.append(
         .tell(.transition(Transition(.start, task, attempt: attempt[task.index]))))
-      let isApproved = gates.ask(
-        task, timeoutMilliseconds: plan.policy(task).timeoutMilliseconds, at: now)
+      let timeout = options.watchesWorkers ? plan.policy(task).timeoutMilliseconds : 0
+      let isApproved = gates.ask(task, timeoutMilliseconds: timeout, at: now)
       if isApproved { closeGate(task, .approved, at: now, into: &actions) }
     }
   }

@@ -1,5 +1,5 @@
-/// What a drive would do if every task succeeded and took as long as it is taken to: the
-/// engine, played with workers that are ready at once, on an imagined clock. Linear in the plan, but for
+/// What a drive would do if every task succeeded and took as long as it is taken to, and every question were
+/// approved at once: the engine, played with workers that are ready at once, on an imagined clock. Linear in the plan, but for
 /// the queue of the tasks that run at once.
 package struct RunForecast {
   /// In the order of their starts.
@@ -39,7 +39,7 @@ package struct RunForecast {
         tell(.timer)
       } else if let next = running.pop() {
         clock = next.at
-        tell(.ended(next.worker, next.task, attempt: next.attempt, Outcome(status: .success)))
+        end(next)
       } else {
         return
       }
@@ -73,6 +73,17 @@ package struct RunForecast {
     }
   }
 
+  private mutating func end(_ end: ForecastEnd) {
+    if end.worker != .none {
+      return tell(.ended(end.worker, end.task, attempt: end.attempt, Outcome(status: .success)))
+    }
+    guard let id = OrderID("\(end.task.rawValue)") else { return }
+    var order = Order(
+      id: id, asker: OrderAsker(pid: 0, user: 0, name: "forecast"), action: .approve)
+    order.tasks = [end.task]
+    tell(.order(order, from: ClientID(0)))
+  }
+
   private func end(of task: TaskID) -> Instant {
     let length = durations[task].multipliedReportingOverflow(by: unitNanoseconds)
     let end = clock.nanoseconds.addingReportingOverflow(length.partialValue)
@@ -81,7 +92,14 @@ package struct RunForecast {
 
   private mutating func note(_ transition: Transition) {
     switch transition.event {
-    case .start: starts.append(transition.task)
+    case .start:
+      let task = transition.task
+      starts.append(task)
+      guard engine.plan.hasGates, engine.plan.kind(task) == .approve else { return }
+      running.push(
+        ForecastEnd(
+          at: end(of: task), order: starts.count, worker: .none, task: task,
+          attempt: transition.attempt))
     case .skip, .failure: settled.append(transition)
     case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume: break
     }

@@ -24,7 +24,7 @@ package struct EarlierDurations {
     self.plan = plan
     measured = [Int64](repeating: -1, count: plan.taskCount)
     sources = [Source](repeating: Source(), count: plan.taskCount)
-    missing = plan.taskCount
+    missing = plan.taskCount - plan.gateCount
   }
 
   /// Whether older runs have nothing to add.
@@ -53,6 +53,8 @@ package struct EarlierDurations {
     guard case .transition(let event) = line.event, event == .success || event == .failure,
       let task = names.task(of: line, plan: plan)
     else { return }
+    // How long people took to answer says nothing of the next time.
+    if plan.hasGates, plan.kind(task) == .approve { return }
     let fields = TransitionFields(line)
     // A time of zero is not written.
     guard fields.end.usage.wallMicroseconds > 0 else { return }

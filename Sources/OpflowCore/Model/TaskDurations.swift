@@ -40,6 +40,13 @@ package struct TaskDurations: Sendable {
         microseconds[task] = guess.microseconds(of: TaskID(task), plan: plan)
       }
     }
+    // What people take to answer nobody can know.
+    if plan.hasGates {
+      for task in plan.tasks where plan.kind(TaskID(task)) == .approve {
+        microseconds[task] = 0
+        if !guessed.isEmpty { guessed[task] = false }
+      }
+    }
     // Of two tasks that take no time the one with the longer way behind it is still to start first.
     for task in plan.tasks {
       microseconds[task] = min(max(microseconds[task], 1), Self.limitMicroseconds)

@@ -28,6 +28,9 @@ extension Plan {
   /// Whether any task is a gate.
   package var hasGates: Bool { manifest.hasGates == 1 }
 
+  /// How many tasks are gates.
+  var gateCount: Int { hasGates ? tasks.count { kind(TaskID($0)) == .approve } : 0 }
+
   /// What a gate asks.
   package func question(_ task: TaskID) -> UnsafeRawBufferPointer {
     text(record[task.index].script)

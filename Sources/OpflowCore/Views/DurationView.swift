@@ -42,9 +42,9 @@ struct DurationView {
   /// What the figures rest on.
   private var basis: String? {
     guard durations.areKnown else { return "no earlier run timed these tasks: each counts as one" }
-    let guesses = plan.taskCount - durations.knownCount
-    if guesses == 0 { return nil }
-    return "earlier runs timed \(durations.knownCount) of \(plan.taskCount) tasks; ~ is a guess"
+    let count = plan.taskCount - plan.gateCount
+    if count == durations.knownCount { return nil }
+    return "earlier runs timed \(durations.knownCount) of \(count) tasks; ~ is a guess"
   }
 
   private func amount(_ value: Int64) -> String {

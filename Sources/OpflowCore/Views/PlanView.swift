@@ -90,9 +90,14 @@ package struct PlanView {
     for (index, task) in starts.enumerated() {
       guard let fold = fold(of: task, at: index, folds) else { continue }
       let cells = cells(task, fold, demands)
-      layout.write(["\(index + 1)"] + cells + [ActionText.text(task, plan: plan)], into: &text)
+      layout.write(["\(index + 1)"] + cells + [action(task)], into: &text)
       if text.bytes.count >= Self.pieceBytes { try sink(text.take()) }
     }
+  }
+
+  private func action(_ task: TaskID) -> String {
+    plan.kind(task) == .approve
+      ? GateText.asks(task, plan: plan) : ActionText.text(task, plan: plan)
   }
 
   /// The legs that the row of a task stands for: just itself, all that start of its family, or, where an
@@ -111,7 +116,8 @@ package struct PlanView {
     fold.cells(plan) { task in
       let priority = plan.priority[task.index]
       return [
-        plan.nameString(task), DurationView.cell(task, entering.durations),
+        plan.nameString(task),
+        plan.kind(task) == .approve ? "" : DurationView.cell(task, entering.durations),
         needs(task, isFolded: fold.tasks.count > 1),
         demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
         reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
