@@ -74,6 +74,29 @@ int32_t clinux_set_terminal_modes(int32_t descriptor, const struct clinux_termin
   return end_quietly(tcsetattr(descriptor, TCSANOW, &wanted), &before);
 }
 
+void clinux_key_modes(
+    const struct clinux_terminal_modes *modes, struct clinux_terminal_modes *keys) {
+  struct termios wanted;
+  memcpy(&wanted, modes, sizeof wanted);
+  wanted.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+  wanted.c_cc[VMIN] = 0;
+  wanted.c_cc[VTIME] = 0;
+  *keys = *modes;
+  memcpy(keys, &wanted, sizeof wanted);
+}
+
+int64_t clinux_read_keys(int32_t descriptor, void *buffer, uint64_t size) {
+  sigset_t stop, before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTTIN);
+  pthread_sigmask(SIG_BLOCK, &stop, &before);
+  int64_t count = read(descriptor, buffer, size);
+  int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = error;
+  return count;
+}
+
 int32_t clinux_set_foreground(int32_t descriptor, int32_t group) {
   sigset_t before;
   begin_quietly(&before);

@@ -11,9 +11,9 @@ extension CommandRow {
         summary: "Show where a run stands, also while it runs.",
         description: """
           With --watch it stays, and shows the run on standard error as the process that drives it does:
-          live on a terminal, in lines elsewhere, with the same --output. Ctrl-C leaves the run alone, with
-          exit code 0. When the run ends it tells the summary and exits with the run's code, or with 137
-          when the run died.
+          live on a terminal, in lines elsewhere, with the same --output and the same keys (`?` shows them).
+          Ctrl-C or `q` leaves the run alone, with exit code 0. When the run ends it tells the summary
+          and exits with the run's code, or with 137 when the run died.
 
           \(HelpPhrases.run)
           """,

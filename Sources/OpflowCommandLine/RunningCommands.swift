@@ -30,6 +30,9 @@ extension CommandRow {
           With --watch it stays after the end, and resumes the run whenever the manifest or a file that this
           names has other contents: what changed runs again, and what failed. Ctrl-C leaves.
 
+          While the live view is on a terminal, `?` shows its keys: pause, cancel a task, approve, follow a
+          log and so on.
+
           Exit codes: 0 all went well, 1 a task failed, 2 wrong use, 3 the manifest is wrong, 4 the journal
           is damaged, 5 another process holds the run, 70 an internal error, 74 an I/O error, 129, 130 and
           143 ended by SIGHUP, SIGINT and SIGTERM.

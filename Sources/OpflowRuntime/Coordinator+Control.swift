@@ -32,6 +32,7 @@ extension Coordinator {
   }
 
   func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {
+    if client == Self.keyboard { return answerKey(id, answer) }
     control?.answer(client, id, answer, at: Self.now)
   }
 }

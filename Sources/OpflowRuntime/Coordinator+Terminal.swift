@@ -6,6 +6,8 @@ extension Coordinator {
   /// What is there to be said is said; from then on nothing is, until the task has ended. Before the
   /// task's worker is told.
   func lendTerminal(to task: TaskID) {
+    // What is set of it from here on is what the task finds.
+    progress.giveKeysBack()
     let loan = TerminalLoan(to: task)
     if !loan.isForeground {
       progress.warning(

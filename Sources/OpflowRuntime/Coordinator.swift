@@ -38,6 +38,11 @@ package final class Coordinator {
   /// nil where the run's folder can have no socket.
   var control: ControlSocket?
 
+  /// What of the keyboard is watched; -1 for nothing.
+  var watchedKeys: Int32 = -1
+  /// Orders from there that are not answered yet.
+  var keyOrders: [OrderID: OrderRequest] = [:]
+
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
@@ -101,8 +106,10 @@ package final class Coordinator {
     }
     self.journal = journal
     do throws(Errno) {
-      display = try DriveDisplay(
-        request.folder, request.plan, request.progress, request.heading)
+      var heading = request.heading
+      let capacities = request.options.capacities(of: request.plan)
+      heading.parallel = capacities.first.map { Int64(clamping: $0) }
+      display = try DriveDisplay(request.folder, request.plan, request.progress, heading)
       try watch.add(display.progress.rawDescriptor, .coordinator, Place.view)
     } catch {
       throw CoordinatorError("cannot set up the view of the run", error)
@@ -184,6 +191,7 @@ package final class Coordinator {
       case Place.signals: takeSignals()
       case Place.syncer: takeSync()
       case Place.view: progress.takeNotice()
+      case Place.keys: takeKeys()
       default: break
       }
     }
@@ -202,6 +210,7 @@ package final class Coordinator {
     display.follow(at: Self.now)
     downloads.write(at: Self.now)
     progress.flush(at: Self.now)
+    watchKeys()
   }
 
   func performSteps() {
@@ -261,6 +270,7 @@ package final class Coordinator {
     static let signals: UInt32 = 0
     static let syncer: UInt32 = 1
     static let view: UInt32 = 2
+    static let keys: UInt32 = 3
   }
 }
 

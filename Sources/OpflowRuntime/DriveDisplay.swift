@@ -6,6 +6,12 @@ internal import OpflowSystem
 final class DriveDisplay {
   let progress: ProgressOutput
   private var outputs: TaskOutputFiles
+  /// When the ends of logs are read again that a key asks for.
+  private var nextTails = Instant(nanoseconds: 0)
+
+  private static let tailMilliseconds: Int64 = 100
+  /// A page of a terminal.
+  private static let tailBytes = 16_384
 
   init(
     _ folder: RunFolder, _ plan: Plan, _ options: ProgressOptions, _ heading: ProgressHeading
@@ -55,8 +61,28 @@ final class DriveDisplay {
     progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
   }
 
-  /// Reads on in what tasks print, where that is shown as it comes.
+  /// What is to be done by the keys that were pressed.
+  func takeKeys() -> [LiveKeys.Action] {
+    nextTails = Instant(nanoseconds: 0)
+    return progress.takeKeys()
+  }
+
+  private func readTails(at now: Instant) {
+    let wanted = progress.wantedTails
+    if wanted.isEmpty || now < nextTails { return }
+    nextTails = now.advanced(byMilliseconds: Self.tailMilliseconds)
+    var tails: [TaskID: [UInt8]] = [:]
+    for task in wanted {
+      outputs.last(wanted.count == 1 ? Self.tailBytes : Self.tailBytes / 8, of: task) {
+        if case .tail(let bytes) = $1 { tails[$0, default: []] += bytes }
+      }
+    }
+    progress.setTails(tails)
+  }
+
+  /// Reads on in what tasks print, where that is shown as it comes, or a key asked for it.
   func follow(at now: Instant) {
+    readTails(at: now)
     guard progress.followsOutput else { return }
     outputs.follow(at: now, room: { progress.outputRoom }) { task, piece in
       progress.take(piece, of: task)

@@ -9,6 +9,8 @@ final class ProgressOutput {
   private let notice: EventDescriptor
   private let errors = ViewStream(.error)
   private let objects = ViewStream(.output)
+  /// Nil where nobody can press any.
+  private let keys: ViewKeys?
   private var nextTick: Instant?
   /// A task has the terminal.
   private var isLent = false
@@ -43,6 +45,7 @@ final class ProgressOutput {
   init(view: ProgressView) throws(Errno) {
     self.view = view
     notice = try EventDescriptor()
+    keys = view.isLive ? ViewKeys() : nil
   }
 
   /// Readable when more can be written; call `takeNotice` and `flush` then.
@@ -90,6 +93,29 @@ final class ProgressOutput {
     view.order(order, atMilliseconds: wall)
   }
 
+  // MARK: Keys
+
+  /// Readable when somebody has pressed a key; -1 while that is not to be looked at.
+  var keyDescriptor: Int32 { keys?.rawDescriptor ?? -1 }
+
+  /// What is to be done by the keys that were pressed.
+  func takeKeys() -> [LiveKeys.Action] {
+    guard let typed = keys?.read(), !typed.isEmpty else { return [] }
+    return view.type(typed)
+  }
+
+  func tellKey(_ message: String) { view.tellKey(message) }
+  var wantedTails: [TaskID] { view.wantedTails }
+  func setTails(_ tails: [TaskID: [UInt8]]) { view.setTails(tails) }
+
+  /// The keyboard is for others from here on.
+  func giveKeysBack() {
+    keys?.giveBack()
+    view.setKeys(false)
+  }
+
+  // MARK: -
+
   func warning(_ text: String) { view.warning(text) }
 
   func download(
@@ -106,6 +132,7 @@ final class ProgressOutput {
 
   /// Gives the terminal back before this process stops. One that is held stays as it is.
   func leaveTerminal() {
+    giveKeysBack()
     if isHeld(errors) { return }
     let deadline = Coordinator.now.advanced(byMilliseconds: Self.leastPatienceMilliseconds)
     repeat {
@@ -158,7 +185,14 @@ final class ProgressOutput {
   func flush(at now: Instant) {
     if isClosed { return }
     if let interval = view.tickMilliseconds, !isHeld(errors) {
-      if view.isLive { view.setVisible(Terminal.isForeground(Terminal.standardError)) }
+      if view.isLive {
+        let isForeground = Terminal.isForeground(Terminal.standardError)
+        view.setVisible(isForeground)
+        // Not of a run that is over at once.
+        if isForeground, nextTick.map({ $0 <= now }) ?? false { keys?.take() }
+        if !isForeground { keys?.giveBack() }
+        view.setKeys(keys?.isTaken ?? false)
+      }
       if let due = nextTick, due <= now { view.tick(nowMilliseconds: Clock.wallMilliseconds) }
       if nextTick.map({ $0 <= now }) ?? true {
         nextTick = now.advanced(byMilliseconds: interval)
@@ -171,6 +205,7 @@ final class ProgressOutput {
 
   /// Lays out the closing words, which `end` writes.
   func close(_ close: CloseEntry, atMilliseconds wall: Int64) {
+    giveKeysBack()
     view.end(close, atMilliseconds: wall)
     isClosed = true
     nextTick = nil

@@ -28,6 +28,7 @@ package final class RunViewer {
   private let options: ProgressOptions
   private let heading: Heading
   private let signals: SignalDescriptor
+  private let orders: KeyOrders
   private var watch: RunWatch
   private var plan: Plan
   private var journal: FollowedJournal
@@ -54,6 +55,7 @@ package final class RunViewer {
       try Dispositions.ignore(.pipe)
       return try SignalDescriptor(Coordinator.watchedSignals())
     }
+    orders = KeyOrders(folder)
     watch = RunWatch(folder, watching: [folder.path])
     plan = try folder.openPlan()
     journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
@@ -139,7 +141,10 @@ package final class RunViewer {
     }
     // Of a run that is held, the end is that of the drive before, or the process is about to leave.
     if model.open == nil || isHeld && (model.close != nil || model.isInHead) { return }
-    let heading = heading(plan, EnteredDrive.states(model, plan), model.drives > 1)
+    var heading = heading(plan, EnteredDrive.states(model, plan), model.drives > 1)
+    heading.parallel =
+      model.limits.capacities.isEmpty
+      ? nil : model.capacity(of: Int(ResourceEntry.cpu), plan).map { Int64(clamping: $0) }
     let new = try doing("show", folder.path) { () throws(Errno) in
       try DriveDisplay(folder, plan, options, heading)
     }
@@ -190,7 +195,7 @@ package final class RunViewer {
     let took = Coordinator.now.nanoseconds - began.nanoseconds
     let rested = Coordinator.now.nanoseconds + max(Self.restNanoseconds, 9 * took)
     while true {
-      if let end = takeSignals() { return end }
+      if let end = takeSignals() ?? takeKeys() { return end }
       var now = Coordinator.now
       display?.progress.takeNotice()
       display?.follow(at: now)
@@ -198,17 +203,43 @@ package final class RunViewer {
       if let display, !display.progress.isRead { return .unread }
       now = Coordinator.now
       let wake = max(0, (display?.nextWake?.nanoseconds ?? .max) - now.nanoseconds)
-      let others = [signals.rawValue, display?.progress.rawDescriptor ?? -1]
+      let others = [
+        signals.rawValue, display?.progress.rawDescriptor ?? -1,
+        display?.progress.keyDescriptor ?? -1, orders.rawDescriptor,
+      ]
       if now.nanoseconds >= rested {
         try watch.wait(others, atMostNanoseconds: wake)
         return takeSignals()
       }
-      var poll = PollSet(slots: 2)
+      var poll = PollSet(slots: others.count)
       for (slot, other) in others.enumerated() { poll.set(slot, other) }
       _ = try doing("wait for", folder.path) { () throws(Errno) in
         try poll.wait(nanoseconds: min(wake, rested - now.nanoseconds))
       }
     }
+  }
+
+  /// Acts on keys that were pressed, and on what became of those before; how it is to end by them.
+  private func takeKeys() -> End? {
+    guard let display else { return nil }
+    if Self.isReadable(orders.rawDescriptor), let told = orders.take() {
+      display.progress.tellKey(told)
+    }
+    guard Self.isReadable(display.progress.keyDescriptor) else { return nil }
+    for action in display.takeKeys() {
+      guard let id = OrderID.ofKey, let request = action.request(id, plan) else {
+        return .left(nil)
+      }
+      if let told = orders.ask(request) { display.progress.tellKey(told) }
+    }
+    return nil
+  }
+
+  private static func isReadable(_ rawDescriptor: Int32) -> Bool {
+    if rawDescriptor < 0 { return false }
+    var poll = PollSet(slots: 1)
+    poll.set(0, rawDescriptor)
+    return (try? poll.wait(nanoseconds: 0)) ?? false
   }
 
   /// Acts on the signals that came; how it is to end by them.

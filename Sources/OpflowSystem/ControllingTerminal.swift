@@ -50,6 +50,34 @@ package final class ControllingTerminal {
     }
   }
 
+  /// Sets it up for `readKeys`: no lines are gathered and nothing is echoed; what signals are sent by stays
+  /// so.
+  ///
+  /// - Returns: what was set before, to be restored.
+  package func takeKeys() throws(Errno) -> Modes {
+    let before = try modes
+    var old = before.modes
+    var keys = clinux_terminal_modes()
+    clinux_key_modes(&old, &keys)
+    try restore(Modes(modes: keys))
+    return before
+  }
+
+  /// What was typed since the last call; nothing where it is gone. Never waits.
+  ///
+  /// - Throws: `.ioError` in the background.
+  package func readKeys() throws(Errno) -> [UInt8] {
+    let rawDescriptor = descriptor.rawValue
+    return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {
+      room throws(Errno) -> [UInt8] in
+      // SAFETY: the shim writes at most as much as there is room for.
+      let count = try call {
+        Int(clinux_read_keys(rawDescriptor, room.baseAddress, UInt64(room.count)))
+      }
+      return Array(room[..<count])
+    }
+  }
+
   /// Sets what was set when `modes` was read. What was typed since is still there to be read.
   package func restore(_ modes: Modes) throws(Errno) {
     let rawDescriptor = descriptor.rawValue

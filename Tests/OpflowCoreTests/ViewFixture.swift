@@ -1,4 +1,5 @@
 import OpflowCore
+import Screen
 
 /// Plans and views for the tests of what people see.
 enum ViewFixture {
@@ -107,6 +108,28 @@ struct ViewDriver {
     let tail = (printed.removeValue(forKey: name) ?? []).suffix(view.tailBytes(for: transition))
     tail.withUnsafeBytes { view.tail($0) }
     view.transition(transition, atMilliseconds: now)
+  }
+
+  /// Types what a person types who has the keyboard.
+  mutating func type(_ text: String) {
+    view.setKeys(true)
+    _ = view.type(Array(text.utf8))
+    view.setTails(
+      Dictionary(
+        view.wantedTails.map {
+          ($0, Array("one\n\u{1b}[2Jtwo \(String(repeating: "x", count: 300))".utf8))
+        }
+      ) { $1 })
+  }
+
+  /// The lines of the next frame, drawn on a terminal of its own.
+  mutating func frame(columns: Int, rows: Int) -> [String] {
+    view.forgetScreen()
+    now += 100
+    view.tick(nowMilliseconds: now)
+    var screen = Screen(columns: columns, rows: rows)
+    screen.write(view.takeStandardError()[...])
+    return screen.text
   }
 
   mutating func tell(_ transition: Transition) {

@@ -18,5 +18,13 @@ int32_t clinux_terminal_modes(int32_t descriptor, struct clinux_terminal_modes *
 /// is held back holds nobody. Not stopped by SIGTTOU in the background.
 int32_t clinux_set_terminal_modes(int32_t descriptor, const struct clinux_terminal_modes *modes);
 
+/// The same modes for who reads single keys: no lines are gathered and nothing is echoed (ICANON, ECHO), a
+/// read returns at once (VMIN, VTIME), and Ctrl-C and its like stay signals (ISIG).
+void clinux_key_modes(
+    const struct clinux_terminal_modes *modes, struct clinux_terminal_modes *keys);
+
+/// read(2) from a terminal. Not stopped by SIGTTIN in the background, where it fails with EIO.
+int64_t clinux_read_keys(int32_t descriptor, void *buffer, uint64_t size);
+
 /// tcsetpgrp(3). Not stopped by SIGTTOU in the background.
 int32_t clinux_set_foreground(int32_t descriptor, int32_t group);

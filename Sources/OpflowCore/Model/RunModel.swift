@@ -133,7 +133,7 @@ package struct RunModel: Sendable {
   /// What the newest drive may use, as it was when that began.
   package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
   /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.
-  func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
+  package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let ordered = orders.capacities[plan.string(plan.resources[resource].name)]
     return ordered.map { UInt64(clamping: $0.value) } ?? limits.capacity(of: resource, plan)
   }

@@ -49,6 +49,14 @@ struct LiveFrame {
     return lines.map { $0.cut(to: columns) }
   }
 
+  /// The line of one task that runs.
+  func row(_ task: DriveModel.RunningTask) -> StyledLine {
+    LiveRows(
+      [(task, model.name(task.task), question: question(task.task))],
+      columns: max(0, size.columns - Self.spareColumns), nowMilliseconds: nowMilliseconds
+    ).lines[0]
+  }
+
   /// What a task asks that is a gate.
   private func question(_ task: TaskID) -> String? {
     model.plan.kind(task) == .approve ? GateText.question(task, plan: model.plan) : nil

@@ -47,15 +47,25 @@ struct LiveView {
     isDue = isDrawn
   }
 
+  /// A key was pressed, which is to be seen at once.
+  mutating func hurry() { isDue = isVisible }
+
   /// Whether `take` draws although nothing new stays.
   var hasFrame: Bool { isDue }
 
   /// The bytes of one write: text that stays, and below it the frame where one is due.
-  mutating func take(lasting: [UInt8], _ model: DriveModel) -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - keys: nil while nobody has the keyboard.
+  ///   - tails: the last that tasks printed, for those.
+  mutating func take(
+    lasting: [UInt8], _ model: DriveModel, keys: LiveKeys? = nil, tails: [TaskID: [UInt8]] = [:]
+  ) -> [UInt8] {
     if lasting.isEmpty, !isDue { return [] }
     var frame: [StyledLine] = []
     if isVisible, isDue || isDrawn {
-      frame = LiveFrame(model: model, size: screen.size, nowMilliseconds: nowMilliseconds).lines
+      let plain = LiveFrame(model: model, size: screen.size, nowMilliseconds: nowMilliseconds)
+      frame = keys.map { LivePanel(keys: $0, frame: plain, tails: tails).lines } ?? plain.lines
       lastMilliseconds = nowMilliseconds
     }
     var text = TextBuffer()

@@ -24,6 +24,9 @@ package struct ProgressView {
   private var tail: [UInt8] = []
   private var renderer: any ProgressRenderer
   private var live: LiveView?
+  /// While somebody has the keyboard.
+  private var keys: LiveKeys?
+  private var tails: [TaskID: [UInt8]] = [:]
   /// The live view is over.
   private var hasEnded = false
   private let json: Bool
@@ -286,6 +289,45 @@ package struct ProgressView {
     return live?.erase(lasting: lasting) ?? lasting
   }
 
+  // MARK: Keys
+
+  /// Whether somebody has the keyboard. Without, no key is in force.
+  package mutating func setKeys(_ isOn: Bool) {
+    if isOn == (keys != nil) { return }
+    keys = isOn ? LiveKeys() : nil
+    tails = [:]
+    live?.hurry()
+  }
+
+  /// What was typed, as it was read at once.
+  package mutating func type(_ typed: [UInt8]) -> [LiveKeys.Action] {
+    guard var keys else { return [] }
+    defer {
+      self.keys = keys
+      tails = [:]
+      live?.hurry()
+    }
+    return keys.type(typed, model, parallel: heading.parallel)
+  }
+
+  /// What became of a key, in words.
+  package mutating func tellKey(_ message: String) {
+    keys?.tell(message)
+    live?.hurry()
+  }
+
+  /// Of which tasks the last that they printed is shown by now.
+  package var wantedTails: [TaskID] {
+    switch keys?.mode {
+    case nil, .plain, .help, .choosing: []
+    case .tails: model.running.prefix(live?.size.rows ?? 0).map(\.task)
+    case .following(let task): [task]
+    }
+  }
+
+  /// - Parameter tails: by task, its end cut anywhere.
+  package mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
+
   // MARK: Bytes
 
   package var hasStandardError: Bool { !errors.isEmpty || live?.hasFrame ?? false }
@@ -295,7 +337,7 @@ package struct ProgressView {
   package mutating func takeStandardError() -> [UInt8] {
     if live == nil || hasEnded { return takeErasure() }
     let lasting = takeErrors()
-    return live?.take(lasting: lasting, model) ?? []
+    return live?.take(lasting: lasting, model, keys: keys, tails: tails) ?? []
   }
 
   /// What is to be written to standard output next. There may be more.

@@ -38,6 +38,8 @@ package struct ProgressHeading: Sendable {
   package var resumeCommand: String
   /// The command line that shows what its tasks printed.
   package var logsCommand: String
+  /// The capacity of `cpu` as the drive begins; nil where that is not known.
+  package var parallel: Int64?
   package var answerCommand: AnswerCommand = OrderVerb.plainCommand
 
   /// - Parameter initial: how each task enters the drive.

@@ -11,7 +11,7 @@ package struct RunWatch: ~Copyable {
   private var driver: Descriptor?
   private var poll = PollSet(slots: Self.slots)
 
-  private static let slots = 4
+  private static let slots = 6
   /// Longer than anybody waits at a prompt for what no one tells.
   private static let patienceNanoseconds: Int64 = 2_000_000_000
   /// Where the end of the driving process is told by nobody.
@@ -27,7 +27,7 @@ package struct RunWatch: ~Copyable {
   /// Returns when something may be new, when one of the other descriptors is readable, and after a while
   /// or the time that is given.
   ///
-  /// - Parameter others: two at most.
+  /// - Parameter others: four at most.
   package mutating func wait(
     _ others: [Int32] = [], atMostNanoseconds most: Int64 = .max
   ) throws(RunFolderError) {

@@ -40,6 +40,13 @@ final class LiveTerminal {
     }
   }
 
+  /// Whether lines are gathered and echoed, as a shell leaves it to its commands.
+  var isCooked: Bool {
+    var modes = termios()
+    let cooked = tcflag_t(ICANON | ECHO)
+    return tcgetattr(terminal, &modes) == 0 && modes.c_lflag & cooked == cooked
+  }
+
   func resize(columns: Int, rows: Int) throws {
     screen.resize(columns: columns, rows: rows)
     let failure = ctest_resize_terminal(terminal, Int32(columns), Int32(rows))

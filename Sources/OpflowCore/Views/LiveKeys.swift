@@ -1,0 +1,229 @@
+/// What the keys of a live view do. Pure: bytes that were typed in; out comes what is to be done, and how the
+/// frame looks meanwhile (`LivePanel`).
+///
+/// Modes
+/// -----
+///
+///     plain ── t ──> tails ── t, Esc ──> plain
+///     plain ── ? ──> help ── ?, Esc ──> plain
+///     plain ── l, c, a ──> choosing ── Enter ──> following (of l), plain
+///                             └── Esc, q ──> plain
+///     following ── l, Esc, q ──> plain
+///
+/// What is chosen stays chosen by its task, wherever it stands in the list by then: when that task has ended,
+/// nothing is chosen until a key moves the mark, so that Enter never hits another one than was looked at.
+package struct LiveKeys: Equatable, Sendable {
+  package enum Purpose: Equatable, Sendable { case follow, cancel, answer }
+
+  package enum Mode: Equatable, Sendable {
+    case plain, tails, help
+    case choosing(Purpose, TaskID)
+    case following(TaskID)
+  }
+
+  /// What is to be done, by whoever has the keyboard.
+  package enum Action: Equatable, Sendable {
+    case order(OrderVerb, TaskID, value: Int64?)
+    /// Leaves the view, where that leaves the run alone.
+    case leave
+  }
+
+  package private(set) var mode = Mode.plain
+  /// What is to be said of the last key; empty for nothing.
+  private(set) var message = ""
+
+  /// What + and - change.
+  static let resource = "cpu"
+
+  package init() {}
+
+  /// What became of an order, in words.
+  package mutating func tell(_ message: String) { self.message = message }
+
+  // MARK: - Keys
+
+  private enum Key { case letter(UInt8), up, down, enter, escape }
+
+  /// - Parameters:
+  ///   - typed: as it was read at once: an ESC with nothing behind it is the key, else it begins that of
+  ///     another one.
+  ///   - parallel: the capacity of `cpu` as it was when the drive began; nil where that is not known.
+  package mutating func type(
+    _ typed: [UInt8], _ model: DriveModel, parallel: Int64?
+  ) -> [Action] {
+    Self.keys(typed).compactMap { press($0, model, parallel) }
+  }
+
+  private static func keys(_ typed: [UInt8]) -> [Key] {
+    var keys: [Key] = []
+    var rest = typed[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case 0x1B:
+        guard let second = rest.first else {
+          keys.append(.escape)
+          continue
+        }
+        if second != UInt8(ascii: "["), second != UInt8(ascii: "O") {
+          keys.append(.escape)
+          continue
+        }
+        rest.removeFirst()
+        // Up to its last byte (ECMA-48, 5.4); of no other one is anything known.
+        let end = rest.firstIndex { (0x40...0x7E).contains($0) } ?? rest.endIndex
+        let last = rest[end...].first
+        rest = rest[end...].dropFirst()
+        if last == UInt8(ascii: "A") { keys.append(.up) }
+        if last == UInt8(ascii: "B") { keys.append(.down) }
+      case 0x0A, 0x0D: keys.append(.enter)
+      default: keys.append(.letter(byte))
+      }
+    }
+    return keys
+  }
+
+  private mutating func press(_ key: Key, _ model: DriveModel, _ parallel: Int64?) -> Action? {
+    message = ""
+    switch mode {
+    case .choosing(let purpose, let task): return choose(key, purpose, task, model)
+    case .following, .tails, .help:
+      // Any other one does what it does without.
+      guard case .letter(let byte) = key, byte != leavingKey, byte != UInt8(ascii: "q") else {
+        mode = .plain
+        return nil
+      }
+      if mode == .help { mode = .plain }
+      return letter(byte, model, parallel)
+    case .plain:
+      guard case .letter(let byte) = key else { return nil }
+      return letter(byte, model, parallel)
+    }
+  }
+
+  /// What leaves the mode that it began.
+  private var leavingKey: UInt8? {
+    switch mode {
+    case .plain, .choosing: nil
+    case .tails: UInt8(ascii: "t")
+    case .help: UInt8(ascii: "?")
+    case .following: UInt8(ascii: "l")
+    }
+  }
+
+  private mutating func letter(
+    _ byte: UInt8, _ model: DriveModel, _ parallel: Int64?
+  ) -> Action? {
+    switch byte {
+    case UInt8(ascii: "t"): mode = .tails
+    case UInt8(ascii: "?"), UInt8(ascii: "h"): mode = .help
+    case UInt8(ascii: "l"): begin(.follow, model, none: "nothing runs that has a log")
+    case UInt8(ascii: "c"): begin(.cancel, model, none: "nothing runs")
+    case UInt8(ascii: "a"): begin(.answer, model, none: "nothing asks to be approved")
+    case UInt8(ascii: "p"):
+      return .order(model.orders.pausedBy == nil ? .pause : .proceed, .none, value: nil)
+    case UInt8(ascii: "+"), UInt8(ascii: "="): return change(by: 1, model, parallel)
+    case UInt8(ascii: "-"): return change(by: -1, model, parallel)
+    case UInt8(ascii: "q"): return .leave
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func change(
+    by step: Int64, _ model: DriveModel, _ parallel: Int64?
+  ) -> Action? {
+    guard let now = model.orders.capacities[Self.resource]?.value ?? parallel else {
+      message = "how much runs at once is not known; `opflow parallel N` sets it"
+      return nil
+    }
+    guard now + step >= 1 else {
+      message = "one at once is the least; p starts nothing new"
+      return nil
+    }
+    return .order(.parallel, .none, value: now + step)
+  }
+
+  // MARK: - Choosing
+
+  private mutating func begin(_ purpose: Purpose, _ model: DriveModel, none: String) {
+    guard let first = Self.candidates(purpose, model).first else {
+      message = none
+      mode = .plain
+      return
+    }
+    mode = .choosing(purpose, first)
+  }
+
+  /// What there is to choose from, what has run longest first.
+  static func candidates(_ purpose: Purpose, _ model: DriveModel) -> [TaskID] {
+    model.running.map(\.task).filter { task in
+      let isGate = model.plan.kind(task) == .approve
+      return switch purpose {
+      case .follow: !isGate && !model.plan.flags(task).contains(.interactive)
+      case .cancel: true
+      case .answer: isGate
+      }
+    }
+  }
+
+  private mutating func choose(
+    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: DriveModel
+  ) -> Action? {
+    let tasks = Self.candidates(purpose, model)
+    let place = tasks.firstIndex(of: task)
+    switch key {
+    case .escape, .letter(UInt8(ascii: "q")): mode = .plain
+    case .up, .letter(UInt8(ascii: "k")): mark(purpose, tasks, (place ?? 1) - 1)
+    case .down, .letter(UInt8(ascii: "j")): mark(purpose, tasks, (place ?? -1) + 1)
+    case .enter:
+      guard place != nil else { return nil }
+      mode = purpose == .follow ? .following(task) : .plain
+      switch purpose {
+      case .follow: return nil
+      case .cancel: return .order(.cancel, task, value: nil)
+      case .answer: return .order(.approve, task, value: nil)
+      }
+    case .letter(UInt8(ascii: "r")) where purpose == .answer:
+      guard place != nil else { return nil }
+      mode = .plain
+      return .order(.reject, task, value: nil)
+    case .letter: break
+    }
+    return nil
+  }
+
+  private mutating func mark(_ purpose: Purpose, _ tasks: [TaskID], _ place: Int) {
+    guard let last = tasks.indices.last else {
+      mode = .plain
+      return
+    }
+    mode = .choosing(purpose, tasks[min(max(0, place), last)])
+  }
+}
+
+extension LiveKeys.Action {
+  /// The order that it is; nil where it is none.
+  package func request(_ id: OrderID, _ plan: Plan) -> OrderRequest? {
+    guard case .order(let verb, let task, let value) = self else { return nil }
+    var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
+    request.by = Self.name
+    request.tasks = TaskRanges(task.isNone ? [] : [task])
+    request.value = value
+    if verb == .parallel { request.resource = LiveKeys.resource }
+    return request
+  }
+
+  /// Who asks.
+  package static var name: String { "keys" }
+}
+
+extension OrderRequest {
+  /// What became of an order that a key gave, for the line below the frame: of one that was obeyed, the view
+  /// tells anyway.
+  package func outcome(_ answer: OrderAnswer) -> String {
+    switch answer {
+    case .done: ""
+    case .refused(let what): "\(verb.rawValue): \(CleanText.string(what))"
+    }
+  }
+}

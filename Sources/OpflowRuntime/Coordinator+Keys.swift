@@ -1,0 +1,52 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Orders from the keyboard: each is a fact for the engine, as those that come from outside are.
+extension Coordinator {
+  /// Who asks by keys, and is no client of the socket.
+  static let keyboard = ClientID(-1)
+
+  /// Listens to the keyboard while it is the view's.
+  func watchKeys() {
+    let wanted = progress.keyDescriptor
+    if wanted == watchedKeys { return }
+    if watchedKeys >= 0 { try? watch.remove(watchedKeys) }
+    watchedKeys = -1
+    guard wanted >= 0 else { return }
+    do throws(Errno) {
+      try watch.add(wanted, .coordinator, Place.keys)
+      watchedKeys = wanted
+    } catch {
+      progress.giveKeysBack()
+    }
+  }
+
+  func takeKeys() {
+    for action in display.takeKeys() {
+      guard let id = OrderID.ofKey, let request = action.request(id, plan) else {
+        progress.tellKey("Ctrl-C stops the run, Ctrl-Z suspends it")
+        continue
+      }
+      let asker = OrderAsker(
+        pid: ProcessID.own, user: ProcessID.ownUser, name: LiveKeys.Action.name)
+      do throws(OrderRefusal) {
+        let order = try request.order(of: plan, from: asker)
+        keyOrders[id] = request
+        tell(.order(order, from: Self.keyboard))
+      } catch {
+        progress.tellKey(request.outcome(.refused(what: error.what)))
+      }
+    }
+  }
+
+  func answerKey(_ id: OrderID, _ answer: OrderAnswer) {
+    if let request = keyOrders.removeValue(forKey: id) { progress.tellKey(request.outcome(answer)) }
+  }
+}
+
+extension OrderID {
+  /// Of an order that a key gives: that of a process, when it asked, and by chance.
+  static var ofKey: OrderID? {
+    OrderID("\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))")
+  }
+}

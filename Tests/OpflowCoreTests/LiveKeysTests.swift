@@ -1,0 +1,158 @@
+import OpflowCore
+import Testing
+
+/// What keys do, and how the frame looks meanwhile.
+@Suite struct LiveKeysTests {
+  private struct Typist {
+    var keys = LiveKeys()
+    var model: DriveModel
+    var now: Int64 = 0
+
+    init(_ names: [String]) throws {
+      let plan = try TestPlan.make(names: names)
+      model = DriveModel(plan: plan, scope: DriveScope(plan.tasks.map { _ in .run }))
+    }
+
+    func id(_ name: String) -> TaskID { model.plan.task(named: name) ?? .none }
+
+    mutating func start(_ name: String) {
+      now += 1
+      model.apply(Transition(.start, id(name), attempt: 1), atMilliseconds: now)
+    }
+
+    mutating func end(_ name: String) {
+      now += 1
+      model.apply(Transition(.success, id(name), attempt: 1), atMilliseconds: now)
+    }
+
+    mutating func order(_ verb: OrderVerb, value: Int64? = nil) throws {
+      var order = OrderEntry(
+        id: try #require(OrderID("o\(now)")), verb: verb,
+        asker: OrderAsker(pid: 1, user: 0, name: "keys"))
+      order.value = value
+      if verb == .parallel { order.resource = "cpu" }
+      model.apply(order, atMilliseconds: now)
+    }
+
+    mutating func type(_ text: String, parallel: Int64? = 4) -> [LiveKeys.Action] {
+      keys.type(Array(text.utf8), model, parallel: parallel)
+    }
+  }
+
+  @Test func `p pauses a run that goes on, and continues one that is paused`() throws {
+    var typist = try Typist(["a"])
+    #expect(typist.type("p") == [.order(.pause, .none, value: nil)])
+    try typist.order(.pause)
+    #expect(typist.type("p") == [.order(.proceed, .none, value: nil)])
+    try typist.order(.proceed)
+    #expect(typist.type("p") == [.order(.pause, .none, value: nil)])
+    #expect(typist.type("q") == [.leave])
+    #expect(typist.type("xyz\u{7f}\u{1}") == [])
+  }
+
+  @Test func `plus and minus count from what holds now, down to one`() throws {
+    var typist = try Typist(["a"])
+    #expect(typist.type("+") == [.order(.parallel, .none, value: 5)])
+    #expect(typist.type("-") == [.order(.parallel, .none, value: 3)])
+    try typist.order(.parallel, value: 2)
+    #expect(typist.type("-") == [.order(.parallel, .none, value: 1)])
+    try typist.order(.parallel, value: 1)
+    #expect(typist.type("-") == [])
+    #expect(typist.type("=") == [.order(.parallel, .none, value: 2)])
+    var blind = try Typist(["a"])
+    #expect(blind.type("+", parallel: nil) == [])
+  }
+
+  @Test func `a task is chosen by moving the mark, and Enter hits what is marked`() throws {
+    var typist = try Typist(["a", "b", "c"])
+    #expect(typist.type("c\r") == [])
+    for name in ["a", "b", "c"] { typist.start(name) }
+    #expect(typist.type("c") == [])
+    #expect(typist.keys.mode == .choosing(.cancel, typist.id("a")))
+    // Beyond the ends there is nothing.
+    #expect(
+      typist.type("\u{1b}[B\u{1b}OB\u{1b}[B\u{1b}[A\r") == [
+        .order(.cancel, typist.id("b"), value: nil)
+      ])
+    #expect(typist.keys.mode == .plain)
+    #expect(typist.type("cjk\u{1b}") == [])
+    #expect(typist.keys.mode == .plain)
+    #expect(typist.type("\r") == [])
+  }
+
+  @Test func `when what is marked has ended, Enter hits nothing before the mark is moved`() throws {
+    var typist = try Typist(["a", "b", "c"])
+    for name in ["a", "b", "c"] { typist.start(name) }
+    _ = typist.type("cj")
+    typist.end("a")
+    #expect(typist.keys.mode == .choosing(.cancel, typist.id("b")))
+    typist.end("b")
+    #expect(typist.type("\r") == [])
+    #expect(typist.type("j\r") == [.order(.cancel, typist.id("c"), value: nil)])
+    _ = typist.type("c")
+    typist.end("c")
+    #expect(typist.type("j") == [])
+    #expect(typist.keys.mode == .plain)
+  }
+
+  @Test func `modes are left by their own key, and others act from within`() throws {
+    var typist = try Typist(["a", "b"])
+    typist.start("a")
+    for (key, mode) in [("t", LiveKeys.Mode.tails), ("?", .help)] {
+      _ = typist.type(key)
+      #expect(typist.keys.mode == mode)
+      _ = typist.type(key)
+      #expect(typist.keys.mode == .plain)
+    }
+    _ = typist.type("?l\r")
+    #expect(typist.keys.mode == .following(typist.id("a")))
+    #expect(typist.type("p") == [.order(.pause, .none, value: nil)])
+    #expect(typist.keys.mode == .following(typist.id("a")))
+    // q leaves the mode first, then the view.
+    #expect(typist.type("q") == [])
+    #expect(typist.type("q") == [.leave])
+    #expect(typist.type("a") == [])
+    #expect(typist.keys.mode == .plain)
+  }
+
+  @Test func `an order of a key is one as a command asks for it`() throws {
+    let typist = try Typist(["a", "b"])
+    let plan = typist.model.plan
+    let id = try #require(OrderID("k1"))
+    let cancel = LiveKeys.Action.order(.cancel, typist.id("b"), value: nil).request(id, plan)
+    #expect(cancel?.tasks.tasks == [typist.id("b")])
+    #expect(cancel?.by == "keys")
+    for action in [
+      LiveKeys.Action.order(.cancel, typist.id("b"), value: nil),
+      .order(.parallel, .none, value: 3), .order(.pause, .none, value: nil),
+      .order(.proceed, .none, value: nil), .order(.approve, typist.id("a"), value: nil),
+      .order(.reject, typist.id("a"), value: nil),
+    ] {
+      let request = try #require(action.request(id, plan))
+      #expect(request.fault == nil, "\(action)")
+      #expect(OrderLines.line(request) != nil)
+    }
+    #expect(LiveKeys.Action.leave.request(id, plan) == nil)
+  }
+
+  @Test func `every mode fits into the terminal, however narrow and low`() throws {
+    let long = String(repeating: "long", count: 30)
+    let plan = try TestPlan.make(names: ["a", long] + (0..<30).map { "t\($0)" })
+    for columns in [1, 12, 40, 80, 200] {
+      for rows in [1, 3, 10, 24] {
+        var options = ProgressOptions(mode: .live)
+        options.size = TerminalSize(columns: columns, rows: rows)
+        var view = ViewDriver(plan, options)
+        _ = view.errorText()
+        view.start("a")
+        view.start(long)
+        for index in 0..<30 { view.start("t\(index)") }
+        for typed in ["t", "t?", "?", "c", "j", "\u{1b}", "l", "\r", "a", "l-"] {
+          view.type(typed)
+          let screen = view.frame(columns: columns, rows: rows)
+          #expect(screen.count < max(2, rows), "\(typed) at \(columns)x\(rows): \(screen)")
+        }
+      }
+    }
+  }
+}
