@@ -38,8 +38,9 @@ final class ControlSocket {
   static let name = "control.sock"
 
   static let mostClients = 64
-  /// What is silent for so long, in milliseconds, makes room for others.
-  static let patience: Int64 = 10_000
+  /// What is silent for so long, in milliseconds, makes room for others. Who has something to ask says it
+  /// when it connects; with a long patience a few hundred silent ones keep everybody out for as long.
+  static let patience: Int64 = 250
   static let mostUnreadBytes = 8 << 20
   /// Of lines and of tasks, four bytes each.
   static let mostBytesPerTurn = 1 << 20
