@@ -78,7 +78,7 @@ internal import OpflowSystem
 ///
 /// A shell that has the task as its own child waits for that too. So the coordinator stops last: not before
 /// all of the task has (`isStopping`). One that ignores the signal is not waited for, one that catches it
-/// for a second, one that does neither until it had a processor. A signal that comes meanwhile ends
+/// for three seconds, one that does neither until it had a processor. A signal that comes meanwhile ends
 /// the wait, and nobody stops: SIGCONT takes back the stops that are pending, and a stop of the coordinator
 /// after it would be one that nobody undoes.
 ///
@@ -138,7 +138,7 @@ final class TerminalLoan {
   /// From one look at the task to the next, while it stops.
   static let lookNanoseconds: Int64 = 1_000_000
   /// For a program that tidies the screen up before it stops, or does not stop at all.
-  private static let patienceNanoseconds: Int64 = 1_000_000_000
+  private static let patienceNanoseconds: Int64 = 3_000_000_000
   /// For a processor.
   private static let mostPatienceNanoseconds: Int64 = 10_000_000_000
 
