@@ -25,10 +25,10 @@ struct GroupEntry: ~Copyable {
   private static func text(_ obstacle: RunGroup.Obstacle, _ group: RunGroup) -> String {
     switch obstacle {
     case .run(let member):
-      let process = member.pid.map { " (process \($0))" } ?? ""
+      let process = member.holder.map { " (\($0))" } ?? ""
       return CleanText.string("run \(member.folder.id) \(group.title)\(process)")
-    case .queue(let pid):
-      let process = pid.map { "process \($0)" } ?? "another process"
+    case .queue(let holder):
+      let process = holder?.description ?? "another process"
       return CleanText.string("\(process), which waits for a run \(group.title)")
     }
   }

@@ -128,20 +128,22 @@ enum OrderCommand {
   ) throws(CommandError) -> OrderAnswer {
     let run = folder.id
     do throws(ControlError) {
-      return try ControlConnection(folder, plan: plan).ask(line, request.id) { pid in
-        Console.complain("opflow: waiting for the answer of \(process(pid))\n")
+      return try ControlConnection(folder, plan: plan).ask(line, request.id) { holder in
+        Console.complain("opflow: waiting for the answer of \(process(holder))\n")
       }
     } catch {
       switch error {
       case .notLive: throw LiveRuns.notLive(folder, arguments.view)
-      case .deaf(let pid?):
+      case .deaf(let holder?) where holder.host == nil:
         throw CommandError(
           .usage,
-          "run \(run) takes no orders: process \(pid) drives it without a socket, which the file"
+          "run \(run) takes no orders: \(holder) drives it without a socket, which the file"
             + " system of its folder may not have")
-      case .deaf(nil):
+      case .deaf(let holder):
         throw CommandError(
-          .usage, "run \(run) takes no orders here: a process of another machine drives it")
+          .usage,
+          "run \(run) takes no orders here: \(holder?.description ?? "another process") drives it."
+            + " Ask where that is")
       case .crowded:
         throw CommandError(.usage, "run \(run) is asked for too much at once; ask again")
       case .failed(let errno):
@@ -150,8 +152,8 @@ enum OrderCommand {
     }
   }
 
-  private static func process(_ pid: Int32?) -> String {
-    guard let pid else { return "the run" }
+  private static func process(_ holder: LockHolder?) -> String {
+    guard let pid = holder?.localPID else { return holder?.description ?? "the run" }
     let isStopped = ProcessStatus.read(pid)?.state == UInt8(ascii: "T")
     return "process \(pid)" + (isStopped ? ", which is stopped: `kill -CONT \(pid)`" : "")
   }

@@ -72,7 +72,7 @@ enum RunCommand {
     if arguments.isDryRun { return nil }
     return try RunLookup.reading { () throws(RunFolderError) in
       try StateFolderLock.take(state) { holder in
-        let name = holder.map { "process \($0)" } ?? "another process"
+        let name = holder?.description ?? "another process"
         console.warn("\(name) is about to run or resume something here; waiting for it")
       }
     }

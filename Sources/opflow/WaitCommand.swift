@@ -43,7 +43,7 @@ enum WaitCommand {
   }
 
   private static func driver(of folder: RunFolder) -> String {
-    RunFolderLock.holder(folder).map { ", which process \($0) drives" } ?? ""
+    RunFolderLock.holder(folder).map { ", which \($0) drives" } ?? ""
   }
 
   private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }

@@ -69,11 +69,27 @@ import Testing
     #expect(try !RunFolderLock.isHeld(run))
     let lock = try RunFolderLock.take(run)
     #expect(try RunFolderLock.isHeld(run))
-    #expect(RunFolderLock.holder(run) == ProcessID.own)
-    let error = RunFolderError.held(run: run.id.description, pid: ProcessID.own)
+    #expect(RunFolderLock.holder(run) == LockHolder(pid: ProcessID.own))
+    let error = RunFolderError.held(run: run.id.description, by: LockHolder(pid: ProcessID.own))
     #expect(throws: error) { _ = try RunFolderLock.take(run) }
     _ = consume lock
     #expect(try !RunFolderLock.isHeld(run))
+  }
+
+  @Test func `a holder on another machine is named with it, and is no process of this one`() throws
+  {
+    let run = try fixture.run(of: "/m", at: 5)
+    let lock = try FileLock.lock(run.lock, .exclusive)
+    // As another machine of a shared file system writes it; here the number is this very process.
+    try lock.file.writeAll("\(ProcessID.own) far\u{7}away\n")
+    let holder = LockHolder(pid: ProcessID.own, host: "far\u{7}away")
+    #expect(RunFolderLock.holder(run) == holder)
+    #expect(holder.localPID == nil)
+    let error = RunFolderError.held(run: run.id.description, by: holder)
+    #expect(throws: error) { try RunFolderLock.expectFree(run) }
+    #expect(
+      error.message == "run \(run.id) is held by process \(ProcessID.own) on faraway."
+        + " Wait for it, or stop it there")
   }
 
   @Test func `a lock file that nobody holds is no lock`() throws {
@@ -81,7 +97,7 @@ import Testing
     try Data("1\n".utf8).write(to: URL(fileURLWithPath: run.lock))
     #expect(try !RunFolderLock.isHeld(run))
     let lock = try RunFolderLock.take(run)
-    #expect(try fixture.bytes(run.lock) == Array("\(ProcessID.own)\n".utf8))
+    #expect(try fixture.bytes(run.lock) == Array("\(ProcessID.own) \(Machine.hostName)\n".utf8))
     _ = consume lock
   }
 

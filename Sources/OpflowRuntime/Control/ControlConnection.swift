@@ -5,8 +5,8 @@ package import OpflowSystem
 package enum ControlError: Error, Equatable {
   /// No process drives the run, or none does any more.
   case notLive
-  /// A process drives it and takes no orders: nil where it is none of this machine.
-  case deaf(pid: Int32?)
+  /// A process drives it and takes no orders here. Nil where it could not be read which.
+  case deaf(LockHolder?)
   /// So many wait already.
   case crowded
   case failed(Errno)
@@ -44,7 +44,7 @@ package struct ControlConnection {
   ///   - line: of an order with that id.
   ///   - waits: called once where the answer does not come soon, with the process that is to give it.
   package func ask(
-    _ line: [UInt8], _ id: OrderID, waits: (Int32?) -> Void
+    _ line: [UInt8], _ id: OrderID, waits: (LockHolder?) -> Void
   ) throws(ControlError) -> OrderAnswer {
     var hasTold = false
     var isFirst = true
@@ -93,7 +93,7 @@ package struct ControlConnection {
   private func expectSocket(until deadline: Int64) throws(ControlError) {
     guard try isHeld() else { throw .notLive }
     guard Clock.monotonicNanoseconds < deadline else {
-      throw .deaf(pid: RunFolderLock.holder(folder))
+      throw .deaf(RunFolderLock.holder(folder))
     }
     var nothing = PollSet(slots: 0)
     // Fails for no reason that waiting less would not mend.

@@ -44,7 +44,7 @@ package struct RunGroup: Sendable {
   package struct Member: Sendable, Equatable {
     package let folder: RunFolder
     /// Nil where it could not be read.
-    package let pid: Int32?
+    package let holder: LockHolder?
     /// It runs this very process, in a task.
     package let isAround: Bool
   }
@@ -63,8 +63,9 @@ package struct RunGroup: Sendable {
       // Not one that is just being removed.
       do throws(RunFolderError) {
         try RunFolderLock.expectFree(folder)
-      } catch .held(_, let pid) {
-        members.append(Member(folder: folder, pid: pid, isAround: Self.isAround(id, pid)))
+      } catch .held(_, let holder) {
+        members.append(
+          Member(folder: folder, holder: holder, isAround: Self.isAround(id, holder?.localPID)))
       }
     }
     return members
@@ -93,8 +94,8 @@ package struct RunGroup: Sendable {
   /// What somebody waits for.
   package enum Obstacle: Sendable, Equatable {
     case run(Member)
-    /// Another one that waits, with its pid where that is known.
-    case queue(Int32?)
+    /// Another one that waits, named where that is known.
+    case queue(LockHolder?)
   }
 
   /// Waits until no run of the group is live but `own`, and comes in.
@@ -126,7 +127,7 @@ package struct RunGroup: Sendable {
       throw .aroundItself(run: around.folder.id.description, group: title)
     }
     if let first = members.first, ifRunning == .fail {
-      throw .live(run: first.folder.id.description, group: title, pid: first.pid)
+      throw .live(run: first.folder.id.description, group: title, by: first.holder)
     }
     return members.first
   }

@@ -7,10 +7,10 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case file(doing: String, path: String, Errno)
   case journal(path: String, JournalError)
   case plan(path: String, PlanError)
-  /// Another process drives the run. Nil where its pid could not be read.
-  case held(run: String, pid: Int32?)
+  /// Another process drives the run. Nil where it could not be read which.
+  case held(run: String, by: LockHolder?)
   /// A run of the same group is live, and is not to be waited for.
-  case live(run: String, group: String, pid: Int32?)
+  case live(run: String, group: String, by: LockHolder?)
   /// A run of the same group is live, and waits for a task that this process is of.
   case aroundItself(run: String, group: String)
   /// The run was there, and is no more.
@@ -31,13 +31,14 @@ package enum RunFolderError: Error, Equatable, Sendable {
     case .plan(let path, let error):
       "\(path): this is no plan that opflow can use: \(error.message)."
         + " `opflow resume` makes it anew from the manifest"
-    case .held(let run, let pid?):
-      "run \(run) is held by process \(pid). Wait for it, or stop it with `kill \(pid)`"
+    case .held(let run, let holder?):
+      "run \(run) is held by \(holder). Wait for it, or stop it "
+        + (holder.localPID.map { "with `kill \($0)`" } ?? "there")
     case .held(let run, nil): "run \(run) is held by another process"
     case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
-    case .live(let run, let group, let pid):
+    case .live(let run, let group, let holder):
       "run \(run) \(group) is live, and is held by "
-        + (pid.map { "process \($0)" } ?? "another process")
+        + (holder?.description ?? "another process")
         + "; `--if-running wait` waits for it, `--if-running allow` runs beside it"
     case .aroundItself(let run, let group):
       "this is a task of run \(run) \(group): to wait for it would never end."

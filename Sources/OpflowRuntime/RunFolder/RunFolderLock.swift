@@ -6,13 +6,13 @@ internal import OpflowSystem
 package struct RunFolderLock: ~Copyable {
   private let lock: FileLock
 
-  /// Takes the lock and writes this process's id into it.
+  /// Takes the lock and names this process in it.
   ///
-  /// - Throws: `held` with the holder's pid; `removed` where somebody removes or removed the run.
+  /// - Throws: `held` with the holder; `removed` where somebody removes or removed the run.
   package static func take(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     for _ in 0..<patience {
       guard let taken = try tryLock(folder) else {
-        // A view that just looks (`isHeld`), a holder that has not written its pid yet, or one that was
+        // A view that just looks (`isHeld`), a holder that has not written its name yet, or one that was
         // killed and is on its way out.
         try pause(folder)
         continue
@@ -20,13 +20,12 @@ package struct RunFolderLock: ~Copyable {
       // Who removes a run holds its lock, and gives the run another name first.
       if try taken.file.isStill(at: folder.lock) {
         try doing("write", folder.lock) { () throws(Errno) in
-          try taken.file.truncate(to: 0)
-          try taken.file.writeAll("\(ProcessID.own)\n")
+          try LockHolder.write(to: taken.file)
         }
         return RunFolderLock(lock: taken)
       }
     }
-    throw .held(run: folder.id.description, pid: holder(folder))
+    throw .held(run: folder.id.description, by: holder(folder))
   }
 
   private static func tryLock(_ folder: RunFolder) throws(RunFolderError) -> FileLock? {
@@ -51,13 +50,13 @@ package struct RunFolderLock: ~Copyable {
 
   /// Waits as `take` does for the run to be free.
   ///
-  /// - Throws: `held` with the holder's pid.
+  /// - Throws: `held` with the holder.
   package static func expectFree(_ folder: RunFolder) throws(RunFolderError) {
     for _ in 0..<patience {
       if try !isHeld(folder) { return }
       try pause(folder)
     }
-    throw .held(run: folder.id.description, pid: holder(folder))
+    throw .held(run: folder.id.description, by: holder(folder))
   }
 
   /// Whether a process drives the run now.
@@ -65,15 +64,8 @@ package struct RunFolderLock: ~Copyable {
     try doing("look at", folder.lock) { () throws(Errno) in try FileLock.isHeld(folder.lock) }
   }
 
-  /// The living process whose id stands in the lock file. Only a lock that is held says that it
-  /// still is the holder.
-  package static func holder(_ folder: RunFolder) -> Int32? {
-    guard let bytes = try? File.read(folder.lock),
-      let pid: Int32 = Field.number(bytes.prefix { $0 != Field.lineFeed }),
-      pid > 0, ProcessStatus.read(pid) != nil
-    else { return nil }
-    return pid
-  }
+  /// The process that the lock file names.
+  package static func holder(_ folder: RunFolder) -> LockHolder? { LockHolder.read(folder.lock) }
 }
 
 extension Descriptor {

@@ -48,9 +48,9 @@ package struct RunWatch: ~Copyable {
   /// The process whose lock it is now. Its number may have become another's before it was opened, so
   /// that is looked at again behind it.
   private static func driver(of folder: RunFolder) -> Descriptor? {
-    guard let pid = RunFolderLock.holder(folder),
+    guard let holder = RunFolderLock.holder(folder), let pid = holder.localPID,
       let found = try? ProcessTree.open(pid),
-      (try? RunFolderLock.isHeld(folder)) == true, RunFolderLock.holder(folder) == pid
+      (try? RunFolderLock.isHeld(folder)) == true, RunFolderLock.holder(folder) == holder
     else { return nil }
     return found
   }

@@ -12,10 +12,10 @@ package struct StateFolderLock: ~Copyable {
 
   /// Takes the lock; makes the folder where it is missing.
   ///
-  /// - Parameter waiting: called once before this waits for another process, with its pid where that
-  ///   is known.
+  /// - Parameter waiting: called once before this waits for another process, which is named where
+  ///   that is known.
   package static func take(
-    _ state: StateFolder, waiting: (Int32?) -> Void
+    _ state: StateFolder, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
     try makeFolder(state.path)
     return try take(state.path + "/lock", waiting: waiting)
@@ -23,13 +23,13 @@ package struct StateFolderLock: ~Copyable {
 
   /// The same of another file, whose folder is there.
   static func take(
-    _ path: String, waiting: (Int32?) -> Void
+    _ path: String, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
     let free = try doing("lock", path) { () throws(Errno) in
       try FileLock.tryLock(path, .exclusive)
     }
     if let free { return try StateFolderLock(free, path) }
-    waiting(holder(path))
+    waiting(LockHolder.read(path))
     let late = try doing("lock", path) { () throws(Errno) in
       try FileLock.lock(path, .exclusive)
     }
@@ -39,8 +39,7 @@ package struct StateFolderLock: ~Copyable {
   private init(_ lock: consuming FileLock, _ path: String) throws(RunFolderError) {
     self.lock = lock
     try doing("write", path) { () throws(Errno) in
-      try self.lock.file.truncate(to: 0)
-      try self.lock.file.writeAll("\(ProcessID.own)\n")
+      try LockHolder.write(to: self.lock.file)
     }
   }
 
@@ -50,10 +49,5 @@ package struct StateFolderLock: ~Copyable {
         try Path.syncFolder(Path.parent(of: folder))
       }
     }
-  }
-
-  private static func holder(_ path: String) -> Int32? {
-    guard let bytes = try? File.read(path) else { return nil }
-    return Field.number(bytes.prefix { $0 != Field.lineFeed })
   }
 }

@@ -1,0 +1,44 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The process that a lock file names. Only a lock that is held says that it still is the holder.
+///
+/// The file's only line is the process's number, a blank and the name of its host: a folder may be on
+/// several machines, where the same number is another process.
+package struct LockHolder: Sendable, Equatable {
+  package let pid: Int32
+  /// Nil for this machine.
+  package let host: String?
+
+  package init(pid: Int32, host: String? = nil) {
+    self.pid = pid
+    self.host = host
+  }
+
+  /// Nil where nobody wrote it, or its process is of this machine and is no more.
+  static func read(_ path: String) -> LockHolder? {
+    guard let bytes = try? File.read(path) else { return nil }
+    let words = bytes.prefix { $0 != Field.lineFeed }
+      .split(separator: UInt8(ascii: " "), maxSplits: 1)
+    guard let first = words.first, let pid: Int32 = Field.number(first), pid > 0 else { return nil }
+    let host = words.count > 1 ? String(decoding: words[1], as: UTF8.self) : nil
+    if let host, host != Machine.hostName { return LockHolder(pid: pid, host: host) }
+    return ProcessStatus.read(pid) == nil ? nil : LockHolder(pid: pid)
+  }
+
+  /// Names this process in its lock's file.
+  static func write(to file: borrowing Descriptor) throws(Errno) {
+    try file.truncate(to: 0)
+    try file.writeAll("\(ProcessID.own) \(Machine.hostName)\n")
+  }
+
+  /// Its number where it is one of this machine.
+  package var localPID: Int32? { host == nil ? pid : nil }
+}
+
+extension LockHolder: CustomStringConvertible {
+  /// `process 12`, and on which machine where that is another one.
+  package var description: String {
+    "process \(pid)" + (host.map { " on \(CleanText.string($0))" } ?? "")
+  }
+}
