@@ -347,6 +347,14 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
+  @Test func `what waits for its next try is not said to have none behind it`() throws {
+    var run = try Self.run()
+    run.end("a", exit: 1)
+    #expect(run.ask(.retry, ["a"]) == .done(count: 1))
+    #expect(
+      run.ask(.retry, ["a"]) == .refused(what: "a waits for its next try already"))
+  }
+
   @Test func `an allowed failure that others built on stays`() throws {
     var run = try Self.run { $0.tasks[0].flags = .allowAnyFailure }
     run.end("a", exit: 1)

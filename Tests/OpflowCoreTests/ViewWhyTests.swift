@@ -35,10 +35,12 @@ import Testing
       for (name, reason) in withdrawn { tell(.resume(reason), name, attempt: 0) }
     }
 
-    mutating func order(_ verb: OrderVerb, _ id: OrderID) {
+    mutating func order(_ verb: OrderVerb, _ names: String...) throws {
       let asker = OrderAsker(pid: 7, user: 0, name: "opflow \(verb.rawValue)")
-      encoder.append(
-        .order(OrderEntry(id: id, verb: verb, asker: asker)), at: now, plan: plan)
+      var entry = OrderEntry(
+        id: try #require(OrderID("\(encoder.nextSequence)")), verb: verb, asker: asker)
+      entry.tasks = names.compactMap { plan.task(named: $0) }
+      encoder.append(.order(entry), at: now, plan: plan)
     }
 
     mutating func close(_ state: RunState) {
@@ -119,7 +121,7 @@ import Testing
     var told = Told(try plan())
     told.tell(.start, "lint")
     told.tell(.failure, "lint") { $0.outcome = Outcome(status: .exit(3)) }
-    told.order(.pause, try #require(OrderID("p")))
+    try told.order(.pause)
     let text = try told.why("docs")
     #expect(
       text.contains(
@@ -128,6 +130,40 @@ import Testing
     #expect(
       text.contains("  nothing new starts: 1 task has failed (lint), and --max-failures is 1\n"))
     #expect(try !told.why("clean").contains("max-failures"))
+  }
+
+  @Test func `what an order did is told with who asked`() throws {
+    var told = Told(try plan())
+    told.tell(.start, "lint")
+    try told.order(.suspend, "lint", "docs")
+    #expect(
+      try told.why("lint") == """
+        lint suspended
+          began, and its processes stand still, asked by opflow suspend (pid 7), until `opflow continue` names it
+
+        """)
+    #expect(
+      try told.why("docs").contains(
+        "  it is held, asked by opflow suspend (pid 7), until `opflow continue` names it\n"))
+    try told.order(.cancel, "lint", "docs")
+    told.wait(90)
+    told.tell(.cancel, "lint") {
+      $0.outcome = Outcome(status: .signal(15), reason: .stopped(.cancel))
+      $0.outcome.usage.wallMicroseconds = 90_000
+    }
+    try told.order(.skip, "clean")
+    #expect(
+      try told.why("lint", "docs", "clean") == """
+        lint cancelled
+          was stopped after 0.09s: cancelled by opflow cancel (pid 7)
+
+        docs cancelled
+          was cancelled by opflow cancel (pid 7) before it started
+
+        clean skipped
+          was skipped by opflow skip (pid 7)
+
+        """)
   }
 
   @Test func `a limit that is not there holds nothing back`() throws {

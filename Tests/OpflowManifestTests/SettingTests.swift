@@ -65,6 +65,15 @@ struct SettingTests {
     #expect(plan.list(plan.record(task).tags).map { plan.string($0) } == ["slow", "net"])
   }
 
+  @Test(arguments: [
+    ("{ delay: 1h }", 3_600_000), ("{ delay: 2s }", 60_000),
+    ("{ delay: 1h, max_delay: 5m }", 300_000),
+  ])
+  func `a first delay is not cut by a limit that nobody wrote`(retry: String, most: UInt32) throws {
+    let plan = try plan("tasks: { a: { run: x, retry: \(retry) } }")
+    #expect(plan.policy(try plan.id("a")).retryMaxDelayMilliseconds == most)
+  }
+
   @Test func `maps in defaults and a task merge key by key`() throws {
     let plan = try plan(
       """

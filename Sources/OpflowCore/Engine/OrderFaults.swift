@@ -109,14 +109,15 @@ extension Scheduler {
       switch state {
       case .succeeded: "has succeeded"
       case .upToDate: "is up to date"
-      case .failedAllowed: "has failed, which is allowed"
+      case .failedAllowed: "has failed"
       case .failed: "has failed"
       case .skipped: "was skipped"
       case .cancelled: "was cancelled"
       case .waiting, .ready, .handed, .running, .suspended: "has no end"
       }
     let isOlder = graph.endedBefore?.contains(task) == true
-    return isOlder ? "\(verb) in an earlier drive" : "\(verb) already"
+    return (isOlder ? "\(verb) in an earlier drive" : "\(verb) already")
+      + (state == .failedAllowed ? ", which is allowed" : "")
   }
 
   /// The first that took its end for a success, and is beyond waiting.
@@ -156,8 +157,11 @@ extension Scheduler {
       return graph.has(.skippedUpstream, task)
         ? "was skipped for want of what it needs: retry that" : ended(task, state)
     case .succeeded, .upToDate: return ended(task, state)
-    case .waiting, .ready, .handed: return "has not run yet"
-    case .running, .suspended: return "runs (try \(attempt[task.index]))"
+    case .waiting, .ready, .handed:
+      return graph.has(.ran, task) ? "waits for its next try already" : "has not run yet"
+    case .running, .suspended:
+      return gates.open[task] == nil
+        ? "runs (try \(attempt[task.index]))" : "waits for an answer: approve or reject it"
     }
   }
 }

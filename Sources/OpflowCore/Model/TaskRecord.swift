@@ -88,6 +88,9 @@ package struct TaskRecord: Sendable {
   /// It succeeded, or failed where it may, by another definition than the plan's.
   package var isChanged: Bool { marks.contains(.changed) }
 
+  /// An order cancelled it while it did not run.
+  var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
+
   /// The journal lost lines that may have taken back what it did.
   package var isUnproven: Bool { marks.contains(.unproven) }
 }

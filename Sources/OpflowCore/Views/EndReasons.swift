@@ -22,13 +22,25 @@ struct EndReasons {
     case .upToDate: return [TaskReason(.succeeded, "is up to date")]
     case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
     case .skipped: return [skipped(task)] + reused(record)
-    case .cancelled:
-      return [
-        TaskReason(
-          .cancelled, "was stopped after \(time): \(outcome(task))", shared: "was stopped")
-      ]
+    case .cancelled: return [cancelled(task, after: time)]
     case .waiting, .ready, .handed, .running, .suspended: return []
     }
+  }
+
+  private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
+    let asker = by(status.history.orders.cancelledBy[task])
+    if status.history[task].wasCancelledPending {
+      return TaskReason(
+        .cancelled, "was cancelled\(asker) before it started",
+        shared: "was cancelled before it started")
+    }
+    return TaskReason(
+      .cancelled, "was stopped after \(time): \(outcome(task))\(asker)", shared: "was stopped")
+  }
+
+  /// ` by opflow cancel (pid 12)`; nothing where that is not told.
+  private func by(_ asker: OrderAsker?) -> String {
+    asker.map { " by \(CleanText.string($0.text))" } ?? ""
   }
 
   func outcome(_ task: TaskID) -> String {
@@ -59,6 +71,11 @@ struct EndReasons {
 
   /// With the way down from what it all comes from.
   private func skipped(_ task: TaskID) -> TaskReason {
+    if status.history[task].why == .skipped(.order),
+      let asker = status.history.orders.skippedBy[task]
+    {
+      return TaskReason(.skipped, "was skipped\(by(asker))", shared: "was skipped by an order")
+    }
     var text = ReasonText.text(status.history[task].why, plan: plan)
     var tasks: [TaskID] = []
     var last = task

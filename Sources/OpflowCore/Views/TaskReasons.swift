@@ -70,19 +70,20 @@ struct TaskReasons {
     }
     if let stop = orders.all.last(where: { $0.drive == drive && $0.stopsRun }) {
       reasons.append(
-        TaskReason(.stopping, "the run is being stopped, asked by \(stop.asker.text)"))
+        TaskReason(
+          .stopping, "the run is being stopped, asked by \(CleanText.string(stop.asker.text))"))
     } else if let pause = orders.pausedBy {
       reasons.append(
         TaskReason(
           .paused,
-          "the run is paused, asked by \(pause.asker.text): nothing new starts until"
+          "the run is paused, asked by \(CleanText.string(pause.asker.text)): nothing new starts until"
             + " `opflow continue`"))
     }
     if let asker = orders.onHold[task] {
       reasons.append(
         TaskReason(
           .paused,
-          "it is held, asked by \(asker.text), until `opflow continue` names it"))
+          "it is held, asked by \(CleanText.string(asker.text)), until `opflow continue` names it"))
     }
     let limit = status.history.limits.maxFailures ?? 0
     if limit > 0, failures.count >= limit, !plan.flags(task).contains(.finally) {
@@ -231,7 +232,14 @@ struct TaskReasons {
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
     if status.state(task) == .suspended {
-      return TaskReason(.suspended, "began, and its processes stand still until it goes on")
+      let still = "began, and its processes stand still"
+      guard let asker = status.history.orders.onHold[task] else {
+        return TaskReason(.suspended, "\(still) until it goes on")
+      }
+      return TaskReason(
+        .suspended,
+        "\(still), asked by \(CleanText.string(asker.text)), until `opflow continue` names it",
+        shared: "\(still) until `opflow continue` names it")
     }
     let worker = record.worker == .none ? "" : " on worker \(record.worker.rawValue)"
     return TaskReason(

@@ -55,6 +55,11 @@ struct PolicyReader {
       let value = values.duration(node, Subject(RetryKey.delay), atMost: Self.longestDelay)
     {
       settings.policy.retryDelayMilliseconds = UInt32(value)
+      // Who writes `delay: 1h` means an hour, and not what stands for the delays that grow from it.
+      if fields[.maxDelay] == nil {
+        settings.policy.retryMaxDelayMilliseconds = max(
+          settings.policy.retryMaxDelayMilliseconds, UInt32(value))
+      }
     }
     if let node = fields[.maxDelay],
       let value = values.duration(node, Subject(RetryKey.maxDelay), atMost: Self.longestDelay)
