@@ -9,7 +9,8 @@ enum Flag: CaseIterable {
   case durability, workers
   case follow, stay, run, waitFor
   case keep, olderThan, showRemoval
-  case file, directory, stateDirectory
+  case file, directory, stateDirectory, outputFile
+  case junit
   case help
 
   /// Made when it is asked for: a start is to cost nothing for flags that it does not have.
@@ -135,6 +136,14 @@ enum Flag: CaseIterable {
       FlagRow(
         "state-dir", in: .place, "where runs are kept (default .opflow beside the manifest)",
         takes: .text(.folder) { $0.view.stateDirectory = $1 })
+    case .outputFile:
+      FlagRow(
+        nil, "o", in: .shown, "write it to FILE, whole or not at all (default: standard output)",
+        takes: .text(.file) { $0.outputFile = $1 })
+    case .junit:
+      FlagRow(
+        "junit", in: .shown, "in the end write the results to FILE, as JUnit's XML",
+        takes: .text(.file) { $0.junitFile = $1 })
     case .help:
       FlagRow("help", "h", in: .other, "this text", takes: .nothing { _ in })
     }

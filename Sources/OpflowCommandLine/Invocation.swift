@@ -21,6 +21,12 @@ package struct Invocation: Equatable, Sendable {
   package var resource = "cpu"
   /// Of `journal`.
   package var action: JournalAction = .verify
+  /// Of `report`.
+  package var report: ReportKind = .junit
+  /// `-o`: where what is made goes; nil for standard output.
+  package var outputFile: String?
+  /// `--junit`: where the results go when the run has ended.
+  package var junitFile: String?
   /// Of `help`: the command; nil for the whole program.
   package var topic: Command?
   /// `NAME=VALUE` of each name once, by name.
@@ -78,4 +84,9 @@ enum WorkerPlace: String, CaseIterable {
 
 package enum JournalAction: String, CaseIterable, Sendable {
   case verify, export, repair
+}
+
+/// What `report` makes of a run.
+package enum ReportKind: String, CaseIterable, Sendable {
+  case junit
 }

@@ -8,7 +8,6 @@ enum LaterCommands {
 
   static let all: [(name: String, instead: String?)] = [
     ("graph", "`opflow plan` shows the tasks in their order"),
-    ("report", "`opflow status --json` and `opflow journal export` tell all of a run as JSON"),
     ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`"),
     ("schema", nil),
     ("completion", nil),

@@ -133,6 +133,29 @@ extension CommandRow {
     }
   }
 
+  static var report: CommandRow {
+    CommandRow(
+      group: .looking, meaning: "a run as a file for other programs",
+      words: .kindAndRun,
+      flags: [.outputFile, .color, .directory, .stateDirectory]
+    ) {
+      CommandHelp(
+        summary: "Make a file of a run that other programs read.",
+        description: """
+          junit is the XML of test results that Jenkins, GitLab and others read: a suite for each file
+          that the manifest includes and for each family, and a test for each task.
+
+          It is made from the run's journal, also while the run goes on, and also of one that died.
+
+          \(HelpPhrases.run)
+          """,
+        examples: """
+            opflow report junit -o tests.xml  of the newest run
+            opflow report junit ci.yaml       of the newest run of ci.yaml, on standard output
+          """)
+    }
+  }
+
   static var journal: CommandRow {
     CommandRow(
       group: .looking,

@@ -20,6 +20,9 @@ enum RunRules {
 
   static func check(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.command == .plan { invocation.isDryRun = true }
+    if invocation.isDryRun, invocation.junitFile != nil {
+      throw Complaint("--junit is for a run, and --dry-run does not run anything")
+    }
     if !invocation.capacities.isEmpty, !invocation.isDryRun {
       throw Complaint(
         "\(Flag.maxParallel.spelled) takes one number; `opflow plan` compares several")

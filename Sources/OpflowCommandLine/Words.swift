@@ -20,6 +20,8 @@ enum Words {
   case capacity
   /// A `JournalAction`, then RUN.
   case actionAndRun
+  /// A `ReportKind`, then RUN.
+  case kindAndRun
 
   /// As the usage line has them: what stands before the flags, and behind them.
   var synopsis: (before: String, behind: String) {
@@ -34,7 +36,8 @@ enum Words {
     case .askedAndPriority: ("", " SEL... N")
     case .capacity: ("", " N|NAME=N")
     case .topic: ("", " [COMMAND]")
-    case .actionAndRun: (" \(Self.actions.joined(separator: "|"))", " [RUN]")
+    case .actionAndRun: (" \(Self.all(JournalAction.self).joined(separator: "|"))", " [RUN]")
+    case .kindAndRun: (" \(Self.all(ReportKind.self).joined(separator: "|"))", " [RUN]")
     }
   }
 
@@ -88,7 +91,10 @@ enum Words {
       }
     case .topic: invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []
     case .actionAndRun:
-      invocation.action = try Self.action(words.first)
+      invocation.action = try Self.choice(words.first)
+      invocation.run = try Self.single(words.dropFirst())
+    case .kindAndRun:
+      invocation.report = try Self.choice(words.first)
       invocation.run = try Self.single(words.dropFirst())
     }
   }
@@ -108,13 +114,20 @@ enum Words {
     return words
   }
 
-  private static let actions = JournalAction.allCases.map { $0.rawValue }
+  private static func all<Word: RawRepresentable & CaseIterable>(_: Word.Type) -> [String]
+  where Word.RawValue == String {
+    Word.allCases.map { $0.rawValue }
+  }
 
-  private static func action(_ word: String?) throws(Complaint) -> JournalAction {
-    let all = actions.joined(separator: ", ")
+  /// The first word, which has to be one of some.
+  private static func choice<Word: RawRepresentable & CaseIterable>(
+    _ word: String?
+  ) throws(Complaint) -> Word where Word.RawValue == String {
+    let words = all(Word.self)
+    let all = words.joined(separator: ", ")
     guard let word else { throw Complaint("one of \(all) is missing") }
-    if let action = JournalAction(rawValue: word) { return action }
-    let nearest = NearestName.of(word, among: actions).map { "; did you mean \($0)?" } ?? ""
+    if let choice = Word(rawValue: word) { return choice }
+    let nearest = NearestName.of(word, among: words).map { "; did you mean \($0)?" } ?? ""
     throw Complaint("`\(word.clean)` is none of \(all)\(nearest)")
   }
 }

@@ -19,11 +19,14 @@ enum Drive {
       code = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
       CleanCommand.afterRun(runs, arguments)
     } catch {
+      // What there is to tell of it is told all the same; that it cannot be is the lesser trouble.
+      try? DriveEnd.report(folder, arguments)
       // Not as other complaints are told: nobody may be there who reads it.
       let complaint = CommandError(.io, error.what, error.errno)
       try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
       throw CommandError(.io, verbatim: "")
     }
+    try DriveEnd.report(folder, arguments)
     guard let watch else { return code }
     return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
   }

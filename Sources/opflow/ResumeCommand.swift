@@ -7,6 +7,7 @@ enum ResumeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
+    try DriveEnd.expect(arguments)
     return try resume(
       folder, manifest: nil, arguments, console, releasing: nil, nil, isInGroup: false)
   }
@@ -39,6 +40,7 @@ enum ResumeCommand {
     var prepared = try prepare(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
+      try DriveEnd.report(folder, arguments)
       guard arguments.watchesFiles else { return code }
       let watch = prepared.watch()
       _ = consume lock

@@ -6,6 +6,7 @@ import OpflowRuntime
 enum RunCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
+    try DriveEnd.expect(arguments)
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
     let state = try RunLookup.state(arguments.view, for: manifest)
     if arguments.resumesNewest { return try resumeOrStart(manifest, state, arguments, console) }

@@ -309,6 +309,22 @@ import Testing
     }
   }
 
+  @Test func `a report has a kind, a run and a file`() throws {
+    var expected = Invocation(.report)
+    expected.report = .junit
+    expected.run = "2026"
+    expected.outputFile = "x.xml"
+    #expect(try parse("report -o x.xml junit 2026") == expected)
+    #expect(throws: UsageError("`juni` is none of junit; did you mean junit?", command: .report)) {
+      try parse("report juni")
+    }
+    #expect(throws: UsageError("one of junit is missing", command: .report)) { try parse("report") }
+    #expect(
+      throws: UsageError(
+        "--junit is for a run, and --dry-run does not run anything", command: .run)
+    ) { try parse("run -n --junit x.xml") }
+  }
+
   @Test func `the help offers nothing that is not there yet`() {
     let words = HelpText.text(nil).split { !$0.isLetter }.map(String.init)
     for later in LaterCommands.all where later.name != "continue" {
@@ -340,7 +356,8 @@ import Testing
       "--set NAME=VALUE", "--only SEL", "--skip SEL", "--resume", "--rerun SEL",
       "-j, --max-parallel N", "--max-failures N", "-k, --keep-going", "-n, --dry-run",
       "--output live|line|group|quiet", "-q, --quiet", "-v, --verbose", "--json",
-      "--color auto|always|never", "--durability none|group|each", "--on local", "-f, --file FILE",
+      "--color auto|always|never", "--junit FILE", "--durability none|group|each", "--on local",
+      "-f, --file FILE",
       "-C DIR",
       "--state-dir DIR", "-h, --help",
     ] {

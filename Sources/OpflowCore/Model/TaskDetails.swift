@@ -9,6 +9,9 @@ package struct TaskDetails: Sendable {
   /// Why the newest drive took tasks back that had a result.
   package private(set) var reruns: [TaskID: RerunReason] = [:]
 
+  /// The tries that were followed by another one, oldest first, since the task was taken back last.
+  package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
+
   mutating func beginDrive() { reruns.removeAll() }
 
   @inline(__always)
@@ -20,7 +23,10 @@ package struct TaskDetails: Sendable {
     case .start, .resume:
       if !downloads.isEmpty { downloads[task] = nil }
       if !complaints.isEmpty { complaints[task] = nil }
-      if event == .resume { reruns[task] = TransitionFields(line).rerunReason(plan) }
+      if event == .resume {
+        reruns[task] = TransitionFields(line).rerunReason(plan)
+        failedTries[task] = nil
+      }
     case .success:
       // A status reads hundreds of thousands of lines, of which most have nothing of a download.
       if plan.hasDownloads, plan.kind(task) == .download {
@@ -31,8 +37,19 @@ package struct TaskDetails: Sendable {
       complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
       if event == .retry {
         nextTries[task] = line.milliseconds &+ fields.delayMilliseconds
+        failedTries[task, default: []].append(
+          FailedTry(
+            attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))
       }
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
   }
+}
+
+/// A try that failed and was followed by another one.
+package struct FailedTry: Sendable {
+  package let attempt: Int32
+  package let outcome: Outcome
+  /// What was the matter, in words.
+  package let what: String
 }

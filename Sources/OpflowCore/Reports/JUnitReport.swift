@@ -1,0 +1,136 @@
+/// A run as test results, in the dialect of JUnit's XML that Jenkins' schema describes (xunit plugin,
+/// junit-10.xsd) and GitLab reads: a suite for each file of the manifest and each family, a test for each task.
+///
+/// A task that went well at last has a `flakyFailure` for each try before, one that did not a `rerunFailure`.
+/// GitLab shows only the text of `failure` and `error`, so the end of the output stands there; and it takes two
+/// tests of one class and name for one, which ids of tasks never are.
+///
+/// It is made in pieces, so that it need not be held as a whole.
+package struct JUnitReport {
+  private let status: RunStatus
+  private let suites: [JUnitSuite]
+  private let output: OutputSource
+  private var xml = XMLWriter()
+  /// The next test: its suite, and its place there.
+  private var next = (suite: 0, test: 0)
+  private var isBegun = false
+  /// What is left for output that is told at length.
+  private var outputRoom = 32 << 20
+
+  /// Of one failure.
+  private static let outputBytes = 65_536
+  /// The same when many before had theirs.
+  private static let briefBytes = 2048
+  private static let pieceBytes = 65_536
+
+  package init(_ status: RunStatus, output: @escaping OutputSource) {
+    self.status = status
+    self.output = output
+    suites = JUnitSuite.all(status)
+  }
+
+  /// The bytes that come next; nil when there are no more.
+  package mutating func nextPiece() -> [UInt8]? {
+    if !isBegun { begin() }
+    while next.suite < suites.count, xml.byteCount < Self.pieceBytes { writeNext() }
+    if next.suite == suites.count {
+      xml.end()
+      next.suite += 1
+    }
+    return xml.byteCount == 0 ? nil : xml.take()
+  }
+
+  private mutating func begin() {
+    isBegun = true
+    xml.declare()
+    xml.begin("testsuites")
+    xml.attribute("name", status.name)
+    xml.attribute("tests", "\(suites.reduce(0) { $0 + $1.tasks.count })")
+    xml.attribute("failures", "\(suites.reduce(0) { $0 + $1.failures })")
+    xml.attribute("errors", "\(suites.reduce(0) { $0 + $1.errors })")
+    let wall = max(0, status.lastMilliseconds - status.openedMilliseconds)
+    xml.attribute("time", Self.seconds(microseconds: wall * 1000))
+  }
+
+  private mutating func writeNext() {
+    let suite = suites[next.suite]
+    if next.test == 0 { begin(suite) }
+    write(suite.tasks[next.test], of: suite)
+    next.test += 1
+    if next.test < suite.tasks.count { return }
+    xml.end()
+    next = (next.suite + 1, 0)
+  }
+
+  private mutating func begin(_ suite: JUnitSuite) {
+    xml.begin("testsuite")
+    xml.attribute("name", suite.name)
+    xml.attribute("tests", "\(suite.tasks.count)")
+    xml.attribute("failures", "\(suite.failures)")
+    xml.attribute("errors", "\(suite.errors)")
+    xml.attribute("skipped", "\(suite.skipped)")
+    xml.attribute("time", Self.seconds(microseconds: suite.microseconds))
+    xml.attribute("timestamp", UTCText.text(milliseconds: status.openedMilliseconds))
+    xml.begin("properties")
+    xml.begin("property")
+    xml.attribute("name", "opflow.run")
+    xml.attribute("value", status.run)
+    xml.end()
+    xml.end()
+  }
+
+  private mutating func write(_ task: TaskID, of suite: JUnitSuite) {
+    let record = status.history[task]
+    let verdict = TaskVerdict(task, status)
+    xml.begin("testcase")
+    xml.attribute("classname", suite.name)
+    xml.attribute("name", status.plan.nameBytes(task))
+    xml.attribute("time", Self.seconds(microseconds: record.wallMicroseconds))
+    switch verdict {
+    case .passed: break
+    case .skipped:
+      xml.begin("skipped")
+      writeReason(of: task)
+      xml.end()
+    case .failure, .error:
+      xml.begin(verdict == .failure ? "failure" : "error")
+      let message = writeReason(of: task)
+      xml.line(message)
+      writeOutput(of: task, attempt: record.attempts)
+      xml.end()
+    }
+    for failed in status.history.details.failedTries[task] ?? [] where verdict != .skipped {
+      xml.begin(verdict == .passed ? "flakyFailure" : "rerunFailure")
+      let message = OutcomeText.text(failed.outcome, what: failed.what)
+      xml.attribute("message", "try \(failed.attempt): \(message)")
+      xml.attribute("type", TaskVerdict.word(failed.outcome))
+      xml.end()
+    }
+    xml.end()
+  }
+
+  @discardableResult
+  private mutating func writeReason(of task: TaskID) -> String {
+    let (type, message) = TaskVerdict.reason(task, status)
+    xml.attribute("message", message)
+    xml.attribute("type", type)
+    return message
+  }
+
+  private mutating func writeOutput(of task: TaskID, attempt: Int32) {
+    let most = outputRoom > 0 ? Self.outputBytes : Self.briefBytes
+    guard attempt > 0, let output = output(task, most) else { return }
+    let (bytes, isWhole) = output.tail(attempt: attempt)
+    outputRoom -= bytes.count
+    if !isWhole { xml.line("(the last \(bytes.count) bytes; the whole is in \(output.path))") }
+    for line in LineSlices(bytes) { xml.line(line) }
+  }
+
+  /// `12.034`: what the schema takes.
+  static func seconds(microseconds: Int64) -> String {
+    let milliseconds = max(0, microseconds) / 1000
+    let rest = "\(milliseconds % 1000)"
+    let zeros = String(repeating: "0", count: 3 - rest.utf8.count)
+    return "\(milliseconds / 1000).\(zeros)\(rest)"
+  }
+}

@@ -1,0 +1,32 @@
+package import OpflowCore
+internal import OpflowSystem
+
+extension RunFolder {
+  /// The last bytes of a task's log; nil where it has none that can be read.
+  ///
+  /// - Parameter shown: the path of it, for a person.
+  package func output(
+    of task: TaskID, in plan: Plan, atMost count: Int, shown: (String) -> String
+  ) -> ReportedOutput? {
+    let path = log(of: task, in: plan)
+    guard let file = try? File.open(path, [.readOnly, .noFollow]),
+      let size = try? file.status().sizeBytes
+    else { return nil }
+    let start = max(0, size - Int64(count))
+    var bytes = [UInt8](repeating: 0, count: Int(size - start))
+    // A log that is shorter by now gives what is there.
+    let read = try? bytes.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
+      var done = 0
+      while done < room.count {
+        let rest = UnsafeMutableRawBufferPointer(
+          rebasing: UnsafeMutableRawBufferPointer(room)[done...])
+        let count = try file.read(into: rest, at: start + Int64(done))
+        if count == 0 { break }
+        done += count
+      }
+      return done
+    }
+    bytes.removeLast(bytes.count - (read ?? 0))
+    return ReportedOutput(bytes: bytes, totalBytes: size, path: shown(path))
+  }
+}

@@ -1,0 +1,46 @@
+import OpflowCommandLine
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// `opflow report`: a run as a file for other programs.
+enum ReportCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    let folder = try RunLookup.run(arguments.run, arguments.view)
+    let run = try RunLookup.reading { () throws(RunFolderError) in
+      try ReadRun(folder, keepingDetails: true)
+    }
+    for warning in run.warnings { console.warn(warning) }
+    switch arguments.report {
+    case .junit: try write(junit(run, arguments.view), to: arguments.outputFile)
+    }
+    return ExitCode.success.rawValue
+  }
+
+  /// Gives the bytes that come next; nil at the end.
+  typealias Pieces = () -> [UInt8]?
+
+  static func junit(_ run: ReadRun, _ view: ViewArguments) -> Pieces {
+    let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
+    var report = JUnitReport(run.status) {
+      folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
+    }
+    return { report.nextPiece() }
+  }
+
+  /// Writes a report to a file, or to standard output.
+  static func write(_ pieces: Pieces, to path: String?) throws(CommandError) {
+    guard let path else {
+      while let piece = pieces() { try Console.write(piece) }
+      return
+    }
+    do throws(Errno) {
+      let file = try ReportFile(path)
+      while let piece = pieces() { try file.write(piece) }
+      try file.finish()
+    } catch {
+      throw CommandError(.io, "cannot write \(CleanText.string(path))", error)
+    }
+  }
+}

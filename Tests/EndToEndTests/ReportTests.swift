@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// Files that are made of runs.
+@Suite struct ReportTests {
+  @Test func `results are written in the end, and again by report`() throws {
+    let place = try Workplace(
+      """
+      name: demo
+      max_failures: 0
+      tasks:
+        good: { run: "true" }
+        bad: { run: "echo '<why>'; exit 3" }
+        build: { matrix: { n: [1, 2] }, run: "true" }
+      """)
+    try place.opflow("run", "--junit", "out/tests.xml", status: 1)
+    let text = try place.text("out/tests.xml")
+    #expect(place.entries("out") == ["tests.xml"])
+    #expect(text.contains("<testsuites name=\"demo\" tests=\"4\" failures=\"1\" errors=\"0\""))
+    #expect(text.contains("type=\"exit\">exit 3\n&lt;why&gt;\n</failure>"))
+    #expect(text.contains("classname=\"demo.build\" name=\"build[n=2]\""))
+    #expect(try place.opflow("report", "junit").output == text)
+    try place.shell("ln -s tests.xml out/link.xml")
+    try place.opflow("report", "junit", "-o", "out/link.xml")
+    #expect(place.entries("out") == ["link.xml", "tests.xml"])
+    #expect(try place.shell("readlink out/link.xml").output == "tests.xml\n")
+    #expect(try place.shell("\"$opflow\" report junit -o /dev/stdout | cat").output == text)
+  }
+
+  @Test func `results are written after a signal too, and by a resume with nothing to do`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        first: { run: "true" }
+        last: { needs: [first], run: "echo > here; exec sleep 100" }
+      """)
+    let here = try place.gate("here")
+    let live = try place.start("run", "--junit", "tests.xml")
+    _ = try here.next()
+    live.send(SIGINT)
+    #expect(try live.finish().status == 130)
+    #expect(
+      try place.text("tests.xml").contains(
+        "<error message=\"stopped by a signal\" type=\"interrupted\">"))
+    try place.write("opflow.yaml", "tasks: { first: { run: \"true\" } }")
+    try place.opflow("resume")
+    try place.opflow("resume", "--junit", "tests.xml")
+    #expect(try place.text("tests.xml").contains("tests=\"1\" failures=\"0\" errors=\"0\""))
+  }
+
+  @Test func `a file that cannot be written ends it before anything runs`() throws {
+    let place = try Workplace("tasks: { a: { run: echo > ran } }")
+    try place.write("file", "")
+    let run = try place.opflow("run", "--junit", "file/tests.xml", status: 74)
+    #expect(run.errors == "opflow: cannot write file/tests.xml: Not a directory\n")
+    #expect(!place.exists("ran"))
+    try place.opflow("run", "--junit", ".", status: 74)
+    #expect(place.entries().filter { $0.contains(".new") } == [])
+  }
+}

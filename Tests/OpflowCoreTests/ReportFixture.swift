@@ -1,0 +1,60 @@
+import OpflowCore
+
+/// A run for the tests of reports: a journal that is told by names, and its tasks' logs.
+struct ReportFixture {
+  let plan: Plan
+  private var encoder = JournalEncoder()
+  private var now: Int64 = 1_767_323_045_000
+  var logs: [String: [UInt8]] = [:]
+
+  init(_ plan: Plan) {
+    self.plan = plan
+    encoder.append(.open(.example), at: now, plan: plan)
+  }
+
+  mutating func tell(
+    _ event: TransitionEvent, _ name: String, attempt: Int32 = 1,
+    _ status: ExitStatus = .unknown, _ reason: EndReason? = nil, wall: Int64 = 0,
+    change: (inout Transition) -> Void = { _ in }
+  ) {
+    var transition = Transition(event, plan.task(named: name) ?? .none, attempt: attempt)
+    if transition.why == nil { transition.outcome = Outcome(status: status, reason: reason) }
+    transition.outcome.usage.wallMicroseconds = wall
+    change(&transition)
+    now += 1000
+    encoder.append(transition, at: now, plan: plan)
+  }
+
+  mutating func close(_ state: RunState, exit: Int32) {
+    encoder.append(.close(CloseEntry(state: state, exitCode: exit)), at: now, plan: plan)
+  }
+
+  func status(isHeld: Bool = false) throws -> RunStatus {
+    let history = try encoder.bytes.withUnsafeBytes {
+      try RunModel.read($0, plan: plan, keepingDetails: true).history
+    }
+    return RunStatus(
+      run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),
+      isHeld: isHeld)
+  }
+
+  /// As a run reads its logs.
+  var output: OutputSource {
+    let (plan, logs) = (plan, logs)
+    return { task, most in
+      logs[plan.nameString(task)].map {
+        ReportedOutput(
+          bytes: $0.suffix(most), totalBytes: Int64($0.count),
+          path: "logs/\(plan.nameString(task)).log")
+      }
+    }
+  }
+
+  /// Text that does harm where it is taken for more than text.
+  static let hostile: [UInt8] =
+    Array(
+      "\u{1b}[31mred\u{1b}[0m \u{1b}]8;;x\u{7}link ]]> </script> &amp; <failure> \"\u{202e}abc".utf8
+    )
+    + [0, 8, 0xFF, 0xC3, 0x28, 0xEF, 0xBF, 0xBE, 0xEF, 0xBF, 0xBF, 10]
+    + Array("::error file=a::x\n ##[add-mask]y\n::stop-commands::z\n".utf8)
+}
