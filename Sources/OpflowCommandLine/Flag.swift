@@ -10,7 +10,7 @@ enum Flag: CaseIterable {
   case follow, stay, run, waitFor
   case keep, olderThan, showRemoval
   case file, directory, stateDirectory, outputFile
-  case junit
+  case junit, notify, ciCommands
   case help
 
   /// Made when it is asked for: a start is to cost nothing for flags that it does not have.
@@ -67,7 +67,8 @@ enum Flag: CaseIterable {
         takes: .nothing { $0.isDryRun = true })
     case .output:
       FlagRow(
-        "output", in: .shown, "default: live on a terminal, group on GitHub, else line",
+        "output", in: .shown,
+        "default: live on a terminal, github and gitlab on theirs, else line",
         takes: .word(OutputMode.self) { $0.output = $1 })
     case .quiet:
       FlagRow(
@@ -144,6 +145,16 @@ enum Flag: CaseIterable {
       FlagRow(
         "junit", in: .shown, "in the end write the results to FILE, as JUnit's XML",
         takes: .text(.file) { $0.junitFile = $1 })
+    case .notify:
+      FlagRow(
+        "notify", in: .other,
+        "in the end run COMMAND, with a summary as JSON on its standard input",
+        takes: .text(.command) { $0.notifyCommand = $1 })
+    case .ciCommands:
+      FlagRow(
+        "ci-commands", in: .shown,
+        "off: what tasks print is never a command for the CI server (default on)",
+        takes: .word(CICommands.self) { $0.passesCommands = $1 == .on })
     case .help:
       FlagRow("help", "h", in: .other, "this text", takes: .nothing { _ in })
     }

@@ -93,13 +93,14 @@ enum ValueName: String {
   case folder = "DIR"
   case run = "RUN"
   case duration = "D"
+  case command = "COMMAND"
 
   fileprivate func check(_ text: String, _ spelled: String) throws(Complaint) {
     switch self {
     case .assignment:
       if let equals = text.firstIndex(of: "="), equals > text.startIndex { return }
       throw Complaint("\(spelled) needs \(rawValue), not `\(text.clean)`")
-    case .selector, .file, .folder, .run, .duration:
+    case .selector, .file, .folder, .run, .duration, .command:
       if text.isEmpty { throw Complaint("\(spelled) needs a value (\(rawValue))") }
     }
   }

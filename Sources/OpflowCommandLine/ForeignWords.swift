@@ -139,6 +139,14 @@ enum ForeignWords {
     ("colour", [], .color, "did you mean --color?"),
     ("progress", [], .output, "did you mean --output?"),
     ("format", [], .output, "did you mean --output or --json?"),
+    ("junitxml", [], .junit, "did you mean --junit?"),
+    ("junit-xml", [], .junit, "did you mean --junit?"),
+    ("junitfile", [], .junit, "did you mean --junit?"),
+    ("reporter", [], .junit, "`--junit FILE` writes test results, --output is how progress shows"),
+    (
+      "report", [], .junit,
+      "`--junit FILE` writes test results; `opflow report` makes files of a run"
+    ),
     ("log-level", [], .verbose, "did you mean -v or -q?"),
     ("debug", [], .verbose, "did you mean -v?"),
     ("all", [.status], .verbose, "did you mean -v?"),

@@ -27,6 +27,10 @@ package struct Invocation: Equatable, Sendable {
   package var outputFile: String?
   /// `--junit`: where the results go when the run has ended.
   package var junitFile: String?
+  /// `--notify`: a line for a shell.
+  package var notifyCommand: String?
+  /// `--ci-commands`: what tasks print may be commands for the CI server.
+  package var passesCommands = true
   /// Of `help`: the command; nil for the whole program.
   package var topic: Command?
   /// `NAME=VALUE` of each name once, by name.
@@ -89,4 +93,9 @@ package enum JournalAction: String, CaseIterable, Sendable {
 /// What `report` makes of a run.
 package enum ReportKind: String, CaseIterable, Sendable {
   case junit
+}
+
+/// `--ci-commands`
+enum CICommands: String, CaseIterable {
+  case on, off
 }

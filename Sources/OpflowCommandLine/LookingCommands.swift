@@ -4,7 +4,9 @@ extension CommandRow {
     CommandRow(
       group: .looking, meaning: "where a run stands, also while it runs",
       words: .run,
-      flags: [.stay, .output, .quiet, .json, .verbose, .color, .directory, .stateDirectory],
+      flags: [
+        .stay, .output, .quiet, .json, .verbose, .color, .ciCommands, .directory, .stateDirectory,
+      ],
       rule: checkWatch
     ) {
       CommandHelp(
@@ -32,6 +34,9 @@ extension CommandRow {
       throw Complaint(
         "--json tells where the run stands once, and --watch stays: one of them. The transitions of a run"
           + " are those of `opflow run --json`, or of `opflow journal export`")
+    }
+    if !invocation.watches, !invocation.passesCommands {
+      throw Complaint("--ci-commands is for --watch: without it, status shows nothing of tasks")
     }
     if !invocation.watches, invocation.output != nil {
       throw Complaint("--output and -q are for --watch: without it, status shows a table")

@@ -20,8 +20,11 @@ enum RunRules {
 
   static func check(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.command == .plan { invocation.isDryRun = true }
-    if invocation.isDryRun, invocation.junitFile != nil {
-      throw Complaint("--junit is for a run, and --dry-run does not run anything")
+    if invocation.isDryRun {
+      let flags = [(invocation.junitFile, Flag.junit), (invocation.notifyCommand, Flag.notify)]
+      for case (_?, let flag) in flags {
+        throw Complaint("\(flag.spelled) is for a run, and --dry-run does not run anything")
+      }
     }
     if !invocation.capacities.isEmpty, !invocation.isDryRun {
       throw Complaint(

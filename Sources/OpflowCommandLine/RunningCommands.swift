@@ -8,7 +8,8 @@ extension CommandRow {
       flags: [
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
         .dryRun, .watchFiles,
-        .output, .quiet, .verbose, .json, .color, .junit, .durability, .workers, .file, .directory,
+        .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
+        .workers, .file, .directory,
         .stateDirectory,
       ],
       rule: RunRules.check
@@ -56,7 +57,8 @@ extension CommandRow {
       flags: [
         .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning, .dryRun,
         .output,
-        .quiet, .verbose, .json, .color, .junit, .durability, .workers, .directory, .stateDirectory,
+        .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability, .workers,
+        .directory, .stateDirectory,
       ],
       rule: RunRules.check
     ) {

@@ -11,8 +11,8 @@ struct Console {
 
   private init(_ choice: ColorChoice) {
     colorsOutput = Self.colors(choice, Terminal.standardOutput)
-    // The log of a job on GitHub shows colours.
-    colorsError = Self.colors(choice, Terminal.standardError, isShown: Self.isGitHubActions)
+    // The log of a job there shows colours.
+    colorsError = Self.colors(choice, Terminal.standardError, isShown: Self.server != nil)
   }
 
   /// Goes where `-C` says, before anything else looks at a path.
@@ -51,12 +51,24 @@ struct Console {
     let isDumb = Environment.value("TERM") == "dumb"
     let isTerminal = Terminal.isTerminal(Terminal.standardError) && !isDumb
     if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }
-    if isGitHubActions { return .group }
+    switch server {
+    // What a task of another run prints is in that one's log.
+    case _? where Environment.value("OPFLOW_TASK") != nil: return .line
+    case .gitHub: return .gitHub
+    case .gitLab: return .gitLab
+    case nil: break
+    }
     let isShared = arguments.json && Terminal.isTerminal(Terminal.standardOutput)
     return isTerminal && !isShared ? .live : .line
   }
 
-  static var isGitHubActions: Bool { !(Environment.value("GITHUB_ACTIONS") ?? "").isEmpty }
+  /// The CI server that runs this; nil where none does whose logs are more than text.
+  static var server: CIServer? {
+    if !(Environment.value("GITHUB_ACTIONS") ?? "").isEmpty { return .gitHub }
+    return (Environment.value("GITLAB_CI") ?? "").isEmpty ? nil : .gitLab
+  }
+
+  enum CIServer { case gitHub, gitLab }
 
   /// Writes to standard output.
   ///

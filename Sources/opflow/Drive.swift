@@ -20,13 +20,13 @@ enum Drive {
       CleanCommand.afterRun(runs, arguments)
     } catch {
       // What there is to tell of it is told all the same; that it cannot be is the lesser trouble.
-      try? DriveEnd.report(folder, arguments)
+      try? DriveEnd.report(folder, arguments, console)
       // Not as other complaints are told: nobody may be there who reads it.
       let complaint = CommandError(.io, error.what, error.errno)
       try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
       throw CommandError(.io, verbatim: "")
     }
-    try DriveEnd.report(folder, arguments)
+    try DriveEnd.report(folder, arguments, console)
     guard let watch else { return code }
     return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
   }
@@ -36,7 +36,7 @@ enum Drive {
     options.json = arguments.json
     options.color = console.colorsError
     options.verbose = arguments.verbose
-    options.gitHubActions = Console.isGitHubActions
+    options.passesCommands = arguments.passesCommands
     if let (columns, rows) = Terminal.size(Terminal.standardError) {
       options.size = TerminalSize(columns: columns, rows: rows)
     }
@@ -54,6 +54,7 @@ enum Drive {
       logsCommand: CommandText.about(folder, "logs", ["--run", run], view)
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
     heading.isResumed = isResumed
+    heading.place = ManifestPlaces(plan).place
     heading.answerCommand = { CommandText.about(folder, $0.rawValue, [$1], view) }
     return heading
   }

@@ -15,12 +15,71 @@ enum DriveEnd {
     }
   }
 
-  /// Writes them, however the drive ended.
-  static func report(_ folder: RunFolder, _ arguments: Invocation) throws(CommandError) {
-    guard let path = arguments.junitFile else { return }
+  /// Makes it, however the drive ended.
+  ///
+  /// - Parameter isDriven: false where nothing was left to run.
+  static func report(
+    _ folder: RunFolder, _ arguments: Invocation, _ console: Console, isDriven: Bool = true
+  ) throws(CommandError) {
+    let summary = isDriven ? stepSummary(arguments) : nil
+    let command = isDriven ? arguments.notifyCommand : nil
+    if arguments.junitFile == nil, summary == nil, command == nil { return }
     let run = try RunLookup.reading { () throws(RunFolderError) in
       try ReadRun(folder, keepingDetails: true)
     }
-    try ReportCommand.write(ReportCommand.junit(run, arguments.view), to: path)
+    var failure: CommandError?
+    if let path = arguments.junitFile {
+      do throws(CommandError) {
+        try ReportCommand.write(ReportCommand.junit(run, arguments.view), to: path)
+      } catch {
+        failure = error
+      }
+    }
+    if let summary { append(run, to: summary, arguments.view, console) }
+    if let command { notify(run, command, arguments.view, console) }
+    if let failure { throw failure }
+  }
+
+  /// The file in which GitHub takes a summary of a job's step.
+  private static func stepSummary(_ arguments: Invocation) -> String? {
+    guard Console.mode(arguments) == .gitHub, let path = Environment.value("GITHUB_STEP_SUMMARY")
+    else { return nil }
+    return path.isEmpty ? nil : path
+  }
+
+  /// Of the file GitHub takes no more than 1 MiB, and nothing of one that is larger.
+  private static let mostSummaryBytes: Int64 = 900 << 10
+
+  private static func append(
+    _ run: ReadRun, to path: String, _ view: ViewArguments, _ console: Console
+  ) {
+    let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
+    do throws(Errno) {
+      let file = try File.open(path, [.writeOnly, .create, .append], mode: 0o644)
+      // Others of the step may have written to it.
+      let room = try mostSummaryBytes - file.status().sizeBytes
+      let summary = StepSummary(run.status) {
+        folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
+      }
+      try file.writeAll(summary.text(atMost: Int(max(0, room))))
+    } catch {
+      console.warn("cannot write GITHUB_STEP_SUMMARY, \(path): \(error)")
+    }
+  }
+
+  private static func notify(
+    _ run: ReadRun, _ command: String, _ view: ViewArguments, _ console: Console
+  ) {
+    let (folder, logs) = (run.folder, RunLogs(run.folder))
+    let resume = CommandText.about(folder, "resume", [folder.id.description], view)
+    let summary = DriveSummary.text(run.status, resumeCommand: resume) {
+      logs.path(of: $0, in: run.plan)
+    }
+    do throws(Errno) {
+      let end = try NotifyCommand.run(command, input: summary, in: folder)
+      if let fault = end.fault { console.warn("--notify: the command \(fault)") }
+    } catch {
+      console.warn("--notify: the command could not be run: \(error)")
+    }
   }
 }

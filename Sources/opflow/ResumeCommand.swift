@@ -40,7 +40,7 @@ enum ResumeCommand {
     var prepared = try prepare(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
-      try DriveEnd.report(folder, arguments)
+      try DriveEnd.report(folder, arguments, console, isDriven: false)
       guard arguments.watchesFiles else { return code }
       let watch = prepared.watch()
       _ = consume lock

@@ -107,7 +107,7 @@ struct OutputTests {
     #expect(said == ["a1", "a2", "b1", "b2"] || said == ["b1", "b2", "a1", "a2"], "\(run)")
   }
 
-  @Test func `group is the default where GitHub runs it`() throws {
+  @Test func `blocks are the default where GitHub runs it`() throws {
     let place = try Workplace("tasks: { a: { run: echo hello } }")
     let run = try place.opflow("run", environment: ["GITHUB_ACTIONS": "true"])
     let group = try place.opflow("run", "--output", "group")

@@ -255,7 +255,7 @@ import Testing
       ("run --max-failures 1.5", "--max-failures needs a number from 0 to 2147483647, not `1.5`"),
       (
         "run --output lines",
-        "--output is live, line, group, quiet, not `lines`; did you mean line?"
+        "--output is live, line, group, github, gitlab, quiet, not `lines`; did you mean line?"
       ),
       ("run --color blue", "--color is auto, always, never, not `blue`"),
       ("run --durability all", "--durability is none, group, each, not `all`"),
@@ -325,6 +325,25 @@ import Testing
     ) { try parse("run -n --junit x.xml") }
   }
 
+  @Test func `what is for a CI server is read`() throws {
+    var expected = Invocation(.run)
+    expected.notifyCommand = "mail"
+    expected.passesCommands = false
+    expected.output = .gitHub
+    #expect(try parse("run --notify mail --ci-commands=off --output github") == expected)
+    expected.output = .gitLab
+    expected.passesCommands = true
+    #expect(try parse("run --notify mail --ci-commands on --output gitlab") == expected)
+    #expect(
+      throws: UsageError(
+        "--notify is for a run, and --dry-run does not run anything", command: .resume)
+    ) { try parse("resume -n --notify x") }
+    #expect(
+      throws: UsageError(
+        "--ci-commands is for --watch: without it, status shows nothing of tasks", command: .status)
+    ) { try parse("status --ci-commands off") }
+  }
+
   @Test func `the help offers nothing that is not there yet`() {
     let words = HelpText.text(nil).split { !$0.isLetter }.map(String.init)
     for later in LaterCommands.all where later.name != "continue" {
@@ -355,7 +374,8 @@ import Testing
     for flag in [
       "--set NAME=VALUE", "--only SEL", "--skip SEL", "--resume", "--rerun SEL",
       "-j, --max-parallel N", "--max-failures N", "-k, --keep-going", "-n, --dry-run",
-      "--output live|line|group|quiet", "-q, --quiet", "-v, --verbose", "--json",
+      "--output live|line|group|github|gitlab|quiet", "--notify COMMAND", "--ci-commands on|off",
+      "-q, --quiet", "-v, --verbose", "--json",
       "--color auto|always|never", "--junit FILE", "--durability none|group|each", "--on local",
       "-f, --file FILE",
       "-C DIR",

@@ -51,6 +51,7 @@ import Testing
   @Test func `a command says which of its choices are the default`() {
     let run = HelpText.text(.run)
     for mode in OutputMode.allCases { #expect(run.contains(mode.rawValue)) }
-    #expect(run.contains("default: live on a terminal, group on GitHub, else line"))
+    #expect(
+      run.contains("default: live on a terminal, github and gitlab on theirs, else line"))
   }
 }

@@ -71,7 +71,8 @@ struct ViewDriver {
 
   init(
     _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], stillFailed: [String] = [],
-    isResumed: Bool = false
+    isResumed: Bool = false,
+    place: @escaping @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
   ) {
     self.plan = plan
     let initial: [InitialState] = plan.tasks.map { index in
@@ -83,6 +84,7 @@ struct ViewDriver {
       logsCommand: "opflow logs --run r1",
       logPath: { "logs/\(plan.nameString($0)).log" })
     heading.isResumed = isResumed
+    heading.place = place
     view = ProgressView(options: options, plan: plan, heading: heading)
     view.begin(atMilliseconds: now)
   }

@@ -131,31 +131,6 @@ import Testing
         """)
   }
 
-  @Test func `group mode folds successes for GitHub Actions and leaves failures open`() throws {
-    var options = ProgressOptions(mode: .group)
-    options.gitHubActions = true
-    var view = ViewDriver(try plan(), options)
-    _ = view.errorText()
-    view.start("fetch")
-    view.output("fetch", "a\n")
-    view.end("fetch", .success, outputBytes: 2)
-    view.start("build")
-    view.output("build", "no\n")
-    view.end("build", .failure, .exit(1), outputBytes: 3)
-    #expect(
-      view.errorText() == """
-        [0/4] fetch started
-        ::group::[1/4] fetch succeeded in 1.2s
-        a
-        ::endgroup::
-        [1/4] build started
-        [2/4] build failed: exit 1 after 1.2s
-        no
-
-
-        """)
-  }
-
   @Test func `group mode keeps the last mebibyte and says where the rest is`() throws {
     var view = ViewDriver(try plan(), ProgressOptions(mode: .group))
     _ = view.errorText()

@@ -74,7 +74,7 @@ import Testing
         """)
   }
 
-  @Test(arguments: OutputMode.allCases)
+  @Test(arguments: [OutputMode.live, .line, .gitHub, .quiet])
   func `what waits for a reader is bounded, and the last words are there`(mode: OutputMode) throws {
     var options = ProgressOptions(mode: mode)
     options.json = true

@@ -15,6 +15,11 @@ package enum AttemptHeader {
     return UnsafeRawBufferPointer(rebasing: bytes[(skipped + header.count)...])
   }
 
+  static func dropped(atBeginningOf bytes: [UInt8], attempt: Int32) -> [UInt8] {
+    let rest = bytes.withUnsafeBytes { dropped(from: $0, attempt: attempt).count }
+    return rest == bytes.count ? bytes : Array(bytes.suffix(rest))
+  }
+
   /// What follows the header, where it is a line of the bytes: the end of a log, with more than one try in it.
   static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
     let header = Array(line(attempt).utf8)

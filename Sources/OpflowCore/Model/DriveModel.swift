@@ -14,6 +14,8 @@ package struct DriveModel {
   /// Tasks that were cut short and wait to start again.
   package private(set) var interrupted: [TaskID] = []
   private(set) var beganMilliseconds: Int64 = 0
+  /// Of the last transition, since the epoch.
+  private(set) var lastMilliseconds: Int64 = 0
   /// Whether any task printed something.
   private(set) var hasOutput = false
   private(set) var downloads = DownloadTotals()
@@ -87,6 +89,7 @@ package struct DriveModel {
   mutating func begin(atMilliseconds now: Int64) { beganMilliseconds = now }
 
   package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
+    lastMilliseconds = now
     let task = transition.task
     guard !task.isNone, task.index < states.count else { return }
     let old = states[task.index]

@@ -19,6 +19,14 @@ extension Plan {
   /// Whether the manifest names files that it was compiled from besides itself.
   package var hasFurtherFiles: Bool { files.count > 1 }
 
+  /// The real path of the file that a task stands in, `-` for standard input, and the line that it begins in;
+  /// nil where that is not known.
+  package func place(of task: TaskID) -> (path: String, line: Int)? {
+    let record = record[task.index]
+    guard record.line > 0, let path = list(record.file).first ?? files.first else { return nil }
+    return (string(path), Int(record.line))
+  }
+
   /// Whether any task is `manual`, so that a run of all tasks has to leave some out.
   package var hasManual: Bool { manifest.hasManual == 1 }
 

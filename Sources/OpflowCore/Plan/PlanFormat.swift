@@ -44,12 +44,15 @@
 //   12   groups of runs of which one is live at a time
 //   13   tasks that may steer their run
 //   14   tasks that a person ends
+//   15   where tasks stand
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 14
+  package static let version: UInt32 = 15
   static let headerBytes = 64
   static let sectionEntryBytes = 24
+  /// More lines than a file may have.
+  package static let lineLimit: UInt32 = 1 << 30
 }
 
 /// What a section of a plan file holds. The raw value is what stands in the file.

@@ -24,6 +24,11 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var secrets: ListIndex = 0
   /// What is evaluated when the task starts: a number that the builder gave.
   package var late: UInt32 = 0
+  /// Of the manifest, or of the file that it includes and that the task stands in: where it begins, from 1; 0
+  /// where that is not known.
+  package var line: UInt32 = 0
+  /// That file, as the one text of a list; empty for the manifest itself.
+  package var file: ListIndex = 0
 
   package init() {}
 }

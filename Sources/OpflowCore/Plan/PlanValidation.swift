@@ -171,6 +171,7 @@ extension Plan {
       && isList(record.secrets, in: listOffsets)
       && isList(record.environment, in: environmentOffsets)
       && isList(record.allowedCodes, in: codeOffsets)
+      && isList(record.file, in: listOffsets) && record.line < PlanFormat.lineLimit
       && (kind != .download || Int(record.download) < downloads.count)
   }
 

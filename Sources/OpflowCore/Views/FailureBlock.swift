@@ -17,7 +17,7 @@ struct FailureBlock {
     _ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer
   ) {
     text.add(palette.red("\(model.name(failure.transition.task)) failed"))
-    text.add(OutcomeText.failure(failure.transition))
+    text.addSentence(OutcomeText.failure(failure.transition))
   }
 
   func write(_ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer) {

@@ -5,16 +5,15 @@ struct GroupProgress: ProgressRenderer {
   private let heading: ProgressHeading
   private let line: TransitionLine
   private let isVerbose: Bool
-  /// The lines `::group::` and `::endgroup::` of GitHub Actions stand around each block.
-  private let isFolded: Bool
+  private let folding: GroupFolding
   private var reruns: RerunLines
   private var stillRunning: StillRunning
 
-  init(palette: Palette, heading: ProgressHeading, isVerbose: Bool, isFolded: Bool) {
+  init(palette: Palette, heading: ProgressHeading, isVerbose: Bool, folding: GroupFolding) {
     self.palette = palette
     self.heading = heading
     self.isVerbose = isVerbose
-    self.isFolded = isFolded
+    self.folding = folding
     line = TransitionLine(palette: palette)
     reruns = RerunLines(line)
     stillRunning = StillRunning(palette: palette)
@@ -37,12 +36,11 @@ struct GroupProgress: ProgressRenderer {
     if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
     var title = TextBuffer()
+    title.breaksCommands = text.breaksCommands
     line.write(transition, model, into: &title)
     if title.isEmpty { return }
-    // A failure stays unfolded, since it is what a reader came for.
-    let folds = isFolded && transition.event == .success && !kept.isEmpty
-    if folds { text.add("::group::") }
-    text.add(title.bytes)
+    let fold = kept.isEmpty ? nil : folding.fold(transition, model)
+    if let fold { fold.begin(title.bytes, into: &text) } else { text.add(title.bytes) }
     line.writeLeft(transition, into: &text)
     if isVerbose { line.writeAction(transition, model, into: &text) }
     line.writeAnswer(transition, model, heading, into: &text)
@@ -61,7 +59,7 @@ struct GroupProgress: ProgressRenderer {
       text.add(palette.dim(")"))
       text.endLine()
     }
-    if folds { text.add("::endgroup::\n") } else if !kept.isEmpty { text.endLine() }
+    if let fold { fold.end(into: &text) } else if !kept.isEmpty { text.endLine() }
   }
 
   mutating func tick(

@@ -30,6 +30,8 @@ package struct ProgressView {
   /// The live view is over.
   private var hasEnded = false
   private let json: Bool
+  /// Failures are annotations too.
+  private let annotates: Bool
   private let palette: Palette
   /// Rows of a screen, of which a failure is in sight.
   private let screenRows: Int
@@ -53,14 +55,16 @@ package struct ProgressView {
     failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     json = options.json
     screenRows = options.size.rows
+    annotates = options.mode == .gitHub
+    text.breaksCommands = !options.passesCommands
     followsOutput = options.mode == .line
     switch options.mode {
     case .line:
       renderer = LineProgress(palette: palette, heading: heading, isVerbose: options.verbose)
-    case .group:
+    case .group, .gitHub, .gitLab:
       renderer = GroupProgress(
         palette: palette, heading: heading, isVerbose: options.verbose,
-        isFolded: options.gitHubActions)
+        folding: GroupFolding(options.mode, run: heading.run))
     case .quiet:
       renderer = QuietProgress(palette: palette, heading: heading)
     case .live:
@@ -211,6 +215,10 @@ package struct ProgressView {
   package mutating func end(_ close: CloseEntry, atMilliseconds now: Int64) {
     hasEnded = true
     nowMilliseconds = now
+    if annotates {
+      WorkflowAnnotations(heading: heading, model: model, failures: failures.first)
+        .write(into: &text)
+    }
     ClosingSummary(
       heading: heading, model: model, failures: failures, palette: palette, namesLogs: live != nil,
       toldLines: errors.lineCount,
@@ -268,6 +276,9 @@ package struct ProgressView {
 
   private mutating func takeTail(_ transition: Transition) -> [UInt8] {
     defer { tail = [] }
+    if transition.attempt > 1 {
+      tail = AttemptHeader.dropped(atBeginningOf: tail, attempt: transition.attempt)
+    }
     let limit = tailBytes(for: transition)
     return tail.count > limit ? Array(tail.suffix(limit)) : tail
   }

@@ -6,6 +6,10 @@ package enum OutputMode: String, Sendable, CaseIterable {
   case line
   /// A task's output in one block when it ends.
   case group
+  /// The same as the log of a job on GitHub folds it, with annotations for what failed.
+  case gitHub = "github"
+  /// The same in the sections of GitLab's logs.
+  case gitLab = "gitlab"
   /// Failures and the summary.
   case quiet
 }
@@ -18,8 +22,8 @@ package struct ProgressOptions: Sendable, Equatable {
   package var color = false
   /// Starts tell the command too.
   package var verbose = false
-  /// Blocks of `group` are folded by `::group::` lines.
-  package var gitHubActions = false
+  /// What tasks print may be commands for the CI server.
+  package var passesCommands = true
   /// Of the terminal.
   package var size = TerminalSize(columns: 80, rows: 24)
 
@@ -40,6 +44,8 @@ package struct ProgressHeading: Sendable {
   package var logsCommand: String
   /// The capacity of `cpu` as the drive begins; nil where that is not known.
   package var parallel: Int64?
+  /// Where a task stands, for annotations: a path as the CI server knows it, and a line.
+  package var place: @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
   package var answerCommand: AnswerCommand = OrderVerb.plainCommand
 
   /// - Parameter initial: how each task enters the drive.

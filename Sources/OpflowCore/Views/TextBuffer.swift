@@ -4,6 +4,9 @@ package struct TextBuffer {
   /// Where in it stands what a task printed.
   private(set) var output: Range<Int>?
 
+  /// What a CI server would take for a command in text from elsewhere is made harmless.
+  var breaksCommands = false
+
   package init() {}
 
   package var isEmpty: Bool { bytes.isEmpty }
@@ -20,15 +23,26 @@ package struct TextBuffer {
   mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
   mutating func add(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
+  /// Text that is clean, and may hold some from elsewhere.
+  mutating func addSentence(_ text: String) {
+    let start = bytes.count
+    add(text)
+    if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
+  }
+
   /// Text that may come from anywhere, as `CleanText` shows it.
   mutating func addCleaned(_ text: String) {
     var text = text
+    let start = bytes.count
     text.withUTF8 { CleanText.append(UnsafeRawBufferPointer($0), to: &bytes) }
+    if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
   /// A line that a task printed. Its colours are kept where those of this program are shown.
   mutating func addOutput(_ line: UnsafeRawBufferPointer, _ palette: Palette) {
+    let start = bytes.count
     CleanText.append(line, keepsColors: palette.isOn, to: &bytes)
+    if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
   mutating func addBlanks(_ count: Int) {

@@ -7,14 +7,14 @@ struct TransitionLine {
     guard let sentence = sentence(transition, model) else { return }
     text.add(palette.dim(Self.counter(model)))
     text.add(" ")
-    text.add(sentence)
+    text.addSentence(sentence)
     text.endLine()
   }
 
   /// What a task that starts does, in a line below.
   func writeAction(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
     guard transition.event == .start, model.plan.kind(transition.task) != .approve else { return }
-    text.add(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
+    text.addSentence(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
     text.endLine()
   }
 

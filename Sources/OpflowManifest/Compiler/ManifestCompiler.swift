@@ -96,7 +96,7 @@ package enum ManifestCompiler {
       fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints))
     reading.forEachTask { task, part, place, defaults in
       guard mistakes.errorCount == 0 else { return }
-      emitter.add(task, of: part, defaults)
+      emitter.add(task, of: part, in: files, at: place, defaults)
       if emitter.isTooLarge {
         mistakes.error(place, "the texts of the plan grow beyond 3 GiB")
       }

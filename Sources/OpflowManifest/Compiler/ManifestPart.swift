@@ -10,6 +10,8 @@ struct ManifestPart {
   let environment: EnvironmentList
   /// Where it is included; nil for the root.
   let entry: Place?
+  /// Its real path; nil for the root.
+  let path: String?
 
   var document: YAMLDocument { file.document }
 }

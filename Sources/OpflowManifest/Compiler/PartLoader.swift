@@ -88,7 +88,7 @@ final class PartLoader {
     top.readSettings(file.keys, wantedParallel: options.maxParallel, into: &manifest)
     let part = ManifestPart(
       file: file, values: values, folder: folder, prefix: Text(start: nil, count: 0),
-      environment: environment, entry: nil)
+      environment: environment, entry: nil, path: nil)
     parts.append(part)
     includeFiles(
       of: part,
@@ -163,7 +163,7 @@ final class PartLoader {
     top.refuseSettings(file.keys, root: source.displayPath)
     let added = ManifestPart(
       file: file, values: values, folder: folder, prefix: prefix, environment: environment,
-      entry: place)
+      entry: place, path: found.realPath)
     parts.append(added)
     warnOfUnknown(entry.variables, of: part, in: added, name)
     includeFiles(

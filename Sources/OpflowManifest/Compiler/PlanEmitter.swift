@@ -8,6 +8,7 @@ struct PlanEmitter: ~Copyable {
   /// Of what is the same for all tasks of a part, and that part.
   private var standard = StandardEntries()
   private var part = -1
+  private var lines = LineCounter(Text(start: nil, count: 0))
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
   /// Values that tasks read: which needs of which task, and whether its `if` does.
@@ -24,6 +25,7 @@ struct PlanEmitter: ~Copyable {
     var environmentDigest: UInt64 = 0
     var policy: (command: UInt32, download: UInt32) = (0, 0)
     var demand: (command: UInt32, download: UInt32) = (0, 0)
+    var file: ListIndex = 0
   }
 
   /// The plan's format refers to texts by 32 bits.
@@ -41,7 +43,8 @@ struct PlanEmitter: ~Copyable {
       taskCount: taskCount, edgeCount: min(nodeCount, taskCount * 8), textByteCount: byteCount)
   }
 
-  private mutating func begin(_ defaults: TaskDefaults) {
+  private mutating func begin(_ part: ManifestPart, _ defaults: TaskDefaults) {
+    lines = LineCounter(part.document.file.text)
     let settings = defaults.settings
     Self.set(&items, to: defaults.lists.environment, &builder)
     let kinds = (command: ActionKind.shell, download: ActionKind.download)
@@ -58,7 +61,8 @@ struct PlanEmitter: ~Copyable {
       demand: (
         builder.demand(defaults.lists.demands.resolved(for: kinds.command)),
         builder.demand(defaults.lists.demands.resolved(for: kinds.download))
-      ))
+      ),
+      file: part.path.map { builder.list([builder.intern($0)]) } ?? 0)
   }
 
   /// Whether any task is `manual`.
@@ -69,15 +73,22 @@ struct PlanEmitter: ~Copyable {
 
   /// Adds a task without mistakes.
   ///
-  /// - Parameter defaults: what the tasks of its part start from; parts come one after the other.
-  mutating func add(_ task: borrowing TaskValues, of part: Int, _ defaults: TaskDefaults) {
+  /// - Parameters:
+  ///   - part: the number of its part; parts come one after the other.
+  ///   - defaults: what the tasks of its part start from.
+  mutating func add(
+    _ task: borrowing TaskValues, of part: Int, in files: PartLoader, at place: Place,
+    _ defaults: TaskDefaults
+  ) {
     if part != self.part {
-      begin(defaults)
+      begin(files.parts[part], defaults)
       self.part = part
     }
     scratch.removeAll()
     let kind = task.kind
     var entry = TaskEntry(name: builder.append(task.name), kind: kind)
+    entry.record.line = lines.line(of: place.offset)
+    entry.record.file = standard.file
     entry.flags = task.flags
     entry.priority = task.settings.priority
     if let description = task.description { entry.record.description = builder.append(description) }

@@ -1,0 +1,137 @@
+/// What GitHub shows of a job's step: a run in Markdown. What failed with the end of its output, what was tried
+/// again, and what took longest.
+package struct StepSummary {
+  private let status: RunStatus
+  private let output: OutputSource
+
+  private static let mostRows = 20
+  private static let mostTailBytes = 16_384
+
+  package init(_ status: RunStatus, output: @escaping OutputSource) {
+    self.status = status
+    self.output = output
+  }
+
+  /// As much of it as there is room for, in whole paragraphs.
+  package func text(atMost room: Int) -> [UInt8] {
+    var text = Array(head.utf8)
+    let tables = Array((retried + slowest).utf8)
+    if text.count > room { return [] }
+    let failed = RunFailures.of(status)
+    // What failed is told first, and has the room that the rest leaves.
+    let left = max(room - tables.count - 200, text.count)
+    var told = 0
+    for task in failed {
+      var block: [UInt8] = []
+      write(task, into: &block)
+      if text.count + block.count > left { break }
+      text += block
+      told += 1
+    }
+    if told < failed.count {
+      text += Array("\n… and \(failed.count - told) more failures\n".utf8)
+    }
+    if text.count + tables.count <= room { text += tables }
+    return text.count <= room ? text : []
+  }
+
+  private var head: String {
+    let state = status.history.close?.state ?? .interrupted
+    let counts = [
+      (status.counts.succeeded, "succeeded"), (status.counts.upToDate, "up to date"),
+      (status.counts.failed, "failed"), (status.counts.failedAllowed, "failed (allowed)"),
+      (status.counts.skipped, "skipped"), (status.counts.cancelled, "cancelled"),
+      (status.counts.pending, "pending"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    let wall = DurationText.text(
+      milliseconds: status.lastMilliseconds - status.openedMilliseconds)
+    return """
+      ### \(Self.code(status.name)) \(state.rawValue)
+
+      \(counts.isEmpty ? "nothing to do" : counts) in \(wall), run \(Self.code(status.run))
+
+      """
+  }
+
+  /// Not folded: it is what a reader came for.
+  private func write(_ task: TaskID, into text: inout [UInt8]) {
+    let record = status.history[task]
+    let time = DurationText.text(microseconds: record.wallMicroseconds)
+    let tries = record.attempts > 1 ? " (try \(record.attempts))" : ""
+    let what = Self.escaped(EndReasons(status).outcome(task))
+    let title = "\(Self.code(status.plan.nameString(task))): \(what) after \(time)\(tries)"
+    guard record.attempts > 0, let output = output(task, Self.mostTailBytes) else {
+      text += Array("\n- \(title)\n".utf8)
+      return
+    }
+    let (bytes, _) = output.tail(attempt: record.attempts)
+    var tail: [UInt8] = []
+    for line in LineSlices(LastLines.of(bytes, count: ProgressView.failureLines)) {
+      line.withUnsafeBytes { CleanText.append($0, to: &tail) }
+      tail.append(Field.lineFeed)
+    }
+    let fence = Self.fence(around: tail)
+    text += Array("\n<details open><summary>\(title)</summary>\n\n\(fence)text\n".utf8)
+    text += tail
+    text += Array("\(fence)\n\n\(Self.code(output.path))\n\n</details>\n".utf8)
+  }
+
+  private var retried: String {
+    let tries = status.history.details.failedTries
+    let tasks = tries.keys.filter { status.included.contains($0) }.sorted { $0.index < $1.index }
+    if tasks.isEmpty { return "" }
+    var text = "\n#### Tried again\n\n| task | tries | before |\n| --- | ---: | --- |\n"
+    for task in tasks.prefix(Self.mostRows) {
+      let before = tries[task]?.last.map { OutcomeText.text($0.outcome, what: $0.what) } ?? ""
+      text += "| \(Self.code(status.plan.nameString(task))) | \(status.history[task].attempts)"
+      text += " | \(Self.escaped(before)) |\n"
+    }
+    if tasks.count > Self.mostRows { text += "\n… and \(tasks.count - Self.mostRows) more\n" }
+    return text
+  }
+
+  private var slowest: String {
+    var longest: [(task: TaskID, wall: Int64)] = []
+    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      let wall = status.history[task].wallMicroseconds
+      if wall <= longest.last?.wall ?? 0, longest.count == Self.mostRows || wall == 0 { continue }
+      let place = longest.firstIndex { $0.wall < wall } ?? longest.count
+      longest.insert((task, wall), at: place)
+      if longest.count > Self.mostRows { longest.removeLast() }
+    }
+    if longest.isEmpty { return "" }
+    var text = "\n#### Slowest\n\n| task | time |\n| --- | ---: |\n"
+    for (task, wall) in longest {
+      let time = DurationText.text(microseconds: wall)
+      text += "| \(Self.code(status.plan.nameString(task))) | \(time) |\n"
+    }
+    return text
+  }
+
+  /// Longer than any that stands in the text.
+  private static func fence(around text: [UInt8]) -> String {
+    var longest = 2
+    var count = 0
+    for byte in text {
+      count = byte == UInt8(ascii: "`") ? count + 1 : 0
+      longest = max(longest, count)
+    }
+    return String(repeating: "`", count: longest + 1)
+  }
+
+  private static func code(_ text: String) -> String { "<code>\(escaped(text))</code>" }
+
+  /// As a reference each character that Markdown or HTML may take for more than itself.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in CleanText.string(text).unicodeScalars {
+      switch scalar {
+      case "a"..."z", "A"..."Z", "0"..."9", " ", ".", "/", "-", "=":
+        escaped.unicodeScalars.append(scalar)
+      case _ where scalar.isASCII: escaped += "&#\(scalar.value);"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,44 @@
+/// The failures of a drive as annotations of GitHub, each at its task's own line. GitHub takes ten of a step.
+struct WorkflowAnnotations {
+  let heading: ProgressHeading
+  let model: DriveModel
+  let failures: [FailureRecord]
+
+  private static let most = 9
+  private static let mostLines = 10
+  private static let mostBytes = 2048
+
+  func write(into text: inout TextBuffer) {
+    for failure in failures.prefix(Self.most) { write(failure, into: &text) }
+    let count = model.counts.failed
+    if count > Self.most {
+      text.add("::error title=opflow::and \(count - Self.most) more failures\n")
+    }
+  }
+
+  private func write(_ failure: FailureRecord, into text: inout TextBuffer) {
+    let task = failure.transition.task
+    text.add("::error ")
+    if let (file, line) = heading.place(task) {
+      text.add("file=")
+      WorkflowCommand.append(property: file, to: &text)
+      text.add(",line=\(line),")
+    }
+    text.add("title=")
+    WorkflowCommand.append(property: model.name(task), to: &text)
+    text.add("::")
+    let outcome = failure.transition.outcome
+    var message = TextBuffer()
+    message.addCleaned(OutcomeText.text(outcome, what: failure.transition.what))
+    let wall = outcome.usage.wallMicroseconds
+    if wall > 0 { message.add(" after \(DurationText.text(microseconds: wall))") }
+    message.endLine()
+    let tail = LastLines.of(Array(failure.tail.suffix(Self.mostBytes)), count: Self.mostLines)
+    for line in LineSlices(tail) {
+      message.addOutput(line, Palette(isOn: false))
+      message.endLine()
+    }
+    WorkflowCommand.append(data: message.bytes.dropLast(), to: &text)
+    text.endLine()
+  }
+}

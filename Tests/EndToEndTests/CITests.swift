@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// What a CI server sees of a run, and who is told of its end.
+@Suite struct CITests {
+  @Test func `on GitHub failures are annotations at their line, and the step has a summary`() throws
+  {
+    let place = try Workplace()
+    try place.write(
+      "ci/opflow.yaml",
+      """
+      name: demo
+      max_failures: 0
+      tasks:
+        good: { run: echo fine }
+        bad:
+          run: "echo why; exit 3"
+      """)
+    try place.write("summary.md", "before\n")
+    let environment = [
+      "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": place.path,
+      "GITHUB_STEP_SUMMARY": place.file("summary.md"), "NO_COLOR": "1",
+    ]
+    let run = try place.opflow("run", "ci/opflow.yaml", status: 1, environment: environment)
+    #expect(run.errors.contains("::group::["))
+    #expect(run.errors.contains("\nfine\n::endgroup::\n"))
+    #expect(run.errors.contains("\n::error file=ci/opflow.yaml,line=5,title=bad::exit 3 after "))
+    #expect(run.errors.contains("%0Awhy\n"))
+    let summary = try place.text("summary.md")
+    #expect(summary.hasPrefix("before\n### <code>demo</code> failed\n"))
+    #expect(summary.contains("```text\nwhy\n```\n"))
+    // Another view is asked for.
+    let line = try place.opflow(
+      "run", "ci/opflow.yaml", "--output", "line", status: 1, environment: environment)
+    #expect(!line.errors.contains("::"))
+    #expect(try place.text("summary.md") == summary)
+  }
+
+  @Test func `on GitLab tasks are sections`() throws {
+    let place = try Workplace("tasks: { a: { run: \"echo fine; echo '##[error]x'\" } }")
+    let run = try place.opflow(
+      "run", "--ci-commands", "off", environment: ["GITLAB_CI": "true", "NO_COLOR": "1"])
+    #expect(run.errors.contains("[collapsed=true]\r\u{1b}[0K[1/1] a succeeded"))
+    #expect(run.errors.contains("\nfine\n# #[error]x\n\u{1b}[0Ksection_end:"))
+  }
+
+  @Test func `a command is told of the end, and its failure is a warning`() throws {
+    let place = try Workplace("name: demo\ntasks: { a: { run: exit 3 } }")
+    let run = try place.opflow(
+      "run", "--json", "--notify", "cat > told; echo said; exit 9", status: 1)
+    let told = try place.text("told")
+    #expect(told.contains("\"name\":\"demo\"") && told.contains("\"state\":\"failed\",\"exit\":1"))
+    #expect(told.contains("\"failed\":[{\"id\":\"a\",\"attempts\":1,\"exit\":3"))
+    #expect(
+      run.errors.hasSuffix("said\nopflow: warning: --notify: the command ended with exit 9\n"))
+    #expect(run.output.hasSuffix("}\n") && !run.output.contains("said"))
+    #expect(place.entries(try place.runFolder()).filter { $0.hasPrefix("notify") } == [])
+  }
+
+  @Test func `a signal ends a command that is told, and nothing of it is left`() throws {
+    let place = try Workplace("tasks: { a: { run: \"true\" } }")
+    let here = try place.gate("here")
+    let live = try place.start(
+      "run", "--notify", "(setsid sleep 1000 &); sleep 1000 & echo > here; wait")
+    _ = try here.next()
+    live.send(SIGINT)
+    let run = try live.finish()
+    #expect(run.status == 0)
+    #expect(run.errors.hasSuffix("the command was killed, by a signal to opflow\n"))
+    place.expectNothingAlive()
+  }
+
+  @Test func `what a command leaves behind is ended with it`() throws {
+    let place = try Workplace("tasks: { a: { run: \"true\" } }")
+    try place.opflow("run", "--notify", "setsid sleep 1000 & sleep 1000 &")
+    place.expectNothingAlive()
+  }
+}
