@@ -17,7 +17,6 @@ enum Drive {
     let code: Int32
     do throws(CoordinatorError) {
       code = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
-      CleanCommand.afterRun(runs, arguments)
     } catch {
       // What there is to tell of it is told all the same; that it cannot be is the lesser trouble.
       try? DriveEnd.report(folder, arguments, console)
@@ -26,7 +25,15 @@ enum Drive {
       try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
       throw CommandError(.io, verbatim: "")
     }
-    try DriveEnd.report(folder, arguments, console)
+    var failure: CommandError?
+    do throws(CommandError) {
+      try DriveEnd.report(folder, arguments, console)
+    } catch {
+      failure = error
+    }
+    // This one may be among those that go.
+    CleanCommand.afterRun(runs, arguments)
+    if let failure { throw failure }
     guard let watch else { return code }
     return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
   }

@@ -156,6 +156,14 @@ import Testing
     #expect(text.utf8.count < 140_000)
   }
 
+  @Test func `tries before a resume took the task back are over`() throws {
+    var run = try run()
+    run.tell(.resume(.failedBefore), "build", attempt: 0)
+    run.tell(.start, "build", attempt: 3)
+    run.tell(.success, "build", attempt: 3, .success, wall: 1000)
+    #expect(try text(run).contains("<testcase classname=\"demo\" name=\"build\" time=\"0.001\"/>"))
+  }
+
   @Test func `what runs and waits in a live run is no failure`() throws {
     var run = ReportFixture(try plan())
     run.tell(.start, "build")
