@@ -19,6 +19,13 @@ final class DriveDisplay {
     progress = try ProgressOutput(
       view: ProgressView(options: options, plan: plan, heading: heading))
     outputs = TaskOutputFiles(folder: folder, plan: plan)
+    // Made when it is needed: few views show whole logs.
+    var logs: TaskOutputFiles?
+    progress.readLog = { range, body in
+      let files = logs ?? TaskOutputFiles(folder: folder, plan: plan)
+      logs = files
+      files.read(range, body)
+    }
   }
 
   /// When there is something to show, if nothing happens before.
@@ -50,8 +57,12 @@ final class DriveDisplay {
     } else if !task.isNone {
       outputs.end(
         transition, follows: progress.followsOutput,
-        tailBytes: progress.tailBytes(for: transition), room: { progress.outputRoom }
-      ) { task, piece in progress.take(piece, of: task) }
+        tailBytes: progress.tailBytes(for: transition),
+        wantsLog: progress.wantsLog(of: transition), room: { progress.outputRoom }
+      ) { task, piece in
+        if case .log(let bytes) = piece { return progress.log(bytes, of: transition) }
+        progress.take(piece, of: task)
+      }
     }
     progress.transition(transition, atMilliseconds: wall)
   }

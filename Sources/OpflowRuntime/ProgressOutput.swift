@@ -23,6 +23,10 @@ final class ProgressOutput {
   private static let outputPatienceMilliseconds: Int64 = 500
   /// A reader of `--json` that goes on reading is given more.
   private static let mostPatienceMilliseconds: Int64 = 10_000
+  /// Who goes on reading what tasks printed is given more, too.
+  private static let mostOutputPatienceMilliseconds: Int64 = 60_000
+  /// Of 32 KiB each.
+  private static let mostPieces = 32
   /// Where nothing is to wait: what one write takes to somebody who reads.
   private static let leastPatienceMilliseconds: Int64 = 200
 
@@ -55,7 +59,20 @@ final class ProgressOutput {
   var isRead: Bool { errors.isOpen }
   var followsOutput: Bool { view.followsOutput && errors.isOpen }
   var outputRoom: Int { view.outputRoom }
-  var nextWake: Instant? { nextTick }
+  var nextWake: Instant? { hasMore && !isClosed ? Instant(nanoseconds: 0) : nextTick }
+
+  /// Reads a piece of a log that is shown as a whole.
+  var readLog: (LogRange, (UnsafeRawBufferPointer) -> Void) -> Void = {
+    $1(UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+  /// More of one could be written at once.
+  private var hasMore = false
+
+  func wantsLog(of transition: Transition) -> Bool {
+    errors.isOpen && view.wantsLog(of: transition)
+  }
+
+  func log(_ bytes: Range<Int64>, of transition: Transition) { view.log(bytes, of: transition) }
 
   func tailBytes(for transition: Transition) -> Int {
     errors.isOpen ? view.tailBytes(for: transition) : 0
@@ -87,6 +104,8 @@ final class ProgressOutput {
       write()
     case .skipped(let bytes, let lines): view.skipped(task, bytes: bytes, lines: lines)
     case .tail(let bytes): view.tail(bytes)
+    // Belongs to a transition.
+    case .log: break
     }
   }
   func order(_ order: OrderEntry, atMilliseconds wall: Int64) {
@@ -223,11 +242,21 @@ final class ProgressOutput {
     var outputDeadline: Instant? = began.advanced(
       byMilliseconds: atOnce ? 0 : Self.outputPatienceMilliseconds)
     var read = objects.writer?.writtenBytes ?? 0
+    var shown = errors.writer?.writtenBytes ?? 0
     while !isWritten() {
       let now = Coordinator.now
       if let due = outputDeadline, due <= now {
-        view.leaveOutOutput()
-        outputDeadline = nil
+        let written = errors.writer?.writtenBytes ?? 0
+        if view.wantedLog != nil, written > shown, !atOnce,
+          now < began.advanced(byMilliseconds: Self.mostOutputPatienceMilliseconds)
+        {
+          shown = written
+          outputDeadline = now.advanced(byMilliseconds: Self.outputPatienceMilliseconds)
+          deadline = now.advanced(byMilliseconds: patience)
+        } else {
+          view.leaveOutOutput()
+          outputDeadline = nil
+        }
       }
       if deadline <= now {
         let written = objects.writer?.writtenBytes ?? 0
@@ -256,8 +285,20 @@ final class ProgressOutput {
   }
 
   private func write() {
-    // Until nothing is left, or the notice was asked for.
+    // Until nothing is left, or the notice was asked for; and of logs no more than holds nobody.
+    var pieces = 0
+    hasMore = false
     while view.hasStandardError, !isHeld(errors), isIdle(errors) {
+      if let log = view.wantedLog {
+        hasMore = pieces == Self.mostPieces && !isClosed
+        if hasMore { break }
+        pieces += 1
+        if errors.isOpen {
+          readLog(log) { view.readLog($0) }
+        } else {
+          view.readLog(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+      }
       put(view.takeStandardError(), to: errors)
     }
     while view.hasStandardOutput, !isHeld(objects), isIdle(objects) {

@@ -11,6 +11,8 @@ struct TaskOutputFiles {
     case skipped(bytes: Int64, lines: Int?)
     /// The last bytes of a try that has ended.
     case tail(UnsafeRawBufferPointer)
+    /// Where in the log all of that stands.
+    case log(Range<Int64>)
   }
 
   typealias Sink = (TaskID, Piece) -> Void
@@ -75,20 +77,33 @@ struct TaskOutputFiles {
     while let bytes = read(log) { sink(task, .tail(bytes)) }
   }
 
+  /// Reads the next of what all is shown of a log: nothing at its end, or where it cannot be read.
+  func read(_ range: LogRange, _ body: (UnsafeRawBufferPointer) -> Void) {
+    let log = OpenLog(offset: range.bytes.lowerBound)
+    let most = Int(clamping: range.bytes.upperBound - range.bytes.lowerBound)
+    guard open(log, range.task) != nil, let bytes = read(log) else {
+      return body(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    body(UnsafeRawBufferPointer(rebasing: bytes.prefix(most)))
+  }
+
   /// A try ended: gives what was not given yet, as far as there is room, and then its last bytes.
   ///
   /// - Parameters:
   ///   - follows: what tasks print is wanted as it comes.
   ///   - tailBytes: how many of the last bytes are wanted.
+  ///   - wantsLog: all of it is shown later.
   mutating func end(
-    _ transition: Transition, follows: Bool, tailBytes: Int, room: () -> Int, _ sink: Sink
+    _ transition: Transition, follows: Bool, tailBytes: Int, wantsLog: Bool, room: () -> Int,
+    _ sink: Sink
   ) {
     guard let log = running.removeValue(forKey: transition.task),
-      transition.outcome.usage.outputBytes > 0, follows || tailBytes > 0
+      transition.outcome.usage.outputBytes > 0, follows || wantsLog || tailBytes > 0
     else { return }
     let task = transition.task
     guard let size = open(log, task) else { return }
     let start = log.offset
+    if wantsLog, size > start { sink(task, .log(start..<size)) }
     if follows {
       skip(log, task, toLast: Int64(room()), of: size, sink)
       while room() > 0, let bytes = read(log) { sink(task, .bytes(bytes)) }

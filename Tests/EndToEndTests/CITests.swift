@@ -36,6 +36,22 @@ import Testing
     #expect(try place.text("summary.md") == summary)
   }
 
+  @Test func `all that a task printed is in its group, however much it is`() throws {
+    let place = try Workplace(
+      "tasks: { a: { run: seq 400000 }, b: { needs: [a], run: \"printf x; exit 1\" } }")
+    let run = try place.opflow(
+      "run", status: 1, environment: ["GITHUB_ACTIONS": "true", "NO_COLOR": "1"])
+    let lines = run.errors.split(separator: "\n").map(String.init)
+    let start = lines.firstIndex { $0.hasPrefix("::group::") } ?? 0
+    let end = lines.firstIndex(of: "::endgroup::") ?? 0
+    #expect(lines[(start + 1)..<max(end, start + 1)].elementsEqual((1...400_000).map { "\($0)" }))
+    #expect(lines.contains("x"))
+    #expect(run.errors.hasSuffix("resume it: opflow resume \(try place.runFolder().suffix(20))\n"))
+    // A file is written as it is.
+    try place.shell("GITHUB_ACTIONS=true NO_COLOR=1 \"$opflow\" run 2> told", status: 1)
+    #expect(try place.text("told").utf8.count >= 2_688_895)
+  }
+
   @Test func `on GitLab tasks are sections`() throws {
     let place = try Workplace("tasks: { a: { run: \"echo fine; echo '##[error]x'\" } }")
     let run = try place.opflow(

@@ -145,4 +145,43 @@ import Testing
     let text = view.errorText()
     #expect(text.contains("build failed: exit 1 after 1.2s (try 2)\n  | no\n  log:"), "\(text)")
   }
+
+  @Test(arguments: [20, 32_768])
+  func `all that a task printed is shown, read piece by piece when its turn comes`(piece: Int)
+    throws
+  {
+    var view = try run(.gitHub)
+    view.logPieceBytes = piece
+    _ = view.errorText()
+    let lines = (0..<3000).map { "line \($0) ä" }
+    view.start("fetch", attempt: 2)
+    view.output("fetch", "--- attempt 2 ---\n" + lines.joined(separator: "\n"))
+    view.end("fetch", .success, attempt: 2, outputBytes: 5 << 20)
+    view.start("build")
+    view.end("build", .failure, .exit(1))
+    // Nothing of it is there before somebody reads.
+    #expect(view.outputRoom == 4 << 20)
+    #expect(
+      view.errorText() == """
+        [0/2] fetch started (try 2)
+        ::group::[1/2] fetch succeeded in 1.2s (try 2)
+        \(lines.joined(separator: "\n"))
+        ::endgroup::
+        [1/2] build started
+        [2/2] build failed: exit 1 after 1.2s
+
+        """)
+  }
+
+  @Test func `where nobody reads in the end, it is said how much is not shown`() throws {
+    var view = try run(.gitHub)
+    view.start("fetch")
+    view.output("fetch", String(repeating: "x\n", count: 1 << 20))
+    view.end("fetch", .success, outputBytes: 2 << 20)
+    view.close(.succeeded)
+    view.leaveOutOutput()
+    let text = view.errorText()
+    #expect(text.contains("\n… 2MiB not shown, see logs/fetch.log\n::endgroup::\n"), "\(text)")
+    #expect(text.hasSuffix("\nrun r1 succeeded in 0.00s: 1 succeeded, 1 pending\n"))
+  }
 }

@@ -68,6 +68,8 @@ struct ViewDriver {
   private var now: Int64 = 1000
   /// What tries printed so far that have not ended.
   private var printed: [String: [UInt8]] = [:]
+  /// What is shown as a whole.
+  private var logs: [TaskID: [UInt8]] = [:]
 
   init(
     _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], stillFailed: [String] = [],
@@ -91,6 +93,9 @@ struct ViewDriver {
 
   func id(_ name: String) -> TaskID { plan.task(named: name) ?? .none }
 
+  /// How much of a log is read at once.
+  var logPieceBytes = 32_768
+
   mutating func wait(_ milliseconds: Int64) { now += milliseconds }
 
   mutating func start(_ name: String, attempt: Int32 = 1) {
@@ -107,6 +112,11 @@ struct ViewDriver {
     transition.outcome.usage.wallMicroseconds = wall
     transition.outcome.usage.outputBytes = outputBytes
     change(&transition)
+    if view.wantsLog(of: transition), let bytes = printed[name] {
+      logs[id(name), default: []] += bytes
+      let end = Int64(logs[id(name)]?.count ?? 0)
+      view.log((end - Int64(bytes.count))..<end, of: transition)
+    }
     let tail = (printed.removeValue(forKey: name) ?? []).suffix(view.tailBytes(for: transition))
     tail.withUnsafeBytes { view.tail($0) }
     view.transition(transition, atMilliseconds: now)
@@ -175,7 +185,13 @@ struct ViewDriver {
   /// All that waits for a reader.
   mutating func errorText() -> String {
     var bytes: [UInt8] = []
-    while view.hasStandardError { bytes += view.takeStandardError() }
+    while view.hasStandardError {
+      if let log = view.wantedLog {
+        let piece = logs[log.task]?[Int(log.bytes.lowerBound)..<Int(log.bytes.upperBound)] ?? []
+        piece.prefix(logPieceBytes).withUnsafeBytes { view.readLog($0) }
+      }
+      bytes += view.takeStandardError()
+    }
     return String(decoding: bytes, as: UTF8.self)
   }
   mutating func outputText() -> String {

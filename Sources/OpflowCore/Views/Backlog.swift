@@ -20,6 +20,8 @@ struct Backlog {
     var kind: Kind
     /// Its lines were left out.
     var isGap = false
+    /// In place of bytes: they are read when their turn comes.
+    var log: LogRange?
   }
 
   /// From `first` on they wait.
@@ -34,6 +36,8 @@ struct Backlog {
   private static let pieceBytes = 65_536
   /// What a gap counts, so that a million of them are bounded too.
   private static let gapBytes = 64
+  /// What the place of a log counts.
+  private static let logBytes = 256
 
   init(outputLimit: Int, eventLimit: Int) {
     self.outputLimit = outputLimit
@@ -53,12 +57,44 @@ struct Backlog {
     lineCount += lines
     count(bytes.count, kind)
     if let last = segments.indices.last, last >= first, segments[last].kind == kind,
-      !segments[last].isGap, segments[last].bytes.count + bytes.count <= Self.pieceBytes
+      !segments[last].isGap, segments[last].log == nil,
+      segments[last].bytes.count + bytes.count <= Self.pieceBytes
     {
       segments[last].bytes += bytes
       segments[last].lines += lines
     } else {
       segments.append(Segment(bytes: bytes, lines: lines, kind: kind))
+    }
+  }
+
+  /// What a try printed, which is to be read when its turn comes.
+  mutating func add(_ log: LogRange) {
+    guard hasRoom(.event) else { return leaveOut(1, .output) }
+    count(Self.logBytes, .event)
+    segments.append(Segment(kind: .output, log: log))
+  }
+
+  /// What is to be read now, since all before it is taken.
+  var wanted: LogRange? { isEmpty ? nil : segments[first].log }
+
+  /// The same was read up to an offset, in so many lines.
+  mutating func advance(to offset: Int64, lines: Int) {
+    guard var log = wanted else { return }
+    lineCount += lines
+    log.bytes = max(offset, log.bytes.lowerBound)..<max(offset, log.bytes.upperBound)
+    log.isNew = false
+    segments[first].log = log
+    if log.bytes.isEmpty { drop() }
+  }
+
+  /// Takes the first one out.
+  private mutating func drop() {
+    count(-Self.logBytes, .event)
+    segments[first] = Segment(kind: .output)
+    first += 1
+    if first == segments.count {
+      segments.removeAll(keepingCapacity: segments.count < 1024)
+      first = 0
     }
   }
 
@@ -69,7 +105,12 @@ struct Backlog {
     first = 0
     outputBytes = 0
     for segment in waiting {
-      if segment.kind == .output, !segment.isGap {
+      if let log = segment.log {
+        count(-Self.logBytes, .event)
+        let missing = SizeText.text(
+          bytes: UInt64(max(0, log.bytes.upperBound - log.bytes.lowerBound)))
+        add(Array("… \(missing) not shown, see \(CleanText.string(log.path))\n".utf8), .event)
+      } else if segment.kind == .output, !segment.isGap {
         leaveOut(segment.lines, .output)
       } else if segment.isGap {
         count(-Self.gapBytes, .event)
@@ -87,6 +128,7 @@ struct Backlog {
     var taken: [UInt8] = []
     while first < segments.count {
       let segment = segments[first]
+      if segment.log != nil { return taken }
       if !taken.isEmpty, taken.count + segment.bytes.count > Self.pieceBytes { break }
       if segment.isGap {
         count(-Self.gapBytes, .event)

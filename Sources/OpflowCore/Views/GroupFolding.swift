@@ -15,6 +15,14 @@ enum GroupFolding {
     }
   }
 
+  /// All of what a try printed is shown: the logs go with the machine.
+  var showsLogs: Bool {
+    switch self {
+    case .none: false
+    case .gitHub, .gitLab: true
+    }
+  }
+
   /// What stands around the block of a try that has ended; nil for nothing.
   func fold(_ transition: Transition, _ model: DriveModel) -> GroupFold? {
     guard transition.endsTry else { return nil }

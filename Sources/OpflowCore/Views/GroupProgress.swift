@@ -19,7 +19,8 @@ struct GroupProgress: ProgressRenderer {
     stillRunning = StillRunning(palette: palette)
   }
 
-  var showsTails: Bool { true }
+  var showsTails: Bool { !folding.showsLogs }
+  var showsLogs: Bool { folding.showsLogs }
   var tellsTime: Bool { true }
 
   func begin(_ model: DriveModel, into text: inout TextBuffer) {
@@ -39,11 +40,18 @@ struct GroupProgress: ProgressRenderer {
     title.breaksCommands = text.breaksCommands
     line.write(transition, model, into: &title)
     if title.isEmpty { return }
-    let fold = kept.isEmpty ? nil : folding.fold(transition, model)
+    let hasOutput = !kept.isEmpty || text.log != nil
+    let fold = !hasOutput ? nil : folding.fold(transition, model)
     if let fold { fold.begin(title.bytes, into: &text) } else { text.add(title.bytes) }
     line.writeLeft(transition, into: &text)
     if isVerbose { line.writeAction(transition, model, into: &text) }
     line.writeAnswer(transition, model, heading, into: &text)
+    if text.log != nil { text.placeLog() } else { write(kept, of: transition, into: &text) }
+    if let fold { fold.end(into: &text) } else if hasOutput { text.endLine() }
+  }
+
+  /// The last that a try printed.
+  private func write(_ kept: [UInt8], of transition: Transition, into text: inout TextBuffer) {
     let start = text.bytes.count
     for line in LineSlices(kept) {
       text.addOutput(line, palette)
@@ -59,7 +67,6 @@ struct GroupProgress: ProgressRenderer {
       text.add(palette.dim(")"))
       text.endLine()
     }
-    if let fold { fold.end(into: &text) } else if !kept.isEmpty { text.endLine() }
   }
 
   mutating func tick(

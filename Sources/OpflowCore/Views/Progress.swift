@@ -22,6 +22,11 @@ package struct ProgressView {
   private var outputs = TaskOutputs()
   /// The end of what the try printed that ends next.
   private var tail: [UInt8] = []
+  /// The same of all that it printed, where that is shown.
+  private var log: LogRange?
+  /// What was read of a log, cleaned.
+  private var logText: [UInt8] = []
+  private var logLines = TaskOutputs()
   private var renderer: any ProgressRenderer
   private var live: LiveView?
   /// While somebody has the keyboard.
@@ -158,6 +163,8 @@ package struct ProgressView {
   }
 
   private mutating func tell(_ transition: Transition, kept: [UInt8]) {
+    text.log = log
+    log = nil
     renderer.transition(transition, kept: kept, model, into: &text)
     settle()
     if transition.event == .failure, !transition.allowed {
@@ -271,6 +278,50 @@ package struct ProgressView {
     return renderer.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
   }
 
+  /// Whether all that a try printed is shown, so that its place is wanted (`log`) before the transition that ends
+  /// it.
+  package func wantsLog(of transition: Transition) -> Bool {
+    renderer.showsLogs && transition.endsTry && transition.outcome.usage.outputBytes > 0
+  }
+
+  /// Where in its log stands what a try printed.
+  package mutating func log(_ bytes: Range<Int64>, of transition: Transition) {
+    if bytes.isEmpty { return }
+    log = LogRange(
+      task: transition.task, attempt: transition.attempt, bytes: bytes,
+      path: heading.logPath(transition.task))
+  }
+
+  /// What of a log is to be read now; nil while there is none, or other things are to be shown first.
+  package var wantedLog: LogRange? { logText.isEmpty ? errors.wanted : nil }
+
+  /// What was read there; nothing where nothing can be.
+  package mutating func readLog(_ bytes: UnsafeRawBufferPointer) {
+    guard let wanted = wantedLog else { return }
+    let end = bytes.isEmpty ? wanted.bytes.upperBound : wanted.bytes.lowerBound + Int64(bytes.count)
+    let own =
+      wanted.isNew && wanted.attempt > 1
+      ? AttemptHeader.dropped(from: bytes, attempt: wanted.attempt) : bytes
+    var splitter = logLines
+    logLines = TaskOutputs()
+    var lines = 0
+    splitter.append(wanted.task, own) { line, _ in
+      text.addOutput(line, palette)
+      text.endLine()
+      lines += 1
+    }
+    if end >= wanted.bytes.upperBound {
+      splitter.flush(wanted.task) { line, _ in
+        text.addOutput(line, palette)
+        text.endLine()
+        lines += 1
+      }
+    }
+    logLines = splitter
+    logText = text.take()
+    errors.advance(to: end, lines: lines)
+  }
+
   /// The last bytes of a try, in the order it wrote them.
   package mutating func tail(_ bytes: UnsafeRawBufferPointer) { tail.append(contentsOf: bytes) }
 
@@ -341,7 +392,9 @@ package struct ProgressView {
 
   // MARK: Bytes
 
-  package var hasStandardError: Bool { !errors.isEmpty || live?.hasFrame ?? false }
+  package var hasStandardError: Bool {
+    !logText.isEmpty || !errors.isEmpty || live?.hasFrame ?? false
+  }
   package var hasStandardOutput: Bool { !objects.isEmpty }
 
   /// What is to be written to standard error next. There may be more.
@@ -358,9 +411,16 @@ package struct ProgressView {
   }
 
   /// The reader is slow, and there is little time left: what waits of the output of tasks is left out.
-  package mutating func leaveOutOutput() { errors.leaveOutOutput() }
+  package mutating func leaveOutOutput() {
+    errors.leaveOutOutput()
+    logLines = TaskOutputs()
+  }
 
   private mutating func takeErrors() -> [UInt8] {
+    if !logText.isEmpty {
+      defer { logText = [] }
+      return logText
+    }
     let palette = palette
     return errors.take { lines, isOutput in
       let what = lines == 1 ? "line" : "lines"
@@ -371,7 +431,16 @@ package struct ProgressView {
   }
 
   private mutating func settle(_ kind: Backlog.Kind = .event) {
-    if text.isEmpty { return }
+    if text.isEmpty {
+      text.log = nil
+      return
+    }
+    if let log = text.log, let place = text.logPlace {
+      let bytes = text.take()
+      errors.add(Array(bytes[..<place]), kind)
+      errors.add(log)
+      return errors.add(Array(bytes[place...]), kind)
+    }
     guard let output = text.output else { return errors.add(text.take(), kind) }
     let bytes = text.take()
     errors.add(Array(bytes[..<output.lowerBound]), kind)

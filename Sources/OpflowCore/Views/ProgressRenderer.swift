@@ -3,6 +3,9 @@ protocol ProgressRenderer {
   /// Whether it shows what a try printed when that has ended.
   var showsTails: Bool { get }
 
+  /// Whether it shows all that a try printed when that has ended.
+  var showsLogs: Bool { get }
+
   /// Whether it tells of what does not happen while tasks run.
   var tellsTime: Bool { get }
 
@@ -42,6 +45,7 @@ protocol ProgressRenderer {
 
 extension ProgressRenderer {
   var showsTails: Bool { false }
+  var showsLogs: Bool { false }
   var tellsTime: Bool { false }
   var tellsOrders: Bool { true }
 

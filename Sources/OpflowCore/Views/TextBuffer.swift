@@ -3,6 +3,10 @@ package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
   /// Where in it stands what a task printed.
   private(set) var output: Range<Int>?
+  /// What the try printed of which is told now, where all of it is to be shown.
+  var log: LogRange?
+  /// Where in the bytes that stands.
+  private(set) var logPlace: Int?
 
   /// What a CI server would take for a command in text from elsewhere is made harmless.
   var breaksCommands = false
@@ -16,6 +20,8 @@ package struct TextBuffer {
     defer {
       bytes.removeAll(keepingCapacity: true)
       output = nil
+      log = nil
+      logPlace = nil
     }
     return bytes
   }
@@ -55,6 +61,9 @@ package struct TextBuffer {
 
   /// Marks what was added since it had so many bytes as printed by a task.
   mutating func markOutput(from start: Int) { output = start..<bytes.count }
+
+  /// Puts the log here.
+  mutating func placeLog() { logPlace = bytes.count }
 
   mutating func endLine() { bytes.append(Field.lineFeed) }
 }
