@@ -311,6 +311,19 @@ struct SteeringTests {
     #expect(end.errors.contains("is not live: it was interrupted"), "\(end)")
   }
 
+  /// Some of those who come find no descriptor left for them.
+  @Test func `who says nothing keeps nobody out of a run that has few descriptors`() throws {
+    let place = try Workplace(Self.manifest)
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.startShell("ulimit -n 40; exec \"$opflow\" run")
+    _ = try `in`.next()
+    let silent = try (0..<60).map { _ in try SilentPeer(place.file(place.runFolder())) }
+    try place.opflow("skip", "b", "c")
+    try out.letGo()
+    #expect(try run.finish().status == 0)
+    #expect(silent.count == 60)
+  }
+
   @Test func `a socket that a dead run left is replaced by a resume`() throws {
     let (place, run, _) = try begin()
     run.send(9)

@@ -30,8 +30,9 @@ internal import OpflowSystem
 ///   (openpbs pull request 1466).
 /// - Take the memory: of a client one line is kept, and of all lines that have no end yet `mostUnreadBytes`
 ///   (see `ControlClient`).
-/// - Keep others out: there are `mostClients` at a time, further ones wait in the backlog, and where all are
-///   silent for `patience` the one that is so longest goes. Who has said half a line is silent.
+/// - Keep others out: there are `mostClients` at a time, or as many as there are descriptors for, further
+///   ones wait in the backlog, and where all are silent for `patience` the one that is so longest goes. Who
+///   has said half a line is silent.
 /// - Make the loop spin: while no client can be taken, for want of descriptors too, the socket is not
 ///   watched (libuv issue 690, twisted issue 5368).
 final class ControlSocket {
@@ -57,6 +58,9 @@ final class ControlSocket {
   /// While the socket is not watched: when it is to be again.
   private var reopensAt: Instant?
   private(set) var clients: [Int32: ControlClient] = [:]
+  /// How many there may be by now: fewer where there were no descriptors for more, until it is tried again.
+  private var limit = ControlSocket.mostClients
+  private var limitEndsAt = Instant(nanoseconds: 0)
   private var lastClient: Int32 = 0
   /// Those that wait for their turn, in the order in which their lines came.
   var queue: [ControlClient] = []
@@ -133,16 +137,20 @@ final class ControlSocket {
   }
 
   private func accept(at now: Instant, _ workers: () -> [Int32: WorkerID]) {
+    if limitEndsAt <= now { limit = Self.mostClients }
     for count in 0..<Self.mostAcceptedPerTurn {
       guard let listener else { return }
       // That somebody waits is known of the first alone, and nobody goes for one who is not there.
-      if clients.count >= Self.mostClients, count > 0 || !makeRoom(at: now) { return }
+      if clients.count >= limit, count > 0 || !makeRoom(at: now) { return }
       do throws(Errno) {
         guard let found = try UnixSocket.accept(listener.descriptor) else { return }
         try welcome(found, at: now, workers)
       } catch {
-        // For want of descriptors or memory: who waits goes on waiting.
-        return stopAccepting(until: now.advanced(byMilliseconds: Self.retryMilliseconds))
+        // For want of descriptors or memory: who waits goes on waiting, until one who is silent goes.
+        limit = clients.count
+        limitEndsAt = now.advanced(byMilliseconds: Self.retryMilliseconds)
+        if limit == 0 { stopAccepting(until: limitEndsAt) }
+        return
       }
     }
   }
@@ -173,7 +181,9 @@ final class ControlSocket {
       stopAccepting(until: now.advanced(byMilliseconds: Self.retryMilliseconds))
       return false
     }
-    let due = silent.since.advanced(byMilliseconds: Self.patience)
+    // Where there is room for few, as many take their turns as fast.
+    let patience = Self.patience * Int64(limit) / Int64(Self.mostClients)
+    let due = silent.since.advanced(byMilliseconds: patience)
     if due > now {
       stopAccepting(until: due)
       return false
@@ -188,7 +198,7 @@ final class ControlSocket {
   }
 
   func acceptAgain(at now: Instant) {
-    guard let due = reopensAt, due <= now || clients.count < Self.mostClients,
+    guard let due = reopensAt, due <= now || clients.count < limit,
       let raw = listener?.descriptor.rawValue
     else { return }
     do throws(Errno) {
