@@ -8,6 +8,12 @@ struct CommandError: Error {
   /// Whole lines for standard error.
   let text: String
 
+  /// The same without the program's name and the end of the line.
+  var message: String {
+    let text = text.hasSuffix("\n") ? String(text.dropLast()) : text
+    return text.hasPrefix("opflow: ") ? String(text.dropFirst(8)) : text
+  }
+
   init(_ code: ExitCode, _ message: String) {
     self.code = code
     text = "opflow: \(message)\n"

@@ -44,6 +44,26 @@ enum LiveRuns {
     throw notLive(folder, view)
   }
 
+  /// The plan of a live run. One that is just being started has none yet, and soon has.
+  static func plan(_ folder: RunFolder, _ view: ViewArguments) throws(CommandError) -> Plan {
+    let deadline = Clock.monotonicNanoseconds + patience
+    while true {
+      do throws(RunFolderError) {
+        return try folder.openPlan()
+      } catch {
+        guard case .file(_, folder.plan, .noSuchFile) = error else { throw CommandError(error) }
+        guard (try? RunFolderLock.isHeld(folder)) == true else { throw notLive(folder, view) }
+        if Clock.monotonicNanoseconds > deadline { throw CommandError(error) }
+      }
+      var nothing = PollSet(slots: 0)
+      // Fails for no reason that waiting less would not mend.
+      _ = try? nothing.wait(nanoseconds: 10_000_000)
+    }
+  }
+
+  /// From the lock to the plan, in nanoseconds.
+  private static let patience: Int64 = 3_000_000_000
+
   /// Says what became of a run that nobody drives.
   static func notLive(_ folder: RunFolder, _ view: ViewArguments) -> CommandError {
     let run = folder.id

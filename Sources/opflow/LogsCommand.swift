@@ -10,6 +10,9 @@ enum LogsCommand {
     let (run, words) = try find(arguments)
     let tasks = try tasks(words, run.plan)
     if arguments.follows, run.isHeld {
+      try OwnRun.refuseToAwait(
+        run.folder, tasks: words.isEmpty ? nil : tasks, of: run.plan,
+        "to follow what it prints itself")
       var follower = LogFollower(
         run, tasks, endsWithTasks: !words.isEmpty, color: console.colorsOutput)
       try follower.follow()

@@ -9,8 +9,25 @@ import OpflowSystem
 enum OrderCommand {
   static func perform(_ verb: OrderVerb, _ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
-    let folder = try LiveRuns.run(arguments)
-    let plan = try RunLookup.reading { () throws(RunFolderError) in try folder.openPlan() }
+    let (folder, request, amount, line, plan): (RunFolder, OrderRequest, String, [UInt8], Plan)
+    do throws(CommandError) {
+      folder = try LiveRuns.run(arguments)
+      plan = try LiveRuns.plan(folder, arguments.view)
+      (request, amount) = try Self.request(verb, plan, arguments)
+      line = try Self.line(request)
+    } catch {
+      // Who reads objects reads one in any case.
+      if arguments.json { try Console.write(OrderView.json(verb, refused: error.message)) }
+      throw error
+    }
+    return try tell(
+      try ask(line, request, folder, plan, arguments), request, folder, amount, arguments)
+  }
+
+  /// - Returns: what is asked for, and the amount in it as it is shown.
+  private static func request(
+    _ verb: OrderVerb, _ plan: Plan, _ arguments: Invocation
+  ) throws(CommandError) -> (OrderRequest, String) {
     guard let id = newID() else { throw CommandError(.internal, "an order's id is none") }
     var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
     request.by = "opflow \(verb.rawValue)"
@@ -21,13 +38,15 @@ enum OrderCommand {
     case .parallel: amount = try setCapacity(arguments, plan, into: &request)
     case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject: break
     }
-    guard let line = OrderLines.line(request) else {
-      throw CommandError(
-        .usage,
-        "\(verb.rawValue): an order names fewer tasks that are no neighbours; give it part by part")
-    }
-    return try tell(
-      try ask(line, request, folder, plan, arguments), request, folder, amount, arguments)
+    return (request, amount)
+  }
+
+  private static func line(_ request: OrderRequest) throws(CommandError) -> [UInt8] {
+    if let line = OrderLines.line(request) { return line }
+    throw CommandError(
+      .usage,
+      "\(request.verb.rawValue): an order names fewer tasks that are no neighbours;"
+        + " give it part by part")
   }
 
   private static func tell(

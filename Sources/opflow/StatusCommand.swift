@@ -8,7 +8,10 @@ enum StatusCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
-    if arguments.watches { return try watch(folder, arguments, console) }
+    if arguments.watches {
+      try OwnRun.refuseToAwait(folder, "to watch it")
+      return try watch(folder, arguments, console)
+    }
     let run = try RunLookup.reading { () throws(RunFolderError) in
       try ReadRun(folder, keepingDetails: true)
     }

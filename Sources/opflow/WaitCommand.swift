@@ -18,6 +18,7 @@ enum WaitCommand {
   private static func waitForRun(
     _ folder: RunFolder, _ arguments: Invocation, tells: Bool
   ) throws(CommandError) -> Int32 {
+    try OwnRun.refuseToAwait(folder, "to wait for it")
     var watch = RunWatch(folder, watching: [])
     var isTold = !tells
     while true {
@@ -72,6 +73,7 @@ enum WaitCommand {
       if run.plan.key != key {
         key = run.plan.key
         tasks = try chosen(arguments.waitsFor, run)
+        try OwnRun.refuseToAwait(folder, tasks: tasks, of: run.plan, "to wait for it")
       }
       let end = run.model.end(of: tasks)
       switch run.isBeginning ? .open(count: tasks.count, first: tasks[0]) : end {

@@ -324,6 +324,14 @@ struct SteeringTests {
     #expect(silent.count == 60)
   }
 
+  @Test(arguments: ["wait", "wait --for a", "status --watch", "logs -f", "logs -f a"])
+  func `a task does not wait for itself`(command: String) throws {
+    let place = try Workplace("tasks: { a: { run: '$opflow \(command)' } }")
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("a failed: exit 5"), "\(run)")
+    #expect(run.errors.contains("would never end"), "\(run)")
+  }
+
   @Test func `a socket that a dead run left is replaced by a resume`() throws {
     let (place, run, _) = try begin()
     run.send(9)

@@ -300,7 +300,7 @@ import Testing
     #expect(run.state("c") == .skipped)
     #expect(
       run.ask(.retry, ["b"])
-        == .refused(what: "b was skipped for want of what it needs: retry that"))
+        == .refused(what: "b was skipped for want of a: retry that"))
     #expect(run.ask(.retry, ["a"]) == .done(count: 1))
     let back = run.obeyed.last?.back.map { run.plan.nameString($0) }
     #expect(back == ["b", "c"])
@@ -351,8 +351,32 @@ import Testing
     var run = try Self.run()
     run.end("a", exit: 1)
     #expect(run.ask(.retry, ["a"]) == .done(count: 1))
+    #expect(run.ask(.retry, ["a"]) == .refused(what: "a waits for its next try already"))
+  }
+
+  @Test(arguments: [nil, ["last"], ["a", "b", "c", "x", "y", "last"]])
+  func `a stop leads to the finally tasks of a run that is held`(suspended: [String]?) throws {
+    var run = try Self.run { $0.add("last") { $0.flags = .finally } }
+    run.settle()
+    if let suspended {
+      #expect(run.ask(.suspend, suspended) == .done(count: suspended.count))
+    } else {
+      #expect(run.ask(.pause) == .done(count: 0))
+    }
+    #expect(run.ask(.cancel) == .done(count: 0))
+    run.finish()
+    #expect(run.close?.exitCode == 6)
+    #expect(run.state("last") == .succeeded)
+  }
+
+  @Test func `what was skipped for want of what is tried again may be named with that`() throws {
+    var run = try Self.run()
+    run.end("a", exit: 1)
     #expect(
-      run.ask(.retry, ["a"]) == .refused(what: "a waits for its next try already"))
+      run.ask(.retry, ["c"]) == .refused(what: "c was skipped for want of a: retry that"))
+    #expect(run.ask(.retry, ["a", "b"]) == .done(count: 2))
+    run.finish()
+    #expect(run.close?.exitCode == 0)
   }
 
   @Test func `an allowed failure that others built on stays`() throws {

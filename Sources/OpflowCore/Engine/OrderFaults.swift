@@ -92,6 +92,9 @@ extension Scheduler {
     guard isGate(task) else { return "is no gate: nobody is asked" }
     if gates.open[task] != nil { return nil }
     guard state.isTerminal else {
+      if graph.unmetNeeds(of: task) == 0, !mayStart(task) {
+        return "asks nobody any more: a task has failed (max_failures), and nothing new starts"
+      }
       if graph.has(.onHold, task) { return "has not asked yet: it is suspended" }
       if state == .ready, phase.isPaused { return "has not asked yet: the run is paused" }
       let open = graph.unmetNeeds(of: task)
@@ -132,6 +135,29 @@ extension Scheduler {
     return nil
   }
 
+  /// What a skipped task is to be retried with: the first that failed of what it lacks; nil where all that
+  /// is is named.
+  private func needToRetry(of task: TaskID, among named: Set<TaskID>) -> TaskID? {
+    var seen: Set<TaskID> = [task]
+    var open = [task]
+    while let task = open.popLast() {
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        let isUpstream = graph.has(.skippedUpstream, need)
+        let state = graph.state(need)
+        if named.contains(need) && !isUpstream || !state.isTerminal
+          || state.meets(plan.needCondition(edge), skippedUpstream: isUpstream)
+          || !seen.insert(need).inserted
+        {
+          continue
+        }
+        if !isUpstream { return need }
+        open.append(need)
+      }
+    }
+    return nil
+  }
+
   private func faultOfRetry(
     _ task: TaskID, _ state: TaskState, among named: Set<TaskID>
   ) -> String? {
@@ -154,8 +180,9 @@ extension Scheduler {
       return "has failed, which is allowed, and \(name) has gone on from that;"
         + " `opflow resume --rerun` runs both again"
     case .skipped:
-      return graph.has(.skippedUpstream, task)
-        ? "was skipped for want of what it needs: retry that" : ended(task, state)
+      guard graph.has(.skippedUpstream, task) else { return ended(task, state) }
+      guard let culprit = needToRetry(of: task, among: named) else { return nil }
+      return "was skipped for want of \(plan.nameString(culprit)): retry that"
     case .succeeded, .upToDate: return ended(task, state)
     case .waiting, .ready, .handed:
       return graph.has(.ran, task) ? "waits for its next try already" : "has not run yet"

@@ -30,6 +30,8 @@ struct Phase {
       return false
     }
     stopCause = cause
+    // Who wants the run to end wants no `finally` task to wait for somebody who lets it go on.
+    isPaused = false
     return step != .finally || cause == .ioError
   }
 

@@ -222,6 +222,15 @@ extension Scheduler {
     }
   }
 
+  /// What an order suspended of what a stop is to lead to.
+  mutating func letFinallyGo(at now: Instant, into actions: inout [EngineStep]) {
+    let tasks = onHold.filter { plan.flags($0).contains(.finally) }
+      .sorted { $0.rawValue < $1.rawValue }
+    if tasks.isEmpty { return }
+    proceed(tasks, at: now, into: &actions)
+    for task in tasks { letGo(task) }
+  }
+
   private mutating func retry(_ entry: inout OrderEntry, into actions: inout [EngineStep]) {
     for task in entry.tasks {
       if graph.state(task) == .failed { failures -= 1 }

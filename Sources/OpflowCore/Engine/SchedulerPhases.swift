@@ -55,7 +55,9 @@ extension Scheduler {
 
   /// Starts nothing new and ends what runs by its stop rule.
   mutating func stop(_ cause: StopCause, at now: Instant, into actions: inout [EngineStep]) {
-    guard phase.stop(cause) else { return }
+    let stopsRunning = phase.stop(cause)
+    letFinallyGo(at: now, into: &actions)
+    guard stopsRunning else { return }
     withdraw(into: &actions)
     stopRunning(at: now, into: &actions)
   }

@@ -16,8 +16,9 @@ package struct OrderRecords: Sendable {
   package private(set) var all: [Record] = []
   /// How many tasks each held for, of all drives.
   package private(set) var counts: [OrderID: Int] = [:]
-  /// Of all drives: what holds instead of the manifest's.
+  /// Of all drives: what holds instead of the manifest's, and who gave it.
   package private(set) var priorities: [TaskID: Int16] = [:]
+  package private(set) var prioritisedBy: [TaskID: OrderAsker] = [:]
   /// Of all drives: who skipped tasks.
   package private(set) var skippedBy: [TaskID: OrderAsker] = [:]
   /// Of all drives: what was last said to gates, and by whom.
@@ -34,6 +35,8 @@ package struct OrderRecords: Sendable {
 
   // Of the newest drive
 
+  /// By whom the run is being ended; nil where that is not so, or no order asked for it.
+  package private(set) var stoppedBy: Record?
   /// By whom nothing new starts; nil where that is not so.
   package private(set) var pausedBy: Record?
   /// What stands still or does not start until it is continued, and by whom.
@@ -63,6 +66,11 @@ package struct OrderRecords: Sendable {
     case .proceed where order.tasks.isEmpty: pausedBy = nil
     case .suspend: for task in order.tasks { onHold[task] = order.asker }
     case .proceed: for task in order.tasks { onHold[task] = nil }
+    case .cancel where order.tasks.isEmpty:
+      stoppedBy = record
+      // None of that holds against it.
+      pausedBy = nil
+      onHold.removeAll()
     case .cancel, .skip, .retry:
       for task in order.tasks {
         onHold[task] = nil
@@ -71,7 +79,10 @@ package struct OrderRecords: Sendable {
       }
     case .priority:
       let priority = Int16(clamping: order.value ?? 0)
-      for task in order.tasks { priorities[task] = priority }
+      for task in order.tasks {
+        priorities[task] = priority
+        prioritisedBy[task] = order.asker
+      }
     case .approve, .reject:
       for (place, task) in order.tasks.enumerated() {
         answers[task] = Answer(
@@ -87,6 +98,7 @@ package struct OrderRecords: Sendable {
 
   /// What is of a drive alone is over.
   mutating func beginDrive() {
+    stoppedBy = nil
     pausedBy = nil
     onHold.removeAll()
     capacities.removeAll()

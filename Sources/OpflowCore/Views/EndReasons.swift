@@ -92,7 +92,7 @@ struct EndReasons {
         let isUpstream = why?.skipReason?.isUpstream ?? false
         words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
       case .waiting, .ready, .handed, .running, .suspended, .succeeded, .upToDate, .cancelled:
-        words = status.state(need).word
+        words = status.state(need) == .cancelled ? "was cancelled" : status.state(need).word
       }
       text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"
     }

@@ -3,6 +3,12 @@ enum GateText {
   /// The question, its first line only and at most 200 characters of it.
   static func question(_ task: TaskID, plan: Plan) -> String { ActionText.text(task, plan: plan) }
 
+  /// All of it, its lines one behind the other.
+  static func wholeQuestion(_ task: TaskID, plan: Plan) -> String {
+    String(decoding: plan.question(task), as: UTF8.self).split(separator: "\n")
+      .map { CleanText.string(String($0)) }.joined(separator: " ")
+  }
+
   /// `asks: QUESTION`
   static func asks(_ task: TaskID, plan: Plan) -> String { "asks: \(question(task, plan: plan))" }
 

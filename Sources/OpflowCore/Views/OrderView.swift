@@ -47,6 +47,25 @@ package enum OrderView {
     return json.bytes
   }
 
+  /// Of an order that came to no run.
+  package static func json(_ verb: OrderVerb, refused what: String) -> [UInt8] {
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("run")
+    json.null()
+    json.key("order")
+    json.null()
+    json.key("verb")
+    json.string(verb.rawValue)
+    json.key("done")
+    json.bool(false)
+    json.key("what")
+    json.string(what)
+    json.endObject()
+    json.endLine()
+    return json.bytes
+  }
+
   /// Of a run that nobody drives: `it failed 2 h ago`.
   package static func state(_ status: RunStatus, nowMilliseconds: Int64) -> String {
     let age = RunsView.age(nowMilliseconds - status.lastMilliseconds)

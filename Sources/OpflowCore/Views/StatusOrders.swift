@@ -8,14 +8,27 @@ struct StatusOrders {
   /// `by opflow suspend (pid 12)`, where an order put the task where it is; nil else.
   func words(_ task: TaskID, _ state: TaskState) -> String? {
     switch state {
-    case .suspended: orders.onHold[task].map(Self.by)
-    case .waiting, .ready:
-      status.state == .running ? orders.onHold[task].map { "held \(Self.by($0))" } : nil
+    case .running: beingCancelled(task)
+    case .suspended: beingCancelled(task) ?? orders.onHold[task].map(Self.by)
+    case .waiting, .ready: status.state == .running ? waiting(task) : nil
     case .cancelled: orders.cancelledBy[task].map(Self.by)
     case .skipped:
       status.history[task].why == .skipped(.order) ? orders.skippedBy[task].map(Self.by) : nil
-    case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
+    case .handed, .succeeded, .upToDate, .failedAllowed, .failed: nil
     }
+  }
+
+  private func beingCancelled(_ task: TaskID) -> String? {
+    guard status.state == .running else { return nil }
+    return orders.cancelledBy[task].map { "being cancelled \(Self.by($0))" }
+  }
+
+  private func waiting(_ task: TaskID) -> String? {
+    if let asker = orders.onHold[task] { return "held \(Self.by(asker))" }
+    guard let priority = orders.priorities[task], let asker = orders.prioritisedBy[task] else {
+      return nil
+    }
+    return "priority \(priority) \(Self.by(asker))"
   }
 
   private static func by(_ asker: OrderAsker) -> String { "by \(CleanText.string(asker.text))" }
@@ -48,6 +61,8 @@ struct StatusOrders {
   /// Of the run, while it goes on.
   func write(into json: inout JSONWriter) {
     guard status.state == .running else { return }
+    json.key("stopped_by")
+    if let stop = orders.stoppedBy { Self.write(stop.asker, into: &json) } else { json.null() }
     json.key("paused_by")
     if let pause = orders.pausedBy { Self.write(pause.asker, into: &json) } else { json.null() }
     json.key("capacities")

@@ -71,7 +71,9 @@ package struct StatusView {
     text.addCleaned(status.name)
     text.add("): \(palette.painted(status.state.rawValue)) ")
     text.add("\(isRunning ? "for" : "after") \(elapsed)")
-    if isRunning, let pause = status.history.orders.pausedBy {
+    if isRunning, let stop = status.history.orders.stoppedBy {
+      text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.asker.name))")
+    } else if isRunning, let pause = status.history.orders.pausedBy {
       text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.asker.name))")
     }
     text.endLine()

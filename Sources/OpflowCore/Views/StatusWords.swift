@@ -11,5 +11,8 @@ extension RunStatus {
   }
 
   /// The reason of a record for people.
-  func words(_ record: TaskRecord) -> String { ReasonText.text(record.why, plan: plan) }
+  func words(_ record: TaskRecord) -> String {
+    // What was taken back unstarted is as if it had never been given out.
+    record.why == .ended(.revoked) ? "" : ReasonText.text(record.why, plan: plan)
+  }
 }

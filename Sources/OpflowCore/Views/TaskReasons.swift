@@ -33,10 +33,22 @@ struct TaskReasons {
     }
     if let rerun = status.history.details.reruns[task] {
       let why = ReasonText.text(.rerun(rerun), plan: plan)
+      let did = status.state(task).isTerminal ? "ran it again" : "took it back"
       reasons.append(
-        TaskReason(.rerun, "the newest resume took it back: \(why)", tasks: [rerun].culprits))
+        TaskReason(.rerun, "the newest resume \(did): \(why)", tasks: [rerun].culprits))
     }
+    if let priority = priority(task) { reasons.append(priority) }
     return reasons
+  }
+
+  private func priority(_ task: TaskID) -> TaskReason? {
+    let orders = status.history.orders
+    guard !status.state(task).isTerminal, let priority = orders.priorities[task],
+      let asker = orders.prioritisedBy[task]
+    else { return nil }
+    return TaskReason(
+      .priority, "its priority is \(priority), asked by \(CleanText.string(asker.text))",
+      shared: "its priority is \(priority)")
   }
 
   // MARK: - Of a live run
@@ -62,13 +74,29 @@ struct TaskReasons {
 
   /// What keeps all tasks of the run from starting.
   private func heldBack(_ task: TaskID) -> [TaskReason] {
+    var reasons: [TaskReason] = status.state == .running ? heldBackByOrders(task) : []
+    let limit = status.history.limits.maxFailures ?? 0
+    if limit > 0, failures.count >= limit, !plan.flags(task).contains(.finally) {
+      let names = NameList.text(failures, plan: plan, limit: Self.maxNames)
+      let count = failures.count == 1 ? "1 task has" : "\(failures.count) tasks have"
+      reasons.append(
+        TaskReason(
+          .stopping,
+          "nothing new starts: \(count) failed (\(names)), and --max-failures is \(limit)",
+          tasks: failures))
+    }
+    return reasons
+  }
+
+  /// Nobody holds back what nobody drives.
+  private func heldBackByOrders(_ task: TaskID) -> [TaskReason] {
     var reasons: [TaskReason] = []
-    let (orders, drive) = (status.history.orders, status.history.drives)
+    let orders = status.history.orders
     if status.history.isSuspended {
       reasons.append(
         TaskReason(.paused, "the run stands still, opflow and all: a signal stopped its process"))
     }
-    if let stop = orders.all.last(where: { $0.drive == drive && $0.stopsRun }) {
+    if let stop = orders.stoppedBy {
       reasons.append(
         TaskReason(
           .stopping, "the run is being stopped, asked by \(CleanText.string(stop.asker.text))"))
@@ -84,16 +112,6 @@ struct TaskReasons {
         TaskReason(
           .paused,
           "it is held, asked by \(CleanText.string(asker.text)), until `opflow continue` names it"))
-    }
-    let limit = status.history.limits.maxFailures ?? 0
-    if limit > 0, failures.count >= limit, !plan.flags(task).contains(.finally) {
-      let names = NameList.text(failures, plan: plan, limit: Self.maxNames)
-      let count = failures.count == 1 ? "1 task has" : "\(failures.count) tasks have"
-      reasons.append(
-        TaskReason(
-          .stopping,
-          "nothing new starts: \(count) failed (\(names)), and --max-failures is \(limit)",
-          tasks: failures))
     }
     return reasons
   }
@@ -225,12 +243,17 @@ struct TaskReasons {
   private func running(_ task: TaskID) -> TaskReason {
     let record = status.history[task]
     if plan.kind(task) == .approve {
-      let asks = GateText.asks(task, plan: plan)
+      let asks = "asks: \(GateText.wholeQuestion(task, plan: plan))"
       return TaskReason(
         .gate, "\(asks), for \(elapsed(task)); `opflow approve` or `opflow reject` answers it",
         shared: asks)
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
+    if status.state == .running, let asker = status.history.orders.cancelledBy[task] {
+      return TaskReason(
+        .stopping, "is being cancelled, asked by \(CleanText.string(asker.text))",
+        shared: "is being cancelled")
+    }
     if status.state(task) == .suspended {
       let still = "began, and its processes stand still"
       guard let asker = status.history.orders.onHold[task] else {
@@ -284,10 +307,6 @@ struct TaskReasons {
     }
     return TaskReason(.outside, "is no part of this run: --only leaves it out")
   }
-}
-
-extension OrderRecords.Record {
-  fileprivate var stopsRun: Bool { verb == .cancel && tasks.isEmpty }
 }
 
 extension [RerunReason] {

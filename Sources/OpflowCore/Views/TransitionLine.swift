@@ -94,7 +94,9 @@ struct TransitionLine {
     case .skip: return palette.dim("\(name) skipped: \(reason)")
     case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
     case .interrupt:
-      if transition.outcome.reason == .revoked { return nil }
+      if transition.outcome.reason == .revoked {
+        return isGate ? palette.yellow("\(name) asks no more") : nil
+      }
       let why =
         transition.outcome.reason == .workerLost
         ? OutcomeText.text(transition.outcome, what: transition.what) : reason

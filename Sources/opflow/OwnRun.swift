@@ -1,0 +1,27 @@
+import OpflowCore
+import OpflowRuntime
+import OpflowSystem
+
+/// The run that this process is part of, as a task of it.
+enum OwnRun {
+  /// Refuses to wait for the end of what this process is part of, which waits for this process.
+  ///
+  /// - Parameters:
+  ///   - tasks: what is waited for; nil for the run.
+  ///   - what: is not to be done, as `to wait for it`.
+  static func refuseToAwait(
+    _ folder: RunFolder, tasks: [TaskID]? = nil, of plan: Plan? = nil, _ what: String
+  ) throws(CommandError) {
+    guard Environment.value("OPFLOW_RUN") == folder.id.description else { return }
+    guard let tasks, let plan else {
+      throw CommandError(
+        .held, "this is a task of run \(folder.id): \(what) would never end")
+    }
+    guard let name = Environment.value("OPFLOW_TASK"), let own = plan.task(named: name),
+      tasks.contains(own)
+    else { return }
+    throw CommandError(
+      .held,
+      "this is task \(CleanText.string(name)) of run \(folder.id): \(what) would never end")
+  }
+}
