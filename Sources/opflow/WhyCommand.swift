@@ -62,7 +62,8 @@ enum WhyCommand {
     return { task in
       guard let task = other.task(named: plan.nameString(task)) else { return .gone }
       switch initial[task.index] {
-      case .run, .afterNeeds, .interrupted:
+      case .interrupted: return .fails
+      case .run, .afterNeeds:
         return .runs(reasons[task].flatMap { $0.moved(from: other, to: plan) })
       case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: return .keeps
       case .failed: return .staysFailed

@@ -38,6 +38,19 @@ struct WhyTests {
     #expect(unknown.errors == "opflow: why: no task fits `d`\n")
   }
 
+  @Test func `a resume fails what must not run twice, and why says so`() throws {
+    let place = try Workplace(
+      "tasks: { a: { run: 'echo here > here; read x < go', on_interrupted: fail } }")
+    let (here, _) = (try place.gate("here"), try place.gate("go"))
+    let run = try place.start("run")
+    _ = try here.next()
+    run.send(SIGKILL)
+    _ = try run.finish()
+    place.expectNothingAlive()
+    let why = try place.opflow("why", "a").output
+    #expect(why.contains("  a resume would fail it, since it was interrupted"), "\(why)")
+  }
+
   @Test func `a dead run tells what a resume would do, by the manifest as it is now`() throws {
     let place = try Workplace(
       """

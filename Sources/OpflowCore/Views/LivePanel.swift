@@ -33,7 +33,7 @@ struct LivePanel {
 
   private static func line(_ text: String, _ style: StyledLine.Style) -> StyledLine {
     var line = StyledLine()
-    line.add(CleanText.string(text), style)
+    line.add(TextWidth.expandingTabs(CleanText.string(text)), style)
     return line
   }
 

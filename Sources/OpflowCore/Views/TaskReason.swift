@@ -35,6 +35,8 @@ package enum ResumeFate: Sendable, Equatable {
   /// It would run; for that reason, where it has a result or was cut short.
   case runs(Transition?)
   case keeps
+  /// It would fail at once: it was cut short, and is not to be run twice.
+  case fails
   /// It would stay failed until somebody asks for it.
   case staysFailed
   /// It is no part of what the resume would do.

@@ -40,6 +40,19 @@ enum TextWidth {
     return cut(text, to: columns - of(tail)) + tail
   }
 
+  /// With blanks for tabs, up to stops of eight columns: a terminal moves its cursor over what stands there.
+  static func expandingTabs(_ text: String) -> String {
+    guard text.utf8.contains(9) else { return text }
+    var expanded = ""
+    for part in text.split(separator: "\t", omittingEmptySubsequences: false) {
+      if !expanded.isEmpty || part.startIndex != text.startIndex {
+        expanded += blanks(8 - of(expanded) % 8)
+      }
+      expanded += part
+    }
+    return expanded
+  }
+
   static func padded(_ text: String, to columns: Int) -> String {
     text + blanks(columns - of(text))
   }

@@ -83,6 +83,9 @@ package struct WhyView {
     case .runs(let transition?):
       text = "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
     case .keeps: text = "a resume would keep that"
+    case .fails:
+      text =
+        "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it again"
     case .staysFailed: text = "a resume would leave it failed"
     case .leaves: text = "a resume would leave it out"
     case .gone: text = "the manifest does not have it any more: a resume would leave it out"
