@@ -30,7 +30,8 @@ enum Forecast {
       PlanView(
         plan: plan, options: SchedulerOptions(RunRequest(arguments), plan),
         initial: prepared.initial, attempts: prepared.attempts, reasons: prepared.reasons,
-        durations: prepared.durations, capacities: arguments.capacities.map { UInt64($0) },
+        durations: prepared.durations, priorities: prepared.priorities,
+        capacities: arguments.capacities.map { UInt64($0) },
         owesFinally: prepared.owesFinally, showsAll: arguments.verbose,
         color: console.colorsOutput))
   }

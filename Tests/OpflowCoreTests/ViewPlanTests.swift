@@ -100,6 +100,18 @@ import Testing
         """)
   }
 
+  @Test func `what an order said of priorities is the order of a resume`() throws {
+    let plan = try ViewFixture.plan([("a", []), ("b", []), ("c", [])])
+    let view = PlanView(
+      plan: plan, options: options,
+      initial: [.run, .run, .run], attempts: [0, 0, 0], reasons: [],
+      priorities: [TaskID(2): 4, TaskID(0): -4], color: false)
+    let rows = String(decoding: view.text(), as: UTF8.self).split(separator: "\n").dropFirst(2)
+      .prefix(3).map { $0.split(separator: " ").map(String.init) }
+    #expect(rows.map { $0[1] } == ["c", "b", "a"])
+    #expect(rows[0][2] == "4" && rows[2][2] == "-4")
+  }
+
   @Test func `a resume tells why each runs again`() throws {
     let plan = try plan()
     let view = PlanView(

@@ -3,7 +3,7 @@ package struct PlanView {
   private let plan: Plan
   private let options: SchedulerOptions
   private let capacities: [UInt64]
-  private let entering: Entering
+  private var entering: Entering
   private let reasons: [TaskID: Transition]
   private let palette: Palette
   /// Each leg of a family has its own row.
@@ -15,10 +15,12 @@ package struct PlanView {
   /// - Parameters:
   ///   - initial, attempts: as the scheduler would get them.
   ///   - reasons: of a resume, why tasks that had a result run again; empty for a new run.
+  ///   - priorities: what orders of earlier drives gave tasks.
   ///   - capacities: of `cpu`, to compare; the order shown is that of the first. None: `options`' own.
   package init(
     plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
-    reasons: [Transition], durations: TaskDurations = .unknown, capacities: [UInt64] = [],
+    reasons: [Transition], durations: TaskDurations = .unknown,
+    priorities: [TaskID: Int16] = [:], capacities: [UInt64] = [],
     owesFinally: Bool = false, showsAll: Bool = false, color: Bool
   ) {
     self.plan = plan
@@ -29,6 +31,7 @@ package struct PlanView {
     self.options = options
     entering = Entering(
       initial: initial, attempts: attempts, owesFinally: owesFinally, durations: durations)
+    entering.priorities = priorities
     var byTask: [TaskID: Transition] = [:]
     for reason in reasons where !reason.task.isNone { byTask[reason.task] = reason }
     self.reasons = byTask
@@ -114,7 +117,7 @@ package struct PlanView {
   /// The row of a task, without its number and its command.
   private func cells(_ task: TaskID, _ fold: FoldedLegs, _ demands: [String]) -> [String] {
     fold.cells(plan) { task in
-      let priority = plan.priority[task.index]
+      let priority = entering.priorities[task] ?? plan.priority[task.index]
       return [
         plan.nameString(task),
         plan.kind(task) == .approve ? "" : DurationView.cell(task, entering.durations),

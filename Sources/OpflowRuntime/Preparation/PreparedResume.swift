@@ -10,6 +10,8 @@ package struct PreparedResume {
   private let manifestPath: String
   private let found: ResumedRun
   private let history: RunModel
+  /// What orders of earlier drives gave tasks instead of the manifest's.
+  package var priorities: [TaskID: Int16] { history.orders.priorities }
   private let recovery: JournalRecovery
   /// What is to be told before anything starts.
   package let warnings: [String]
