@@ -20,7 +20,8 @@ struct TwoAtOnceTests {
     let resumes = [try place.start("resume"), try place.start("resume")]
     _ = try here.next()
     // The one that drives still does; the other has ended, or will.
-    let pid = try #require(Int32(place.lines(place.runFolder() + "/lock").first ?? ""))
+    let pid = try #require(
+      Int32(place.lines(place.runFolder() + "/lock").first?.split(separator: " ").first ?? ""))
     let driver = try #require(resumes.first { $0.pid == pid })
     let other = try #require(resumes.first { $0.pid != pid })
     let held = try other.finish()

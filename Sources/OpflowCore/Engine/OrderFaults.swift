@@ -135,9 +135,8 @@ extension Scheduler {
     return nil
   }
 
-  /// What a skipped task is to be retried with: the first that failed of what it lacks; nil where all that
-  /// is is named.
-  private func needToRetry(of task: TaskID, among named: Set<TaskID>) -> TaskID? {
+  /// What is to be retried instead of a skipped task: the first that failed of what it lacks.
+  private func needToRetry(of task: TaskID) -> TaskID? {
     var seen: Set<TaskID> = [task]
     var open = [task]
     while let task = open.popLast() {
@@ -145,7 +144,7 @@ extension Scheduler {
         let need = TaskID(plan.needTargets[edge])
         let isUpstream = graph.has(.skippedUpstream, need)
         let state = graph.state(need)
-        if named.contains(need) && !isUpstream || !state.isTerminal
+        if !state.isTerminal
           || state.meets(plan.needCondition(edge), skippedUpstream: isUpstream)
           || !seen.insert(need).inserted
         {
@@ -181,8 +180,8 @@ extension Scheduler {
         + " `opflow resume --rerun` runs both again"
     case .skipped:
       guard graph.has(.skippedUpstream, task) else { return ended(task, state) }
-      guard let culprit = needToRetry(of: task, among: named) else { return nil }
-      return "was skipped for want of \(plan.nameString(culprit)): retry that"
+      let culprit = needToRetry(of: task).map { plan.nameString($0) } ?? "what it needs"
+      return "was skipped for want of \(culprit): retry that"
     case .succeeded, .upToDate: return ended(task, state)
     case .waiting, .ready, .handed:
       return graph.has(.ran, task) ? "waits for its next try already" : "has not run yet"
