@@ -28,7 +28,9 @@ extension Coordinator {
       var isStop = false
       do throws(Errno) {
         while let (signal, _) = try signals.next() {
-          if [.hangup, .interrupt, .terminate].contains(signal) { isStop = true }
+          guard [.hangup, .interrupt, .terminate].contains(signal) else { continue }
+          stopSignal = stopSignal ?? signal
+          isStop = true
         }
       } catch {
         isStop = true
@@ -40,6 +42,7 @@ extension Coordinator {
   /// A person wants the run to stop.
   func stop(by signal: Signal) {
     stopsAsked += 1
+    stopSignal = stopSignal ?? signal
     if stopsAsked == 1 {
       progress.warning("stopping: running tasks are ended (once more to kill them at once)")
       tell(.stop(.signal(signal.rawValue)))

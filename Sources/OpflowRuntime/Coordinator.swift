@@ -13,6 +13,14 @@ package struct CoordinatorError: Error, Sendable {
   }
 }
 
+/// How a drive ended.
+package struct DriveResult: Sendable {
+  /// That of the journal's `close` (cli.md, "Exit codes").
+  package let exitCode: Int32
+  /// The signal by which somebody asked for an end, too late to change how the drive ended; nil for none.
+  package let lateStop: Signal?
+}
+
 /// Drives a run: one thread that waits for workers, signals and timers, tells the engine what
 /// happened, and performs its steps: a turn of the loop reads all that is there, then does what is to be
 /// done.
@@ -53,6 +61,8 @@ package final class Coordinator {
   /// How the drive ended, once the engine said so.
   var closing: CloseEntry?
   var stopsAsked = 0
+  /// By which a stop was asked for first.
+  var stopSignal: Signal?
   /// Kinds of which it was said that there are fewer workers than there could be.
   var kindsWithFewer: Set<WorkerKind> = []
   /// While an `interactive` task has the terminal.
@@ -62,7 +72,7 @@ package final class Coordinator {
   /// The same in milliseconds since the epoch: the time of what happened in this turn.
   var wall = Clock.wallMilliseconds
 
-  /// Drives the run to its end and returns the exit code (cli.md, "Exit codes").
+  /// Drives the run to its end.
   ///
   /// The caller holds the run's lock. `journal` is open behind its last whole line.
   ///
@@ -70,7 +80,7 @@ package final class Coordinator {
   static func drive(
     _ request: DriveRequest, journal: consuming JournalFile,
     launchers: (Watch) throws(Errno) -> [any Launcher]
-  ) throws(CoordinatorError) -> Int32 {
+  ) throws(CoordinatorError) -> DriveResult {
     let coordinator = try Coordinator(request, journal: journal, launchers: launchers)
     do throws(CoordinatorError) {
       return try coordinator.run()
@@ -117,7 +127,7 @@ package final class Coordinator {
     downloads = DownloadNotes(folder: request.folder, plan: request.plan)
   }
 
-  private func run() throws(CoordinatorError) -> Int32 {
+  private func run() throws(CoordinatorError) -> DriveResult {
     progress.begin(atMilliseconds: wall)
     for warning in request.warnings { progress.warning(warning) }
     openControl()
@@ -256,13 +266,15 @@ package final class Coordinator {
     RunGroups.removeAbandoned()
   }
 
-  private func finish() -> Int32 {
+  private func finish() -> DriveResult {
     // Before the file that it syncs is closed.
     syncer = nil
     control?.close()
     for launcher in launchers { launcher.cleanUp() }
     endProgress()
-    return closing?.exitCode ?? 70
+    let code = closing?.exitCode ?? 70
+    return DriveResult(
+      exitCode: code, lateStop: stopSignal.flatMap { code == 128 + $0.rawValue ? nil : $0 })
   }
 
   /// What is watched beside the sites.

@@ -13,10 +13,10 @@ enum Drive {
     let heading = heading(
       drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed, arguments.view)
     let (runs, folder) = (drive.manifestRuns, drive.folder)
-    let watch = arguments.watchesFiles ? drive.watch() : nil
-    let code: Int32
+    let watch = arguments.watchesFiles ? drive.watch(arguments.file) : nil
+    let result: DriveResult
     do throws(CoordinatorError) {
-      code = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
+      result = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
     } catch {
       // What there is to tell of it is told all the same; that it cannot be is the lesser trouble.
       try? DriveEnd.report(folder, arguments, console)
@@ -34,8 +34,10 @@ enum Drive {
     // This one may be among those that go.
     CleanCommand.afterRun(runs, arguments)
     if let failure { throw failure }
-    guard let watch else { return code }
-    return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
+    guard let watch else { return result.exitCode }
+    // Who wanted it to end, too late for that, wants no further one.
+    if let signal = result.lateStop { return 128 + signal.rawValue }
+    return try WatchedRun.goOn(folder, watch, after: result.exitCode, arguments, console)
   }
 
   static func progress(_ arguments: Invocation, _ console: Console) -> ProgressOptions {

@@ -42,7 +42,7 @@ enum ResumeCommand {
       tellNothingToDo(prepared, folder, arguments, console)
       try DriveEnd.report(folder, arguments, console, isDriven: false)
       guard arguments.watchesFiles else { return code }
-      let watch = prepared.watch()
+      let watch = prepared.watch(arguments.file)
       _ = consume lock
       return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
     }

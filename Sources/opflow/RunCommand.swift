@@ -5,9 +5,18 @@ import OpflowRuntime
 /// `opflow run`: a new run of a manifest; with `--resume` the newest one goes on where it can.
 enum RunCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
-    let console = try Console.enter(arguments.view)
+    try perform(arguments, Console.enter(arguments.view))
+  }
+
+  /// The same from the folder that `-C` names.
+  static func perform(
+    _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
     try DriveEnd.expect(arguments)
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
+    var arguments = arguments
+    // Of what comes later nobody is to look for it anew.
+    arguments.file = manifest.displayPath
     let state = try RunLookup.state(arguments.view, for: manifest)
     if arguments.resumesNewest { return try resumeOrStart(manifest, state, arguments, console) }
     let new = try prepare(manifest, state, arguments, console)

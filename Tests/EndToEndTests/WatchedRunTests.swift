@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// `opflow run --watch`: it stays after the end, and goes on when what it was made of is another.
@@ -99,5 +100,130 @@ struct WatchedRunTests {
     #expect(
       try place.opflow("run", "--watch", "-f", "-", status: 2, input: "tasks: {}").errors.contains(
         "a manifest from standard input does not change"))
+  }
+
+  // MARK: What keeps it from going on
+
+  private static let says = "tasks: { a: { run: 'echo SAID >> trace' } }"
+  private func saying(_ word: String) -> String {
+    Self.says.replacingOccurrences(of: "SAID", with: word)
+  }
+
+  @Test(arguments: ["ln -sfn b.yaml opflow.yaml", "mv b.yaml opflow.yaml"])
+  func `a link that is aimed elsewhere, or a file in its place, is another manifest`(
+    command: String
+  ) throws {
+    let place = try Workplace()
+    try place.write("a.yaml", saying("a"))
+    try place.write("b.yaml", saying("b"))
+    try place.shell("ln -s a.yaml opflow.yaml")
+    let run = try place.start("run", "--watch")
+    try run.waitForError(" for changes; Ctrl-C leaves")
+    try place.shell(command)
+    try run.waitForError("opflow: opflow.yaml is another file now, ")
+    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
+    #expect(place.lines() == ["a", "b"])
+    #expect(place.runs.count == 2)
+    // The one that is there now is watched.
+    try place.write(command.hasPrefix("ln") ? "b.yaml" : "opflow.yaml", saying("c"))
+    try run.waitForError(" for changes; Ctrl-C leaves", times: 3)
+    _ = try leave(run)
+    #expect(place.lines() == ["a", "b", "c"])
+    #expect(place.runs.count == 2)
+  }
+
+  @Test func `a project that has another name for a moment is waited for`() throws {
+    let place = try Workplace()
+    try place.write("p/opflow.yaml", saying("one"))
+    let run = try place.start("run", "--watch", "-f", "p/opflow.yaml")
+    try run.waitForError(" for changes; Ctrl-C leaves")
+    try place.shell("mv p q")
+    try run.waitForError("opflow: p/opflow.yaml is gone; waiting for it, Ctrl-C leaves")
+    try place.shell("mv q p")
+    try place.write("p/opflow.yaml", saying("two"))
+    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines("p/trace") == ["one", "two"])
+    #expect(place.entries("p/.opflow/runs").count == 1)
+  }
+
+  @Test func `a run that was removed is begun anew`() throws {
+    let (place, run) = try begin(saying("one"))
+    let first = try #require(place.runs.first)
+    try place.opflow("clean", "--keep", "0")
+    try place.write("opflow.yaml", saying("two"))
+    try run.waitForError("opflow: run \(first) was removed: starting anew")
+    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines() == ["one", "two"])
+    #expect(place.runs.count == 1)
+  }
+
+  @Test func `whoever drives the run meanwhile is waited for`() throws {
+    let tasks = """
+      tasks:
+        slow: { run: 'test ! -e wait || { echo in > in; read w < out; }' }
+        a: { run: echo SAID >> trace }
+      """
+    let (place, run) = try begin(tasks)
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    try place.write("wait", "")
+    let resume = try place.start("resume", "--rerun", "slow")
+    _ = try `in`.next()
+    try place.write("opflow.yaml", tasks.replacingOccurrences(of: "SAID", with: "two"))
+    let id = try #require(place.runs.first)
+    try run.waitForError(
+      "opflow: waiting for run \(id), which process \(resume.pid) drives; Ctrl-C leaves")
+    try out.letGo()
+    #expect(try resume.finish().status == 0)
+    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines() == ["SAID", "two"])
+  }
+
+  @Test func `a run beside which it is not to be live is waited for`() throws {
+    let tasks = """
+      if_running: fail
+      tasks:
+        slow: { manual: true, run: 'echo in > in; read w < out' }
+        a: { run: echo SAID >> trace }
+      """
+    let (place, run) = try begin(tasks)
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let other = try place.start("run", "slow")
+    _ = try `in`.next()
+    let live = try #require(place.runs.last)
+    try place.write("opflow.yaml", tasks.replacingOccurrences(of: "SAID", with: "two"))
+    try run.waitForError("opflow: waiting for run \(live) of the same manifest")
+    try out.letGo()
+    #expect(try other.finish().status == 0)
+    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines() == ["SAID", "two"])
+  }
+
+  @Test func `a task that is there no more is told, and waited for`() throws {
+    let place = try Workplace("tasks: { a: { run: echo a >> trace } }")
+    let run = try place.start("run", "--watch", "a")
+    try run.waitForError(" for changes; Ctrl-C leaves")
+    try place.write("opflow.yaml", "tasks: { b: { run: echo b >> trace } }")
+    try run.waitForError("which the manifest does not have any more")
+    try place.write("opflow.yaml", "tasks: { a: { run: echo again >> trace } }")
+    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines() == ["a", "again"])
+  }
+
+  @Test func `who wants to leave as the run ends is let go`() throws {
+    let legs = (0..<900).map { "\($0)" }.joined(separator: ", ")
+    let place = try Workplace("tasks: { a: { matrix: { i: [\(legs)] }, run: 'true' } }")
+    // Nobody reads: what is printed is more than fits, so that it stays a while at the end.
+    let out = try place.gate("out")
+    let run = try place.startShell("exec $opflow run --watch --json > out")
+    while place.runs.isEmpty { sched_yield() }
+    try place.waitForJournal { $0.last?.event == "close" }
+    run.send(SIGINT)
+    #expect([130, -SIGINT].contains(try run.finish().status))
+    _ = out
   }
 }

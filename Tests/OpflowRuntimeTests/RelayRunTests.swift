@@ -36,7 +36,7 @@ import Testing
       let heading = ProgressHeading(
         run: run, initial: drive.initial, resumeCommand: "", logsCommand: "", logPath: { _ in "" })
       agent.start()
-      exitCode = try drive.perform(
+      let result = try drive.perform(
         request, progress: ProgressOptions(mode: .quiet), heading: heading
       ) { watch throws(Errno) in
         [
@@ -45,6 +45,7 @@ import Testing
             output: Descriptor(owning: orders.write), patience: patience)
         ]
       }
+      exitCode = result.exitCode
       #expect(agent.wait())
       launched = agent.launched
     }

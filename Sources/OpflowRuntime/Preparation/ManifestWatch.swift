@@ -8,6 +8,10 @@ package import OpflowSystem
 /// written again as it was is no change; and since not every file system tells anything, it is looked
 /// now and then without being told.
 package struct ManifestWatch: ~Copyable {
+  /// Nil where the manifest was in no place when this began.
+  package let place: ManifestPlace?
+  /// What was found there last.
+  private var found = ManifestPlace.Finding.same
   private let run: RunFolder
   /// What there was when it was looked last, by path and by pattern; nil for what was not there.
   private var seen: [String: String?]
@@ -19,10 +23,13 @@ package struct ManifestWatch: ~Copyable {
   /// Who writes several files, or one in pieces, is given that long for the next.
   private static let restNanoseconds: Int64 = 50_000_000
 
-  /// - Parameter files: the files of the drive that begins, as the journal has them: what is another by
-  ///   now has changed since they were read.
-  init(_ run: RunFolder, _ plan: Plan, files: [String]) {
+  /// - Parameters:
+  ///   - place: of the manifest.
+  ///   - files: the files of the drive that begins, as the journal has them: what is another by now has
+  ///     changed since they were read.
+  init(_ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String]) {
     self.run = run
+    self.place = place
     seen = [:]
     follow(plan, files)
   }
@@ -56,6 +63,12 @@ package struct ManifestWatch: ~Copyable {
   /// How many files it looks at.
   package var fileCount: Int { seen.count - patterns.count }
 
+  /// Looks whether the manifest is where it was.
+  package mutating func takePlace() -> ManifestPlace.Finding {
+    found = place?.look() ?? .same
+    return found
+  }
+
   /// The paths of what has changed since the last look; a pattern where other files fit it.
   package mutating func takeChanges() -> [String] {
     var changed: [String] = []
@@ -80,6 +93,7 @@ package struct ManifestWatch: ~Copyable {
     var folders: Set<String> = []
     for path in seen.keys where !Self.isName(path) { folders.insert(Path.parent(of: path)) }
     for (_, folder) in patterns { folders.insert(folder) }
+    folders.formUnion(place?.folders ?? [])
     // Where none can be watched, time passes alone.
     let there = folders.filter { Path.isDirectory($0) }.sorted()
     guard let watch = try? FolderWatch(there) else {
@@ -97,6 +111,9 @@ package struct ManifestWatch: ~Copyable {
 
   private var hasChanged: Bool {
     mutating get {
+      if let place, place.look() != found { return true }
+      // Those that are gone with it may be back with it.
+      if found == .nothing { return false }
       for (path, before) in seen where !Self.isName(path) && hash(path) != before { return true }
       return false
     }
@@ -128,15 +145,21 @@ package struct ManifestWatch: ~Copyable {
 
 extension PreparedResume {
   /// The same of a run in which nothing is left to do.
-  package func watch() -> ManifestWatch { ManifestWatch(runFolder, plan, files: files) }
+  ///
+  /// - Parameter path: of the manifest, as the person named it; nil for where the run says.
+  package func watch(_ path: String?) -> ManifestWatch {
+    ManifestWatch(runFolder, plan, place: ManifestPlace(path ?? manifestPath), files: files)
+  }
 }
 
 extension PreparedDrive {
   /// Looks at what its plan was made of.
-  package func watch() -> ManifestWatch {
+  ///
+  /// - Parameter path: see above.
+  package func watch(_ path: String?) -> ManifestWatch {
     var files: [String] = []
     for case .open(let entry) in opening { files = entry.files }
     for case .resume(let entry) in opening { files = entry.files }
-    return ManifestWatch(folder, plan, files: files)
+    return ManifestWatch(folder, plan, place: ManifestPlace(path ?? manifestPath), files: files)
   }
 }

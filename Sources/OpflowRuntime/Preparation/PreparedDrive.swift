@@ -26,7 +26,7 @@ package struct PreparedDrive: ~Copyable {
   var approved: Set<TaskID> = []
   /// What is journaled first.
   var opening: [JournalEntry] = []
-  private let manifestPath: String
+  let manifestPath: String
   private let journal: JournalFile
   private let encoder: JournalEncoder
   private let lock: RunFolderLock
@@ -57,11 +57,9 @@ package struct PreparedDrive: ~Copyable {
   }
 
   /// Drives the run to its end, by workers of this machine.
-  ///
-  /// - Returns: the exit code of its journal's `close`.
   package consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
-  ) throws(CoordinatorError) -> Int32 {
+  ) throws(CoordinatorError) -> DriveResult {
     let (folder, arguments) = (folder, arguments)
     return try perform(asked, progress: progress, heading: heading) { watch throws(Errno) in
       [
@@ -76,7 +74,7 @@ package struct PreparedDrive: ~Copyable {
   consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
     launchers: (Watch) throws(Errno) -> [any Launcher]
-  ) throws(CoordinatorError) -> Int32 {
+  ) throws(CoordinatorError) -> DriveResult {
     var entering = Entering(
       initial: initial, attempts: attempts, owesFinally: owesFinally,
       durations: StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan))
@@ -94,8 +92,8 @@ package struct PreparedDrive: ~Copyable {
     request.warnings = warnings
     request.secrets = secrets
     let lock = lock
-    let code = try Coordinator.drive(request, journal: journal, launchers: launchers)
+    let result = try Coordinator.drive(request, journal: journal, launchers: launchers)
     _ = consume lock
-    return code
+    return result
   }
 }

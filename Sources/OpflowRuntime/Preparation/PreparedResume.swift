@@ -7,7 +7,7 @@ internal import OpflowWorker
 package struct PreparedResume {
   package let plan: Plan
   private let folder: RunFolder
-  private let manifestPath: String
+  let manifestPath: String
   private let found: ResumedRun
   private let history: RunModel
   /// What orders of earlier drives gave tasks instead of the manifest's.

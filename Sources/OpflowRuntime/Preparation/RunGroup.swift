@@ -112,9 +112,7 @@ package struct RunGroup: Sendable {
     let gate = try self.gate(waiting)
     while let member = try expectNobody(but: own) {
       waiting(.run(member))
-      try doing("wait for", member.folder.lock) { () throws(Errno) in
-        try FileLock.waitUntilFree(member.folder.lock)
-      }
+      try RunFolderLock.waitUntilFree(member.folder)
     }
     return gate
   }

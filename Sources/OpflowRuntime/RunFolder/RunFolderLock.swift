@@ -59,6 +59,13 @@ package struct RunFolderLock: ~Copyable {
     throw .held(run: folder.id.description, by: holder(folder))
   }
 
+  /// Waits until no process drives the run, or there is none.
+  package static func waitUntilFree(_ folder: RunFolder) throws(RunFolderError) {
+    try doing("wait for", folder.lock) { () throws(Errno) in
+      try FileLock.waitUntilFree(folder.lock)
+    }
+  }
+
   /// Whether a process drives the run now.
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     try doing("look at", folder.lock) { () throws(Errno) in try FileLock.isHeld(folder.lock) }
