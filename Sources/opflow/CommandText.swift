@@ -5,6 +5,15 @@ import OpflowSystem
 
 /// Command lines about a run, for a person to type.
 enum CommandText {
+  /// An order, with the run named where another one may be live too: without that it would ask which.
+  static func order(
+    _ folder: RunFolder, _ verb: OrderVerb, _ tasks: [String], _ view: ViewArguments
+  ) -> String {
+    let isAlone = !StateFolder(holding: folder).mayHaveLive(but: folder.id)
+    return about(
+      folder, verb.rawValue, tasks + (isAlone ? [] : ["--run", folder.id.description]), view)
+  }
+
   /// As short as it finds the run from where the person is.
   static func about(
     _ folder: RunFolder, _ command: String, _ arguments: [String], _ view: ViewArguments

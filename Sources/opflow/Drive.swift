@@ -64,7 +64,7 @@ enum Drive {
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
     heading.isResumed = isResumed
     heading.place = ManifestPlaces(plan).place
-    heading.answerCommand = { CommandText.about(folder, $0.rawValue, [$1], view) }
+    heading.orderCommand = { CommandText.order(folder, $0, $1, view) }
     return heading
   }
 }

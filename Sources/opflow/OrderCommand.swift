@@ -59,7 +59,12 @@ enum OrderCommand {
     switch answer {
     case .done(let count):
       if !arguments.json {
-        try Console.write(OrderView.text(request, count: count, amount: amount) + "\n")
+        let text = OrderView.text(
+          request, count: count, amount: amount, words: arguments.tasks,
+          resumeCommand: CommandText.about(
+            folder, "resume", [folder.id.description], arguments.view)
+        ) { CommandText.order(folder, $0, $1, arguments.view) }
+        try Console.write(text + "\n")
       }
       return ExitCode.success.rawValue
     case .refused(let what):

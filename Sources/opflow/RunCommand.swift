@@ -125,7 +125,7 @@ enum RunCommand {
       try new.takeSecrets { console.warn($0) }
     }
     let warnings =
-      unfinished(state.newestState(ofManifest: manifest.realPath)) + beside(new.group)
+      unfinished(state.newestState(ofManifest: manifest.realPath), in: state, arguments.view) + beside(new.group)
     var drive = try new.begin(console)
     _ = consume choice
     _ = consume gate
@@ -134,14 +134,17 @@ enum RunCommand {
   }
 
   /// What is to be said of the newest run of the same manifest, when that did not end.
-  private static func unfinished(_ newest: (run: RunID, state: RunState)?) -> [String] {
+  private static func unfinished(
+    _ newest: (run: RunID, state: RunState)?, in folder: StateFolder, _ view: ViewArguments
+  ) -> [String] {
     guard let (run, state) = newest else { return [] }
     switch state {
     case .running: return ["run \(run) of this manifest is still running"]
     case .interrupted, .cancelled:
+      let resume = CommandText.about(folder.folder(of: run), "resume", [run.description], view)
       return [
         "the newest run of this manifest, \(run), did not end; this one starts anew. "
-          + "`opflow resume \(run)` would have continued it"
+          + "`\(resume)` would have continued it"
       ]
     case .succeeded, .failed: return []
     }

@@ -37,7 +37,7 @@ enum StatusCommand {
         resumeCommand: CommandText.about(folder, "resume", [status.run], arguments.view),
         nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
         color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns
-      ) { CommandText.about(folder, $0.rawValue, [$1], shown) }
+      ) { CommandText.order(folder, $0, $1, shown) }
       try Console.write(view.text())
     }
     return ExitCode.success.rawValue

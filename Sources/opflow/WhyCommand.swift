@@ -14,8 +14,10 @@ enum WhyCommand {
     for warning in run.warnings { console.warn(warning) }
     let status = run.status
     let tasks = try tasks(arguments.tasks, run.plan)
+    let shown = arguments.view
     let view = WhyView(
       status, durations: durations(run), nowMilliseconds: Clock.wallMilliseconds,
+      orderCommand: { CommandText.order(folder, $0, $1, shown) },
       fate: status.state == .running ? { _ in nil } : fates(folder, run.plan, console))
     try Console.write(
       arguments.json

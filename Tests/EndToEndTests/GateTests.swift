@@ -32,7 +32,7 @@ struct GateTests {
     #expect(status.contains("answer ask: opflow approve ask, or opflow reject ask\n"))
     #expect(
       try place.opflow("why", "ask").output.contains(
-        "`opflow approve` or `opflow reject` answers it"))
+        "`opflow approve ask` or `opflow reject ask` answers it"))
     #expect(try place.opflow("approve", "ask").output == "approved 1 task\n")
     let end = try run.finish()
     #expect(end.status == 0)
@@ -241,5 +241,48 @@ struct GateTests {
     try place.opflow("approve", "ask")
     #expect(try run.finish().status == 0)
     #expect(try !place.opflow("plan").output.contains("~"))
+  }
+
+  @Test func `with two live runs what is printed names the run, and works as it stands`() throws {
+    let (place, first) = try begin()
+    let one = try #require(place.runs.first)
+    let second = try place.start("run")
+    try second.waitForError("ask asks: Sure?")
+    let two = try #require(place.runs.last)
+    // The newer one knew of the older one as it asked.
+    #expect(second.errorText.contains("opflow approve ask --run \(two), or opflow reject ask --run"))
+    let line = try #require(
+      try place.opflow("status", one).outputLines.first { $0.hasPrefix("answer ask: ") })
+    let approve = String(line.dropFirst("answer ask: ".count).prefix { $0 != "," })
+    #expect(approve == "opflow approve ask --run \(one)")
+    #expect(
+      try place.opflow("why", "b", "--run", two).output.contains(
+        "ask asks: Sure?; `opflow approve ask --run \(two)` or `opflow reject ask --run \(two)`"))
+    #expect(
+      try place.opflow("pause", "--run", two).output
+        == "paused; `opflow continue --run \(two)` goes on\n")
+    try place.shell("$opflow \(approve.dropFirst("opflow ".count))")
+    #expect(try first.finish().status == 0)
+    // It is alone again.
+    #expect(
+      try place.opflow("status").output.contains(
+        "answer ask: opflow approve ask, or opflow reject ask\n"))
+    try place.opflow("continue")
+    try place.opflow("approve", "ask")
+    #expect(try second.finish().status == 0)
+  }
+
+  @Test func `who waits behind a question is told what it is, and how it is answered`() throws {
+    let (place, run) = try begin(
+      Self.manifest + "\n  c: { needs: [b], run: echo c >> trace }")
+    for task in ["b", "c"] {
+      let why = try place.opflow("why", task).output
+      #expect(
+        why.contains(
+          "ask asks: Sure?; `opflow approve ask` or `opflow reject ask` answers it\n"), "\(why)")
+      #expect(why.contains("ask (asks for "), "\(why)")
+    }
+    try place.opflow("approve", "ask")
+    #expect(try run.finish().status == 0)
   }
 }

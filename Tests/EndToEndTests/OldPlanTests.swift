@@ -37,7 +37,7 @@ struct OldPlanTests {
     for view in ["status", "logs"] {
       let refused = try place.opflow(view, status: 4)
       #expect(refused.errors.contains("it has format 3, this opflow reads \(own)."))
-      #expect(refused.errors.contains("`opflow resume` makes it anew"))
+      #expect(refused.errors.contains("A resume makes it anew"))
     }
     try place.opflow(command, flag)
     #expect(place.lines() == ["a", "b"])

@@ -57,7 +57,9 @@ struct SteeringTests {
     let (place, run, _) = try begin()
     let cancel = try place.opflow("cancel")
     #expect(
-      cancel.output == "cancelled the run: what runs is ended; `opflow resume` continues it\n")
+      try cancel.output
+        == "cancelled the run: what runs is ended; `opflow resume \(#require(place.runs.first))` continues"
+        + " it\n")
     #expect(try run.finish().status == 6)
     #expect(place.lines() == [])
     let over = try place.opflow("cancel", status: 2)
@@ -88,7 +90,7 @@ struct SteeringTests {
     let (place, run, pid) = try begin()
     #expect(
       try place.opflow("suspend", "work").output
-        == "suspended 1 task; `opflow continue SEL` goes on with them\n")
+        == "suspended 1 task; `opflow continue work` goes on with it\n")
     try ProcessState.wait(for: "T", of: pid)
     #expect(
       try place.opflow("suspend", "work", status: 2).errors

@@ -384,7 +384,7 @@ import Testing
       run.ask(.retry, ["a"])
         == .refused(
           what: "a has failed, which is allowed, and b has gone on from that;"
-            + " `opflow resume --rerun` runs both again"))
+            + " a resume with --rerun runs both again"))
   }
 
   @Test func `nothing is tried again once the finally tasks have begun`() throws {
@@ -395,7 +395,7 @@ import Testing
     #expect(
       run.ask(.retry, ["a"])
         == .refused(
-          what: "the `finally` tasks have begun; `opflow resume` runs it again afterwards"))
+          what: "the `finally` tasks have begun; a resume runs it again afterwards"))
   }
 
   // MARK: The journal

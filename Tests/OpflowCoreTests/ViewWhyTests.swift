@@ -139,12 +139,12 @@ import Testing
     #expect(
       try told.why("lint") == """
         lint suspended
-          began, and its processes stand still, asked by opflow suspend (pid 7), until `opflow continue` names it
+          began, and its processes stand still, asked by opflow suspend (pid 7), until `opflow continue lint`
 
         """)
     #expect(
       try told.why("docs").contains(
-        "  it is held, asked by opflow suspend (pid 7), until `opflow continue` names it\n"))
+        "  it is held, asked by opflow suspend (pid 7), until `opflow continue docs`\n"))
     try told.order(.cancel, "lint", "docs")
     told.wait(90)
     told.tell(.cancel, "lint") {

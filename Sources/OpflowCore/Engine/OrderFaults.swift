@@ -14,9 +14,9 @@ extension Scheduler {
       return phase.isPaused ? "the run is paused already" : nil
     case .proceed where order.isOfRun: return phase.isPaused ? nil : "the run is not paused"
     case .retry:
-      if phase.stopCause != nil { return "the run is stopping; `opflow resume` runs it again" }
+      if phase.stopCause != nil { return "the run is stopping; a resume runs it again" }
       if phase.step == .finally {
-        return "the `finally` tasks have begun; `opflow resume` runs it again afterwards"
+        return "the `finally` tasks have begun; a resume runs it again afterwards"
       }
     case .capacity(let resource, let amount):
       guard plan.resources.indices.contains(resource) else { return "there is no such resource" }
@@ -161,7 +161,7 @@ extension Scheduler {
     _ task: TaskID, _ state: TaskState, among named: Set<TaskID>
   ) -> String? {
     if graph.endedBefore?.contains(task) == true {
-      return "\(ended(task, state)); `opflow resume --rerun` runs it again"
+      return "\(ended(task, state)); a resume with --rerun runs it again"
     }
     switch state {
     case .failed, .cancelled:
@@ -177,7 +177,7 @@ extension Scheduler {
       guard let dependent = firstThatBuiltOn(task) else { return nil }
       let name = plan.nameString(dependent)
       return "has failed, which is allowed, and \(name) has gone on from that;"
-        + " `opflow resume --rerun` runs both again"
+        + " a resume with --rerun runs both again"
     case .skipped:
       guard graph.has(.skippedUpstream, task) else { return ended(task, state) }
       let culprit = needToRetry(of: task).map { plan.nameString($0) } ?? "what it needs"

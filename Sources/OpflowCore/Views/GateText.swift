@@ -13,9 +13,15 @@ enum GateText {
   static func asks(_ task: TaskID, plan: Plan) -> String { "asks: \(question(task, plan: plan))" }
 
   /// `opflow approve ID, or opflow reject ID`
-  static func howToAnswer(_ task: TaskID, plan: Plan, _ command: AnswerCommand) -> String {
-    let name = plan.nameString(task)
-    return "\(command(.approve, name)), or \(command(.reject, name))"
+  static func howToAnswer(_ task: TaskID, plan: Plan, _ command: OrderLineText) -> String {
+    let names = [plan.nameString(task)]
+    return "\(command(.approve, names)), or \(command(.reject, names))"
+  }
+
+  /// The same in a sentence: "`opflow approve ID` or `opflow reject ID` answers it".
+  static func whatAnswers(_ task: TaskID, plan: Plan, _ command: OrderLineText) -> String {
+    let names = [plan.nameString(task)]
+    return "`\(command(.approve, names))` or `\(command(.reject, names))` answers it"
   }
 
   /// `approved by opflow approve (pid 12)`
@@ -24,13 +30,14 @@ enum GateText {
   }
 }
 
-/// The command line by which a person answers a gate, from its verb and the task's id.
-package typealias AnswerCommand = @Sendable (OrderVerb, String) -> String
+/// The command line by which a person asks for something, from its verb and the tasks, as that person can
+/// type it where it is shown.
+package typealias OrderLineText = @Sendable (OrderVerb, [String]) -> String
 
 extension OrderVerb {
   /// The command line where the run is found without being told where it is.
   @Sendable
-  package static func plainCommand(_ verb: OrderVerb, _ task: String) -> String {
-    "opflow \(verb.rawValue) \(ActionText.quoted(task))"
+  package static func plainCommand(_ verb: OrderVerb, _ tasks: [String]) -> String {
+    (["opflow", verb.rawValue] + tasks.map(ActionText.quoted)).joined(separator: " ")
   }
 }

@@ -1,17 +1,26 @@
 /// What a person, or a program, is told of an order that was asked for.
 package enum OrderView {
   /// One line without its line feed: what was done, in the past tense.
-  package static func text(_ request: OrderRequest, count: Int, amount: String) -> String {
+  ///
+  /// - Parameters:
+  ///   - words: the tasks, as they were named.
+  ///   - resumeCommand: the command line that continues the run.
+  package static func text(
+    _ request: OrderRequest, count: Int, amount: String, words: [String], resumeCommand: String,
+    orderCommand: OrderLineText
+  ) -> String {
     let tasks = "\(count) task\(count == 1 ? "" : "s")"
     let isOfRun = request.tasks.isEmpty && request.among.isEmpty
     switch request.verb {
     case .cancel where isOfRun:
-      return "cancelled the run: what runs is ended; `opflow resume` continues it"
+      return "cancelled the run: what runs is ended; `\(resumeCommand)` continues it"
     case .cancel: return "cancelled \(tasks)"
-    case .pause: return "paused; `opflow continue` goes on"
+    case .pause: return "paused; `\(orderCommand(.proceed, []))` goes on"
     case .proceed where isOfRun: return "continued"
     case .proceed: return "continued \(tasks)"
-    case .suspend: return "suspended \(tasks); `opflow continue SEL` goes on with them"
+    case .suspend:
+      return "suspended \(tasks); `\(orderCommand(.proceed, words))` goes on with"
+        + (count == 1 ? " it" : " them")
     case .priority: return "set the priority of \(tasks) to \(request.value ?? 0)"
     case .parallel: return "set \(CleanText.string(request.resource)) to \(amount)"
     case .retry: return "set \(tasks) to run again"

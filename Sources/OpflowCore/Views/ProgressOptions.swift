@@ -46,7 +46,7 @@ package struct ProgressHeading: Sendable {
   package var parallel: Int64?
   /// Where a task stands, for annotations: a path as the CI server knows it, and a line.
   package var place: @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
-  package var answerCommand: AnswerCommand = OrderVerb.plainCommand
+  package var orderCommand: OrderLineText = OrderVerb.plainCommand
 
   /// - Parameter initial: how each task enters the drive.
   package init(

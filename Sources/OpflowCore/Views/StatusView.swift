@@ -5,7 +5,7 @@ package struct StatusView {
   private let palette: Palette
   private let showsAll: Bool
   private let resumeCommand: String
-  private let answerCommand: AnswerCommand
+  private let orderCommand: OrderLineText
   /// Of the terminal; nil where there is none.
   private let columns: Int?
 
@@ -16,9 +16,9 @@ package struct StatusView {
   /// - Parameter resumeCommand: the command line that continues the run.
   package init(
     _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool,
-    columns: Int? = nil, answerCommand: @escaping AnswerCommand = OrderVerb.plainCommand
+    columns: Int? = nil, orderCommand: @escaping OrderLineText = OrderVerb.plainCommand
   ) {
-    self.answerCommand = answerCommand
+    self.orderCommand = orderCommand
     self.columns = columns
     self.status = status
     self.resumeCommand = resumeCommand
@@ -49,7 +49,7 @@ package struct StatusView {
     if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
     for task in tasks where status.plan.kind(task) == .approve && status.state(task) == .running {
       text.add("\nanswer \(status.plan.nameString(task)): ")
-      text.addCleaned(GateText.howToAnswer(task, plan: status.plan, answerCommand))
+      text.addCleaned(GateText.howToAnswer(task, plan: status.plan, orderCommand))
       text.endLine()
     }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {

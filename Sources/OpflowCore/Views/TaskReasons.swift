@@ -2,6 +2,7 @@
 struct TaskReasons {
   let status: RunStatus
   let nowMilliseconds: Int64
+  private let orderCommand: OrderLineText
   private let queue: RunQueue
   private let openBeforeFinally: Int
   private let failures: [TaskID]
@@ -10,8 +11,12 @@ struct TaskReasons {
   /// Tasks looked at on the way up to what holds one up.
   private static let maxLookedAt = 10_000
 
-  init(_ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64) {
+  init(
+    _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
+    orderCommand: @escaping OrderLineText
+  ) {
     self.status = status
+    self.orderCommand = orderCommand
     self.nowMilliseconds = nowMilliseconds
     queue = RunQueue(status, durations: durations, nowMilliseconds: nowMilliseconds)
     openBeforeFinally = status.openBeforeFinally
@@ -58,7 +63,9 @@ struct TaskReasons {
     let needs = status.waitsFor(task)
     if !needs.isEmpty {
       reasons.append(openNeeds(needs))
-      if let holdup = holdup(needs) { reasons.append(holdup) }
+      let holdup = holdup(needs)
+      if let holdup { reasons.append(holdup) }
+      reasons += questions(among: needs + (holdup?.tasks ?? []))
     }
     if plan.flags(task).contains(.finally), openBeforeFinally > 0 {
       let others = openBeforeFinally == 1 ? "task has" : "tasks have"
@@ -105,13 +112,14 @@ struct TaskReasons {
         TaskReason(
           .paused,
           "the run is paused, asked by \(CleanText.string(pause.asker.text)): nothing new starts until"
-            + " `opflow continue`"))
+            + " `\(orderCommand(.proceed, []))`"))
     }
     if let asker = orders.onHold[task] {
       reasons.append(
         TaskReason(
           .paused,
-          "it is held, asked by \(CleanText.string(asker.text)), until `opflow continue` names it"))
+          "it is held, asked by \(CleanText.string(asker.text)), until \(letGo(task))",
+          shared: "it is held until `opflow continue` names it"))
     }
     return reasons
   }
@@ -133,8 +141,22 @@ struct TaskReasons {
 
   private func word(_ task: TaskID, timed: Bool) -> String {
     let state = status.state(task)
-    guard state == .running, timed else { return state.word }
-    return "running for \(elapsed(task))"
+    guard state == .running else { return state.word }
+    let word = plan.kind(task) == .approve ? "asks" : state.word
+    return timed ? "\(word) for \(elapsed(task))" : word
+  }
+
+  /// What those tasks ask, where they wait for an answer, and how it is given.
+  private func questions(among tasks: [TaskID]) -> [TaskReason] {
+    var told: Set<TaskID> = []
+    return tasks.filter {
+      plan.kind($0) == .approve && status.state($0) == .running && told.insert($0).inserted
+    }.prefix(Self.maxNames).map { gate in
+      let asks = "\(plan.nameString(gate)) asks: \(GateText.wholeQuestion(gate, plan: plan))"
+      return TaskReason(
+        .gate, "\(asks); \(GateText.whatAnswers(gate, plan: plan, orderCommand))", shared: asks,
+        tasks: [gate])
+    }
   }
 
   private func elapsed(_ task: TaskID) -> String {
@@ -245,7 +267,8 @@ struct TaskReasons {
     if plan.kind(task) == .approve {
       let asks = "asks: \(GateText.wholeQuestion(task, plan: plan))"
       return TaskReason(
-        .gate, "\(asks), for \(elapsed(task)); `opflow approve` or `opflow reject` answers it",
+        .gate,
+        "\(asks), for \(elapsed(task)); \(GateText.whatAnswers(task, plan: plan, orderCommand))",
         shared: asks)
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
@@ -261,13 +284,17 @@ struct TaskReasons {
       }
       return TaskReason(
         .suspended,
-        "\(still), asked by \(CleanText.string(asker.text)), until `opflow continue` names it",
+        "\(still), asked by \(CleanText.string(asker.text)), until \(letGo(task))",
         shared: "\(still) until `opflow continue` names it")
     }
     let worker = record.worker == .none ? "" : " on worker \(record.worker.rawValue)"
     return TaskReason(
       .running, "has all it needs, and runs for \(elapsed(task))\(worker)\(attempt)",
       shared: "has all it needs, and runs")
+  }
+
+  private func letGo(_ task: TaskID) -> String {
+    "`\(orderCommand(.proceed, [plan.nameString(task)]))`"
   }
 
   // MARK: - Of a run that nobody drives

@@ -26,7 +26,7 @@ struct TransitionLine {
     guard transition.event == .start, model.plan.kind(transition.task) == .approve else { return }
     text.add("  ")
     text.addCleaned(
-      GateText.howToAnswer(transition.task, plan: model.plan, heading.answerCommand))
+      GateText.howToAnswer(transition.task, plan: model.plan, heading.orderCommand))
     text.endLine()
   }
 

@@ -17,12 +17,14 @@ package struct WhyView {
   ///   - fate: what a resume would do with a task; asked only where nobody drives the run.
   package init(
     _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
+    orderCommand: @escaping OrderLineText = OrderVerb.plainCommand,
     fate: @escaping (TaskID) -> ResumeFate?
   ) {
     self.status = status
     self.nowMilliseconds = nowMilliseconds
     self.fate = status.state == .running ? { _ in nil } : fate
-    reasons = TaskReasons(status, durations: durations, nowMilliseconds: nowMilliseconds)
+    reasons = TaskReasons(
+      status, durations: durations, nowMilliseconds: nowMilliseconds, orderCommand: orderCommand)
   }
 
   private var plan: Plan { status.plan }

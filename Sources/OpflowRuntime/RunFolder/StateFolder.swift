@@ -67,6 +67,16 @@ package struct StateFolder: Equatable, Sendable {
     return (runs.sorted(by: >), left)
   }
 
+  /// Whether a process drives another run than that; of very many runs it is not found out, and said that
+  /// one may.
+  package func mayHaveLive(but own: RunID) -> Bool {
+    guard let runs = try? runs(), runs.count <= Self.mostLookedAt else { return true }
+    return runs.contains { $0 != own && (try? RunFolderLock.isHeld(folder(of: $0))) ?? true }
+  }
+
+  /// Takes some milliseconds.
+  private static let mostLookedAt = 500
+
   /// Keeps what is in the folder out of git (gitignore(5)). Done once: whoever changes or removes the
   /// file wants it so.
   private func ignoreRuns() throws(RunFolderError) {
