@@ -46,8 +46,8 @@ extension CommandError {
       switch error {
       case .file: .io
       case .journal, .plan: .journal
-      case .held, .live, .aroundItself: .held
-      case .removed, .noRuns, .noSuchRun, .ambiguous: .usage
+      case .held, .live, .beginning, .aroundItself: .held
+      case .link, .removed, .noRuns, .noSuchRun, .ambiguous: .usage
       }
     self.init(code, error.message)
   }

@@ -165,7 +165,6 @@ struct ConcurrencyTests {
     try go.letGo()
     #expect(try first.finish().status == 0)
     #expect(place.lines() == ["b", "quick", "a"])
-    #expect(!place.entries(".opflow/locks").isEmpty)
     #expect(!place.exists("prod.group"))
   }
 
@@ -238,5 +237,52 @@ struct ConcurrencyTests {
     #expect(place.lines().isEmpty)
     try place.opflow("run", "beside")
     #expect(place.lines() == ["inner"])
+  }
+
+  @Test func `of many that begin at once and are not to wait, one runs, however short it is`() throws
+  {
+    let place = try place("if_running: fail", "tasks: { a: { run: echo a >> trace; sleep 0.1 } }")
+    let all = try (0..<10).map { _ in try place.start("run") }
+    var codes: [Int32] = []
+    for process in all {
+      let end = try process.finish()
+      codes.append(end.status)
+      if end.status == 0 { continue }
+      #expect(end.status == 5)
+      #expect(!end.errors.contains("waiting for"), "\(end)")
+      #expect(
+        end.errors.contains(" of the same manifest is live, and is held by process ")
+          || end.errors.contains(" begins a run of the same manifest; "), "\(end)")
+    }
+    // One that comes when another has ended is none of them.
+    #expect(codes.count { $0 == 0 } == place.runs.count)
+    #expect(place.lines().count == place.runs.count)
+    #expect(codes.contains(5))
+  }
+
+  @Test func `gates that nobody is at are removed, and one that somebody is at stays`() throws {
+    let place = try place(
+      "vars: { to: one }\nconcurrency: '${{ vars.to }}'\nif_running: wait")
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    for group in ["one", "two", "three"] {
+      try place.opflow("run", "quick", "--set", "to=\(group)")
+    }
+    #expect(place.entries(".opflow/locks").isEmpty)
+    let first = try place.start("run")
+    _ = try here.next()
+    let second = try place.start("run")
+    try second.waitForError("waiting for run")
+    let third = try place.start("run")
+    try third.waitForError("waiting for process \(second.pid)")
+    try place.opflow("run", "quick", "--set", "to=two")
+    try place.opflow("clean")
+    #expect(place.entries(".opflow/locks") == ["one.group"])
+    for process in [first, second, third] {
+      try go.letGo()
+      #expect(try process.finish().status == 0)
+      if process !== third { _ = try here.next() }
+    }
+    #expect(place.entries(".opflow/locks").isEmpty)
   }
 }

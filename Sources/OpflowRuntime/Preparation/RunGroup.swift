@@ -109,7 +109,16 @@ package struct RunGroup: Sendable {
     if ifRunning == .allow { return RunGroupGate(lock: nil) }
     // Before the gate, which somebody may hold who waits for that very run.
     try expectNobody(but: own)
-    let gate = try self.gate(waiting)
+    let path = try gatePath()
+    let gate: RunGroupGate
+    if ifRunning == .fail {
+      guard let free = try StateFolderLock.takeIfFree(path) else {
+        throw try first(at: path, but: own)
+      }
+      gate = RunGroupGate(lock: free)
+    } else {
+      gate = RunGroupGate(lock: try StateFolderLock.take(path) { waiting(.queue($0)) })
+    }
     while let member = try expectNobody(but: own) {
       waiting(.run(member))
       try RunFolderLock.waitUntilFree(member.folder)
@@ -130,8 +139,32 @@ package struct RunGroup: Sendable {
     return members.first
   }
 
-  private func gate(_ waiting: (Obstacle) -> Void) throws(RunFolderError) -> RunGroupGate {
-    let folder = state.path + "/locks"
+  /// Another one came to the gate first: the run that it begins, once that is there to be named, and else
+  /// itself.
+  private func first(
+    at path: String, but own: RunID?
+  ) throws(RunFolderError) -> RunFolderError {
+    var holder = LockHolder.read(path)
+    let deadline = Clock.monotonicNanoseconds + Self.patienceNanoseconds
+    while Clock.monotonicNanoseconds < deadline {
+      let began = Clock.monotonicNanoseconds
+      try expectNobody(but: own)
+      guard let current = LockHolder.read(path) else { break }
+      holder = current
+      try doing("wait for", path) { () throws(Errno) in
+        var nothing = PollSet(slots: 0)
+        // Where there are many runs a look takes its time.
+        _ = try nothing.wait(nanoseconds: 1_000_000 + Clock.monotonicNanoseconds - began)
+      }
+    }
+    return .beginning(group: title, by: holder)
+  }
+
+  private static let patienceNanoseconds: Int64 = 500_000_000
+
+  /// The file of the gate, in its folder, which is made.
+  private func gatePath() throws(RunFolderError) -> String {
+    let folder = state.locksFolder
     try doing("make", folder) { () throws(Errno) in
       _ = try Path.makeDirectories(folder, mode: 0o700)
     }
@@ -139,11 +172,32 @@ package struct RunGroup: Sendable {
     let file =
       if let manifest {
         LogName.stem(of: KeptFiles.relative(manifest, to: Path.parent(of: state.path)).utf8)
-          + ".manifest"
+          + Self.manifestEnding
       } else {
-        LogName.stem(of: name.utf8) + ".group"
+        LogName.stem(of: name.utf8) + Self.nameEnding
       }
-    return RunGroupGate(lock: try StateFolderLock.take("\(folder)/\(file)") { waiting(.queue($0)) })
+    return "\(folder)/\(file)"
+  }
+
+  private static let manifestEnding = ".manifest"
+  private static let nameEnding = ".group"
+
+  /// Whether that is the name of a gate's file.
+  static func isGate(_ name: String) -> Bool {
+    name.hasSuffix(manifestEnding) || name.hasSuffix(nameEnding)
+  }
+}
+
+extension StateFolder {
+  var locksFolder: String { path + "/locks" }
+
+  /// Removes the gates that nobody is at: each is made again by who needs it.
+  package func removeFreeGates() {
+    guard let names = try? Path.names(in: locksFolder) else { return }
+    for name in names where RunGroup.isGate(name) {
+      // One that cannot be removed is in nobody's way.
+      try? StateFolderLock.removeUnheld("\(locksFolder)/\(name)")
+    }
   }
 }
 

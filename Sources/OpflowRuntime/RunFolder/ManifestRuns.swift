@@ -14,7 +14,7 @@ package struct ManifestRuns: Sendable {
     do throws(RunFolderError) {
       return try state.clean(
         ofManifest: path, keep: keep, nowMilliseconds: Clock.wallMilliseconds)
-    } catch .file(_, _, .notADirectory) {
+    } catch .link {
       return RunCleaning()
     }
   }

@@ -11,10 +11,14 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case held(run: String, by: LockHolder?)
   /// A run of the same group is live, and is not to be waited for.
   case live(run: String, group: String, by: LockHolder?)
+  /// A process is about to begin a run of the same group, which is not to be waited for.
+  case beginning(group: String, by: LockHolder?)
   /// A run of the same group is live, and waits for a task that this process is of.
   case aroundItself(run: String, group: String)
   /// The run was there, and is no more.
   case removed(run: String)
+  /// Runs are not removed behind a link.
+  case link(String)
   /// No run at all in this state folder.
   case noRuns(folder: String)
   /// No run of that name, beginning or manifest.
@@ -30,7 +34,7 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "\(path): \(error.message). Start anew with `opflow run`"
     case .plan(let path, let error):
       "\(path): this is no plan that opflow can use: \(error.message)."
-        + " `opflow resume` makes it anew from the manifest"
+        + " A resume makes it anew from the manifest"
     case .held(let run, let holder?):
       "run \(run) is held by \(holder). Wait for it, or stop it "
         + (holder.localPID.map { "with `kill \($0)`" } ?? "there")
@@ -40,9 +44,15 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "run \(run) \(group) is live, and is held by "
         + (holder?.description ?? "another process")
         + "; `--if-running wait` waits for it, `--if-running allow` runs beside it"
+    case .beginning(let group, let holder):
+      "\(holder?.description ?? "another process") begins a run \(group);"
+        + " `--if-running wait` waits for it, `--if-running allow` runs beside it"
     case .aroundItself(let run, let group):
       "this is a task of run \(run) \(group): to wait for it would never end."
         + " `--if-running allow` runs beside it; so does a manifest of another `concurrency`"
+    case .link(let path):
+      "\(path) is a symbolic link: what is behind it may be another's, and nothing of it is removed."
+        + " --state-dir names the folder that holds the runs themselves"
     case .removed(let run):
       "run \(run) was just removed, by `opflow clean` or the end of a later run (`keep_runs`)"
     case .noSuchRun(let name) where RunID(name) != nil:

@@ -41,19 +41,21 @@ package struct RunFolderLock: ~Copyable {
 
   private static let patience = 40
 
-  private static func pause(_ folder: RunFolder) throws(RunFolderError) {
+  static func pause(_ folder: RunFolder) throws(RunFolderError) {
     var nothing = PollSet(slots: 0)
     _ = try doing("lock", folder.lock) { () throws(Errno) in
       try nothing.wait(nanoseconds: 5_000_000)
     }
   }
 
-  /// Waits as `take` does for the run to be free.
+  /// Sees whether a process drives the run. One that holds it and is not named is given as long as by
+  /// `take`: it may have written no name yet, be on its way out, or be about to remove the run.
   ///
   /// - Throws: `held` with the holder.
   package static func expectFree(_ folder: RunFolder) throws(RunFolderError) {
     for _ in 0..<patience {
       if try !isHeld(folder) { return }
+      if holder(folder) != nil { break }
       try pause(folder)
     }
     throw .held(run: folder.id.description, by: holder(folder))
@@ -77,7 +79,7 @@ package struct RunFolderLock: ~Copyable {
 
 extension Descriptor {
   /// Whether the file has that path still.
-  fileprivate borrowing func isStill(at path: String) throws(RunFolderError) -> Bool {
+  borrowing func isStill(at path: String) throws(RunFolderError) -> Bool {
     let own = try doing("look at", path) { () throws(Errno) in try status() }
     return (try? Path.status(path))?.identity == own.identity
   }

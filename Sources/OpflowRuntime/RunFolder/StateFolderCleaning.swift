@@ -42,6 +42,7 @@ extension StateFolder {
     } verdict: {
       retention.verdict($0, end: $1, ageMilliseconds: $2)
     }
+    if !isDryRun { removeFreeGates() }
     return work.result
   }
 
@@ -56,6 +57,7 @@ extension StateFolder {
     var work = Work(state: self, now: nowMilliseconds, isDryRun: false)
     work.deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     work.measures = false
+    removeFreeGates()
     var retention = RunRetention(RunRetention.Limits(keep: keep))
     try work.perform(keep) { run in
       guard let open = try? run.readOpen() else { return .other }
@@ -107,6 +109,7 @@ private struct Work {
     result.kept = runs.count
     if runs.count <= keep, left.isEmpty { return }
     let path = state.runsFolder
+    if (try? Path.linkStatus(path))?.kind == .link { throw .link(path) }
     let removal = try doing("open", path) { () throws(Errno) in try RunRemoval(path) }
     if !isDryRun {
       for name in left where !isLate {

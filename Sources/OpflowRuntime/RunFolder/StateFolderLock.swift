@@ -21,19 +21,55 @@ package struct StateFolderLock: ~Copyable {
     return try take(state.path + "/lock", waiting: waiting)
   }
 
-  /// The same of another file, whose folder is there.
+  /// The same of another file, whose folder is there. It may be removed while nobody holds the lock, see
+  /// `removeUnheld`.
   static func take(
     _ path: String, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
-    let free = try doing("lock", path) { () throws(Errno) in
-      try FileLock.tryLock(path, .exclusive)
+    var isTold = false
+    while true {
+      let free = try doing("lock", path) { () throws(Errno) in
+        try FileLock.tryLock(path, .exclusive)
+      }
+      if let free {
+        if try free.file.isStill(at: path) { return try StateFolderLock(free, path) }
+        continue
+      }
+      if !isTold { waiting(LockHolder.read(path)) }
+      isTold = true
+      let late = try doing("lock", path) { () throws(Errno) in
+        try FileLock.lock(path, .exclusive)
+      }
+      if try late.file.isStill(at: path) { return try StateFolderLock(late, path) }
     }
-    if let free { return try StateFolderLock(free, path) }
-    waiting(LockHolder.read(path))
-    let late = try doing("lock", path) { () throws(Errno) in
-      try FileLock.lock(path, .exclusive)
+  }
+
+  /// The same without a wait for others; nil where one holds it that has written its name.
+  static func takeIfFree(_ path: String) throws(RunFolderError) -> StateFolderLock? {
+    while true {
+      let free = try doing("lock", path) { () throws(Errno) in
+        try FileLock.tryLock(path, .exclusive)
+      }
+      if let free {
+        if try free.file.isStill(at: path) { return try StateFolderLock(free, path) }
+      } else if LockHolder.read(path) != nil {
+        return nil
+      } else {
+        // It has just come, is on its way out, or removes the file.
+        try doing("lock", path) { () throws(Errno) in
+          var nothing = PollSet(slots: 0)
+          _ = try nothing.wait(nanoseconds: 1_000_000)
+        }
+      }
     }
-    return try StateFolderLock(late, path)
+  }
+
+  /// Removes such a file where nobody holds its lock. Who has it open by then, and takes the lock of what
+  /// has no name any more, looks whether the name is still that of the file.
+  static func removeUnheld(_ path: String) throws(Errno) {
+    let file = try File.open(path, [.readWrite, .noFollow, .nonblocking])
+    guard try file.tryLock(), (try? file.isStill(at: path)) ?? false else { return }
+    try Path.removeIfThere(path)
   }
 
   private init(_ lock: consuming FileLock, _ path: String) throws(RunFolderError) {
