@@ -125,7 +125,8 @@ enum RunCommand {
       try new.takeSecrets { console.warn($0) }
     }
     let warnings =
-      unfinished(state.newestState(ofManifest: manifest.realPath), in: state, arguments.view) + beside(new.group)
+      unfinished(state.newestState(ofManifest: manifest.realPath), in: state, arguments.view)
+      + beside(new.group)
     var drive = try new.begin(console)
     _ = consume choice
     _ = consume gate

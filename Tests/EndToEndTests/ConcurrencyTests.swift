@@ -239,7 +239,8 @@ struct ConcurrencyTests {
     #expect(place.lines() == ["inner"])
   }
 
-  @Test func `of many that begin at once and are not to wait, one runs, however short it is`() throws
+  @Test func `of many that begin at once and are not to wait, one runs, however short it is`()
+    throws
   {
     let place = try place("if_running: fail", "tasks: { a: { run: echo a >> trace; sleep 0.1 } }")
     let all = try (0..<10).map { _ in try place.start("run") }

@@ -250,7 +250,8 @@ struct GateTests {
     try second.waitForError("ask asks: Sure?")
     let two = try #require(place.runs.last)
     // The newer one knew of the older one as it asked.
-    #expect(second.errorText.contains("opflow approve ask --run \(two), or opflow reject ask --run"))
+    #expect(
+      second.errorText.contains("opflow approve ask --run \(two), or opflow reject ask --run"))
     let line = try #require(
       try place.opflow("status", one).outputLines.first { $0.hasPrefix("answer ask: ") })
     let approve = String(line.dropFirst("answer ask: ".count).prefix { $0 != "," })
