@@ -7,7 +7,7 @@ enum Flag: CaseIterable {
   case ifRunning, watchFiles
   case output, quiet, verbose, json, color
   case durability, workers
-  case follow, stay, run, waitFor
+  case follow, stay, run, waitFor, tellWait
   case keep, olderThan, showRemoval
   case file, directory, stateDirectory, outputFile
   case junit, notify, ciCommands
@@ -110,6 +110,10 @@ enum Flag: CaseIterable {
       FlagRow(
         "for", in: .selection, "until these tasks end, not the whole run; repeatable",
         takes: .text(.selector) { $0.waitsFor.append($1) })
+    case .tellWait:
+      FlagRow(
+        "verbose", "v", in: .shown, "say what is waited for, also where there is no terminal",
+        takes: .nothing { $0.verbose = true })
     case .keep:
       FlagRow(
         "keep", in: .removal, "the newest N runs of each manifest stay (default: its `keep_runs`)",

@@ -74,7 +74,7 @@ extension CommandRow {
     CommandRow(
       group: .looking, meaning: "until a run ends, or some of its tasks",
       words: .run,
-      flags: [.waitFor, .verbose, .color, .directory, .stateDirectory]
+      flags: [.waitFor, .tellWait, .color, .directory, .stateDirectory]
     ) {
       CommandHelp(
         summary: "Wait until a run ends, or some of its tasks.",

@@ -35,8 +35,8 @@ extension CommandRow {
           log and so on.
 
           Exit codes: 0 all went well, 1 a task failed, 2 wrong use, 3 the manifest is wrong, 4 the journal
-          is damaged, 5 another process holds the run, 70 an internal error, 74 an I/O error, 129, 130 and
-          143 ended by SIGHUP, SIGINT and SIGTERM.
+          is damaged, 5 another process holds the run, 6 stopped by `opflow cancel`, 70 an internal error,
+          74 an I/O error, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.
           """,
         examples: """
             opflow run                        run all tasks of opflow.yaml

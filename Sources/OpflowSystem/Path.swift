@@ -151,6 +151,11 @@ package enum Path {
     try File.open(path, [.readOnly, .directory]).sync()
   }
 
+  /// The last part of the path, as it stands there.
+  package static func name(_ path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+
   /// The path without its last part; `.` for a bare name, `/` for the root.
   package static func parent(of path: String) -> String {
     let bytes = Array(path.utf8)

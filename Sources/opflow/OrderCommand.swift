@@ -133,7 +133,8 @@ enum OrderCommand {
     }
     request.resource = name
     request.value = value
-    return ResourceEntry.text(amount, of: resource)
+    // As it was asked for: of 1GiB no person knows the number.
+    return CleanText.string(arguments.value)
   }
 
   private static func kind(of resource: UInt32) -> String {

@@ -143,8 +143,9 @@ struct SteeringTests {
       }
     }
     #expect(try place.opflow("parallel", "net=0.5").output == "set net to 0.5\n")
+    #expect(try place.opflow("parallel", "net=1GiB").output == "set net to 1GiB\n")
     #expect(try place.opflow("parallel", "net=0").output == "set net to 0\n")
-    #expect(try place.opflow("parallel", "memory=1GiB").output == "set memory to 1073741824\n")
+    #expect(try place.opflow("parallel", "memory=1GiB").output == "set memory to 1GiB\n")
     for (word, complaint) in [
       ("0", "`cpu` cannot be 0; `opflow pause` starts nothing new"),
       ("many", "`cpu` is a whole number from 1 to 1000000, not `many`"),

@@ -161,4 +161,30 @@ struct WaitTests {
     try go.letGo()
     #expect(try run.finish().status == 0)
   }
+
+  @Test func `that the run's folder was removed is told as that`() throws {
+    let place = try Workplace(
+      "tasks: { a: { run: 'echo said; echo here > here; read x < go' }, b: { needs: [a], run: 'true' } }"
+    )
+    let (here, _) = (try place.gate("here"), try place.gate("go"))
+    let run = try place.start("run")
+    _ = try here.next()
+    let id = try #require(place.runs.first)
+    let waiting = try place.start("wait", "-v")
+    try waiting.waitForError("waiting for run")
+    let tasks = try place.start("wait", "-v", "--for", "b")
+    try tasks.waitForError("waiting for b")
+    let logs = try place.start("logs", "-f", "a")
+    try logs.waitForOutput("said")
+    try place.shell("rm -rf .opflow/runs/*")
+    for looking in [waiting, tasks, logs] {
+      let end = try looking.finish()
+      #expect(end.status == 2)
+      #expect(
+        end.errors.contains("opflow: run \(id) is here no more: its folder was just removed"),
+        "\(end)")
+    }
+    run.send(SIGKILL)
+    _ = try run.finish()
+  }
 }

@@ -250,7 +250,7 @@ package struct ManifestFile {
   /// The run's name where the manifest gives none.
   private var defaultName: String {
     if realPath == Self.standardInput { return "stdin" }
-    return realPath.split(separator: "/").last.map { String($0) } ?? realPath
+    return Path.name(realPath)
   }
 
   /// `NAME=VALUE` in two.

@@ -54,7 +54,8 @@ package enum RunFolderError: Error, Equatable, Sendable {
       "\(path) is a symbolic link: what is behind it may be another's, and nothing of it is removed."
         + " --state-dir names the folder that holds the runs themselves"
     case .removed(let run):
-      "run \(run) was just removed, by `opflow clean` or the end of a later run (`keep_runs`)"
+      "run \(run) is here no more: its folder was just removed, by `opflow clean`, the end of a later run"
+        + " (`keep_runs`) or by hand"
     case .noSuchRun(let name) where RunID(name) != nil:
       "run \(name) is not here; `opflow clean` and the end of a later run (`keep_runs`) remove old ones."
         + " `opflow runs` lists those that are"
@@ -68,14 +69,16 @@ package enum RunFolderError: Error, Equatable, Sendable {
   }
 }
 
-/// Runs `body`, which opens a journal. Where there is none the run never began: the file is made right
-/// before its first line.
+/// Runs `body`, which opens a journal. Where there is none the run never began, since the file is made right
+/// before its first line, or it was removed with its folder.
 func openingJournal<Result: ~Copyable>(
   _ path: String, _ body: () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {
   do throws(Errno) {
     return try body()
   } catch .noSuchFile {
+    let folder = Path.parent(of: path)
+    if Path.isMissing(folder) { throw .removed(run: Path.name(folder)) }
     throw .journal(path: path, .empty)
   } catch {
     throw .file(doing: "open", path: path, error)

@@ -51,7 +51,7 @@ extension StateFolder {
   /// The real path; for a file that is gone, that of its folder with the file's name.
   private static func real(_ path: String) -> String {
     if let real = try? Path.real(path) { return real }
-    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let name = Path.name(path)
     guard let folder = try? Path.real(Path.parent(of: path)) else { return path }
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
   }
