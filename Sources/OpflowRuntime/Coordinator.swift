@@ -145,7 +145,10 @@ package final class Coordinator {
         throw CoordinatorError("cannot wait for events", error)
       }
       noteAwake(dueAt: wake)
-      for event in events { take(event) }
+      // First of all: who sends one to all processes of a run sends it to this one before they can tell
+      // what came of it.
+      for event in events where event.isSignal { take(event) }
+      for event in events where !event.isSignal { take(event) }
       takeOrders()
       if engine.isTimerDue(at: Self.now) { tell(.timer) }
       enforceDismissal()
@@ -228,6 +231,7 @@ package final class Coordinator {
       switch step {
       case .tell(.transition(let transition)): show(transition)
       case .tell(.order(let order)): progress.order(order, atMilliseconds: wall)
+      case .tell(.stop(let stop)): progress.stop(stop, atMilliseconds: wall)
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
@@ -283,6 +287,12 @@ package final class Coordinator {
     static let syncer: UInt32 = 1
     static let view: UInt32 = 2
     static let keys: UInt32 = 3
+  }
+}
+
+extension PollEvent {
+  fileprivate var isSignal: Bool {
+    if case .coordinator = owner { place == Coordinator.Place.signals } else { false }
   }
 }
 

@@ -112,6 +112,10 @@ final class ProgressOutput {
     view.order(order, atMilliseconds: wall)
   }
 
+  func stop(_ stop: StopEntry, atMilliseconds wall: Int64) {
+    view.stop(stop, atMilliseconds: wall)
+  }
+
   // MARK: Keys
 
   /// Readable when somebody has pressed a key; -1 while that is not to be looked at.

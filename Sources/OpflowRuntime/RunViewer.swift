@@ -107,6 +107,9 @@ package final class RunViewer {
         display.showStart(begun, attempt: model[begun].attempts, atMilliseconds: line.milliseconds)
       }
     case .order(let order): display.progress.order(order, atMilliseconds: line.milliseconds)
+    case .stop(let stop):
+      display.progress.stop(stop, atMilliseconds: line.milliseconds)
+      display.progress.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))")
     case .open, .resume, .close, .worker, nil: break
     }
   }

@@ -189,7 +189,7 @@ import Testing
       String(decoding: json, as: UTF8.self) == """
         {"run":"r1","name":"demo","state":"running","counts":{"pending":1,"running":1,\
         "succeeded":1,"failed":1,"skipped":1,"cancelled":0,"up_to_date":0},\
-        "stopped_by":null,"paused_by":null,"capacities":[],"tasks":[\
+        "stopped_by":null,"stop_signal":null,"paused_by":null,"capacities":[],"tasks":[\
         {"id":"fetch","state":"succeeded","attempts":1,"exit":0,"signal":null,\
         "started_ms":1000,"ended_ms":2500,"reason":null,"waits_for":[],\
         "log":"/demo/.opflow/runs/r1/logs/fetch.log"},\

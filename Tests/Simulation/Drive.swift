@@ -124,6 +124,7 @@ struct Drive {
       if let closing {
         if witness.liveCount > 0 { throw Finding("the drive closed with processes alive") }
         if !control.open.isEmpty { throw Finding("an order was not answered") }
+        try witness.checkStop(closing)
         return .closed(closing)
       }
       try step()
@@ -207,6 +208,10 @@ struct Drive {
       if case .order(let order) = entry {
         model.take(order, atMilliseconds: wallMilliseconds)
         try take(order, end: file.bytes.count + engine.unwritten.count)
+      }
+      if case .stop(let stop) = entry {
+        model.take(stop)
+        try witness.take(stop, cause: stopCause)
       }
       guard case .transition(let transition) = entry else { return }
       model.take(transition, atMilliseconds: wallMilliseconds)

@@ -34,6 +34,8 @@ struct ModelCheck {
     live.apply(order, atMilliseconds: wall)
   }
 
+  mutating func take(_ stop: StopEntry) { live.apply(stop) }
+
   /// All that was told stands in the file.
   mutating func check(_ file: [UInt8]) throws(Finding) {
     guard plan.taskCount <= Self.maxTasks else { return }
@@ -47,6 +49,9 @@ struct ModelCheck {
       throw Finding("the journal cannot be followed: \(error.message)")
     }
     if let problem = live.checkInvariants() { throw Finding("what views know: \(problem)") }
+    if live.orders.stopSignal != follower.model.orders.stopSignal {
+      throw Finding("views are told of another stop than is read")
+    }
     for task in tasks {
       let (told, read) = (live.state(task), follower.model[task].state)
       // By the journal a worker goes on at once with what it was handed; a view waits for its word.

@@ -48,6 +48,19 @@ extension Witness {
     return effects
   }
 
+  /// Takes in the line of a signal that ends the drive: one, of the stop that was asked for first.
+  mutating func take(_ stop: StopEntry, cause: StopCause?) throws(Finding) {
+    guard cause == .signal(stop.signal), !isStopTold else {
+      throw Finding("a stop by signal \(stop.signal) is told, and nobody asked for it")
+    }
+    isStopTold = true
+  }
+
+  /// A drive that a signal ended said so before.
+  func checkStop(_ closing: CloseEntry) throws(Finding) {
+    if closing.signal != 0, !isStopTold { throw Finding("a signal's stop was not told") }
+  }
+
   private mutating func take(effect: Transition) throws(Finding) {
     let task = effect.task
     guard effect.event.kind == .resume else {

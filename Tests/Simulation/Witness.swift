@@ -43,6 +43,8 @@ struct Witness {
   var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
+  /// A signal's line was told.
+  var isStopTold = false
   /// By an order.
   var isPaused = false
   var onHold: Set<TaskID> = []

@@ -55,7 +55,12 @@ extension Scheduler {
 
   /// Starts nothing new and ends what runs by its stop rule.
   mutating func stop(_ cause: StopCause, at now: Instant, into actions: inout [EngineStep]) {
+    let isFirst = phase.stopCause == nil
     let stopsRunning = phase.stop(cause)
+    // So that who looks from elsewhere sees that the run is on its way to its end.
+    if isFirst, case .signal(let signal) = cause {
+      actions.append(.tell(.stop(StopEntry(signal: signal))))
+    }
     letFinallyGo(at: now, into: &actions)
     guard stopsRunning else { return }
     withdraw(into: &actions)

@@ -31,6 +31,9 @@ package struct JournalEncoder: Sendable {
     case .close(let close):
       let drive = drive
       appendLine("close", at: milliseconds) { $0.write(close, drive: drive) }
+    case .stop(let stop):
+      let drive = drive
+      appendLine("stop", at: milliseconds) { $0.write(stop, drive: drive) }
     case .worker(let worker):
       let drive = drive
       appendLine("worker", at: milliseconds) { $0.write(worker, drive: drive) }
@@ -211,6 +214,11 @@ extension FieldWriter {
     field(.state, close.state.rawValue)
     field(.code, close.exitCode)
     field(.signal, close.signal)
+  }
+
+  fileprivate mutating func write(_ stop: StopEntry, drive: Int) {
+    if drive > 1 { field(.drive, drive) }
+    field(.signal, stop.signal)
   }
 
   fileprivate mutating func write(_ worker: WorkerEntry, drive: Int) {

@@ -7,6 +7,7 @@ package enum JournalEntry: Sendable, Equatable {
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
   indirect case order(OrderEntry)
+  case stop(StopEntry)
   case transition(Transition)
 }
 
@@ -89,6 +90,12 @@ package struct CloseEntry: Sendable, Equatable {
     self.exitCode = exitCode
     self.signal = signal
   }
+}
+
+/// A drive begins to come to its end, since a signal asked for that.
+package struct StopEntry: Sendable, Equatable {
+  package var signal: Int32
+  package init(signal: Int32) { self.signal = signal }
 }
 
 /// Where a run stands; the word of `status`.

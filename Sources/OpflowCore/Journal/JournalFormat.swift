@@ -25,6 +25,7 @@
 //   close            d state code signal
 //   worker           d w pid start boot group host
 //   order            d id verb by pid uid expects resource value tasks fp back
+//   stop             d signal
 //   pause            d
 //   continue         d
 //   start       x    d n
@@ -75,6 +76,8 @@
 // drive. What runs ends later, on a line of its own; so do gates that it answers, right after it: where a
 // run died between the two, an `approve` holds for the next drive, if the gate is then as it was.
 //
+// `stop` stands where a signal begins to end a drive; what runs ends later, on lines of its own.
+//
 // A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task
 // out of a state that it ended in, follow it without a gap. `d` and `withdrawn` are there so that a
 // reader of a damaged journal knows when it may have lost one of them: it then takes nothing that
@@ -91,6 +94,7 @@ package enum JournalEvent: Equatable, Sendable {
   case close
   case worker
   case order
+  case stop
   case transition(TransitionKind)
   /// A word of a later opflow.
   case unknown
@@ -105,7 +109,7 @@ package enum JournalEvent: Equatable, Sendable {
       } else if word.equals("success") {
         self = .transition(.success)
       } else {
-        self = word.equals("skip") ? .transition(.skip) : .unknown
+        self = word.equals("skip") ? .transition(.skip) : word.equals("stop") ? .stop : .unknown
       }
     case UInt8(ascii: "f"): self = word.equals("failure") ? .transition(.failure) : .unknown
     case UInt8(ascii: "r"):

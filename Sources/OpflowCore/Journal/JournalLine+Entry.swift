@@ -8,6 +8,7 @@ extension JournalLine {
     case .close: close.map { .close($0) }
     case .worker: worker.map { .worker($0) }
     case .order: order(plan: plan).map { .order($0) }
+    case .stop: stop.map { .stop($0) }
     case .transition(let event): transition(event, plan: plan).map { .transition($0) }
     case .unknown: nil
     }
@@ -105,6 +106,13 @@ extension JournalLine {
     close?.exitCode = exitCode
     close?.signal = signal
     return close
+  }
+
+  var stop: StopEntry? {
+    for field in fields where field.key == .signal {
+      return field.small.map { StopEntry(signal: $0) }
+    }
+    return nil
   }
 
   var worker: WorkerEntry? {

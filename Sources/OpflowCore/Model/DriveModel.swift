@@ -126,6 +126,9 @@ package struct DriveModel {
     orders.apply(order, atMilliseconds: now, drive: 1)
   }
 
+  /// A signal begins to end the drive.
+  package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop.signal) }
+
   /// Keeps the list of what runs.
   private mutating func follow(
     _ task: TaskID, from old: TaskState, to new: TaskState, atMilliseconds now: Int64

@@ -37,6 +37,8 @@ package struct OrderRecords: Sendable {
 
   /// By whom the run is being ended; nil where that is not so, or no order asked for it.
   package private(set) var stoppedBy: Record?
+  /// The signal by which the run is being ended; nil where that is not so, or an order asked for it first.
+  package private(set) var stopSignal: Int32?
   /// By whom nothing new starts; nil where that is not so.
   package private(set) var pausedBy: Record?
   /// What stands still or does not start until it is continued, and by whom.
@@ -68,9 +70,7 @@ package struct OrderRecords: Sendable {
     case .proceed: for task in order.tasks { onHold[task] = nil }
     case .cancel where order.tasks.isEmpty:
       stoppedBy = record
-      // None of that holds against it.
-      pausedBy = nil
-      onHold.removeAll()
+      endHolds()
     case .cancel, .skip, .retry:
       for task in order.tasks {
         onHold[task] = nil
@@ -96,9 +96,21 @@ package struct OrderRecords: Sendable {
     }
   }
 
+  mutating func stop(by signal: Int32) {
+    stopSignal = signal
+    endHolds()
+  }
+
+  /// None of that holds against a stop.
+  private mutating func endHolds() {
+    pausedBy = nil
+    onHold.removeAll()
+  }
+
   /// What is of a drive alone is over.
   mutating func beginDrive() {
     stoppedBy = nil
+    stopSignal = nil
     pausedBy = nil
     onHold.removeAll()
     capacities.removeAll()

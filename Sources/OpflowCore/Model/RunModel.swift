@@ -85,7 +85,7 @@ package struct RunModel: Sendable {
     while let line = reader.next() {
       switch line.event {
       case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
-      case .open, .resume, .close, .worker: history.applyToRun(line)
+      case .open, .resume, .close, .worker, .stop: history.applyToRun(line)
       case .order: history.enter(drive: line.drive, at: line.sequence)
       case .unknown: break
       }
@@ -173,7 +173,7 @@ package struct RunModel: Sendable {
     lastMilliseconds = line.milliseconds
     switch line.event {
     case .transition(let event): apply(event, line, plan: plan)
-    case .open, .resume, .close, .worker: applyToRun(line)
+    case .open, .resume, .close, .worker, .stop: applyToRun(line)
     case .order: applyOrder(line, plan: plan)
     case .unknown: break
     }
@@ -241,6 +241,9 @@ package struct RunModel: Sendable {
     case .worker:
       enter(drive: line.drive, at: line.sequence)
       if let worker = line.worker { workers.append(worker) }
+    case .stop:
+      enter(drive: line.drive, at: line.sequence)
+      if let stop = line.stop { orders.stop(by: stop.signal) }
     case .order, .transition, .unknown: break
     }
   }

@@ -70,6 +70,7 @@ extension JournalEvent {
     case .close: "close"
     case .worker: "worker"
     case .order: "order"
+    case .stop: "stop"
     case .transition(let kind): kind.word.description
     case .unknown: "unknown"
     }

@@ -66,6 +66,11 @@ package enum SignalName {
   ]
 
   package static func text(_ number: Int32) -> String? { names[number] }
+
+  /// `SIGTERM`, or `signal 40`
+  package static func spelled(_ number: Int32) -> String {
+    text(number).map { "SIG\($0)" } ?? "signal \(number)"
+  }
 }
 
 /// Texts of the error numbers that a task's start meets (errno(3), Linux). The rest is a number.

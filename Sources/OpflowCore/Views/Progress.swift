@@ -204,6 +204,17 @@ package struct ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
+  /// A signal begins to end the run. Who was sent it tells so in a warning.
+  package mutating func stop(_ stop: StopEntry, atMilliseconds now: Int64) {
+    nowMilliseconds = now
+    model.apply(stop)
+    if json {
+      ProgressJSON.stop(stop, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    live?.pass(toMilliseconds: now)
+  }
+
   package mutating func warning(_ warning: String) {
     text.add(palette.yellow("warning: "))
     text.addCleaned(warning)

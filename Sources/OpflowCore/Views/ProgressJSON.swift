@@ -101,6 +101,15 @@ enum ProgressJSON {
     }
   }
 
+  static func stop(
+    _ stop: StopEntry, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    line("stop", now, into: &text) { json in
+      json.key("signal")
+      json.number(stop.signal)
+    }
+  }
+
   /// Lines that were left out, since nobody read for long.
   static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
     var text = TextBuffer()

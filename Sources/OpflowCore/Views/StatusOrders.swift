@@ -63,6 +63,8 @@ struct StatusOrders {
     guard status.state == .running else { return }
     json.key("stopped_by")
     if let stop = orders.stoppedBy { Self.write(stop.asker, into: &json) } else { json.null() }
+    json.key("stop_signal")
+    if let signal = orders.stopSignal { json.number(signal) } else { json.null() }
     json.key("paused_by")
     if let pause = orders.pausedBy { Self.write(pause.asker, into: &json) } else { json.null() }
     json.key("capacities")

@@ -73,6 +73,8 @@ package struct StatusView {
     text.add("\(isRunning ? "for" : "after") \(elapsed)")
     if isRunning, let stop = status.history.orders.stoppedBy {
       text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.asker.name))")
+    } else if isRunning, let signal = status.history.orders.stopSignal {
+      text.add(", \(palette.painted("stopping")) by \(SignalName.spelled(signal))")
     } else if isRunning, let pause = status.history.orders.pausedBy {
       text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.asker.name))")
     }

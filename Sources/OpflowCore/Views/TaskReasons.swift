@@ -107,6 +107,9 @@ struct TaskReasons {
       reasons.append(
         TaskReason(
           .stopping, "the run is being stopped, asked by \(CleanText.string(stop.asker.text))"))
+    } else if let signal = orders.stopSignal {
+      reasons.append(
+        TaskReason(.stopping, "the run is being stopped, by \(SignalName.spelled(signal))"))
     } else if let pause = orders.pausedBy {
       reasons.append(
         TaskReason(
