@@ -263,6 +263,7 @@ package final class Coordinator {
             ? ""
             : "; it may lack that \(count) task\(count == 1 ? "" : "s") succeeded, which a resume"
               + " then runs again"))
+      for order in engine.unrecordedOrders { progress.takeBack(order) }
     }
     closing = entry
     progress.close(entry, atMilliseconds: Clock.wallMilliseconds)

@@ -112,6 +112,8 @@ final class ProgressOutput {
     view.order(order, atMilliseconds: wall)
   }
 
+  func takeBack(_ order: OrderEntry) { view.takeBack(order) }
+
   func stop(_ stop: StopEntry, atMilliseconds wall: Int64) {
     view.stop(stop, atMilliseconds: wall)
   }

@@ -26,6 +26,14 @@ package struct Descriptor: ~Copyable, Sendable {
     }
   }
 
+  /// Sees whether this process can have so many more.
+  package static func expectFree(_ count: Int) throws(Errno) {
+    var taken: [Int32] = []
+    defer { for descriptor in taken { _ = Glibc.close(descriptor) } }
+    let first = try File.open("/dev/null", .readOnly)
+    for _ in 1..<max(1, count) { taken.append(try first.duplicate().release()) }
+  }
+
   /// Gives up the duty to close.
   package consuming func release() -> Int32 {
     let descriptor = rawValue

@@ -36,6 +36,11 @@ extension CommandError {
     case .noTerminal(let tasks):
       let names = tasks.map(CleanText.string).joined(separator: ", ")
       self.init(.manifest, "there is no terminal for what is interactive: \(names)")
+    case .noDescriptors(let count, let error):
+      self.init(
+        .io,
+        "a run needs \(count) open files at least, beside those that opflow has: \(error);"
+          + " `ulimit -n` tells the limit, and raises it")
     case .noProcesses(let obstacle):
       self.init(.io, "cannot find the processes of tasks: \(obstacle)")
     }

@@ -25,7 +25,7 @@ enum ResumeCommand {
       let prepared = try prepare(folder, manifest, arguments, console)
       return try Forecast.show(prepared, arguments, console)
     }
-    try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
+    try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
     let lock: RunFolderLock
     do throws(RunFolderError) {
       lock = try RunFolderLock.take(folder)

@@ -119,7 +119,7 @@ enum RunCommand {
     _ gate: consuming RunGroupGate?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
-    try console.preparing { () throws(PreparationError) in try PreparedDrive.expectProcesses() }
+    try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
     try console.preparing { () throws(PreparationError) in
       try new.expectTerminal()
       try new.takeSecrets { console.warn($0) }

@@ -117,4 +117,61 @@ struct DiskTests {
     try place.opflow("run", status: 1)
     #expect(place.lines() == ["other"])
   }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `a disk that the output of a task fills is told as that, wherever it is asked`() throws {
+    let place = try Workplace()
+    try place.write("m/x", "")
+    try place.shell("mount -t tmpfs -o size=1m none m")
+    defer { _ = try? place.shell("umount m") }
+    let here = try place.gate("here")
+    try place.write(
+      "opflow.yaml",
+      """
+      tasks:
+        big: { run: "read x < go; yes | head -c 3000000" }
+        side: { run: "echo here > here; exec sleep 1000" }
+      """)
+    let go = try place.gate("go")
+    let run = try place.start("run", "--state-dir", "m/state", "-j2", "--output", "quiet")
+    _ = try here.next()
+    try go.letGo()
+    let end = try run.finish()
+    #expect(end.status == 74)
+    #expect(
+      end.errors.contains(
+        "big failed: its output could not be written: no space left on the device"),
+      "\(end)")
+    #expect(end.errors.contains(" interrupted by an I/O error in "), "\(end)")
+    let why = try place.opflow("why", "side", "--state-dir", "m/state").output
+    #expect(why.contains("stopped with the run, of which a file could not be written"), "\(why)")
+    place.expectNothingAlive()
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `an order that cannot be written down is refused, and told as not done`() throws {
+    let place = try Workplace()
+    try place.write("m/x", "")
+    try place.shell("mount -t tmpfs -o size=64k none m")
+    defer { _ = try? place.shell("umount m") }
+    try place.write(
+      "opflow.yaml",
+      "tasks: { a: { run: 'echo here > here; read x < go' }, b: { needs: [a], run: 'true' } }")
+    let here = try place.gate("here")
+    _ = try place.gate("go")
+    let run = try place.start("run", "--state-dir", "m/state", "--output", "line")
+    _ = try here.next()
+    try place.shell("cat /dev/zero > m/full 2> /dev/null; true")
+    // What is left of the journal's last page has room for some lines.
+    var refused = false
+    for round in 0..<200 where !refused {
+      let asked = try place.opflow(
+        "priority", "b", "\(round)", "--state-dir", "m/state", status: nil)
+      refused = asked.status != 0
+    }
+    #expect(refused)
+    let end = try run.finish()
+    #expect(end.status == 74)
+    #expect(end.errors.contains("warning: not done after all: priority "), "\(end)")
+  }
 }

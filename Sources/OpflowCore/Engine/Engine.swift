@@ -28,6 +28,8 @@ package struct Engine {
   private var hasFailed = false
   /// Tasks that succeeded since the last lines that are known to be in the file.
   private var unrecorded = 0
+  /// Orders since then.
+  private var unrecordedAsked: [OrderEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
   private var ending = Ending.open
@@ -109,6 +111,7 @@ package struct Engine {
     gate.wrote(upTo: end, at: now)
     encoder.removeAll()
     unrecorded = 0
+    if !unrecordedAsked.isEmpty { unrecordedAsked.removeAll() }
     if !hasBegun { start(at: now) }
   }
 
@@ -218,6 +221,7 @@ package struct Engine {
   private mutating func write(_ action: EngineStep) {
     guard case .tell(let entry) = action else { return }
     if case .transition(let transition) = entry, transition.event == .success { unrecorded += 1 }
+    if case .order(let order) = entry { unrecordedAsked.append(order) }
     if !hasFailed { encoder.append(entry, at: wall, plan: plan) }
   }
 
@@ -278,6 +282,9 @@ package struct Engine {
   /// Tasks that succeeded and that the journal may not tell of, since it cannot be written any more: a
   /// resume runs them again.
   package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
+
+  /// Orders that were told of, and are not done after all: they could not be written down.
+  package var unrecordedOrders: [OrderEntry] { hasFailed ? unrecordedAsked : [] }
 
   /// Whether the drive is over, so that no fact matters any more.
   package var isClosing: Bool { closing != nil }

@@ -76,7 +76,14 @@ struct Phase {
   var leadsToFinally: Bool { step == .main && !isKilled && stopCause != .ioError }
 
   /// Why and how a task that runs is stopped now.
-  var stopReason: StopReason { isKilled ? .kill : stopCause == .request ? .cancel : .signal }
+  var stopReason: StopReason {
+    if isKilled { return .kill }
+    switch stopCause {
+    case .request: return .cancel
+    case .ioError: return .ioError
+    case .signal, nil: return .signal
+    }
+  }
 
   /// What is wrong with it; nil when nothing is.
   func checkInvariants() -> String? {

@@ -57,6 +57,8 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
   case signal
   /// At once, with no grace.
   case kill
+  /// A file of the run cannot be written.
+  case ioError
 
   /// The word in the journal and on the wire.
   package var word: StaticString {
@@ -64,6 +66,7 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
     case .cancel: "cancel"
     case .signal: "signal"
     case .kill: "kill"
+    case .ioError: "io-error"
     }
   }
 

@@ -62,7 +62,9 @@ struct ClosingSummary {
   }
 
   private func verdict(_ close: CloseEntry) -> String {
-    let signal = SignalName.text(close.signal).map { " by SIG\($0)" } ?? ""
+    let signal =
+      close.exitCode == 74
+      ? " by an I/O error" : SignalName.text(close.signal).map { " by SIG\($0)" } ?? ""
     switch close.state {
     case .succeeded: return palette.green("succeeded")
     case .failed: return palette.red("failed")

@@ -25,6 +25,8 @@ package enum OutcomeText {
     case .stopped(.cancel): return "cancelled"
     case .stopped(.signal): return "stopped by a signal"
     case .stopped(.kill): return "killed"
+    case .stopped(.ioError):
+      return "stopped with the run, of which a file could not be written"
     case nil, .revoked: return statusText(outcome.status)
     }
   }

@@ -204,6 +204,11 @@ package struct ProgressView {
     live?.pass(toMilliseconds: now)
   }
 
+  /// What was told of an order is not so: it could not be written down, and who asked was told that.
+  package mutating func takeBack(_ order: OrderEntry) {
+    warning("not done after all: \(OrderText.text(order, plan: model.plan))")
+  }
+
   /// A signal begins to end the run. Who was sent it tells so in a warning.
   package mutating func stop(_ stop: StopEntry, atMilliseconds now: Int64) {
     nowMilliseconds = now

@@ -20,6 +20,8 @@ package enum PreparationError: Error {
   case secrets(SecretFaults)
   /// The value that `--set` gives this name holds a secret, and would be written down.
   case secretSet(name: String)
+  /// A run needs so many descriptors, which are not to be had.
+  case noDescriptors(Int, Errno)
   /// `interactive` tasks are to be run, there is no terminal, and the manifest is not the one any more
   /// that says so.
   case noTerminal(tasks: [String])

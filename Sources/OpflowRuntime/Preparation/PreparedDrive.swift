@@ -51,10 +51,18 @@ package struct PreparedDrive: ~Copyable {
       state: StateFolder(holding: folder), path: manifestPath, keep: Int(plan.manifest.keepRuns))
   }
 
-  /// Call it before there is a run.
-  package static func expectProcesses() throws(PreparationError) {
+  /// Sees whether there is what no run can do without. Call it before there is one.
+  package static func expectMeans() throws(PreparationError) {
     if let obstacle = ProcessStatus.obstacle { throw .noProcesses(obstacle) }
+    do throws(Errno) {
+      try Descriptor.expectFree(leastDescriptors)
+    } catch {
+      throw .noDescriptors(leastDescriptors, error)
+    }
   }
+
+  /// Of a run with one worker: for journal, lock, socket, waiting, signals and the worker's pipes.
+  private static let leastDescriptors = 15
 
   /// Drives the run to its end, by workers of this machine.
   package consuming func perform(
