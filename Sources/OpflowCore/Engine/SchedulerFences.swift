@@ -1,0 +1,55 @@
+/// Keeping what orders are about from starting until they are decided.
+extension Scheduler {
+  /// Keeps what the order is about from starting until it is decided.
+  mutating func fence(_ order: Order, into actions: inout [EngineStep]) {
+    var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
+    if order.action == .retry { tasks += pendingDependents(of: order.tasks + order.among) }
+    orders.fence(tasks)
+    if tasks.isEmpty { return }
+    var ranks: Set<Int32> = []
+    var lanes: Set<Int> = []
+    var isAway: Set<TaskID> = []
+    for task in tasks {
+      graph.mark(task, .fenced)
+      switch graph.state(task) {
+      case .ready where isGate(task):
+        if graph.has(.held, task) { break }
+        gates.removeReady(task)
+        graph.mark(task, .held)
+      case .ready where !graph.has(.held, task):
+        ranks.insert(ranking.rank[task.index])
+        lanes.insert(resources.lane(of: task))
+        isAway.insert(task)
+      case .handed: isAway.insert(task)
+      default: break
+      }
+    }
+    if isAway.isEmpty { return }
+    ready.remove(ranks, of: lanes)
+    takeBack(isAway, into: &actions)
+    for task in isAway where graph.state(task) == .ready { graph.mark(task, .held) }
+  }
+
+  /// What a retry takes a need from that was there.
+  private func pendingDependents(of tasks: [TaskID]) -> [TaskID] {
+    let all = tasks + graph.skippedForWant(of: tasks)
+    return all.flatMap { task in
+      plan.dependents(task).lazy.map { TaskID(plan.dependentTargets[$0]) }
+    }.filter { graph.state($0) == .handed || graph.isPending($0) }
+  }
+
+  /// From workers that are on their way, and from those that were handed them ahead; those answer.
+  private mutating func takeBack(_ tasks: Set<TaskID>, into actions: inout [EngineStep]) {
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      if record.phase == .launching, tasks.contains(record.current) {
+        let freed = workforce.withdraw(worker)
+        if let share = freed.share { resources.give(share) }
+      }
+      if record.isDiscarded { continue }
+      for place in record.ahead.indices where tasks.contains(record.ahead[place].task) {
+        revokeAhead(place, of: worker, into: &actions)
+      }
+    }
+  }
+}

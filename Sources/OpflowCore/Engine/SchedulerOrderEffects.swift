@@ -1,0 +1,128 @@
+/// What orders do to tasks, and to the run.
+extension Scheduler {
+  /// Nothing new starts, also of what was handed ahead.
+  mutating func pause(into actions: inout [EngineStep]) {
+    phase.isPaused = true
+    for worker in workforce.living { takeBackAll(of: worker, into: &actions) }
+  }
+
+  mutating func cancel(
+    _ tasks: [TaskID], at now: Instant, into actions: inout [EngineStep]
+  ) {
+    let pending = tasks.filter { !graph.state($0).isRunning }
+    for (task, worker) in workersRunning(tasks) {
+      graph.mark(task, .cancelling)
+      let record = workforce.workers[worker.index]
+      if record.isDiscarded || record.isStopping { continue }
+      stopCurrent(of: worker, .cancel, at: now, into: &actions)
+    }
+    forget(pending)
+    for task in pending {
+      cancelled += 1
+      graph.set(task, .cancelled)
+    }
+    for task in pending { spread(from: task, into: &actions) }
+    for task in tasks where isGate(task) { closeGate(task, .cancelled, at: now, into: &actions) }
+  }
+
+  mutating func skip(_ tasks: [TaskID], into actions: inout [EngineStep]) {
+    forget(tasks)
+    for task in tasks { graph.set(task, .skipped) }
+    for task in tasks { spread(from: task, into: &actions) }
+  }
+
+  /// Pending tasks come to their end: nothing waits for their time any more.
+  private mutating func forget(_ tasks: [TaskID]) {
+    var delayed: Set<TaskID> = []
+    for task in tasks {
+      if graph.has(.delayed, task) { delayed.insert(task) }
+      graph.unmark(task, .delayed)
+      graph.unmark(task, .held)
+      release(task)
+      withheld[task] = nil
+    }
+    if !delayed.isEmpty { timers.remove { delayed.contains($0.task) } }
+  }
+
+  /// It is on hold no more.
+  private mutating func release(_ task: TaskID) {
+    graph.unmark(task, .onHold)
+    onHold.remove(task)
+  }
+
+  mutating func suspend(
+    _ tasks: [TaskID], at now: Instant, into actions: inout [EngineStep]
+  ) {
+    for task in tasks {
+      graph.mark(task, .onHold)
+      onHold.insert(task)
+    }
+    for (task, worker) in workersRunning(tasks) {
+      workforce.watch.pause(worker, at: now)
+      workforce.noteStandstill(true, of: worker)
+      // What is behind it would wait as long.
+      takeBackAll(of: worker, into: &actions)
+      if graph.state(task) == .running { graph.set(task, .suspended) }
+      if workforce.workers[worker.index].isDiscarded { continue }
+      actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
+    }
+  }
+
+  mutating func proceed(
+    _ tasks: [TaskID], at now: Instant, into actions: inout [EngineStep]
+  ) {
+    for task in tasks { release(task) }
+    for (task, worker) in workersRunning(tasks) {
+      workforce.noteStandstill(false, of: worker)
+      // The whole run stands still: with it the task goes on.
+      if phase.isSuspended { continue }
+      workforce.watch.proceed(worker, at: now)
+      if graph.state(task) == .suspended { graph.set(task, .running) }
+      if workforce.workers[worker.index].isDiscarded { continue }
+      actions.append(.order(worker, .proceed(task, attempt: attempt[task.index])))
+    }
+  }
+
+  /// What an order suspended of what a stop is to lead to.
+  mutating func letFinallyGo(at now: Instant, into actions: inout [EngineStep]) {
+    let tasks = onHold.filter { plan.flags($0).contains(.finally) }
+      .sorted { $0.rawValue < $1.rawValue }
+    if tasks.isEmpty { return }
+    proceed(tasks, at: now, into: &actions)
+    for task in tasks { letGo(task) }
+  }
+
+  mutating func retry(_ entry: inout OrderEntry, into actions: inout [EngineStep]) {
+    for task in entry.tasks {
+      if graph.state(task) == .failed { failures -= 1 }
+      if graph.state(task) == .cancelled { cancelled -= 1 }
+      triesUsed[task.index] = 0
+      lostCount[task.index] = 0
+      release(task)
+    }
+    entry.back = graph.reopen(entry.tasks)
+    actions.append(.tell(.order(entry)))
+    guard phase.isHalted, options.maxFailures == 0 || failures < options.maxFailures else { return }
+    phase.endHalt()
+    graph.endExemption()
+    for index in plan.tasks {
+      let task = TaskID(index)
+      if graph.state(task) == .failed { exemptFailureEdges(of: task) }
+      if graph.state(task) == .ready { letGo(task) }
+    }
+    let delayed = withheld
+    withheld.removeAll()
+    for (task, at) in delayed { timers.push(RetryTimer(at: at, task: task)) }
+  }
+
+  /// Who runs each of the tasks; those that do not run are left out.
+  private func workersRunning(_ tasks: [TaskID]) -> [(TaskID, WorkerID)] {
+    let running = tasks.filter { graph.state($0).isRunning }
+    if running.isEmpty { return [] }
+    let wanted = Set(running)
+    return workforce.living.compactMap { worker in
+      let task = workforce.workers[worker.index].current
+      return wanted.contains(task) ? (task, worker) : nil
+    }
+  }
+}

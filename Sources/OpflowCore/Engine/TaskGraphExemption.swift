@@ -1,0 +1,32 @@
+/// What `max_failures` does not hold back.
+extension TaskGraph {
+  /// `max_failures` no longer holds back a task, nor anything that it needs.
+  ///
+  /// - Returns: those that it held back until now.
+  mutating func exempt(_ first: TaskID) -> [TaskID] {
+    guard needsExemption(first) else { return [] }
+    var exempted: [TaskID] = []
+    var open = [first]
+    mark(first, .exempt)
+    while let task = open.popLast() {
+      exempted.append(task)
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        if needsExemption(need) {
+          mark(need, .exempt)
+          open.append(need)
+        }
+      }
+    }
+    return exempted
+  }
+
+  /// `max_failures` holds back whatever it did at first.
+  mutating func endExemption() {
+    for index in plan.tasks { unmark(TaskID(index), .exempt) }
+  }
+
+  private func needsExemption(_ task: TaskID) -> Bool {
+    !has(.exempt, task) && !state(task).isTerminal
+  }
+}

@@ -1,0 +1,37 @@
+/// The tasks that run when all others have their end.
+extension TaskGraph {
+  /// Whether a `finally` task waits for its turn.
+  var hasOpenFinally: Bool {
+    plan.tasks.contains {
+      plan.flags(TaskID($0)).contains(.finally) && state(TaskID($0)) == .waiting
+    }
+  }
+
+  /// Lets `finally` tasks go. A need of theirs that never ran meets `finished`, since the others
+  /// are at their end, and nothing else.
+  mutating func openFinally() {
+    for position in 0..<plan.taskCount {
+      let task = TaskID(plan.topologicalOrder[position])
+      guard plan.flags(task).contains(.finally), state(task) == .waiting else { continue }
+      var missed = TaskID.none
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        if state(need).isTerminal || plan.flags(need).contains(.finally) { continue }
+        if plan.needCondition(edge) == .finished {
+          meetOne(of: task)
+        } else {
+          missed = need
+        }
+      }
+      if !missed.isNone {
+        skip(task, for: missed)
+        spreadSkips()
+        continue
+      }
+      meetOne(of: task)
+      guard unmetNeeds(of: task) == 0 else { continue }
+      release(task)
+      spreadSkips()
+    }
+  }
+}

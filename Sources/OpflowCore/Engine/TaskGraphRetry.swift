@@ -1,0 +1,68 @@
+/// Trying again what an order names, and what was skipped for want of it.
+extension TaskGraph {
+  /// Takes tasks out of the end that this drive saw, to be tried again, and what was skipped for want of
+  /// them. What waits for them waits anew; what ran after their end stays.
+  ///
+  /// - Parameter tasks: none of which lacks a need (`lacksNeed`).
+  /// - Returns: what was skipped and waits again; in topological order.
+  mutating func reopen(_ tasks: [TaskID]) -> [TaskID] {
+    for task in tasks { takeBack(task) }
+    var back: [TaskID] = []
+    for task in skippedForWant(of: tasks) where !lacksNeed(task) {
+      takeBack(task)
+      back.append(task)
+    }
+    for task in tasks + back {
+      for edge in plan.dependents(task) {
+        let dependent = TaskID(plan.dependentTargets[edge])
+        if isPending(dependent) { countNeeds(of: dependent) }
+      }
+    }
+    for task in tasks + back {
+      countNeeds(of: task)
+      if unmetNeeds(of: task) == 0 { release(task) }
+    }
+    return back
+  }
+
+  /// It did not begin in this drive and has no end.
+  func isPending(_ task: TaskID) -> Bool {
+    let state = state(task)
+    return (state == .waiting || state == .ready)
+      && !has(.ran, task) && !has(.delayed, task)
+  }
+
+  private mutating func countNeeds(of task: TaskID) {
+    let open = plan.needs(task).count { !state(TaskID(plan.needTargets[$0])).isTerminal }
+    let finally = plan.flags(task).contains(.finally) ? 1 : 0
+    setUnmet(Int32(truncatingIfNeeded: open + finally), of: task)
+  }
+
+  /// Whether one of its needs has an end that rules it out.
+  func lacksNeed(_ task: TaskID) -> Bool {
+    plan.needs(task).contains { edge in
+      let need = TaskID(plan.needTargets[edge])
+      return state(need).isTerminal
+        && !state(need).meets(
+          plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
+    }
+  }
+
+  /// What was skipped in this drive for want of these tasks, directly or by others of them; in
+  /// topological order.
+  func skippedForWant(of tasks: [TaskID]) -> [TaskID] {
+    var found: Set<TaskID> = []
+    var open = tasks
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) {
+        let dependent = TaskID(plan.dependentTargets[edge])
+        guard state(dependent) == .skipped, has(.skippedUpstream, dependent),
+          endedBefore?.contains(dependent) != true, found.insert(dependent).inserted
+        else { continue }
+        open.append(dependent)
+      }
+    }
+    if found.isEmpty { return [] }
+    return plan.topologicalOrder.lazy.map { TaskID($0) }.filter { found.contains($0) }
+  }
+}
