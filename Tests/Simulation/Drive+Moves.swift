@@ -264,6 +264,7 @@ extension Drive {
     if roll < limit {
       let cause: StopCause = random.chance(50) ? .request : .signal(2)
       if stopCause == nil { stopCause = cause }
+      witness.endHolds()
       try tell(.stop(cause))
       return true
     }

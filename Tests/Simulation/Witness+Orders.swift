@@ -16,6 +16,7 @@ extension Witness {
         order.tasks.map { TaskPriority(task: $0, priority: Int16(clamping: order.value ?? 0)) })
     case .parallel: break
     case .cancel:
+      if order.tasks.isEmpty { endHolds() }
       for task in order.tasks {
         onHold.remove(task)
         switch stand[task.index] {
@@ -46,6 +47,12 @@ extension Witness {
     }
     for effect in effects { try take(effect: effect) }
     return effects
+  }
+
+  /// The drive is stopped: the `finally` tasks that this is to lead to wait for nobody.
+  mutating func endHolds() {
+    isPaused = false
+    onHold = onHold.filter { !plan.flags($0).contains(.finally) }
   }
 
   /// Takes in the line of a signal that ends the drive: one, of the stop that was asked for first.
