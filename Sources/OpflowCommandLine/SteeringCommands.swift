@@ -126,9 +126,9 @@ extension CommandRow {
         summary:
           "Run tasks again that failed or were cancelled since the run was started or resumed.",
         description: """
-          They wait again, and so does what was skipped for want of them; their `retry` starts anew, and the
-          failure does not count any more. Until the `finally` tasks begin; then `opflow resume` runs them
-          again.
+          They wait again, and so does what was skipped for want of them, whether it is named or not; their
+          `retry` starts anew, and the failure does not count any more. Until the `finally` tasks begin;
+          then `opflow resume` runs them again.
 
           \(HelpPhrases.asked)
           """)

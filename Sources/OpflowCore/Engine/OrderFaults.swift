@@ -35,13 +35,15 @@ extension Scheduler {
   /// - Parameter tasks: those to which it does.
   func fault(_ order: Order, choosing tasks: inout [TaskID]) -> String? {
     if order.isOfRun { return nil }
-    let named = Set(order.tasks)
-    var chosen = named
-    for task in order.tasks {
+    let back = order.action == .retry ? comingBack(with: order.tasks) : []
+    // What waits again in any case is not tried again by itself: the order is one for the others.
+    let named = Set(order.tasks).union(back)
+    var chosen = Set(order.tasks).subtracting(back)
+    for task in order.tasks where !back.contains(task) {
       if let fault = fault(order, task, among: named) { return "\(plan.nameString(task)) \(fault)" }
     }
     var first: String?
-    for task in order.among where !chosen.contains(task) {
+    for task in order.among where !chosen.contains(task) && !back.contains(task) {
       if let fault = fault(order, task, among: named) {
         if first == nil { first = "\(plan.nameString(task)) \(fault)" }
       } else {
@@ -133,6 +135,23 @@ extension Scheduler {
       }
     }
     return nil
+  }
+
+  /// What was skipped for want of tasks and waits again with them, where those are retried.
+  private func comingBack(with tasks: [TaskID]) -> Set<TaskID> {
+    let retried = Set(tasks.filter { graph.state($0) == .failed || graph.state($0) == .cancelled })
+    var back: Set<TaskID> = []
+    for task in graph.skippedForWant(of: Array(retried)) {
+      let lacks = plan.needs(task).contains { edge in
+        let need = TaskID(plan.needTargets[edge])
+        let state = graph.state(need)
+        let isUpstream = graph.has(.skippedUpstream, need)
+        return state.isTerminal && !retried.contains(need) && !back.contains(need)
+          && !state.meets(plan.needCondition(edge), skippedUpstream: isUpstream)
+      }
+      if !lacks { back.insert(task) }
+    }
+    return back
   }
 
   /// What is to be retried instead of a skipped task: the first that failed of what it lacks.
