@@ -25,13 +25,28 @@ struct ReportFixture {
     encoder.append(transition, at: now, plan: plan)
   }
 
+  /// A line of the run, or of a worker.
+  mutating func tell(_ entry: JournalEntry) {
+    now += 1000
+    encoder.append(entry, at: now, plan: plan)
+  }
+
+  /// A further drive, that takes these back.
+  mutating func resume(_ withdrawn: (String, RerunReason)..., reused: Int = 0) {
+    var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
+    entry.withdrawn = withdrawn.count
+    entry.reused = reused
+    tell(.resume(entry))
+    for (name, reason) in withdrawn { tell(.resume(reason), name, attempt: 0) }
+  }
+
   mutating func close(_ state: RunState, exit: Int32) {
     encoder.append(.close(CloseEntry(state: state, exitCode: exit)), at: now, plan: plan)
   }
 
   func status(isHeld: Bool = false) throws -> RunStatus {
     let history = try encoder.bytes.withUnsafeBytes {
-      try RunModel.read($0, plan: plan, keepingDetails: true).history
+      try RunModel.read($0, plan: plan, keepingAttempts: true).history
     }
     return RunStatus(
       run: "r1", plan: plan, history: history, included: .all(taskCount: plan.taskCount),

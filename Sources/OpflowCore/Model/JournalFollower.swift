@@ -12,11 +12,17 @@ package struct JournalFollower: Sendable {
 
   /// - Parameters:
   ///   - keepingDetails: the model's `details` are wanted.
+  ///   - keepingAttempts: its `attempts` too.
   ///   - absolutePlan: the plan with fingerprints as an older opflow made them (`FingerprintStyle`);
   ///     needed where tasks are to be judged by the lines of one.
-  package init(plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil) {
+  package init(
+    plan: Plan, keepingDetails: Bool = false, keepingAttempts: Bool = false,
+    absolutePlan: Plan? = nil
+  ) {
     self.plan = plan
-    model = RunModel(keepingDetails: keepingDetails, absolutePlan: absolutePlan)
+    model = RunModel(
+      keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
+      absolutePlan: absolutePlan)
   }
 
   /// How much of the file is folded: where the bytes begin that are wanted next.

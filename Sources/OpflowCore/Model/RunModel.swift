@@ -31,6 +31,9 @@ package struct RunModel: Sendable {
   /// What lines tell beyond a record, where that was asked for.
   package private(set) var details = TaskDetails()
   private let keepsDetails: Bool
+  /// Every try of every task, where that was asked for.
+  package private(set) var attempts = TaskAttempts()
+  private let keepsAttempts: Bool
   /// Of a plan in which values are read.
   package private(set) var values = ValueRecords()
   private var hasArguments = false
@@ -55,10 +58,12 @@ package struct RunModel: Sendable {
   private var missingBefore: UInt64 = 0
 
   /// The history of a run that never began.
-  package init() { self.init(keepingDetails: false, absolutePlan: nil) }
+  package init() { self.init(keepingDetails: false, keepingAttempts: false, absolutePlan: nil) }
 
-  init(keepingDetails: Bool, absolutePlan: Plan?) {
-    keepsDetails = keepingDetails
+  /// - Parameter keepingAttempts: `attempts` are wanted, and with them the details.
+  init(keepingDetails: Bool, keepingAttempts: Bool, absolutePlan: Plan?) {
+    keepsDetails = keepingDetails || keepingAttempts
+    keepsAttempts = keepingAttempts
     self.absolutePlan = absolutePlan
   }
 
@@ -68,10 +73,11 @@ package struct RunModel: Sendable {
   ///   (`FingerprintStyle`); needed where tasks are to be judged by the lines of one.
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
-    absolutePlan: Plan? = nil
+    keepingAttempts: Bool = false, absolutePlan: Plan? = nil
   ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
     var follower = JournalFollower(
-      plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
+      plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
+      absolutePlan: absolutePlan)
     let recovery = try follower.read(toEnd: bytes)
     return (follower.model, recovery)
   }
@@ -240,7 +246,9 @@ package struct RunModel: Sendable {
       close = line.close
     case .worker:
       enter(drive: line.drive, at: line.sequence)
-      if let worker = line.worker { workers.append(worker) }
+      guard let worker = line.worker else { return }
+      workers.append(worker)
+      if keepsAttempts { attempts.note(worker, drive: drives) }
     case .stop:
       enter(drive: line.drive, at: line.sequence)
       if let stop = line.stop { orders.stop(by: stop.signal) }
@@ -254,6 +262,7 @@ package struct RunModel: Sendable {
     orders.beginDrive()
     handed.removeAll()
     details.beginDrive()
+    if keepsAttempts { attempts.beginDrive() }
   }
 
   /// Sees to a line of a drive whose first line is lost.
@@ -326,7 +335,21 @@ package struct RunModel: Sendable {
     if plan.hasLateItems || hasArguments {
       values.apply(event, task, line, plan, hasArguments: hasArguments)
     }
-    if keepsDetails { details.apply(event, task, line, plan) }
+    if keepsDetails { keepDetails(event, task, line, plan) }
+  }
+
+  @inline(never)
+  private mutating func keepDetails(
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
+  ) {
+    details.apply(event, task, line, plan)
+    guard keepsAttempts else { return }
+    var next: (TaskID, Int32, WorkerID)?
+    if begun.sequence == line.sequence {
+      let record = records[begun.task.index]
+      next = (begun.task, record.attempts, record.worker)
+    }
+    attempts.apply(event, task, line, plan, begun: next)
   }
 
   /// A worker's tasks run in their order: when one has ended with success, the next one runs.

@@ -16,11 +16,13 @@ package struct FollowedJournal {
   private static let copiedBytes = 1 << 20
 
   package init(
-    _ folder: RunFolder, plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil
+    _ folder: RunFolder, plan: Plan, keepingDetails: Bool = false,
+    keepingAttempts: Bool = false, absolutePlan: Plan? = nil
   ) {
     path = folder.journal
     fresh = JournalFollower(
-      plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
+      plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
+      absolutePlan: absolutePlan)
     follower = fresh
   }
 

@@ -10,12 +10,15 @@ package struct ReadRun {
   package let recovery: JournalRecovery
   package let isHeld: Bool
 
-  package init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
+  package init(
+    _ folder: RunFolder, keepingDetails: Bool = false, keepingAttempts: Bool = false
+  ) throws(RunFolderError) {
     self.folder = folder
     // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
     plan = try folder.openPlan()
-    var journal = FollowedJournal(folder, plan: plan, keepingDetails: keepingDetails)
+    var journal = FollowedJournal(
+      folder, plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts)
     recovery = try journal.lookToEnd()
     self.journal = journal
   }
