@@ -5,6 +5,9 @@ import Drill
 struct LatencyCommand {
   private let latency: OrderLatency
 
+  /// Of the dispatch that the machine can do.
+  private static let load = 0.8
+
   init?(_ arguments: [String]) {
     guard arguments.count == 3, let count = Int(arguments[1]), count > 0 else { return nil }
     latency = OrderLatency(program: arguments[0], orders: count, parent: arguments[2])
@@ -15,7 +18,10 @@ struct LatencyCommand {
       tell("idle", try latency.measure(rate: 0))
       let most = try latency.mostRate()
       print("the machine ends \(Int(most)) tasks a second")
-      let busy = try latency.measure(rate: most * 0.8)
+      // What a task costs beside its sleep is known when that was seen.
+      let first = try latency.measure(rate: most * Self.load)
+      let busy = try latency.measure(
+        rate: most * Self.load * min(2, most * Self.load / max(1, first.rate)))
       print("meanwhile it ends \(Int(busy.rate)), which is \(Int(busy.rate * 100 / most)) percent")
       tell("busy", busy)
       return 0
