@@ -148,6 +148,22 @@ bench_one() {
   fact 'run of one task, not synced' us "$(ours 'run of one task, not synced, wall')" 6000
 }
 
+# What it costs to show a run on a terminal, where the times of an earlier run are known.
+bench_live() {
+  local count
+  count=$(sized 20000)
+  manifest "$count" "$chains" true
+  shown_as() {
+    TERM=xterm-256color CLOCK_TERMINAL=1 measure 1 "$opflow" run -j 2 --output "$1" --state-dir known
+  }
+  live_run() { shown_as live; }
+  live_quiet_run() { shown_as quiet; }
+  "$opflow" run -q -j 2 --state-dir known 2>errors
+  goal['live view/cpu/quiet']=1.02
+  race 'live view' "$count" 'cpu' live live_quiet
+  rm -rf known
+}
+
 bench_million() {
   local count saved=$rounds
   count=$(sized 1000000)
