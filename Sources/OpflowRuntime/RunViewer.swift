@@ -7,7 +7,8 @@ package import OpflowSystem
 /// It begins with what the journal tells so far, folded and not told one by one; from there on each line
 /// that comes is shown as the process that wrote it shows it. Whenever it cannot go on line by line, it begins
 /// anew in the same way: when a resume makes a further drive of the run, perhaps of another plan, and when
-/// the journal is another file by now.
+/// the journal is another file by now. Of a run that is to have further rounds (`run --watch`) it waits for
+/// the next one.
 package final class RunViewer {
   package enum End {
     /// Somebody wants no more of it; by that signal, but for Ctrl-C.
@@ -36,6 +37,8 @@ package final class RunViewer {
   private var display: DriveDisplay?
   /// The number of the drive that is shown.
   private var drive = 0
+  /// The number of the drive whose end was told, though there may be another round.
+  private var toldDrive = 0
   /// When downloads were looked for last.
   private var lookedForDownloads = Instant(nanoseconds: 0)
   private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
@@ -68,9 +71,13 @@ package final class RunViewer {
       let isHeld = try RunFolderLock.isHeld(folder)
       try look(isHeld)
       if !isHeld {
-        if let close = journal.model.close { return end(close) }
-        // Unless a resume has begun between the two looks.
-        if try !RunFolderLock.isHeld(folder) { return leave(.died) }
+        if let close = journal.model.close {
+          guard RunFolderLock.isWatched(folder) else { return end(close) }
+          if let end = endRound(close) { return end }
+        } else if try !RunFolderLock.isHeld(folder) {
+          // No resume has begun between the two looks.
+          return leave(.died)
+        }
       }
       if let end = try pause(since: began) { return leave(end) }
     }
@@ -94,7 +101,7 @@ package final class RunViewer {
     }
     let model = journal.model
     if isAnew || isOver || model.drives != drive { endDrive() }
-    if display == nil { try join(isHeld) }
+    if display == nil, model.drives != toldDrive { try join(isHeld) }
     if isHeld { showDownloads() }
   }
 
@@ -148,6 +155,12 @@ package final class RunViewer {
     heading.parallel =
       model.limits.capacities.isEmpty
       ? nil : model.capacity(of: Int(ResourceEntry.cpu), plan).map { Int64(clamping: $0) }
+    heading.capacities = plan.resources.indices.map { model.capacity(of: $0, plan) ?? 0 }
+    heading.maxFailures = model.limits.maxFailures ?? 0
+    if isHeld, options.mode == .live, let open = model.open {
+      heading.durations = StateFolder(holding: folder).durations(
+        ofManifest: RunManifest(open, folder).realPath, plan: plan)
+    }
     let new = try doing("show", folder.path) { () throws(Errno) in
       try DriveDisplay(folder, plan, options, heading)
     }
@@ -174,6 +187,22 @@ package final class RunViewer {
     if let end = finish(display, atOnce: false) { return end }
     return .closed(close)
   }
+
+  /// Tells the end of a round, and that there may be another one; how all is to end instead.
+  private func endRound(_ close: CloseEntry) -> End? {
+    guard display != nil else { return nil }
+    toldDrive = drive
+    let end = end(close)
+    display = nil
+    guard case .closed = end else { return end }
+    // Nobody else writes there now. Where nobody reads, there is nobody to be told.
+    try? StandardStream.error.writeAll(
+      Array("opflow: waiting for the next round of `opflow run --watch`; Ctrl-C leaves\n".utf8),
+      patienceMilliseconds: Self.patienceMilliseconds)
+    return nil
+  }
+
+  private static let patienceMilliseconds: Int64 = 1000
 
   private func leave(_ end: End) -> End {
     display?.progress.giveUp()
@@ -225,17 +254,20 @@ package final class RunViewer {
   /// Acts on keys that were pressed, and on what became of those before; how it is to end by them.
   private func takeKeys() -> End? {
     guard let display else { return nil }
-    if Self.isReadable(orders.rawDescriptor), let told = orders.take() {
-      display.progress.tellKey(told)
-    }
+    if Self.isReadable(orders.rawDescriptor) { tell(orders.take(), display) }
     guard Self.isReadable(display.progress.keyDescriptor) else { return nil }
     for action in display.takeKeys() {
       guard let id = OrderID.ofKey, let request = action.request(id, plan) else {
         return .left(nil)
       }
-      if let told = orders.ask(request) { display.progress.tellKey(told) }
+      display.progress.askByKey(request)
+      tell(orders.ask(request), display)
     }
     return nil
+  }
+
+  private func tell(_ outcomes: [KeyOrders.Outcome], _ display: DriveDisplay) {
+    for outcome in outcomes { display.progress.tellKey(outcome.told, of: outcome.request) }
   }
 
   private static func isReadable(_ rawDescriptor: Int32) -> Bool {

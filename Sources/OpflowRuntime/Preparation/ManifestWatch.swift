@@ -13,6 +13,9 @@ package struct ManifestWatch: ~Copyable {
   /// What was found there last.
   private var found = ManifestPlace.Finding.same
   private let run: RunFolder
+  /// Tells those who look at the run that there may be another round; nil where it cannot be had, which is no
+  /// harm to the run.
+  private var lock: FileLock?
   /// What there was when it was looked last, by path and by pattern; nil for what was not there.
   private var seen: [String: String?]
   /// So that nothing is read again of which the system says that it is the same.
@@ -30,9 +33,13 @@ package struct ManifestWatch: ~Copyable {
   init(_ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String]) {
     self.run = run
     self.place = place
+    lock = (try? FileLock.tryLock(run.watchLock, .exclusive)) ?? nil
     seen = [:]
     follow(plan, files)
   }
+
+  /// There is to be no further round.
+  package mutating func leave() { lock = nil }
 
   /// After a further drive, the plan of which may be made of other files.
   package mutating func followPlan() {

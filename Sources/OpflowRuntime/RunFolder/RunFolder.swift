@@ -31,6 +31,8 @@ package struct RunFolder: Equatable, Sendable {
   package var values: String { path + "/" + ValueFolder.name }
   var unread: String { path + "/" + ValueFolder.unreadName }
   package var lock: String { path + "/" + Self.lockName }
+  /// Held for as long as somebody means to drive the run again when its files change.
+  package var watchLock: String { path + "/watch.lock" }
   /// How far running downloads are.
   package var progress: String { path + "/progress" }
   /// What workers complained of.

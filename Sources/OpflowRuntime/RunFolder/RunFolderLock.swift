@@ -73,6 +73,11 @@ package struct RunFolderLock: ~Copyable {
     try doing("look at", folder.lock) { () throws(Errno) in try FileLock.isHeld(folder.lock) }
   }
 
+  /// Whether a process means to drive the run again (`run --watch`), whoever drives it now.
+  package static func isWatched(_ folder: RunFolder) -> Bool {
+    (try? FileLock.isHeld(folder.watchLock)) ?? false
+  }
+
   /// The process that the lock file names.
   package static func holder(_ folder: RunFolder) -> LockHolder? { LockHolder.read(folder.lock) }
 }
