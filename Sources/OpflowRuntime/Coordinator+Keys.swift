@@ -32,15 +32,19 @@ extension Coordinator {
       do throws(OrderRefusal) {
         let order = try request.order(of: plan, from: asker)
         keyOrders[id] = request
+        progress.askByKey(request)
         tell(.order(order, from: Self.keyboard))
       } catch {
-        progress.tellKey(request.outcome(.refused(what: error.what)))
+        progress.askByKey(request)
+        progress.tellKey(request.outcome(.refused(what: error.what)), of: request)
       }
     }
   }
 
   func answerKey(_ id: OrderID, _ answer: OrderAnswer) {
-    if let request = keyOrders.removeValue(forKey: id) { progress.tellKey(request.outcome(answer)) }
+    if let request = keyOrders.removeValue(forKey: id) {
+      progress.tellKey(request.outcome(answer), of: request)
+    }
   }
 }
 

@@ -119,6 +119,9 @@ package final class Coordinator {
       var heading = request.heading
       let capacities = request.options.capacities(of: request.plan)
       heading.parallel = capacities.first.map { Int64(clamping: $0) }
+      heading.capacities = capacities
+      heading.maxFailures = request.options.maxFailures
+      heading.durations = request.entering.durations
       display = try DriveDisplay(request.folder, request.plan, request.progress, heading)
       try watch.add(display.progress.rawDescriptor, .coordinator, Place.view)
     } catch {

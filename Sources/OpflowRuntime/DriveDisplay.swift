@@ -6,12 +6,10 @@ internal import OpflowSystem
 final class DriveDisplay {
   let progress: ProgressOutput
   private var outputs: TaskOutputFiles
-  /// When the ends of logs are read again that a key asks for.
+  /// When the ends of logs are read again that a live view shows.
   private var nextTails = Instant(nanoseconds: 0)
 
   private static let tailMilliseconds: Int64 = 100
-  /// A page of a terminal.
-  private static let tailBytes = 16_384
 
   init(
     _ folder: RunFolder, _ plan: Plan, _ options: ProgressOptions, _ heading: ProgressHeading
@@ -79,12 +77,13 @@ final class DriveDisplay {
   }
 
   private func readTails(at now: Instant) {
-    let wanted = progress.wantedTails
-    if wanted.isEmpty || now < nextTails { return }
+    guard progress.isLive else { return }
+    if now < nextTails { return }
     nextTails = now.advanced(byMilliseconds: Self.tailMilliseconds)
+    let wanted = progress.wantedTails(atMilliseconds: Clock.wallMilliseconds)
     var tails: [TaskID: [UInt8]] = [:]
-    for task in wanted {
-      outputs.last(wanted.count == 1 ? Self.tailBytes : Self.tailBytes / 8, of: task) {
+    for task in wanted.tasks {
+      outputs.last(wanted.bytes, of: task) {
         if case .tail(let bytes) = $1 { tails[$0, default: []] += bytes }
       }
     }

@@ -18,16 +18,19 @@ final class KeyOrders {
   /// Readable when there is something to `take`; -1 for nothing.
   var rawDescriptor: Int32 { socket?.rawValue ?? -1 }
 
-  /// What is to be told at once; nil where an answer is to come.
-  func ask(_ request: OrderRequest) -> String? {
+  /// What became of an order, in words.
+  typealias Outcome = (request: OrderRequest, told: String)
+
+  /// What is to be told at once, of orders to which no answer is to come.
+  func ask(_ request: OrderRequest) -> [Outcome] {
     queue.append(request)
     return askNext()
   }
 
-  private func askNext() -> String? {
-    guard asked == nil, !queue.isEmpty else { return nil }
+  private func askNext() -> [Outcome] {
+    guard asked == nil, !queue.isEmpty else { return [] }
     let request = queue.removeFirst()
-    guard let line = OrderLines.line(request) else { return nil }
+    guard let line = OrderLines.line(request) else { return [] }
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
       let new = try UnixSocket.connect(
@@ -36,16 +39,17 @@ final class KeyOrders {
       do throws(Errno) { try new.writeAll(line) } catch .brokenPipe {}
       socket = consume new
       asked = request
-      return nil
+      return []
     } catch {
+      let refused = [request] + queue
       queue = []
-      return "\(request.verb.rawValue): the run takes no orders now: \(error)"
+      return refused.map { ($0, "\($0.verb.rawValue): the run takes no orders now: \(error)") }
     }
   }
 
   /// What is to be told of the answer, as far as it has come.
-  func take() -> String? {
-    guard let asked, socket != nil else { return nil }
+  func take() -> [Outcome] {
+    guard let asked, socket != nil else { return [] }
     var room = [UInt8](repeating: 0, count: 4096)
     // An end of it by an error is an end.
     let read = try? room.withUnsafeMutableBufferPointer { room throws(Errno) -> Int? in
@@ -55,7 +59,7 @@ final class KeyOrders {
     heard += room[..<count]
     let end = heard.firstIndex(of: Field.lineFeed)
     if end == nil, count > 0, heard.count < OrderLines.longestLineBytes {
-      return nil
+      return []
     }
     let line = Array(heard[..<(end ?? 0)])
     let answer = line.withUnsafeBytes { OrderLines.answer($0) }
@@ -65,6 +69,6 @@ final class KeyOrders {
     let told =
       answer.map { asked.outcome($0.1) }
       ?? "\(asked.verb.rawValue): the run did not answer"
-    return askNext() ?? told
+    return [(asked, told)] + askNext()
   }
 }

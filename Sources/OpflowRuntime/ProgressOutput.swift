@@ -55,6 +55,7 @@ final class ProgressOutput {
   /// Readable when more can be written; call `takeNotice` and `flush` then.
   var rawDescriptor: Int32 { notice.rawValue }
 
+  var isLive: Bool { view.isLive }
   /// Somebody may read what it writes.
   var isRead: Bool { errors.isOpen }
   var followsOutput: Bool { view.followsOutput && errors.isOpen }
@@ -129,8 +130,14 @@ final class ProgressOutput {
     return view.type(typed)
   }
 
-  func tellKey(_ message: String) { view.tellKey(message) }
-  var wantedTails: [TaskID] { view.wantedTails }
+  /// What a key asked for is on its way.
+  func askByKey(_ request: OrderRequest) { view.ask(request) }
+  func tellKey(_ message: String, of request: OrderRequest? = nil) {
+    view.tellKey(message, of: request)
+  }
+  func wantedTails(atMilliseconds wall: Int64) -> (tasks: [TaskID], bytes: Int) {
+    view.wantedTails(atMilliseconds: wall)
+  }
   func setTails(_ tails: [TaskID: [UInt8]]) { view.setTails(tails) }
 
   /// The keyboard is for others from here on.
@@ -218,7 +225,11 @@ final class ProgressOutput {
         if !isForeground { keys?.giveBack() }
         view.setKeys(keys?.isTaken ?? false)
       }
-      if let due = nextTick, due <= now { view.tick(nowMilliseconds: Clock.wallMilliseconds) }
+      if let due = nextTick, due <= now {
+        // A frame that is higher than the window by now would leave rows behind, above it.
+        if view.isLive { resize() }
+        view.tick(nowMilliseconds: Clock.wallMilliseconds)
+      }
       if nextTick.map({ $0 <= now }) ?? true {
         nextTick = now.advanced(byMilliseconds: interval)
       }

@@ -25,9 +25,13 @@ package final class RunViewer {
   package typealias Heading = (_ plan: Plan, _ initial: [InitialState], _ isResumed: Bool) ->
     ProgressHeading
 
+  /// How long its tasks are taken to last.
+  package typealias Durations = (OpenEntry, Plan) -> TaskDurations
+
   private let folder: RunFolder
   private let options: ProgressOptions
   private let heading: Heading
+  private let durations: Durations
   private let signals: SignalDescriptor
   private let orders: KeyOrders
   private var watch: RunWatch
@@ -49,11 +53,13 @@ package final class RunViewer {
   private static let downloadMilliseconds: Int64 = 500
 
   package init(
-    _ folder: RunFolder, _ options: ProgressOptions, heading: @escaping Heading
+    _ folder: RunFolder, _ options: ProgressOptions, heading: @escaping Heading,
+    durations: @escaping Durations
   ) throws(RunFolderError) {
     self.folder = folder
     self.options = options
     self.heading = heading
+    self.durations = durations
     signals = try doing("wait for", folder.path) { () throws(Errno) in
       try Dispositions.ignore(.pipe)
       return try SignalDescriptor(Coordinator.watchedSignals())
@@ -158,8 +164,7 @@ package final class RunViewer {
     heading.capacities = plan.resources.indices.map { model.capacity(of: $0, plan) ?? 0 }
     heading.maxFailures = model.limits.maxFailures ?? 0
     if isHeld, options.mode == .live, let open = model.open {
-      heading.durations = StateFolder(holding: folder).durations(
-        ofManifest: RunManifest(open, folder).realPath, plan: plan)
+      heading.durations = durations(open, plan)
     }
     let new = try doing("show", folder.path) { () throws(Errno) in
       try DriveDisplay(folder, plan, options, heading)

@@ -43,7 +43,12 @@ struct TaskOutputFiles {
     var file: Descriptor?
     /// Read so far.
     var offset: Int64
-    init(offset: Int64) { self.offset = offset }
+    /// Where the try begins, as far as that is known.
+    let start: Int64
+    init(offset: Int64) {
+      self.offset = offset
+      start = offset
+    }
   }
 
   init(folder: RunFolder, plan: Plan) {
@@ -69,11 +74,11 @@ struct TaskOutputFiles {
     log.offset += Int64((line ?? bytes.count) - bytes.count)
   }
 
-  /// Gives the last bytes that a task has printed.
+  /// Gives the last bytes that a task has printed, in this try where it runs.
   func last(_ count: Int, of task: TaskID, _ sink: Sink) {
-    let log = OpenLog(offset: 0)
+    let log = OpenLog(offset: running[task]?.start ?? 0)
     guard let size = open(log, task) else { return }
-    log.offset = max(0, size - Int64(count))
+    log.offset = max(log.start, size - Int64(count))
     while let bytes = read(log) { sink(task, .tail(bytes)) }
   }
 

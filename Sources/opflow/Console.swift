@@ -30,7 +30,8 @@ struct Console {
     return Console(arguments.color)
   }
 
-  /// NO_COLOR counts when it is set and not empty (no-color.org).
+  /// NO_COLOR counts when it is set and not empty (no-color.org), and more than CLICOLOR_FORCE, which counts
+  /// when it is neither empty nor 0 (bixense.com/clicolors), whatever reads there.
   private static func colors(
     _ choice: ColorChoice, _ descriptor: Int32, isShown: Bool = false
   ) -> Bool {
@@ -39,16 +40,19 @@ struct Console {
     case .never: return false
     case .auto:
       let noColor = Environment.value("NO_COLOR") ?? ""
-      let isDumb = Environment.value("TERM") == "dumb"
+      let forced = Environment.value("CLICOLOR_FORCE") ?? ""
       if !noColor.isEmpty { return false }
+      if !forced.isEmpty, forced != "0" { return true }
       return isShown || !isDumb && Terminal.isTerminal(descriptor)
     }
   }
 
+  /// The terminal can do no more than a typewriter: it says so, or says nothing.
+  private static var isDumb: Bool { ["", "dumb"].contains(Environment.value("TERM") ?? "") }
+
   /// How progress shows: as the command line says, else as fits to where it goes. `live` needs a
   /// terminal that can move its cursor, and the lines of `--json` not between its own.
   static func mode(_ arguments: Invocation) -> OutputMode {
-    let isDumb = Environment.value("TERM") == "dumb"
     let isTerminal = Terminal.isTerminal(Terminal.standardError) && !isDumb
     if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }
     switch server {

@@ -46,10 +46,17 @@ enum Drive {
     options.color = console.colorsError
     options.verbose = arguments.verbose
     options.passesCommands = arguments.passesCommands
+    options.signals = signals
     if let (columns, rows) = Terminal.size(Terminal.standardError) {
       options.size = TerminalSize(columns: columns, rows: rows)
     }
     return options
+  }
+
+  /// What the terminal that progress goes to understands beside text.
+  private static var signals: TerminalSignals {
+    guard Terminal.isTerminal(Terminal.standardError) else { return TerminalSignals() }
+    return TerminalSignals { Environment.value($0) }
   }
 
   static func heading(
@@ -63,6 +70,10 @@ enum Drive {
       logsCommand: CommandText.about(folder, "logs", ["--run", run], view)
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
     heading.isResumed = isResumed
+    let (terminal, host, whole) = (signals, Machine.hostName, folder.logs)
+    heading.link = { text, task in
+      terminal.link(text, to: "\(whole)/\(LogName.of(plan.nameBytes(task)))", host: host)
+    }
     heading.place = ManifestPlaces(plan).place
     heading.orderCommand = { CommandText.order(folder, $0, $1, view) }
     return heading

@@ -114,4 +114,12 @@ enum RunLookup {
     if let real = try? Path.real(path) { return real }
     return path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
   }
+
+  /// What earlier runs of a run's manifest tell of how long tasks take, as far as that is still there.
+  static func durations(
+    _ open: OpenEntry, _ folder: RunFolder, _ plan: Plan
+  ) -> TaskDurations {
+    StateFolder(holding: folder).durations(
+      ofManifest: RunManifest(open, folder).realPath, plan: plan)
+  }
 }

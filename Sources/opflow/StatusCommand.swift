@@ -51,6 +51,8 @@ enum StatusCommand {
     do throws(RunFolderError) {
       let viewer = try RunViewer(folder, Drive.progress(arguments, console)) {
         Drive.heading(folder, $0, $1, isResumed: $2, arguments.view)
+      } durations: {
+        RunLookup.durations($0, folder, $1)
       }
       end = try viewer.view()
     } catch {

@@ -160,6 +160,7 @@ struct WatchedRun: ~Copyable {
   /// Begins a run of what is there now, and stays with that.
   private mutating func startAnew(_ why: String) throws(CommandError) -> Int32 {
     say(why)
+    watch.leave()
     var again = arguments
     again.rerun = []
     while true {

@@ -42,8 +42,7 @@ enum WhyCommand {
   /// What the order of those that wait was made of, as far as that is still there.
   private static func durations(_ run: ReadRun) -> TaskDurations {
     guard run.isHeld, let open = run.history.open else { return .unknown }
-    return StateFolder(holding: run.folder).durations(
-      ofManifest: RunManifest(open, run.folder).realPath, plan: run.plan)
+    return RunLookup.durations(open, run.folder, run.plan)
   }
 
   /// What a resume would do now, by the manifest as it is now.

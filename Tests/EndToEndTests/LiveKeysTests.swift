@@ -41,13 +41,21 @@ struct LiveKeysEndTests {
     try terminal.wait { $0.text.last?.contains("paused by keys") == true }
     try terminal.type("p")
     try terminal.wait { $0.text.last?.contains("paused by") == false }
-    try terminal.type("+")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("order: parallel cpu=3, asked by keys") } }
+    // Two at once make room for two.
+    try terminal.type("++")
+    try terminal.wait { $0.text.contains { $0.hasPrefix("order: parallel cpu=4, asked by keys") } }
+    try terminal.type("-")
+    try terminal.wait {
+      $0.text.count { $0.hasPrefix("order: parallel cpu=3, asked by keys") } == 2
+    }
     try place.gate("go").letGo()
     try place.gate("on").letGo()
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
-    #expect(try askers(place) == ["pause keys", "continue keys", "parallel keys"])
+    #expect(
+      try askers(place) == [
+        "pause keys", "continue keys", "parallel keys", "parallel keys", "parallel keys",
+      ])
   }
 
   @Test func `c cancels the task that is chosen, and no other`() throws {
@@ -127,13 +135,20 @@ struct LiveKeysEndTests {
     try terminal.wait { $0.text.last?.contains("paused by keys") == true }
     try terminal.type("p")
     try terminal.wait { $0.text.last?.contains("paused by") == false }
+    try terminal.type("++")
+    try terminal.wait { $0.text.contains { $0.hasPrefix("order: parallel cpu=4, asked by keys") } }
+    try terminal.type("+")
+    try terminal.wait { $0.text.contains { $0.hasPrefix("order: parallel cpu=5, asked by keys") } }
     try terminal.type("q")
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
     try place.gate("go").letGo()
     try place.gate("on").letGo()
     #expect(try run.finish().status == 0)
-    #expect(try askers(place) == ["pause keys", "continue keys"])
+    #expect(
+      try askers(place) == [
+        "pause keys", "continue keys", "parallel keys", "parallel keys", "parallel keys",
+      ])
   }
 
   @Test func `the terminal is given back when the view stops, is stopped or ended`() throws {

@@ -126,6 +126,47 @@ struct StatusWatchTests {
     #expect(plain(done.errorLines) == ["run RUN succeeded in TIME: 1 succeeded"])
   }
 
+  @Test func `a run that is held says by what, once, to who comes later`() throws {
+    let (place, run, _) = try begin()
+    try place.opflow("pause")
+    let watching = try place.start("status", "--watch")
+    try watching.waitForError("still running: a (")
+    run.send(SIGTSTP)
+    try watching.waitForError("run paused\n")
+    let late = try place.start("status", "--watch")
+    try late.waitForError("still running: a (")
+    run.send(SIGCONT)
+    try late.waitForError("run goes on")
+    try place.opflow("continue")
+    try place.gate("go").letGo()
+    _ = try place.gate("here").next()
+    try place.gate("on").letGo()
+    #expect(try run.finish().status == 1)
+    let (first, second) = (try watching.finish(), try late.finish())
+    #expect(
+      plain(first.errorLines).count { $0 == "[1/3] run paused by opflow pause (pid PID)" } == 1,
+      "\(first)")
+    #expect(
+      plain(second.errorLines).count { $0 == "[1/3] run suspended by a signal" } == 1, "\(second)")
+  }
+
+  @Test func `who watches a run that is watched sees its next round`() throws {
+    let place = try Workplace("tasks: { a: { run: echo one } }")
+    let run = try place.start("run", "--watch")
+    try run.waitForError(" for changes; Ctrl-C leaves")
+    let watching = try place.start("status", "--watch")
+    try watching.waitForError("waiting for the next round")
+    try place.write("opflow.yaml", "tasks: { a: { run: echo two; exit 3 } }")
+    try watching.waitForError("a failed: exit 3")
+    try watching.waitForError("waiting for the next round", times: 2)
+    run.send(SIGINT)
+    _ = try run.finish()
+    let end = try watching.finish()
+    #expect(end.status == 1, "\(end)")
+    #expect(end.errors.contains("1 succeeded") && end.errors.contains("1 failed"), "\(end)")
+    #expect(end.errorLines.count { $0.hasPrefix("resuming ") } == 1, "\(end)")
+  }
+
   @Test func `a run that dies is told, with the code of a wait`() throws {
     let (place, run, id) = try begin()
     let watching = try place.start("status", "--watch")

@@ -42,12 +42,14 @@ struct TerminalTests {
   @Test func `what runs is shown while it runs, and only the summary stays`() throws {
     let place = try place()
     let terminal = try begin(place)
+    try terminal.wait { $0.text.last?.hasSuffix("(? helps)") == true }
     #expect(shown(terminal).count == 4)
     #expect(
       Set(shown(terminal)) == [
         "run RUN (demo): 3 tasks", "first TIME", "second TIME",
-        "[0/3] TIME, 2 running, 1 waiting",
+        "[0/3] TIME, 2 running, 1 waiting (? helps)",
       ])
+    #expect(!terminal.screen.isSynchronized)
     try place.gate("go").letGo(2)
     #expect(try terminal.finish() == 0)
     #expect(shown(terminal) == Self.summary)
@@ -162,6 +164,80 @@ struct TerminalTests {
     #expect(try terminal.finish() == 0)
     #expect(terminal.screen.text.contains("only | said"))
     #expect(!terminal.bytes.contains(27))
+  }
+
+  @Test func `a terminal that says nothing of itself gets lines`() throws {
+    let place = try Workplace("tasks: { only: { run: echo said } }")
+    let terminal = try place.startAtTerminal("run", environment: ["TERM": ""])
+    #expect(try terminal.finish() == 0)
+    #expect(terminal.screen.text.contains("only | said"))
+    #expect(!terminal.bytes.contains(27))
+    let forced = try place.opflow("run", environment: ["CLICOLOR_FORCE": "1"])
+    #expect(forced.errors.contains("\u{1b}["))
+    let neither = try place.opflow("run", environment: ["CLICOLOR_FORCE": "1", "NO_COLOR": "1"])
+    #expect(!neither.errors.contains("\u{1b}["))
+    let not = try place.opflow("run", environment: ["CLICOLOR_FORCE": "0"])
+    #expect(!not.errors.contains("\u{1b}["))
+  }
+
+  @Test
+  func `a known terminal is told how far the run is and where logs are, and told to forget it`()
+    throws
+  {
+    let place = try Workplace(
+      "tasks: { bad: { run: echo oh; exit 1 }, a: { run: 'echo here > here; read x < go' } }")
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let terminal = try place.startAtTerminal(
+      "run", "-k", columns: 120, environment: ["TERM_PROGRAM": "ghostty"])
+    _ = try here.next()
+    try terminal.wait { $0.signals.contains("9;4;2;50") }
+    try go.letGo()
+    #expect(try terminal.finish() == 1)
+    #expect(terminal.screen.signals.last == "8;;")
+    #expect(terminal.screen.signals.filter { $0.hasPrefix("9;") }.last == "9;4;0;0")
+    let link = terminal.screen.signals.first { $0.hasPrefix("8;;file://") }
+    #expect(link?.hasSuffix("/logs/bad.log") == true)
+    #expect(terminal.screen.unknown == [])
+  }
+
+  @Test func `the second run knows how long tasks take, and shows what they print`() throws {
+    let place = try Workplace(
+      """
+      name: demo
+      max_parallel: 2
+      tasks:
+        one: { run: "printf 'from\\tone\\n'; echo here > here; read x < go" }
+        two: { needs: [one], run: "true" }
+      """)
+    let here = try place.gate("here")
+    let go = try place.gate("go")
+    let first = try place.startAtTerminal("run")
+    _ = try here.next()
+    // Of what takes no second no bar is drawn.
+    try first.wait { $0.text.contains { $0.contains(#/^one +[1-9][0-9]*\.[0-9]s/#) } }
+    #expect(!first.screen.text.contains { $0.contains("]  of") || $0.contains(" left") })
+    try go.letGo()
+    #expect(try first.finish() == 0)
+    let terminal = try place.startAtTerminal("run")
+    _ = try here.next()
+    try terminal.wait { screen in
+      screen.text.contains { $0.hasPrefix("one ") && $0.hasSuffix("from    one") }
+        && screen.text.contains { $0.hasPrefix("one ") && $0.contains("]  ") }
+        && screen.text.last?.contains(" s left") == true
+    }
+    // Whoever comes later sees the same.
+    let watching = try place.startAtTerminal("status", "--watch")
+    try watching.wait { screen in
+      screen.text.contains {
+        $0.hasPrefix("one ") && $0.contains("]  ") && $0.hasSuffix("from    one")
+      }
+        && screen.text.last?.contains(" s left") == true
+    }
+    try go.letGo()
+    #expect(try terminal.finish() == 0)
+    #expect(try watching.finish() == 0)
+    #expect(!terminal.screen.text.contains { $0.contains(" left") })
   }
 
   @Test func `live is for terminals only`() throws {

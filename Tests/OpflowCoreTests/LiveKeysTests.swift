@@ -25,9 +25,10 @@ import Testing
       model.apply(Transition(.success, id(name), attempt: 1), atMilliseconds: now)
     }
 
-    mutating func order(_ verb: OrderVerb, value: Int64? = nil) throws {
+    mutating func order(_ verb: OrderVerb, value: Int64? = nil, id: String? = nil) throws {
+      now += 1
       var order = OrderEntry(
-        id: try #require(OrderID("o\(now)")), verb: verb,
+        id: try #require(OrderID(id ?? "o\(now)")), verb: verb,
         asker: OrderAsker(pid: 1, user: 0, name: "keys"))
       order.value = value
       if verb == .parallel { order.resource = "cpu" }
@@ -51,16 +52,42 @@ import Testing
   }
 
   @Test func `plus and minus count from what holds now, down to one`() throws {
-    var typist = try Typist(["a"])
-    #expect(typist.type("+") == [.order(.parallel, .none, value: 5)])
-    #expect(typist.type("-") == [.order(.parallel, .none, value: 3)])
-    try typist.order(.parallel, value: 2)
-    #expect(typist.type("-") == [.order(.parallel, .none, value: 1)])
-    try typist.order(.parallel, value: 1)
-    #expect(typist.type("-") == [])
-    #expect(typist.type("=") == [.order(.parallel, .none, value: 2)])
+    for (now, key, wanted) in [
+      (nil, "+", 5), (nil, "-", 3), (2, "-", 1), (1, "-", nil), (1, "=", 2),
+    ] as [(Int64?, String, Int64?)] {
+      var typist = try Typist(["a"])
+      if let now { try typist.order(.parallel, value: now) }
+      let actions = wanted.map { [LiveKeys.Action.order(.parallel, .none, value: $0)] } ?? []
+      #expect(typist.type(key) == actions)
+    }
     var blind = try Typist(["a"])
     #expect(blind.type("+", parallel: nil) == [])
+  }
+
+  @Test func `keys that were pressed quickly count on from each other until they are answered`()
+    throws
+  {
+    var typist = try Typist(["a"])
+    let plan = typist.model.plan
+    func ask(_ value: Int64, _ name: String) throws -> OrderRequest {
+      let action = LiveKeys.Action.order(.parallel, .none, value: value)
+      let id = try #require(OrderID(name))
+      let request = try #require(action.request(id, plan))
+      typist.keys.ask(request)
+      return request
+    }
+    let both = typist.type("++")
+    #expect(both == [.order(.parallel, .none, value: 5), .order(.parallel, .none, value: 6)])
+    _ = try ask(5, "k1")
+    let second = try ask(6, "k2")
+    // The first one was obeyed, which a later look at the journal shows.
+    try typist.order(.parallel, value: 5, id: "k1")
+    #expect(typist.type("+") == [.order(.parallel, .none, value: 7)])
+    let third = try ask(7, "k3")
+    try typist.order(.parallel, value: 6, id: "k2")
+    typist.keys.tell("", of: second)
+    typist.keys.tell("parallel: no", of: third)
+    #expect(typist.type("-") == [.order(.parallel, .none, value: 5)])
   }
 
   @Test func `a task is chosen by moving the mark, and Enter hits what is marked`() throws {

@@ -73,7 +73,8 @@ struct ViewDriver {
 
   init(
     _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], stillFailed: [String] = [],
-    isResumed: Bool = false,
+    isResumed: Bool = false, seconds: [Int64] = [],
+    maxFailures: Int = 0,
     place: @escaping @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
   ) {
     self.plan = plan
@@ -87,6 +88,15 @@ struct ViewDriver {
       logPath: { "logs/\(plan.nameString($0)).log" })
     heading.isResumed = isResumed
     heading.place = place
+    heading.capacities = plan.resources.indices.map { _ in 2 }
+    heading.maxFailures = maxFailures
+    if !seconds.isEmpty {
+      heading.durations = TaskDurations(measured: seconds.map { $0 * 1_000_000 }, plan: plan)
+    }
+    let signals = options.signals
+    heading.link = { text, task in
+      signals.link(text, to: "/my logs/\(plan.nameString(task)).log", host: "here")
+    }
     view = ProgressView(options: options, plan: plan, heading: heading)
     view.begin(atMilliseconds: now)
   }
@@ -128,10 +138,32 @@ struct ViewDriver {
     _ = view.type(Array(text.utf8))
     view.setTails(
       Dictionary(
-        view.wantedTails.map {
+        view.wantedTails(atMilliseconds: now).tasks.map {
           ($0, Array("one\n\u{1b}[2Jtwo \(String(repeating: "x", count: 300))".utf8))
         }
       ) { $1 })
+  }
+
+  /// What tasks have printed so far, as far as the view wants it.
+  mutating func say(_ texts: [String: String]) {
+    let wanted = view.wantedTails(atMilliseconds: now)
+    var tails: [TaskID: [UInt8]] = [:]
+    for task in wanted.tasks {
+      guard let text = texts[plan.nameString(task)] else { continue }
+      tails[task] = Array(text.utf8.suffix(wanted.bytes))
+    }
+    view.setTails(tails)
+  }
+
+  mutating func order(_ verb: OrderVerb, tasks: [String] = []) {
+    guard let id = OrderID("o\(now)") else { return }
+    var order = OrderEntry(id: id, verb: verb, asker: OrderAsker(pid: 7, user: 0, name: "me"))
+    order.tasks = tasks.map { self.id($0) }
+    view.order(order, atMilliseconds: now)
+  }
+
+  mutating func stop(by signal: Int32) {
+    view.stop(StopEntry(signal: signal), atMilliseconds: now)
   }
 
   /// The lines of the next frame, drawn on a terminal of its own.

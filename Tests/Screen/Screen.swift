@@ -15,6 +15,10 @@ package struct Screen {
   package private(set) var isCursorVisible = true
   /// Whether a line that is too long goes on in the next one.
   private var wrapsLines = true
+  /// Within what is to be shown at once (DEC mode 2026).
+  package private(set) var isSynchronized = false
+  /// Strings that show nothing (ECMA-48, OSC), without their beginning and end.
+  package private(set) var signals: [String] = []
   /// Sequences that are not known, as they came.
   package private(set) var unknown: [String] = []
   private var pending: [Unicode.Scalar] = []
@@ -46,6 +50,7 @@ package struct Screen {
   private mutating func write(_ scalar: Unicode.Scalar) {
     if !pending.isEmpty {
       pending.append(scalar)
+      if pending.count > 1, pending[1] == "]" { return endString() }
       let isEnd = pending.count > 2 && (0x40...0x7E).contains(scalar.value)
       if isEnd || pending.count == 2 && scalar != "[" {
         obey(pending)
@@ -61,6 +66,12 @@ package struct Screen {
       move(to: 0)
     default: put(scalar)
     }
+  }
+
+  private mutating func endString() {
+    guard pending.suffix(2) == ["\u{1b}", "\\"] else { return }
+    signals.append(String(String.UnicodeScalarView(pending.dropFirst(2).dropLast(2))))
+    pending = []
   }
 
   private mutating func move(to column: Int) {
@@ -114,6 +125,8 @@ package struct Screen {
     switch (text, sequence.last) {
     case ("\u{1b}[?25l", _): isCursorVisible = false
     case ("\u{1b}[?25h", _): isCursorVisible = true
+    case ("\u{1b}[?2026h", _): isSynchronized = true
+    case ("\u{1b}[?2026l", _): isSynchronized = false
     case ("\u{1b}[?7l", _): wrapsLines = false
     case ("\u{1b}[?7h", _): wrapsLines = true
     case (_, "A"):

@@ -85,7 +85,7 @@ struct Ranking {
   }
 
   /// The positions of `keys` in their order; equal keys keep the order of the manifest.
-  private static func sorted(by keys: [UInt64]) -> [Int32] {
+  static func sorted(by keys: [UInt64]) -> [Int32] {
     let order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
     if keys.count >= radixThreshold { return radixSorted(order, by: keys) }
     return order.sorted { left, right in

@@ -21,8 +21,12 @@ package struct DriveModel {
   private(set) var downloads = DownloadTotals()
   /// What was asked for in this drive.
   package private(set) var orders = OrderRecords()
-  /// By family, how many of its legs run and have ended.
-  private var legs: [(running: Int, ended: Int)]
+  /// Some signal has stopped the run, coordinator and all, until another one continues it.
+  package private(set) var isStopped = false
+  /// How many of what runs stand still.
+  private(set) var suspendedCount = 0
+  /// By family, how many of its legs run, have ended, and are part of the drive in all.
+  private var legs: [(running: Int, ended: Int, total: Int)]
 
   struct RunningTask {
     var task: TaskID
@@ -36,7 +40,12 @@ package struct DriveModel {
     self.scope = scope
     states = [TaskState](repeating: .waiting, count: plan.taskCount)
     counts.add(.waiting, scope.selected.count - scope.reused.count)
-    legs = Array(repeating: (0, 0), count: plan.families.count)
+    legs = plan.families.indices.map { index in
+      let total = plan.legs(FamilyID(index)).count {
+        scope.selected.contains(TaskID($0)) && !scope.reused.contains(TaskID($0))
+      }
+      return (0, 0, total)
+    }
     guard !scope.stillFailed.isEmpty else { return }
     for index in plan.tasks where scope.stillFailed.contains(TaskID(index)) {
       states[index] = .failed
@@ -49,6 +58,7 @@ package struct DriveModel {
     self.init(plan: plan, scope: scope)
     beganMilliseconds = history.driveMilliseconds
     hasOutput = history.hasStarts
+    isStopped = history.isSuspended
     orders = history.orders
     for task in plan.tasks.lazy.map({ TaskID($0) })
     where scope.selected.contains(task) && !scope.reused.contains(task) {
@@ -81,6 +91,11 @@ package struct DriveModel {
     return tasks
   }
 
+  /// Whether the drive is to give the task an end.
+  func isOpen(_ task: TaskID) -> Bool {
+    scope.selected.contains(task) && !scope.reused.contains(task)
+  }
+
   /// Of a task that is part of the drive.
   package func state(_ task: TaskID) -> TaskState { states[task.index] }
 
@@ -91,6 +106,8 @@ package struct DriveModel {
   package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
     lastMilliseconds = now
     let task = transition.task
+    if task.isNone, transition.event == .pause { isStopped = true }
+    if task.isNone, transition.event == .proceed { isStopped = false }
     guard !task.isNone, task.index < states.count else { return }
     let old = states[task.index]
     let new = transition.state(after: old)
@@ -109,6 +126,7 @@ package struct DriveModel {
     let old = states[task.index]
     states[task.index] = new
     counts.move(from: old, to: new)
+    suspendedCount += (new == .suspended ? 1 : 0) - (old == .suspended ? 1 : 0)
     if !legs.isEmpty, let family = plan.family(of: task) {
       legs[family.index].running += (new.isRunning ? 1 : 0) - (old.isRunning ? 1 : 0)
       legs[family.index].ended += (new.isTerminal ? 1 : 0) - (old.isTerminal ? 1 : 0)
@@ -147,13 +165,9 @@ package struct DriveModel {
 
   /// The families of which a leg runs, each with how many of its legs in this drive have ended, and how
   /// many there are.
-  var runningFamilies: [(name: String, ended: Int, total: Int)] {
-    legs.indices.lazy.filter { legs[$0].running > 0 }.map { index in
-      let family = FamilyID(index)
-      let total = plan.legs(family).count {
-        scope.selected.contains(TaskID($0)) && !scope.reused.contains(TaskID($0))
-      }
-      return (plan.familyName(family), legs[index].ended, total)
+  var runningFamilies: some Sequence<(name: String, ended: Int, total: Int)> {
+    legs.indices.lazy.filter { legs[$0].running > 0 }.map {
+      (plan.familyName(FamilyID($0)), legs[$0].ended, legs[$0].total)
     }
   }
 
@@ -184,6 +198,8 @@ package struct DriveModel {
         return "\(name(task)) is \(states[index])\(isListed ? ", and listed as running" : "")"
       }
     }
+    let suspended = states.count { $0 == .suspended }
+    if suspended != suspendedCount { return "\(suspendedCount) are suspended, of \(suspended)" }
     if counted != counts { return "the counts are \(counts), of the states \(counted)" }
     if let task = interrupted.first(where: { states[$0.index] != .waiting }) {
       return "\(name(task)) is \(states[task.index]), and listed as cut short"

@@ -7,8 +7,8 @@ struct FailureBlock {
   func writeLine(_ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer) {
     writeTitle(failure, model, into: &text)
     if failure.hasLog {
-      text.add(", log: ")
-      text.addCleaned(heading.logPath(failure.transition.task))
+      text.add(", ")
+      heading.writeLog(failure.transition.task, into: &text)
     }
     text.endLine()
   }
@@ -35,8 +35,8 @@ struct FailureBlock {
       text.add("  \(heading.resumeCommand) --rerun \(model.name(transition.task))\n")
     }
     if failure.hasLog {
-      text.add("  log: ")
-      text.addCleaned(heading.logPath(transition.task))
+      text.add("  ")
+      heading.writeLog(transition.task, into: &text)
       text.endLine()
     }
   }

@@ -27,6 +27,7 @@ struct LineProgress: ProgressRenderer {
   }
 
   func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
+    line.writeHold(model, into: &text)
     stillRunning.tell(model, atMilliseconds: now, into: &text)
   }
 
@@ -44,8 +45,8 @@ struct LineProgress: ProgressRenderer {
     if isVerbose { line.writeAction(transition, model, into: &text) }
     line.writeAnswer(transition, model, heading, into: &text)
     if transition.event == .failure, transition.outcome.usage.outputBytes > 0 {
-      text.add("  log: ")
-      text.addCleaned(heading.logPath(transition.task))
+      text.add("  ")
+      heading.writeLog(transition.task, into: &text)
       text.endLine()
     }
   }

@@ -9,71 +9,109 @@ package struct TerminalSize: Equatable, Sendable {
   }
 }
 
-/// What a live view shows at one moment: a line for each running task, as far as there is room, and
-/// the counts.
+/// What a live view shows at one moment, in at most half of the terminal's rows: a line for each running
+/// task, as far as there is room, and the counts.
 ///
 ///     fetch    3.2s  [=======>            ]   38%   76.0MiB/200.0MiB    24.1MiB/s  5s left
-///     compile  1.1s
+///     compile  1.1s  [=====>              ]  of 4s  src/main.c
 ///     test 7/12, build 3/4
-///     [3/12] 4.0s, 2 running, 7 waiting
+///     [3/12] 4.0s, 2 running, 7 waiting, 3 to 5 min left
 struct LiveFrame {
   let model: DriveModel
   let size: TerminalSize
   let nowMilliseconds: Int64
+  /// How long a task is taken to last, in milliseconds; nil where nobody knows.
+  var expected: (TaskID) -> Int64? = { _ in nil }
+  /// How long the rest takes, in words; empty where nobody knows.
+  var left = ""
+  /// The last bytes that tasks have printed, as far as they are to be shown.
+  var tails: [TaskID: [UInt8]] = [:]
+  /// Whether a key helps.
+  var hasKeys = false
 
-  private static let maxTasks = 16
+  /// No more is ever shown.
+  static let mostTasks = 32
   /// The window is as wide as this line: nothing stands in its last column.
-  private static let spareColumns = 1
+  static let spareColumns = 1
 
-  /// Narrower than the terminal, since a full line makes some terminals wrap; at most as many as it
-  /// has rows.
+  /// Narrower than the terminal, since a full line makes some terminals wrap.
+  private var columns: Int { max(0, size.columns - Self.spareColumns) }
+  /// All that a frame may take.
+  var rows: Int { max(1, size.rows / 2) }
+
   var lines: [StyledLine] {
-    let room = size.rows < 3 ? 0 : min(Self.maxTasks, max(1, size.rows / 2))
+    let families = rows < 4 ? nil : families
+    let room = min(Self.mostTasks, rows - (families == nil ? 1 : 2))
     var shown = model.running.count
     // "… and 1 more" takes as much room as that one.
     if shown > room { shown = max(0, room - 1) }
-    let columns = max(0, size.columns - Self.spareColumns)
     // The oldest tasks are the ones to wonder about.
-    let tasks = Array(model.running.prefix(shown))
-    let layout = LiveRows(
-      tasks.map { ($0, model.name($0.task), question: question($0.task)) }, columns: columns,
-      nowMilliseconds: nowMilliseconds)
-    var lines = layout.lines
+    var lines = rowLines(model.running.prefix(shown), columns: columns)
     if room > 0, model.running.count > shown {
       var more = StyledLine()
       more.add("… and \(model.running.count - shown) more", .dim)
       lines.append(more)
     }
-    if room > 1, let families { lines.append(families) }
+    if let families { lines.append(families) }
     lines.append(counts)
     return lines.map { $0.cut(to: columns) }
   }
 
-  /// The line of one task that runs.
-  func row(_ task: DriveModel.RunningTask) -> StyledLine {
-    LiveRows(
-      [(task, model.name(task.task), question: question(task.task))],
-      columns: max(0, size.columns - Self.spareColumns), nowMilliseconds: nowMilliseconds
-    ).lines[0]
+  /// The lines of tasks that run.
+  func rowLines(_ tasks: ArraySlice<DriveModel.RunningTask>, columns: Int) -> [StyledLine] {
+    LiveRows(tasks.map(row), columns: columns, nowMilliseconds: nowMilliseconds).lines
   }
 
-  /// What a task asks that is a gate.
-  private func question(_ task: TaskID) -> String? {
-    model.plan.kind(task) == .approve ? GateText.question(task, plan: model.plan) : nil
+  private func row(_ running: DriveModel.RunningTask) -> LiveRows.Row {
+    let task = running.task
+    let isGate = model.plan.kind(task) == .approve
+    return LiveRows.Row(
+      running: running, name: model.name(task),
+      question: isGate ? GateText.question(task, plan: model.plan) : nil,
+      expectedMilliseconds: expected(task), isSuspended: model.isSuspended(task),
+      said: tails[task].map(Self.lastLine) ?? "")
+  }
+
+  /// The last line in which something stands.
+  private static func lastLine(_ tail: [UInt8]) -> String {
+    for line in tail.split(separator: Field.lineFeed).reversed() {
+      // A character may have been cut where the tail begins.
+      let whole = line.drop { $0 & 0xC0 == 0x80 }
+      let text = TextWidth.expandingTabs(CleanText.string(String(decoding: whole, as: UTF8.self)))
+      if text.contains(where: { $0 != " " }) { return text }
+    }
+    return ""
   }
 
   /// How far families are of which a leg runs; nil for none.
   private var families: StyledLine? {
-    let families = model.runningFamilies
-    if families.isEmpty { return nil }
+    var parts: [String] = []
+    var width = 0
+    for family in model.runningFamilies {
+      parts.append("\(CleanText.string(family.name)) \(family.ended)/\(family.total)")
+      width += parts[parts.count - 1].utf8.count
+      // More than can be shown in any case.
+      if width > 4 * columns { break }
+    }
+    if parts.isEmpty { return nil }
     var line = StyledLine()
-    let parts = families.map { "\(CleanText.string($0.name)) \($0.ended)/\($0.total)" }
     line.add(parts.joined(separator: ", "), .dim)
     return line
   }
 
+  // MARK: - Counts
+
+  /// As much as there is room for: the hint goes first, then what waits, then what runs.
   private var counts: StyledLine {
-    let suspended = model.running.count { model.isSuspended($0.task) }
+    let all = counts(leavingOut: 0)
+    let parts = left.isEmpty ? 1...1 : 1...3
+    if all.width <= columns { return all }
+    let less = parts.lazy.map { counts(leavingOut: $0) }
+    return less.first { $0.width <= columns } ?? counts(leavingOut: parts.upperBound)
+  }
+
+  private func counts(leavingOut parts: Int) -> StyledLine {
+    let suspended = model.suspendedCount
     var line = StyledLine()
     line.add("[\(model.finished)/\(model.total)]", .dim)
     line.add(" \(DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds))")
@@ -81,16 +119,21 @@ struct LiveFrame {
       line.add(", ")
       line.add("\(model.counts.failed) failed", .red)
     }
-    if let pause = model.orders.pausedBy {
+    if model.isStopped {
+      line.add(", ")
+      line.add("suspended by a signal", .yellow)
+    } else if let pause = model.orders.pausedBy {
       line.add(", ")
       line.add("paused by \(CleanText.string(pause.asker.name))", .yellow)
     }
-    line.add(", \(model.running.count - suspended) running")
+    if parts < 3 { line.add(", \(model.running.count - suspended) running") }
     if suspended > 0 {
       line.add(", ")
       line.add("\(suspended) suspended", .yellow)
     }
-    if model.notStarted > 0 { line.add(", \(model.notStarted) waiting") }
+    if parts < 2, model.notStarted > 0 { line.add(", \(model.notStarted) waiting") }
+    if !left.isEmpty { line.add(", \(left)") }
+    if parts < 1, hasKeys { line.add("  (? helps)", .dim) }
     return line
   }
 }

@@ -12,7 +12,7 @@
 ///
 /// What is chosen stays chosen by its task, wherever it stands in the list by then: when that task has ended,
 /// nothing is chosen until a key moves the mark, so that Enter never hits another one than was looked at.
-package struct LiveKeys: Equatable, Sendable {
+package struct LiveKeys: Sendable {
   package enum Purpose: Equatable, Sendable { case follow, cancel, answer }
 
   package enum Mode: Equatable, Sendable {
@@ -29,6 +29,9 @@ package struct LiveKeys: Equatable, Sendable {
   }
 
   package private(set) var mode = Mode.plain
+  /// What was asked for of `cpu`, and is not known to be obeyed or refused: the next key counts on from there. Nil
+  /// before it is on its way.
+  private var asked: [(order: OrderID?, value: Int64)] = []
   /// What is to be said of the last key; empty for nothing.
   private(set) var message = ""
 
@@ -37,8 +40,18 @@ package struct LiveKeys: Equatable, Sendable {
 
   package init() {}
 
-  /// What became of an order, in words.
-  package mutating func tell(_ message: String) { self.message = message }
+  /// What a key asked for is on its way.
+  package mutating func ask(_ request: OrderRequest) {
+    guard request.verb == .parallel, let place = asked.firstIndex(where: { $0.order == nil })
+    else { return }
+    asked[place].order = request.id
+  }
+
+  /// What became of an order, in words; empty for one that was obeyed, of which the run tells.
+  package mutating func tell(_ message: String, of request: OrderRequest?) {
+    self.message = message
+    if let request, !message.isEmpty { asked.removeAll { $0.order == request.id } }
+  }
 
   // MARK: - Keys
 
@@ -132,7 +145,9 @@ package struct LiveKeys: Equatable, Sendable {
   private mutating func change(
     by step: Int64, _ model: DriveModel, _ parallel: Int64?
   ) -> Action? {
-    guard let now = model.orders.capacities[Self.resource]?.value ?? parallel else {
+    asked.removeAll { asked in asked.order.map { model.orders.counts[$0] != nil } ?? false }
+    guard let now = asked.last?.value ?? model.orders.capacities[Self.resource]?.value ?? parallel
+    else {
       message = "how much runs at once is not known; `opflow parallel N` sets it"
       return nil
     }
@@ -140,6 +155,7 @@ package struct LiveKeys: Equatable, Sendable {
       message = "one at once is the least; p starts nothing new"
       return nil
     }
+    asked.append((nil, now + step))
     return .order(.parallel, .none, value: now + step)
   }
 

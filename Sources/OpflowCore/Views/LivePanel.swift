@@ -8,27 +8,31 @@ struct LivePanel {
 
   private static let keyWords = [
     "t tails", "l follow a log", "p pause, continue", "c cancel a task", "a approve, reject",
-    "+ - parallel", "? help",
+    "+ - parallel", "? help", "Esc leaves",
   ]
 
-  private var columns: Int { max(0, frame.size.columns - 1) }
+  private var columns: Int { max(0, frame.size.columns - LiveFrame.spareColumns) }
   private var model: DriveModel { frame.model }
   /// Beside the counts and the message.
-  private var room: Int { max(0, frame.size.rows / 2 - 2) }
+  private var room: Int { max(0, frame.rows - (keys.message.isEmpty ? 1 : 2)) }
 
   var lines: [StyledLine] {
+    var frame = frame
+    frame.hasKeys = keys.mode == .plain
+    let plain = frame.lines
     var lines: [StyledLine]
     switch keys.mode {
-    case .plain: lines = frame.lines
-    case .help: lines = Self.flow(Self.keyWords, columns) + frame.lines.suffix(1)
-    case .tails: lines = withTails + frame.lines.suffix(1)
-    case .following(let task): lines = following(task) + frame.lines.suffix(1)
+    case .plain: lines = plain
+    case .help: lines = Self.flow(Self.keyWords, columns) + plain.suffix(1)
+    case .tails: lines = withTails + plain.suffix(1)
+    case .following(let task): lines = following(task) + plain.suffix(1)
     case .choosing(let purpose, let task):
-      lines = choosing(purpose, task) + frame.lines.suffix(1)
+      // What Enter hits must be seen.
+      lines = choosing(purpose, task) + (frame.rows < 3 ? [] : plain.suffix(1))
     }
     if !keys.message.isEmpty { lines.append(Self.line(keys.message, .yellow)) }
     // Of a terminal with few rows the last lines are the ones that matter.
-    return lines.suffix(max(1, frame.size.rows - 1)).map { $0.cut(to: columns) }
+    return lines.suffix(frame.rows).map { $0.cut(to: columns) }
   }
 
   private static func line(_ text: String, _ style: StyledLine.Style) -> StyledLine {
@@ -44,22 +48,35 @@ struct LivePanel {
     for word in words {
       let longer = text.isEmpty ? word : "\(text) · \(word)"
       if !text.isEmpty, TextWidth.of(longer) > columns {
-        lines.append(line(text, .cyan))
+        lines.append(line(text, .plain))
         text = word
       } else {
         text = longer
       }
     }
-    return lines + [line(text, .cyan)]
+    return lines + [line(text, .plain)]
   }
 
-  /// Each task with the last line that it printed.
+  /// Each task with the last lines that it printed, as many as there is room for.
   private var withTails: [StyledLine] {
     if model.running.isEmpty { return [Self.line("nothing runs", .dim)] }
-    return model.running.prefix(max(1, room / 2)).flatMap { running -> [StyledLine] in
-      let last = LastLines.of(tails[running.task] ?? [], count: 1)
-      return [frame.row(running)] + LineSlices(last).map { Self.printed($0) }
+    let tasks = model.running.prefix(max(1, room / 2))
+    let count = min(Self.mostTailLines, max(1, room / tasks.count - 1))
+    return tasks.indices.flatMap { place -> [StyledLine] in
+      let last = LastLines.of(tails[tasks[place].task] ?? [], count: count)
+      let row = plainFrame.rowLines(tasks[place...place], columns: columns)
+      return row + LineSlices(last).map { Self.printed($0) }
     }
+  }
+
+  /// Of one task among others.
+  private static let mostTailLines = 5
+
+  /// Rows alone: what tasks print stands below them.
+  private var plainFrame: LiveFrame {
+    var frame = frame
+    frame.tails = [:]
+    return frame
   }
 
   private static func printed(_ line: ArraySlice<UInt8>) -> StyledLine {
@@ -69,7 +86,7 @@ struct LivePanel {
   private func following(_ task: TaskID) -> [StyledLine] {
     let isRunning = model.running.contains { $0.task == task }
     let end = isRunning ? "" : ", which has ended"
-    let title = Self.line("log of \(model.name(task))\(end) (Esc leaves)", .cyan)
+    let title = Self.line("log of \(model.name(task))\(end) (Esc leaves)", .plain)
     let last = LastLines.of(tails[task] ?? [], count: max(1, room - 1))
     return [title] + LineSlices(last).map { Self.printed($0) }
   }
@@ -79,12 +96,14 @@ struct LivePanel {
     let place = tasks.firstIndex(of: task)
     let rows = max(1, room - 1)
     let first = max(0, min((place ?? 0) - rows / 2, tasks.count - rows))
-    let shown = tasks.dropFirst(first).prefix(rows).map { candidate -> StyledLine in
+    let shown = tasks.dropFirst(first).prefix(rows)
+    let running = model.running.filter { shown.contains($0.task) }
+    // Beside the mark.
+    let texts = frame.rowLines(running[...], columns: max(0, columns - 2))
+    let marked = zip(running, texts).map { running, text -> StyledLine in
       var line = StyledLine()
-      line.add(candidate == task ? "> " : "  ", .cyan)
-      if let running = model.running.first(where: { $0.task == candidate }) {
-        line.append(frame.row(running))
-      }
+      line.add(running.task == task ? "> " : "  ")
+      line.append(text)
       return line
     }
     let (question, hint) =
@@ -93,6 +112,6 @@ struct LivePanel {
       case .cancel: ("cancel which?", "Enter cancels")
       case .answer: ("answer which?", "Enter approves, r rejects")
       }
-    return shown + [Self.line("\(question) up, down, \(hint), Esc leaves", .cyan)]
+    return marked + [Self.line("\(question) up, down, \(hint), Esc leaves", .plain)]
   }
 }

@@ -1,7 +1,18 @@
 /// The rows of running tasks, in columns that are the same for all: what one row has no room for is
 /// left out in every row.
 struct LiveRows {
-  private typealias Task = DriveModel.RunningTask
+  /// What is known of a task that runs.
+  struct Row {
+    var running: DriveModel.RunningTask
+    var name: String
+    /// What it asks that is a gate.
+    var question: String?
+    /// How long it is taken to last; nil where nobody knows.
+    var expectedMilliseconds: Int64?
+    var isSuspended = false
+    /// The last line that it printed, clean; empty for none.
+    var said = ""
+  }
 
   /// What is told of downloads, from most to least.
   private enum Detail: CaseIterable {
@@ -10,12 +21,15 @@ struct LiveRows {
     var hasBar: Bool { self == .all || self == .withoutBytes }
   }
 
-  private let tasks: [(task: DriveModel.RunningTask, name: String, question: String?)]
+  private let rows: [Row]
+  private let columns: Int
   private let nowMilliseconds: Int64
   private let nameColumns: Int
   private let elapsedColumns: Int
   private var detail = Detail.none
   private var barColumns = 0
+  /// What is told of expected times; 0 where there is no room, or nothing to tell.
+  private var expectedColumns = 0
   /// Of some download it is known how much there is.
   private let hasEnds: Bool
 
@@ -24,24 +38,35 @@ struct LiveRows {
   private static let mostBarColumns = 24
   /// Blanks and brackets around a bar.
   private static let barEdges = 4
+  /// What a task prints is told in no less, its two blanks among them.
+  private static let leastSaidColumns = 12
+  /// A bar says nothing of a shorter time.
+  private static let leastExpectedMilliseconds: Int64 = 1000
 
-  init(
-    _ tasks: [(DriveModel.RunningTask, String, question: String?)], columns: Int,
-    nowMilliseconds now: Int64
-  ) {
-    self.tasks = tasks.map { ($0.0, $0.1, $0.question) }
+  init(_ rows: [Row], columns: Int, nowMilliseconds now: Int64) {
+    self.rows = rows
+    self.columns = columns
     nowMilliseconds = now
-    let elapsed = tasks.map { TextWidth.of(Self.elapsed($0.0, now)) }.max() ?? 0
+    let elapsed = rows.map { TextWidth.of(Self.elapsed($0, now)) }.max() ?? 0
     elapsedColumns = max(Self.leastElapsedColumns, elapsed)
-    let names = tasks.map { TextWidth.of($0.1) }.max() ?? 0
-    let downloads = tasks.compactMap { $0.0.download }
-    // What there is to tell of a download needs more room than a time.
+    let names = rows.map { TextWidth.of($0.name) }.max() ?? 0
+    let downloads = rows.compactMap { $0.running.download }
+    let expected = rows.map { Self.expectation($0, now).width }.max() ?? 0
+    let saysMore = expected > 0 || rows.contains { !$0.said.isEmpty || $0.question != nil }
+    // What there is to tell of a download, or of any task, needs more room than a time.
     let most =
-      downloads.isEmpty ? columns - 2 - elapsedColumns : max(10, min(columns / 4, 50))
+      downloads.isEmpty && !saysMore
+      ? columns - 2 - elapsedColumns : max(10, min(columns / (downloads.isEmpty ? 3 : 4), 50))
     nameColumns = max(0, min(names, max(8, most)))
     hasEnds = downloads.contains { $0.totalBytes != nil }
-    if downloads.isEmpty { return }
     let room = columns - nameColumns - 2 - elapsedColumns
+    if downloads.isEmpty {
+      if expected == 0 || room < expected + 2 { return }
+      expectedColumns = expected
+      let bar = min(Self.mostBarColumns, max(Self.leastBarColumns, columns / 8))
+      if room >= bar + Self.barEdges + expected + 2 + Self.leastSaidColumns { barColumns = bar }
+      return
+    }
     for detail in Detail.allCases where hasEnds || !detail.hasBar {
       let widest = downloads.map { text($0, detail).width }.max() ?? 0
       let least = detail.hasBar ? Self.leastBarColumns + Self.barEdges : 0
@@ -50,27 +75,82 @@ struct LiveRows {
       if detail.hasBar { barColumns = min(Self.mostBarColumns, room - widest - Self.barEdges) }
       break
     }
+    if expected + 2 + (barColumns > 0 ? barColumns + Self.barEdges : 0) <= room {
+      expectedColumns = expected
+    }
   }
 
   var lines: [StyledLine] {
-    tasks.map { task, name, question in
+    rows.map { row in
       var line = StyledLine()
       line.add(
-        TextWidth.padded(TextWidth.cutMiddle(name, to: nameColumns), to: nameColumns))
-      let elapsed = Self.elapsed(task, nowMilliseconds)
+        TextWidth.padded(TextWidth.cutMiddle(row.name, to: nameColumns), to: nameColumns))
+      let elapsed = Self.elapsed(row, nowMilliseconds)
       line.add("  " + TextWidth.rightAligned(elapsed, to: elapsedColumns), .dim)
-      if let question { line.add("  asks: \(question)", .yellow) }
-      if let download = task.download {
+      if row.isSuspended { line.add("  suspended", .yellow) }
+      if let question = row.question { line.add("  asks: \(question)", .yellow) }
+      if let download = row.running.download {
         if barColumns > 0 { addBar(download, to: &line) }
         line.append(text(download, detail))
+      } else if !row.isSuspended, row.question == nil {
+        addExpectation(row, to: &line)
+      }
+      if !row.said.isEmpty, row.running.download == nil,
+        columns - line.width >= Self.leastSaidColumns
+      {
+        line.add("  " + row.said, .dim)
       }
       return line
     }
   }
 
-  private static func elapsed(_ task: DriveModel.RunningTask, _ now: Int64) -> String {
-    DurationText.text(milliseconds: now - task.startedMilliseconds)
+  private static func elapsed(_ row: Row, _ now: Int64) -> String {
+    DurationText.text(milliseconds: now - row.running.startedMilliseconds)
   }
+
+  // MARK: - Expected times
+
+  /// `of 30s`, or `12s over` of what takes longer than that.
+  private static func expectation(_ row: Row, _ now: Int64) -> StyledLine {
+    var line = StyledLine()
+    let elapsed = now - row.running.startedMilliseconds
+    guard let expected = row.expectedMilliseconds,
+      max(expected, elapsed) >= leastExpectedMilliseconds, row.running.download == nil
+    else { return line }
+    if isOver(elapsed, expected) {
+      line.add("\(DurationText.text(wholeSeconds: (elapsed - expected) / 1000)) over", .yellow)
+    } else {
+      line.add("of \(DurationText.text(wholeSeconds: (expected + 999) / 1000))", .dim)
+    }
+    return line
+  }
+
+  /// By more than times vary from run to run.
+  private static func isOver(_ elapsed: Int64, _ expected: Int64) -> Bool {
+    elapsed - expected >= max(1000, expected / 10)
+  }
+
+  /// Blanks where nothing is expected, so that what follows keeps its columns.
+  private func addExpectation(_ row: Row, to line: inout StyledLine) {
+    let text = Self.expectation(row, nowMilliseconds)
+    if text.width == 0, row.said.isEmpty { return }
+    if barColumns > 0 {
+      let elapsed = nowMilliseconds - row.running.startedMilliseconds
+      let expected = row.expectedMilliseconds ?? 0
+      if text.width == 0 {
+        line.add(TextWidth.padded("", to: barColumns + Self.barEdges))
+      } else {
+        let done = max(0, min(elapsed, expected)) * Int64(barColumns) / max(1, expected)
+        addBar(Int(done), Self.isOver(elapsed, expected) ? .yellow : .cyan, to: &line)
+      }
+    }
+    if expectedColumns == 0 { return }
+    line.add("  ")
+    line.append(text)
+    if !row.said.isEmpty { line.add(TextWidth.padded("", to: expectedColumns - text.width)) }
+  }
+
+  // MARK: - Downloads
 
   /// Blanks where the end is unknown, so that what follows keeps its columns.
   private func addBar(_ download: DownloadProgress, to line: inout StyledLine) {
@@ -78,9 +158,13 @@ struct LiveRows {
       line.add(String(repeating: " ", count: barColumns + Self.barEdges))
       return
     }
+    addBar(done, .cyan, to: &line)
+  }
+
+  private func addBar(_ done: Int, _ style: StyledLine.Style, to line: inout StyledLine) {
     let tip = done > 0 && done < barColumns ? 1 : 0
     line.add("  [")
-    line.add(String(repeating: "=", count: done - tip) + (tip > 0 ? ">" : ""), .cyan)
+    line.add(String(repeating: "=", count: done - tip) + (tip > 0 ? ">" : ""), style)
     line.add(String(repeating: " ", count: barColumns - done) + "]")
   }
 

@@ -4,7 +4,8 @@
 /// its width, whether the terminal wraps the lines anew then or not (and whenever it tells of that), so
 /// what is erased from there on (ECMA-48, ED) is the frame alone, however many rows it takes by now.
 ///
-/// All that is written at once belongs together: where the last frame stands, its lines are
+/// All that is written at once belongs together, and terminals that can show it at once (DEC mode 2026;
+/// others leave that alone): where the last frame stands, its lines are
 /// overwritten in place, and only what is longer than the new ones is erased (EL, ED). The cursor is out
 /// of sight (DECTCEM) just while it moves, and lines do not wrap (DECAWM) just while a frame is drawn: a
 /// window may be narrower by now than its size that was told last.
@@ -12,8 +13,9 @@ struct LiveScreen {
   var size: TerminalSize {
     didSet { if size != oldValue { isMoved = true } }
   }
-  /// How many lines stand there.
-  private var shownLines = 0
+  /// What stands there.
+  private var shown: [StyledLine] = []
+  private var shownLines: Int { shown.count }
   /// The lines of the last frame may not be where they were drawn.
   private var isMoved = false
 
@@ -22,22 +24,27 @@ struct LiveScreen {
   /// - Parameters:
   ///   - lasting: whole lines.
   ///   - frame: of no lines for none.
+  ///   - signal: what moves no cursor and shows nothing.
   mutating func write(
-    lasting: [UInt8], frame: [StyledLine], palette: Palette, into text: inout TextBuffer
+    lasting: [UInt8], frame: [StyledLine], signal: String = "", palette: Palette,
+    into text: inout TextBuffer
   ) {
+    text.add(signal)
     if shownLines == 0, frame.isEmpty {
       text.add(lasting)
       return
     }
-    text.add("\u{1b}[?25l")
+    // It stands there already.
+    if lasting.isEmpty, !isMoved, frame == shown { return }
+    text.add("\u{1b}[?2026h\u{1b}[?25l")
     // A key that was pressed may have moved the cursor.
     if shownLines > 0 { text.add("\r") }
     let isErased = !lasting.isEmpty || frame.isEmpty || isMoved
     if isErased { text.add(Self.eraseBelow) }
     text.add(lasting)
     if !frame.isEmpty { draw(frame, palette, isErased: isErased, into: &text) }
-    text.add("\u{1b}[?25h")
-    shownLines = frame.count
+    text.add("\u{1b}[?25h\u{1b}[?2026l")
+    shown = frame
     isMoved = false
   }
 
@@ -60,5 +67,5 @@ struct LiveScreen {
   }
 
   /// Somebody else has written to the terminal: what stands there is no longer known.
-  mutating func forget() { shownLines = 0 }
+  mutating func forget() { shown = [] }
 }

@@ -1,9 +1,21 @@
 /// The live part of a view of progress: when a frame is due, and what is written then.
 struct LiveView {
   static let frameMilliseconds: Int64 = 100
+  /// What the rest takes is looked at again after so long.
+  private static let forecastMilliseconds: Int64 = 1000
+  /// Of a task that has run for so long it is shown what it printed last.
+  private static let saysMilliseconds: Int64 = 500
+  /// In that may stand a line, as it is known to be one.
+  private static let lineBytes = 1024
+  private static let tailBytes = 4096
+  private static let pageBytes = 16_384
 
   private var screen: LiveScreen
   private let palette: Palette
+  private let signals: TerminalSignals
+  private let durations: TaskDurations
+  private let capacities: [UInt64]
+  private let maxFailures: Int
   /// False while nothing may be drawn, since the terminal is another's.
   private var isVisible = true
   /// When the last frame was drawn, or the drive began: a run that is over at once shows none.
@@ -11,19 +23,35 @@ struct LiveView {
   private var nowMilliseconds: Int64 = 0
   private var isDrawn = false
   private var isDue = false
+  /// While somebody has the keyboard.
+  private(set) var keys: LiveKeys?
+  private var tails: [TaskID: [UInt8]] = [:]
+  /// Made for the first frame, and anew where orders changed what is to be done.
+  private var rest: RestForecast?
+  private var isStale = false
+  private var left = ""
+  private var forecastAt: Int64?
+  /// What the terminal was told of the progress.
+  private var told = ""
 
-  init(size: TerminalSize, palette: Palette) {
-    screen = LiveScreen(size: size)
-    self.palette = palette
+  init(options: ProgressOptions, heading: ProgressHeading) {
+    screen = LiveScreen(size: options.size)
+    palette = Palette(isOn: options.color)
+    signals = options.signals
+    durations = heading.durations
+    capacities = heading.capacities
+    maxFailures = heading.maxFailures
   }
 
   var size: TerminalSize {
     get { screen.size }
     set {
+      // The next frame shows it: a window that is dragged changes its size more often than frames are drawn.
       screen.size = newValue
-      isDue = isDrawn
     }
   }
+
+  // MARK: - Time
 
   mutating func begin(atMilliseconds now: Int64) {
     lastMilliseconds = now
@@ -32,8 +60,13 @@ struct LiveView {
 
   mutating func pass(toMilliseconds now: Int64) {
     nowMilliseconds = now
-    // A clock that was set back must not stop the view.
-    if now < lastMilliseconds || now - lastMilliseconds >= Self.frameMilliseconds { isDue = true }
+    if !isResting { isDue = true }
+  }
+
+  /// The last frame is younger than a frame lasts. A clock that was set back must not stop the view.
+  private var isResting: Bool {
+    nowMilliseconds >= lastMilliseconds
+      && nowMilliseconds - lastMilliseconds < Self.frameMilliseconds
   }
 
   /// Whether the terminal shows what this program writes there, and not a shell's prompt.
@@ -44,32 +77,56 @@ struct LiveView {
 
   mutating func forget() {
     screen.forget()
+    told = ""
     isDue = isDrawn
   }
 
   /// A key was pressed, which is to be seen at once.
-  mutating func hurry() { isDue = isVisible }
+  private mutating func hurry() { isDue = isVisible }
 
   /// Whether `take` draws although nothing new stays.
   var hasFrame: Bool { isDue }
 
+  /// Whether lines that stay are to wait for the next frame, which is drawn below them.
+  var holdsLines: Bool { isDrawn && !isDue && isResting }
+
+  // MARK: - What happens
+
+  /// A task went from one state to another.
+  mutating func move(_ transition: Transition, from old: TaskState, _ model: DriveModel) {
+    guard !transition.task.isNone, rest != nil else { return }
+    let new = model.state(transition.task)
+    if old == new { return }
+    let wall = new == .succeeded ? transition.outcome.usage.wallMicroseconds : 0
+    rest?.move(transition.task, from: old, to: new, wallMicroseconds: wall)
+  }
+
+  /// An order may have done anything to many tasks.
+  mutating func order() {
+    isStale = true
+  }
+
+  // MARK: - Frames
+
   /// The bytes of one write: text that stays, and below it the frame where one is due.
-  ///
-  /// - Parameters:
-  ///   - keys: nil while nobody has the keyboard.
-  ///   - tails: the last that tasks printed, for those.
-  mutating func take(
-    lasting: [UInt8], _ model: DriveModel, keys: LiveKeys? = nil, tails: [TaskID: [UInt8]] = [:]
-  ) -> [UInt8] {
+  mutating func take(lasting: [UInt8], _ model: DriveModel) -> [UInt8] {
     if lasting.isEmpty, !isDue { return [] }
     var frame: [StyledLine] = []
     if isVisible, isDue || isDrawn {
-      let plain = LiveFrame(model: model, size: screen.size, nowMilliseconds: nowMilliseconds)
+      forecast(model)
+      var plain = LiveFrame(model: model, size: screen.size, nowMilliseconds: nowMilliseconds)
+      let rest = rest
+      plain.expected = { rest?.expectedMicroseconds($0).map { $0 / 1000 } }
+      plain.left = left
+      plain.tails = tails
       frame = keys.map { LivePanel(keys: $0, frame: plain, tails: tails).lines } ?? plain.lines
       lastMilliseconds = nowMilliseconds
     }
     var text = TextBuffer()
-    screen.write(lasting: lasting, frame: frame, palette: palette, into: &text)
+    let state = frame.isEmpty ? told : signals.progress(model)
+    let signal = state == told ? "" : state
+    told = state
+    screen.write(lasting: lasting, frame: frame, signal: signal, palette: palette, into: &text)
     isDrawn = !frame.isEmpty
     isDue = false
     return text.take()
@@ -78,9 +135,111 @@ struct LiveView {
   /// Takes the frame away; text that stays is all there is from here on, until the next frame.
   mutating func erase(lasting: [UInt8]) -> [UInt8] {
     var text = TextBuffer()
-    screen.write(lasting: lasting, frame: [], palette: palette, into: &text)
+    let signal = told.isEmpty ? "" : signals.noProgress
+    told = ""
+    screen.write(lasting: lasting, frame: [], signal: signal, palette: palette, into: &text)
     isDrawn = false
     isDue = false
     return text.take()
   }
+
+  // MARK: - What is to come
+
+  /// Looks at what the rest takes, where that is to be known by now.
+  private mutating func forecast(_ model: DriveModel) {
+    guard durations.areKnown, capacities.count == model.plan.resources.count else { return }
+    if let last = forecastAt, nowMilliseconds >= last,
+      nowMilliseconds - last < Self.forecastMilliseconds
+    {
+      return
+    }
+    forecastAt = nowMilliseconds
+    if rest == nil || isStale {
+      rest = RestForecast(plan: model.plan, durations: durations, capacities: capacities) {
+        model.isOpen($0) ? model.state($0) : nil
+      }
+      isStale = false
+    }
+    left = isWaiting(model) ? "" : range(model).map { TimeLeft.text(milliseconds: $0) } ?? ""
+  }
+
+  /// Not all that is left is going to be done, or nobody knows when.
+  private func isWaiting(_ model: DriveModel) -> Bool {
+    let orders = model.orders
+    return model.isStopped || orders.pausedBy != nil || orders.stoppedBy != nil
+      || orders.stopSignal != nil
+      || maxFailures > 0 && model.counts.failed >= maxFailures
+      || !model.running.isEmpty && model.running.allSatisfy { isHeld($0.task, model) }
+  }
+
+  private func isHeld(_ task: TaskID, _ model: DriveModel) -> Bool {
+    model.isSuspended(task) || model.plan.kind(task) == .approve
+  }
+
+  private mutating func range(_ model: DriveModel) -> ClosedRange<Int64>? {
+    let running = model.running.filter { !isHeld($0.task, model) }.map {
+      RestForecast.Running(
+        task: $0.task, elapsedMilliseconds: max(0, nowMilliseconds - $0.startedMilliseconds))
+    }
+    return rest?.range(running) { resource in
+      let name = model.plan.string(model.plan.resources[resource].name)
+      return model.orders.capacities[name].map { UInt64(clamping: $0.value) }
+    }
+  }
+
+  // MARK: - Keys
+
+  /// Without, no key is in force.
+  mutating func setKeys(_ isOn: Bool) {
+    if isOn == (keys != nil) { return }
+    keys = isOn ? LiveKeys() : nil
+    tails = [:]
+    hurry()
+  }
+
+  mutating func type(_ typed: [UInt8], _ model: DriveModel, parallel: Int64?) -> [LiveKeys.Action] {
+    guard var keys else { return [] }
+    defer {
+      self.keys = keys
+      hurry()
+    }
+    let mode = keys.mode
+    let actions = keys.type(typed, model, parallel: parallel)
+    if keys.mode != mode { tails = [:] }
+    return actions
+  }
+
+  mutating func ask(_ request: OrderRequest) { keys?.ask(request) }
+
+  mutating func tell(_ message: String, of request: OrderRequest?) {
+    keys?.tell(message, of: request)
+    hurry()
+  }
+
+  // MARK: - What tasks print
+
+  /// The tasks of which the end of what they print is shown by now, and how many bytes of that of each.
+  func wantedTails(_ model: DriveModel, atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int)
+  {
+    let running = model.running.prefix(min(LiveFrame.mostTasks, size.rows / 2))
+    switch keys?.mode {
+    case .following(let task): return ([task], Self.pageBytes)
+    case .tails: return (running.map(\.task), Self.tailBytes)
+    case nil, .plain, .choosing:
+      if size.columns < Self.leastColumns { return ([], 0) }
+      let tasks = running.filter {
+        let flags = model.plan.flags($0.task)
+        return model.plan.kind($0.task) != .approve && $0.download == nil
+          && !flags.contains(.interactive) && now - $0.startedMilliseconds >= Self.saysMilliseconds
+      }
+      return (tasks.map(\.task), Self.lineBytes)
+    case .help: return ([], 0)
+    }
+  }
+
+  /// In a narrower window there is no room for it.
+  private static let leastColumns = 32
+
+  /// - Parameter tails: by task, its end cut anywhere.
+  mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
 }

@@ -29,9 +29,6 @@ package struct ProgressView {
   private var logLines = TaskOutputs()
   private var renderer: any ProgressRenderer
   private var live: LiveView?
-  /// While somebody has the keyboard.
-  private var keys: LiveKeys?
-  private var tails: [TaskID: [UInt8]] = [:]
   /// The live view is over.
   private var hasEnded = false
   private let json: Bool
@@ -74,7 +71,7 @@ package struct ProgressView {
       renderer = QuietProgress(palette: palette, heading: heading)
     case .live:
       renderer = LiveProgress(palette: palette, heading: heading)
-      live = LiveView(size: options.size, palette: palette)
+      live = LiveView(options: options, heading: heading)
     }
   }
 
@@ -143,7 +140,13 @@ package struct ProgressView {
   package mutating func transition(_ transition: Transition, atMilliseconds now: Int64) {
     nowMilliseconds = now
     let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
-    model.apply(transition, atMilliseconds: now)
+    if live == nil || transition.task.isNone {
+      model.apply(transition, atMilliseconds: now)
+    } else {
+      let old = model.state(transition.task)
+      model.apply(transition, atMilliseconds: now)
+      live?.move(transition, from: old, model)
+    }
     // Nothing has happened to it that a person would see.
     if transition.isAhead || comesBack { return }
     if json {
@@ -190,6 +193,7 @@ package struct ProgressView {
   package mutating func order(_ order: OrderEntry, atMilliseconds now: Int64) {
     nowMilliseconds = now
     model.apply(order, atMilliseconds: now)
+    live?.order()
     if order.verb == .retry { failures.remove(order.tasks) }
     if json {
       ProgressJSON.order(order, plan: model.plan, atMilliseconds: now, into: &text)
@@ -370,54 +374,44 @@ package struct ProgressView {
   // MARK: Keys
 
   /// Whether somebody has the keyboard. Without, no key is in force.
-  package mutating func setKeys(_ isOn: Bool) {
-    if isOn == (keys != nil) { return }
-    keys = isOn ? LiveKeys() : nil
-    tails = [:]
-    live?.hurry()
-  }
+  package mutating func setKeys(_ isOn: Bool) { live?.setKeys(isOn) }
 
   /// What was typed, as it was read at once.
   package mutating func type(_ typed: [UInt8]) -> [LiveKeys.Action] {
-    guard var keys else { return [] }
-    defer {
-      self.keys = keys
-      tails = [:]
-      live?.hurry()
-    }
-    return keys.type(typed, model, parallel: heading.parallel)
+    let parallel = heading.parallel
+    return live?.type(typed, model, parallel: parallel) ?? []
   }
+
+  /// What a key asked for is on its way.
+  package mutating func ask(_ request: OrderRequest) { live?.ask(request) }
 
   /// What became of a key, in words.
-  package mutating func tellKey(_ message: String) {
-    keys?.tell(message)
-    live?.hurry()
+  package mutating func tellKey(_ message: String, of request: OrderRequest? = nil) {
+    live?.tell(message, of: request)
   }
 
-  /// Of which tasks the last that they printed is shown by now.
-  package var wantedTails: [TaskID] {
-    switch keys?.mode {
-    case nil, .plain, .help, .choosing: []
-    case .tails: model.running.prefix(live?.size.rows ?? 0).map(\.task)
-    case .following(let task): [task]
-    }
+  /// Of which tasks the last that they printed is shown by now, and how many bytes of it.
+  package func wantedTails(atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int) {
+    live?.wantedTails(model, atMilliseconds: now) ?? ([], 0)
   }
 
   /// - Parameter tails: by task, its end cut anywhere.
-  package mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
+  package mutating func setTails(_ tails: [TaskID: [UInt8]]) { live?.setTails(tails) }
 
   // MARK: Bytes
 
   package var hasStandardError: Bool {
-    !logText.isEmpty || !errors.isEmpty || live?.hasFrame ?? false
+    if !hasEnded, live?.holdsLines ?? false { return false }
+    return !logText.isEmpty || !errors.isEmpty || live?.hasFrame ?? false
   }
   package var hasStandardOutput: Bool { !objects.isEmpty }
 
   /// What is to be written to standard error next. There may be more.
   package mutating func takeStandardError() -> [UInt8] {
     if live == nil || hasEnded { return takeErasure() }
-    let lasting = takeErrors()
-    return live?.take(lasting: lasting, model, keys: keys, tails: tails) ?? []
+    let isHeld = live?.holdsLines ?? false
+    let lasting = isHeld ? [] : takeErrors()
+    return live?.take(lasting: lasting, model) ?? []
   }
 
   /// What is to be written to standard output next. There may be more.

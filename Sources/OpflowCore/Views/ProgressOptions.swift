@@ -24,6 +24,8 @@ package struct ProgressOptions: Sendable, Equatable {
   package var verbose = false
   /// What tasks print may be commands for the CI server.
   package var passesCommands = true
+  /// What the terminal understands beside text.
+  package var signals = TerminalSignals()
   /// Of the terminal.
   package var size = TerminalSize(columns: 80, rows: 24)
 
@@ -44,6 +46,13 @@ package struct ProgressHeading: Sendable {
   package var logsCommand: String
   /// The capacity of `cpu` as the drive begins; nil where that is not known.
   package var parallel: Int64?
+  /// How much there is of each resource as the drive begins, and after how many failures nothing more starts; 0
+  /// for never. With how long tasks are taken to last, that tells how long the drive takes.
+  package var capacities: [UInt64] = []
+  package var maxFailures = 0
+  package var durations = TaskDurations.unknown
+  /// Makes a clean text lead to the log of a task, where the terminal can do that.
+  package var link: @Sendable (_ text: String, TaskID) -> String = { text, _ in text }
   /// Where a task stands, for annotations: a path as the CI server knows it, and a line.
   package var place: @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
   package var orderCommand: OrderLineText = OrderVerb.plainCommand
@@ -58,5 +67,11 @@ package struct ProgressHeading: Sendable {
     self.resumeCommand = resumeCommand
     self.logsCommand = logsCommand
     self.logPath = logPath
+  }
+
+  /// `log: PATH`
+  func writeLog(_ task: TaskID, into text: inout TextBuffer) {
+    text.add("log: ")
+    text.addSentence(link(CleanText.string(logPath(task)), task))
   }
 }

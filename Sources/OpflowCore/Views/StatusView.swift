@@ -71,7 +71,9 @@ package struct StatusView {
     text.addCleaned(status.name)
     text.add("): \(palette.painted(status.state.rawValue)) ")
     text.add("\(isRunning ? "for" : "after") \(elapsed)")
-    if isRunning, let stop = status.history.orders.stoppedBy {
+    if isRunning, status.history.isSuspended {
+      text.add(", \(palette.painted("suspended")) by a signal")
+    } else if isRunning, let stop = status.history.orders.stoppedBy {
       text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.asker.name))")
     } else if isRunning, let signal = status.history.orders.stopSignal {
       text.add(", \(palette.painted("stopping")) by \(SignalName.spelled(signal))")

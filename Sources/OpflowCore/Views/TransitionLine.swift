@@ -61,6 +61,19 @@ struct TransitionLine {
     text.endLine()
   }
 
+  /// `[ 3/12] run paused by opflow pause (pid 123)` of a run in which nothing starts, or that stands still.
+  func writeHold(_ model: DriveModel, into text: inout TextBuffer) {
+    let why =
+      model.isStopped
+      ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.asker.text)" }
+    guard let why else { return }
+    text.add(palette.dim(Self.counter(model)))
+    text.add(" ")
+    text.add(palette.yellow("run "))
+    text.addCleaned(why)
+    text.endLine()
+  }
+
   /// `[ 3/12]`: tasks that have their end, of all.
   static func counter(_ model: DriveModel) -> String {
     let total = "\(model.total)"

@@ -1,0 +1,42 @@
+/// How long the rest takes, as far as anybody can tell: `3 to 5 min left`.
+enum TimeLeft {
+  /// In the unit that fits the longer time, rounded outwards.
+  static func text(milliseconds range: ClosedRange<Int64>) -> String {
+    let unit = units.last { $0.from <= range.upperBound } ?? units[0]
+    let low = range.lowerBound / unit.step
+    let high = max(1, (range.upperBound + unit.step - 1) / unit.step)
+    let end = "\(unit.text(high)) \(unit.name) left"
+    if low == 0 { return "under \(end)" }
+    return low == high ? "about \(end)" : "\(unit.text(low)) to \(end)"
+  }
+
+  /// All in milliseconds.
+  private struct Unit {
+    let name: String
+    let length: Int64
+    /// What times are rounded to: the length, a part or a multiple of it.
+    let step: Int64
+    /// For ranges that end there or later.
+    let from: Int64
+
+    /// Of so many steps: `40`, `1.5`.
+    func text(_ steps: Int64) -> String {
+      let time = steps * step
+      return "\(time / length)" + (time % length == 0 ? "" : ".5")
+    }
+  }
+
+  private static let second: Int64 = 1000
+  private static let minute = 60 * second
+  private static let hour = 60 * minute
+  private static let day = 24 * hour
+
+  private static let units = [
+    Unit(name: "s", length: second, step: second, from: 0),
+    Unit(name: "s", length: second, step: 5 * second, from: 20 * second),
+    Unit(name: "min", length: minute, step: minute, from: 90 * second),
+    Unit(name: "h", length: hour, step: hour / 2, from: 90 * minute),
+    Unit(name: "h", length: hour, step: hour, from: 10 * hour),
+    Unit(name: "days", length: day, step: day / 2, from: 2 * day),
+  ]
+}
