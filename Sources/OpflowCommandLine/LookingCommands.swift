@@ -150,6 +150,9 @@ extension CommandRow {
           junit is the XML of test results that Jenkins, GitLab and others read: a suite for each file
           that the manifest includes and for each family, and a test for each task.
 
+          trace is JSON for ui.perfetto.dev and chrome://tracing: when each try of a task ran on which
+          worker, how many tasks ran and what they held of each resource, and the critical path.
+
           It is made from the run's journal, also while the run goes on, and also of one that died.
 
           \(HelpPhrases.run)
@@ -157,6 +160,7 @@ extension CommandRow {
         examples: """
             opflow report junit -o tests.xml  of the newest run
             opflow report junit ci.yaml       of the newest run of ci.yaml, on standard output
+            opflow report trace -o run.json   to look at in ui.perfetto.dev
           """)
     }
   }

@@ -7,13 +7,15 @@ import OpflowSystem
 enum ReportCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
+    try check(arguments)
     let folder = try RunLookup.run(arguments.run, arguments.view)
     let run = try RunLookup.reading { () throws(RunFolderError) in
-      try ReadRun(folder, keepingDetails: true)
+      try ReadRun(folder, keepingDetails: true, keepingAttempts: arguments.report == .trace)
     }
     for warning in run.warnings { console.warn(warning) }
     switch arguments.report {
     case .junit: try write(junit(run, arguments.view), to: arguments.outputFile)
+    case .trace: try write(trace(run), to: arguments.outputFile)
     }
     return ExitCode.success.rawValue
   }
@@ -27,6 +29,22 @@ enum ReportCommand {
       folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
     }
     return { report.nextPiece() }
+  }
+
+  static func trace(_ run: ReadRun) -> Pieces {
+    var report = TraceReport(run.status)
+    return { report.nextPiece() }
+  }
+
+  /// A name that says what the file is not would mislead who opens it.
+  private static func check(_ arguments: Invocation) throws(CommandError) {
+    guard arguments.report == .trace, let file = arguments.outputFile, file.hasSuffix(".gz") else {
+      return
+    }
+    throw CommandError(
+      .usage,
+      "\(CleanText.string(file)): opflow does not compress; use `opflow report trace | gzip > FILE`"
+    )
   }
 
   /// Writes a report to a file, or to standard output.

@@ -57,4 +57,26 @@ import Testing
     try place.opflow("run", "--junit", ".", status: 74)
     #expect(place.entries().filter { $0.contains(".new") } == [])
   }
+
+  @Test func `a trace has each try of a real run`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        one: { run: "true" }
+        two: { needs: [one], run: "exit 3", retry: { max: 1, delay: 1ms } }
+      """)
+    try place.opflow("run", status: 1)
+    try place.opflow("report", "trace", "-o", "run.json")
+    let trace = try JSONSerialization.jsonObject(with: Data(place.text("run.json").utf8))
+    let events = (trace as? [String: Any])?["traceEvents"] as? [[String: Any]] ?? []
+    let slices = events.filter { $0["ph"] as? String == "X" }
+    #expect(
+      slices.map { "\($0["name"] ?? "") \($0["cat"] ?? "")" } == [
+        "one succeeded", "two retried", "two failed",
+      ])
+    #expect(events.filter { $0["ph"] as? String == "s" }.count == 1)
+    let refused = try place.opflow("report", "trace", "-o", "run.json.gz", status: 2)
+    #expect(refused.errors.contains("opflow report trace | gzip > FILE"))
+    #expect(!place.exists("run.json.gz"))
+  }
 }

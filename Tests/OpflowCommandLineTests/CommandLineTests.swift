@@ -315,10 +315,12 @@ import Testing
     expected.run = "2026"
     expected.outputFile = "x.xml"
     #expect(try parse("report -o x.xml junit 2026") == expected)
-    #expect(throws: UsageError("`juni` is none of junit; did you mean junit?", command: .report)) {
-      try parse("report juni")
+    #expect(
+      throws: UsageError("`juni` is none of junit, trace; did you mean junit?", command: .report)
+    ) { try parse("report juni") }
+    #expect(throws: UsageError("one of junit, trace is missing", command: .report)) {
+      try parse("report")
     }
-    #expect(throws: UsageError("one of junit is missing", command: .report)) { try parse("report") }
     #expect(
       throws: UsageError(
         "--junit is for a run, and --dry-run does not run anything", command: .run)

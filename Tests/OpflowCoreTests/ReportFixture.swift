@@ -6,6 +6,8 @@ struct ReportFixture {
   private var encoder = JournalEncoder()
   private var now: Int64 = 1_767_323_045_000
   var logs: [String: [UInt8]] = [:]
+  /// Between two lines.
+  var stepMilliseconds: Int64 = 1000
 
   init(_ plan: Plan) {
     self.plan = plan
@@ -21,13 +23,13 @@ struct ReportFixture {
     if transition.why == nil { transition.outcome = Outcome(status: status, reason: reason) }
     transition.outcome.usage.wallMicroseconds = wall
     change(&transition)
-    now += 1000
+    now += stepMilliseconds
     encoder.append(transition, at: now, plan: plan)
   }
 
   /// A line of the run, or of a worker.
   mutating func tell(_ entry: JournalEntry) {
-    now += 1000
+    now += stepMilliseconds
     encoder.append(entry, at: now, plan: plan)
   }
 

@@ -41,6 +41,8 @@ struct JSONWriter {
   }
 
   mutating func number(_ value: some FixedWidthInteger) { literal("\(value)") }
+  /// A number as its text, such as `0.5`.
+  mutating func decimal(_ text: String) { literal(text) }
   mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
   mutating func null() { literal("null") }
 
@@ -50,6 +52,12 @@ struct JSONWriter {
 
   mutating func optional(_ text: String?) {
     if let text { string(text) } else { null() }
+  }
+
+  /// The bytes so far, which are then no longer in it.
+  mutating func take() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
   }
 
   mutating func endLine() {

@@ -43,7 +43,7 @@ struct RunQueue {
   }
 
   /// What a task takes, cut to what there is of `cpu` and `memory`.
-  private static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
+  static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
     let plan = status.plan
     return plan.demandList(plan.demand[task.index]).map { item in
       var item = item

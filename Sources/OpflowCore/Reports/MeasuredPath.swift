@@ -1,0 +1,14 @@
+/// The critical path of what ran, by how long it took.
+enum MeasuredPath {
+  /// In the order in which they ran; empty where nothing ran that took any time.
+  static func tasks(_ status: RunStatus) -> [TaskID] {
+    let (plan, history) = (status.plan, status.history)
+    let ran = plan.tasks.lazy.map { TaskID($0) }.filter {
+      status.included.contains($0) && history[$0].attempts > 0
+    }
+    var measured = [Int64](repeating: -1, count: plan.taskCount)
+    for task in ran { measured[task.index] = max(1, history[task].wallMicroseconds) }
+    let durations = TaskDurations(measured: measured, plan: plan)
+    return CriticalPath(plan: plan, starts: Array(ran), durations: durations).tasks
+  }
+}
