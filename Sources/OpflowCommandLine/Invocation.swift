@@ -92,7 +92,7 @@ package enum JournalAction: String, CaseIterable, Sendable {
 
 /// What `report` makes of a run.
 package enum ReportKind: String, CaseIterable, Sendable {
-  case junit, trace
+  case junit, trace, html
 }
 
 /// `--ci-commands`

@@ -153,6 +153,9 @@ extension CommandRow {
           trace is JSON for ui.perfetto.dev and chrome://tracing: when each try of a task ran on which
           worker, how many tasks ran and what they held of each resource, and the critical path.
 
+          html is one page to look at, which needs no network: the result and why, failures with the end
+          of their output, what took longest, what was tried again, and all tasks in a table.
+
           It is made from the run's journal, also while the run goes on, and also of one that died.
 
           \(HelpPhrases.run)
@@ -161,6 +164,7 @@ extension CommandRow {
             opflow report junit -o tests.xml  of the newest run
             opflow report junit ci.yaml       of the newest run of ci.yaml, on standard output
             opflow report trace -o run.json   to look at in ui.perfetto.dev
+            opflow report html -o run.html    to look at in a browser
           """)
     }
   }

@@ -10,12 +10,13 @@ enum ReportCommand {
     try check(arguments)
     let folder = try RunLookup.run(arguments.run, arguments.view)
     let run = try RunLookup.reading { () throws(RunFolderError) in
-      try ReadRun(folder, keepingDetails: true, keepingAttempts: arguments.report == .trace)
+      try ReadRun(folder, keepingDetails: true, keepingAttempts: arguments.report != .junit)
     }
     for warning in run.warnings { console.warn(warning) }
     switch arguments.report {
     case .junit: try write(junit(run, arguments.view), to: arguments.outputFile)
     case .trace: try write(trace(run), to: arguments.outputFile)
+    case .html: try write(page(run, arguments.view), to: arguments.outputFile)
     }
     return ExitCode.success.rawValue
   }
@@ -33,6 +34,15 @@ enum ReportCommand {
 
   static func trace(_ run: ReadRun) -> Pieces {
     var report = TraceReport(run.status)
+    return { report.nextPiece() }
+  }
+
+  static func page(_ run: ReadRun, _ view: ViewArguments) -> Pieces {
+    let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
+    let resume = CommandText.about(folder, "resume", [folder.id.description], view)
+    var report = PageReport(run.status, resumeCommand: resume) {
+      folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
+    }
     return { report.nextPiece() }
   }
 

@@ -79,4 +79,20 @@ import Testing
     #expect(refused.errors.contains("opflow report trace | gzip > FILE"))
     #expect(!place.exists("run.json.gz"))
   }
+
+  @Test func `a page has the end of a failure's output`() throws {
+    let place = try Workplace(
+      """
+      name: demo
+      tasks:
+        one: { run: "echo '</pre><script>x</script>'; exit 3" }
+        two: { needs: [one], run: "true" }
+      """)
+    try place.opflow("run", status: 1)
+    try place.opflow("report", "html", "-o", "run.html")
+    let page = try place.text("run.html")
+    #expect(page.hasPrefix("<!doctype html>") && page.hasSuffix("</html>\n"))
+    #expect(page.contains("&lt;/pre&gt;&lt;script&gt;x&lt;/script&gt;"))
+    #expect(page.contains("one failed: exit 3; 1 task was skipped because of that."))
+  }
 }

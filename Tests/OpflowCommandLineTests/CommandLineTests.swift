@@ -316,9 +316,10 @@ import Testing
     expected.outputFile = "x.xml"
     #expect(try parse("report -o x.xml junit 2026") == expected)
     #expect(
-      throws: UsageError("`juni` is none of junit, trace; did you mean junit?", command: .report)
+      throws: UsageError(
+        "`juni` is none of junit, trace, html; did you mean junit?", command: .report)
     ) { try parse("report juni") }
-    #expect(throws: UsageError("one of junit, trace is missing", command: .report)) {
+    #expect(throws: UsageError("one of junit, trace, html is missing", command: .report)) {
       try parse("report")
     }
     #expect(

@@ -1,7 +1,11 @@
 /// The critical path of what ran, by how long it took.
-enum MeasuredPath {
+struct MeasuredPath {
   /// In the order in which they ran; empty where nothing ran that took any time.
-  static func tasks(_ status: RunStatus) -> [TaskID] {
+  let tasks: [TaskID]
+  /// What their last tries took together.
+  let microseconds: Int64
+
+  init(_ status: RunStatus) {
     let (plan, history) = (status.plan, status.history)
     let ran = plan.tasks.lazy.map { TaskID($0) }.filter {
       status.included.contains($0) && history[$0].attempts > 0
@@ -9,6 +13,7 @@ enum MeasuredPath {
     var measured = [Int64](repeating: -1, count: plan.taskCount)
     for task in ran { measured[task.index] = max(1, history[task].wallMicroseconds) }
     let durations = TaskDurations(measured: measured, plan: plan)
-    return CriticalPath(plan: plan, starts: Array(ran), durations: durations).tasks
+    tasks = CriticalPath(plan: plan, starts: Array(ran), durations: durations).tasks
+    microseconds = tasks.reduce(0) { $0 &+ history[$1].wallMicroseconds }
   }
 }

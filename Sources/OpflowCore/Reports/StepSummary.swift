@@ -91,14 +91,7 @@ package struct StepSummary {
   }
 
   private var slowest: String {
-    var longest: [(task: TaskID, wall: Int64)] = []
-    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
-      let wall = status.history[task].wallMicroseconds
-      if wall <= longest.last?.wall ?? 0, longest.count == Self.mostRows || wall == 0 { continue }
-      let place = longest.firstIndex { $0.wall < wall } ?? longest.count
-      longest.insert((task, wall), at: place)
-      if longest.count > Self.mostRows { longest.removeLast() }
-    }
+    let longest = SlowestTasks.of(status, most: Self.mostRows)
     if longest.isEmpty { return "" }
     var text = "\n#### Slowest\n\n| task | time |\n| --- | ---: |\n"
     for (task, wall) in longest {

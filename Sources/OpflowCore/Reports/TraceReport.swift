@@ -40,7 +40,7 @@ package struct TraceReport {
     let history = status.history
     lanes = AttemptLanes(history.attempts, until: history.lastMilliseconds)
     use = ResourceUse(status, lanes.entries)
-    path = MeasuredPath.tasks(status)
+    path = MeasuredPath(status).tasks
     var hosts: [String] = []
     for lane in lanes.lanes where hosts.last != lane.host { hosts.append(lane.host) }
     self.hosts = hosts

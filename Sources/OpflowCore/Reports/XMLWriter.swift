@@ -1,6 +1,5 @@
-/// Writes XML 1.0 piece by piece. Text is made safe to show (`CleanText`) and holds only characters that
-/// a document may hold: no control character, not even as a reference, and none of what Unicode sets apart
-/// (https://www.w3.org/TR/xml/#charsets). The caller sees to it that every element is closed.
+/// Writes XML 1.0 piece by piece. Text is made safe to show and holds only characters that a document may
+/// hold (`MarkupText`, https://www.w3.org/TR/xml/#charsets). The caller sees to it that every element is closed.
 struct XMLWriter {
   private var bytes: [UInt8] = []
   /// Names of the elements that are open.
@@ -54,7 +53,7 @@ struct XMLWriter {
     bytes.append(UInt8(ascii: " "))
     add(name)
     add("=\"")
-    add(clean: value)
+    MarkupText.append(value, to: &bytes)
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -62,7 +61,7 @@ struct XMLWriter {
   mutating func line(_ text: ArraySlice<UInt8>) {
     endTag()
     hasText = true
-    text.withUnsafeBytes { add(clean: $0) }
+    text.withUnsafeBytes { MarkupText.append($0, to: &bytes) }
     bytes.append(Field.lineFeed)
   }
 
@@ -80,30 +79,5 @@ struct XMLWriter {
 
   private mutating func add(_ text: StaticString) {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
-  }
-
-  private mutating func add(clean text: UnsafeRawBufferPointer) {
-    var clean: [UInt8] = []
-    CleanText.append(text, to: &clean)
-    for (index, byte) in clean.enumerated() {
-      switch byte {
-      case UInt8(ascii: "&"): add("&amp;")
-      case UInt8(ascii: "<"): add("&lt;")
-      // `]]>` may not stand in a text.
-      case UInt8(ascii: ">"): add("&gt;")
-      case UInt8(ascii: "\""): add("&quot;")
-      // A reader makes a blank of one in an attribute.
-      case 9: add("&#9;")
-      // U+FFFE and U+FFFF, which end so.
-      case 0xBE, 0xBF:
-        if index > 1, clean[index - 2] == 0xEF, clean[index - 1] == 0xBF {
-          bytes.removeLast(2)
-          add("\u{FFFD}")
-        } else {
-          bytes.append(byte)
-        }
-      default: bytes.append(byte)
-      }
-    }
   }
 }

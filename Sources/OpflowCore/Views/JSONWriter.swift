@@ -3,6 +3,10 @@
 struct JSONWriter {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
+  private let isInMarkup: Bool
+
+  /// - Parameter isInMarkup: it stands in a page: no character of it may be taken for markup.
+  init(isInMarkup: Bool = false) { self.isInMarkup = isInMarkup }
 
   mutating func beginObject() { open("{") }
   mutating func endObject() { close("}") }
@@ -31,11 +35,14 @@ struct JSONWriter {
   mutating func string(_ text: UnsafeRawBufferPointer) {
     comma()
     let isASCII = text.allSatisfy { $0 < 128 }
+    let isInMarkup = isInMarkup
     quote { bytes in
       if isASCII {
-        for byte in text { Self.escape(byte, into: &bytes) }
+        for byte in text { Self.escape(byte, isInMarkup, into: &bytes) }
       } else {
-        for byte in String(decoding: text, as: UTF8.self).utf8 { Self.escape(byte, into: &bytes) }
+        for byte in String(decoding: text, as: UTF8.self).utf8 {
+          Self.escape(byte, isInMarkup, into: &bytes)
+        }
       }
     }
   }
@@ -92,7 +99,7 @@ struct JSONWriter {
     bytes.append(34)
   }
 
-  private static func escape(_ byte: UInt8, into bytes: inout [UInt8]) {
+  private static func escape(_ byte: UInt8, _ isInMarkup: Bool, into bytes: inout [UInt8]) {
     switch byte {
     case 34: bytes.append(contentsOf: [92, 34])
     case 92: bytes.append(contentsOf: [92, 92])
@@ -101,10 +108,15 @@ struct JSONWriter {
     case 10: bytes.append(contentsOf: [92, 110])
     case 12: bytes.append(contentsOf: [92, 102])
     case 13: bytes.append(contentsOf: [92, 114])
-    case 0..<32, 127:
-      bytes.append(contentsOf: "\\u".utf8)
-      Hexadecimal.append(UInt64(byte), digitCount: 4, to: &bytes)
+    case 0..<32, 127: number(of: byte, into: &bytes)
+    case 38, 60, 62:
+      if isInMarkup { number(of: byte, into: &bytes) } else { bytes.append(byte) }
     default: bytes.append(byte)
     }
+  }
+
+  private static func number(of byte: UInt8, into bytes: inout [UInt8]) {
+    bytes.append(contentsOf: "\\u".utf8)
+    Hexadecimal.append(UInt64(byte), digitCount: 4, to: &bytes)
   }
 }

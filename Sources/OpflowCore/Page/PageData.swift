@@ -1,0 +1,262 @@
+/// The data of a page: blocks of JSON, which its script puts together (`PageScript.data`).
+///
+/// The first tells of the run; those that follow have a number of tasks, of tries or of needs each, by column:
+/// a text of numbers (`PageDigits`). Tasks are told by their numbers in the page. A hundred thousand tasks take
+/// about three megabytes.
+struct PageData {
+  let path: MeasuredPath
+  private let status: RunStatus
+  private let numbers: PageNumbers
+  private let lanes: AttemptLanes
+  /// Of the lanes' entries those of tasks that are in the page.
+  private let entries: [Int]
+  private let ready: ReadyTimes
+  private let notes: PageNotes
+  private var part = Part.run
+  /// Of the part's rows, the next one.
+  private var next = 0
+  private var lastName: [UInt8] = []
+  private var lastTry: (task: Int, begin: Int64)
+  /// What is left for needs, in bytes.
+  private var needsRoom = 1_500_000
+
+  private enum Part { case run, tasks, tries, needs, none }
+
+  private static let blockRows = 2000
+
+  init(_ status: RunStatus, _ numbers: PageNumbers) {
+    self.status = status
+    self.numbers = numbers
+    let history = status.history
+    lanes = AttemptLanes(history.attempts, until: history.lastMilliseconds)
+    entries = lanes.entries.indices.filter { [lanes] in
+      numbers[history.attempts.all[lanes.entries[$0].attempt].task] != nil
+    }
+    ready = ReadyTimes(status, lanes.entries)
+    path = MeasuredPath(status)
+    notes = PageNotes(status, numbers)
+    lastTry = (0, status.openedMilliseconds)
+  }
+
+  /// Nil when there are no more.
+  mutating func nextBlock() -> [UInt8]? {
+    while true {
+      switch part {
+      case .run:
+        part = .tasks
+        return run
+      case .tasks:
+        if let rows = nextRows(of: numbers.tasks.count) { return tasks(rows) }
+        part = .tries
+      case .tries:
+        if let rows = nextRows(of: entries.count) { return tries(rows) }
+        part = .needs
+      case .needs:
+        if needsRoom > 0, let rows = nextRows(of: numbers.tasks.count) { return needs(rows) }
+        part = .none
+      case .none: return nil
+      }
+    }
+  }
+
+  private mutating func nextRows(of count: Int) -> Range<Int>? {
+    let rows = next..<min(next + Self.blockRows, count)
+    next = rows.isEmpty ? 0 : rows.upperBound
+    return rows.isEmpty ? nil : rows
+  }
+
+  // MARK: - The run
+
+  private var run: [UInt8] {
+    var json = JSONWriter(isInMarkup: true)
+    json.beginObject()
+    json.key("run")
+    json.string(status.run)
+    json.key("tasks")
+    json.number(numbers.tasks.count)
+    json.key("began")
+    json.number(status.openedMilliseconds)
+    json.key("ended")
+    json.number(status.lastMilliseconds)
+    json.key("drive")
+    json.number(status.history.drives)
+    json.key("path")
+    json.beginArray()
+    for task in path.tasks { if let number = numbers[task] { json.number(number) } }
+    json.endArray()
+    json.key("lanes")
+    json.beginArray()
+    for lane in lanes.lanes {
+      json.beginArray()
+      json.string(CleanText.string(lane.host))
+      json.number(lane.worker == .none ? -1 : lane.worker.rawValue)
+      json.number(lane.place)
+      json.endArray()
+    }
+    json.endArray()
+    writeResources(into: &json)
+    json.key("notes")
+    json.beginArray()
+    for note in notes.texts { json.string(note) }
+    json.endArray()
+    json.endObject()
+    return json.bytes
+  }
+
+  private func writeResources(into json: inout JSONWriter) {
+    let plan = status.plan
+    json.key("resources")
+    json.beginArray()
+    for (index, resource) in plan.resources.enumerated() {
+      let number = UInt32(truncatingIfNeeded: index)
+      json.beginArray()
+      json.string(CleanText.string(plan.string(resource.name)))
+      if let capacity = status.history.capacity(of: index, plan) {
+        json.decimal(ResourceEntry.text(capacity, of: number))
+      } else {
+        json.null()
+      }
+      json.endArray()
+    }
+    json.endArray()
+    json.key("demands")
+    json.beginArray()
+    for index in 0..<plan.demandCount {
+      json.beginArray()
+      for item in plan.demandList(UInt32(truncatingIfNeeded: index)) {
+        json.beginArray()
+        json.number(item.resource)
+        json.decimal(ResourceEntry.text(item.amount, of: item.resource))
+        json.endArray()
+      }
+      json.endArray()
+    }
+    json.endArray()
+  }
+
+  // MARK: - Tasks
+
+  private mutating func tasks(_ rows: Range<Int>) -> [UInt8] {
+    var names: [UInt8] = []
+    var (same, states, why, demands) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
+    if rows.lowerBound == 0 { lastName = [] }
+    for number in rows {
+      let task = numbers.tasks[number]
+      var name: [UInt8] = []
+      CleanText.append(status.plan.nameBytes(task), to: &name)
+      // Names beside each other mostly begin alike. Of ASCII the script counts as many characters.
+      var shared = 0
+      while shared < name.count, shared < lastName.count, name[shared] == lastName[shared],
+        name[shared] < 128
+      { shared += 1 }
+      same.add(shared)
+      names += name[shared...]
+      names.append(Field.lineFeed)
+      lastName = name
+      let isReused = ResumeEffects.isReused(task, status)
+      let isGate = status.plan.kind(task) == .approve
+      states.add(
+        Int(status.state(task).rawValue) | (isReused ? 16 : 0) | (isGate ? 32 : 0)
+          | (status.history[task].isInterrupted ? 64 : 0))
+      why.add(notes.number(of: number))
+      demands.add(status.plan.demand[task.index])
+    }
+    names.removeLast()
+    var json = JSONWriter(isInMarkup: true)
+    json.beginObject()
+    json.key("names")
+    names.withUnsafeBytes { json.string($0) }
+    write(same, "same", &json)
+    write(states, "states", &json)
+    write(why, "why", &json)
+    write(demands, "demands", &json)
+    json.endObject()
+    return json.bytes
+  }
+
+  private func write(_ digits: PageDigits, _ key: StaticString, _ json: inout JSONWriter) {
+    json.key(key)
+    digits.bytes.withUnsafeBytes { json.string($0) }
+  }
+
+  // MARK: - Tries
+
+  /// In the order of their beginnings.
+  private mutating func tries(_ rows: Range<Int>) -> [UInt8] {
+    var (tasks, begins, times, waits) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
+    var (places, ends, tries) = (PageDigits(), PageDigits(), PageDigits())
+    var (walls, processors, peaks, stood) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
+    for place in entries[rows] {
+      let entry = lanes.entries[place]
+      let attempt = status.history.attempts.all[entry.attempt]
+      guard let number = numbers[attempt.task] else { continue }
+      tasks.add(signed: number - lastTry.task)
+      let begin = max(entry.begin, lastTry.begin)
+      begins.add(begin - lastTry.begin)
+      times.add(entry.end - entry.begin)
+      waits.add(entry.begin - ready.milliseconds[place])
+      places.add(entry.lane)
+      ends.add(attempt.end.rawValue)
+      tries.add(attempt.number)
+      let wall = attempt.wallMicroseconds == 0 ? 0 : attempt.wallMicroseconds / 1000
+      walls.add(signed: Int(wall - (entry.end - entry.begin)))
+      processors.add(attempt.cpuMicroseconds / 1000)
+      peaks.add(attempt.peakKibibytes >> 6)
+      stood.add(attempt.suspendedMilliseconds)
+      lastTry = (number, begin)
+    }
+    var json = JSONWriter(isInMarkup: true)
+    json.beginObject()
+    write(tasks, "tries", &json)
+    write(begins, "begins", &json)
+    write(times, "times", &json)
+    write(waits, "waits", &json)
+    write(places, "lanes", &json)
+    write(ends, "ends", &json)
+    write(tries, "numbers", &json)
+    write(walls, "walls", &json)
+    write(processors, "processors", &json)
+    write(peaks, "peaks", &json)
+    write(stood, "stood", &json)
+    json.endObject()
+    return json.bytes
+  }
+
+  // MARK: - Needs
+
+  /// For each task how many runs of numbers it needs that follow each other; of each how far its first is
+  /// from the task, then from the end of the run before, and how many more it has.
+  private mutating func needs(_ rows: Range<Int>) -> [UInt8] {
+    var digits = PageDigits()
+    for row in rows {
+      let plan = status.plan
+      let needs = plan.needs(numbers.tasks[row])
+        .compactMap { numbers[TaskID(plan.needTargets[$0])] }.sorted()
+      var runs: [ClosedRange<Int>] = []
+      for need in needs {
+        if let last = runs.last, last.upperBound + 1 >= need {
+          runs[runs.count - 1] = last.lowerBound...need
+        } else {
+          runs.append(need...need)
+        }
+      }
+      digits.add(runs.count)
+      for (place, run) in runs.enumerated() {
+        if place == 0 {
+          digits.add(signed: row - run.lowerBound)
+        } else {
+          digits.add(run.lowerBound - runs[place - 1].upperBound)
+        }
+        digits.add(run.count - 1)
+      }
+    }
+    needsRoom -= digits.bytes.count
+    var json = JSONWriter(isInMarkup: true)
+    json.beginObject()
+    json.key("from")
+    json.number(rows.lowerBound)
+    write(digits, "needs", &json)
+    json.endObject()
+    return json.bytes
+  }
+}

@@ -1,0 +1,120 @@
+/// A run as a page: one file that a browser shows without a network.
+///
+/// What a reader comes for stands in it as markup and needs no script: the result and why, failures with the
+/// end of their output, what took longest, what was tried again, what a resume did. The rest is data, which
+/// the page's own script shows: times, the graph, a table of all tasks. Nothing else may run in it: its policy
+/// names the hashes of that one script and of its style, and forbids all other sources.
+///
+/// It is made in pieces, so that it need not be held as a whole.
+package struct PageReport {
+  let status: RunStatus
+  /// The command line that continues the run.
+  let resumeCommand: String
+  let output: OutputSource
+  let numbers: PageNumbers
+  let culprits: SkipCulprits
+  let failures: [TaskID]
+  var html = HTMLWriter()
+  /// What is left for the output of failures.
+  var outputRoom = 1 << 20
+  var data: PageData
+  private var part = Part.head
+  /// Of the part's pieces, the next one.
+  private var next = 0
+
+  private enum Part: Int { case head, failures, tables, data, foot, none }
+
+  private static let pieceBytes = 65_536
+
+  /// - Parameter status: with the tries of all tasks.
+  package init(_ status: RunStatus, resumeCommand: String, output: @escaping OutputSource) {
+    self.status = status
+    self.resumeCommand = resumeCommand
+    self.output = output
+    numbers = PageNumbers(status)
+    culprits = SkipCulprits(status)
+    failures = RunFailures.of(status)
+    data = PageData(status, numbers)
+  }
+
+  /// The bytes that come next; nil when there are no more.
+  package mutating func nextPiece() -> [UInt8]? {
+    while part != .none, html.bytes.count < Self.pieceBytes {
+      if !writeNext() {
+        part = Part(rawValue: part.rawValue + 1) ?? .none
+        next = 0
+      }
+    }
+    return html.bytes.isEmpty ? nil : html.take()
+  }
+
+  /// Whether there was anything of the part.
+  private mutating func writeNext() -> Bool {
+    defer { next += 1 }
+    switch part {
+    case .head:
+      guard next == 0 else { return false }
+      writeHead()
+      writeSummary()
+    case .failures: return writeFailure(next)
+    case .tables:
+      guard next == 0 else { return false }
+      writeTables()
+      html.add(PageOutline.views)
+    case .data:
+      guard let block = data.nextBlock() else { return false }
+      html.add("<script type=\"application/json\" class=\"data\">")
+      html.embed(block)
+      html.add("</script>\n")
+    case .foot:
+      guard next == 0 else { return false }
+      html.add("<script>")
+      html.embed(PageScript.text.utf8)
+      html.add("</script>\n</body>\n</html>\n")
+    case .none: return false
+    }
+    return true
+  }
+
+  private mutating func writeHead() {
+    html.add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+    html.add("<meta http-equiv=\"Content-Security-Policy\" content=\"")
+    html.text(PagePolicy.text(script: PageScript.text, style: PageStyle.text))
+    html.add("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
+    html.add("<meta name=\"color-scheme\" content=\"light dark\">\n")
+    html.add("<meta name=\"referrer\" content=\"no-referrer\">\n<title>")
+    html.text("\(status.name) \(status.state.rawValue), run \(status.run)")
+    html.add("</title>\n<style>")
+    html.embed(PageStyle.text.utf8)
+    html.add("</style>\n</head>\n<body>\n")
+  }
+}
+
+/// What a page may do: run its one script, wear its one style, and nothing else.
+enum PagePolicy {
+  static func text(script: String, style: String) -> String {
+    "default-src 'none'; script-src '\(hash(script))'; style-src '\(hash(style))';"
+      + " base-uri 'none'; form-action 'none'"
+  }
+
+  /// As a policy names a text (Content Security Policy Level 3, 2.3.1).
+  static func hash(_ text: String) -> String {
+    "sha256-\(base64(SHA256.digest(of: text.utf8)))"
+  }
+
+  /// RFC 4648, 4.
+  static func base64(_ bytes: [UInt8]) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var text = ""
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let part = bytes[start..<min(start + 3, bytes.count)]
+      let value = (0..<3).reduce(0) {
+        $0 << 8 | ($1 < part.count ? Int(part[start + $1]) : 0)
+      }
+      for digit in 0..<4 {
+        text.append(digit <= part.count ? alphabet[value >> (18 - 6 * digit) & 63] : "=")
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,18 @@
+/// What a page does by itself: one script, of parts that have a subject each.
+enum PageScript {
+  /// The whole of it: its hash stands in the page's policy.
+  static let text =
+    "\"use strict\";\n(() => {\n" + data + words + detail + table + start + "})();\n"
+
+  /// Shows what was hidden from readers without scripts.
+  private static let start = #"""
+    for (const section of document.querySelectorAll("section[hidden]")) section.hidden = false;
+    for (const time of document.querySelectorAll("time")) {
+      const local = new Date(time.dateTime);
+      time.textContent = local.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+      time.title = time.dateTime;
+    }
+    showTable();
+
+    """#
+}

@@ -1,0 +1,111 @@
+/// How a page looks: on a screen, light or dark as its reader has it, and on paper.
+///
+/// Colours are Okabe and Ito's, which the colour-blind tell apart; a word or a sign goes with each.
+enum PageStyle {
+  static let text = """
+    :root {
+      color-scheme: light dark;
+      --paper: #fff; --ink: #1b1f24; --dim: #59636e; --line: #d6dbe1; --shade: #f4f6f8;
+      --link: #0b5cad; --good: #2f8f74; --bad: #c8500a; --odd: #d99a00; --live: #3584bd; --rest: #a9b1ba;
+      --wait: #8a94a0; --path: #1b1f24;
+      font: 15px/1.5 system-ui, sans-serif;
+    }
+    @media (prefers-color-scheme: dark) {
+      :root {
+        --paper: #14171b; --ink: #e4e8ec; --dim: #9aa4af; --line: #333a42; --shade: #1d2127;
+        --link: #7ab7ee; --good: #3aa889; --bad: #f07a35; --odd: #e8b43a; --live: #56a9e0; --rest: #59636e;
+        --wait: #7d8793; --path: #fff;
+      }
+    }
+    * { box-sizing: border-box; }
+    body { margin: 0 auto; padding: 24px 32px 64px; max-width: 1280px; color: var(--ink); background: var(--paper); }
+    h1 { font-size: 28px; line-height: 1.2; margin: 0 0 8px; overflow-wrap: anywhere; }
+    h2 { font-size: 18px; margin: 40px 0 12px; padding-bottom: 4px; border-bottom: 1px solid var(--line); }
+    h3 { font-size: 15px; margin: 20px 0 2px; overflow-wrap: anywhere; }
+    p { margin: 4px 0; max-width: 80ch; overflow-wrap: anywhere; }
+    code, pre, .mono { font: 13px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+    code { overflow-wrap: anywhere; }
+    a, .link { color: var(--link); }
+    .kind { color: var(--dim); margin: 0 0 4px; }
+    .state { white-space: nowrap; }
+    .state.failed { color: var(--bad); }
+    .state.succeeded { color: var(--good); }
+    .state.running { color: var(--live); }
+    .state.cancelled, .state.interrupted { color: var(--odd); }
+    .facts { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 16px 0; }
+    .facts dt { color: var(--dim); font-size: 13px; }
+    .facts dd { margin: 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+    .counts { display: flex; flex-wrap: wrap; gap: 4px 24px; list-style: none; margin: 0 0 8px; padding: 0; }
+    .counts b { font-variant-numeric: tabular-nums; }
+    .counts i { display: inline-block; width: 10px; height: 10px; margin-right: 6px; }
+    .shares { display: block; width: 100%; height: 8px; }
+    .good { background: var(--good); fill: var(--good); }
+    .bad { background: var(--bad); fill: var(--bad); }
+    .odd { background: var(--odd); fill: var(--odd); }
+    .live { background: var(--live); fill: var(--live); }
+    .rest { background: var(--rest); fill: var(--rest); }
+    article p { color: var(--dim); }
+    article h3 code { font-weight: 700; font-size: 14px; margin-right: 6px; }
+    details { margin: 6px 0 0; }
+    summary { cursor: pointer; color: var(--dim); }
+    pre {
+      margin: 6px 0 0; padding: 10px 12px; max-height: 480px; overflow: auto; background: var(--shade);
+      white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4;
+    }
+    table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+    th { text-align: left; font-weight: 600; color: var(--dim); font-size: 13px; vertical-align: bottom; }
+    th, td { padding: 4px 16px 4px 0; border-bottom: 1px solid var(--line); }
+    td { vertical-align: top; }
+    .n { text-align: right; white-space: nowrap; }
+    .brief td:last-child { width: 40%; }
+    .bar { display: block; width: 100%; height: 10px; margin-top: 6px; }
+    .scroll { overflow-x: auto; }
+    button, input, select {
+      font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line);
+      border-radius: 4px; padding: 3px 10px;
+    }
+    button { cursor: pointer; }
+    button:disabled { color: var(--dim); cursor: default; }
+    button.link { border: 0; padding: 0; background: none; text-align: left; }
+    th button { border: 0; padding: 0; background: none; font: inherit; }
+    :focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }
+    .tools { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin: 0 0 10px; }
+    .tools .grow { flex: 1 1 240px; }
+    .tools output { color: var(--dim); }
+    nav { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 16px 0 0; }
+    .sign { display: inline-block; width: 1.3em; font-style: normal; }
+    .sign.good, .sign.bad, .sign.odd, .sign.live, .sign.rest { background: none; }
+    .sign.good { color: var(--good); }
+    .sign.bad { color: var(--bad); }
+    .sign.odd { color: var(--odd); }
+    .sign.live { color: var(--live); }
+    .sign.rest { color: var(--dim); }
+    .word { white-space: nowrap; }
+    .why { color: var(--dim); min-width: 16ch; }
+    #detail {
+      position: fixed; right: 24px; bottom: 24px; width: min(560px, calc(100vw - 48px)); max-height: 60vh;
+      overflow: auto; padding: 12px 16px; background: var(--paper); border: 1px solid var(--dim);
+      border-radius: 6px; box-shadow: 0 4px 24px #0004;
+    }
+    #detail h2 { margin: 0 32px 4px 0; padding: 0; border: 0; font-size: 15px; overflow-wrap: anywhere; }
+    #detail .close { position: absolute; top: 8px; right: 8px; }
+    #detail h3 { margin: 12px 0 2px; font-size: 13px; color: var(--dim); }
+    #detail ul { margin: 0; padding: 0; list-style: none; }
+    [hidden] { display: none !important; }
+    @media (max-width: 640px) { body { padding: 16px 16px 48px; } }
+    @media print {
+      :root {
+        --paper: #fff; --ink: #000; --dim: #444; --line: #bbb; --shade: #fff; --link: #000;
+        color-scheme: light; font-size: 11px;
+      }
+      body { padding: 0; max-width: none; }
+      * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+      nav, .tools, #detail { display: none !important; }
+      pre { max-height: none; border-left: 2px solid var(--line); }
+      h2, h3 { break-after: avoid; }
+      tr, article p { break-inside: avoid; }
+      thead { display: table-header-group; }
+    }
+
+    """
+}
