@@ -80,6 +80,8 @@ struct PageData {
     json.number(status.lastMilliseconds)
     json.key("drive")
     json.number(status.history.drives)
+    json.key("driveBegan")
+    json.number(status.history.driveMilliseconds)
     json.key("path")
     json.beginArray()
     for task in path.tasks { if let number = numbers[task] { json.number(number) } }
@@ -200,7 +202,8 @@ struct PageData {
       tries.add(attempt.number)
       let wall = attempt.wallMicroseconds == 0 ? 0 : attempt.wallMicroseconds / 1000
       walls.add(signed: Int(wall - (entry.end - entry.begin)))
-      processors.add(attempt.cpuMicroseconds / 1000)
+      // Of short tasks too.
+      processors.add(attempt.cpuMicroseconds / 100)
       peaks.add(attempt.peakKibibytes >> 6)
       stood.add(attempt.suspendedMilliseconds)
       lastTry = (number, begin)

@@ -1,7 +1,36 @@
 /// The places of a page that its script fills.
 enum PageOutline {
+  static let time: StaticString = """
+    <section id="time" hidden>
+    <h2>What ran when</h2>
+    <div class="tools">
+    <button id="zoom-in" type="button">Zoom in</button>
+    <button id="zoom-out" type="button">Zoom out</button>
+    <button id="zoom-all" type="button">All</button>
+    <button id="zoom-drive" type="button" hidden>Newest drive</button>
+    <label hidden><input id="path-only" type="checkbox"> only the critical path</label>
+    <output id="span"></output>
+    </div>
+    <div class="wide"><canvas id="axis" aria-hidden="true"></canvas></div>
+    <div class="wide tall"><canvas id="lanes" tabindex="0" role="img" aria-label="The tries of tasks in the lanes of \
+    their workers. Arrows left and right move, plus and minus zoom, arrows up and down go from task to task; the table \
+    below has the same times."></canvas></div>
+    <div class="wide"><canvas id="use" tabindex="0" role="img" aria-label="How many tasks ran and waited, and what they \
+    held of each resource. Arrows left and right move, plus and minus zoom."></canvas></div>
+    <p id="under" class="mono"></p>
+    <ul class="legend">
+    <li><i class="good"></i>succeeded</li><li><i class="bad"></i>failed</li>
+    <li><i class="odd striped"></i>cut short, cancelled or allowed to fail</li><li><i class="live"></i>running</li>
+    <li><i class="framed"></i>critical path, dashed while it waited</li>
+    <li><i class="wait"></i>waiting: could have begun, and had no turn yet</li>
+    </ul>
+    <p class="hint">Ctrl and the wheel zoom, dragging moves, a click shows the task. With the keyboard: + and −, ← and →,
+    0 for all; ↓ and ↑ go from task to task.</p>
+    </section>
+
+    """
+
   static let views: StaticString = """
-    <noscript><p>A time line, the graph and a table of all tasks are shown where scripts may run.</p></noscript>
     <section id="tasks" hidden>
     <h2>Tasks</h2>
     <div class="tools">

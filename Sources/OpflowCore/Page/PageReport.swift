@@ -59,6 +59,9 @@ package struct PageReport {
     case .failures: return writeFailure(next)
     case .tables:
       guard next == 0 else { return false }
+      html.add("<noscript><p>A time line and a table of all tasks are shown where scripts may run.")
+      html.add("</p></noscript>\n")
+      html.add(PageOutline.time)
       writeTables()
       html.add(PageOutline.views)
     case .data:

@@ -2,7 +2,8 @@
 enum PageScript {
   /// The whole of it: its hash stands in the page's policy.
   static let text =
-    "\"use strict\";\n(() => {\n" + data + words + detail + table + start + "})();\n"
+    "\"use strict\";\n(() => {\n" + data + words + detail + time + lanes + use + table + start
+    + "})();\n"
 
   /// Shows what was hidden from readers without scripts.
   private static let start = #"""
@@ -13,6 +14,7 @@ enum PageScript {
       time.title = time.dateTime;
     }
     showTable();
+    showTime();
 
     """#
 }

@@ -70,7 +70,7 @@ extension PageScript {
       for (const value of numbersOf(block.numbers)) tries.number.push(value);
       let row = first;
       for (const value of numbersOf(block.walls)) tries.wall.push(tries.time[row++] + signed(value));
-      for (const value of numbersOf(block.processors)) tries.processor.push(value);
+      for (const value of numbersOf(block.processors)) tries.processor.push(value / 10);
       for (const value of numbersOf(block.peaks)) tries.peak.push(value * 65536);
       for (const value of numbersOf(block.stood)) tries.stood.push(value);
       for (row = first; row < tries.task.length; row++) {

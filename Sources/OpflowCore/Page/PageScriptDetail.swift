@@ -24,11 +24,11 @@ extension PageScript {
     function describe(row) {
       const parts = [
         `try ${tries.number[row]} ${endWords[tries.end[row]]}`, `began ${duration(tries.begin[row])} into the run`,
-        `took ${duration(tries.wall[row])}`,
+        `took ${took(tries.wall[row])}`,
       ];
-      if (tries.wait[row] > 0) parts.push(`waited ${duration(tries.wait[row])} before`);
-      if (tries.stood[row] > 0) parts.push(`stood still for ${duration(tries.stood[row])}`);
-      if (tries.processor[row] > 0) parts.push(`${duration(tries.processor[row])} of processors`);
+      if (tries.wait[row] > 0) parts.push(`waited ${took(tries.wait[row])} before`);
+      if (tries.stood[row] > 0) parts.push(`stood still for ${took(tries.stood[row])}`);
+      if (tries.processor[row] > 0) parts.push(`${took(tries.processor[row])} of processors`);
       if (tries.peak[row] > 0) parts.push(`${size(tries.peak[row])} at most`);
       parts.push(laneName(tries.lane[row]));
       return parts.join(" · ");
@@ -40,7 +40,8 @@ extension PageScript {
       return (host ? `${host} ` : "") + name + (place > 0 ? ` (${place + 1})` : "");
     }
 
-    function showDetail(task) {
+    /// - Parameter takesFocus: false where the reader goes on from task to task.
+    function showDetail(task, takesFocus = true) {
       const panel = find("detail");
       if (panel.hidden) opener = document.activeElement;
       selected = task;
@@ -64,6 +65,15 @@ extension PageScript {
         });
         jump.append(anchor);
       }
+      if (lastTry[task] >= 0) {
+        const [begin, end] = [tries.begin[lastTry[task]], endOf(lastTry[task])];
+        const space = Math.max(end - begin, 100);
+        if (failure) jump.append(" · ");
+        jump.append(button("show in the time line", "link", () => {
+          show(begin - space, end + space);
+          find("lanes").scrollIntoView({ block: "nearest" });
+        }));
+      }
       panel.replaceChildren(
         close, make("h2", "mono", names[task]), state, jump,
         ...(lines.length > 0 ? [make("h3", "", "Tries"), make("ul", "", ...lines)] : []),
@@ -71,7 +81,7 @@ extension PageScript {
         ...list("Needed by", [...behind.subarray(0, mostLinks)], behind.length));
       panel.hidden = false;
       panel.scrollTop = 0;
-      close.focus({ preventScroll: true });
+      if (takesFocus) close.focus({ preventScroll: true });
       for (const listener of onSelect) listener(task);
     }
 

@@ -8,10 +8,10 @@ extension PageScript {
       { title: "task", key: null, cell: link },
       { title: "state", key: (task) => byState.indexOf(states[task] & 15), cell: stateOf },
       { title: "began", key: last("begin"), show: (value) => `+${duration(value)}`, isNumber: true },
-      { title: "took", key: last("wall"), show: duration, isNumber: true, isDown: true },
-      { title: "waited", key: last("wait"), show: duration, isNumber: true, isDown: true },
-      { title: "processors", key: last("processor"), show: duration, isNumber: true, isDown: true },
-      { title: "memory", key: last("peak"), show: size, isNumber: true, isDown: true },
+      { title: "took", key: last("wall"), show: took, isNumber: true, isDown: true },
+      { title: "waited", key: last("wait"), show: took, isNumber: true, isDown: true, hidesNone: true },
+      { title: "processors", key: last("processor"), show: took, isNumber: true, isDown: true, hidesNone: true },
+      { title: "memory", key: last("peak"), show: size, isNumber: true, isDown: true, hidesNone: true },
       { title: "tries", key: (task) => tryCounts[task] || -1, show: count, isNumber: true, isDown: true },
       { title: "why", key: null, cell: (task) => note(task), className: "why" },
     ];
@@ -64,7 +64,7 @@ extension PageScript {
             cell.append(column.cell(task));
           } else {
             const value = column.key(task);
-            if (value >= 0 && !(value === 0 && column.isDown)) cell.append(column.show(value));
+            if (value > 0 || (value === 0 && !column.hidesNone)) cell.append(column.show(value));
           }
           return cell;
         })));

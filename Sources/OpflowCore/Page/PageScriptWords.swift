@@ -31,6 +31,12 @@ extension PageScript {
       return `${Math.floor(seconds / 86400)}d${two(Math.floor(seconds / 3600) % 24)}h`;
     }
 
+    /// How long something took, shorter times too.
+    function took(milliseconds) {
+      if (milliseconds >= 100) return duration(milliseconds);
+      return milliseconds < 1 ? "<1ms" : `${Math.round(milliseconds)}ms`;
+    }
+
     function size(bytes) {
       let unit = 0;
       while (bytes >= 1024 && unit < 6) {

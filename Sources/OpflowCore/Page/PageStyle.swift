@@ -73,6 +73,16 @@ enum PageStyle {
     .tools .grow { flex: 1 1 240px; }
     .tools output { color: var(--dim); }
     nav { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 16px 0 0; }
+    .wide { position: relative; }
+    .wide canvas { display: block; width: 100%; touch-action: pan-y; }
+    .tall { max-height: 440px; overflow-y: auto; margin: 0 0 6px; border-bottom: 1px solid var(--line); }
+    #under { min-height: 1.5em; max-width: none; }
+    .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; list-style: none; margin: 8px 0 0; padding: 0; font-size: 13px; }
+    .legend i { display: inline-block; width: 18px; height: 10px; margin-right: 6px; vertical-align: -1px; }
+    .striped { background-image: repeating-linear-gradient(135deg, transparent 0 4px, var(--paper) 4px 6px); }
+    .framed { border: 2px solid var(--ink); }
+    .wait { background: var(--wait); }
+    .hint { color: var(--dim); font-size: 13px; max-width: none; }
     .sign { display: inline-block; width: 1.3em; font-style: normal; }
     .sign.good, .sign.bad, .sign.odd, .sign.live, .sign.rest { background: none; }
     .sign.good { color: var(--good); }
@@ -93,6 +103,7 @@ enum PageStyle {
     #detail ul { margin: 0; padding: 0; list-style: none; }
     [hidden] { display: none !important; }
     @media (max-width: 640px) { body { padding: 16px 16px 48px; } }
+    @page { margin: 14mm; }
     @media print {
       :root {
         --paper: #fff; --ink: #000; --dim: #444; --line: #bbb; --shade: #fff; --link: #000;
@@ -100,10 +111,12 @@ enum PageStyle {
       }
       body { padding: 0; max-width: none; }
       * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-      nav, .tools, #detail { display: none !important; }
+      nav, .tools, .hint, #under, #detail { display: none !important; }
+      .tall { max-height: none; overflow: visible; }
       pre { max-height: none; border-left: 2px solid var(--line); }
+      code, pre, .mono, dt, th, .legend { font-size: 10px !important; }
       h2, h3 { break-after: avoid; }
-      tr, article p { break-inside: avoid; }
+      tr, article p, .wide, .legend { break-inside: avoid; }
       thead { display: table-header-group; }
     }
 

@@ -17,8 +17,8 @@ extension PageReport {
     let tries = LastTries(status)
     for (task, wall) in longest {
       row(of: task)
-      cell(DurationText.text(microseconds: wall))
-      cell(tries[task].map { DurationText.text(microseconds: $0.cpuMicroseconds) } ?? "")
+      cell(Self.time(wall))
+      cell(tries[task].map { Self.time($0.cpuMicroseconds) } ?? "")
       html.add("<td><svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" ")
       html.add("aria-hidden=\"true\"><rect height=\"1\" class=\"")
       html.text(Self.shade(status.state(task)))
@@ -79,6 +79,12 @@ extension PageReport {
       more(resume.again.count - Self.mostRows)
     }
     html.add("</section>\n")
+  }
+
+  /// How long something took, shorter times than `DurationText` tells apart too.
+  private static func time(_ microseconds: Int64) -> String {
+    if microseconds >= 100_000 { return DurationText.text(microseconds: microseconds) }
+    return microseconds < 1000 ? "<1ms" : "\(microseconds / 1000)ms"
   }
 
   // MARK: - Parts of tables
