@@ -154,8 +154,8 @@ extension CommandRow {
           worker, how many tasks ran and what they held of each resource, and the critical path.
 
           html is one page to look at, which needs no network: the result and why, failures with the end
-          of their output, what ran where and when, what took longest, what was tried again, and all tasks
-          in a table.
+          of their output, what ran where and when, the graph, what took longest, what is otherwise than
+          in the run before, and all tasks in a table.
 
           It is made from the run's journal, also while the run goes on, and also of one that died.
 

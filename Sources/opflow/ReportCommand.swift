@@ -40,10 +40,21 @@ enum ReportCommand {
   static func page(_ run: ReadRun, _ view: ViewArguments) -> Pieces {
     let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
     let resume = CommandText.about(folder, "resume", [folder.id.description], view)
-    var report = PageReport(run.status, resumeCommand: resume) {
+    var report = PageReport(run.status, before: before(run), resumeCommand: resume) {
       folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
     }
     return { report.nextPiece() }
+  }
+
+  /// The run before of the same manifest, where there is one that can be read. What came from standard
+  /// input is not the same one twice.
+  private static func before(_ run: ReadRun) -> RunStatus? {
+    guard let open = run.history.open, open.manifestPath != ManifestFile.standardInput else {
+      return nil
+    }
+    let path = RunManifest(open, run.folder).realPath
+    let folder = StateFolder(holding: run.folder).run(before: run.folder, ofManifest: path)
+    return folder.flatMap { try? ReadRun($0) }?.status
   }
 
   /// A name that says what the file is not would mislead who opens it.

@@ -94,5 +94,20 @@ import Testing
     #expect(page.hasPrefix("<!doctype html>") && page.hasSuffix("</html>\n"))
     #expect(page.contains("&lt;/pre&gt;&lt;script&gt;x&lt;/script&gt;"))
     #expect(page.contains("one failed: exit 3; 1 task was skipped because of that."))
+    #expect(!page.contains("Compared with"))
+  }
+
+  @Test func `a page compares with the run before of the same manifest`() throws {
+    let place = try Workplace("tasks: { one: { run: exit 3 } }")
+    try place.write("other.yaml", "tasks: { other: { run: 'true' } }")
+    try place.opflow("run", status: 1)
+    let first = try #require(place.runs.first)
+    try place.opflow("run", "other.yaml")
+    try place.write("opflow.yaml", "tasks: { one: { run: 'true' } }")
+    try place.opflow("run")
+    let page = try place.opflow("report", "html").output
+    #expect(page.contains("Run <code>\(first)</code>"))
+    #expect(page.contains("<b>Failed before, and went well now (1)</b> <code>one</code>"))
+    #expect(try !place.opflow("report", "html", "other.yaml").output.contains("Compared with"))
   }
 }

@@ -9,9 +9,11 @@ struct TakenPage {
   /// Contents of the `script` elements, with what stands in their tags.
   let scripts: [(tag: String, text: String)]
 
-  init(_ run: ReportFixture, isHeld: Bool = false) throws {
+  init(_ run: ReportFixture, isHeld: Bool = false, before: ReportFixture? = nil) throws {
     var report = PageReport(
-      try run.status(isHeld: isHeld), resumeCommand: "opflow resume r1", output: run.output)
+      try run.status(isHeld: isHeld), before: try before?.status(),
+      resumeCommand: "opflow resume r1",
+      output: run.output)
     var bytes: [UInt8] = []
     while let piece = report.nextPiece() { bytes += piece }
     text = try #require(String(validating: bytes, as: UTF8.self))

@@ -7,6 +7,7 @@ struct PageData {
   let path: MeasuredPath
   private let status: RunStatus
   private let numbers: PageNumbers
+  private let comparison: RunComparison?
   private let lanes: AttemptLanes
   /// Of the lanes' entries those of tasks that are in the page.
   private let entries: [Int]
@@ -24,7 +25,8 @@ struct PageData {
 
   private static let blockRows = 2000
 
-  init(_ status: RunStatus, _ numbers: PageNumbers) {
+  init(_ status: RunStatus, _ numbers: PageNumbers, _ comparison: RunComparison?) {
+    self.comparison = comparison
     self.status = status
     self.numbers = numbers
     let history = status.history
@@ -141,6 +143,7 @@ struct PageData {
   private mutating func tasks(_ rows: Range<Int>) -> [UInt8] {
     var names: [UInt8] = []
     var (same, states, why, demands) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
+    var before = PageDigits()
     if rows.lowerBound == 0 { lastName = [] }
     for number in rows {
       let task = numbers.tasks[number]
@@ -162,6 +165,8 @@ struct PageData {
           | (status.history[task].isInterrupted ? 64 : 0))
       why.add(notes.number(of: number))
       demands.add(status.plan.demand[task.index])
+      // One more than the time: nothing is known of 0.
+      if let wall = comparison?.wallBefore[task.index] { before.add((wall + 1000) / 1000) }
     }
     names.removeLast()
     var json = JSONWriter(isInMarkup: true)
@@ -172,6 +177,7 @@ struct PageData {
     write(states, "states", &json)
     write(why, "why", &json)
     write(demands, "demands", &json)
+    if comparison != nil { write(before, "before", &json) }
     json.endObject()
     return json.bytes
   }

@@ -31,6 +31,13 @@ enum PageOutline {
     """
 
   static let views: StaticString = """
+    <section id="graph" tabindex="-1" hidden>
+    <h2>Graph</h2>
+    <p class="hint">What is needed stands to the left of what needs it. Groups unfold; thick lines are the critical path.</p>
+    <p id="graph-note"></p>
+    <div class="tools" id="folds"></div>
+    <div class="plane"><div id="plane"></div></div>
+    </section>
     <section id="tasks" hidden>
     <h2>Tasks</h2>
     <div class="tools">

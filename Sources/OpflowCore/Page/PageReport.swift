@@ -14,6 +14,9 @@ package struct PageReport {
   let numbers: PageNumbers
   let culprits: SkipCulprits
   let failures: [TaskID]
+  /// The run before, and what is otherwise than in it.
+  let before: RunStatus?
+  let comparison: RunComparison?
   var html = HTMLWriter()
   /// What is left for the output of failures.
   var outputRoom = 1 << 20
@@ -26,15 +29,22 @@ package struct PageReport {
 
   private static let pieceBytes = 65_536
 
-  /// - Parameter status: with the tries of all tasks.
-  package init(_ status: RunStatus, resumeCommand: String, output: @escaping OutputSource) {
+  /// - Parameters:
+  ///   - status: with the tries of all tasks.
+  ///   - before: the run before of the same manifest, where there is one.
+  package init(
+    _ status: RunStatus, before: RunStatus? = nil, resumeCommand: String,
+    output: @escaping OutputSource
+  ) {
     self.status = status
+    self.before = before
+    comparison = before.map { RunComparison(status, before: $0) }
     self.resumeCommand = resumeCommand
     self.output = output
     numbers = PageNumbers(status)
     culprits = SkipCulprits(status)
     failures = RunFailures.of(status)
-    data = PageData(status, numbers)
+    data = PageData(status, numbers, comparison)
   }
 
   /// The bytes that come next; nil when there are no more.
@@ -59,7 +69,9 @@ package struct PageReport {
     case .failures: return writeFailure(next)
     case .tables:
       guard next == 0 else { return false }
-      html.add("<noscript><p>A time line and a table of all tasks are shown where scripts may run.")
+      html.add(
+        "<noscript><p>A time line, the graph and a table of all tasks are shown where scripts may run."
+      )
       html.add("</p></noscript>\n")
       html.add(PageOutline.time)
       writeTables()

@@ -2,7 +2,9 @@
 enum PageScript {
   /// The whole of it: its hash stands in the page's policy.
   static let text =
-    "\"use strict\";\n(() => {\n" + data + words + detail + time + lanes + use + table + start
+    "\"use strict\";\n(() => {\n" + data + words + detail + time + lanes + use + table + graph
+    + layout + graphView
+    + start
     + "})();\n"
 
   /// Shows what was hidden from readers without scripts.
@@ -15,6 +17,7 @@ enum PageScript {
     }
     showTable();
     showTime();
+    showGraph();
 
     """#
 }

@@ -31,6 +31,8 @@ extension PageScript {
     const states = [];
     const notes = [];
     const demands = [];
+    /// By task: what its last try took in the run before; -1 where nothing is known. Empty without such a run.
+    const before = [];
     const tries = {
       task: [], begin: [], time: [], wait: [], lane: [], end: [], number: [], wall: [], processor: [],
       peak: [], stood: [],
@@ -55,6 +57,7 @@ extension PageScript {
       for (const state of numbersOf(block.states)) states.push(state);
       for (const note of numbersOf(block.why)) notes.push(note);
       for (const demand of numbersOf(block.demands)) demands.push(demand);
+      if (block.before !== undefined) for (const wall of numbersOf(block.before)) before.push(wall - 1);
     }
 
     function readTries(block) {

@@ -4,11 +4,24 @@ extension PageScript {
     const rowsShown = 100;
     const last = (column) => (task) => (lastTry[task] < 0 ? -1 : tries[column][lastTry[task]]);
     const byState = [8, 7, 10, 4, 3, 0, 1, 2, 9, 5, 6];
+    /// How much longer a task took than in the run before.
+    const change = (task) =>
+      (before[task] < 0 || lastTry[task] < 0 ? -Infinity : tries.wall[lastTry[task]] - before[task]);
+
+    function changeText(task) {
+      const value = change(task);
+      if (value === -Infinity || Math.abs(value) < 5) return "";
+      return `${value < 0 ? "−" : "+"}${took(Math.abs(value))}`;
+    }
+
     const columns = [
       { title: "task", key: null, cell: link },
       { title: "state", key: (task) => byState.indexOf(states[task] & 15), cell: stateOf },
       { title: "began", key: last("begin"), show: (value) => `+${duration(value)}`, isNumber: true },
       { title: "took", key: last("wall"), show: took, isNumber: true, isDown: true },
+      ...(before.length === 0 ? [] : [
+        { title: "change", key: change, cell: (task) => changeText(task), isNumber: true, isDown: true },
+      ]),
       { title: "waited", key: last("wait"), show: took, isNumber: true, isDown: true, hidesNone: true },
       { title: "processors", key: last("processor"), show: took, isNumber: true, isDown: true, hidesNone: true },
       { title: "memory", key: last("peak"), show: size, isNumber: true, isDown: true, hidesNone: true },
@@ -48,7 +61,7 @@ extension PageScript {
         } else {
           const keys = Float64Array.from({ length: taskCount }, () => 0);
           for (const task of shown.order) keys[task] = key(task);
-          shown.order.sort((one, other) => way * (keys[one] - keys[other]) || one - other);
+          shown.order.sort((one, other) => way * (keys[one] === keys[other] ? 0 : keys[one] - keys[other]) || one - other);
         }
       }
       shown.page = 0;

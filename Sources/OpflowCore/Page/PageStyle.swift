@@ -83,6 +83,20 @@ enum PageStyle {
     .framed { border: 2px solid var(--ink); }
     .wait { background: var(--wait); }
     .hint { color: var(--dim); font-size: 13px; max-width: none; }
+    .plane { overflow: auto; max-height: 640px; padding: 2px; }
+    #plane { position: relative; }
+    .lines { position: absolute; left: 0; top: 0; }
+    .lines path { fill: none; stroke: var(--rest); stroke-width: 1.2; }
+    .lines .path { stroke: var(--ink); stroke-width: 2.4; }
+    .lines .back { stroke-dasharray: 4 3; }
+    .node {
+      position: absolute; display: flex; flex-direction: column; justify-content: center; padding: 2px 8px; overflow: hidden;
+      text-align: left; font-size: 12px; line-height: 1.35; white-space: nowrap;
+    }
+    .node > span { overflow: hidden; text-overflow: ellipsis; max-width: 100%; align-self: stretch; }
+    .node .shares { position: absolute; left: 0; right: 0; bottom: 0; height: 4px; }
+    .node.path { border: 2px solid var(--ink); }
+    .node.group { background: var(--shade); }
     .sign { display: inline-block; width: 1.3em; font-style: normal; }
     .sign.good, .sign.bad, .sign.odd, .sign.live, .sign.rest { background: none; }
     .sign.good { color: var(--good); }

@@ -6,6 +6,7 @@ extension PageReport {
     writeSlowest()
     writeRetried()
     writeResume()
+    writeComparison()
   }
 
   private mutating func writeSlowest() {
@@ -82,7 +83,7 @@ extension PageReport {
   }
 
   /// How long something took, shorter times than `DurationText` tells apart too.
-  private static func time(_ microseconds: Int64) -> String {
+  static func time(_ microseconds: Int64) -> String {
     if microseconds >= 100_000 { return DurationText.text(microseconds: microseconds) }
     return microseconds < 1000 ? "<1ms" : "\(microseconds / 1000)ms"
   }
@@ -97,13 +98,13 @@ extension PageReport {
     html.add("</h2>\n")
   }
 
-  private mutating func row(of task: TaskID) {
+  mutating func row(of task: TaskID) {
     html.add("<tr><td>")
     html.code(status.plan.nameString(task))
     html.add("</td>")
   }
 
-  private mutating func cell(_ number: String) {
+  mutating func cell(_ number: String) {
     html.add("<td class=\"n\">")
     html.text(number)
     html.add("</td>")

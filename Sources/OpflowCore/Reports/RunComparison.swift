@@ -1,0 +1,74 @@
+/// What is otherwise in a run than in the one before of the same manifest. Tasks are the same ones where
+/// their ids are.
+struct RunComparison {
+  /// A task that took longer or shorter, in microseconds.
+  struct Change {
+    let task: TaskID
+    let before: Int64
+    let now: Int64
+    var difference: Int64 { now - before }
+  }
+
+  /// Failed now, and did not before.
+  private(set) var broken: [TaskID] = []
+  /// Succeeded now, and failed before.
+  private(set) var fixed: [TaskID] = []
+  /// Failed both times.
+  private(set) var stillFailing: [TaskID] = []
+  /// The manifest of the run before did not have them.
+  private(set) var new: [TaskID] = []
+  /// How many tasks of the run before the manifest does not have any more.
+  private(set) var goneCount = 0
+  /// Of the tasks that succeeded in both, those whose time is worth a word, the largest change first.
+  private(set) var slower: [Change] = []
+  private(set) var faster: [Change] = []
+  /// By task: what its last try took in the run before, in microseconds; -1 where nothing is known.
+  private(set) var wallBefore: [Int64]
+
+  /// What is less, or less than a fifth of the time, says nothing.
+  private static let leastMicroseconds: Int64 = 50_000
+
+  init(_ now: RunStatus, before: RunStatus) {
+    let (plan, old) = (now.plan, before.plan)
+    wallBefore = [Int64](repeating: -1, count: plan.taskCount)
+    var known = 0
+    for task in plan.tasks.lazy.map({ TaskID($0) }) {
+      let same = old.task(named: plan.nameBytes(task))
+      if same != nil { known += 1 }
+      guard now.included.contains(task) else { continue }
+      guard let same else {
+        new.append(task)
+        continue
+      }
+      guard before.included.contains(same) else { continue }
+      compare(task, now, same, before)
+    }
+    goneCount = old.taskCount - known
+    slower.sort { $0.difference > $1.difference }
+    faster.sort { $0.difference < $1.difference }
+  }
+
+  private mutating func compare(
+    _ task: TaskID, _ now: RunStatus, _ same: TaskID, _ before: RunStatus
+  ) {
+    let (state, oldState) = (now.state(task), before.state(same))
+    switch (state == .failed, oldState == .failed) {
+    case (true, true): stillFailing.append(task)
+    case (true, false): broken.append(task)
+    case (false, true): if state == .succeeded { fixed.append(task) }
+    case (false, false): break
+    }
+    let oldRecord = before.history[same]
+    guard oldRecord.attempts > 0, oldRecord.wallMicroseconds > 0 else { return }
+    wallBefore[task.index] = oldRecord.wallMicroseconds
+    // How long people took to answer says nothing.
+    guard state == .succeeded, oldState == .succeeded, now.plan.kind(task) != .approve else {
+      return
+    }
+    let change = Change(
+      task: task, before: oldRecord.wallMicroseconds, now: now.history[task].wallMicroseconds)
+    let size = abs(change.difference)
+    guard size >= Self.leastMicroseconds, size >= change.before / 5 else { return }
+    if change.difference > 0 { slower.append(change) } else { faster.append(change) }
+  }
+}
