@@ -59,11 +59,13 @@ struct TakenPage {
   var names: [String] {
     var names: [String] = []
     for block in data {
-      guard let own = block["names"] as? String, let same = block["same"] as? String else {
-        continue
-      }
-      for (rest, count) in zip(own.components(separatedBy: "\n"), Self.numbers(same)) {
-        names.append(String((names.last ?? "").prefix(count)) + rest)
+      guard let own = block["names"] as? String, let heads = block["heads"] as? String,
+        let tails = block["tails"] as? String
+      else { continue }
+      let counts = zip(Self.numbers(heads), Self.numbers(tails))
+      for (middle, (head, tail)) in zip(own.components(separatedBy: "\n"), counts) {
+        let last = names.last ?? ""
+        names.append(last.prefix(head) + middle + last.suffix(tail))
       }
     }
     return names

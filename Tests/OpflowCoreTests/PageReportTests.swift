@@ -111,15 +111,15 @@ import Testing
     #expect(page.column("ends") == [1, 4, 1, 2])
     #expect(page.column("numbers") == [1, 1, 2, 1])
     #expect(page.column("lanes") == [0, 1, 1, 0])
-    // A count of runs, how far back the first begins, how many more there are.
-    #expect(page.column("needs") == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0])
+    // How many runs; of each how far back it begins, before its sign and whether it has more.
+    #expect(page.column("needs") == [0, 1, 4, 1, 4, 1, 4, 0])
   }
 
   @Test func `needs that follow each other are told as one`() throws {
     let names = (0..<30).map { "t\($0)" }
     let all = names.map { ($0, [String]()) } + [("all", names), ("some", ["t3", "t4", "t9"])]
     let page = try TakenPage(ReportFixture(try ViewFixture.plan(all)))
-    #expect(page.column("needs").suffix(8) == [1, 60, 29, 2, 56, 1, 5, 0])
+    #expect(page.column("needs").suffix(7) == [1, 121, 29, 2, 113, 1, 10])
   }
 
   @Test func `a resume tells what it took over and what it ran again`() throws {
@@ -172,7 +172,7 @@ import Testing
     let page = try TakenPage(run)
     #expect(page.names == (0..<count).map { "build[part=\($0)]" })
     #expect(page.column("tries").count == count)
-    #expect(page.column("needs").count == 1 + 3 * (count - 1))
+    #expect(page.column("needs").count == 1 + 2 * (count - 1))
     let bytes = page.scripts.filter { $0.tag.contains("json") }.reduce(0) {
       $0 + $1.text.utf8.count
     }

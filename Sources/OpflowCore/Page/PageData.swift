@@ -19,7 +19,7 @@ struct PageData {
   private var lastName: [UInt8] = []
   private var lastTry: (task: Int, begin: Int64)
   /// What is left for needs, in bytes.
-  private var needsRoom = 1_500_000
+  private var needsRoom = 1_200_000
 
   private enum Part { case run, tasks, tries, needs, none }
 
@@ -142,20 +142,18 @@ struct PageData {
 
   private mutating func tasks(_ rows: Range<Int>) -> [UInt8] {
     var names: [UInt8] = []
-    var (same, states, why, demands) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
+    var (heads, tails) = (PageDigits(), PageDigits())
+    var (states, why, demands) = (PageDigits(), PageDigits(), PageDigits())
     var before = PageDigits()
     if rows.lowerBound == 0 { lastName = [] }
     for number in rows {
       let task = numbers.tasks[number]
       var name: [UInt8] = []
       CleanText.append(status.plan.nameBytes(task), to: &name)
-      // Names beside each other mostly begin alike. Of ASCII the script counts as many characters.
-      var shared = 0
-      while shared < name.count, shared < lastName.count, name[shared] == lastName[shared],
-        name[shared] < 128
-      { shared += 1 }
-      same.add(shared)
-      names += name[shared...]
+      let (head, tail) = Self.shared(name, lastName)
+      heads.add(head)
+      tails.add(tail)
+      names += name[head..<(name.count - tail)]
       names.append(Field.lineFeed)
       lastName = name
       let isReused = ResumeEffects.isReused(task, status)
@@ -173,13 +171,27 @@ struct PageData {
     json.beginObject()
     json.key("names")
     names.withUnsafeBytes { json.string($0) }
-    write(same, "same", &json)
+    write(heads, "heads", &json)
+    write(tails, "tails", &json)
     write(states, "states", &json)
     write(why, "why", &json)
     write(demands, "demands", &json)
     if comparison != nil { write(before, "before", &json) }
     json.endObject()
     return json.bytes
+  }
+
+  /// How many bytes a name begins and ends with as the one before it does, as those beside each other
+  /// mostly do. Of ASCII, of which the script counts as many characters.
+  private static func shared(_ name: [UInt8], _ last: [UInt8]) -> (head: Int, tail: Int) {
+    let most = min(name.count, last.count)
+    var head = 0
+    while head < most, name[head] == last[head], name[head] < 128 { head += 1 }
+    var tail = 0
+    while tail < most - head, name[name.count - 1 - tail] == last[last.count - 1 - tail],
+      name[name.count - 1 - tail] < 128
+    { tail += 1 }
+    return (head, tail)
   }
 
   private func write(_ digits: PageDigits, _ key: StaticString, _ json: inout JSONWriter) {
@@ -234,7 +246,8 @@ struct PageData {
   // MARK: - Needs
 
   /// For each task how many runs of numbers it needs that follow each other; of each how far its first is
-  /// from the task, then from the end of the run before, and how many more it has.
+  /// from the task, then from the end of the run before, with the lowest bit set where it has more, and
+  /// then how many more.
   private mutating func needs(_ rows: Range<Int>) -> [UInt8] {
     var digits = PageDigits()
     for row in rows {
@@ -251,12 +264,12 @@ struct PageData {
       }
       digits.add(runs.count)
       for (place, run) in runs.enumerated() {
-        if place == 0 {
-          digits.add(signed: row - run.lowerBound)
-        } else {
-          digits.add(run.lowerBound - runs[place - 1].upperBound)
-        }
-        digits.add(run.count - 1)
+        let gap =
+          place == 0
+          ? PageDigits.signed(row - run.lowerBound)
+          : UInt64(run.lowerBound - runs[place - 1].upperBound)
+        digits.add(gap << 1 | (run.count > 1 ? 1 : 0))
+        if run.count > 1 { digits.add(run.count - 1) }
       }
     }
     needsRoom -= digits.bytes.count

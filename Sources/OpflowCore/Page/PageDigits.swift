@@ -22,8 +22,10 @@ struct PageDigits {
     bytes.append(Self.alphabet[Int(rest)])
   }
 
+  mutating func add(signed value: Int) { add(Self.signed(value)) }
+
   /// The sign in the lowest bit.
-  mutating func add(signed value: Int) {
-    add(value < 0 ? UInt64(clamping: -1 - value) << 1 | 1 : UInt64(clamping: value) << 1)
+  static func signed(_ value: Int) -> UInt64 {
+    value < 0 ? UInt64(clamping: -1 - value) << 1 | 1 : UInt64(clamping: value) << 1
   }
 }

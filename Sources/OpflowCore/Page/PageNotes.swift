@@ -5,7 +5,7 @@ struct PageNotes {
   /// By number in the page.
   private let numbers: [Int32]
   /// What is left for texts, in bytes; tasks that have none then keep their states.
-  private var room = 600_000
+  private var room = 400_000
 
   private static let longest = 300
 

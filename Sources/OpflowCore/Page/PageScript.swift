@@ -15,9 +15,16 @@ enum PageScript {
       time.textContent = local.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
       time.title = time.dateTime;
     }
+    const ways = [...document.querySelectorAll("section[id] > h2")].map((head) => {
+      const way = make("a", "", head.textContent);
+      way.href = `#${head.parentElement.id}`;
+      return way;
+    });
+    document.querySelector("header").append(make("nav", "", ...ways));
     showTable();
     showTime();
-    showGraph();
+    // What a reader comes to last need not be waited for.
+    setTimeout(showGraph);
 
     """#
 }

@@ -1,16 +1,16 @@
 extension PageScript {
   /// Reads what `PageData` has written.
   static let data = #"""
-    const place = new Uint8Array(128);
+    const places = new Uint8Array(128);
     [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"].forEach((letter, value) => {
-      place[letter.charCodeAt(0)] = value;
+      places[letter.charCodeAt(0)] = value;
     });
 
     function* numbersOf(text) {
       let value = 0;
       let scale = 1;
       for (let at = 0; at < text.length; at++) {
-        const digit = place[text.charCodeAt(at)];
+        const digit = places[text.charCodeAt(at)];
         value += (digit & 31) * scale;
         if (digit & 32) {
           scale *= 32;
@@ -22,6 +22,7 @@ extension PageScript {
       }
     }
 
+    const halves = (value) => [Math.floor(value / 2), value % 2 === 1];
     const signed = (value) => (value % 2 === 1 ? -(value + 1) / 2 : value / 2);
 
     const blocks = [...document.querySelectorAll("script.data")].map((block) => JSON.parse(block.textContent));
@@ -50,8 +51,10 @@ extension PageScript {
       const own = block.names.split("\n");
       let last = names.length > 0 ? names[names.length - 1] : "";
       let row = 0;
-      for (const same of numbersOf(block.same)) {
-        last = last.slice(0, same) + own[row++];
+      const tails = numbersOf(block.tails);
+      for (const head of numbersOf(block.heads)) {
+        const tail = tails.next().value;
+        last = last.slice(0, head) + own[row++] + last.slice(last.length - tail);
         names.push(last);
       }
       for (const state of numbersOf(block.states)) states.push(state);
@@ -90,9 +93,9 @@ extension PageScript {
         for (let step = next(); !step.done; step = next()) {
           let before = 0;
           for (let count = step.value, place = 0; place < count; place++) {
-            const gap = next().value;
+            const [gap, hasMore] = halves(next().value);
             let need = place === 0 ? needsKnown - signed(gap) : before + gap;
-            for (let more = next().value; more >= 0; more--) list.push(need++);
+            for (let more = hasMore ? next().value : 0; more >= 0; more--) list.push(need++);
             before = need - 1;
           }
           needStart[++needsKnown] = list.length;

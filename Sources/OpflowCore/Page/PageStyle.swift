@@ -69,6 +69,7 @@ enum PageStyle {
     button.link { border: 0; padding: 0; background: none; text-align: left; }
     th button { border: 0; padding: 0; background: none; font: inherit; }
     :focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }
+    #graph:focus, #detail:focus { outline: none; }
     .tools { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin: 0 0 10px; }
     .tools .grow { flex: 1 1 240px; }
     .tools output { color: var(--dim); }
@@ -82,6 +83,7 @@ enum PageStyle {
     .striped { background-image: repeating-linear-gradient(135deg, transparent 0 4px, var(--paper) 4px 6px); }
     .framed { border: 2px solid var(--ink); }
     .wait { background: var(--wait); }
+    noscript p { margin-top: 24px; color: var(--dim); }
     .hint { color: var(--dim); font-size: 13px; max-width: none; }
     .plane { overflow: auto; max-height: 640px; padding: 2px; }
     #plane { position: relative; }
@@ -126,7 +128,7 @@ enum PageStyle {
       body { padding: 0; max-width: none; }
       * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
       nav, .tools, .hint, #under, #detail { display: none !important; }
-      .tall { max-height: none; overflow: visible; }
+      .plane, .tall { max-height: none; overflow: visible; }
       pre { max-height: none; border-left: 2px solid var(--line); }
       code, pre, .mono, dt, th, .legend { font-size: 10px !important; }
       h2, h3 { break-after: avoid; }

@@ -1,9 +1,10 @@
 /// The tasks of a run whose last try took longest.
 enum SlowestTasks {
-  /// The longest first; none that took no time.
+  /// The longest first; none that took no time, nor a gate: how long people took to answer is no work.
   static func of(_ status: RunStatus, most: Int) -> [(task: TaskID, wall: Int64)] {
     var longest: [(task: TaskID, wall: Int64)] = []
     for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      if status.plan.kind(task) == .approve { continue }
       let wall = status.history[task].wallMicroseconds
       if wall <= longest.last?.wall ?? 0, longest.count == most || wall == 0 { continue }
       let place = longest.firstIndex { $0.wall < wall } ?? longest.count
