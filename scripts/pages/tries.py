@@ -11,6 +11,8 @@ from browser import Browser
 OPFLOW = os.environ["OPFLOW"]
 WORK = pathlib.Path(os.environ["WORK"])
 FOLDER = os.environ["FOLDER"]
+# Whether what is slow is a finding.
+HAS_LIMITS = os.environ["LIMITS"] != ""
 
 # Text that would do harm if it were taken for more than text; its escapes are printf's.
 HOSTILE = r"\033[31mred </pre></script><script>window.harm = 1</script> <img src=x onerror=alert(1)> \342\200\256abc \377\n"
@@ -60,8 +62,8 @@ def make(count):
         cwd=place, check=True, capture_output=True, text=True).stdout) / 1024
     page = place / "run.html"
     size = page.stat().st_size / 1e6
-    expect(seconds <= 2, f"{count} tasks: made in {seconds:.2f} s")
-    expect(peak <= 200, f"{count} tasks: made with {peak:.0f} MiB")
+    expect(seconds <= 2 or not HAS_LIMITS, f"{count} tasks: made in {seconds:.2f} s")
+    expect(peak <= 200 or not HAS_LIMITS, f"{count} tasks: made with {peak:.0f} MiB")
     expect(size <= 5, f"{count} tasks: {size:.2f} MB")
     return page, 6 + 2 * half, f"made in {seconds:.2f} s with {peak:.0f} MiB, {size:.2f} MB"
 
@@ -89,7 +91,7 @@ def visit(browser, page, count):
     picture("light")
     paint = element("new Promise((done) => new PerformanceObserver((list) => done(list.getEntries()[0].startTime))"
                     ".observe({ type: 'paint', buffered: true }))")
-    note(paint <= 1000, f"first paint after {paint:.0f} ms")
+    note(paint <= 1000 or not HAS_LIMITS, f"first paint after {paint:.0f} ms")
 
     note(element("document.querySelectorAll('section[hidden]').length") == 0, "a section stays hidden")
     note("window.harm = 1</script>" in element("document.querySelector('#failures pre').textContent"),

@@ -50,7 +50,7 @@ enum PageOutline {
     <div class="scroll"><table id="table"><thead><tr></tr></thead><tbody></tbody></table></div>
     </section>
     </main>
-    <aside id="detail" aria-label="one task" tabindex="-1" hidden></aside>
+    <aside id="detail" aria-label="one task" aria-live="polite" tabindex="-1" hidden></aside>
 
     """
 }

@@ -28,7 +28,7 @@ extension PageScript {
       ];
       if (tries.wait[row] > 0) parts.push(`waited ${took(tries.wait[row])} before`);
       if (tries.stood[row] > 0) parts.push(`stood still for ${took(tries.stood[row])}`);
-      if (tries.processor[row] > 0) parts.push(`${took(tries.processor[row])} of processors`);
+      if (tries.processor[row] > 0) parts.push(`${took(tries.processor[row])} of processor time`);
       if (tries.peak[row] > 0) parts.push(`${size(tries.peak[row])} at most`);
       parts.push(laneName(tries.lane[row]));
       return parts.join(" · ");

@@ -4,7 +4,7 @@ extension PageScript {
     const rowsOf = run.lanes.map(() => []);
     for (let row = 0; row < tries.task.length; row++) rowsOf[tries.lane[row]].push(row);
     const laneHeight = Math.max(
-      1, Math.min(run.lanes.length > 200 ? 4 : run.lanes.length > 32 ? 8 : 20, Math.floor(16000 / run.lanes.length)));
+      1, Math.min(run.lanes.length > 200 ? 4 : run.lanes.length > 32 ? 8 : 20, Math.floor(8000 / run.lanes.length)));
     const endOf = (row) => tries.begin[row] + tries.time[row];
     const pathRows = run.path.map((task) => lastTry[task]).filter((row) => row >= 0);
     const pathPlace = new Map(pathRows.map((row, place) => [row, place]));
