@@ -213,4 +213,16 @@ import Testing
     #expect(page.column("before") == [1001, 1, 401, 1, 91, 0])
     #expect(try TakenPage(now).column("before").isEmpty)
   }
+
+  @Test func `times that no run has make a page all the same`() throws {
+    let wall: Int64 = 900_000_000_000_000_000
+    var run = ReportFixture(try plan())
+    for task in ["build", "test", "docs"] { run.tell(.success, task, .success, wall: wall) }
+    let page = try TakenPage(run, before: run)
+    #expect(page.section("slowest").contains("build 10416666d16h"))
+    #expect(
+      page.column("before") == [
+        Int(wall / 1000) + 1, Int(wall / 1000) + 1, 0, 0, Int(wall / 1000) + 1,
+      ])
+  }
 }

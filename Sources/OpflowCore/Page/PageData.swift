@@ -164,7 +164,9 @@ struct PageData {
       why.add(notes.number(of: number))
       demands.add(status.plan.demand[task.index])
       // One more than the time: nothing is known of 0.
-      if let wall = comparison?.wallBefore[task.index] { before.add((wall + 1000) / 1000) }
+      if let wall = comparison?.wallBefore[task.index] {
+        before.add(wall < 0 ? 0 : wall / 1000 + 1)
+      }
     }
     names.removeLast()
     var json = JSONWriter(isInMarkup: true)

@@ -1,7 +1,6 @@
 extension PageScript {
   /// How many tasks ran and waited, and what was held of processors and resources, over time.
   static let use = #"""
-    const rowCount = tries.task.length;
     const chartHeight = 46;
     let charts = null;
 
@@ -12,6 +11,7 @@ extension PageScript {
 
     /// How a sum changes over time to which each row adds something, from a time of its own to another.
     function series(starts, startOrder, ends, endOrder, amount) {
+      const rowCount = starts.length;
       const times = new Float64Array(2 * rowCount + 1);
       const values = new Float64Array(2 * rowCount + 1);
       let [first, second, size, sum] = [0, 0, 0, 0];
@@ -28,6 +28,29 @@ extension PageScript {
       return { times: times.subarray(0, size + 1), values: values.subarray(0, size + 1) };
     }
 
+    /// From when to when tasks waited for their turn: those that then ran, and those that still wait.
+    function allWaits() {
+      const [starts, ends] = [[], []];
+      for (let row = 0; row < tries.task.length; row++) {
+        if (tries.wait[row] === 0) continue;
+        starts.push(tries.begin[row] - tries.wait[row]);
+        ends.push(tries.begin[row]);
+      }
+      for (let task = 0; task < needsKnown; task++) {
+        if ((states[task] & 15) > 1) continue;
+        let ready = Math.max(0, run.driveBegan - run.began, lastTry[task] < 0 ? 0 : endOf(lastTry[task]));
+        for (let edge = needStart[task]; edge < needStart[task + 1] && ready < whole; edge++) {
+          const need = needs[edge];
+          if ((states[need] & 15) < 5) ready = whole;
+          else if (lastTry[need] >= 0) ready = Math.max(ready, endOf(lastTry[need]));
+        }
+        if (ready >= whole) continue;
+        starts.push(ready);
+        ends.push(whole);
+      }
+      return { starts, ends };
+    }
+
     function amountText(value) {
       const rounded = value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
       return rounded % 1 ? rounded.toFixed(1) : count(rounded);
@@ -38,11 +61,11 @@ extension PageScript {
       const inOrder = Uint32Array.from(begins, (_, row) => row);
       const ends = Float64Array.from(begins, (begin, row) => begin + tries.time[row]);
       const endOrder = sorted(ends);
-      const readies = Float64Array.from(begins, (begin, row) => begin - tries.wait[row]);
       const over = (amount) => series(begins, inOrder, ends, endOrder, amount);
       const runs = (row) => !isGate(tries.task[row]) && tries.time[row] > 0;
       const running = over((row) => (runs(row) ? 1 : 0));
-      const waiting = series(readies, sorted(readies), begins, inOrder, (row) => (tries.wait[row] > 0 ? 1 : 0));
+      const waits = allWaits();
+      const waiting = series(waits.starts, sorted(waits.starts), waits.ends, sorted(waits.ends), () => 1);
       const all = [
         { title: "running", text: amountText, lines: [{ name: "tasks ran", shade: "live", isFilled: true, ...running }] },
         { title: "waiting", text: amountText, lines: [{ name: "tasks could have begun", shade: "wait", isFilled: true, ...waiting }] },

@@ -44,7 +44,7 @@ extension PageReport {
       let count = path.tasks.count
       fact("critical path", "\(time) in \(Self.tasks(count))")
     }
-    let processor = status.history.attempts.all.reduce(0) { $0 + $1.cpuMicroseconds }
+    let processor = status.history.attempts.all.reduce(0) { $0 &+ $1.cpuMicroseconds }
     if processor > 0 { fact("processor time", DurationText.text(microseconds: processor)) }
     if let close = status.history.close { fact("exit", "\(close.exitCode)") }
     if let manifest = status.history.open?.manifestPath {

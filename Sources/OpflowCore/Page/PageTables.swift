@@ -24,7 +24,7 @@ extension PageReport {
       html.add("aria-hidden=\"true\"><rect height=\"1\" class=\"")
       html.text(Self.shade(status.state(task)))
       html.add("\" width=\"")
-      html.number(max(1, wall * 100 / max(1, first.wall)))
+      html.number(max(1, Int(100 * Double(wall) / Double(max(1, first.wall)))))
       html.add("\"></rect></svg></td></tr>\n")
     }
     html.add("</tbody></table>\n</section>\n")
