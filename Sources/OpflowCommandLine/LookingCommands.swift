@@ -151,7 +151,8 @@ extension CommandRow {
           that the manifest includes and for each family, and a test for each task.
 
           trace is JSON for ui.perfetto.dev and chrome://tracing: when each try of a task ran on which
-          worker, how many tasks ran and what they held of each resource, and the critical path.
+          worker, how many tasks ran and what they held of each resource, and the critical path. To a file
+          whose name ends with .gz it is written compressed.
 
           html is one page to look at, which needs no network: the result and why, failures with the end
           of their output, what ran where and when, the graph, what took longest, what is otherwise than

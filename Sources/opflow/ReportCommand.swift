@@ -7,7 +7,6 @@ import OpflowSystem
 enum ReportCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
-    try check(arguments)
     let folder = try RunLookup.run(arguments.run, arguments.view)
     let run = try RunLookup.reading { () throws(RunFolderError) in
       try ReadRun(folder, keepingDetails: true, keepingAttempts: arguments.report != .junit)
@@ -15,7 +14,9 @@ enum ReportCommand {
     for warning in run.warnings { console.warn(warning) }
     switch arguments.report {
     case .junit: try write(junit(run, arguments.view), to: arguments.outputFile)
-    case .trace: try write(trace(run), to: arguments.outputFile)
+    case .trace:
+      let file = arguments.outputFile
+      try write(compressed(trace(run), for: file), to: file)
     case .html: try write(page(run, arguments.view), to: arguments.outputFile)
     }
     return ExitCode.success.rawValue
@@ -57,15 +58,21 @@ enum ReportCommand {
     return folder.flatMap { try? ReadRun($0) }?.status
   }
 
-  /// A name that says what the file is not would mislead who opens it.
-  private static func check(_ arguments: Invocation) throws(CommandError) {
-    guard arguments.report == .trace, let file = arguments.outputFile, file.hasSuffix(".gz") else {
-      return
+  /// The same, compressed where the file is called so.
+  private static func compressed(_ pieces: @escaping Pieces, for path: String?) -> Pieces {
+    guard let path, path.hasSuffix(".gz") else { return pieces }
+    var writer = GzipWriter()
+    var isDone = false
+    return {
+      if isDone { return nil }
+      // Of a piece nothing may be left to write yet.
+      while let piece = pieces() {
+        let bytes = writer.compress(piece)
+        if !bytes.isEmpty { return bytes }
+      }
+      isDone = true
+      return writer.finish()
     }
-    throw CommandError(
-      .usage,
-      "\(CleanText.string(file)): opflow does not compress; use `opflow report trace | gzip > FILE`"
-    )
   }
 
   /// Writes a report to a file, or to standard output.
