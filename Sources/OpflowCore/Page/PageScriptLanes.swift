@@ -164,7 +164,8 @@ extension PageScript {
             pen.fillStyle = ink.odd;
             pen.fillRect(left - 3, lane * laneHeight + inset + 1, Math.min(room, pen.measureText(text).width) + 6, laneHeight - 2 * inset - 2);
           }
-          pen.fillStyle = isGate(tries.task[row]) ? ink.ink : endShades[tries.end[row]] === "odd" ? "#000" : ink.paper;
+          const shade = endShades[tries.end[row]];
+          pen.fillStyle = isGate(tries.task[row]) || shade === "good" ? ink.ink : shade === "odd" ? "#000" : ink.paper;
           pen.fillText(text, left, high, room);
         }
       }

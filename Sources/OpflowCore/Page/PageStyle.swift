@@ -1,19 +1,20 @@
 /// How a page looks: on a screen, light or dark as its reader has it, and on paper.
 ///
-/// Colours are Okabe and Ito's, which the colour-blind tell apart; a word or a sign goes with each.
+/// Colours are of Okabe and Ito's kind, which the colour-blind tell apart: what failed is also much darker, or
+/// brighter in the dark, than what went well. A word or a sign goes with each.
 enum PageStyle {
   static let text = """
     :root {
       color-scheme: light dark;
       --paper: #fff; --ink: #1b1f24; --dim: #59636e; --line: #d6dbe1; --shade: #f4f6f8;
-      --link: #0b5cad; --good: #2f8f74; --bad: #c8500a; --odd: #d99a00; --live: #3584bd; --rest: #a9b1ba;
+      --link: #0b5cad; --good: #79c2ad; --well: #1f7a61; --bad: #b93a00; --odd: #dda000; --live: #2f78ad; --rest: #a9b1ba;
       --wait: #8a94a0; --path: #1b1f24;
       font: 15px/1.5 system-ui, sans-serif;
     }
     @media (prefers-color-scheme: dark) {
       :root {
         --paper: #14171b; --ink: #e4e8ec; --dim: #9aa4af; --line: #333a42; --shade: #1d2127;
-        --link: #7ab7ee; --good: #3aa889; --bad: #f07a35; --odd: #e8b43a; --live: #56a9e0; --rest: #59636e;
+        --link: #7ab7ee; --good: #2b6f5d; --well: #4cc3a2; --bad: #f07a35; --odd: #e8b43a; --live: #56a9e0; --rest: #59636e;
         --wait: #7d8793; --path: #fff;
       }
     }
@@ -29,7 +30,7 @@ enum PageStyle {
     .kind { color: var(--dim); margin: 0 0 4px; }
     .state { white-space: nowrap; }
     .state.failed { color: var(--bad); }
-    .state.succeeded { color: var(--good); }
+    .state.succeeded { color: var(--well); }
     .state.running { color: var(--live); }
     .state.cancelled, .state.interrupted { color: var(--odd); }
     .facts { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 16px 0; }
@@ -101,7 +102,7 @@ enum PageStyle {
     .node.group { background: var(--shade); }
     .sign { display: inline-block; width: 1.3em; font-style: normal; }
     .sign.good, .sign.bad, .sign.odd, .sign.live, .sign.rest { background: none; }
-    .sign.good { color: var(--good); }
+    .sign.good { color: var(--well); }
     .sign.bad { color: var(--bad); }
     .sign.odd { color: var(--odd); }
     .sign.live { color: var(--live); }
