@@ -9,6 +9,8 @@ enum PageScript {
 
   /// Shows what was hidden from readers without scripts.
   private static let start = #"""
+    // Nothing ran.
+    if (tries.task.length === 0) find("time").remove();
     for (const section of document.querySelectorAll("section[hidden]")) section.hidden = false;
     for (const time of document.querySelectorAll("time")) {
       const local = new Date(time.dateTime);
@@ -22,7 +24,7 @@ enum PageScript {
     });
     document.querySelector("header").append(make("nav", "", ...ways));
     showTable();
-    showTime();
+    if (find("time")) showTime();
     // What a reader comes to last need not be waited for.
     setTimeout(showGraph);
 

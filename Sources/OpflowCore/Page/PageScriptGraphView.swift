@@ -26,7 +26,7 @@ extension PageScript {
     }
 
     /// Legs of a family differ in the end of their names, families in the beginning.
-    const shortened = (name) => (name.length <= 25 ? name : `${name.slice(0, 8)}…${name.slice(-16)}`);
+    const shortened = (name) => (name.length <= 22 ? name : `${name.slice(0, 8)}…${name.slice(-13)}`);
 
     function nodeView(node) {
       const { bar, counts } = sharesOf(node.tasks);

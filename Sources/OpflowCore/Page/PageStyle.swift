@@ -68,6 +68,8 @@ enum PageStyle {
     button { cursor: pointer; }
     button:disabled { color: var(--dim); cursor: default; }
     button.link { border: 0; padding: 0; background: none; text-align: left; }
+    #table td:first-child { min-width: 24ch; }
+    #table .link { overflow-wrap: anywhere; }
     th button { border: 0; padding: 0; background: none; font: inherit; }
     :focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }
     #graph:focus, #detail:focus { outline: none; }
@@ -99,7 +101,7 @@ enum PageStyle {
     .node > span { overflow: hidden; text-overflow: ellipsis; max-width: 100%; align-self: stretch; }
     .node .shares { position: absolute; left: 0; right: 0; bottom: 0; height: 4px; }
     .node.path { border: 2px solid var(--ink); }
-    .node.group { background: var(--shade); }
+    .node.group { background: var(--shade); padding-bottom: 6px; }
     .sign { display: inline-block; width: 1.3em; font-style: normal; }
     .sign.good, .sign.bad, .sign.odd, .sign.live, .sign.rest { background: none; }
     .sign.good { color: var(--well); }
