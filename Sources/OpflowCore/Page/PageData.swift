@@ -247,38 +247,11 @@ struct PageData {
 
   // MARK: - Needs
 
-  /// For each task how many runs of numbers it needs that follow each other; of each how far its first is
-  /// from the task, then from the end of the run before, with the lowest bit set where it has more, and
-  /// then how many more.
   private mutating func needs(_ rows: Range<Int>) -> [UInt8] {
-    var digits = PageDigits()
-    for row in rows {
-      let plan = status.plan
-      let needs = plan.needs(numbers.tasks[row])
-        .compactMap { numbers[TaskID(plan.needTargets[$0])] }.sorted()
-      var runs: [ClosedRange<Int>] = []
-      for need in needs {
-        if let last = runs.last, last.upperBound + 1 >= need {
-          runs[runs.count - 1] = last.lowerBound...need
-        } else {
-          runs.append(need...need)
-        }
-      }
-      digits.add(runs.count)
-      for (place, run) in runs.enumerated() {
-        let gap =
-          place == 0
-          ? PageDigits.signed(row - run.lowerBound)
-          : UInt64(run.lowerBound - runs[place - 1].upperBound)
-        digits.add(gap << 1 | (run.count > 1 ? 1 : 0))
-        if run.count > 1 { digits.add(run.count - 1) }
-      }
-    }
+    let digits = PageNeeds.digits(rows, status, numbers)
     needsRoom -= digits.bytes.count
     var json = JSONWriter(isInMarkup: true)
     json.beginObject()
-    json.key("from")
-    json.number(rows.lowerBound)
     write(digits, "needs", &json)
     json.endObject()
     return json.bytes

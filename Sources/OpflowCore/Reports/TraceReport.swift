@@ -15,7 +15,7 @@ package struct TraceReport {
   private let hosts: [String]
   /// Resources that some task held.
   private let resources: [Int]
-  private var json = JSONWriter()
+  private var events = TraceEvents()
   private var part = Part.head
   /// Of the part's events, the next one.
   private var next = 0
@@ -54,13 +54,13 @@ package struct TraceReport {
 
   /// The bytes that come next; nil when there are no more.
   package mutating func nextPiece() -> [UInt8]? {
-    while part != .none, json.bytes.count < Self.pieceBytes {
+    while part != .none, events.json.bytes.count < Self.pieceBytes {
       if !writeNext() {
         part = Part(rawValue: part.rawValue + 1) ?? .none
         next = 0
       }
     }
-    return json.bytes.isEmpty ? nil : json.take()
+    return events.json.bytes.isEmpty ? nil : events.json.take()
   }
 
   /// Whether there was anything of the part.
@@ -84,9 +84,9 @@ package struct TraceReport {
       write(status.history.orders.all[next])
     case .foot:
       guard next == 0 else { return false }
-      json.endArray()
-      json.endObject()
-      json.endLine()
+      events.json.endArray()
+      events.json.endObject()
+      events.json.endLine()
     case .none: return false
     }
     return true
@@ -101,69 +101,36 @@ package struct TraceReport {
   }
 
   private mutating func writeHead() {
-    json.beginObject()
-    json.key("displayTimeUnit")
-    json.string("ms")
-    json.key("otherData")
-    json.beginObject()
-    json.key("run")
-    json.string(status.run)
-    json.key("name")
-    json.string(CleanText.string(status.name))
-    json.key("state")
-    json.string(status.state.rawValue)
-    json.key("began_ms")
-    json.number(status.openedMilliseconds)
-    json.endObject()
-    json.key("traceEvents")
-    json.beginArray()
+    events.json.beginObject()
+    events.json.key("displayTimeUnit")
+    events.json.string("ms")
+    events.json.key("otherData")
+    events.json.beginObject()
+    events.json.key("run")
+    events.json.string(status.run)
+    events.json.key("name")
+    events.json.string(CleanText.string(status.name))
+    events.json.key("state")
+    events.json.string(status.state.rawValue)
+    events.json.key("began_ms")
+    events.json.number(status.openedMilliseconds)
+    events.json.endObject()
+    events.json.key("traceEvents")
+    events.json.beginArray()
     for (number, host) in hosts.enumerated() {
       let name = host.isEmpty ? "this machine" : CleanText.string(host)
-      writeName("process_name", process: number + 1, thread: 0, name)
+      events.name("process_name", process: number + 1, thread: 0, name)
     }
     for (number, lane) in lanes.lanes.enumerated() {
       let place = lane.place > 0 ? " (\(lane.place + 1))" : ""
       let name = lane.worker == .none ? "no worker" : "worker \(lane.worker.rawValue)"
-      writeName("thread_name", process: process(lane), thread: number + 1, name + place)
-      json.beginObject()
-      writeStart("M", "thread_sort_index", process: process(lane), thread: number + 1)
-      json.key("args")
-      json.beginObject()
-      json.key("sort_index")
-      json.number(number)
-      json.endObject()
-      json.endObject()
+      events.name("thread_name", process: process(lane), thread: number + 1, name + place)
+      events.order(process: process(lane), thread: number + 1, number)
     }
   }
 
   private func process(_ lane: AttemptLanes.Lane) -> Int {
     (hosts.firstIndex(of: lane.host) ?? 0) + 1
-  }
-
-  private mutating func writeName(
-    _ kind: String, process: Int, thread: Int, _ name: String
-  ) {
-    json.beginObject()
-    writeStart("M", kind, process: process, thread: thread)
-    json.key("args")
-    json.beginObject()
-    json.key("name")
-    json.string(name)
-    json.endObject()
-    json.endObject()
-  }
-
-  private mutating func writeStart(
-    _ phase: String, _ name: String, process: Int, thread: Int
-  ) {
-    json.key("ph")
-    json.string(phase)
-    json.key("name")
-    json.string(name)
-    json.key("pid")
-    json.number(process)
-    json.key("tid")
-    json.number(thread)
   }
 
   private mutating func write(_ entry: AttemptLanes.Entry) {
@@ -174,47 +141,47 @@ package struct TraceReport {
     if steps[attempt.task] != nil {
       steps[attempt.task] = Step(lane: entry.lane, begin: begin, end: end)
     }
-    json.beginObject()
-    json.key("ph")
-    json.string("X")
-    json.key("name")
-    json.string(CleanText.string(status.plan.nameString(attempt.task)))
-    json.key("cat")
-    json.string(Self.word(attempt.end))
-    json.key("ts")
-    json.number(begin)
-    json.key("dur")
-    json.number(end - begin)
-    json.key("pid")
-    json.number(process(lanes.lanes[entry.lane]))
-    json.key("tid")
-    json.number(entry.lane + 1)
-    json.key("args")
-    json.beginObject()
-    json.key("end")
-    json.string(Self.word(attempt.end))
+    events.json.beginObject()
+    events.json.key("ph")
+    events.json.string("X")
+    events.json.key("name")
+    events.json.string(CleanText.string(status.plan.nameString(attempt.task)))
+    events.json.key("cat")
+    events.json.string(Self.word(attempt.end))
+    events.json.key("ts")
+    events.json.number(begin)
+    events.json.key("dur")
+    events.json.number(end - begin)
+    events.json.key("pid")
+    events.json.number(process(lanes.lanes[entry.lane]))
+    events.json.key("tid")
+    events.json.number(entry.lane + 1)
+    events.json.key("args")
+    events.json.beginObject()
+    events.json.key("end")
+    events.json.string(Self.word(attempt.end))
     if attempt.end != .none, attempt.end != .succeeded, attempt.end != .lost {
-      json.key("outcome")
-      json.string(OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason)))
+      events.json.key("outcome")
+      events.json.string(OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason)))
     }
-    json.key("attempt")
-    json.number(attempt.number)
-    json.key("drive")
-    json.number(attempt.drive)
+    events.json.key("attempt")
+    events.json.number(attempt.number)
+    events.json.key("drive")
+    events.json.number(attempt.drive)
     if attempt.wallMicroseconds > 0 {
-      json.key("wall_us")
-      json.number(attempt.wallMicroseconds)
-      json.key("cpu_us")
-      json.number(attempt.cpuMicroseconds)
-      json.key("peak_kib")
-      json.number(attempt.peakKibibytes)
+      events.json.key("wall_us")
+      events.json.number(attempt.wallMicroseconds)
+      events.json.key("cpu_us")
+      events.json.number(attempt.cpuMicroseconds)
+      events.json.key("peak_kib")
+      events.json.number(attempt.peakKibibytes)
     }
     if attempt.suspendedMilliseconds > 0 {
-      json.key("suspended_ms")
-      json.number(attempt.suspendedMilliseconds)
+      events.json.key("suspended_ms")
+      events.json.number(attempt.suspendedMilliseconds)
     }
-    json.endObject()
-    json.endObject()
+    events.json.endObject()
+    events.json.endObject()
   }
 
   static func word(_ end: TaskAttempt.End) -> String {
@@ -233,43 +200,15 @@ package struct TraceReport {
   private mutating func write(_ step: ResourceUse.Step) {
     let time = microseconds(step.milliseconds)
     if step.running != lastUse?.running {
-      writeCounter("running", time, step.running, "tasks")
+      events.counter("running", time, "tasks", "\(step.running)")
     }
     for resource in resources where step.amounts[resource] != lastUse?.amounts[resource] {
       let amount = step.amounts[resource]
       let name = CleanText.string(status.plan.string(status.plan.resources[resource].name))
-      json.beginObject()
-      writeCounterStart(name, time)
-      json.key("held")
-      json.decimal(ResourceEntry.text(amount, of: UInt32(truncatingIfNeeded: resource)))
-      json.endObject()
-      json.endObject()
+      let text = ResourceEntry.text(amount, of: UInt32(truncatingIfNeeded: resource))
+      events.counter(name, time, "held", text)
     }
     lastUse = step
-  }
-
-  private mutating func writeCounter(
-    _ name: String, _ time: Int64, _ value: Int, _ series: StaticString
-  ) {
-    json.beginObject()
-    writeCounterStart(name, time)
-    json.key(series)
-    json.number(value)
-    json.endObject()
-    json.endObject()
-  }
-
-  private mutating func writeCounterStart(_ name: String, _ time: Int64) {
-    json.key("ph")
-    json.string("C")
-    json.key("name")
-    json.string(name)
-    json.key("ts")
-    json.number(time)
-    json.key("pid")
-    json.number(1)
-    json.key("args")
-    json.beginObject()
   }
 
   /// From a task of the critical path to the one after it.
@@ -280,38 +219,14 @@ package struct TraceReport {
     // An arrow begins within what it leads from, and never after it ends.
     let start = min(from.end - 1, to.begin)
     guard start >= from.begin else { return }
-    write(flow: "s", number, at: start, lane: from.lane)
-    write(flow: "f", number, at: to.begin, lane: to.lane)
-  }
-
-  private mutating func write(flow phase: String, _ number: Int, at time: Int64, lane: Int) {
-    json.beginObject()
-    writeStart(
-      phase, "critical path", process: process(lanes.lanes[lane]), thread: lane + 1)
-    json.key("cat")
-    json.string("critical path")
-    json.key("id")
-    json.number(number + 1)
-    json.key("ts")
-    json.number(time)
-    // It leads to what goes on then, not to what begins next.
-    if phase == "f" {
-      json.key("bp")
-      json.string("e")
-    }
-    json.endObject()
+    events.flow("s", number + 1, at: start, process: process(lanes.lanes[from.lane]), from.lane + 1)
+    events.flow("f", number + 1, at: to.begin, process: process(lanes.lanes[to.lane]), to.lane + 1)
   }
 
   private mutating func write(_ order: OrderRecords.Record) {
     let about = NameList.text(order.tasks, plan: status.plan, limit: 3)
     let name = "\(order.verb.rawValue)\(about.isEmpty ? "" : " \(about)")"
-    json.beginObject()
-    writeStart(
-      "i", CleanText.string("\(name), asked by \(order.asker.text)"), process: 1, thread: 0)
-    json.key("ts")
-    json.number(microseconds(order.milliseconds))
-    json.key("s")
-    json.string("g")
-    json.endObject()
+    events.instant(
+      CleanText.string("\(name), asked by \(order.asker.text)"), microseconds(order.milliseconds))
   }
 }
