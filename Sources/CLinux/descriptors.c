@@ -81,6 +81,31 @@ int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on) {
   return wanted == flags ? 0 : fcntl(descriptor, F_SETFL, wanted);
 }
 
+static struct flock byte_lock(int16_t type, int64_t place) {
+  struct flock lock = {0};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = place;
+  lock.l_len = 1;
+  return lock;
+}
+
+int32_t clinux_lock_byte(int32_t descriptor, int64_t place) {
+  struct flock lock = byte_lock(F_WRLCK, place);
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int32_t clinux_unlock_byte(int32_t descriptor, int64_t place) {
+  struct flock lock = byte_lock(F_UNLCK, place);
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place) {
+  struct flock lock = byte_lock(F_WRLCK, place);
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) < 0) return -1;
+  return lock.l_type != F_UNLCK;
+}
+
 int32_t clinux_close_from(uint32_t lowest) {
   if (close_range(lowest, ~0u, 0) == 0) return 0;
   if (errno != ENOSYS) return -1;

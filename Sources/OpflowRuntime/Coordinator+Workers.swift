@@ -107,6 +107,18 @@ extension Coordinator {
       tell(
         .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): tell(.revoked(link.id, task, attempt: attempt))
+    case .checked(let task, let serial, let result):
+      tell(.checked(link.id, task, serial: serial, result))
+    case .recorded(let task, let attempt, let origin):
+      tell(.recorded(link.id, task, attempt: attempt, origin: origin))
+    case .changed(let task, let attempt, let what):
+      tell(.unkept(link.id, task, attempt: attempt, what: what))
+    case .awaits(let task, _):
+      tell(.heard(link.id))
+      if plan.tasks.contains(task.index), awaited.insert(task).inserted {
+        progress.warning(
+          "task \(plan.nameString(task)) waits: another run of this state folder runs it")
+      }
     case .progress(let report):
       tell(.heard(link.id))
       show(report)

@@ -65,6 +65,8 @@ package final class Coordinator {
   var stopSignal: Signal?
   /// Kinds of which it was said that there are fewer workers than there could be.
   var kindsWithFewer: Set<WorkerKind> = []
+  /// Tasks of which it was told that another run has them.
+  var awaited: Set<TaskID> = []
   /// While an `interactive` task has the terminal.
   var loan: TerminalLoan?
   /// When the loop last took up what there is.

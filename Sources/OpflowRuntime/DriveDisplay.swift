@@ -41,7 +41,8 @@ final class DriveDisplay {
       switch history[task].state {
       case .running, .suspended: outputs.join(task)
       case .handed: outputs.begin(task, attempt: history[task].attempts)
-      case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+      case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+        .cancelled:
         break
       }
     }

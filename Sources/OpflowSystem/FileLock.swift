@@ -73,6 +73,19 @@ extension Descriptor {
   }
 }
 
+extension Descriptor {
+  /// Takes the exclusive lock on an open file, waiting for others to give theirs up.
+  package borrowing func lock() throws(Errno) {
+    let descriptor = rawValue
+    try call { flock(descriptor, LOCK_EX) }
+  }
+
+  package borrowing func unlock() {
+    // It goes with the open file at the latest.
+    _ = flock(rawValue, LOCK_UN)
+  }
+}
+
 extension FileLock.Mode {
   fileprivate var operation: Int32 {
     switch self {

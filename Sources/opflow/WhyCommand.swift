@@ -67,6 +67,8 @@ enum WhyCommand {
       case .run, .afterNeeds:
         return .runs(reasons[task].flatMap { $0.moved(from: other, to: plan) })
       case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: return .keeps
+      case .recheck: return .checks
+      case .later, .laterAfterNeeds: return .keepsLater
       case .failed: return .staysFailed
       case .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
         return .leaves

@@ -131,7 +131,9 @@ final class DownloadHarness {
       case .fetched(_, _, let record): report = record.report
       case .ended(_, _, let outcome): return End(outcome: outcome, report: report)
       case .progress(let told): progress.append(told)
-      case .hello, .started, .refused, .revoked, .left, .value, .fault, .pulse: break
+      case .hello, .started, .refused, .revoked, .left, .value, .fault, .pulse, .checked,
+        .awaits, .recorded, .changed:
+        break
       }
     }
   }
@@ -144,7 +146,9 @@ final class DownloadHarness {
         progress.append(told)
         if told.doneBytes >= bytes { return }
       case .ended(_, _, let outcome): throw Problem.ended(outcome)
-      case .fetched, .hello, .started, .refused, .revoked, .left, .value, .fault, .pulse: break
+      case .fetched, .hello, .started, .refused, .revoked, .left, .value, .fault, .pulse, .checked,
+        .awaits, .recorded, .changed:
+        break
       }
     }
   }

@@ -26,7 +26,9 @@ struct QueueTests {
       case .revoked(let task, _):
         words.append("revoked \(task.rawValue)")
         ends += 1
-      case .hello, .refused, .progress, .left, .value, .fault, .pulse: break
+      case .hello, .refused, .progress, .left, .value, .fault, .pulse, .checked,
+        .awaits, .recorded, .changed:
+        break
       }
     }
     return words

@@ -150,6 +150,7 @@ extension TransitionEvent {
     case .pause: .pause
     case .proceed: .proceed
     case .resume: .resume(.changed(.needs))
+    case .fresh: .fresh
     }
   }
 }

@@ -13,6 +13,9 @@ struct PlanMaker {
     var demand: [(UInt32, UInt64)] = [(0, 1)]
     var script = "true"
     var kind = ActionKind.shell
+    /// Nil for a task that declares none.
+    var inputs: [InputEntry]?
+    var outputs: [OutputEntry] = []
   }
 
   var tasks: [Task] = []
@@ -71,7 +74,11 @@ struct PlanMaker {
       hasher.add(UInt64(Hash.xxh3(Array(task.script.utf8))))
       hasher.end(.run)
       entry.fingerprint = hasher.finish()
-      ids[task.name] = builder.add(entry)
+      let id = builder.add(entry)
+      ids[task.name] = id
+      builder.declare(
+        id, inputs: task.inputs?.map { Self.item($0, &builder) },
+        outputs: task.outputs.map { Self.item($0, &builder) })
     }
     for task in tasks {
       for (need, condition) in task.needs {
@@ -87,6 +94,23 @@ struct PlanMaker {
     switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: 2)) {
     case .plan(let bytes): return bytes
     case .cycle(let ring): throw Problem.cycle(ring)
+    }
+  }
+
+  private static func item(_ input: InputEntry, _ builder: inout PlanBuilder) -> DeclaredItem {
+    switch input {
+    case .path(let path): DeclaredItem(.path, text: builder.intern(path))
+    case .glob(let pattern): DeclaredItem(.glob, text: builder.intern(pattern))
+    case .environment(let name): DeclaredItem(.environment, text: builder.intern(name))
+    case .command(let words):
+      DeclaredItem(words: builder.list(words.map { builder.intern($0) }))
+    }
+  }
+
+  private static func item(_ output: OutputEntry, _ builder: inout PlanBuilder) -> DeclaredItem {
+    switch output {
+    case .path(let path): DeclaredItem(.path, text: builder.intern(path))
+    case .glob(let pattern): DeclaredItem(.glob, text: builder.intern(pattern))
     }
   }
 

@@ -37,7 +37,6 @@ struct WrittenPathTests {
     #expect(
       OpflowManifestTests.mistakes(in: text) == [
         "3:53: `../out/x.part` is what a download keeps its part in",
-        "4:16: `outputs` is not supported yet",
         "4:26: `out/x.part.meta` is what a download keeps its part in",
       ])
   }

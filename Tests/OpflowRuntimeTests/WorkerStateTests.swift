@@ -5,9 +5,10 @@ import Testing
 
 /// The worker's decisions, without a process or a clock.
 @Suite struct WorkerStateTests {
-  private var state = WorkerState(policy: { _ in
-    TaskPolicy(timeoutMilliseconds: 1000, stopSignal: 15, stopGraceMilliseconds: 2000)
-  })
+  private var state = WorkerState(
+    policy: { _ in
+      TaskPolicy(timeoutMilliseconds: 1000, stopSignal: 15, stopGraceMilliseconds: 2000)
+    }, declaresFiles: { $0 == TaskID(2) })
   private let a = TaskID(0)
   private let b = TaskID(1)
 
@@ -27,6 +28,8 @@ import Testing
       case .suspend: "suspend"
       case .noteLeft: "note what is left"
       case .kill: "kill"
+      case .record(let task): "record \(task.rawValue)"
+      case .stopRecording: "stop recording"
       case .abandon: "abandon"
       case .finish(let task, _, let outcome):
         "finish \(task.rawValue) \(outcome.status) \(outcome.reason?.word ?? "none") \(outcome.usage.wallMicroseconds)"

@@ -6,6 +6,7 @@ import OpflowWorker
 struct Move {
   enum Kind {
     case hello, order, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
+    case recorded
     case report, loss, sync
   }
   var kind: Kind
@@ -14,7 +15,9 @@ struct Move {
   /// It goes on when the coordinator is gone.
   var isOfWorker: Bool {
     switch kind {
-    case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw: true
+    case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
+      .recorded:
+      true
     case .hello, .report, .loss, .sync: false
     }
   }
@@ -39,6 +42,7 @@ extension Drive {
         switch worker.kind {
         case .command, .terminal: addMoves(ofCommands: index, to: &moves)
         case .download: addMoves(ofDownloads: index, to: &moves)
+        case .check: break
         }
       }
     }
@@ -48,6 +52,9 @@ extension Drive {
   private func addMoves(ofCommands index: Int, to moves: inout [Move]) {
     let tree = workers[index].commands.tree
     let canEnd = tree.map { !$0.hasLeftovers && endStatus(of: $0) != nil } ?? false
+    if !workers[index].commands.recording.isNone {
+      return moves.append(Move(kind: .recorded, worker: index))
+    }
     addTimer(of: index, canEnd: canEnd, to: &moves)
     guard let tree else { return }
     if tree.hasLeftovers {
@@ -110,6 +117,9 @@ extension Drive {
       case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
       case (_, .command), (_, .terminal): try tell(commands: index, .order(order))
       case (_, .download): try tell(downloads: index, .order(order))
+      case (.check(let check), .check): answer(check, of: index)
+      case (.bye, .check): workers[index].phase = .dead
+      case (_, .check): throw Finding("who looks at files was told \(order)")
       }
     case .report: try deliver(workers[index].takeReport(overWire: chaos.usesWire), from: id)
     case .loss:
@@ -122,6 +132,7 @@ extension Drive {
       switch workers[index].kind {
       case .command, .terminal: try tell(commands: index, .timer)
       case .download: try tell(downloads: index, .timer)
+      case .check: break
       }
     case .endOfTransfer:
       guard let transfer = workers[index].downloads.active, let end = endOfTransfer(transfer)
@@ -144,6 +155,7 @@ extension Drive {
       try tell(commands: index, .reaped(status: status, isGone: !leaves))
     case .thaw: workers[index].phase = .talking
     case .endOfLeftovers: try tell(commands: index, .reaped(status: nil, isGone: true))
+    case .recorded: try tell(commands: index, .recorded(record(workers[index].commands.recording)))
     }
   }
 
@@ -163,7 +175,11 @@ extension Drive {
       _ = workers[index].tell(.refused(errorNumber: 2, what: "no such program"), at: now)
       witness.refuse(tree.task, tree.attempt)
       // A task that was handed ahead is given back then, so nothing follows.
+    } else if plan.hasChecks, plan.isChecked(tree.task), !chaos.isNone, random.chance(3) {
+      // Another run of the state folder has it.
+      for end in workers[index].tell(.busy, at: now) { try witness.end(end, on: id) }
     } else {
+      noteStart(of: tree.task)
       workers[index].commands.tree?.exists = true
       try witness.start(tree.task, tree.attempt, on: id, at: workers[index].site)
       _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
@@ -226,8 +242,14 @@ extension Drive {
     case .refused(let task, let attempt, let errorNumber, let what):
       try tell(.refused(id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): try tell(.revoked(id, task, attempt: attempt))
+    case .checked(let task, let serial, let result):
+      try tell(.checked(id, task, serial: serial, result))
+    case .recorded(let task, let attempt, let origin):
+      try tell(.recorded(id, task, attempt: attempt, origin: origin))
+    case .changed(let task, let attempt, let what):
+      try tell(.unkept(id, task, attempt: attempt, what: what))
     case .pulse: try tell(.heard(id))
-    case .hello, .progress, .left: break
+    case .hello, .progress, .left, .awaits: break
     }
   }
 
@@ -272,6 +294,7 @@ extension Drive {
     if roll < limit {
       wasKilled = true
       if stopCause == nil { stopCause = .request }
+      witness.endHolds()
       try tell(.kill)
       return true
     }

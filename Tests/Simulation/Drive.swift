@@ -21,10 +21,21 @@ struct Drive {
   var random: SplitMix64
   var engine: Engine
   let durability: Durability
+  /// What they have that may come to keep it, and those that are to run however they are.
+  let results: [TaskID: EarlierResult]
+  let asked: TaskSet?
   /// What tasks left in earlier drives.
   let valuesBefore: [TaskID: [TaskValue]]
   var file: ImaginedFile
   var ledger: Ledger
+  var records: ImaginedRecords
+  /// By task: the key by which it was looked at last, and what was so when its process began.
+  var seen: [TaskID: UInt64] = [:]
+  var truths: [TaskID: ImaginedRecords.Truth] = [:]
+  /// The numbers of the successes that hold.
+  var origins: [TaskID: UInt64]
+  /// Tasks that kept the result of an earlier drive when their turn came.
+  var keptLate: Set<TaskID> = []
   var now = Instant(nanoseconds: 1_000_000_000)
   var wallMilliseconds: Int64 = 1_700_000_000_000
   var workers: [ImaginedWorker] = []
@@ -67,7 +78,8 @@ struct Drive {
   init(
     plan: Plan, tasks: [ImaginedManifest.Task], options: SchedulerOptions, chaos: Chaos,
     entering: Entry, opening: [JournalEntry], durability: Durability, encoder: JournalEncoder,
-    file: ImaginedFile, ledger: Ledger, random: SplitMix64, checkInterval: Int
+    file: ImaginedFile, ledger: Ledger, records: ImaginedRecords, random: SplitMix64,
+    checkInterval: Int
   ) {
     self.plan = plan
     self.tasks = tasks
@@ -82,12 +94,19 @@ struct Drive {
     self.durability = durability
     self.file = file
     self.ledger = ledger
+    self.records = records
+    results = entering.results
+    asked = entering.asked
+    origins = entering.origins
     var known = Entering(
       initial: entering.initial, attempts: entering.attempts, owesFinally: entering.owesFinally)
     known.values = entering.values
     known.priorities = entering.priorities
     known.orders = entering.orders
     known.approved = entering.approved
+    known.results = entering.results
+    known.origins = entering.origins
+    known.asked = entering.asked
     control = Control(known: entering.orders, drive: entering.number)
     engine = Engine(
       plan: plan, options: options,
@@ -107,6 +126,9 @@ struct Drive {
     var priorities: [TaskID: Int16]
     var orders: [OrderID: Int]
     var approved: Set<TaskID>
+    var results: [TaskID: EarlierResult]
+    var origins: [TaskID: UInt64]
+    var asked: TaskSet?
     /// Of the drive.
     var number: Int
   }
@@ -215,7 +237,13 @@ struct Drive {
       }
       guard case .transition(let transition) = entry else { return }
       model.take(transition, atMilliseconds: wallMilliseconds)
+      if transition.event.kind == .resume, transition.isLate {
+        log?("    \(transition.brief(plan))")
+        try witness.takeBack(transition.task)
+        lines.append(DriveLine(transition: transition, at: now, isOrdered: true))
+      }
       guard transition.event.kind != .resume else { return }
+      try checkFreshness(transition)
       log?("    \(transition.brief(plan))")
       try witness.take(transition, at: now)
       witness.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
@@ -311,6 +339,7 @@ struct Drive {
   private mutating func failJournal() {
     hasJournalFailed = true
     if !engine.isClosing { stopCause = .ioError }
+    witness.endHolds()
     tell(.journalFailed)
   }
 

@@ -6,8 +6,18 @@ struct ExpectedEnds {
   private(set) var states: [TaskState]
   private var isSkippedForNeeds: [Bool]
   private var anyStarts: Bool
+  /// Tasks that keep the result of an earlier drive, and the numbers of successes that hold.
+  private var isKept: [Bool]
+  private var origins: [TaskID: UInt64]
+  private var hasRun: Set<TaskID> = []
+  private let records: ImaginedRecords
 
-  init(_ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry) {
+  init(
+    _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry, _ records: ImaginedRecords
+  ) {
+    isKept = entry.initial.map(\.endsBefore)
+    origins = entry.origins
+    self.records = records
     states = [TaskState](repeating: .waiting, count: plan.taskCount)
     isSkippedForNeeds = [Bool](repeating: false, count: plan.taskCount)
     anyStarts = entry.owesFinally
@@ -32,7 +42,11 @@ struct ExpectedEnds {
     case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true
-    case .run, .afterNeeds:
+    case .later where !plan.flags(task).contains(.finally) && keeps(task, plan):
+      states[index] = entry.results[task]?.state ?? .waiting
+      isSkippedForNeeds[index] = entry.results[task]?.isSkippedUpstream == true
+      isKept[index] = true
+    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds:
       if plan.flags(task).contains(.conditionFalse) {
         states[index] = .skipped
       } else if !needsAreMet(task, plan) {
@@ -41,12 +55,52 @@ struct ExpectedEnds {
       } else if !plan.flags(task).contains(.finally) || anyStarts {
         if let end = endWithoutStart(plan, task, tasks, entry) {
           states[index] = end
+        } else if let origin = freshness(of: task, plan, tasks, entry) {
+          let earlier = entry.results[task]
+          isKept[index] = earlier.map { $0.origin == origin } ?? false
+          states[index] = isKept[index] ? earlier?.state ?? .upToDate : .upToDate
+          origins[task] = origin
         } else {
           anyStarts = true
+          hasRun.insert(task)
           states[index] = lastEnd(plan, task, tasks, entry)
         }
       }
     }
+  }
+
+  private func keeps(_ task: TaskID, _ plan: Plan) -> Bool {
+    plan.needs(task).allSatisfy { isKept[Int(plan.needTargets[$0])] }
+  }
+
+  /// The number of the success that makes it up to date; nil where none does.
+  private func freshness(
+    of task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
+  ) -> UInt64? {
+    guard plan.isChecked(task), entry.asked?.contains(task) != true,
+      let record = records.kept[plan.nameString(task)],
+      record.truth.fingerprint == plan.fingerprint(task).whole,
+      record.truth.inputs == tasks[task.index].inputs
+    else { return nil }
+    for edge in plan.needs(task) {
+      let need = TaskID(plan.needTargets[edge])
+      let state = states[need.index]
+      // What runs gets another number.
+      let standing: ImaginedRecords.Standing? =
+        !state.isSuccess
+        ? .ended(state)
+        : hasRun.contains(need)
+          ? nil : .success(origins[need] ?? UInt64(entry.attempts[need.index]))
+      if standing == nil || record.truth.needs[plan.nameString(need)] != standing { return nil }
+    }
+    // Values are of a run.
+    if plan.flags(task).contains(.leavesValues),
+      entry.initial[task.index] != .recheck || entry.results[task]?.origin != record.origin
+    {
+      return nil
+    }
+    return record.truth.needs.count == Set(plan.needs(task).map { plan.needTargets[$0] }).count
+      ? record.origin : nil
   }
 
   private func needsAreMet(_ task: TaskID, _ plan: Plan) -> Bool {

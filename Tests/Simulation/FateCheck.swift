@@ -105,7 +105,7 @@ struct FateCheck {
       }
       return
     case .skipOption, .skipOnce: try checkSkip(task, [.skipOption, .condition])
-    case .run, .afterNeeds:
+    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds:
       if plan.flags(task).contains(.conditionFalse) {
         try checkSkip(task, [.condition])
       } else {
@@ -151,6 +151,10 @@ struct FateCheck {
       if state.isTerminal, state != .skipped { try checkEnded(task, state) }
       return
     }
+    if drive.initial[task.index] == .laterAfterNeeds, !mayFollow(task) {
+      if started[task.index] { throw fault(task, "none of its needs ran and it is \(state)") }
+      return
+    }
     if drive.initial[task.index] == .afterNeeds, !mayFollow(task) {
       guard state == .skipped, !started[task.index] else {
         throw fault(task, "none of its needs ran and it is \(state)")
@@ -168,13 +172,17 @@ struct FateCheck {
     }
     if !lacking.isEmpty {
       let line = lastLine[task.index]
+      if line?.event == .fresh, line?.kept == .skipped, state == .skipped { return }
       guard state == .skipped, !started[task.index],
-        case .skip(.upstream(let culprit)) = line?.event, lacking.contains(culprit)
+        case .skip(.upstream(let culprit)) = line?.event,
+        lacking.contains(culprit) || retried.contains(culprit)
       else { throw fault(task, "it lacks a need and is \(state)") }
     } else if open {
       guard state == .waiting, !started[task.index] else {
         throw fault(task, "a need has not ended and it is \(state)")
       }
+    } else if lastLine[task.index]?.event == .fresh {
+      try checkEnded(task, state)
     } else if let verdict = verdict(task), verdict != .holds {
       try checkDecided(task, state, verdict)
     } else if state.isTerminal {
@@ -242,11 +250,18 @@ struct FateCheck {
     case .skippedUpstream, .leftUpstream: return true
     default: break
     }
+    if lastLine[task.index]?.event == .fresh {
+      return drive.results[task]?.isSkippedUpstream == true
+    }
     return if case .skip(.upstream) = lastLine[task.index]?.event { true } else { false }
   }
 
   private func checkEnded(_ task: TaskID, _ state: TaskState) throws(Finding) {
     guard let line = lastLine[task.index] else { throw fault(task, "it ended without a line") }
+    if line.event == .fresh {
+      if state != line.kept ?? .upToDate { throw fault(task, "it is \(state), and up to date") }
+      return
+    }
     let fits: Bool =
       switch state {
       case .succeeded: line.event == .success

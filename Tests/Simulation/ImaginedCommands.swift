@@ -5,6 +5,8 @@ import OpflowWorker
 struct ImaginedCommands {
   var state: WorkerState
   var tree: ImaginedTree?
+  /// The task whose files it looks at.
+  private(set) var recording = TaskID.none
   private var actions: [WorkerAction] = []
   /// Whose values hold, as it was told.
   private(set) var told: [TaskID: Int32] = [:]
@@ -14,7 +16,8 @@ struct ImaginedCommands {
   init(_ plan: Plan, _ tasks: [ImaginedManifest.Task]) {
     self.plan = plan
     self.tasks = tasks
-    state = WorkerState(policy: { plan.policy($0) })
+    state = WorkerState(
+      policy: { plan.policy($0) }, declaresFiles: { plan.hasChecks && plan.isChecked($0) })
   }
 
   /// Tells it a fact and performs what it decides, as far as that is its own affair.
@@ -26,6 +29,7 @@ struct ImaginedCommands {
     actions.removeAll(keepingCapacity: true)
     if case .order(.values(let task, let attempt)) = event { told[task] = attempt }
     state.handle(event, at: now, into: &actions)
+    if case .recorded = event { recording = .none }
     var ends: [ImaginedTree.End] = []
     var leaves = false
     for action in actions {
@@ -33,6 +37,7 @@ struct ImaginedCommands {
       case .start(let task, let attempt): tree = ImaginedTree(task: task, attempt: attempt)
       case .report(let report):
         if case .refused = report { tree = nil }
+        if case .revoked(let task, _) = report, tree?.task == task { tree = nil }
         if case .ended = report { tree = nil }
         outbox.append(report)
       case .signal: tree?.isAskedToEnd = true
@@ -40,6 +45,8 @@ struct ImaginedCommands {
       case .suspend: tree?.isStopped = true
       case .kill: tree?.isKilled = true
       case .abandon, .noteLeft: break
+      case .record(let task): recording = task
+      case .stopRecording: recording = .none
       case .finish(let task, let attempt, let outcome):
         // The next one may have been started by the same decision.
         if tree?.task == task { tree = nil }

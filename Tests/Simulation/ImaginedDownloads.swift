@@ -92,7 +92,9 @@ struct ImaginedDownloads {
         if transfers.contains(where: { $0.task == task && $0.attempt == attempt }) {
           throw Finding("a download was given back that goes on")
         }
-      case .hello, .progress, .fetched, .left, .value, .fault, .ended, .refused, .pulse: break
+      case .hello, .progress, .fetched, .left, .value, .fault, .ended, .refused, .pulse,
+        .checked, .awaits, .recorded, .changed:
+        break
       }
     case .leave:
       if !transfers.isEmpty { throw Finding("a worker leaves with downloads that go on") }

@@ -62,7 +62,8 @@ extension ImaginedManifest {
   package mutating func edit(_ random: inout SplitMix64) {
     guard !tasks.isEmpty else { return }
     let victim = random.below(tasks.count)
-    switch random.below(7) {
+    switch random.below(9) {
+    case 7, 8: tasks[victim].inputs += 1
     case 0, 1, 2: tasks[victim].version += 1
     case 3:
       let name = tasks[victim].name
@@ -106,6 +107,7 @@ extension ImaginedManifest.Task {
     if random.chance(10) { policy.stopGraceMilliseconds = 0 }
     if random.chance(10) { isDownload = true }
     if !isDownload, random.chance(8) { flags.insert(.interactive) }
+    isChecked = random.chance(25)
     ignoresStop = random.chance(10)
     leavesDescendants = random.chance(20)
     demand = Self.demand(isDownload: isDownload, &random)

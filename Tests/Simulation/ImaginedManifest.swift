@@ -16,6 +16,10 @@ package struct ImaginedManifest: Sendable {
     package var retryCodes: [Int32] = []
     package var allowedCodes: [Int32] = []
     package var demand: [DemandItem] = [DemandItem(resource: ResourceEntry.cpu, amount: 1)]
+    /// It declares `inputs`.
+    var isChecked = false
+    /// Stands for their contents: an edit makes another number of it.
+    var inputs: UInt64 = 1
     /// Stands for the text of its script: an edit makes another number of it.
     package var version: UInt64 = 1
     package var behaviour = Behaviour.succeeds
@@ -78,6 +82,10 @@ package struct ImaginedManifest: Sendable {
       if let id = task.decidedBy.flatMap({ ids[$0] }) {
         builder.mark(id, [.leavesValues, .decidesOthers])
       }
+    }
+    let read = Set(tasks.flatMap { [$0.reads, $0.decidedBy].compactMap { $0 } })
+    for task in tasks where task.mayBeChecked && !read.contains(task.name) {
+      if let id = ids[task.name] { builder.declare(id, inputs: [], outputs: []) }
     }
     let manifest = ManifestEntry(
       name: builder.intern("imagined"), description: .empty, folder: builder.intern("/"),

@@ -43,6 +43,7 @@ struct ImaginedWorker {
     switch kind {
     case .command, .terminal: commands.state.deadline
     case .download: downloads.state.deadline
+    case .check: nil
     }
   }
 

@@ -106,7 +106,8 @@ struct KnownTask {
     switch line.event {
     case .start:
       self = KnownTask(start: item.sequence, isCutShort: true, attempts: line.attempt)
-    case .success, .failure, .skip:
+    case .fresh where line.kept != nil && end != nil: break
+    case .success, .failure, .skip, .fresh:
       end = line.event.kind
       isAllowed = line.allowed
       why = line.why
@@ -168,7 +169,7 @@ struct KnownTask {
   private func wasCutShort(since line: Transition) -> Bool {
     switch line.event {
     case .start, .cancel: true
-    case .success, .retry: false
+    case .success, .retry, .fresh: false
     case .failure: line.outcome.reason == .interrupted || line.outcome.reason == .workerLost
     case .interrupt: line.outcome.reason != .revoked
     case .resume:
@@ -181,5 +182,5 @@ struct KnownTask {
   var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
 
   /// It ended well, as far as one can tell from itself.
-  var endedWell: Bool { end == .success || end == .failure && isAllowed }
+  var endedWell: Bool { end == .success || end == .fresh || end == .failure && isAllowed }
 }

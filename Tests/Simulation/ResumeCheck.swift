@@ -42,6 +42,19 @@ struct ResumeCheck {
     switch decision[task] {
     case .outside, .leave: throw fault(task, "it is not left out")
     case .keep(let state, _): try checkKept(task, state, known)
+    case .check:
+      guard plan.isChecked(task), known.endedWell, !isAsked(task), !isWished(task) else {
+        throw fault(task, "there is nothing to check")
+      }
+    case .later(let state, _):
+      let isFinally = plan.flags(task).contains(.finally)
+      if state != .skipped, !isFinally { try checkKept(task, state, known) }
+      // A skip may hang on what is to be checked by others that run or do not.
+      let isApart = isFinally || state == .skipped
+      let isOpen = decision.checkCount > 0 || decision.startsAnything
+      if isApart ? !isOpen : !awaitsCheck(task) {
+        throw fault(task, "it waits for nothing that is to be checked")
+      }
     case .fail:
       guard mustFail(task, known) else { throw fault(task, "it fails though nothing cut it short") }
     case .run:
@@ -62,6 +75,7 @@ struct ResumeCheck {
     let fits: Bool =
       switch known.end {
       case .success: state == .succeeded
+      case .fresh: state == .upToDate
       case .failure: state == (known.isAllowed ? .failedAllowed : .failed)
       case .skip: state == .skipped || state == .waiting && known.isSkippedUpstream
       default: state == .waiting
@@ -75,6 +89,7 @@ struct ResumeCheck {
         need.isTerminal
           && !need.meets(plan.needCondition(edge), skippedUpstream: reason?.isUpstream ?? false)
       case .outside, .run, .fail: true
+      case .check, .later: false
       }
     }
     if !isCertain { throw fault(task, "it is left as done though its needs may be met now") }
@@ -86,6 +101,7 @@ struct ResumeCheck {
     let state: TaskState =
       switch known.end {
       case .success: .succeeded
+      case .fresh: .upToDate
       case .failure: known.isAllowed ? .failedAllowed : .failed
       case .skip: .skipped
       default: .waiting
@@ -113,7 +129,7 @@ struct ResumeCheck {
   private func isEnd(_ state: TaskState) -> Bool {
     switch state {
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped: true
-    case .waiting, .ready, .handed, .running, .suspended, .cancelled: false
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: false
     }
   }
 
@@ -140,7 +156,7 @@ struct ResumeCheck {
       return
     }
     switch known.end {
-    case .success, .failure:
+    case .success, .failure, .fresh:
       if !known.endedWell { return try checkKeptFailure(task, known) }
       if let reason = reasonToRun(task, known, isCertain: true) {
         throw fault(task, "kept though \(reason)")
@@ -194,7 +210,8 @@ struct ResumeCheck {
     if plan.flags(task).contains(.readsValues), known.with != valuesRead(by: task) {
       return "it read other values"
     }
-    if known.end == .success, outputMissing?.contains(task) ?? false {
+    let hasSucceeded = known.end == .success || known.end == .fresh
+    if hasSucceeded, outputMissing?.contains(task) ?? false {
       return "its output is missing"
     }
     if let reader = readerThatLacks(task, known, isCertain: isCertain) {
@@ -203,7 +220,17 @@ struct ResumeCheck {
     if known.end == .failure, !plan.allowsFailure(task, known.status, known.why?.endReason) {
       return "its failure is not allowed any more"
     }
-    return needThatRuns(task, known.start)
+    // What checks find comes after the end of what would be skipped.
+    return plan.hasChecks && isWished(task) ? nil : needThatRuns(task, known.start)
+  }
+
+  private func awaitsCheck(_ task: TaskID) -> Bool {
+    plan.needs(task).contains { edge in
+      switch decision[TaskID(plan.needTargets[edge])] {
+      case .check, .later: true
+      case .outside, .leave, .keep, .run, .fail: false
+      }
+    }
   }
 
   private func valuesRead(by task: TaskID) -> UInt64 {
@@ -214,14 +241,16 @@ struct ResumeCheck {
   private func readerThatLacks(
     _ task: TaskID, _ known: KnownTask, isCertain: Bool
   ) -> TaskID? {
-    guard known.end == .success, !isWished(task),
+    guard known.end == .success || known.end == .fresh, !isWished(task),
       known.left.map({ !$0.isEmpty && valuesLost?.contains(task) ?? false }) ?? true
     else { return nil }
     return plan.dependents(task).lazy.map { TaskID(plan.dependentTargets[$0]) }.first { reader in
-      guard case .run = decision[reader], plan.valueSources(of: reader).contains(task) else {
-        return false
+      guard plan.valueSources(of: reader).contains(task), !isWished(reader) else { return false }
+      return switch decision[reader] {
+      case .run: !isCertain || isCertainToStart(reader)
+      case .check, .later: !isCertain
+      case .outside, .leave, .keep, .fail: false
       }
-      return !isWished(reader) && (!isCertain || isCertainToStart(reader))
     }
   }
 
@@ -241,7 +270,7 @@ struct ResumeCheck {
       switch decision[need] {
       case .outside, .leave: continue
       case .run, .fail: return "\(plan.nameString(need)) runs again"
-      case .keep:
+      case .keep, .check, .later:
         if self.known(need).settle > start {
           return "\(plan.nameString(need)) ended after it had started"
         }

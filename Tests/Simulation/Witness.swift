@@ -53,6 +53,10 @@ struct Witness {
   var answers: [TaskID: OrderVerb] = [:]
   private var asksSince: [TaskID: Instant] = [:]
   private var lastMoment = Instant(nanoseconds: 0)
+  /// Tasks that have a result of an earlier drive which they may come to keep.
+  private var mayKeep: Set<TaskID> = []
+  /// `finally` tasks that keep what they have unless something starts.
+  private var finallyThatFollow: [TaskID] = []
   /// Tasks a try of which came to an end in this drive.
   private var haveRun: Set<TaskID> = []
   /// The event of their end in this drive.
@@ -85,12 +89,14 @@ struct Witness {
     for task in entry.approved { answers[task] = .approve }
     prioritise(entry.priorities.map { TaskPriority(task: $0.key, priority: $0.value) })
     for index in plan.tasks {
-      switch entry.initial[index] {
-      case .run, .afterNeeds, .interrupted, .skipOption, .skipOnce: stand[index] = .waiting
-      case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
-        .leftDone,
-        .leftFailed, .leftUpstream, .leftOpen:
-        stand[index] = .over
+      let (task, initial) = (TaskID(index), entry.initial[index])
+      stand[index] = initial.endsBefore ? .over : .waiting
+      switch initial {
+      case .recheck, .laterAfterNeeds: mayKeep.insert(task)
+      case .later:
+        mayKeep.insert(task)
+        if plan.flags(task).contains(.finally) { finallyThatFollow.append(task) }
+      default: break
       }
     }
   }
@@ -195,6 +201,13 @@ struct Witness {
     lastMoment = now
     let key = Try(task: task, attempt: line.attempt)
     defer { if stand[task.index] == .over { ends[task] = line } }
+    if line.event == .fresh {
+      guard stood == .waiting else { throw fault(task, "up to date while \(stood)") }
+      mayKeep.remove(task)
+      stand[task.index] = .over
+      return
+    }
+    if mayKeep.contains(task) { throw fault(task, "its earlier result was not taken back") }
     let isCancelled = cancelling.contains(task)
     if line.event != .start {
       cancelling.remove(task)
@@ -203,6 +216,10 @@ struct Witness {
     switch line.event {
     case .start:
       if isPaused { throw fault(task, "started while the run is paused") }
+      // Whoever resumes a run that dies now has to see that they are owed.
+      if let owed = finallyThatFollow.first(where: mayKeep.contains) {
+        throw fault(owed, "it is to run, and the journal does not say so before the first start")
+      }
       if onHold.contains(task) { throw fault(task, "started while it is on hold") }
       guard stood == .waiting else { throw fault(task, "started while \(stood)") }
       try checkNeeds(of: task)
@@ -261,9 +278,14 @@ struct Witness {
     case .skip:
       guard stood == .waiting else { throw fault(task, "skipped while \(stood)") }
       stand[task.index] = .over
-    case .pause, .proceed, .resume:
+    case .pause, .proceed, .resume, .fresh:
       throw fault(task, "'\(line.event.kind.word)' in the middle of a drive")
     }
+  }
+
+  /// A result of an earlier drive does not hold.
+  mutating func takeBack(_ task: TaskID) throws(Finding) {
+    if mayKeep.remove(task) == nil { throw fault(task, "it had no result to be taken back") }
   }
 
   func isGate(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
@@ -387,6 +409,8 @@ struct Witness {
       let other = TaskID(index)
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
+        // It may wait for its check.
+        !plan.isChecked(other),
         !usesSites || isBoundHere(other) == isBoundHere(start),
         urgency.isBefore(other, start)
       {

@@ -30,6 +30,16 @@ int32_t clinux_reopen_direct(int32_t descriptor);
 /// fcntl(2), F_SETFL with O_NONBLOCK added or taken away.
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on);
 
+/// Takes a lock of the open file on one byte of it (fcntl(2), F_OFD_SETLK), for this holder alone. Fails with
+/// EAGAIN where somebody else has it.
+int32_t clinux_lock_byte(int32_t descriptor, int64_t place);
+
+/// Gives it up.
+int32_t clinux_unlock_byte(int32_t descriptor, int64_t place);
+
+/// 1 where another open file has it, 0 where none has (F_OFD_GETLK).
+int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place);
+
 /// close_range(2) from `lowest` on; closes one by one where the kernel has no such call (before 5.9).
 int32_t clinux_close_from(uint32_t lowest);
 

@@ -314,6 +314,12 @@ package struct Entering: Sendable {
   package var orders: [OrderID: Int] = [:]
   /// Gates that were approved by an order of an earlier drive, which died before they had their end.
   package var approved: Set<TaskID> = []
+  /// What tasks have that enter as `recheck` or `later`.
+  package var results: [TaskID: EarlierResult] = [:]
+  /// The numbers of the successes that hold, in a plan with checks.
+  package var origins: [TaskID: UInt64] = [:]
+  /// Tasks that run however they are checked.
+  package var asked: TaskSet?
 
   package init(
     initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,

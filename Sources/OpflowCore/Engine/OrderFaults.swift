@@ -118,7 +118,7 @@ extension Scheduler {
       case .failed: "has failed"
       case .skipped: "was skipped"
       case .cancelled: "was cancelled"
-      case .waiting, .ready, .handed, .running, .suspended: "has no end"
+      case .waiting, .ready, .checking, .handed, .running, .suspended: "has no end"
       }
     let isOlder = graph.endedBefore?.contains(task) == true
     return (isOlder ? "\(verb) in an earlier drive" : "\(verb) already")
@@ -202,7 +202,7 @@ extension Scheduler {
       let culprit = needToRetry(of: task).map { plan.nameString($0) } ?? "what it needs"
       return "was skipped for want of \(culprit): retry that"
     case .succeeded, .upToDate: return ended(task, state)
-    case .waiting, .ready, .handed:
+    case .waiting, .ready, .checking, .handed:
       return graph.has(.ran, task) ? "waits for its next try already" : "has not run yet"
     case .running, .suspended:
       return gates.open[task] == nil

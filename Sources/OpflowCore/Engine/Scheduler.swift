@@ -15,6 +15,14 @@ struct Scheduler {
   var workforce: Workforce
   var ready: ReadyQueues
   var gates: Gates
+  var checks: Checks
+  /// In a plan with checks: the numbers of the successes that hold, those that workers wrote down of tasks whose
+  /// end is still to come, and where further ones come from.
+  var origins: [TaskID: UInt64]
+  var recorded: [TaskID: UInt64] = [:]
+  var numbers: SplitMix64
+  /// Why successes whose end is still to come are no records.
+  var unkept: [TaskID: String] = [:]
   var phase = Phase()
 
   /// By task: the number of the last try, over all drives; failed tries of this drive; and how often
@@ -59,12 +67,15 @@ struct Scheduler {
     self.options = options
     durations = entering.durations
     ranking = Ranking(plan: plan, durations: durations)
-    graph = TaskGraph(plan: plan, initial: entering.initial)
+    graph = TaskGraph(plan: plan, initial: entering.initial, results: entering.results)
     resources = Resources(plan: plan, options: options)
     workforce = Workforce(
       options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)
     ready = ReadyQueues(laneCount: resources.laneCount)
     gates = Gates(approved: entering.approved)
+    checks = Checks(asked: entering.asked)
+    origins = entering.origins
+    numbers = SplitMix64(seed: ~options.seed)
     attempt = entering.attempts
     triesUsed = [Int32](repeating: 0, count: plan.taskCount)
     lostCount = [UInt8](repeating: 0, count: plan.taskCount)
@@ -122,8 +133,18 @@ struct Scheduler {
         let outcome = Outcome(status: .unknown, reason: .refused, errorNumber: errorNumber)
         ended(worker, task, outcome, what: what, at: now, into: &actions)
       }
+    case .recorded(let worker, let task, let attempt, let origin):
+      if holds(worker, task, attempt, "recorded", at: now, into: &actions) {
+        recorded[task] = origin
+      }
+    case .unkept(let worker, let task, let attempt, let what):
+      if holds(worker, task, attempt, "changed", at: now, into: &actions) {
+        unkept[task] = what
+      }
+    case .checked(let worker, let task, let serial, let result):
+      checked(worker, task, serial, result, into: &actions)
     case .revoked(let worker, let task, let attempt):
-      revoked(worker, task, attempt, into: &actions)
+      revoked(worker, task, attempt, at: now, into: &actions)
     case .heard(let worker):
       hear(worker)
       return

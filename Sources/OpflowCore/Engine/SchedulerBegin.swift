@@ -33,6 +33,7 @@ extension Scheduler {
     _ task: TaskID, as next: TaskState, _ transition: consuming Transition,
     into actions: inout [EngineStep]
   ) {
+    takeBack(task, .inputs, into: &actions)
     graph.set(task, next)
     actions.append(.tell(.transition(transition)))
     if next == .failed { countFailure(of: task, into: &actions) }
@@ -56,8 +57,11 @@ extension Scheduler {
           offer(task)
         }
       case .skipped(let task, let need):
+        takeBack(task, .afterRerun(need), into: &actions)
         actions.append(
           .tell(.transition(Transition(.skip(.upstream(need)), task))))
+      case .kept(let task): noteKept(task, into: &actions)
+      case .taken(let task, let need): takeBack(task, .afterRerun(need), into: &actions)
       }
     }
     graph.removeChanges()
@@ -88,6 +92,18 @@ extension Scheduler {
 
   mutating func enqueue(_ task: TaskID) {
     if isGate(task) { return gates.enqueue(task) }
+    if wantsCheck(task) { return checks.enqueue(task) }
     ready.push(ranking.rank[task.index], lane: resources.lane(of: task))
+  }
+
+  /// Something is about to start: `finally` tasks are to follow, and the journal has to say so before,
+  /// or who resumes the run would not know that they are owed.
+  mutating func noteStarting(of task: TaskID, into actions: inout [EngineStep]) {
+    startedAny = true
+    if !graph.finallyThatMayKeep.isEmpty {
+      for due in graph.takeFinallyDue(after: task) {
+        takeBack(due, .afterRerun(task), into: &actions)
+      }
+    }
   }
 }

@@ -54,6 +54,10 @@ extension Scheduler {
     case .cancel, .pause, .proceed, .suspend, .skip, .reject: break
     }
     orders.note(order.id, count: entry.tasks.count)
+    if order.action.verb == .cancel || order.action.verb == .skip {
+      // The journal has a result of theirs, which an order does not take back.
+      for task in entry.tasks { takeBack(task, .asked, into: &actions) }
+    }
     if order.action != .retry { actions.append(.tell(.order(entry))) }
     perform(order, on: entry.tasks, at: now, into: &actions)
     answer(.done(count: entry.tasks.count), into: &actions)

@@ -71,7 +71,7 @@ extension Scheduler {
       return "it did not end a stopped task in time"
     }
     switch record.kind {
-    case .command, .terminal: return "it did not end a task whose time was up"
+    case .command, .terminal, .check: return "it did not end a task whose time was up"
     // Its time is for the transfer. To make durable what was transferred may take longer.
     case .download: return nil
     }

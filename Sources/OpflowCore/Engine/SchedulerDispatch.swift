@@ -4,6 +4,7 @@ extension Scheduler {
   mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
     guard !phase.isSuspended, !phase.isPaused else { return }
     if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
+    if checks.hasPending { giveChecks(at: now, into: &actions) }
     guard ready.count > 0 || workforce.aheadCount > 0 else { return }
     resources.clearReservations()
     var firstBlocked: Int?
@@ -85,12 +86,13 @@ extension Scheduler {
   ) {
     graph.set(task, isAhead ? .handed : .running)
     attempt[task.index] += 1
-    startedAny = true
+    noteStarting(of: task, into: &actions)
     if options.usesSites { ranAt[task.index] = workforce.workers[worker.index].site }
     let number = attempt[task.index]
     var transition = Transition(.start, task, attempt: number)
     transition.worker = worker
     transition.isAhead = isAhead
+    if plan.hasChecks { noteStart(of: task, in: &transition) }
     actions.append(.tell(.transition(consume transition)))
     if phase.step == .finally, !workforce.workers[worker.index].knowsRunState {
       workforce.noteRunState(knownBy: worker)

@@ -15,7 +15,7 @@ extension Scheduler {
     let (values, fault) = self.values.end(task, isSuccess: outcome.isSuccess)
     var transition = Transition(
       .success, task, attempt: attempt[task.index], outcome: outcome,
-      what: fetch.map(\.report.what) ?? fault ?? what, left: left, fetch: fetch)
+      what: fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what, left: left, fetch: fetch)
     let isCancelled = graph.has(.cancelling, task) && !outcome.isSuccess
     graph.unmark(task, .cancelling)
     switch outcome.reason {
@@ -39,9 +39,10 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
+      if plan.hasChecks { noteSuccess(of: task, in: &transition) }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
-      .rejected:
+      .input, .noOutput, .rejected:
       failed(task, consume transition, having: read, at: now, into: &actions)
     }
   }

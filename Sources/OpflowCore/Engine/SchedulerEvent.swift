@@ -31,6 +31,12 @@ package enum SchedulerEvent: Equatable, Sendable {
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(WorkerID, TaskID, attempt: Int32)
+  /// What a task read and made is written down, under that number; its end follows.
+  case recorded(WorkerID, TaskID, attempt: Int32, origin: UInt64)
+  /// It is not, so that the success makes nothing up to date; the task's end follows.
+  case unkept(WorkerID, TaskID, attempt: Int32, what: String)
+  /// The answer to the question with that number, whether a task is up to date.
+  indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
   /// The worker said something that decides nothing: it lives.
   case heard(WorkerID)
   /// The coordinator did not run for so long, when it was to: what workers said meanwhile is yet to

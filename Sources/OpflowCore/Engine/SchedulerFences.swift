@@ -16,6 +16,9 @@ extension Scheduler {
         if graph.has(.held, task) { break }
         gates.removeReady(task)
         graph.mark(task, .held)
+      case .checking: withdrawCheck(of: task)
+      case .ready where wantsCheck(task):
+        if !graph.has(.held, task) { withdrawCheck(of: task) }
       case .ready where !graph.has(.held, task):
         ranks.insert(ranking.rank[task.index])
         lanes.insert(resources.lane(of: task))

@@ -8,7 +8,7 @@ extension Scheduler {
     while let task = gates.removeFirstReady() {
       graph.set(task, .running)
       attempt[task.index] += 1
-      startedAny = true
+      noteStarting(of: task, into: &actions)
       noteRead(by: task)
       actions.append(
         .tell(.transition(Transition(.start, task, attempt: attempt[task.index]))))
@@ -51,6 +51,7 @@ extension Scheduler {
       transition.outcome.status = .success
       transition.fingerprint = plan.fingerprint(task)
       transition.with = read
+      if plan.hasChecks { noteSuccess(of: task, in: &transition) }
       settle(task, as: .succeeded, transition, into: &actions)
     case .rejected(let asker):
       transition.outcome.reason = .rejected

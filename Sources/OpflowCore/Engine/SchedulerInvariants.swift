@@ -17,7 +17,10 @@ extension Scheduler {
       return "\(workforce.heldCount) tasks held, \(holders.count) found"
     }
     let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) }).union(gates.ready)
-    if queued.count != ready.count + gates.ready.count { return "a task is queued twice" }
+      .union(checks.waiting)
+    if queued.count != ready.count + gates.ready.count + checks.waiting.count {
+      return "a task is queued twice"
+    }
     let delayed = Set(timers.elements.map(\.task))
     for index in plan.tasks {
       let task = TaskID(index)
@@ -67,7 +70,12 @@ extension Scheduler {
     case .handed, .running, .suspended:
       if holder == nil, !isGate(task) { return "runs nowhere" }
       if queued.contains(task) { return "runs and is queued" }
+    case .checking:
+      if !checks.isOpen(task) { return "is checked by nobody" }
+      if queued.contains(task) || isHeldBack { return "is checked and queued" }
+      if graph.unmetNeeds(of: task) != 0 { return "is checked with needs unmet" }
     case .ready:
+      if checks.isOpen(task) { return "is ready and checked" }
       let assigned = holder.map { workforce.workers[$0.index].phase == .launching } ?? false
       let places = [queued.contains(task), assigned, isHeldBack].filter { $0 }.count
       if places != 1 { return "is ready in \(places) places" }

@@ -34,6 +34,8 @@ package struct SchedulerOptions: Sendable {
   /// Workers that may be on their way to their hello at once: a thousand would share the processors
   /// for so long that the last ones look dead.
   static let maxLaunching = 64
+  /// Workers that look whether tasks are up to date.
+  static let maxCheckers: UInt64 = 8
   /// From launch to hello.
   static let helloMilliseconds: Int64 = 10_000
   /// Beyond a task's own grace, from a stop to the word that it ended.

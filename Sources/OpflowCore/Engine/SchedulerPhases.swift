@@ -39,6 +39,7 @@ extension Scheduler {
   private mutating func withdraw(into actions: inout [EngineStep]) {
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
     if !gates.isEmpty { withdrawGates(into: &actions) }
+    if !checks.isEmpty { withdrawChecks() }
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
@@ -163,5 +164,7 @@ extension Scheduler {
   }
 
   /// Nothing runs or can start.
-  private var isAtRest: Bool { workforce.heldCount == 0 && ready.count == 0 && gates.isEmpty }
+  private var isAtRest: Bool {
+    workforce.heldCount == 0 && ready.count == 0 && gates.isEmpty && checks.isEmpty
+  }
 }

@@ -79,7 +79,8 @@ extension Scheduler {
   private func hasValues(_ task: TaskID) -> Bool {
     switch graph.state(task) {
     case .succeeded, .upToDate: true
-    case .waiting, .ready, .handed, .running, .suspended, .failedAllowed, .failed, .skipped,
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .failedAllowed, .failed,
+      .skipped,
       .cancelled:
       false
     }
@@ -89,7 +90,7 @@ extension Scheduler {
   private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 
   /// A hash of the values that a task read and of its arguments; nil where it has neither.
-  private func valuesRead(by task: TaskID) -> UInt64? {
+  func valuesRead(by task: TaskID) -> UInt64? {
     let arguments = values.arguments.flatMap { $0.task == task ? $0.words : nil }
     guard plan.flags(task).contains(.readsValues) || arguments != nil else { return nil }
     return plan.valueDigest(of: task, arguments: arguments ?? []) { valuesLeft(by: $0) ?? [] }

@@ -13,6 +13,7 @@ extension Scheduler {
     if !workforce.watch.isListening, options.watchesWorkers {
       workforce.watch.listenAnew(at: now)
     }
+    if workforce.workers[worker.index].kind == .check { checks.join(worker) }
     giveBackAssigned(freed)
   }
 
@@ -71,13 +72,14 @@ extension Scheduler {
 
   /// A task that was handed ahead comes back unstarted; it costs no try.
   mutating func revoked(
-    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, into actions: inout [EngineStep]
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
+    into actions: inout [EngineStep]
   ) {
     guard mayHold(worker, task, attempt) else {
       return breach(worker, "revoked", task, into: &actions)
     }
     hear(worker)
-    guard let freed = workforce.revoked(worker, task) else {
+    guard let freed = workforce.revoked(worker, task, at: now) else {
       return breach(worker, "revoked", task, into: &actions)
     }
     if let share = freed.share { resources.give(share) }
@@ -93,6 +95,8 @@ extension Scheduler {
   ) {
     fetches[task] = nil
     leftBehind[task] = nil
+    if !recorded.isEmpty { recorded[task] = nil }
+    if !unkept.isEmpty { unkept[task] = nil }
     values.forget(task)
     graph.unmark(task, .cancelling)
     graph.set(task, .waiting)
@@ -116,7 +120,10 @@ extension Scheduler {
   mutating func discard(
     _ worker: WorkerID, complaint: String, into actions: inout [EngineStep]
   ) {
-    if workforce.discard(worker, complaint: complaint) { actions.append(.discard(worker)) }
+    if workforce.discard(worker, complaint: complaint) {
+      checks.discard(worker)
+      actions.append(.discard(worker))
+    }
   }
 
   /// A worker is gone, and all that was below it.
@@ -124,6 +131,7 @@ extension Scheduler {
     _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard let loss = workforce.lose(worker, complaint: complaint) else { return }
+    loseChecks(of: worker, complaint: loss.complaint, into: &actions)
     bear(loss, into: &actions)
     scout(loss.site, at: now, into: &actions)
   }
@@ -190,7 +198,7 @@ extension Scheduler {
     guard workforce.hasComplaints else { return false }
     let complaints = Complaints(workforce, isElsewhere: options.usesSites)
     if complaints.isEmpty { return false }
-    var count = 0
+    var count = failUncheckable(into: &actions) ? 1 : 0
     var countBefore = -1
     while count > countBefore, ready.count > 0 {
       countBefore = count

@@ -8,6 +8,10 @@ struct TaskGraph {
     case ready(TaskID)
     /// It was skipped for lack of that need.
     case skipped(TaskID, for: TaskID)
+    /// It keeps the result of an earlier drive.
+    case kept(TaskID)
+    /// It does not, since that need ran again; `none` for a `finally` task.
+    case taken(TaskID, for: TaskID)
   }
 
   let plan: Plan
@@ -26,14 +30,21 @@ struct TaskGraph {
   private(set) var earlierFailures = 0
   /// Tasks that `--only` or `--skip` leaves out of this drive and that are not done.
   private(set) var leftOpen = 0
+  /// What tasks have that may come to keep it.
+  private var results: [TaskID: EarlierResult] = [:]
+  /// `finally` tasks that keep what they have unless something starts.
+  var finallyThatMayKeep: [TaskID] = []
 
-  /// - Parameter initial: how each task enters; one entry a task.
-  init(plan: Plan, initial: [InitialState]) {
+  /// - Parameters:
+  ///   - initial: how each task enters; one entry a task.
+  ///   - results: what those have that may come to keep it.
+  init(plan: Plan, initial: [InitialState], results: [TaskID: EarlierResult]) {
     precondition(initial.count == plan.taskCount)
     self.plan = plan
     states = Array(repeating: TaskState.waiting.rawValue, count: plan.taskCount)
     marks = Array(repeating: [], count: plan.taskCount)
     unmet = Array(repeating: 0, count: plan.taskCount)
+    self.results = results
     for index in plan.tasks { enter(TaskID(index), as: initial[index]) }
   }
 
@@ -43,6 +54,8 @@ struct TaskGraph {
     case .run: break
     case .interrupted: marks[index] = .failsAtBegin
     case .skipOption: marks[index] = .skipsAtBegin
+    case .recheck, .later: marks[index] = .mayKeep
+    case .laterAfterNeeds: marks[index] = [.mayKeep, .afterNeeds]
     case .afterNeeds: marks[index] = .afterNeeds
     case .skipOnce:
       marks[index] = .skipsAtBegin
@@ -64,7 +77,10 @@ struct TaskGraph {
     if initial.isLeftOut { Self.insert(task, into: &leftOut, plan) }
     if state(task).isTerminal { Self.insert(task, into: &endedBefore, plan) }
     unmet[index] = Int32(truncatingIfNeeded: plan.needs(task).count)
-    if plan.flags(task).contains(.finally) { unmet[index] += 1 }
+    if plan.flags(task).contains(.finally) {
+      unmet[index] += 1
+      if marks[index].contains(.mayKeep) { finallyThatMayKeep.append(task) }
+    }
   }
 
   private static func insert(_ task: TaskID, into set: inout TaskSet?, _ plan: Plan) {
@@ -97,15 +113,17 @@ struct TaskGraph {
   mutating func takeBack(_ task: TaskID) {
     precondition(state(task).mayBeRetried, "a task was to be retried that is \(state(task))")
     states[task.index] = TaskState.waiting.rawValue
-    marks[task.index].subtract([.skippedUpstream, .failsAtBegin, .onHold, .cancelling])
+    marks[task.index].subtract([
+      .skippedUpstream, .failsAtBegin, .onHold, .cancelling, .checked, .kept,
+    ])
   }
 
   /// Counts anew what a task waits for. One that was ready waits again where that is anything.
   mutating func setUnmet(_ count: Int32, of task: TaskID) {
     unmet[task.index] = count
-    if count > 0, state(task) == .ready {
+    if count > 0, state(task) == .ready || state(task) == .checking {
       set(task, .waiting)
-      marks[task.index].remove(.held)
+      marks[task.index].subtract([.held, .checked])
     }
   }
 
@@ -163,7 +181,9 @@ struct TaskGraph {
 
   /// All needs of a task have their end.
   mutating func release(_ task: TaskID) {
-    if let idle = noNeedRan(task) {
+    let idle = noNeedRan(task)
+    if marks[task.index].contains(.mayKeep), keepsOrTakesBack(task, isIdle: idle != nil) { return }
+    if let idle {
       skip(task, for: idle)
     } else {
       becomeReady(task)
@@ -171,8 +191,48 @@ struct TaskGraph {
     }
   }
 
+  /// Decides whether a task keeps the result of an earlier drive, unless that is for its check to say.
+  ///
+  /// - Returns: whether it does.
+  private mutating func keepsOrTakesBack(_ task: TaskID, isIdle: Bool) -> Bool {
+    if plan.isChecked(task), !isIdle { return false }
+    let isFinally = plan.flags(task).contains(.finally)
+    let culprit = isFinally ? nil : firstNeedNotKept(of: task)
+    if isFinally ? isIdle : culprit == nil {
+      keep(task)
+      return true
+    }
+    changes.append(.taken(task, for: culprit ?? .none))
+    return false
+  }
+
+  private func firstNeedNotKept(of task: TaskID) -> TaskID? {
+    plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.first { !isKept($0) }
+  }
+
+  private func isKept(_ task: TaskID) -> Bool {
+    marks[task.index].contains(.kept) || endedBefore?.contains(task) == true
+  }
+
+  /// It keeps the result of an earlier drive; that spreads with what else has ended.
+  private mutating func keep(_ task: TaskID) {
+    let result = results[task]
+    set(task, result?.state ?? .succeeded)
+    marks[task.index].remove(.mayKeep)
+    marks[task.index].insert(.kept)
+    if result?.isSkippedUpstream == true { marks[task.index].insert(.skippedUpstream) }
+    changes.append(.kept(task))
+    ended.append(task)
+  }
+
+  /// What a task has of an earlier drive.
+  func result(of task: TaskID) -> EarlierResult? { results[task] }
+
   /// For lack of a need; it spreads with what else has ended.
   mutating func skip(_ task: TaskID, for need: TaskID) {
+    if marks[task.index].contains(.mayKeep), results[task]?.state == .skipped, isKept(need) {
+      return keep(task)
+    }
     set(task, .skipped)
     marks[task.index].insert(.skippedUpstream)
     changes.append(.skipped(task, for: need))

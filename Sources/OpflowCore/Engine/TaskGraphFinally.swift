@@ -7,6 +7,17 @@ extension TaskGraph {
     }
   }
 
+  /// Removes those from ``finallyThatMayKeep`` that are to run since the task starts: of named tasks
+  /// only what needs it.
+  mutating func takeFinallyDue(after task: TaskID) -> [TaskID] {
+    let due = finallyThatMayKeep.filter { (finally) in
+      !has(.afterNeeds, finally)
+        || plan.needs(finally).contains { TaskID(plan.needTargets[$0]) == task }
+    }
+    if !due.isEmpty { finallyThatMayKeep.removeAll { due.contains($0) } }
+    return due
+  }
+
   /// Lets `finally` tasks go. A need of theirs that never ran meets `finished`, since the others
   /// are at their end, and nothing else.
   mutating func openFinally() {

@@ -28,7 +28,7 @@ extension TaskGraph {
   /// It did not begin in this drive and has no end.
   func isPending(_ task: TaskID) -> Bool {
     let state = state(task)
-    return (state == .waiting || state == .ready)
+    return (state == .waiting || state == .ready || state == .checking)
       && !has(.ran, task) && !has(.delayed, task)
   }
 

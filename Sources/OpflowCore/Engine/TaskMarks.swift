@@ -21,4 +21,10 @@ struct TaskMarks: OptionSet {
   static let onHold = TaskMarks(rawValue: 1 << 9)
   /// It runs, and an order cancelled it: whatever it ends with, it is not tried again.
   static let cancelling = TaskMarks(rawValue: 1 << 10)
+  /// Its next try needs no check by content, or had one.
+  static let checked = TaskMarks(rawValue: 1 << 11)
+  /// The journal has a result of it, of an earlier drive, that it may come to keep.
+  static let mayKeep = TaskMarks(rawValue: 1 << 12)
+  /// It kept that.
+  static let kept = TaskMarks(rawValue: 1 << 13)
 }

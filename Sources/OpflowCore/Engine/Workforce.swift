@@ -32,6 +32,7 @@ struct Workforce {
         maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
         expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds)),
       Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
+      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
     ]
     backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
     alive = WorkerKind.allCases.map { _ in 0 }
@@ -45,6 +46,7 @@ struct Workforce {
       Crew(limit: commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))),
       Crew(limit: Int(min(max(downloads, 1), 1 << 10))),
       Crew(limit: 1),
+      Crew(limit: Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))),
     ]
   }
 
@@ -123,6 +125,11 @@ struct Workforce {
     let kind = Int(kind.rawValue)
     return !sites[site.index].crews[kind].idle.isEmpty
       || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
+  }
+
+  /// Whether one more worker of a kind may be launched there.
+  func mayLaunch(_ kind: WorkerKind, at site: SiteID) -> Bool {
+    sites[site.index].crews[Int(kind.rawValue)].hasRoom
   }
 
   /// How many more tasks of a kind could start there at once, where they have their resources.
@@ -296,11 +303,18 @@ struct Workforce {
   /// A task that was handed ahead comes back unstarted.
   ///
   /// - Returns: nil where the worker has it not, or cannot give it back.
-  mutating func revoked(_ worker: WorkerID, _ task: TaskID) -> Freed? {
+  mutating func revoked(_ worker: WorkerID, _ task: TaskID, at now: Instant) -> Freed? {
     if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
       _ = removeAhead(place, of: worker)
-    } else if workers[worker.index].current == task, workers[worker.index].ahead.isEmpty {
+    } else if workers[worker.index].current == task {
+      // It began with none: what it was handed behind comes back too.
       workers[worker.index].current = .none
+      workers[worker.index].isStopping = false
+      workers[worker.index].standsStill = false
+      if !workers[worker.index].ahead.isEmpty {
+        watch.setDeadline(
+          of: worker, at: now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds))
+      }
     } else {
       return nil
     }

@@ -67,6 +67,11 @@ package struct RunForecast {
           ForecastEnd(
             at: end(of: task), order: starts.count, worker: worker, task: task, attempt: attempt))
         engine.take(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
+      case .order(let worker, .check(let check)):
+        // Nobody looks here.
+        engine.take(
+          .scheduler(.checked(worker, check.task, serial: check.serial, .stale(why: ""))),
+          at: clock, wall: 0)
       case .finish: isFinished = true
       case .tell, .order, .answer, .began, .discard, .write, .sync, .dismiss: break
       }
@@ -101,7 +106,7 @@ package struct RunForecast {
           at: end(of: task), order: starts.count, worker: .none, task: task,
           attempt: transition.attempt))
     case .skip, .failure: settled.append(transition)
-    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume: break
+    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume, .fresh: break
     }
   }
 }

@@ -76,6 +76,10 @@ package struct JournalEncoder: Sendable {
       fetched.begin(.with)
       fetched.hexadecimal(with, digitCount: 16)
     }
+    if let origin = transition.origin {
+      fetched.begin(.origin)
+      fetched.hexadecimal(origin, digitCount: 16)
+    }
     if let values = transition.values { fetched.field(.values, ValueList.text(values)) }
     let room = 512 + 2 * (task.count + culprit.count + texts) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in
@@ -130,6 +134,7 @@ extension OutputSpan<UInt8> {
     case .start:
       if transition.worker != .none { append(.worker, transition.worker.rawValue) }
       if transition.isAhead { append(.ahead, 1) }
+      appendWhat(of: transition)
       return
     case .pause, .proceed: return
     case .skip(let reason):
@@ -143,29 +148,42 @@ extension OutputSpan<UInt8> {
         begin(.part)
         for byte in part.word.utf8 { append(byte) }
       }
+      if transition.isLate { append(.late, 1) }
+      appendWhat(of: transition)
+      return
+    case .fresh:
+      if transition.kept != nil { append(.kept, 1) }
+      appendFingerprint(of: transition)
       return
     case .success, .failure, .retry, .cancel, .interrupt: break
     }
     append(transition.outcome)
     appendUnlessZero(.delay, transition.delayMilliseconds)
     if transition.allowed { append(.allowed, 1) }
-    if transition.event == .success || transition.allowed {
-      begin(.fingerprint)
-      appendHexadecimal(transition.fingerprint.whole, digitCount: 16)
-      append(UInt8(ascii: "."))
-      let parts = transition.fingerprint.parts
-      appendHexadecimal(parts, digitCount: Swift.max(1, (67 - parts.leadingZeroBitCount) / 4))
-    }
-    if !transition.what.isEmpty {
-      begin(.what)
-      var what = transition.what
-      what.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
-    }
+    if transition.event == .success || transition.allowed { appendFingerprint(of: transition) }
+    appendWhat(of: transition)
     if let left = transition.left {
       begin(.left)
       var text = left.text
       text.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
     }
+  }
+
+  @inline(__always)
+  private mutating func appendFingerprint(of transition: Transition) {
+    begin(.fingerprint)
+    appendHexadecimal(transition.fingerprint.whole, digitCount: 16)
+    append(UInt8(ascii: "."))
+    let parts = transition.fingerprint.parts
+    appendHexadecimal(parts, digitCount: Swift.max(1, (67 - parts.leadingZeroBitCount) / 4))
+  }
+
+  @inline(__always)
+  private mutating func appendWhat(of transition: Transition) {
+    var what = transition.what
+    if what.isEmpty { return }
+    begin(.what)
+    what.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
   }
 }
 

@@ -137,6 +137,8 @@ package enum TransitionEvent: Equatable, Sendable {
   case cancel, interrupt, pause, proceed
   /// A resume takes the task out of the state that an earlier drive left it in.
   case resume(RerunReason)
+  /// It keeps the result that it has: what it reads and what it made are as they were.
+  case fresh
 
   package var kind: TransitionKind {
     switch self {
@@ -150,13 +152,14 @@ package enum TransitionEvent: Equatable, Sendable {
     case .pause: .pause
     case .proceed: .proceed
     case .resume: .resume
+    case .fresh: .fresh
     }
   }
 }
 
 /// The event of a line, without what its fields say of it.
 package enum TransitionKind: UInt8, CaseIterable, Sendable {
-  case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume
+  case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume, fresh
 
   /// The word in the journal.
   package var word: StaticString {
@@ -171,6 +174,7 @@ package enum TransitionKind: UInt8, CaseIterable, Sendable {
     case .pause: "pause"
     case .proceed: "continue"
     case .resume: "resume"
+    case .fresh: "fresh"
     }
   }
 }
@@ -205,6 +209,9 @@ package struct Transition: Sendable, Equatable {
     var fetch: FetchRecord?
     var values: [TaskValue]?
     var with: UInt64?
+    var origin: UInt64?
+    var kept: TaskState?
+    var isLate = false
   }
 
   package init(
@@ -246,7 +253,8 @@ package struct Transition: Sendable, Equatable {
     set { details.delayMilliseconds = newValue }
   }
 
-  /// Of a refusal: what could not be done, with what. For people.
+  /// Of a refusal: what could not be done, with what. Of a `start` and a `resume`: what is not up to date.
+  /// For people.
   package var what: String {
     get { details.what }
     set { details.what = newValue }
@@ -272,6 +280,26 @@ package struct Transition: Sendable, Equatable {
     set { details.with = newValue }
   }
 
+  /// Of a `success` and a `fresh`, in a plan with tasks that declare `inputs`: a number of that success alone,
+  /// in any run of any time. What needs the task and is up to date with one success is not so with another.
+  package var origin: UInt64? {
+    get { details.origin }
+    set { details.origin = newValue }
+  }
+
+  /// Of a `fresh`: the result of an earlier drive of this run, which it is that holds; nil where another
+  /// run had it.
+  package var kept: TaskState? {
+    get { details.kept }
+    set { details.kept = newValue }
+  }
+
+  /// Of a `resume`: decided while the drive went on, so that it is none of the lines that it begins with.
+  package var isLate: Bool {
+    get { details.isLate }
+    set { details.isLate = newValue }
+  }
+
   /// Of a download's end: what it did.
   package var fetch: FetchRecord? {
     get { details.fetch }
@@ -283,7 +311,7 @@ package struct Transition: Sendable, Equatable {
     switch event {
     case .skip(let reason): .skipped(reason)
     case .resume(let reason): .rerun(reason)
-    case .start, .success, .failure, .retry, .cancel, .interrupt, .pause, .proceed:
+    case .start, .success, .failure, .retry, .cancel, .interrupt, .pause, .proceed, .fresh:
       outcome.reason.map { .ended($0) }
     }
   }

@@ -28,8 +28,8 @@
 //   stop             d signal
 //   pause            d
 //   continue         d
-//   start       x    d n
-//   success     x    d n exit wall user sys rss out fp with values; of a download: from size gained kept sha256
+//   start       x    d n w ahead what
+//   success     x    d n exit wall user sys rss out fp with values origin; of a download: from size gained kept sha256
 //                    sha512 source etag date url
 //   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with; of a
 //                    download: from gained after source url
@@ -39,7 +39,8 @@
 //   interrupt   x    d n reason exit signal wall user sys rss out
 //   pause       x    d n
 //   continue    x    d n
-//   resume      x    d n reason part of
+//   resume      x    d n reason part of late what
+//   fresh       x    d n origin kept fp with values
 //
 //   d          number of the drive of the run (1 for its first, which leaves the key out)
 //   n          number of the try, over all drives
@@ -53,12 +54,16 @@
 //   values     what it left for others: NAME:XXH3 each, commas between
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed
+//   what       of a `start` and a `resume`: what is not up to date any more, for people
+//   origin     a random number of the success alone, in any run of any time: 16 hex digits
+//   late       1: of a `resume`: decided while the drive went on
 //   delay      milliseconds until the next try
 //   host       the worker's machine, where that is not the coordinator's
 //   from       of a download's end: bytes that a part held before, and that were not fetched again
 //   size, gained  bytes of the file, and of what this try added to its part
 //   after      milliseconds that the server asked to be left alone
-//   kept       1: nothing was fetched, what stood there is right
+//   kept       1: nothing was fetched, what stood there is right; of a `fresh`: the result is one of an
+//              earlier drive of this run
 //   sha256, sha512  of the file
 //   source     XXH3 of the URL as the manifest has it
 //   etag, date, url  what the server called this version, and where redirects led
@@ -78,8 +83,12 @@
 //
 // `stop` stands where a signal begins to end a drive; what runs ends later, on lines of its own.
 //
+// A task with `inputs` keeps its result by a `fresh`, not by silence: it is looked at when its turn comes,
+// and so are the tasks behind it that a resume would keep. Where one of them runs again, its `resume` line
+// comes then, and is `late`.
+//
 // A drive begins with `open` or a run's `resume`; the tasks' `resume` lines, which alone take a task
-// out of a state that it ended in, follow it without a gap. `d` and `withdrawn` are there so that a
+// out of a state that it ended in, follow it without a gap, but for the late ones. `d` and `withdrawn` are there so that a
 // reader of a damaged journal knows when it may have lost one of them: it then takes nothing that
 // ended before that drive as ended (RunModel).
 //
@@ -111,7 +120,12 @@ package enum JournalEvent: Equatable, Sendable {
       } else {
         self = word.equals("skip") ? .transition(.skip) : word.equals("stop") ? .stop : .unknown
       }
-    case UInt8(ascii: "f"): self = word.equals("failure") ? .transition(.failure) : .unknown
+    case UInt8(ascii: "f"):
+      if word.equals("failure") {
+        self = .transition(.failure)
+      } else {
+        self = word.equals("fresh") ? .transition(.fresh) : .unknown
+      }
     case UInt8(ascii: "r"):
       if word.equals("resume") {
         self = ofRun ? .resume : .transition(.resume)

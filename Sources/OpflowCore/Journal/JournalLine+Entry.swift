@@ -160,6 +160,7 @@ extension TransitionFields {
     case .pause: .pause
     case .proceed: .proceed
     case .resume: rerunReason(plan).map { .resume($0) }
+    case .fresh: .fresh
     }
   }
 }

@@ -10,6 +10,8 @@ package enum RerunReason: Equatable, Sendable {
   /// Somebody cancelled it before it began.
   case cancelledBefore
   case outputMissing
+  /// Its inputs, or what became of its outputs.
+  case inputs
   /// The journal is damaged where a line may have stood that took its result back.
   case unproven
   case asked
@@ -25,6 +27,7 @@ package enum RerunReason: Equatable, Sendable {
     case .skippedBefore: "skipped before"
     case .cancelledBefore: "cancelled before"
     case .outputMissing: "output missing"
+    case .inputs: "inputs"
     case .unproven: "unproven"
     case .asked: "asked"
     case .new: "new"
@@ -34,7 +37,7 @@ package enum RerunReason: Equatable, Sendable {
   init?(word: UnsafeRawBufferPointer, part: Fingerprint.Part?, of task: TaskID) {
     let all = [
       RerunReason.interrupted, .changed(part), .afterRerun(task), .failedBefore, .skippedBefore,
-      .cancelledBefore, .outputMissing, .unproven, .asked, .new,
+      .cancelledBefore, .outputMissing, .inputs, .unproven, .asked, .new,
     ]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason

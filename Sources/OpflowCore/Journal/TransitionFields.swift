@@ -11,6 +11,10 @@ struct TransitionFields {
   var isAhead = false
   var allowed = false
   var changedPart: Fingerprint.Part?
+  /// Of a `fresh`; nil where it is not told.
+  var origin: UInt64?
+  var isKept = false
+  var isLate = false
   /// The end of a try; of other events its reason's word.
   var end = OutcomeFields()
   var delayMilliseconds: Int64 = 0
@@ -93,6 +97,12 @@ struct TransitionFields {
       readFingerprint(&cursor)
     } else if cursor.stands(at: .part) {
       changedPart = Fingerprint.Part(word: cursor.text(.part))
+    } else if cursor.stands(at: .origin) {
+      origin = Hexadecimal.value(cursor.text(.origin))
+    } else if cursor.stands(at: .kept) {
+      isKept = cursor.text(.kept).equals("1")
+    } else if cursor.stands(at: .late) {
+      isLate = cursor.text(.late).equals("1")
     } else if cursor.stands(at: .what) {
       what = cursor.text(.what)
     } else if cursor.stands(at: .left) {

@@ -16,6 +16,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
 
   // A transition
   case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part, with, values
+  case origin, late
 
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
@@ -67,6 +68,8 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .part: "part"
     case .with: "with"
     case .values: "values"
+    case .origin: "origin"
+    case .late: "late"
     case .format: "format"
     case .run: "run"
     case .plan: "plan"
@@ -120,11 +123,12 @@ package enum Key: UInt8, CaseIterable, Sendable {
     switch self {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
-      .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count:
+      .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late:
       .number
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
-      .culprit, .part, .with, .values, .run, .plan, .version, .manifest, .folder, .state, .boot,
+      .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
+      .boot,
       .group, .actions, .host, .id, .verb, .by, .resource, .among:
       .text
     }

@@ -23,7 +23,8 @@ package struct DriveScope: Sendable {
       case .failed: stillFailed.insert(task)
       case .leftFailed: leftFailed.append(task)
       case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
-      case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
+      case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,
+        .failedAllowed, .skipped, .skippedUpstream,
         .interrupted, .skipOption, .excluded, .leftDone:
         break
       }

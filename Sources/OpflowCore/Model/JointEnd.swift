@@ -18,7 +18,7 @@ extension RunModel {
     var count = 0
     for task in tasks {
       switch state(task) {
-      case .waiting, .ready, .handed, .running, .suspended:
+      case .waiting, .ready, .checking, .handed, .running, .suspended:
         if open.isNone { open = task }
         count += 1
       case .failed: if failed.isNone { failed = task }
@@ -43,7 +43,8 @@ extension RunModel {
       switch state(need) {
       case .failed, .cancelled: return true
       case .skipped: task = need
-      case .waiting, .ready, .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed:
+      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
+        .failedAllowed:
         return false
       }
     }

@@ -37,6 +37,8 @@ package struct RunModel: Sendable {
   /// Of a plan in which values are read.
   package private(set) var values = ValueRecords()
   private var hasArguments = false
+  /// The numbers of successes that hold, of a plan with tasks that declare `inputs`.
+  package private(set) var origins: [TaskID: UInt64] = [:]
   /// The plan with fingerprints as an older opflow made them.
   private let absolutePlan: Plan?
   /// Lines of an older opflow hold fingerprints that could be compared to nothing, and so count as
@@ -310,13 +312,16 @@ package struct RunModel: Sendable {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
     }
     guard let task = names.task(of: line, plan: plan) else {
-      if event == .resume { head.seen += 1 }
+      if event == .resume, !fields.isLate { head.seen += 1 }
       gone.insert(line.task)
       return
     }
     let settled = records[task.index].settleSequence
     // Only a `resume` line takes a task out of its end: where none was seen, it is lost.
-    if event == .resume || settled >= Swift.max(1, provenFrom) && settled < head.sequence {
+    if event == .resume
+      ? !fields.isLate
+      : event != .fresh && settled >= Swift.max(1, provenFrom) && settled < head.sequence
+    {
       head.seen += 1
     }
     let isEnd = event == .success || event == .failure
@@ -335,6 +340,7 @@ package struct RunModel: Sendable {
     if plan.hasLateItems || hasArguments {
       values.apply(event, task, line, plan, hasArguments: hasArguments)
     }
+    if let origin = fields.origin { origins[task] = origin }
     if keepsDetails { keepDetails(event, task, line, plan) }
   }
 
@@ -362,7 +368,7 @@ package struct RunModel: Sendable {
       begun = (next, line.sequence)
     case .interrupt, .failure, .cancel, .retry:
       handed.remove(task, of: records[task.index].worker)
-    case .start, .skip, .pause, .proceed, .resume: break
+    case .start, .skip, .pause, .proceed, .resume, .fresh: break
     }
   }
 

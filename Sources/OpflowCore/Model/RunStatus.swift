@@ -46,7 +46,8 @@ package struct RunStatus {
     guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
     switch state(task) {
     case .running, .suspended: return entry.progress
-    case .waiting, .ready, .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+    case .waiting, .ready, .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed,
+      .skipped,
       .cancelled:
       return nil
     }
@@ -56,7 +57,7 @@ package struct RunStatus {
   package func mayHavePart(_ task: TaskID) -> Bool {
     guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
     switch state(task) {
-    case .waiting, .ready, .handed, .failed, .failedAllowed, .cancelled: return true
+    case .waiting, .ready, .checking, .handed, .failed, .failedAllowed, .cancelled: return true
     case .running, .suspended, .succeeded, .upToDate, .skipped: return false
     }
   }
@@ -71,7 +72,8 @@ package struct RunStatus {
   private static func state(_ recorded: TaskState, isHeld: Bool) -> TaskState {
     switch recorded {
     case .handed, .running, .suspended: isHeld ? recorded : .waiting
-    case .waiting, .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+    case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+      .cancelled:
       recorded
     }
   }

@@ -22,7 +22,7 @@ package struct TaskCounts: Equatable, Sendable {
   /// So many tasks more are in that state.
   mutating func add(_ state: TaskState, _ count: Int = 1) {
     switch state {
-    case .waiting, .ready, .handed: pending += count
+    case .waiting, .ready, .checking, .handed: pending += count
     case .running, .suspended: running += count
     case .succeeded: succeeded += count
     case .upToDate: upToDate += count

@@ -9,6 +9,9 @@ package struct TaskDetails: Sendable {
   /// Why the newest drive took tasks back that had a result.
   package private(set) var reruns: [TaskID: RerunReason] = [:]
 
+  /// What was not up to date of tasks that ran, or run, for that.
+  package private(set) var staleness: [TaskID: String] = [:]
+
   /// The tries that were followed by another one, oldest first, since the task was taken back last.
   package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
 
@@ -23,6 +26,7 @@ package struct TaskDetails: Sendable {
     case .start, .resume:
       if !downloads.isEmpty { downloads[task] = nil }
       if !complaints.isEmpty { complaints[task] = nil }
+      if plan.hasChecks { noteStaleness(event, task, line, plan) }
       if event == .resume {
         reruns[task] = TransitionFields(line).rerunReason(plan)
         failedTries[task] = nil
@@ -41,7 +45,20 @@ package struct TaskDetails: Sendable {
           FailedTry(
             attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))
       }
+    case .fresh: staleness[task] = nil
     case .skip, .cancel, .interrupt, .pause, .proceed: break
+    }
+  }
+
+  private mutating func noteStaleness(
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
+  ) {
+    guard plan.isChecked(task) else { return }
+    let what = TransitionFields(line).what
+    if !what.isEmpty {
+      staleness[task] = Field.text(what)
+    } else if event == .resume {
+      staleness[task] = nil
     }
   }
 }

@@ -75,7 +75,7 @@ package struct TaskRecord: Sendable {
     case .handed, .running, .suspended: true
     case .cancelled: !marks.contains(.cancelledPending)
     case .waiting: marks.contains(.interrupted) || why == .rerun(.interrupted)
-    case .ready, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
+    case .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
     }
   }
 
@@ -121,7 +121,7 @@ extension TaskRecord {
     case .success:
       end(next, line, fields)
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
-    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume:
+    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh:
       applyRare(event, line, task, plan)
     }
   }
@@ -162,6 +162,12 @@ extension TaskRecord {
         endedMilliseconds = 0
       }
     case .pause, .proceed: state = next
+    case .fresh:
+      // A result of this run stays what it is, with the lines that told of it. Where damage took
+      // those, nobody knows which try it was, so the task runs again.
+      if fields.isKept { break }
+      settle(next, line)
+      if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .resume:
       let wasCutShort = isCutShort
       leave(for: next)
@@ -184,7 +190,7 @@ extension TaskRecord {
       why = effect.why
     case .pause, .proceed: state = next
     case .resume(let reason): waitAgain(with: reason)
-    case .start, .success, .failure, .retry, .interrupt: break
+    case .start, .success, .failure, .retry, .interrupt, .fresh: break
     }
   }
 

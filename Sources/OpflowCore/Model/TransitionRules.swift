@@ -10,6 +10,7 @@ extension TransitionKind {
     case .success: .succeeded
     case .failure: allowed ? .failedAllowed : .failed
     case .skip: .skipped
+    case .fresh: .upToDate
     case .cancel: .cancelled
     case .retry, .interrupt, .resume: .waiting
     // Lines of the whole run speak of no task; others are of no known opflow.
@@ -25,7 +26,7 @@ extension TransitionKind {
   var endsTry: Bool {
     switch self {
     case .success, .failure, .retry, .cancel, .interrupt: true
-    case .start, .skip, .pause, .proceed, .resume: false
+    case .start, .skip, .pause, .proceed, .resume, .fresh: false
     }
   }
 }
@@ -33,7 +34,7 @@ extension TransitionKind {
 extension Transition {
   /// The state of its task after it.
   func state(after old: TaskState) -> TaskState {
-    event.kind.state(after: old, isAhead: isAhead, allowed: allowed)
+    kept ?? event.kind.state(after: old, isAhead: isAhead, allowed: allowed)
   }
 
   /// Whether it cut a try short.

@@ -18,9 +18,10 @@ package struct ValueRecords: Sendable {
     case .start, .resume:
       left[task] = nil
       read[task] = nil
-    case .success, .failure:
+    case .success, .failure, .fresh:
+      if event == .fresh, TransitionFields(line).isKept { return }
       let values = line.values
-      left[task] = event == .success ? values.left : nil
+      left[task] = event == .failure ? nil : values.left
       read[task] = values.with
     case .retry, .skip, .cancel, .interrupt, .pause, .proceed: break
     }

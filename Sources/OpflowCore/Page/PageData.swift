@@ -159,7 +159,7 @@ struct PageData {
       let isReused = ResumeEffects.isReused(task, status)
       let isGate = status.plan.kind(task) == .approve
       states.add(
-        Int(status.state(task).rawValue) | (isReused ? 16 : 0) | (isGate ? 32 : 0)
+        Self.number(of: status.state(task)) | (isReused ? 16 : 0) | (isGate ? 32 : 0)
           | (status.history[task].isInterrupted ? 64 : 0))
       why.add(notes.number(of: number))
       demands.add(status.plan.demand[task.index])
@@ -181,6 +181,23 @@ struct PageData {
     if comparison != nil { write(before, "before", &json) }
     json.endObject()
     return json.bytes
+  }
+
+  /// A state as the script knows it: of its own, so that a state more here is none there by mistake.
+  private static func number(of state: TaskState) -> Int {
+    switch state {
+    case .waiting: 0
+    case .ready, .checking: 1
+    case .handed: 2
+    case .running: 3
+    case .suspended: 4
+    case .succeeded: 5
+    case .upToDate: 6
+    case .failedAllowed: 7
+    case .failed: 8
+    case .skipped: 9
+    case .cancelled: 10
+    }
   }
 
   /// How many bytes a name begins and ends with as the one before it does, as those beside each other

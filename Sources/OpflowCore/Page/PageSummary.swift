@@ -113,7 +113,7 @@ extension PageReport {
     case .failed: "bad"
     case .failedAllowed, .cancelled, .suspended: "odd"
     case .running: "live"
-    case .waiting, .ready, .handed, .skipped: "rest"
+    case .waiting, .ready, .checking, .handed, .skipped: "rest"
     }
   }
 

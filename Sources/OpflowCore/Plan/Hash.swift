@@ -12,6 +12,11 @@ package enum Hash {
     bytes.withUnsafeBytes { xxh3($0) }
   }
 
+  /// One number of two, whose order counts.
+  package static func combine(_ first: UInt64, _ second: UInt64) -> UInt64 {
+    withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) { xxh3($0) }
+  }
+
   package static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
     // SAFETY: compares `count` bytes of buffers that the caller holds for the call.
     a.count == b.count && chash_equal(a.baseAddress, b.baseAddress, a.count) != 0

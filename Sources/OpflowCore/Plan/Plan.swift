@@ -54,6 +54,10 @@ package final class Plan: @unchecked Sendable {
   let lateItems: Column<LateItem>
   let stepOffsets: Column<UInt32>
   let stepItems: Column<LateStep>
+  /// In the order of their tasks.
+  let declarations: Column<DeclarationEntry>
+  let declaredOffsets: Column<UInt32>
+  let declaredItems: Column<DeclaredItem>
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
@@ -109,6 +113,9 @@ package final class Plan: @unchecked Sendable {
       self.lateItems = try sections.column(.lateItems)
       self.stepOffsets = try sections.column(.stepOffsets)
       self.stepItems = try sections.column(.stepItems)
+      self.declarations = try sections.column(.declarations)
+      self.declaredOffsets = try sections.column(.declaredOffsets)
+      self.declaredItems = try sections.column(.declaredItems)
     } catch {
       release(bytes)
       throw error

@@ -10,6 +10,8 @@ package struct PlanBuilder: ~Copyable {
   private var codes = ListTable<Int32>()
   private var lateItems = ListTable<LateItem>()
   private var steps = ListTable<LateStep>()
+  private var declaredItems = ListTable<DeclaredItem>()
+  private var declarations: [DeclarationEntry] = []
   private var policies: [TaskPolicy] = []
   private var policyIndex: [TaskPolicy: UInt32] = [:]
   private var tasks = TaskColumns()
@@ -21,6 +23,7 @@ package struct PlanBuilder: ~Copyable {
   /// Whether any task is `interactive`.
   package private(set) var hasInteractive = false
   private var hasGates = false
+  private var hasChecks = false
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
@@ -140,6 +143,27 @@ package struct PlanBuilder: ~Copyable {
   /// Adds flags to those of a task that was added.
   package mutating func mark(_ task: TaskID, _ flags: TaskFlags) { tasks.mark(task, flags) }
 
+  /// Notes what a task declares that was added, in the order of the tasks.
+  ///
+  /// - Parameter inputs: nil for a task that has no such list.
+  package mutating func declare(
+    _ task: TaskID, inputs: [DeclaredItem]?, outputs: [DeclaredItem]
+  ) {
+    if inputs == nil, outputs.isEmpty { return }
+    if inputs != nil {
+      tasks.mark(task, .checked)
+      hasChecks = true
+    }
+    if !outputs.isEmpty { tasks.mark(task, .declaresOutputs) }
+    declarations.append(
+      DeclarationEntry(
+        task: task.rawValue, inputs: declaredItems.index(of: inputs ?? []),
+        outputs: declaredItems.index(of: outputs)))
+  }
+
+  /// How many entries the lists hold that tasks declare, equal lists counted once.
+  package var declaredCount: Int { declaredItems.items.count }
+
   /// Adds one need of the task whose turn it is; `endNeeds()` goes on to the next task.
   package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {
     needTargets.append(target.rawValue)
@@ -197,6 +221,7 @@ package struct PlanBuilder: ~Copyable {
     manifest.hasManual = hasManual ? 1 : 0
     manifest.hasInteractive = hasInteractive ? 1 : 0
     manifest.hasGates = hasGates ? 1 : 0
+    manifest.hasChecks = hasChecks ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)
@@ -207,6 +232,9 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.lateItems, lateItems.items)
     writer.add(.stepOffsets, steps.offsets)
     writer.add(.stepItems, steps.items)
+    writer.add(.declarations, declarations)
+    writer.add(.declaredOffsets, declaredItems.offsets)
+    writer.add(.declaredItems, declaredItems.items)
     return .plan(writer.finish(taskCount: count, key: key))
   }
 

@@ -45,10 +45,11 @@
 //   13   tasks that may steer their run
 //   14   tasks that a person ends
 //   15   where tasks stand
+//   16   what tasks declare to read and to leave
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 15
+  package static let version: UInt32 = 16
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// More lines than a file may have.
@@ -76,4 +77,5 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case families, familyValues
   case lateOffsets, lateItems
   case stepOffsets, stepItems
+  case declarations, declaredOffsets, declaredItems
 }

@@ -13,6 +13,7 @@ extension Plan {
     try validateLists()
     try validatePrograms()
     try validateTasks()
+    try validateDeclarations()
     try validateTexts()
     try validateGraph()
     try validateOrder()
@@ -32,6 +33,7 @@ extension Plan {
     try validateVariables(record.environment)
     try validateWords(record.secrets)
     try validateLateItems(of: task)
+    try validateDeclaration(of: task)
     if kind(task) == .download {
       let download = downloads[Int(record.download)]
       guard isSound(download) else { throw .reference(.downloads) }
@@ -40,7 +42,7 @@ extension Plan {
     }
   }
 
-  private func validateWords(_ index: ListIndex) throws(PlanError) {
+  func validateWords(_ index: ListIndex) throws(PlanError) {
     let row = try row(.listOffsets, listOffsets, Int(index), end: listItems.count)
     for item in listItems[row] where !isSound(item) { throw .reference(.listItems) }
   }
@@ -72,6 +74,7 @@ extension Plan {
     try validateLists(.codeOffsets, codeOffsets, end: codeItems.count)
     try validateLists(.lateOffsets, lateOffsets, end: lateItems.count)
     try validateLists(.stepOffsets, stepOffsets, end: stepItems.count)
+    try validateLists(.declaredOffsets, declaredOffsets, end: declaredItems.count)
     for demand in 0..<demandCount { try validate(demand: UInt32(truncatingIfNeeded: demand)) }
     for policy in policies where !isSound(policy) { throw .reference(.policies) }
     for download in downloads where !isSound(download) { throw .reference(.downloads) }
@@ -159,6 +162,7 @@ extension Plan {
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
+    if flags.contains(.checked), !hasChecks || kind == .download { return false }
     if kind == .approve, !hasGates || !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
@@ -191,7 +195,7 @@ extension Plan {
       isSound(manifest.group)
     else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
-      manifest.hasInteractive <= 1, manifest.hasGates <= 1,
+      manifest.hasInteractive <= 1, manifest.hasGates <= 1, manifest.hasChecks <= 1,
       IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }

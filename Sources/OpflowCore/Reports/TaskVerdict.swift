@@ -11,7 +11,7 @@ enum TaskVerdict {
         record.why == .ended(.interrupted) || record.why == .ended(.workerLost) ? .error : .failure
     case .cancelled: self = record.attempts > 0 ? .error : .skipped
     case .waiting: self = record.isInterrupted ? .error : .skipped
-    case .failedAllowed, .skipped, .ready, .handed, .running, .suspended: self = .skipped
+    case .failedAllowed, .skipped, .ready, .checking, .handed, .running, .suspended: self = .skipped
     }
   }
 
@@ -29,7 +29,7 @@ enum TaskVerdict {
     case .skipped: return ("skipped", "skipped: \(ReasonText.text(record.why, plan: status.plan))")
     case .waiting where record.isInterrupted:
       return ("interrupted", "interrupted; a resume runs it again")
-    case .waiting, .ready:
+    case .waiting, .ready, .checking:
       return (
         "pending", "not started: \(status.state == .running ? "it waits" : "the run ended before")"
       )

@@ -22,10 +22,23 @@ package struct ResumeDecision: Sendable {
     case leave(TaskState, SkipReason?)
     /// It keeps the state that it is in, and why it was skipped where it was.
     case keep(TaskState, SkipReason?)
+    /// It keeps its state if its inputs and outputs are as they were, which is seen when it is ready.
+    case check
+    /// It keeps the state that it is in, and why it was skipped where it was, if all that it needs does, some
+    /// of which is to be checked; a `finally` task if nothing starts.
+    case later(TaskState, SkipReason?)
     /// It begins in `waiting`; whether it is skipped then is the scheduler's to say.
     case run(RerunReason)
     /// It fails at once, reason `interrupted`.
     case fail
+
+    /// It keeps an end, or may, that is no failure.
+    fileprivate var keepsEnd: Bool {
+      switch self {
+      case .keep(let state, _), .later(let state, _): state != .failed
+      case .outside, .leave, .check, .run, .fail: false
+      }
+    }
 
     static func keep(_ record: TaskRecord) -> Verdict {
       .keep(record.state, record.why?.skipReason)
@@ -43,14 +56,21 @@ package struct ResumeDecision: Sendable {
   /// Tasks with verdict `run`, those that will be skipped again included.
   package private(set) var runCount = 0
   package private(set) var failCount = 0
+  /// Tasks with verdict `check`.
+  package private(set) var checkCount = 0
   /// Whether any task will start, as far as can be told before.
   package private(set) var startsAnything = false
   /// `finally` tasks run though nothing else may start: an earlier drive that started tasks ended
   /// before them.
   package private(set) var owesFinally = false
 
+  /// Whether some task keeps what it has only if a check finds so, or nothing starts.
+  private var leavesToChecks = false
+
   /// By task: its needs cannot be met, so it will be skipped.
   private(set) var lacksNeeds: [Bool]
+  /// The same, if all that is to be checked keeps what it has. Empty for a plan without checks.
+  private(set) var lacksNeedsThen: [Bool]
   /// `finally` tasks that start only when one of their needs does.
   private var followers: [TaskID] = []
 
@@ -64,8 +84,10 @@ package struct ResumeDecision: Sendable {
     let (plan, history, request) = (input.plan, input.history, input.request)
     verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
     lacksNeeds = [Bool](repeating: false, count: plan.taskCount)
+    lacksNeedsThen = plan.hasChecks ? lacksNeeds : []
     removed = history.removed
     var firstStarted: TaskID?
+    var firstCertain: TaskID?
     for index in plan.topologicalOrder {
       let task = TaskID(index)
       guard request.selects(task) else {
@@ -75,12 +97,13 @@ package struct ResumeDecision: Sendable {
       guard !plan.flags(task).contains(.finally) else { continue }
       apply(verdict(for: task, input), to: task, input)
       if firstStarted == nil, starts(task, input) { firstStarted = task }
+      if firstCertain == nil, startsForCertain(task, input) { firstCertain = task }
     }
-    decideFinally(input, firstStarted: firstStarted)
+    decideFinally(input, firstStarted: firstStarted, firstCertain: firstCertain)
   }
 
   /// Frees what only the decision itself looks at.
-  mutating func forgetNeeds() { lacksNeeds = [] }
+  mutating func forgetNeeds() { (lacksNeeds, lacksNeedsThen) = ([], []) }
 
   package subscript(task: TaskID) -> Verdict { verdicts[task.index] }
 
@@ -98,6 +121,8 @@ package struct ResumeDecision: Sendable {
       case .outside: return .excluded
       case .leave(let state, let reason): return Self.initialState(leaving: state, reason)
       case .fail: return .interrupted
+      case .check: return .recheck
+      case .later: return .later
       case .run:
         guard request.skips(TaskID(index)) else { return .run }
         return request.isSkippedOnce(TaskID(index)) ? .skipOnce : .skipOption
@@ -107,7 +132,31 @@ package struct ResumeDecision: Sendable {
       }
     }
     for task in followers where states[task.index] == .run { states[task.index] = .afterNeeds }
+    for task in followers where [.later, .recheck].contains(states[task.index]) {
+      states[task.index] = .laterAfterNeeds
+    }
     return states
+  }
+
+  /// What tasks have that may come to keep it.
+  package func results(_ history: RunModel) -> [TaskID: EarlierResult] {
+    guard leavesToChecks else { return [:] }
+    var results: [TaskID: EarlierResult] = [:]
+    for index in verdicts.indices {
+      let task = TaskID(index)
+      let record = history[task]
+      var result = EarlierResult(
+        state: record.state, origin: history.origins[task])
+      switch verdicts[index] {
+      case .check: break
+      case .later(let state, let reason):
+        result.state = state
+        result.isSkippedUpstream = reason?.isUpstream ?? false
+      case .outside, .leave, .keep, .run, .fail: continue
+      }
+      results[task] = result
+    }
+    return results
   }
 
   static func initialState(leaving state: TaskState, _ reason: SkipReason?) -> InitialState {
@@ -115,7 +164,7 @@ package struct ResumeDecision: Sendable {
     case .succeeded, .upToDate, .failedAllowed: .leftDone
     case .skipped: reason?.isUpstream ?? false ? .leftUpstream : .excluded
     case .failed: .leftFailed
-    case .waiting, .ready, .handed, .running, .suspended, .cancelled: .leftOpen
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .leftOpen
     }
   }
 
@@ -127,7 +176,7 @@ package struct ResumeDecision: Sendable {
     case .failed: .failed
     case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
     // Never kept: they are no ends.
-    case .waiting, .ready, .handed, .running, .suspended, .cancelled: .run
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .run
     }
   }
 
@@ -142,6 +191,13 @@ package struct ResumeDecision: Sendable {
     let reason: RerunReason
     switch verdict {
     case .outside, .leave: return
+    case .later:
+      leavesToChecks = true
+      return
+    case .check:
+      leavesToChecks = true
+      checkCount += 1
+      return
     case .keep:
       keptCount += 1
       return
@@ -153,13 +209,21 @@ package struct ResumeDecision: Sendable {
       reason = .interrupted
     }
     lacksNeeds[task.index] = isCertainToLackNeeds(task, input)
+    if input.plan.hasChecks {
+      lacksNeedsThen[task.index] = isCertainToLackNeeds(task, input, ifChecksHold: true)
+    }
     let record = input.history[task]
     let isTold = input.request.isNew(task) && reason == .new
     guard record.state != .waiting || record.isUnproven || isTold else { return }
     transitions.append(Transition(.resume(reason), task))
   }
 
-  private mutating func decideFinally(_ input: Input, firstStarted: TaskID?) {
+  /// - Parameters:
+  ///   - firstStarted: the first task that starts, unless a check finds it up to date.
+  ///   - firstCertain: the first that starts whatever checks find.
+  private mutating func decideFinally(
+    _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
+  ) {
     var tasks: [TaskID] = []
     for index in input.plan.topologicalOrder {
       let task = TaskID(index)
@@ -172,14 +236,22 @@ package struct ResumeDecision: Sendable {
     startsAnything = firstStarted != nil || owesFinally
     for task in tasks {
       let follows = input.request.finallyFollowsNeeds && !owed.contains(task)
-      let isDue = startsAnything && (!follows || firstNeedThatStarts(task, input) != nil)
+      let isDue =
+        (firstCertain != nil || owesFinally)
+        && (!follows || firstNeedThatStarts(task, input) != nil)
       var verdict = verdict(for: task, input)
-      if case .keep(let state, _) = verdict, state != .failed, isDue {
-        verdict = .run(.afterRerun(firstStarted ?? .none))
+      if isDue, verdict.keepsEnd {
+        verdict = .run(.afterRerun(firstCertain ?? .none))
       } else if !isDue, input.history[task].state.isTerminal,
         input.history[task].state != .cancelled
       {
         verdict = .keep(input.history[task])
+      }
+      // Whether anything starts, checks are to tell.
+      if case .keep(let state, let reason) = verdict, state != .failed, !isDue,
+        checkCount > 0 || input.plan.hasChecks && firstStarted != nil
+      {
+        verdict = .later(state, reason)
       }
       apply(verdict, to: task, input)
       if follows { followers.append(task) }

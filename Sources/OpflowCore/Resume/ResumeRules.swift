@@ -5,13 +5,16 @@ extension ResumeDecision {
     let record = input.history[task]
     if let verdict = interruption(task, record, input) { return verdict }
     switch record.state {
-    case .succeeded, .upToDate: return settled(task, record, input)
+    case .succeeded, .upToDate:
+      return isChecked(task, input) ? .check : settled(task, record, input)
     case .failedAllowed:
-      return input.plan.allowsFailure(task, record.status, record.why?.endReason)
-        ? settled(task, record, input) : .run(.failedBefore)
+      guard input.plan.allowsFailure(task, record.status, record.why?.endReason) else {
+        return .run(.failedBefore)
+      }
+      return isChecked(task, input) ? .check : settled(task, record, input)
     case .failed: return .run(.failedBefore)
     case .skipped: return skipped(task, record, input)
-    case .waiting, .ready: return .run(record.reasonToRun)
+    case .waiting, .ready, .checking: return .run(record.reasonToRun)
     case .cancelled: return .run(.cancelledBefore)
     case .handed, .running, .suspended: return .run(.interrupted)
     }
@@ -43,10 +46,30 @@ extension ResumeDecision {
     if input.request.missesOutput(task), record.state != .failedAllowed {
       return .run(.outputMissing)
     }
-    if let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
+    // Whether they run, checks may tell only later, when a task that would be skipped has its end.
+    let isApart = input.plan.hasChecks && willSkipByWish(task, input)
+    if !isApart, let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
       return .run(.afterRerun(culprit))
     }
-    return .keep(record)
+    return waitsForChecks(task, input) ? .later(record.state, nil) : .keep(record)
+  }
+
+  /// Whether checks of what it needs are to tell if it keeps its result. What would be skipped instead of
+  /// run keeps it in any case.
+  private func waitsForChecks(_ task: TaskID, _ input: Input) -> Bool {
+    input.plan.hasChecks && !willSkipByWish(task, input)
+      && input.plan.needs(task).contains { edge in
+        switch verdicts[Int(input.plan.needTargets[edge])] {
+        case .check, .later: true
+        case .outside, .leave, .keep, .run, .fail: false
+        }
+      }
+  }
+
+  /// Whether its files tell whether it keeps its result.
+  private func isChecked(_ task: TaskID, _ input: Input) -> Bool {
+    input.plan.hasChecks && input.plan.isChecked(task) && !willSkipByWish(task, input)
+      && !input.request.missesOutput(task)
   }
 
   /// Gates that an order approved and that have no end, since the drive died right then: they need not ask
@@ -77,18 +100,27 @@ extension ResumeDecision {
         ? isCertainToLackNeeds(task, input)
         : record.why != .skipped(.skipOption) || !input.request.isSkippedOnce(task)
       return holds ? .leave(.skipped, record.why?.skipReason) : .leave(.waiting, nil)
-    case .waiting, .ready, .handed, .running, .suspended, .cancelled: return .leave(.waiting, nil)
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled:
+      return .leave(.waiting, nil)
     }
   }
 
   private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
-    if holdsLate(task, record, input) || record.why == .skipped(.order) { return .keep(record) }
+    if record.why == .skipped(.order) { return .keep(record) }
+    if holdsLate(task, record, input) {
+      return waitsForChecks(task, input) ? .later(.skipped, .condition) : .keep(record)
+    }
     let holds =
       record.isSkippedUpstream
       ? isCertainToLackNeeds(task, input)
         && (!willSkipByWish(task, input) || meetsTheSameHoweverSkipped(task, input))
       : willSkipByWish(task, input)
-    return holds ? .keep(record) : .run(.skippedBefore)
+    if holds { return .keep(record) }
+    // What is to be checked may come to keep what it has, and with it this skip.
+    let mayHold =
+      record.isSkippedUpstream && !willSkipByWish(task, input)
+      && input.plan.hasChecks && isCertainToLackNeeds(task, input, ifChecksHold: true)
+    return mayHold ? .later(.skipped, record.why?.skipReason) : .run(.skippedBefore)
   }
 
   /// Whether nothing that needs the task looks at why it was skipped. What ran after it need not run
@@ -119,7 +151,8 @@ extension ResumeDecision {
       let need = TaskID(input.plan.needTargets[edge])
       switch verdicts[need.index] {
       case .outside, .leave: continue
-      case .keep: if input.history.settleSequence(need) > start { return need }
+      case .keep, .check, .later:
+        if input.history.settleSequence(need) > start { return need }
       case .run, .fail: return need
       }
     }
@@ -127,12 +160,22 @@ extension ResumeDecision {
   }
 
   /// Whether the ends of its needs that are certain already rule it out.
-  func isCertainToLackNeeds(_ task: TaskID, _ input: Input) -> Bool {
+  ///
+  /// - Parameter ifChecksHold: takes what is to be checked to keep what it has.
+  func isCertainToLackNeeds(
+    _ task: TaskID, _ input: Input, ifChecksHold: Bool = false
+  ) -> Bool {
     input.plan.needs(task).contains { edge in
       let need = TaskID(input.plan.needTargets[edge])
       let condition = input.plan.needCondition(edge)
       switch verdicts[need.index] {
       case .outside, .leave(.waiting, _): return false
+      case .check:
+        return ifChecksHold
+          && !input.history.state(need).meets(condition, skippedUpstream: false)
+      case .later(let state, let reason):
+        return ifChecksHold
+          && !state.meets(condition, skippedUpstream: reason?.isUpstream ?? false)
       case .keep(let state, let reason), .leave(let state, let reason):
         return !state.meets(condition, skippedUpstream: reason?.isUpstream ?? false)
       case .fail: return !TaskState.failed.meets(condition, skippedUpstream: false)
@@ -140,23 +183,51 @@ extension ResumeDecision {
         if willSkipByWish(need, input) {
           return !TaskState.skipped.meets(condition, skippedUpstream: false)
         }
-        return lacksNeeds[need.index]
+        let lacks = ifChecksHold ? lacksNeedsThen[need.index] : lacksNeeds[need.index]
+        return lacks
           && !TaskState.skipped.meets(condition, skippedUpstream: true)
       }
     }
   }
 
-  /// Whether a task with verdict `run` will start, as far as can be told.
+  /// Whether a task with verdict `run` will start, as far as can be told: where checks are to tell, not.
   func starts(_ task: TaskID, _ input: Input) -> Bool {
     switch verdicts[task.index] {
-    case .run: !lacksNeeds[task.index] && !willSkipByWish(task, input)
+    case .run:
+      !(input.plan.hasChecks ? lacksNeedsThen : lacksNeeds)[task.index]
+        && !willSkipByWish(task, input)
+    case .outside, .leave, .keep, .check, .later, .fail: false
+    }
+  }
+
+  /// Whether it starts unless a check finds that it need not. What was skipped mostly is so again; where
+  /// it is not and lacks a value, that is a failure which the next resume mends.
+  func mayStart(_ task: TaskID, _ input: Input) -> Bool {
+    switch verdicts[task.index] {
+    case .run: starts(task, input)
+    case .check: true
+    case .later(let state, _): state != .skipped
     case .outside, .leave, .keep, .fail: false
     }
   }
 
+  /// Whether it keeps its success, for certain or by what a check finds.
+  func mayKeepSuccess(_ task: TaskID, _ input: Input) -> Bool {
+    switch verdicts[task.index] {
+    case .keep(let state, _), .later(let state, _): state == .succeeded || state == .upToDate
+    case .check: input.history.state(task) != .failedAllowed
+    case .outside, .leave, .run, .fail: false
+    }
+  }
+
+  /// The same, whatever checks find: its own may find that a success was recorded before a crash.
+  func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
+    starts(task, input) && (!input.plan.isChecked(task) || input.request.reruns(task))
+  }
+
   func firstNeedThatStarts(_ task: TaskID, _ input: Input) -> TaskID? {
     input.plan.needs(task).lazy.map { TaskID(input.plan.needTargets[$0]) }.first {
-      starts($0, input)
+      startsForCertain($0, input)
     }
   }
 
@@ -170,7 +241,7 @@ extension ResumeDecision {
     switch record.state {
     case .succeeded, .upToDate, .failedAllowed, .skipped: isOpen = false
     case .failed: isOpen = interruption(task, record, input) == nil
-    case .waiting, .ready, .handed, .running, .suspended, .cancelled: isOpen = true
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: isOpen = true
     }
     return isOpen && (!input.request.finallyFollowsNeeds || needRan(task, input))
   }

@@ -22,14 +22,21 @@ extension ResumeDecision {
       for index in plan.topologicalOrder.reversed() {
         let reader = TaskID(index)
         guard plan.flags(reader).contains(.readsValues),
-          decision.starts(reader, input) || again.contains(reader)
+          decision.mayStart(reader, input) || again.contains(reader)
         else { continue }
         for need in plan.valueSources(of: reader) {
-          guard case .keep(.succeeded, _) = decision[need], asked.insert(need).inserted,
+          guard decision.mayKeepSuccess(need, input), asked.insert(need).inserted,
             !decision.willSkipByWish(need, input)
           else { continue }
-          let values = history.values.left[need]
-          if let values, values.isEmpty || areThere(need) { continue }
+          if let values = history.values.left[need] {
+            if values.isEmpty || areThere(need) { continue }
+          } else if !decision.starts(reader, input), !again.contains(reader),
+            !history[reader].isChanged,
+            plan.lateCondition(reader) == nil || history.state(reader) == .failedAllowed
+          {
+            // As the reader stands, it has its end with what that left it. An `if` may be new.
+            continue
+          }
           again.insert(need)
         }
       }

@@ -23,7 +23,7 @@ package struct PathPattern: Sendable {
       let name = String(decoding: part, as: UTF8.self)
       if name == "**" {
         parts.append(.anyFolders)
-      } else if !name.utf8.contains(where: { [42, 63, 91].contains($0) }) {
+      } else if !name.utf8.contains(where: Self.isSpecial) {
         parts.append(.literal(name))
       } else if let pattern = NamePattern(name) {
         parts.append(.pattern(pattern))
@@ -36,6 +36,48 @@ package struct PathPattern: Sendable {
       parts.append(.pattern(all))
     }
     self.parts = parts
+  }
+
+  /// Whether a path is meant as a pattern.
+  package static func isPattern(_ path: UnsafeRawBufferPointer) -> Bool {
+    path.contains(where: isSpecial)
+  }
+
+  /// Whether a byte makes a pattern of what is a path without it.
+  package static func isSpecial(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
+  }
+
+  /// Whether a path fits, given by its names, from where the pattern begins. What is a folder and what a
+  /// link is not asked. At most as many names are looked at as both have, multiplied.
+  package func matches(_ names: [String]) -> Bool {
+    var part = 0
+    var position = 0
+    var retry: (part: Int, position: Int)?
+    while position < names.count {
+      if part < parts.count, case .anyFolders = parts[part] {
+        part += 1
+        retry = (part, position)
+      } else if part < parts.count, fits(parts[part], names[position]) {
+        part += 1
+        position += 1
+      } else if let last = retry, !names[last.position].hasPrefix(".") {
+        // The last `**` takes one folder more.
+        retry = (last.part, last.position + 1)
+        (part, position) = (last.part, last.position + 1)
+      } else {
+        return false
+      }
+    }
+    return part == parts.count
+  }
+
+  private func fits(_ part: Part, _ name: String) -> Bool {
+    switch part {
+    case .literal(let wanted): wanted.utf8.elementsEqual(name.utf8)
+    case .pattern(let pattern): pattern.matches(name)
+    case .anyFolders: false
+    }
   }
 }
 

@@ -8,7 +8,7 @@ extension Plan {
     for position in 0..<taskCount {
       let task = TaskID(topologicalOrder[position])
       switch initial[task.index] {
-      case .run, .afterNeeds: break
+      case .run, .recheck, .later, .afterNeeds, .laterAfterNeeds: break
       case .skipOption, .skipOnce:
         skipped.insert(task)
         continue

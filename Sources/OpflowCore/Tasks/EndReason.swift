@@ -16,6 +16,10 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   case revoked
   /// What it left for others is no value, or what it reads of them is not there; `what` says why.
   case value
+  /// One of its inputs is missing, so that it was not started; `what` says which.
+  case input
+  /// It succeeded, and one of its outputs is not there; `what` says which.
+  case noOutput
   /// Somebody said no to a gate; `what` says who.
   case rejected
   /// It was told to.
@@ -24,7 +28,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   package static let allCases: [EndReason] =
     [
       .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
-      .rejected,
+      .input, .noOutput, .rejected,
     ]
     + StopReason.allCases.map { .stopped($0) }
 
@@ -40,6 +44,8 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     case .interrupted: "interrupted"
     case .revoked: "revoked"
     case .value: "value"
+    case .input: "input"
+    case .noOutput: "no-output"
     case .rejected: "rejected"
     case .stopped(let reason): reason.word
     }

@@ -6,6 +6,14 @@ package enum InitialState: UInt8, Sendable {
   case afterNeeds
   /// It keeps the result of an earlier drive.
   case succeeded, upToDate, failedAllowed, skipped
+  /// It has the result of an earlier drive and declares `inputs`: it is checked by content when it is ready.
+  case recheck
+  /// It keeps the result of an earlier drive if all that it needs keeps its own, some of which is to be
+  /// checked by content, and a `finally` task if nothing starts; else it runs again.
+  case later
+  /// A `finally` task of a run of named tasks that keeps the result of an earlier drive, unless one of
+  /// its needs runs.
+  case laterAfterNeeds
   /// It was skipped since its needs cannot be met, and they still cannot.
   case skippedUpstream
   /// `on_interrupted: fail`, and a crash caught it running: it fails as the drive begins.
@@ -30,7 +38,8 @@ extension InitialState {
   var isReused: Bool {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
-    case .run, .afterNeeds, .interrupted, .failed, .skipOption, .skipOnce, .excluded, .leftDone,
+    case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .failed, .skipOption,
+      .skipOnce, .excluded, .leftDone,
       .leftFailed, .leftUpstream, .leftOpen:
       false
     }
@@ -40,7 +49,8 @@ extension InitialState {
   var isLeftOut: Bool {
     switch self {
     case .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen: true
-    case .run, .afterNeeds, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream,
+    case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,
+      .failedAllowed, .skipped, .skippedUpstream,
       .interrupted, .failed, .skipOption, .skipOnce:
       false
     }

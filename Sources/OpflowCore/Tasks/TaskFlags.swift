@@ -30,13 +30,22 @@ package struct TaskFlags: OptionSet, Sendable {
   /// `if` reads values, and is decided when all that the task needs has ended.
   package static let lateCondition = TaskFlags(rawValue: 1 << 11)
 
+  /// It has `inputs`, and is skipped where neither these nor anything else has changed.
+  package static let checked = TaskFlags(rawValue: 1 << 12)
+  /// It has `outputs`, or is a download.
+  package static let declaresOutputs = TaskFlags(rawValue: 1 << 13)
+
+  /// The plan has something that the task declares.
+  static let declares: TaskFlags = [.checked, .declaresOutputs]
+
   /// What makes no sense of a question.
   static let notOfGates: TaskFlags = [
-    .finally, .failWhenInterrupted, .interactive, .control,
+    .finally, .failWhenInterrupted, .interactive, .control, .checked, .declaresOutputs,
   ]
 
   static let all: TaskFlags = [
     .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
     .interactive, .control, .leavesValues, .decidesOthers, .readsValues, .lateCondition,
+    .checked, .declaresOutputs,
   ]
 }

@@ -4,6 +4,9 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   case waiting
   /// May start as soon as its resources are free.
   case ready
+  /// A worker looks whether its inputs and outputs are those of its last success. Not journaled: nothing
+  /// follows from it before the answer.
+  case checking
   /// Its start is journaled; a worker has it, behind another one, and has not said that it began.
   case handed
   /// Its start is journaled; a worker has it.
@@ -23,9 +26,14 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
 
   package var isTerminal: Bool {
     switch self {
-    case .waiting, .ready, .handed, .running, .suspended: false
+    case .waiting, .ready, .checking, .handed, .running, .suspended: false
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: true
     }
+  }
+
+  /// Whether it has an end that meets `success`.
+  package var isSuccess: Bool {
+    self == .succeeded || self == .upToDate || self == .failedAllowed
   }
 
   /// Whether a worker has begun with it, and it has no end.
@@ -36,18 +44,23 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   /// the terminal state that they keep; and by an order to retry (o), with what was skipped for want of
   /// the task (`mayBeRetried`).
   ///
-  ///             waiting ready handed running suspended succeeded upToDate failedAllowed failed skipped cancelled
-  ///   waiting              x                                               x              x      x        x
-  ///   ready        x                x       x                         x                          x        x
-  ///   handed       x                        x                                             x
-  ///   running      x                               x         x               x             x              x
-  ///   suspended    x                        x                x               x             x              x
+  ///             waiting ready checking handed running suspended succeeded upToDate failedAllowed failed skipped cancelled
+  ///   waiting              x                                      k         k        x              x      x        x
+  ///   ready        x                x        x      x                                                       x        x
+  ///   checking     x       x                                           k    x        x              x
+  ///   handed       x                                x                                               x
+  ///   running      x                                       x      x                  x              x               x
+  ///   suspended    x                                x             x                  x              x               x
   ///
   ///   failed       o        (allowed or not)
   ///   skipped      o
   ///   cancelled    o
   ///
-  /// Back to `waiting`: from `ready` a need that runs again, from `handed` one that is taken back, from
+  /// k: a result of an earlier drive, which holds since all that the task needs kept its own; so may
+  /// `failedAllowed` be. From `checking` back to `ready`: it is not up to date, or nobody is to look any more;
+  /// to a failure: an input of it is missing, or nobody can look.
+  ///
+  /// Back to `waiting`: from `ready` and `checking` a need that runs again, from `handed` one that is taken back, from
   /// `running` and `suspended` a retry's delay and a lost worker. `waiting` to `failed`: a task that a
   /// crash interrupted and whose `on_interrupted` is `fail`, and one whose `if` cannot be decided, which
   /// may be allowed to. `handed` to `failed`: its worker was lost,
@@ -57,10 +70,13 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     switch self {
     case .waiting:
       next == .ready || next == .skipped || next == .failed || next == .failedAllowed
-        || next == .cancelled
+        || next == .cancelled || next == .succeeded || next == .upToDate
     case .ready:
-      next == .waiting || next == .handed || next == .running || next == .upToDate
+      next == .waiting || next == .checking || next == .handed || next == .running
         || next == .skipped || next == .cancelled
+    case .checking:
+      next == .waiting || next == .ready || next == .succeeded || next == .upToDate
+        || next == .failed || next == .failedAllowed
     case .handed: next == .waiting || next == .running || next == .failed
     case .running:
       next == .waiting || next == .suspended || next == .succeeded || next == .failedAllowed
@@ -76,14 +92,14 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
   package var mayBeRetried: Bool {
     switch self {
     case .failed, .failedAllowed, .skipped, .cancelled: true
-    case .waiting, .ready, .handed, .running, .suspended, .succeeded, .upToDate: false
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate: false
     }
   }
 
   /// The word of `status`.
   package var word: String {
     switch self {
-    case .waiting, .ready, .handed: "pending"
+    case .waiting, .ready, .checking, .handed: "pending"
     case .running: "running"
     case .suspended: "suspended"
     case .succeeded: "succeeded"
@@ -103,12 +119,14 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
       switch self {
       case .succeeded, .upToDate, .failedAllowed: return true
       case .skipped: return !skippedUpstream
-      case .waiting, .ready, .handed, .running, .suspended, .failed, .cancelled: return false
+      case .waiting, .ready, .checking, .handed, .running, .suspended, .failed, .cancelled:
+        return false
       }
     case .ran:
       switch self {
       case .succeeded, .upToDate, .failedAllowed: return true
-      case .waiting, .ready, .handed, .running, .suspended, .failed, .skipped, .cancelled:
+      case .waiting, .ready, .checking, .handed, .running, .suspended, .failed, .skipped,
+        .cancelled:
         return false
       }
     }

@@ -13,4 +13,6 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
   /// Runs commands in the terminal's session, one of this machine's alone: so no two tasks have the
   /// terminal at once.
   case terminal
+  /// Looks whether tasks are up to date, and runs none.
+  case check
 }

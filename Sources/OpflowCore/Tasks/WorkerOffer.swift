@@ -37,7 +37,7 @@ extension WorkerKind {
   /// What a worker of the kind must be able to do.
   package var action: WorkerActions {
     switch self {
-    case .command, .terminal: .run
+    case .command, .terminal, .check: .run
     case .download: .download
     }
   }

@@ -23,7 +23,7 @@ struct EndReasons {
     case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
     case .skipped: return [skipped(task)] + reused(record)
     case .cancelled: return [cancelled(task, after: time)]
-    case .waiting, .ready, .handed, .running, .suspended: return []
+    case .waiting, .ready, .checking, .handed, .running, .suspended: return []
     }
   }
 
@@ -91,7 +91,8 @@ struct EndReasons {
         let why = status.history[need].why
         let isUpstream = why?.skipReason?.isUpstream ?? false
         words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
-      case .waiting, .ready, .handed, .running, .suspended, .succeeded, .upToDate, .cancelled:
+      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
+        .cancelled:
         words = status.state(need) == .cancelled ? "was cancelled" : status.state(need).word
       }
       text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"

@@ -47,6 +47,8 @@ package struct JournalVerdict {
       let meaning: String
       switch decision[task] {
       case .outside, .leave, .keep: continue
+      case .check: meaning = "is looked at: it runs again where its inputs or outputs changed"
+      case .later: meaning = "keeps that, unless something that it needs runs again"
       case .fail: meaning = "fails: a try may have been cut short, and it must not run twice"
       case .run(.unproven):
         meaning = "runs again: it ended, but a line that took its end back may be lost"

@@ -29,7 +29,7 @@ struct LiveProgress: ProgressRenderer {
     case .failure, .retry, .interrupt, .pause, .proceed:
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)
-    case .success, .cancel:
+    case .success, .cancel, .fresh:
       if transition.left == nil { return }
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)

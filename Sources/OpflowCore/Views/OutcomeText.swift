@@ -14,6 +14,9 @@ package enum OutcomeText {
       // What the downloader tells holds the error's name.
       return what.isEmpty
         ? "could not be downloaded\(errnoText(outcome.errorNumber))" : CleanText.string(what)
+    case .input: return what.isEmpty ? "an input is missing" : CleanText.string(what)
+    case .noOutput:
+      return what.isEmpty ? "it left an output out" : CleanText.string(what)
     case .value:
       return what.isEmpty ? "a value is missing or is none" : CleanText.string(what)
     case .workerLost:
@@ -42,6 +45,7 @@ package enum OutcomeText {
     let isLong =
       outcome.reason == .fetch || outcome.reason == .fetchFinal
       || outcome.reason == .workerLost || outcome.reason == .value
+      || outcome.reason == .input || outcome.reason == .noOutput
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }
 

@@ -20,7 +20,7 @@ struct RunQueue {
       let task = TaskID(index)
       switch status.state(task) {
       case .running, .suspended: running.append(task)
-      case .waiting, .ready:
+      case .waiting, .ready, .checking:
         let isLater = plan.flags(task).contains(.finally) && !finallyIsDue
         if isLater || (status.nextTry(task) ?? 0) > nowMilliseconds { continue }
         if status.waitsFor(task).isEmpty { ready.append(task) }

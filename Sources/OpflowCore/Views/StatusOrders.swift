@@ -10,7 +10,7 @@ struct StatusOrders {
     switch state {
     case .running: beingCancelled(task)
     case .suspended: beingCancelled(task) ?? orders.onHold[task].map(Self.by)
-    case .waiting, .ready: status.state == .running ? waiting(task) : nil
+    case .waiting, .ready, .checking: status.state == .running ? waiting(task) : nil
     case .cancelled: orders.cancelledBy[task].map(Self.by)
     case .skipped:
       status.history[task].why == .skipped(.order) ? orders.skippedBy[task].map(Self.by) : nil
@@ -89,7 +89,7 @@ struct StatusOrders {
   func write(_ task: TaskID, into json: inout JSONWriter) {
     let asker: OrderAsker? =
       switch status.state(task) {
-      case .suspended, .waiting, .ready: orders.onHold[task]
+      case .suspended, .waiting, .ready, .checking: orders.onHold[task]
       case .cancelled: orders.cancelledBy[task]
       case .skipped: status.history[task].why == .skipped(.order) ? orders.skippedBy[task] : nil
       case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil

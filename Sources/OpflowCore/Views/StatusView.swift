@@ -156,7 +156,7 @@ package struct StatusView {
     switch state {
     case .running, .suspended: 0
     case .failed, .failedAllowed, .cancelled: 1
-    case .waiting, .ready, .handed: 2
+    case .waiting, .ready, .checking, .handed: 2
     case .succeeded, .upToDate, .skipped: 3
     }
   }
@@ -187,7 +187,7 @@ package struct StatusView {
     case .succeeded, .upToDate, .failed, .failedAllowed, .cancelled:
       return record.startedMilliseconds == 0
         ? "" : DurationText.text(microseconds: record.wallMicroseconds)
-    case .waiting, .ready, .handed, .skipped: return ""
+    case .waiting, .ready, .checking, .handed, .skipped: return ""
     }
   }
 
@@ -212,7 +212,7 @@ package struct StatusView {
         + (left > 0
           ? "; next try in \(DurationText.text(wholeSeconds: (left + 999) / 1000))"
           : "; next try is due")
-    case .waiting, .ready:
+    case .waiting, .ready, .checking:
       let needs = status.waitsFor(task)
       let reason = record.isInterrupted ? "interrupted" : status.words(record)
       if needs.isEmpty { return reason }

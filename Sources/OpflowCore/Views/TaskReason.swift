@@ -35,6 +35,10 @@ package enum ResumeFate: Sendable, Equatable {
   /// It would run; for that reason, where it has a result or was cut short.
   case runs(Transition?)
   case keeps
+  /// It keeps what it has if its inputs and outputs are as they were.
+  case checks
+  /// It keeps what it has if all that it needs does.
+  case keepsLater
   /// It would fail at once: it was cut short, and is not to be run twice.
   case fails
   /// It would stay failed until somebody asks for it.

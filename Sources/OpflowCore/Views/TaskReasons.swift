@@ -29,7 +29,7 @@ struct TaskReasons {
     guard status.included.contains(task) else { return [outside(task)] }
     var reasons: [TaskReason]
     switch status.state(task) {
-    case .waiting, .ready:
+    case .waiting, .ready, .checking:
       reasons = status.state == .running ? waiting(task) : unstarted(task)
     case .handed: reasons = [handed(task)]
     case .running, .suspended: reasons = [running(task)]

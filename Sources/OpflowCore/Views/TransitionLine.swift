@@ -91,7 +91,10 @@ struct TransitionLine {
     case .start where isGate:
       return palette.yellow("\(name) \(GateText.asks(transition.task, plan: model.plan))")
     case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
-    case .start: return palette.cyan("\(name) started") + attempt(transition)
+    case .start:
+      let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
+      return palette.cyan("\(name) started") + attempt(transition)
+        + (why.isEmpty ? "" : palette.dim(why))
     case .success:
       return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
         + download(transition, model)
@@ -121,7 +124,13 @@ struct TransitionLine {
       // It fails next, and stays failed.
       let failsNext = model.plan.flags(transition.task).contains(.failWhenInterrupted)
       if failsNext, why == .interrupted { return "\(name) was interrupted" }
+      if why == .inputs, !transition.what.isEmpty {
+        return "\(name) runs again: \(CleanText.string(transition.what))"
+      }
       return why == .new ? "\(name) is new" : "\(name) runs again: \(reason)"
+    case .fresh:
+      return transition.kept == nil
+        ? palette.dim("\(name) is up to date") : palette.dim("\(name) is still up to date")
     }
   }
 

@@ -85,6 +85,8 @@ package struct WhyView {
     case .runs(let transition?):
       text = "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
     case .keeps: text = "a resume would keep that"
+    case .checks: text = "a resume would keep that if its inputs and outputs are as they were"
+    case .keepsLater: text = "a resume would keep that if nothing that it needs runs again"
     case .fails:
       text =
         "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it again"

@@ -16,6 +16,12 @@
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
 //   values ID ATTEMPT                   value ID ATTEMPT NAME HASH [TEXT]
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
+//   check ID SERIAL NEEDS WITH|- ASKED  fresh ID SERIAL ORIGIN
+//                                       stale ID SERIAL TEXT
+//                                       unfit ID SERIAL TEXT
+//                                       awaits ID SERIAL
+//                                       recorded ID ATTEMPT ORIGIN
+//                                       changed ID ATTEMPT TEXT
 //   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
@@ -52,6 +58,13 @@ package enum MessageCodec {
     case .value(let task, let name, let hash):
       writer.message("value", task)
       writer.value(name, hash)
+    case .check(let check):
+      writer.message("check", check.task, check.serial)
+      writer.tab()
+      writer.hexadecimal(check.needs, digitCount: 16)
+      writer.tab()
+      if let with = check.with { writer.hexadecimal(with, digitCount: 16) } else { writer.raw("-") }
+      writer.raw(check.isAsked ? "\t1" : "\t0")
     case .pulse(let number): writer.pulse(number)
     case .bye: writer.raw("bye")
     }
@@ -113,6 +126,27 @@ package enum MessageCodec {
       writer.begin(.what)
       writer.cut(what, lineStart: start)
     case .revoked(let task, let attempt): writer.message("revoked", task, attempt)
+    case .checked(let task, let serial, .fresh(let origin)):
+      writer.message("fresh", task, serial)
+      writer.tab()
+      writer.hexadecimal(origin, digitCount: 16)
+    case .checked(let task, let serial, .stale(let why)):
+      writer.message("stale", task, serial)
+      writer.tab()
+      writer.cut(why, lineStart: start)
+    case .checked(let task, let serial, .unfit(let what)):
+      writer.message("unfit", task, serial)
+      writer.tab()
+      writer.cut(what, lineStart: start)
+    case .awaits(let task, let serial): writer.message("awaits", task, serial)
+    case .recorded(let task, let attempt, let origin):
+      writer.message("recorded", task, attempt)
+      writer.tab()
+      writer.hexadecimal(origin, digitCount: 16)
+    case .changed(let task, let attempt, let what):
+      writer.message("changed", task, attempt)
+      writer.tab()
+      writer.cut(what, lineStart: start)
     case .pulse(let number): writer.pulse(number)
     }
     writer.endLine()
@@ -161,6 +195,9 @@ package enum MessageCodec {
         return nil
       }
       order = .value(task, name: value.name, hash: value.hash)
+    } else if word.equals("check") {
+      guard let check = fields.check() else { return nil }
+      order = .check(check)
     } else if word.equals("bye") {
       order = .bye
     } else {
@@ -211,6 +248,33 @@ package enum MessageCodec {
     } else if word.equals("progress") {
       guard let progress = fields.progress() else { return nil }
       report = .progress(progress)
+    } else if word.equals("fresh") {
+      guard let task = fields.task(), let serial = fields.attempt(),
+        let origin = fields.next().flatMap({ Hexadecimal.value($0) })
+      else { return nil }
+      report = .checked(task, serial: serial, .fresh(origin: origin))
+    } else if word.equals("stale") {
+      guard let task = fields.task(), let serial = fields.attempt(), let why = fields.text() else {
+        return nil
+      }
+      report = .checked(task, serial: serial, .stale(why: why))
+    } else if word.equals("unfit") {
+      guard let task = fields.task(), let serial = fields.attempt(), let what = fields.text() else {
+        return nil
+      }
+      report = .checked(task, serial: serial, .unfit(what: what))
+    } else if word.equals("awaits") {
+      guard let task = fields.task(), let serial = fields.attempt() else { return nil }
+      report = .awaits(task, serial: serial)
+    } else if word.equals("recorded") {
+      guard let task = fields.task(), let attempt = fields.attempt(),
+        let origin = fields.next().flatMap({ Hexadecimal.value($0) })
+      else { return nil }
+      report = .recorded(task, attempt: attempt, origin: origin)
+    } else if word.equals("changed") {
+      guard let task = fields.task(), let attempt = fields.attempt(), let what = fields.text()
+      else { return nil }
+      report = .changed(task, attempt: attempt, what: what)
     } else if word.equals("hello") {
       guard let hello = fields.hello() else { return nil }
       report = .hello(hello)

@@ -46,6 +46,20 @@ struct MessageFields {
 
   mutating func text(_ key: Key) -> String? { value(key).flatMap { Field.text($0) } }
 
+  /// What is asked of a task.
+  mutating func check() -> TaskCheck? {
+    guard let task = task(), let serial = attempt(),
+      let needs = next().flatMap({ Hexadecimal.value($0) }), let with = next(), let asked = next(),
+      asked.equals("0") || asked.equals("1")
+    else { return nil }
+    var check = TaskCheck(
+      task: task, serial: serial, with: nil, needs: needs, isAsked: asked.equals("1"))
+    if with.equals("-") { return check }
+    guard let hash = Hexadecimal.value(with) else { return nil }
+    check.with = hash
+    return check
+  }
+
   /// All that is left.
   mutating func value() -> TaskValue? {
     guard let name = next(), ValueRules.isName(name), let digits = next(), digits.count == 16,

@@ -15,6 +15,8 @@ package enum WorkerOrder: Equatable, Sendable {
   /// All tasks but the `finally` ones have ended: those that start from now on find the state in
   /// `OPFLOW_RUN_STATE`.
   case conclude(RunState)
+  /// Look whether a task is up to date: answered by `checked`.
+  indirect case check(TaskCheck)
   /// Say something: answered with the same number.
   case pulse(Int32)
   /// The values that a task has are those of that try; 0: it has none. Before the start of a task that
@@ -30,7 +32,9 @@ extension WorkerOrder {
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .pulse, .values, .value, .bye: nil
+    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .check, .pulse, .values, .value,
+      .bye:
+      nil
     }
   }
 }
@@ -51,13 +55,21 @@ package enum WorkerReport: Equatable, Sendable {
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)
+  /// Whether a task is up to date, with the number of the question.
+  case checked(TaskID, serial: Int32, CheckResult)
+  /// The answer takes its time: another run of the state folder runs the task.
+  case awaits(TaskID, serial: Int32)
+  /// What a task read and made is written down, under a number of that success alone; comes before its end.
+  case recorded(TaskID, attempt: Int32, origin: UInt64)
+  /// It succeeded, and is not up to date with that; why; comes before its end.
+  case changed(TaskID, attempt: Int32, what: String)
   /// The answer to a pulse, with its number.
   case pulse(Int32)
 }
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 5
+  package static let currentVersion = 6
   /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.

@@ -15,6 +15,11 @@ extension WorkerOrder {
     case .revoke(let task, _), .stop(let task, _, _), .suspend(let task, _), .proceed(let task, _),
       .watch(let task, _), .values(let task, _), .value(let task, _, _):
       return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
+    case .check(let check):
+      guard plan.tasks.contains(check.task.index), plan.isChecked(check.task) else {
+        return Self.noSuchTask
+      }
+      return nil
     case .conclude, .pulse, .bye: return nil
     }
   }

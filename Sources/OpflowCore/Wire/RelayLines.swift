@@ -39,6 +39,7 @@ package enum RelayLines {
     switch kind {
     case .command: writer.raw("command")
     case .download: writer.raw("download")
+    case .check: writer.raw("check")
     // There is none: the terminal is on this side.
     case .terminal: preconditionFailure("a worker at the terminal was asked for elsewhere")
     }

@@ -126,8 +126,15 @@ extension WorkerReport {
         task, attempt: attempt, errorNumber: errorNumber, what: masker.masked(what))
     case .fault(let task, let attempt, let what):
       return .fault(task, attempt: attempt, what: masker.masked(what))
+    case .checked(let task, let serial, .stale(let why)):
+      return .checked(task, serial: serial, .stale(why: masker.masked(why)))
+    case .checked(let task, let serial, .unfit(let what)):
+      return .checked(task, serial: serial, .unfit(what: masker.masked(what)))
+    case .changed(let task, let attempt, let what):
+      return .changed(task, attempt: attempt, what: masker.masked(what))
     // A value with a secret in it is none.
-    case .hello, .started, .value, .ended, .revoked, .pulse: return self
+    case .hello, .started, .value, .ended, .revoked, .checked, .awaits, .recorded, .pulse:
+      return self
     }
   }
 }

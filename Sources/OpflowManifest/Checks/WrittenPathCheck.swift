@@ -32,20 +32,23 @@ struct WrittenPathCheck {
   }
 
   /// Notes what a task writes.
-  mutating func note(_ task: borrowing TaskValues, in document: YAMLDocument) {
+  ///
+  /// - Parameter number: the task's.
+  mutating func note(_ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument) {
     for file in task.written {
       note(
         file.path, at: document.place(file.path.node), in: task.settings.directory,
-        file.kind == .download ? .download : .output)
+        file.kind == .download ? .download : .output, number)
     }
   }
 
   private mutating func note(
-    _ path: Scalar, at place: Place, in directory: Directory, _ kind: WrittenPaths.Writer.Kind
+    _ path: Scalar, at place: Place, in directory: Directory, _ kind: WrittenPaths.Writer.Kind,
+    _ task: Int
   ) {
     let absolute = PathText.absolute(path.text, from: directory.path, store: store)
     let writer = WrittenPaths.Writer(
-      kind: kind, text: store.copy(path.text), place: place)
+      kind: kind, text: store.copy(path.text), place: place, task: task)
     let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
     let folder = links.folder(absolute.part(0..<slash).string)
     let name = absolute.part(min(slash + 1, absolute.count)..<absolute.count).string
@@ -53,7 +56,8 @@ struct WrittenPathCheck {
     let isSame = own.utf8.count == absolute.count && own.utf8.elementsEqual(absolute)
     let ownText = isSame ? absolute : store.copy(own)
     if let first = paths.insert(ownText, writer) {
-      reportTwice(path.text, at: place, first)
+      // A task may well say twice what it leaves.
+      if first.task != task { reportTwice(path.text, at: place, first) }
       return
     }
     if kind == .download { paths.noteFolder(folder) }
@@ -63,10 +67,10 @@ struct WrittenPathCheck {
     if let destination, destination != own,
       let first = paths.insert(store.copy(destination), linked)
     {
-      reportTwice(path.text, at: place, first)
+      if first.task != task { reportTwice(path.text, at: place, first) }
       return
     }
-    guard kind == .download, let state = stateFolder else { return }
+    guard let state = stateFolder else { return }
     let within = links.folder(state) + "/"
     if [own, destination ?? own].contains(where: { ($0 + "/").hasPrefix(within) }) {
       mistakes.error(

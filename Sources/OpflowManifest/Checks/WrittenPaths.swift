@@ -18,6 +18,8 @@ struct WrittenPaths {
     /// As the manifest has it.
     var text: Text
     var place: Place
+    /// Its number; nil for nobody's.
+    var task: Int?
   }
 
   private var paths = TextTable()

@@ -82,7 +82,7 @@ struct FingerprintWriter {
 
   /// Names alone: nobody knows by it what the values are.
   static func digest(of environment: UInt64, secrets: [Text]) -> UInt64 {
-    secrets.reduce(environment) { $0 &+ Digest.combine(Hash.xxh3($1), 1) }
+    secrets.reduce(environment) { $0 &+ Hash.combine(Hash.xxh3($1), 1) }
   }
 
   static func digest(of shell: [Scalar]) -> UInt64 { Digest.list(shell.lazy.map(\.stable)) }

@@ -98,7 +98,9 @@ package enum ManifestCompiler {
       guard mistakes.errorCount == 0 else { return }
       emitter.add(task, of: part, in: files, at: place, defaults)
       if emitter.isTooLarge {
-        mistakes.error(place, "the texts of the plan grow beyond 3 GiB")
+        mistakes.error(
+          place, "the plan grows too large",
+          help: "its texts take at most 3 GiB, its lists of files a hundred million entries")
       }
     }
     guard mistakes.errorCount == 0 else {

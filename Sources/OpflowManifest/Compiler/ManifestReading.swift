@@ -12,6 +12,7 @@ struct ManifestReading: ~Copyable {
   private let parts: [ManifestPart]
   private var resolver: NeedResolver
   private var written: WrittenPathCheck
+  private var unordered: UnorderedFiles
   /// Texts of what stands at the top.
   private let kept: TextStore
   private let mistakes: Mistakes
@@ -37,6 +38,7 @@ struct ManifestReading: ~Copyable {
       mistakes: mistakes, stateFolder: options.stateFolder, readLink: options.readLink)
     written.note(loader.root, at: source.path)
     for case (_, let file?) in included { written.note(named: file.realPath) }
+    unordered = UnorderedFiles(mistakes: mistakes)
     kept = loader.kept
     self.manifest = manifest
     self.parts = parts
@@ -113,8 +115,9 @@ struct ManifestReading: ~Copyable {
           }
         } else {
           reader.read(declared.key(declaration), name: declared.name(declaration), into: &task)
-          resolver.add(&task, tasks.tasks(of: declaration).lowerBound, declaration)
-          written.note(task, in: part.document)
+          let number = tasks.tasks(of: declaration).lowerBound
+          resolver.add(&task, number, declaration)
+          note(task, number, in: part.document)
           body(task, index, part.document.place(task.key), defaults)
         }
         declaration += 1
@@ -122,6 +125,17 @@ struct ManifestReading: ~Copyable {
     }
     resolver.checkFinally()
     written.check()
+    unordered.check(resolver.needs, tasks)
+  }
+
+  /// Notes the files that a task declares, if it does.
+  @inline(__always)
+  private mutating func note(
+    _ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument
+  ) {
+    if task.written.isEmpty, task.inputs.isEmpty { return }
+    written.note(task, number, in: document)
+    unordered.note(task, number, in: document)
   }
 
   /// Reads the legs of a family, each with its own values.
@@ -151,7 +165,7 @@ struct ManifestReading: ~Copyable {
       mistakes.beginLeg(id, of: part.document.place(key), cells: findCells)
       reader.read(key, as: id, into: &task)
       resolver.add(&task, first + leg, declaration, leg: leg)
-      written.note(task, in: part.document)
+      note(task, first + leg, in: part.document)
       body(task)
     }
     mistakes.endLegs()
@@ -170,6 +184,8 @@ struct ManifestReading: ~Copyable {
     if !scope.sawMatrix { reader.read(key, as: name, into: &task) }
     task.flags.formUnion([.conditionFalse, .emptyMatrix])
     task.written.removeAll()
+    task.inputs.removeAll()
+    task.hasInputs = false
   }
 
   private func taskReader(of part: ManifestPart) -> TaskReader {

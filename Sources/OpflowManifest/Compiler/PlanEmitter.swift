@@ -32,7 +32,12 @@ struct PlanEmitter: ~Copyable {
   private static var longestArena: Int { 3 << 30 }
 
   /// Whether the texts are more than a plan can hold.
-  var isTooLarge: Bool { builder.arenaByteCount > Self.longestArena }
+  var isTooLarge: Bool {
+    builder.arenaByteCount > Self.longestArena || builder.declaredCount > Self.mostDeclared
+  }
+
+  /// Entries of `inputs` and `outputs`, equal lists counted once: they take 16 bytes each.
+  private static var mostDeclared: Int { 100_000_000 }
 
   init(
     taskCount: Int, nodeCount: Int, byteCount: Int,
@@ -130,7 +135,7 @@ struct PlanEmitter: ~Copyable {
       of: task, environment: environmentDigest,
       shell: task.own.contains(.shell)
         ? FingerprintWriter.digest(of: task.settings.shell) : standard.shellDigest)
-    _ = builder.add(entry)
+    declare(task, as: builder.add(entry))
   }
 
   /// Lays the plan out.
@@ -228,6 +233,33 @@ struct PlanEmitter: ~Copyable {
     entry.resumes = download.resumes ? 1 : 0
     entry.maxBytesPerSecond = download.maximumBytesPerSecond ?? 0
     return builder.download(entry)
+  }
+
+  /// Adds what the task declares to read and to leave. What a download leaves is its `to`.
+  private mutating func declare(_ task: borrowing TaskValues, as id: TaskID) {
+    if task.inputs.isEmpty, task.written.isEmpty, !task.hasInputs { return }
+    var inputs: [DeclaredItem] = []
+    inputs.reserveCapacity(task.inputs.count)
+    for input in task.inputs {
+      switch input {
+      case .file(let path): inputs.append(Self.item(path.text, &builder))
+      case .variable(let name):
+        inputs.append(DeclaredItem(.environment, text: builder.intern(name.text)))
+      case .command(let words): inputs.append(DeclaredItem(words: Self.list(words, &builder)))
+      }
+    }
+    var outputs: [DeclaredItem] = []
+    for file in task.written {
+      outputs.append(
+        file.kind == .download
+          ? DeclaredItem(.path, text: builder.intern(file.path.text))
+          : Self.item(file.path.text, &builder))
+    }
+    builder.declare(id, inputs: task.hasInputs ? inputs : nil, outputs: outputs)
+  }
+
+  private static func item(_ path: Text, _ builder: inout PlanBuilder) -> DeclaredItem {
+    DeclaredItem(PathPattern.isPattern(path) ? .glob : .path, text: builder.intern(path))
   }
 
   /// Adds what is evaluated when the task starts, and sees whether it leaves values itself.

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Reads a `matrix`, up to what its legs are made of. What is wrong is reported, in the file that it is
 /// in.
 struct MatrixReader {

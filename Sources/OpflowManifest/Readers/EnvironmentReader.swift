@@ -22,7 +22,7 @@ struct EnvironmentReader {
     defer { values.scope.valuePlace = .none }
     for index in 0..<entries.count {
       let name = entries.name(index)
-      guard isName(name, at: entries.keys[index]),
+      guard values.isTaskVariable(name, at: entries.keys[index]),
         let value = values.scalar(
           entries.value(index), .entry("env", name),
           expected: "a string, a number or a boolean")
@@ -30,18 +30,5 @@ struct EnvironmentReader {
       values.warnOfShellText(value, entries.value(index), .entry("env", name))
       list.set(name, value)
     }
-  }
-
-  private func isName(_ name: Text, at key: Node) -> Bool {
-    if name.hasPrefix("OPFLOW_") {
-      values.mistakes.error(
-        values.document.place(key), "`\(name.string)` is opflow's own",
-        help: "names that begin with `OPFLOW_` are set by opflow")
-      return false
-    }
-    if VariableName.isEnvironment(name) { return true }
-    values.mistakes.error(
-      values.document.place(key), "`\(name.string)` is no name of an environment variable")
-    return false
   }
 }

@@ -12,7 +12,7 @@ struct TaskReader {
   private let actions: ActionReader
   private let needs: NeedReader
   private let secrets: SecretReader
-  private let laterKeys: LaterKeyReader
+  private let files: DeclaredFileReader
 
   /// - Parameters:
   ///   - settings: keeps what it reads, as defaults must.
@@ -33,7 +33,7 @@ struct TaskReader {
     actions = ActionReader(values)
     needs = NeedReader(values: values)
     secrets = SecretReader(values)
-    laterKeys = LaterKeyReader(values: values)
+    files = DeclaredFileReader(values)
   }
 
   /// Reads one task. Everything wrong is reported on the way; what is wrong is left out or gets a
@@ -78,7 +78,7 @@ struct TaskReader {
     if let node = keys[.needs] { needs.read(node, into: &task.needs) }
     if let names = keys.key(.secrets) { secrets.readNames(names, into: &task) }
     if task.kind == .download { secrets.addNamesOfHeaders(to: &task) }
-    laterKeys.read(keys, into: &task)
+    files.read(keys, into: &task)
     if !values.valueReadings.isEmpty { checkValues(of: &task) }
   }
 

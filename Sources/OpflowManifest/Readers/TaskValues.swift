@@ -27,6 +27,9 @@ struct TaskValues {
   var lateCondition: Text?
   /// Whether anything of it reads such values.
   var readsValues = false
+  /// What decides besides its definition whether it has to run, where it says so.
+  var inputs: [Input] = []
+  var hasInputs = false
   /// The files that the task says it writes.
   var written: [WrittenFile] = []
 
@@ -49,6 +52,14 @@ struct TaskValues {
       self.condition = condition
       written = name
     }
+  }
+
+  enum Input {
+    /// A path or a pattern.
+    case file(Scalar)
+    case variable(Scalar)
+    /// Never without a word.
+    case command([Scalar])
   }
 
   struct WrittenFile {
@@ -86,6 +97,8 @@ struct TaskValues {
     lateCondition = nil
     readsValues = false
     if !needs.isEmpty { needs.removeAll(keepingCapacity: true) }
+    hasInputs = false
+    if !inputs.isEmpty { inputs.removeAll(keepingCapacity: true) }
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }
 }

@@ -88,7 +88,7 @@ enum ForeignKeys {
     ("strategy", TaskKey.owner, "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
     ("before_script", TaskKey.owner, "put it at the beginning of `run`"),
     ("silent", TaskKey.owner, "`opflow run --output quiet` shows failures only"),
-    ("status", TaskKey.owner, "nothing is up to date by a check; let `run` find out"),
+    ("status", TaskKey.owner, "what decides is `inputs`, in which { run: [COMMAND] } may stand"),
     ("preconditions", TaskKey.owner, "make it a task that this one needs"),
     ("on", TaskKey.owner, "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
     ("restart", TaskKey.owner, "`retry` runs a task again when it fails"),

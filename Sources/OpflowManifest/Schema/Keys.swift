@@ -83,11 +83,6 @@ enum TaskKey: Int, SchemaKey {
     .secrets, .interactive, .control,
   ]
 
-  /// Those that are read, and refused.
-  private static let later: [TaskKey] = [.inputs, .outputs]
-
-  var isSupported: Bool { !Self.later.contains(self) }
-
   /// Those that `defaults` may set for all tasks, in the order in which they are offered.
   static let ofDefaults: [TaskKey] = [
     .shell, .dir, .env, .timeout, .retry, .stop, .priority, .resources, .onInterrupted,
@@ -156,6 +151,18 @@ enum SecretKey: Int, SchemaKey {
     switch self {
     case .env: "env"
     case .file: "file"
+    case .run: "run"
+    }
+  }
+}
+
+/// Keys of an item of `inputs` that is no path.
+enum InputKey: Int, SchemaKey {
+  case env, run
+
+  var name: StaticString {
+    switch self {
+    case .env: "env"
     case .run: "run"
     }
   }

@@ -1,5 +1,4 @@
 /// Keys of later versions: known, and refused as such, so that nobody takes them for misspelled.
-/// Those that have a case in `ManifestKey` or `TaskKey` are read besides.
 enum LaterKeys {
   private static let ofTask: [StaticString] = [
     "service", "cache", "memory_limit", "local", "jobserver",

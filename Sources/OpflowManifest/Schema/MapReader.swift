@@ -156,12 +156,6 @@ struct MapReader {
     }
     let names = table.offeredNames
     let foreign = ForeignKeys.key(for: name, among: table.names)
-    if let foreign, table.key(foreign)?.isSupported == false {
-      mistakes.error(
-        document.place(key), "unknown key `\(name.string)` in \(owner)",
-        help: "what other tools call so is not supported yet")
-      return nil
-    }
     let advice = ForeignKeys.advice(
       for: name, value: document.scalarText(key.value), owner: owner)
     let nearest = foreign ?? (advice == nil ? Suggestion.nearest(to: name, among: names) : nil)

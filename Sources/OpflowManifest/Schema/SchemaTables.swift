@@ -9,6 +9,7 @@ final class SchemaTables {
   let include = KeyTable<IncludeKey>()
   let download = KeyTable<DownloadKey>()
   let secret = KeyTable<SecretKey>()
+  let input = KeyTable<InputKey>()
   let axis = KeyTable(AxisKey.ofAxes)
   let rows = KeyTable(AxisKey.ofRows)
 }

@@ -20,4 +20,9 @@ struct TextTable {
     texts.append(text)
     return (count - 1, true)
   }
+
+  /// The number of `text`, of which a copy is kept where it is a new one.
+  mutating func insert(_ text: Text, keptIn store: TextStore) -> Int {
+    index(of: text) ?? insert(store.copy(text)).index
+  }
 }

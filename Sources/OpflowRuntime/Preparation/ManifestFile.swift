@@ -1,6 +1,7 @@
 package import OpflowCore
 package import OpflowManifest
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// A manifest, read whole.
 package struct ManifestFile {

@@ -1,5 +1,6 @@
 internal import OpflowCore
 package import OpflowSystem
+internal import OpflowWorker
 
 /// Waits until what a run's plan was made of is another: the manifest, the files that it names, and which
 /// files fit its patterns.

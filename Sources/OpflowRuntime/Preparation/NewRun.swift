@@ -17,6 +17,7 @@ package struct NewRun {
   /// See `ResumeDecision`.
   package private(set) var owesFinally = false
   private var arguments: TaskArguments?
+  private var rerun: TaskSet?
 
   /// - Throws: all mistakes of the manifest.
   package init(
@@ -49,8 +50,8 @@ package struct NewRun {
       let selection = try Selection(
         tasks: request.tasks, only: request.only, skip: request.skip, of: plan)
       try selection.expectSomething(of: plan)
-      // Of one that found nothing to continue: all its tasks run.
-      if !request.rerun.isEmpty { _ = try Selection.tasks("--rerun", request.rerun, plan) }
+      // It decides over those that would be found up to date.
+      if !request.rerun.isEmpty { rerun = try Selection.tasks("--rerun", request.rerun, plan) }
       arguments = try TaskArguments(request.arguments, of: request.tasks, in: plan)
       initial = plan.tasks.map { selection.initialState(TaskID($0)) }
       owesFinally = selection.namedFinally != nil
@@ -147,6 +148,7 @@ package struct NewRun {
     drive.owesFinally = owesFinally
     drive.secrets = secrets
     drive.arguments = arguments
+    drive.rerun = rerun
     return drive
   }
 

@@ -24,6 +24,9 @@ package struct PreparedDrive: ~Copyable {
   var orders: OrderRecords?
   /// See `Entering`.
   var approved: Set<TaskID> = []
+  var results: [TaskID: EarlierResult] = [:]
+  var origins: [TaskID: UInt64] = [:]
+  var rerun: TaskSet?
   /// What is journaled first.
   var opening: [JournalEntry] = []
   let manifestPath: String
@@ -93,6 +96,9 @@ package struct PreparedDrive: ~Copyable {
       entering.orders = orders.counts
     }
     entering.approved = approved
+    entering.results = results
+    entering.origins = origins
+    entering.asked = rerun
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,

@@ -1,6 +1,7 @@
 package import OpflowCore
 package import OpflowManifest
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// The plan that a manifest gives now: that of an earlier run which was compiled from the same, else
 /// one that was just compiled.

@@ -110,7 +110,7 @@ package struct PreparedResume {
   package var nothingToDo: Int32? {
     guard let close = history.close, close.state == .succeeded || close.state == .failed,
       !decision.startsAnything, decision.failCount == 0, decision.transitions.isEmpty,
-      decision.runCount == 0
+      decision.runCount == 0, decision.checkCount == 0
     else { return nil }
     return close.state == .failed && !hasFailures ? nil : close.exitCode
   }
@@ -120,7 +120,7 @@ package struct PreparedResume {
     plan.tasks.contains {
       switch decision[TaskID($0)] {
       case .keep(.failed, _), .leave(.failed, _): true
-      case .keep, .leave, .outside, .run, .fail: false
+      case .keep, .leave, .outside, .check, .later, .run, .fail: false
       }
     }
   }
@@ -206,6 +206,9 @@ package struct PreparedResume {
     drive.arguments = request.arguments
     drive.orders = history.orders
     drive.approved = decision.approved(plan, history, request)
+    drive.results = decision.results(history)
+    drive.origins = history.origins
+    drive.rerun = request.rerun
     drive.warnings = warnings
     if let unremoved {
       drive.warnings.append(

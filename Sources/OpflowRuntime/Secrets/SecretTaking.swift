@@ -1,5 +1,6 @@
 internal import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// Takes the values of secrets where the manifest says that they are. That is done once a drive, before
 /// anything of it starts; nobody writes them down.
@@ -110,15 +111,18 @@ struct SecretTaking {
     return Self.withoutLineEnd(bytes)
   }
 
+  private static let patienceSeconds: Int64 = 60
+
   private mutating func readCommand(
     _ words: [String], _ spec: SecretSpec
   ) throws(SecretFault) -> [UInt8] {
     let name = words[0]
-    let end: SecretCommand.End
+    let end: PrintingCommand.End
     var printed: [UInt8] = []
     do throws(Errno) {
-      var command = try SecretCommand(words, in: plan.string(plan.manifest.folder))
-      (end, printed) = try command.finish(limit: Self.longestReadBytes)
+      var command = try PrintingCommand(words, in: plan.string(plan.manifest.folder))
+      (end, printed) = try command.finish(
+        limit: Self.longestReadBytes, patienceSeconds: Self.patienceSeconds)
       if !command.complaints.isEmpty { complaints.append(command.complaints) }
     } catch {
       throw SecretFault(spec, "cannot be had: `\(name)` cannot be run: \(error)")
@@ -133,7 +137,7 @@ struct SecretTaking {
     case .printedTooMuch: throw Self.tooLong(spec)
     case .tookTooLong:
       throw SecretFault(
-        spec, "cannot be had: `\(name)` took longer than \(SecretCommand.patienceSeconds) seconds")
+        spec, "cannot be had: `\(name)` took longer than \(Self.patienceSeconds) seconds")
     }
   }
 

@@ -5,7 +5,7 @@ internal import OpflowSystem
 enum WorkerProgram {
   static func path(for kind: WorkerKind) -> String {
     switch kind {
-    case .command, .terminal: return "/proc/self/exe"
+    case .command, .terminal, .check: return "/proc/self/exe"
     // Beside this program, wherever that was put. A path that cannot be read becomes a launch that
     // fails, with the reason.
     case .download:
@@ -17,7 +17,7 @@ enum WorkerProgram {
   /// What a worker finds in its environment beyond this process's own.
   static func additions(for kind: WorkerKind) -> [String] {
     switch kind {
-    case .command, .terminal: []
+    case .command, .terminal, .check: []
     // GnuTLS comes along with libcurl for protocols that no download speaks, and would test itself at
     // each start. A libcurl that does use it starts it.
     case .download: ["GNUTLS_NO_IMPLICIT_INIT=1"]
@@ -29,7 +29,7 @@ enum WorkerProgram {
     guard error.step == .execute else { return "no worker could be started: \(error.errno)" }
     let hint =
       switch kind {
-      case .command, .terminal: ""
+      case .command, .terminal, .check: ""
       case .download: " (it must lie beside opflow)"
       }
     return "\(path(for: kind)) cannot be executed: \(error.errno)\(hint)"

@@ -41,6 +41,8 @@ final class CommandWorker: WorkerRole {
   /// Of the output of the task that runs; nil where there are no secrets.
   private var masker: Masker?
   private var values: RunningValues
+  /// Nil where no task declares any.
+  private let files: DeclaredFiles?
   private var isLogFailureTold = false
   private var running: TaskID = .none
   /// The task that runs has the terminal. What the terminal does to it, it does by itself.
@@ -71,7 +73,10 @@ final class CommandWorker: WorkerRole {
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
     launcher = WorkerLauncher(
       plan: plan, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)
-    state = WorkerState(policy: { plan.policy($0) })
+    files = try DeclaredFiles.of(plan, runFolder: frame.runFolder)
+    state = WorkerState(
+      policy: { plan.policy($0) },
+      declaresFiles: { plan.isChecked($0) || plan.declaresOutputs($0) })
   }
 
   // MARK: The frame's turn
@@ -83,6 +88,16 @@ final class CommandWorker: WorkerRole {
     return next
   }
 
+  /// What is to be looked at of files is looked at a little at a time.
+  func wait(nanoseconds: Int64) throws(Errno) {
+    guard let files, let patience = files.patienceNanoseconds else {
+      _ = try frame.poll.wait(nanoseconds: nanoseconds)
+      return
+    }
+    _ = try frame.poll.wait(nanoseconds: nanoseconds < 0 ? patience : min(patience, nanoseconds))
+    files.goOn()
+  }
+
   func takeEvents(at now: Instant) throws(Errno) {
     if frame.poll.isReady(Slot.output), readOutput() { checkLog(now) }
     if frame.poll.isReady(Slot.task) || frame.poll.isReady(Slot.children) { try reap(now) }
@@ -90,6 +105,7 @@ final class CommandWorker: WorkerRole {
 
   func obey(_ order: WorkerOrder, at now: Instant) {
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
+    if case .check(let check) = order { files?.ask(check) }
     values.note(order)
     tell(.order(order), now)
   }
@@ -98,6 +114,12 @@ final class CommandWorker: WorkerRole {
 
   func passTime(at now: Instant) {
     if let deadline = state.deadline, deadline <= now { tell(.timer, now) }
+    while let news = files?.nextNews() {
+      switch news {
+      case .said(let report): frame.say(report)
+      case .recorded(let result): tell(.recorded(result), now)
+      }
+    }
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
     // The task takes its time: from now on watch what it leaves behind, or it would fill the
     // process table with what ended.
@@ -145,6 +167,8 @@ final class CommandWorker: WorkerRole {
     case .suspend: if !isInteractive { tree.signal(.stop) }
     case .proceed: if !isInteractive || isStopped { tree.signal(.proceed) }
     case .noteLeft: tree.noteLeft()
+    case .record(let task): files?.record(task)
+    case .stopRecording: files?.stopRecording()
     case .kill:
       watchChildren()
       tree.signal(.kill)
@@ -167,6 +191,15 @@ final class CommandWorker: WorkerRole {
     isLogFailureTold = false
     // From before the spawn: it returns after the exec, when a short task is half done.
     let began = frame.now
+    do throws(LookFault) {
+      if let files, try !files.begin(task) {
+        files.end()
+        return tell(.busy, now)
+      }
+    } catch {
+      files?.end()
+      return tell(.unfit(what: error.what), now)
+    }
     prepareFolder()
     do throws(WorkerRefusal) {
       let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)
@@ -183,6 +216,7 @@ final class CommandWorker: WorkerRole {
       tell(.started(pid: pid), began)
     } catch {
       endValues(isSuccess: false)
+      files?.end()
       tell(
         error.isOfValues
           ? .valueMissing(what: error.what)
@@ -325,6 +359,7 @@ final class CommandWorker: WorkerRole {
     frame.poll.clear(Slot.output)
     frame.poll.clear(Slot.children)
     watchChildrenAt = nil
+    files?.end()
     // What was held back becomes no secret any more.
     masker?.finish(keep)
     masker = nil

@@ -16,6 +16,12 @@ package enum WorkerEvent {
   case valueMissing(what: String)
   /// What it left for others is no value; before the word that its tree is gone.
   case valueFailed(what: String)
+  /// It cannot be started now: another run of the state folder has it.
+  case busy
+  /// An input or output of it cannot be looked at, or made room for, before its start; what, for people.
+  case unfit(what: String)
+  /// What `record` was to do is done.
+  case recorded(RecordResult)
   /// A deadline may have passed.
   case timer
 }
@@ -33,6 +39,10 @@ package enum WorkerAction {
   case noteLeft
   /// KILL to what there is of the tree now; answered by `reaped` sooner or later.
   case kill
+  /// Look at its inputs and outputs, and write down what they are; answered by `recorded`, at once or later.
+  case record(TaskID)
+  /// That is not to be waited for any more.
+  case stopRecording
   /// What could not be killed is left behind, and named.
   case abandon
   /// Read what there is of the output, close, and report the end.
@@ -45,14 +55,14 @@ package enum WorkerAction {
 /// One task runs at a time; those that were handed ahead wait in their order. The one that runs goes
 /// through
 ///
-///     starting ─► running ─► stopping ─► killing ─► (gone)
+///     starting ─► running ─► stopping ─► killing ─► recording ─► (gone)
 ///         │          └──────────┴───────────┘
 ///         └► (refused)
 ///
 /// `running`: its own process lives. `stopping`: the stop signal was sent, and what descends from it
 /// has until a deadline, also when its own process has ended by then. `killing`: KILL in passes, until
-/// nothing is left or, for what cannot be killed, a second deadline has passed. It is suspended in
-/// `running` only.
+/// nothing is left or, for what cannot be killed, a second deadline has passed. `recording`: nothing is left, it
+/// succeeded, and its files are looked at, if it declares any. It is suspended in `running` only.
 package struct WorkerState {
   /// How long KILL is repeated before what is left counts as impossible to end: another user's
   /// processes, or such as sleep in the kernel.
@@ -65,6 +75,7 @@ package struct WorkerState {
     case starting, running
     case stopping(until: Instant)
     case killing(next: Instant, until: Instant)
+    case recording
   }
 
   private struct Held {
@@ -83,6 +94,10 @@ package struct WorkerState {
     var errorNumber: Int32 = 0
     /// What is the matter with its values.
     var fault: String?
+    /// How long it ran, once it has ended.
+    var wallMicroseconds: Int64 = 0
+
+    var isRecording: Bool { if case .recording = phase { true } else { false } }
 
     func isAbout(_ task: TaskID, _ attempt: Int32) -> Bool {
       self.task == task && self.attempt == attempt
@@ -95,6 +110,8 @@ package struct WorkerState {
   }
 
   private let policy: (TaskID) -> TaskPolicy
+  /// Whether a task declares files that are looked at when it has succeeded.
+  private let declaresFiles: (TaskID) -> Bool
   private var current: Held?
   /// What it was handed ahead, in the order in which it is to be started.
   private var ahead: [Ahead] = []
@@ -108,13 +125,18 @@ package struct WorkerState {
   /// What a task finds in `OPFLOW_RUN_STATE`.
   package private(set) var conclusion: RunState?
 
-  package init(policy: @escaping (TaskID) -> TaskPolicy) { self.policy = policy }
+  package init(
+    policy: @escaping (TaskID) -> TaskPolicy, declaresFiles: @escaping (TaskID) -> Bool
+  ) {
+    self.policy = policy
+    self.declaresFiles = declaresFiles
+  }
 
   /// When `timer` is due; nil for never.
   package var deadline: Instant? {
     guard let current else { return nil }
     switch current.phase {
-    case .starting: return nil
+    case .starting, .recording: return nil
     case .running: return current.timeout
     case .stopping(let until): return until
     case .killing(let next, _): return next
@@ -151,6 +173,17 @@ package struct WorkerState {
       guard let held = current, held.reason == nil else { return }
       current?.reason = .value
       current?.fault = what
+    case .busy:
+      guard let held = current else { return }
+      actions.append(.report(.revoked(held.task, attempt: held.attempt)))
+      next(afterSuccess: false, into: &actions)
+    case .unfit(let what):
+      guard let held = current else { return }
+      let outcome = Outcome(status: .unknown, reason: .input)
+      actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
+      actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
+      next(afterSuccess: false, into: &actions)
+    case .recorded(let result): noteRecorded(result, into: &actions)
     case .timer: passTime(now, into: &actions)
     }
   }
@@ -174,12 +207,12 @@ package struct WorkerState {
     case .stop(let task, let attempt, let reason):
       if !giveBack(task, attempt, into: &actions), let held = current, held.isAbout(task, attempt) {
         giveBackAll(into: &actions)
-        if held.reason == nil { current?.reason = .stopped(reason) }
+        if held.reason == nil, !held.isRecording { current?.reason = .stopped(reason) }
         stop(at: now, atOnce: reason == .kill, into: &actions)
       }
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
-    case .watch, .pulse, .values, .value: break
+    case .watch, .check, .pulse, .values, .value: break
     case .conclude(let state): conclusion = state
     case .bye:
       isLeaving = true
@@ -259,14 +292,14 @@ package struct WorkerState {
       actions.append(.leave)
       return
     }
-    if held.reason == nil { current?.reason = .interrupted }
+    if held.reason == nil, !held.isRecording { current?.reason = .interrupted }
     stop(at: now, atOnce: false, into: &actions)
     let last = now.advanced(byMilliseconds: Self.lastGraceMilliseconds)
     switch current?.phase {
     case .stopping(let until): current?.phase = .stopping(until: min(until, last))
     case .killing(let next, let until):
       current?.phase = .killing(next: next, until: min(until, last))
-    case .starting, .running, nil: break
+    case .starting, .running, .recording, nil: break
     }
   }
 
@@ -310,6 +343,11 @@ package struct WorkerState {
     guard let held = current else { return }
     switch held.phase {
     case .starting, .killing: return
+    // It has succeeded, and is not made to wait for what only serves the next run.
+    case .recording:
+      actions.append(.stopRecording)
+      noteRecorded(
+        .unkept(what: "the run was stopped before its files were looked at"), into: &actions)
     case .running:
       if atOnce || held.policy.stopGraceMilliseconds == 0 {
         beginKilling(at: now, into: &actions)
@@ -340,7 +378,7 @@ package struct WorkerState {
   private mutating func passTime(_ now: Instant, into actions: inout [WorkerAction]) {
     guard let held = current else { return }
     switch held.phase {
-    case .starting: break
+    case .starting, .recording: break
     case .running:
       guard let timeout = held.timeout, timeout <= now else { return }
       current?.timeout = nil
@@ -361,9 +399,38 @@ package struct WorkerState {
 
   private mutating func finish(at now: Instant, into actions: inout [WorkerAction]) {
     guard let held = current else { return }
+    current?.wallMicroseconds = (now.nanoseconds - held.begin.nanoseconds) / 1000
+    if held.status == .success, held.reason == nil, !isForsaken, declaresFiles(held.task) {
+      current?.phase = .recording
+      actions.append(.record(held.task))
+    } else {
+      finish(into: &actions)
+    }
+  }
+
+  private mutating func noteRecorded(
+    _ result: RecordResult, into actions: inout [WorkerAction]
+  ) {
+    guard let held = current, case .recording = held.phase else { return }
+    switch result {
+    case .kept(let origin):
+      if let origin {
+        actions.append(.report(.recorded(held.task, attempt: held.attempt, origin: origin)))
+      }
+    case .unkept(let what):
+      actions.append(.report(.changed(held.task, attempt: held.attempt, what: what)))
+    case .noOutput(let what):
+      current?.reason = .noOutput
+      current?.fault = what
+    }
+    finish(into: &actions)
+  }
+
+  private mutating func finish(into actions: inout [WorkerAction]) {
+    guard let held = current else { return }
     var outcome = Outcome(
       status: held.status, reason: held.reason, errorNumber: held.errorNumber)
-    outcome.usage.wallMicroseconds = (now.nanoseconds - held.begin.nanoseconds) / 1000
+    outcome.usage.wallMicroseconds = held.wallMicroseconds
     if let fault = held.fault {
       actions.append(.report(.fault(held.task, attempt: held.attempt, what: fault)))
     }

@@ -115,7 +115,8 @@ enum FuzzJournal {
       case .cancelled: try expect(told("cancel"), "task \(index): no line says cancelled")
       case .handed, .running, .suspended:
         try expect(told("start"), "task \(index) runs without a start")
-      case .waiting, .ready, .upToDate: break
+      case .upToDate: try expect(told("fresh"), "task \(index) is up to date, and no line says so")
+      case .waiting, .ready, .checking: break
       }
     }
     // The same lines, folded twice each, say the same.

@@ -32,6 +32,7 @@ enum FuzzPlan {
       case .command: for word in plan.words(task) { size += plan.text(word).count }
       case .download: size += plan.download(task).sources.count
       }
+      size += try declared(plan, task)
       try expect(size > 0, "a task without a name")
     }
   }
@@ -77,6 +78,9 @@ enum FuzzPlan {
       case .download:
         size += plan.download(task).sources.count + plan.downloadTarget(task).count
       }
+      size += try declared(plan, task)
+      try expect(
+        plan.hasChecks || !plan.isChecked(task), "a task is checked in a plan without checks")
       try expect(plan.task(named: plan.nameBytes(task)) == task, "a name finds another task")
       for edge in plan.needs(task) {
         let need = TaskID(plan.needTargets[edge])
@@ -88,6 +92,14 @@ enum FuzzPlan {
     for file in plan.files { size += plan.text(file).count }
     size += plan.text(plan.manifest.name).count + plan.text(plan.manifest.folder).count
     try expect(size >= plan.taskCount, "a task without a name")
+  }
+
+  private static func declared(_ plan: Plan, _ task: TaskID) throws(FuzzFinding) -> Int {
+    for case .command(let words) in plan.inputs(of: task) {
+      try expect(!words.isEmpty, "a command without a word")
+    }
+    return Array(plan.inputs(of: task)).count + Array(plan.outputs(of: task)).count
+      + Int(truncatingIfNeeded: plan.declarationDigest(task) & 1)
   }
 
   private static func texts(_ plan: Plan, _ list: ListIndex) -> Int {

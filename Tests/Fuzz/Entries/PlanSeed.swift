@@ -37,6 +37,13 @@ enum PlanSeed {
       e: { run: "ls $OPFLOW_NEEDS", needs: [a, c], env: { V: "${{ needs.a.v != '' }}" } }
       f: { run: x, needs: "a[n]", matrix: { n: [1, 2] } }
     """,
+    """
+    tasks:
+      a: { run: x, inputs: [a.c, "*.h", { env: CC }, { run: [cc, -v] }], outputs: [a.o, "*.d"] }
+      b: { run: x, matrix: { n: [1, 2] }, needs: a, inputs: ["${{ matrix.n }}", a.o] }
+      c: { run: x, outputs: c }
+      d: { download: { url: https://example.org/d, to: d } }
+    """,
   ]
 
   /// - Throws: a manifest that is none.

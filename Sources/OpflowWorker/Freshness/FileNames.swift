@@ -1,12 +1,11 @@
-internal import OpflowCore
-internal import OpflowManifest
+package import OpflowCore
 internal import OpflowSystem
 
 /// Finds the files that a pattern fits.
 ///
 /// `**` enters no folder that is a link or whose name begins with a dot, so it always comes to an end.
 /// What cannot be looked into is told: a file that is left out unseen is a task that is not there.
-struct FileNames {
+package struct FileNames {
   private let pattern: PathPattern
   /// With its slash.
   private let root: String
@@ -22,7 +21,7 @@ struct FileNames {
   private static let mostNames = 1_000_000
 
   /// The names that fit, as seen from a folder and sorted by their bytes.
-  static func fitting(
+  package static func fitting(
     _ text: String, in folder: String
   ) -> Result<[String], FileNameFault> {
     guard let pattern = PathPattern(text) else {

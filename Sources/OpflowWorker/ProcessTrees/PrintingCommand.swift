@@ -1,9 +1,7 @@
-internal import OpflowCore
-internal import OpflowSystem
+package import OpflowSystem
 
 /// Runs a command for what it prints: bounded in time and in memory, whatever it does.
-struct SecretCommand: ~Copyable {
-  static let patienceSeconds: Int64 = 60
+package struct PrintingCommand: ~Copyable {
   /// Of its complaints this much is kept.
   private static let mostComplaintBytes = 64 << 10
 
@@ -11,7 +9,7 @@ struct SecretCommand: ~Copyable {
   private let output: Descriptor
   private let errors: Descriptor
   private var printed: [UInt8] = []
-  private(set) var complaints: [UInt8] = []
+  package private(set) var complaints: [UInt8] = []
 
   private enum Slot {
     static let process = 0, output = 1, errors = 2
@@ -19,30 +17,35 @@ struct SecretCommand: ~Copyable {
   }
 
   /// How it came to its end.
-  enum End {
+  package enum End {
     case exit(Int32)
     case signal(Int32)
     case printedTooMuch, tookTooLong
   }
 
-  /// Starts it in `folder`, with this process's environment and nothing to read.
-  init(_ words: [String], in folder: String) throws(Errno) {
+  /// Starts it in `folder`, with nothing to read.
+  ///
+  /// - Parameter environment: an entry each.
+  package init(
+    _ words: [String], in folder: String, environment: [[UInt8]] = Environment.entries()
+  ) throws(Errno) {
     let output = try Pipe()
     let errors = try Pipe()
     try output.read.setNonblocking(true)
     try errors.read.setNonblocking(true)
-    process = try Self.start(words, folder, output.write.rawValue, errors.write.rawValue)
+    process = try Self.start(
+      words, folder, environment, output.write.rawValue, errors.write.rawValue)
     self.output = output.takeRead()
     self.errors = errors.takeRead()
   }
 
   private static func start(
-    _ words: [String], _ folder: String, _ output: Int32, _ errors: Int32
+    _ words: [String], _ folder: String, _ entries: [[UInt8]], _ output: Int32, _ errors: Int32
   ) throws(Errno) -> SpawnedProcess {
     let null = try File.openNull()
     let arguments = StringBlock(words)
     let environment = StringBlock()
-    for entry in Environment.entries() { environment.append(entry) }
+    for entry in entries { environment.append(entry) }
     let texts = StringBlock([folder, Environment.value("PATH") ?? "/bin:/usr/bin"])
     // SAFETY: the blocks live to the end of this function.
     defer { withExtendedLifetime((arguments, environment, texts)) {} }
@@ -58,8 +61,10 @@ struct SecretCommand: ~Copyable {
   }
 
   /// Waits for its end. What it leaves behind then is left alone: it may be an agent that holds keys.
-  mutating func finish(limit: Int) throws(Errno) -> (End, printed: [UInt8]) {
-    let deadline = Clock.monotonicNanoseconds + Self.patienceSeconds * 1_000_000_000
+  package mutating func finish(
+    limit: Int, patienceSeconds: Int64
+  ) throws(Errno) -> (End, printed: [UInt8]) {
+    let deadline = Clock.monotonicNanoseconds + patienceSeconds * 1_000_000_000
     var set = PollSet(slots: Slot.count)
     set.set(Slot.process, process.descriptor.rawValue)
     set.set(Slot.output, output.rawValue)

@@ -1,0 +1,218 @@
+/// Checks by content: which tasks are asked about, and what follows from the answers.
+extension Scheduler {
+  /// Whether a ready task is to be looked at before it may start.
+  @inline(__always)
+  func wantsCheck(_ task: TaskID) -> Bool {
+    plan.hasChecks && plan.isChecked(task) && !graph.has(.checked, task)
+  }
+
+  /// Asks about what waits for it, as far as there are workers.
+  mutating func giveChecks(at now: Instant, into actions: inout [EngineStep]) {
+    while checks.wantsWorker(alive: workforce.count(of: .check)),
+      workforce.mayLaunch(.check, at: .local)
+    {
+      actions.append(.launch(workforce.launch(.check, at: .local, now: now), .check, .local))
+    }
+    while let (task, worker, serial) = checks.nextQuestion() {
+      graph.set(task, .checking)
+      let check = TaskCheck(
+        task: task, serial: serial, with: valuesRead(by: task), needs: originsOfNeeds(of: task),
+        isAsked: checks.isAsked(task))
+      actions.append(.order(worker, .check(check)))
+    }
+  }
+
+  /// A task starts that was looked at. Before a further try it is looked at anew.
+  mutating func noteStart(of task: TaskID, in transition: inout Transition) {
+    guard plan.isChecked(task) else { return }
+    graph.unmark(task, .checked)
+    origins[task] = nil
+    if let reason = checks.takeReason(of: task) { transition.what = reason }
+  }
+
+  /// Nobody is to look at the task now: it is ready, in no queue.
+  mutating func withdrawCheck(of task: TaskID) {
+    if graph.state(task) == .checking {
+      checks.abandon(task)
+      graph.set(task, .ready)
+    } else {
+      checks.remove(task)
+    }
+    graph.mark(task, .held)
+  }
+
+  /// Nothing is to be looked at now that may not start.
+  mutating func withdrawChecks() {
+    let (waiting, open) = checks.removeAll()
+    for task in open { graph.set(task, .ready) }
+    for task in waiting + open { offer(task) }
+  }
+
+  mutating func checked(
+    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult,
+    into actions: inout [EngineStep]
+  ) {
+    guard workforce.isAlive(worker), !workforce.workers[worker.index].isDiscarded,
+      plan.tasks.contains(task.index)
+    else { return }
+    hear(worker)
+    switch checks.answer(worker, task, serial) {
+    case .awaited: break
+    case .past: return
+    case .unasked:
+      return discard(
+        worker, complaint: "it answered for task number \(task.rawValue), which it was not asked",
+        into: &actions)
+    }
+    switch result {
+    case .fresh(let origin) where mayKeepWithValues(task, origin):
+      keep(task, origin, into: &actions)
+    case .fresh: findStale(task, "others read its values, which this run has not", into: &actions)
+    case .stale(let why): findStale(task, why, into: &actions)
+    case .unfit(let what): fail(task, .input, what: what, into: &actions)
+    }
+  }
+
+  /// Whether what others read of the task is there: values are of a run.
+  private func mayKeepWithValues(_ task: TaskID, _ origin: UInt64) -> Bool {
+    !plan.flags(task).contains(.leavesValues)
+      || graph.has(.mayKeep, task) && graph.result(of: task)?.origin == origin
+  }
+
+  private mutating func findStale(
+    _ task: TaskID, _ why: String, into actions: inout [EngineStep]
+  ) {
+    // Told once.
+    if graph.has(.mayKeep, task) {
+      takeBack(task, .inputs, what: why, into: &actions)
+    } else if !why.isEmpty {
+      checks.note(why, of: task)
+    }
+    graph.mark(task, .checked)
+    graph.set(task, .ready)
+    offer(task)
+  }
+
+  /// It is up to date.
+  private mutating func keep(_ task: TaskID, _ origin: UInt64, into actions: inout [EngineStep]) {
+    var transition = Transition(.fresh, task)
+    transition.origin = origin
+    transition.fingerprint = plan.fingerprint(task)
+    var next = TaskState.upToDate
+    if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin {
+      next = earlier.state
+      transition.kept = earlier.state
+      graph.mark(task, .kept)
+    }
+    graph.unmark(task, .mayKeep)
+    origins[task] = origin
+    settle(task, as: next, transition, into: &actions)
+  }
+
+  /// It ends before it was started.
+  private mutating func fail(
+    _ task: TaskID, _ reason: EndReason, what: String, into actions: inout [EngineStep]
+  ) {
+    var transition = Transition(.failure, task, reason: reason)
+    transition.what = what
+    transition.allowed = plan.flags(task).contains(.allowAnyFailure)
+    if transition.allowed {
+      transition.fingerprint = plan.fingerprint(task)
+      transition.with = valuesRead(by: task)
+    }
+    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+  }
+
+  /// A worker is gone: others are asked what it did not answer, unless workers are lost over a task again
+  /// and again.
+  mutating func loseChecks(
+    of worker: WorkerID, complaint: String, into actions: inout [EngineStep]
+  ) {
+    for task in checks.leave(worker) {
+      lostCount[task.index] += 1
+      if lostCount[task.index] > SchedulerOptions.maxLost {
+        fail(task, .workerLost, what: complaint, into: &actions)
+      } else {
+        graph.set(task, .ready)
+        offer(task)
+      }
+    }
+  }
+
+  /// Nobody can look at anything.
+  ///
+  /// - Returns: whether any task failed for that.
+  mutating func failUncheckable(into actions: inout [EngineStep]) -> Bool {
+    guard checks.hasPending, workforce.count(of: .check) == 0,
+      let complaint = workforce.complaint(of: .check, isLocal: true)
+    else { return false }
+    let (waiting, _) = checks.removeAll()
+    var hasFailed = false
+    for task in waiting {
+      guard mayStart(task) else {
+        offer(task)
+        continue
+      }
+      graph.set(task, .checking)
+      fail(task, .workerLost, what: complaint, into: &actions)
+      hasFailed = true
+    }
+    return hasFailed
+  }
+
+  // MARK: - Successes
+
+  /// A task has succeeded: gives that the number that its worker wrote down, or one of its own.
+  mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
+    let origin = recorded.removeValue(forKey: task) ?? numbers.next()
+    origins[task] = origin
+    transition.origin = origin
+  }
+
+  /// Why a success that ends is no record.
+  mutating func takeUnkept(_ task: TaskID) -> String? {
+    unkept.isEmpty ? nil : unkept.removeValue(forKey: task)
+  }
+
+  // MARK: - Results of earlier drives
+
+  /// The journal has a result of an earlier drive that does not hold any more.
+  mutating func takeBack(
+    _ task: TaskID, _ reason: RerunReason, what: String = "", into actions: inout [EngineStep]
+  ) {
+    guard graph.has(.mayKeep, task) else { return }
+    graph.unmark(task, .mayKeep)
+    var transition = Transition(.resume(reason), task)
+    transition.isLate = true
+    transition.what = what
+    actions.append(.tell(.transition(transition)))
+  }
+
+  /// A task keeps the result that it has, since all that it needs did.
+  mutating func noteKept(_ task: TaskID, into actions: inout [EngineStep]) {
+    var transition = Transition(.fresh, task)
+    transition.kept = graph.state(task)
+    transition.fingerprint = plan.fingerprint(task)
+    actions.append(.tell(.transition(transition)))
+  }
+
+  /// A hash of which successes hold of the tasks that a task needs, of those whose outputs nobody can look
+  /// at. Ends that are none count by what they are.
+  private func originsOfNeeds(of task: TaskID) -> UInt64 {
+    var words: [UInt64] = []
+    for edge in plan.needs(task) {
+      let need = TaskID(plan.needTargets[edge])
+      let state = graph.state(need)
+      words.append(UInt64(state.isSuccess ? 0 : state.rawValue + 1).littleEndian)
+      if state.isSuccess, !plan.declaresOutputs(need) {
+        words.append(origin(of: need).littleEndian)
+      }
+    }
+    return words.withUnsafeBytes { Hash.xxh3($0) }
+  }
+
+  private func origin(of task: TaskID) -> UInt64 {
+    // A journal of an older opflow, or of a manifest without `inputs`, has none.
+    origins[task] ?? UInt64(bitPattern: Int64(attempt[task.index]))
+  }
+}

@@ -1,0 +1,88 @@
+/// Where the newest record of each task stands in a file of records, however long that grows. What is
+/// damaged is no record; nothing that a file may hold is believed without its checksum.
+package struct RecordIndex: Sendable {
+  /// The block of a task.
+  package struct Place: Equatable, Sendable {
+    package var start: Int
+    package var end: Int
+  }
+
+  private var places: [UInt64: Place] = [:]
+  /// Up to where the file was read: the end of its last whole line.
+  package private(set) var byteCount = 0
+  /// The block that may go on.
+  private var open: (task: UInt64, start: Int, lines: Int)?
+
+  package init() {}
+
+  package subscript(task: UInt64) -> Place? { places[task] }
+
+  /// All of them, in the order of the file.
+  package var all: [(task: UInt64, place: Place)] {
+    places.map { ($0.key, $0.value) }.sorted { $0.place.start < $1.place.start }
+  }
+
+  /// Reads on.
+  ///
+  /// - Parameter bytes: the file from `byteCount` on. A last line without its end is left for the next time.
+  package mutating func read(growing bytes: UnsafeRawBufferPointer) {
+    let base = byteCount
+    var position = 0
+    while position < bytes.count {
+      let rest = bytes.part(position, bytes.count)
+      let (length, checksum) = Self.lengthAndChecksum(rest)
+      if position + length >= bytes.count { break }
+      take(rest.part(0, length), checksum, at: base + position)
+      position += length + 1
+      byteCount = base + position
+    }
+  }
+
+  /// Of the first line, with the checksum of what stands behind its own.
+  private static func lengthAndChecksum(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (length: Int, checksum: UInt32) {
+    guard bytes.count > 9, bytes.part(0, 9).position(of: Field.lineFeed, from: 0) == 9 else {
+      return (bytes.position(of: Field.lineFeed, from: 0), 0)
+    }
+    let line = Hash.crc32cOfLine(bytes.part(9, bytes.count))
+    return (line.length + 9, line.checksum)
+  }
+
+  private mutating func take(_ line: UnsafeRawBufferPointer, _ checksum: UInt32, at start: Int) {
+    guard line.count > 9, let told = Hexadecimal.value(line.part(0, 8)),
+      told == UInt64(checksum), let parsed = RecordLine(line)
+    else {
+      // A `void` may have stood here, and without it a record would hold that does no more. What a crash cut
+      // off within a block is none: its task was started before, and the `void` of that stands.
+      if open == nil || Self.mayHideVoid(line) { places.removeAll() }
+      open = nil
+      return
+    }
+    if parsed.event == .void {
+      open = nil
+      places[parsed.task] = nil
+      return
+    }
+    if parsed.sequence == 1 {
+      open = (parsed.task, start, 1)
+    } else if let block = open, block.task == parsed.task, block.lines + 1 == parsed.sequence {
+      open = (block.task, block.start, parsed.sequence)
+    } else {
+      open = nil
+      return
+    }
+    if parsed.event == .record, let block = open {
+      places[block.task] = Place(start: block.start, end: start + line.count + 1)
+      open = nil
+    }
+  }
+
+  /// Whether damage may be more than the end of a block that was cut off: a line feed before a `void` is lost,
+  /// or the disk has zeros where lines were.
+  private static func mayHideVoid(_ line: UnsafeRawBufferPointer) -> Bool {
+    let word = Array("\tvoid\t".utf8)
+    return line.contains(0)
+      || line.indices.contains { line[$0...].starts(with: word) }
+  }
+}

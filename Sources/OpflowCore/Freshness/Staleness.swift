@@ -1,0 +1,147 @@
+/// Why a task is not up to date.
+package enum Staleness: Equatable, Sendable {
+  /// No success of it is known, or it was started since.
+  case unknown
+  case definition
+  /// What is said of its outputs, variables or commands.
+  case declaration
+  /// What it reads of other tasks, or its arguments.
+  case values
+  /// Something that it needs ran again and declares no outputs.
+  case needs
+  case changed([UInt8])
+  case added([UInt8])
+  case removed([UInt8])
+  case reading(SuccessRecord.Reading)
+  case outputGone([UInt8])
+  case outputChanged([UInt8])
+  case asked
+
+  private var text: String {
+    func path(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    switch self {
+    // As it is with every task the first time.
+    case .unknown: return ""
+    case .definition: return "its definition changed"
+    case .declaration: return "its inputs or outputs are declared otherwise"
+    case .values: return "values that it reads changed"
+    case .needs: return "what it needs ran again"
+    case .changed(let bytes): return path(bytes)
+    case .added(let bytes): return "+\(path(bytes))"
+    case .removed(let bytes): return "-\(path(bytes))"
+    case .reading(let reading):
+      switch reading.kind {
+      case .variable: return "env \(path(reading.name))"
+      case .command: return "`\(path(reading.name))`"
+      case .need: return "outputs of \(path(reading.name))"
+      }
+    case .outputGone(let bytes): return "output gone: \(path(bytes))"
+    case .outputChanged(let bytes): return "output changed: \(path(bytes))"
+    case .asked: return "asked"
+    }
+  }
+
+  private var isOfInput: Bool {
+    switch self {
+    case .changed, .added, .removed, .reading: true
+    case .unknown, .definition, .declaration, .values, .needs, .outputGone, .outputChanged,
+      .asked:
+      false
+    }
+  }
+
+  private static let mostTold = 5
+  private static let mostBytes = 200
+
+  /// `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, of at most 200 bytes: what is not
+  /// told whole is counted.
+  package static func text(_ reasons: [Staleness]) -> String {
+    let told = reasons.filter { !$0.text.isEmpty }
+    let ordered = told.filter(\.isOfInput) + told.filter { !$0.isOfInput }
+    var text = ""
+    for (place, reason) in ordered.enumerated() {
+      let lead =
+        place == 0
+        ? (reason.isOfInput ? "changed: " : "") : (reason.isOfInput ? ", " : "; ")
+      // The first one is told however long it is.
+      let piece = lead + (place == 0 ? shortened(reason.text) : reason.text)
+      guard place < mostTold, text.utf8.count + piece.utf8.count <= mostBytes - countBytes else {
+        return text + "; and \(ordered.count - place) more"
+      }
+      text += piece
+    }
+    return text
+  }
+
+  /// Room for how many are not told.
+  private static let countBytes = 30
+
+  /// Whole characters of the end, which tells more of a path than its beginning.
+  private static func shortened(_ text: String) -> String {
+    let room = mostBytes - countBytes - "changed: …".utf8.count
+    if text.utf8.count <= room { return text }
+    let tail = Array(text.utf8.suffix(room).drop { $0 & 0xC0 == 0x80 })
+    return "…" + String(decoding: tail, as: UTF8.self)
+  }
+}
+
+extension SuccessRecord {
+  /// What of a task is not as it was when it succeeded; nothing where it is up to date, but for its outputs.
+  ///
+  /// - Parameter now: what is seen of it, without outputs.
+  package func differences(to now: SuccessRecord) -> [Staleness] {
+    var reasons: [Staleness] = []
+    if terms.fingerprint != now.terms.fingerprint { reasons.append(.definition) }
+    if terms.declaration != now.terms.declaration { reasons.append(.declaration) }
+    if terms.with != now.terms.with { reasons.append(.values) }
+    if terms.needs != now.terms.needs { reasons.append(.needs) }
+    reasons += Self.differences(inputs, now.inputs, changed: { .changed($0) }) {
+      .added($0)
+    } removed: {
+      .removed($0)
+    }
+    for reading in now.readings where !readings.contains(reading) {
+      reasons.append(.reading(reading))
+    }
+    let names = now.readings.map(\.name)
+    for reading in readings where !names.contains(reading.name) {
+      reasons.append(.reading(reading))
+    }
+    return reasons
+  }
+
+  /// What of its outputs is not as it left them.
+  package func differences(ofOutputs now: [SeenFile]) -> [Staleness] {
+    // What somebody put beside them is not the task's.
+    Self.differences(outputs, now, changed: { .outputChanged($0) }) { _ in
+      nil
+    } removed: {
+      .outputGone($0)
+    }
+  }
+
+  /// Both are sorted by their paths.
+  private static func differences(
+    _ old: [SeenFile], _ new: [SeenFile], changed: ([UInt8]) -> Staleness,
+    added: ([UInt8]) -> Staleness?, removed: ([UInt8]) -> Staleness
+  ) -> [Staleness] {
+    var reasons: [Staleness] = []
+    var (left, right) = (0, 0)
+    while left < old.count || right < new.count {
+      if left < old.count, right < new.count, old[left].path == new[right].path {
+        if !old[left].isSame(as: new[right]) { reasons.append(changed(new[right].path)) }
+        left += 1
+        right += 1
+      } else if right == new.count
+        || left < old.count && old[left].path.lexicographicallyPrecedes(new[right].path)
+      {
+        reasons.append(removed(old[left].path))
+        left += 1
+      } else {
+        if let reason = added(new[right].path) { reasons.append(reason) }
+        right += 1
+      }
+    }
+    return reasons
+  }
+}

@@ -1,0 +1,69 @@
+/// What a task read and made when it succeeded last, in any run of a state folder: by this it is known
+/// whether it is up to date.
+package struct SuccessRecord: Equatable, Sendable {
+  /// Something that is no file and counts: a variable, a command, what a need left.
+  package struct Reading: Equatable, Sendable {
+    package enum Kind: UInt8, Sendable {
+      case variable = 118  // v
+      case command = 99  // c
+      /// The outputs of a task that it needs.
+      case need = 110  // n
+    }
+
+    package var kind: Kind
+    /// The variable, the words, the task.
+    package var name: [UInt8]
+    package var content: PlanKey
+
+    package init(kind: Kind, name: [UInt8], content: PlanKey) {
+      self.kind = kind
+      self.name = name
+      self.content = content
+    }
+  }
+
+  /// What was asked, and how the task is declared.
+  package struct Terms: Equatable, Sendable {
+    /// Of the definition (`Fingerprint.whole`).
+    package var fingerprint: UInt64
+    /// `Plan.declarationDigest`
+    package var declaration: UInt64
+    /// See `TaskCheck`.
+    package var with: UInt64?
+    package var needs: UInt64
+
+    package init(fingerprint: UInt64, declaration: UInt64, with: UInt64?, needs: UInt64) {
+      self.fingerprint = fingerprint
+      self.declaration = declaration
+      self.with = with
+      self.needs = needs
+    }
+  }
+
+  package var terms: Terms
+  /// Sorted by their paths.
+  package var inputs: [SeenFile]
+  package var readings: [Reading]
+  package var outputs: [SeenFile]
+  /// A number of this success alone.
+  package var origin: UInt64
+
+  package init(
+    terms: Terms, inputs: [SeenFile], readings: [Reading], outputs: [SeenFile] = [],
+    origin: UInt64 = 0
+  ) {
+    self.terms = terms
+    self.inputs = inputs
+    self.readings = readings
+    self.outputs = outputs
+    self.origin = origin
+  }
+
+  /// The task of a manifest, in all runs of a state folder.
+  package static func identity(manifest: String, task: UnsafeRawBufferPointer) -> UInt64 {
+    var bytes = Array(manifest.utf8)
+    bytes.append(0)
+    bytes += task
+    return Hash.xxh3(bytes)
+  }
+}

@@ -1,0 +1,30 @@
+/// The question whether a task is up to date by content.
+package struct TaskCheck: Equatable, Sendable {
+  package var task: TaskID
+  /// By which the answer is known: a task may be asked about again.
+  package var serial: Int32
+  /// A hash of the values that it reads of other tasks, and of its arguments; nil where it reads none.
+  package var with: UInt64?
+  /// A hash of which successes of the tasks that it needs hold, of those that declare no outputs.
+  package var needs: UInt64
+  /// Somebody asked for it to run: it is looked at, and runs however it is.
+  package var isAsked: Bool
+
+  package init(task: TaskID, serial: Int32, with: UInt64?, needs: UInt64, isAsked: Bool) {
+    self.task = task
+    self.serial = serial
+    self.with = with
+    self.needs = needs
+    self.isAsked = isAsked
+  }
+}
+
+/// The answer.
+package enum CheckResult: Equatable, Sendable {
+  /// It is: by the success with that number.
+  case fresh(origin: UInt64)
+  /// It is not; why, for people.
+  case stale(why: String)
+  /// It cannot be started, since something that it reads is not there or cannot be read; what, for people.
+  case unfit(what: String)
+}

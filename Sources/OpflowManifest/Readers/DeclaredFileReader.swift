@@ -1,0 +1,194 @@
+internal import OpflowCore
+
+/// Reads `inputs` and `outputs` of a task: lists, and lists in them, which anchors make.
+struct DeclaredFileReader {
+  let values: ValueReader
+  private let commands: CommandReader
+
+  init(_ values: ValueReader) {
+    self.values = values
+    commands = CommandReader(values: values)
+  }
+
+  /// Called when it is known what the task does.
+  func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
+    if let key = keys.key(.inputs) { readInputs(key, into: &task) }
+    if let key = keys.key(.outputs) { readOutputs(key, into: &task) }
+  }
+
+  private func readInputs(_ key: Node, into task: inout TaskValues) {
+    switch task.kind {
+    case .approve: return
+    case .download:
+      return values.mistakes.error(
+        values.document.place(key), "a download cannot have `inputs`",
+        help: "its `sha256` tells whether the file is there already; take `inputs` away")
+    case .shell, .command: break
+    }
+    task.hasInputs = true
+    forEachItem(of: key.value, TaskKey.inputs) { item, subject in
+      if let input = input(item, subject) { task.inputs.append(input) }
+    }
+  }
+
+  private func readOutputs(_ key: Node, into task: inout TaskValues) {
+    switch task.kind {
+    case .approve: return
+    case .download:
+      return values.mistakes.error(
+        values.document.place(key), "a download cannot have `outputs`",
+        help: "what it leaves is its `to`; take `outputs` away")
+    case .shell, .command: break
+    }
+    forEachItem(of: key.value, TaskKey.outputs) { item, subject in
+      guard values.document.kind(item) == .scalar else {
+        return values.wrongType(item, subject, expected: "a path or a pattern")
+      }
+      guard let path = path(item, subject) else { return }
+      task.written.append(TaskValues.WrittenFile(path: path, kind: .output))
+    }
+  }
+
+  /// Calls `body` for what a list holds, and the lists in it; or for a text that stands there without one.
+  private func forEachItem(
+    of node: Node, _ key: TaskKey, _ body: (Node, Subject) -> Void
+  ) {
+    switch values.document.kind(node) {
+    case .sequence: forEachItem(in: node, .item(of: key), body)
+    case .scalar where values.describe(node) != "empty": body(node, Subject(key))
+    case .scalar, .mapping:
+      values.wrongType(
+        node, Subject(key), expected: "a list of paths",
+        help: key == .inputs && values.document.kind(node) == .mapping
+          ? "write a list: [{ env: NAME }]" : nil)
+    }
+  }
+
+  /// YAML nests no deeper than its reader allows.
+  private func forEachItem(in list: Node, _ subject: Subject, _ body: (Node, Subject) -> Void) {
+    for item in values.document.children(list) {
+      if values.document.kind(item) == .sequence {
+        forEachItem(in: item, subject, body)
+      } else {
+        body(item, subject)
+      }
+    }
+  }
+
+  // MARK: Entries
+
+  private func input(_ node: Node, _ subject: Subject) -> TaskValues.Input? {
+    guard values.document.kind(node) == .mapping else {
+      return path(node, subject).map { .file($0) }
+    }
+    let owner: StaticString = "an item of `inputs`"
+    if let help = values.quotingHelp(node) {
+      values.wrongType(node, subject, expected: "a path, a pattern or a map", help: help)
+      return nil
+    }
+    let fields = values.maps.fields(node, values.tables.input, owner: owner)
+    if let run = fields.key(.run), fields.key(.env) != nil {
+      values.mistakes.error(
+        values.document.place(run), "\(owner) has either `env` or `run`, and this one has both",
+        help: "make two items of it")
+      return nil
+    }
+    if let name = fields[.env] { return variable(name) }
+    if let run = fields[.run] { return command(run) }
+    if hasOtherKeys(node) { return nil }
+    values.mistakes.error(
+      values.document.place(node), "\(owner) has neither `env` nor `run`",
+      help:
+        "write { env: NAME } for a variable, { run: [gcc, --version] } for what a command prints,"
+        + " and a path as it is")
+    return nil
+  }
+
+  /// Whether a map without known keys has others, which were reported.
+  private func hasOtherKeys(_ map: Node) -> Bool {
+    var children = values.document.children(map)
+    while let key = children.next(), children.next() != nil {
+      guard let name = values.document.scalarText(key), values.maps.isMerge(key, name) else {
+        return true
+      }
+    }
+    return false
+  }
+
+  private func variable(_ node: Node) -> TaskValues.Input? {
+    guard let name = values.filledString(node, Subject(InputKey.env)),
+      values.isTaskVariable(name.text, at: node)
+    else { return nil }
+    if values.scope.secrets.contains(name.text) {
+      values.mistakes.error(
+        values.document.place(node),
+        "`\(name.text.string)` is a secret, and what an input is now is written down",
+        help: "take it away: what a task may know of secrets is in its `secrets`")
+      return nil
+    }
+    return .variable(name)
+  }
+
+  private func command(_ node: Node) -> TaskValues.Input? {
+    guard values.document.kind(node) == .sequence else {
+      values.wrongType(
+        node, Subject(InputKey.run), expected: "a list of words",
+        help: "no shell reads it: [gcc, --version]; where one is to, [sh, -c, \"…\"]")
+      return nil
+    }
+    return commands.readWords(node, Subject(InputKey.run)).map { .command($0) }
+  }
+
+  /// A path or a pattern.
+  private func path(_ node: Node, _ subject: Subject) -> Scalar? {
+    guard let path = values.filledString(node, subject) else { return nil }
+    if let (message, help) = mistake(path.text) {
+      values.mistakes.error(
+        values.document.place(node), "`\(path.text.string)` \(message)", help: help)
+      return nil
+    }
+    values.warnOfShellText(path, node, subject)
+    return path
+  }
+
+  /// What other tools read in a pattern, and what is none.
+  private func mistake(_ path: Text) -> (message: String, help: String)? {
+    if path.first == UInt8(ascii: "!") {
+      return (
+        "begins with `!`, and nothing is taken out here",
+        "name what is to count; `./\(path.string)` is a file that is called so"
+      )
+    }
+    if path.count > Self.longestPathBytes {
+      return ("is longer than a path can be", "it has at most \(Self.longestPathBytes) bytes")
+    }
+    guard PathPattern.isPattern(path) else {
+      if let braces = Self.braces(in: path) {
+        return ("holds `\(braces)`, and no braces are expanded here", Self.helpForBraces)
+      }
+      return nil
+    }
+    if let braces = Self.braces(in: path) {
+      return ("holds `\(braces)`, which a pattern has not", Self.helpForBraces)
+    }
+    if PathPattern(path.string) == nil {
+      return ("is no pattern: a `[` in it is not closed", "the character itself is `[[]`")
+    }
+    return nil
+  }
+
+  /// `PATH_MAX` of Linux, less the NUL.
+  private static let longestPathBytes = 4095
+
+  private static let helpForBraces =
+    "write an item for each; the character itself is `[{]`"
+
+  /// Braces with several words between them, as shells expand them.
+  private static func braces(in path: Text) -> String? {
+    guard let open = path.firstIndex(of: UInt8(ascii: "{")),
+      let close = path[open...].firstIndex(of: UInt8(ascii: "}")),
+      path[open..<close].contains(UInt8(ascii: ","))
+    else { return nil }
+    return path.part(open..<(close + 1)).string
+  }
+}

@@ -1,0 +1,189 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What a command worker does about the files that tasks declare: it looks whether tasks are up to date, and
+/// keeps records of those that it runs. All of it a little at a time, since somebody may ask it for a sign of
+/// life, or to end what it runs.
+final class DeclaredFiles {
+  enum News {
+    case said(WorkerReport)
+    case recorded(RecordResult)
+  }
+
+  private let plan: Plan
+  private let state: String
+  /// Where what was seen of tasks is kept until they start.
+  private let seen: String
+  private let book: RecordBook
+  private let readings: TaskReadings
+  private let hashes = HashMemory()
+
+  private var questions: [TaskCheck] = []
+  private var look: (check: TaskCheck, look: TaskLook)?
+  /// Questions about tasks that another run has.
+  private var waiting: [TaskCheck] = []
+  private var askAgainAt: Int64 = 0
+
+  private var running: RecordKeeping?
+  private var isRecording = false
+  private var news: [News] = []
+
+  /// Of work between two looks at what else there is.
+  private static let sliceNanoseconds: Int64 = 5_000_000
+  /// Between two looks at whether another run still has a task.
+  private static let patience: Int64 = 100_000_000
+
+  private init(_ plan: Plan, state: String, seen: String) throws(WorkerFailure) {
+    self.plan = plan
+    self.state = state
+    self.seen = seen
+    let book = try WorkerFailure.naming("cannot open the records in \(state)") {
+      () throws(Errno) in try RecordBook(state: state)
+    }
+    self.book = book
+    readings = TaskReadings(plan: plan, state: state, book: book, hashes: hashes)
+  }
+
+  /// Nil where no task of the plan declares any.
+  static func of(_ plan: Plan, runFolder: String) throws(WorkerFailure) -> DeclaredFiles? {
+    guard plan.declaresFiles else { return nil }
+    let state = Path.parent(of: Path.parent(of: runFolder))
+    return try DeclaredFiles(plan, state: state, seen: runFolder + "/checks")
+  }
+
+  private func declaring(_ task: TaskID) -> DeclaringTask {
+    DeclaringTask(plan: plan, task: task, state: state)
+  }
+
+  private func seenPath(_ task: TaskID) -> String { "\(seen)/\(task.rawValue)" }
+
+  // MARK: - The worker's turn
+
+  /// How long may be waited for something else, in nanoseconds; nil where there is nothing to do here.
+  var patienceNanoseconds: Int64? {
+    if isRecording || look != nil || !questions.isEmpty { return 0 }
+    if waiting.isEmpty { return nil }
+    return max(0, askAgainAt - Clock.monotonicNanoseconds)
+  }
+
+  /// Works for a moment.
+  func goOn() {
+    let deadline = Clock.monotonicNanoseconds + Self.sliceNanoseconds
+    if isRecording, let result = running?.goOn(until: deadline) {
+      isRecording = false
+      news.append(.recorded(result))
+    }
+    while Clock.monotonicNanoseconds < deadline, lookOn(until: deadline) {}
+    if !waiting.isEmpty, look == nil, questions.isEmpty, Clock.monotonicNanoseconds >= askAgainAt {
+      questions = waiting
+      waiting.removeAll()
+    }
+  }
+
+  func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
+
+  // MARK: - Looking
+
+  func ask(_ check: TaskCheck) { questions.append(check) }
+
+  /// - Returns: whether there is more to do.
+  private func lookOn(until deadline: Int64) -> Bool {
+    if look == nil {
+      guard !questions.isEmpty else { return false }
+      begin(questions.removeFirst())
+    }
+    guard let (check, look) = look else { return true }
+    do throws(LookFault) {
+      guard let verdict = try look.goOn(until: deadline) else { return true }
+      self.look = nil
+      answer(check, verdict)
+    } catch {
+      self.look = nil
+      say(check, .unfit(what: error.what))
+    }
+    return true
+  }
+
+  private func begin(_ check: TaskCheck) {
+    let declaring = declaring(check.task)
+    do throws(LookFault) {
+      var record: SuccessRecord?
+      do throws(Errno) {
+        if try book.isTaken(declaring.identity) { return wait(check) }
+        try book.follow()
+        record = try book.record(of: declaring.identity)
+      } catch {
+        throw LookFault(what: "the state folder's records cannot be read: \(error)")
+      }
+      look = (
+        check,
+        try TaskLook(declaring, check, record: record, readings: readings, hashes: hashes)
+      )
+    } catch {
+      say(check, .unfit(what: error.what))
+    }
+  }
+
+  /// Another run has the task: what comes of it is to be seen first.
+  private func wait(_ check: TaskCheck) {
+    if waiting.isEmpty { askAgainAt = Clock.monotonicNanoseconds + Self.patience }
+    waiting.append(check)
+    news.append(.said(.awaits(check.task, serial: check.serial)))
+  }
+
+  private func answer(_ check: TaskCheck, _ verdict: TaskLook.Verdict) {
+    let declaring = declaring(check.task)
+    func block(_ record: SuccessRecord) -> [UInt8] {
+      RecordLines.block(
+        record, of: declaring.identity, name: plan.nameBytes(check.task),
+        atMilliseconds: Clock.wallMilliseconds)
+    }
+    switch verdict {
+    case .fresh(let origin, let refreshed):
+      if let refreshed {
+        // What is not written down has to be read again the next time.
+        try? book.refresh(
+          declaring.identity, with: block(refreshed), insteadOf: book.place(of: declaring.identity))
+      }
+      say(check, .fresh(origin: origin))
+    case .stale(let reasons, let record):
+      do throws(Errno) {
+        try Path.makeDirectories(seen)
+        let file = try File.open(
+          seenPath(check.task), [.writeOnly, .create, .truncate, .noFollow], mode: 0o600)
+        try file.writeAll(block(record))
+        say(check, .stale(why: Staleness.text(reasons)))
+      } catch {
+        say(check, .unfit(what: "what was seen of its inputs cannot be written down: \(error)"))
+      }
+    }
+  }
+
+  private func say(_ check: TaskCheck, _ result: CheckResult) {
+    news.append(.said(.checked(check.task, serial: check.serial, result)))
+  }
+
+  // MARK: - Running
+
+  /// A task is about to start; false where another run has it.
+  func begin(_ task: TaskID) throws(LookFault) -> Bool {
+    guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
+    let keeping = RecordKeeping(
+      declaring(task), book: plan.isChecked(task) ? book : nil, hashes: hashes,
+      seen: seenPath(task))
+    running = keeping
+    return try keeping.begin()
+  }
+
+  /// It has succeeded.
+  func record(_ task: TaskID) { isRecording = true }
+
+  func stopRecording() { isRecording = false }
+
+  /// The task that ran is over, however.
+  func end() {
+    isRecording = false
+    running?.end()
+    running = nil
+  }
+}

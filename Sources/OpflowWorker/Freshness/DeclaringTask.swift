@@ -1,0 +1,100 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// A task of a plan that declares files, as those who look at them see it.
+package struct DeclaringTask {
+  package let plan: Plan
+  package let task: TaskID
+  /// The folder of the records and runs.
+  let state: String
+
+  package init(plan: Plan, task: TaskID, state: String) {
+    self.plan = plan
+    self.task = task
+    self.state = state
+  }
+
+  /// By which records know it, in all runs of the state folder. A project may be moved with that.
+  var identity: UInt64 {
+    let folder = plan.string(plan.manifest.folder)
+    let file = plan.files.first.map { plan.string($0) } ?? ""
+    let isBeside = folder == Path.parent(of: state)
+    return SuccessRecord.identity(
+      manifest: (isBeside ? "" : folder) + "\0" + file, task: plan.nameBytes(task))
+  }
+
+  var folder: String { plan.string(plan.record(task).directory) }
+
+  var inputs: [FileLook.Item] {
+    plan.inputs(of: task).compactMap { entry in
+      switch entry {
+      case .path(let path): .path(path)
+      case .glob(let pattern): .glob(pattern)
+      case .environment, .command: nil
+      }
+    }
+  }
+
+  var outputs: [FileLook.Item] {
+    plan.outputs(of: task).map { entry in
+      switch entry {
+      case .path(let path): .path(path)
+      case .glob(let pattern): .glob(pattern)
+      }
+    }
+  }
+
+  /// Whether a path is no input, though a pattern or a folder of them has it: what the task leaves itself, and
+  /// what runs are kept in.
+  var leavesOut: (String) -> Bool {
+    let (folder, state) = (folder, state)
+    var own: [[String]] = []
+    var patterns: [PathPattern] = []
+    for output in outputs {
+      switch output {
+      case .path(let path): own.append(Self.names(path, in: folder))
+      case .glob(let text): if let pattern = PathPattern(text) { patterns.append(pattern) }
+      }
+    }
+    own.append(Self.names(state, in: folder))
+    return { path in
+      let names = Self.names(path, in: folder)
+      if own.contains(where: { names.starts(with: $0) }) { return true }
+      if patterns.isEmpty { return false }
+      let relative = path.split(separator: "/").map(String.init)
+      return patterns.contains { $0.matches($0.isAbsolute ? names : relative) }
+    }
+  }
+
+  /// The names on the way from the root.
+  private static func names(_ path: String, in folder: String) -> [String] {
+    var names: [String] = []
+    let whole = path.hasPrefix("/") ? path : folder + "/" + path
+    for name in whole.split(separator: "/") {
+      switch name {
+      case ".": break
+      case "..": _ = names.popLast()
+      default: names.append(String(name))
+      }
+    }
+    return names
+  }
+
+  /// A variable as the task finds it.
+  func variable(_ name: String) -> String? {
+    let items = plan.environmentList(plan.record(task).environment)
+    let own = items.last { plan.text($0.name).elementsEqual(name.utf8) }
+    return own.map { plan.string($0.value) } ?? Environment.value(name)
+  }
+
+  /// All of them.
+  var environment: [[UInt8]] {
+    let items = plan.environmentList(plan.record(task).environment)
+    let inherited = Environment.entries().filter { entry in
+      let name = entry.prefix { $0 != UInt8(ascii: "=") }
+      return !items.contains { plan.text($0.name).elementsEqual(name) }
+    }
+    return inherited
+      + items.map { Array(plan.text($0.name)) + [UInt8(ascii: "=")] + Array(plan.text($0.value)) }
+  }
+}

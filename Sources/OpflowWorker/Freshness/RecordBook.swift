@@ -1,0 +1,137 @@
+package import OpflowCore
+package import OpflowSystem
+
+/// The records of a state folder, shared by all processes that work in it: read as they grow, added to
+/// under a lock.
+package final class RecordBook {
+  private let path: String
+  private let locks: ByteLocks
+  private var file: Descriptor
+  private var identity: FileIdentity
+  private var index = RecordIndex()
+
+  /// Read at once at most.
+  private static let chunkBytes = 4 << 20
+
+  /// - Parameter state: the folder, which is there.
+  package init(state: String) throws(Errno) {
+    path = state + "/records"
+    locks = try ByteLocks(state + "/records.lock")
+    file = try Self.open(path)
+    identity = try file.status().identity
+  }
+
+  private static func open(_ path: String) throws(Errno) -> Descriptor {
+    try File.open(path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+  }
+
+  // MARK: - Reading
+
+  /// Takes in what was added since. A file that was put in its place is read from its beginning.
+  package func follow() throws(Errno) {
+    if let now = try? Path.status(path), now.identity != identity {
+      file = try Self.open(path)
+      identity = try file.status().identity
+      index = RecordIndex()
+    }
+    var size = try file.status().sizeBytes
+    if size < Int64(index.byteCount) { index = RecordIndex() }
+    while Int64(index.byteCount) < size {
+      let before = index.byteCount
+      let bytes = try read(from: before, count: min(Int(size) - before, Self.chunkBytes))
+      bytes.withUnsafeBytes { index.read(growing: $0) }
+      // A line that is not whole yet, or longer than any that is written here.
+      if index.byteCount == before { return }
+      size = try file.status().sizeBytes
+    }
+  }
+
+  private func read(from start: Int, count: Int) throws(Errno) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let from = filled
+      let got = try bytes.withUnsafeMutableBufferPointer { room throws(Errno) in
+        try file.read(
+          into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[from...])),
+          at: Int64(start + from))
+      }
+      if got == 0 { break }
+      filled += got
+    }
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+
+  /// What is known of a task, as of the last `follow`; nil for nothing.
+  package func record(of task: UInt64) throws(Errno) -> SuccessRecord? {
+    guard let place = index[task] else { return nil }
+    let bytes = try read(from: place.start, count: place.end - place.start)
+    return bytes.withUnsafeBytes { RecordLines.record($0) }
+  }
+
+  // MARK: - Adding
+
+  /// The task is about to start: what is known of it holds no more.
+  package func void(_ task: UInt64, atMilliseconds now: Int64) throws(Errno) {
+    try append(RecordLines.void(task, atMilliseconds: now)) { true }
+  }
+
+  package func append(_ block: [UInt8]) throws(Errno) { try append(block) { true } }
+
+  /// Adds another block for what holds already, if that still does.
+  package func refresh(
+    _ task: UInt64, with block: [UInt8], insteadOf place: RecordIndex.Place?
+  ) throws(Errno) {
+    try append(block) {
+      try? self.follow()
+      return self.index[task] == place
+    }
+  }
+
+  package func place(of task: UInt64) -> RecordIndex.Place? { index[task] }
+
+  /// All of it or nothing, behind a whole line.
+  private func append(_ lines: [UInt8], where holds: () -> Bool) throws(Errno) {
+    try lockFile()
+    defer { file.unlock() }
+    guard holds() else { return }
+    let size = try file.status().sizeBytes
+    var lines = lines
+    if size > 0, try read(from: Int(size) - 1, count: 1).first != UInt8(ascii: "\n") {
+      lines.insert(UInt8(ascii: "\n"), at: 0)
+    }
+    do throws(Errno) {
+      try file.writeAll(lines)
+    } catch {
+      // Half a block would be none, and would take the next one's first line with it.
+      try? file.truncate(to: size)
+      throw error
+    }
+  }
+
+  /// Of the file that stands there now.
+  private func lockFile() throws(Errno) {
+    while true {
+      try file.lock()
+      if let now = try? Path.status(path), now.identity == identity { return }
+      file = try Self.open(path)
+      identity = try file.status().identity
+      index = RecordIndex()
+    }
+  }
+
+  // MARK: - Holding
+
+  private static func place(_ task: UInt64) -> Int64 { Int64(task >> 2) }
+
+  /// Takes the task for this process alone; false where another run has it.
+  package func take(_ task: UInt64) throws(Errno) -> Bool { try locks.take(Self.place(task)) }
+
+  package func give(_ task: UInt64) throws(Errno) { try locks.give(Self.place(task)) }
+
+  /// Whether another process has it.
+  package func isTaken(_ task: UInt64) throws(Errno) -> Bool {
+    try locks.isTaken(Self.place(task))
+  }
+}

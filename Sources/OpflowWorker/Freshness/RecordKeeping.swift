@@ -1,0 +1,119 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What is done about the files of a task that runs: before its start, and when it has succeeded.
+final class RecordKeeping {
+  private let declaring: DeclaringTask
+  private let book: RecordBook?
+  private let hashes: HashMemory
+  /// What was seen before its start; nil where nobody looked, or that is lost.
+  private let before: SuccessRecord?
+  private let identity: UInt64
+  private var isHeld = false
+  private var inputs: FileLook?
+  private var outputs: FileLook?
+
+  /// - Parameters:
+  ///   - book: nil for a task that declares no inputs.
+  ///   - seen: the file with what was seen of its inputs.
+  init(_ declaring: DeclaringTask, book: RecordBook?, hashes: HashMemory, seen: String) {
+    self.declaring = declaring
+    self.book = book
+    self.hashes = hashes
+    identity = declaring.identity
+    before = book == nil ? nil : Self.read(seen, identity)
+    // It is of one try.
+    if book != nil { try? Path.removeIfThere(seen) }
+  }
+
+  private static func read(_ path: String, _ identity: UInt64) -> SuccessRecord? {
+    guard let bytes = try? File.read(path) else { return nil }
+    return bytes.withUnsafeBytes { bytes in
+      var index = RecordIndex()
+      index.read(growing: bytes)
+      guard let place = index[identity] else { return nil }
+      return RecordLines.record(UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.end]))
+    }
+  }
+
+  /// Makes ready for its start; false where another run has it.
+  func begin() throws(LookFault) -> Bool {
+    do throws(Errno) {
+      if let book {
+        guard try book.take(identity) else { return false }
+        isHeld = true
+        try book.void(identity, atMilliseconds: Clock.wallMilliseconds)
+      }
+    } catch {
+      throw LookFault(what: "cannot note that it starts in the state folder's records: \(error)")
+    }
+    for case .path(let path) in declaring.outputs {
+      let whole = path.hasPrefix("/") ? path : declaring.folder + "/" + path
+      do throws(Errno) {
+        try Path.makeDirectories(Path.parent(of: whole), mode: 0o777)
+      } catch {
+        throw LookFault(what: "cannot make the folder of its output `\(path)`: \(error)")
+      }
+    }
+    return true
+  }
+
+  /// Looks at what it left, until then; nil while that has not come to its end.
+  func goOn(until deadline: Int64) -> RecordResult? {
+    do throws(LookFault) {
+      return try look(until: deadline)
+    } catch {
+      return .unkept(what: error.what)
+    }
+  }
+
+  private func look(until deadline: Int64) throws(LookFault) -> RecordResult? {
+    let outputs = try look(&self.outputs, declaring.outputs, memory: []) { _ in false }
+    guard try outputs.goOn(until: deadline) else { return nil }
+    if let path = (outputs.missing + outputs.unmatched).first {
+      return .noOutput(what: "it succeeded, and its output `\(path)` is not there")
+    }
+    guard let book else { return .kept(origin: nil) }
+    guard let before else { return .unkept(what: "what it read was not noted before it started") }
+    let inputs = try look(
+      &self.inputs, declaring.inputs, memory: before.inputs, leavesOut: declaring.leavesOut)
+    guard try inputs.goOn(until: deadline) else { return nil }
+    var after = before
+    after.inputs = inputs.files
+    let changes = before.differences(to: after)
+    if !changes.isEmpty {
+      return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
+    }
+    after.outputs = outputs.files
+    after.origin = UInt64.random(in: 0 ... .max)
+    do throws(Errno) {
+      try book.append(
+        RecordLines.block(
+          after, of: identity, name: declaring.plan.nameBytes(declaring.task),
+          atMilliseconds: Clock.wallMilliseconds))
+    } catch {
+      return .unkept(what: "its record cannot be written: \(error)")
+    }
+    return .kept(origin: after.origin)
+  }
+
+  /// The look that was begun, or begins it.
+  private func look(
+    _ place: inout FileLook?, _ items: [FileLook.Item], memory: [SeenFile],
+    leavesOut: (String) -> Bool
+  ) throws(LookFault) -> FileLook {
+    if let place { return place }
+    let look = try FileLook(
+      items, in: declaring.folder, memory: memory, hashes: hashes, leavesOut: leavesOut)
+    place = look
+    return look
+  }
+
+  /// It is over, however.
+  func end() {
+    guard isHeld, let book else { return }
+    isHeld = false
+    // It goes with this process at the latest.
+    try? book.give(identity)
+  }
+}

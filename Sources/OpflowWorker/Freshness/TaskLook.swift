@@ -1,0 +1,72 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// One look at whether a task is up to date, a little at a time.
+package final class TaskLook {
+  package enum Verdict {
+    /// By that success, and what to write down so that the next look is by stamps alone.
+    case fresh(origin: UInt64, refreshed: SuccessRecord?)
+    /// Why, and what is seen of it before it starts.
+    case stale([Staleness], SuccessRecord)
+  }
+
+  private let declaring: DeclaringTask
+  private let record: SuccessRecord?
+  private let terms: SuccessRecord.Terms
+  private let isAsked: Bool
+  private let readings: TaskReadings
+  private let hashes: HashMemory
+  private let inputs: FileLook
+  private var outputs: FileLook?
+  private var now: SuccessRecord?
+
+  init(
+    _ declaring: DeclaringTask, _ check: TaskCheck, record: SuccessRecord?, readings: TaskReadings,
+    hashes: HashMemory
+  ) throws(LookFault) {
+    self.declaring = declaring
+    self.record = record
+    self.readings = readings
+    self.hashes = hashes
+    isAsked = check.isAsked
+    let plan = declaring.plan
+    terms = SuccessRecord.Terms(
+      fingerprint: plan.fingerprint(declaring.task).whole,
+      declaration: plan.declarationDigest(declaring.task), with: check.with, needs: check.needs)
+    inputs = try FileLook(
+      declaring.inputs, in: declaring.folder, memory: record?.inputs ?? [], hashes: hashes,
+      leavesOut: declaring.leavesOut)
+    if let path = inputs.missing.first { throw LookFault(what: "the input `\(path)` is missing") }
+  }
+
+  /// Goes on until then; nil while it has not come to its end.
+  func goOn(until deadline: Int64) throws(LookFault) -> Verdict? {
+    guard let now else {
+      guard try inputs.goOn(until: deadline) else { return nil }
+      if let path = inputs.missing.first {
+        throw LookFault(what: "the input `\(path)` is missing")
+      }
+      let seen = SuccessRecord(
+        terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring))
+      var reasons = record.map { $0.differences(to: seen) } ?? [.unknown]
+      if isAsked { reasons = [.asked] }
+      guard reasons.isEmpty, let record else { return .stale(reasons, seen) }
+      self.now = seen
+      outputs = try FileLook(
+        declaring.outputs, in: declaring.folder, memory: record.outputs, hashes: hashes,
+        leavesOut: { _ in false })
+      return nil
+    }
+    guard let record, let outputs, try outputs.goOn(until: deadline) else { return nil }
+    let reasons = record.differences(ofOutputs: outputs.files)
+    if !reasons.isEmpty { return .stale(reasons, now) }
+    guard inputs.hasRead || outputs.hasRead else {
+      return .fresh(origin: record.origin, refreshed: nil)
+    }
+    var refreshed = now
+    let paths = Set(record.outputs.map(\.path))
+    refreshed.outputs = outputs.files.filter { paths.contains($0.path) }
+    refreshed.origin = record.origin
+    return .fresh(origin: record.origin, refreshed: refreshed)
+  }
+}

@@ -1,0 +1,105 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What tasks read that are no files of their own: variables, what commands print, what their needs left.
+final class TaskReadings {
+  private let plan: Plan
+  private let state: String
+  private let book: RecordBook
+  private let hashes: HashMemory
+  private var printed: [Command: PlanKey] = [:]
+
+  private struct Command: Hashable {
+    var words: [String]
+    var folder: String
+    var environment: UInt32
+  }
+
+  /// A command that is looked at as an input tells a version; who waits for it answers nobody else.
+  private static let patienceSeconds: Int64 = 8
+  private static let mostPrinted = 16 << 20
+
+  init(plan: Plan, state: String, book: RecordBook, hashes: HashMemory) {
+    self.plan = plan
+    self.state = state
+    self.book = book
+    self.hashes = hashes
+  }
+
+  func all(of declaring: DeclaringTask) throws(LookFault) -> [SuccessRecord.Reading] {
+    var readings: [SuccessRecord.Reading] = []
+    for entry in plan.inputs(of: declaring.task) {
+      switch entry {
+      case .path, .glob: break
+      case .environment(let name):
+        let value: [UInt8] = declaring.variable(name).map { [1] + Array($0.utf8) } ?? [0]
+        readings.append(
+          SuccessRecord.Reading(
+            kind: .variable, name: Array(name.utf8), content: Hash.planKey(value)))
+      case .command(let words):
+        readings.append(
+          SuccessRecord.Reading(
+            kind: .command, name: Array(words.joined(separator: " ").utf8),
+            content: try print(words, of: declaring)))
+      }
+    }
+    for edge in plan.needs(declaring.task) {
+      let need = TaskID(plan.needTargets[edge])
+      guard plan.declaresOutputs(need) else { continue }
+      readings.append(
+        SuccessRecord.Reading(
+          kind: .need, name: Array(plan.nameBytes(need)), content: try outputs(of: need)))
+    }
+    return readings
+  }
+
+  private func print(
+    _ words: [String], of declaring: DeclaringTask
+  ) throws(LookFault) -> PlanKey {
+    let key = Command(
+      words: words, folder: declaring.folder,
+      environment: plan.record(declaring.task).environment)
+    if let known = printed[key] { return known }
+    let name = words.joined(separator: " ")
+    let (end, bytes): (PrintingCommand.End, [UInt8])
+    do throws(Errno) {
+      var command = try PrintingCommand(
+        words, in: declaring.folder, environment: declaring.environment)
+      let (ended, printed) = try command.finish(
+        limit: Self.mostPrinted, patienceSeconds: Self.patienceSeconds)
+      (end, bytes) = (ended, printed + [0] + command.complaints)
+    } catch {
+      throw LookFault(what: "the input `\(name)` cannot be run: \(error)")
+    }
+    switch end {
+    case .exit(let code):
+      let content = Hash.planKey(Array("\(code)\n".utf8) + bytes)
+      printed[key] = content
+      return content
+    case .signal(let number):
+      throw LookFault(what: "the input `\(name)` was ended by signal \(number)")
+    case .printedTooMuch:
+      throw LookFault(what: "the input `\(name)` printed more than \(Self.mostPrinted >> 20) MiB")
+    case .tookTooLong:
+      throw LookFault(
+        what: "the input `\(name)` took longer than \(Self.patienceSeconds) seconds")
+    }
+  }
+
+  /// A hash of what a need left.
+  private func outputs(of need: TaskID) throws(LookFault) -> PlanKey {
+    let declaring = DeclaringTask(plan: plan, task: need, state: state)
+    let known = (try? book.record(of: declaring.identity)) ?? nil
+    let look = try FileLook(
+      declaring.outputs, in: declaring.folder, memory: known?.outputs ?? [], hashes: hashes,
+      leavesOut: { _ in false })
+    while try !look.goOn(until: .max) {}
+    var bytes: [UInt8] = []
+    for file in look.files {
+      bytes += file.path
+      bytes += [0, file.kind.rawValue]
+      withUnsafeBytes(of: (file.content.high, file.content.low)) { bytes += $0 }
+    }
+    return Hash.planKey(bytes)
+  }
+}

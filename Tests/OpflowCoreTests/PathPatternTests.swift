@@ -1,0 +1,82 @@
+import OpflowCore
+import Testing
+
+@Suite("Patterns on paths")
+struct PathPatternTests {
+  @Test(arguments: [
+    ("*.c", ["a.c", ".c.c", "a/b.c", "c"], ["a.c"]),
+    ("a/?.c", ["a/b.c", "a/bc.c", "b/a.c", "a/.c"], ["a/b.c"]),
+    (
+      "**/*.c", ["a.c", "a/b.c", "a/b/c.c", ".a/b.c", "a/.b/c.c", "a/.c"],
+      ["a.c", "a/b.c", "a/b/c.c"]
+    ),
+    ("a/**", ["a/b", "a/b/c", "b", "a", "a/.b"], ["a/b", "a/b/c"]),
+    (
+      "**/a/**/b", ["a/b", "x/a/y/b", "a/a/b/b", "a/x", "x/b", ".x/a/b", "a/.x/b"],
+      ["a/b", "x/a/y/b", "a/a/b/b"]
+    ),
+    ("**/.x/**/b", [".x/b", "a/.x/b", ".x/.x/b", ".x/a/b"], [".x/b", "a/.x/b", ".x/a/b"]),
+    ("[!a]/[[]", ["b/[", "a/[", "b/a"], ["b/["]),
+  ])
+  func `paths fit that are written like the pattern`(
+    _ pattern: String, _ paths: [String], _ fitting: [String]
+  ) throws {
+    let pattern = try #require(PathPattern(pattern))
+    #expect(paths.filter { pattern.matches(Self.names(of: $0)) } == fitting)
+  }
+
+  private static func names(of path: String) -> [String] {
+    path.split(separator: "/").map(String.init)
+  }
+
+  @Test func `it is as if all ways to fit were tried`() throws {
+    let patterns = ["**", "a", "*", ".x", "?"]
+    let names = ["a", "b", ".x"]
+    var chosen: [[String]] = [[]]
+    for length in 0..<4 {
+      chosen += chosen.filter { $0.count == length }.flatMap { start in
+        patterns.map { start + [$0] }
+      }
+    }
+    var paths: [[String]] = [[]]
+    for length in 0..<4 {
+      paths += paths.filter { $0.count == length }.flatMap { start in names.map { start + [$0] } }
+    }
+    for parts in chosen.dropFirst() {
+      let pattern = try #require(PathPattern(parts.joined(separator: "/")))
+      // What ends with it means all files below.
+      let whole = parts.last == "**" ? parts + ["*"] : parts
+      for path in paths {
+        #expect(
+          pattern.matches(path) == fits(whole[...], path[...]), "\(parts) and \(path)")
+      }
+    }
+  }
+
+  private func fits(_ parts: ArraySlice<String>, _ names: ArraySlice<String>) -> Bool {
+    guard let part = parts.first else { return names.isEmpty }
+    if part == "**", fits(parts.dropFirst(), names) { return true }
+    guard let name = names.first else { return false }
+    if part == "**" { return !name.hasPrefix(".") && fits(parts, names.dropFirst()) }
+    let isFit =
+      switch part {
+      case "*": !name.hasPrefix(".")
+      case "?": name.count == 1
+      default: name == part
+      }
+    return isFit && fits(parts.dropFirst(), names.dropFirst())
+  }
+
+  @Test func `it takes no longer with each of many stars`() throws {
+    let pattern = try #require(
+      PathPattern(Array(repeating: "**/a", count: 100).joined(separator: "/") + "/b"))
+    #expect(!pattern.matches(Array(repeating: "a", count: 2000)))
+  }
+
+  @Test(arguments: [("a*", true), ("?", true), ("[a]", true), ("a/b", false), ("{a,b}]", false)])
+  func `what has no star, no question mark and no bracket is a path`(
+    _ text: String, _ isPattern: Bool
+  ) {
+    #expect(Array(text.utf8).withUnsafeBytes { PathPattern.isPattern($0) } == isPattern)
+  }
+}

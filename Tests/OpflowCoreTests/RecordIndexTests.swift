@@ -1,0 +1,122 @@
+import Testing
+
+@testable import OpflowCore
+
+@Suite("Records of what tasks read and left")
+struct RecordIndexTests {
+  private static let stamp = FileStamp(
+    device: 2050, inode: 77, sizeBytes: 12, modified: 1_700_000_000_123_456_789,
+    changed: 1_700_000_000_123_456_790)
+
+  private static func record(_ path: String, origin: UInt64 = 9) -> SuccessRecord {
+    SuccessRecord(
+      terms: SuccessRecord.Terms(fingerprint: 1, declaration: 2, with: nil, needs: 3),
+      inputs: [
+        SeenFile(
+          path: Array(path.utf8), kind: .file, content: PlanKey(high: 4, low: 5), stamp: stamp),
+        SeenFile(
+          path: [0xFF, 9, 10, 92, 13], kind: .link, content: PlanKey(high: 6, low: .max), stamp: nil
+        ),
+      ],
+      readings: [
+        SuccessRecord.Reading(
+          kind: .variable, name: Array("CC".utf8), content: PlanKey(high: 0, low: 1))
+      ],
+      outputs: [
+        SeenFile(
+          path: Array("out".utf8), kind: .folder, content: PlanKey(high: 0, low: 0), stamp: nil)
+      ], origin: origin)
+  }
+
+  private static func block(_ record: SuccessRecord, of task: UInt64) -> [UInt8] {
+    RecordLines.block(
+      record, of: task, name: Array("t".utf8).withUnsafeBytes { Self.kept($0) },
+      atMilliseconds: 1_700_000_000_000)
+  }
+
+  /// A name that stays.
+  private static func kept(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let name: StaticString = "t"
+    return UnsafeRawBufferPointer(start: name.utf8Start, count: bytes.count)
+  }
+
+  private static func void(_ task: UInt64) -> [UInt8] {
+    RecordLines.void(task, atMilliseconds: 1_700_000_000_000)
+  }
+
+  /// What is known of a task.
+  private static func known(_ task: UInt64, in bytes: [UInt8]) -> SuccessRecord? {
+    bytes.withUnsafeBytes { bytes in
+      var index = RecordIndex()
+      index.read(growing: bytes)
+      guard let place = index[task] else { return nil }
+      return RecordLines.record(UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.end]))
+    }
+  }
+
+  @Test func `a record is read as it was written, whatever bytes its paths have`() {
+    let record = Self.record("src/a.c")
+    #expect(Self.known(1, in: Self.block(record, of: 1)) == record)
+  }
+
+  @Test func `the newest record of a task counts, and none that stands before its start`() {
+    let (old, new) = (Self.record("a"), Self.record("b", origin: 10))
+    let bytes = Self.block(old, of: 1) + Self.block(old, of: 2) + Self.block(new, of: 1)
+    #expect(Self.known(1, in: bytes) == new)
+    #expect(Self.known(2, in: bytes) == old)
+    #expect(Self.known(1, in: bytes + Self.void(1)) == nil)
+    #expect(Self.known(2, in: bytes + Self.void(1)) == old)
+  }
+
+  @Test func `cut off anywhere, a record is there whole or not at all`() {
+    let (other, record) = (Self.record("other"), Self.record("a"))
+    let before = Self.block(other, of: 2) + Self.void(1)
+    let block = Self.block(record, of: 1)
+    for count in 0..<block.count {
+      let cut = before + block[..<count]
+      #expect(Self.known(1, in: cut) == nil)
+      #expect(Self.known(2, in: cut) == other)
+      // The next one to write ends the line that was cut off. Of a first line nobody knows what it was.
+      let after = cut + [10] + Self.block(record, of: 3)
+      #expect(Self.known(1, in: after) == (count == block.count - 1 ? record : nil))
+      #expect(Self.known(3, in: after) == record)
+    }
+  }
+
+  @Test func `a bit that is flipped anywhere lets no record hold that does no more`() {
+    let (old, new) = (Self.record("old"), Self.record("new", origin: 10))
+    let bytes =
+      Self.block(old, of: 1) + Self.block(old, of: 2) + Self.void(1) + Self.void(2)
+      + Self.block(new, of: 2)
+    for place in bytes.indices {
+      for bit in 0..<8 {
+        var flipped = bytes
+        flipped[place] ^= 1 << UInt8(bit)
+        #expect(Self.known(1, in: flipped) == nil, "byte \(place), bit \(bit)")
+        let second = Self.known(2, in: flipped)
+        #expect(second == nil || second == new, "byte \(place), bit \(bit)")
+      }
+    }
+  }
+
+  @Test func `lines of two blocks that are mixed are no record`() {
+    let lines = Self.block(Self.record("a"), of: 1).split(separator: 10).map { Array($0) + [10] }
+    let others = Self.block(Self.record("b"), of: 2).split(separator: 10).map { Array($0) + [10] }
+    let mixed = zip(lines, others).flatMap { $0 + $1 }
+    #expect(Self.known(1, in: mixed) == nil)
+    #expect(Self.known(2, in: mixed) == nil)
+  }
+
+  @Test func `a file that grows is read on from where it was, at any length`() {
+    let record = Self.record("a")
+    let bytes = Self.block(record, of: 2) + Self.void(1) + Self.block(record, of: 1)
+    for cut in 0...bytes.count {
+      var index = RecordIndex()
+      bytes[..<cut].withUnsafeBytes { index.read(growing: $0) }
+      bytes[index.byteCount...].withUnsafeBytes { index.read(growing: $0) }
+      #expect(index.byteCount == bytes.count)
+      #expect(index[1]?.end == bytes.count)
+      #expect(index[2]?.start == 0)
+    }
+  }
+}

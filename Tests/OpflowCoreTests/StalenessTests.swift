@@ -1,0 +1,55 @@
+import Testing
+
+@testable import OpflowCore
+
+@Suite("Why a task is not up to date")
+struct StalenessTests {
+  private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  @Test func `what changed is told, inputs first`() {
+    let reasons: [Staleness] = [
+      .outputGone(bytes("out/app")), .changed(bytes("a.c")), .added(bytes("b.c")),
+      .removed(bytes("d.h")),
+    ]
+    #expect(Staleness.text(reasons) == "changed: a.c, +b.c, -d.h; output gone: out/app")
+    #expect(Staleness.text([.needs]) == "what it needs ran again")
+  }
+
+  @Test func `what is not told is counted`() {
+    let reasons = (0..<1000).map { Staleness.changed(bytes("file-\($0)")) }
+    #expect(
+      Staleness.text(reasons)
+        == "changed: file-0, file-1, file-2, file-3, file-4; and 995 more")
+  }
+
+  @Test(arguments: [1, 2, 5, 40, 196, 197, 198, 199, 200, 4000])
+  func `it has at most 200 bytes, and whole characters`(_ count: Int) {
+    for character in ["x", "é", "€", "😀"] {
+      for others in [0, 1, 7] {
+        let name = bytes(String(repeating: character, count: count))
+        let reasons = Array(repeating: Staleness.changed(name), count: others + 1)
+        let text = Staleness.text(reasons)
+        #expect(text.utf8.count <= 200)
+        #expect(!text.contains("\u{FFFD}"))
+        #expect(text.hasPrefix("changed: "))
+      }
+    }
+  }
+
+  @Test func `a stamp is trusted only where a later change would show`() {
+    func stamp(_ modified: Int64, _ changed: Int64) -> FileStamp {
+      FileStamp(device: 1, inode: 2, sizeBytes: 3, modified: modified, changed: changed)
+    }
+    let second: Int64 = 1_000_000_000
+    let now = 1_700_000_000 * second + 500_000_000
+    // One step of the clock, and a clock that counts in seconds.
+    #expect(!stamp(now, now).isTelling(atNanoseconds: now))
+    #expect(!stamp(now - 10_000_001, now - 10_000_001).isTelling(atNanoseconds: now))
+    #expect(stamp(now - 30_000_001, now - 30_000_001).isTelling(atNanoseconds: now))
+    #expect(!stamp(1_700_000_000 * second, now - second / 3).isTelling(atNanoseconds: now))
+    #expect(stamp(1_699_999_990 * second, now - 3 * second).isTelling(atNanoseconds: now))
+    // A time to come, in either, and a clock that was set back.
+    #expect(!stamp(now + second + 1, now - 5 * second).isTelling(atNanoseconds: now))
+    #expect(!stamp(now - 5 * second, now + second + 1).isTelling(atNanoseconds: now))
+  }
+}

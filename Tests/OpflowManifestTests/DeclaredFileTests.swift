@@ -1,0 +1,132 @@
+import OpflowCore
+import OpflowManifest
+import Testing
+
+/// `inputs` and `outputs`, from the manifest to the plan.
+struct DeclaredFileTests {
+  @Test func `every kind of entry comes into the plan, lists in lists one behind the other`()
+    throws
+  {
+    let plan = try plan(
+      """
+      vars: { ext: "[ch]" }
+      x-common: &common
+        - ../include
+        - [{ env: CC }, { run: [gcc, --version] }]
+      tasks:
+        a:
+          run: x
+          inputs: [main.c, *common, [["**/*.${{ vars.ext }}", /usr/include/, "a b", "{}.c"]], main.c]
+          outputs: ["out/${{ task.id }}", [out/*.map, []], out/]
+        b: { run: x, inputs: "*.c", outputs: out/b }
+        c: { run: x, inputs: [], outputs: [] }
+        d: { run: x }
+      """)
+    #expect(
+      Array(plan.inputs(of: try plan.id("a"))) == [
+        .path("main.c"), .path("../include"), .environment("CC"),
+        .command(["gcc", "--version"]), .glob("**/*.[ch]"), .path("/usr/include/"),
+        .path("a b"), .path("{}.c"), .path("main.c"),
+      ])
+    #expect(
+      Array(plan.outputs(of: try plan.id("a"))) == [
+        .path("out/a"), .glob("out/*.map"), .path("out/"),
+      ])
+    #expect(Array(plan.inputs(of: try plan.id("b"))) == [.glob("*.c")])
+    #expect(Array(plan.outputs(of: try plan.id("b"))) == [.path("out/b")])
+    let tasks = plan.tasks.map { TaskID($0) }
+    #expect(tasks.map { plan.isChecked($0) } == [true, true, true, false])
+    #expect(tasks.map { plan.declaresOutputs($0) } == [true, true, false, false])
+    #expect(plan.hasChecks)
+  }
+
+  @Test func `a download leaves what it goes to, as that is written`() throws {
+    let plan = try plan(
+      "tasks: { a: { dir: in, download: { url: 'http://h/x', to: 'x[1].tgz' } } }")
+    let task = try plan.id("a")
+    #expect(!plan.hasChecks && !plan.isChecked(task) && plan.declaresOutputs(task))
+    #expect(Array(plan.outputs(of: task)) == [.path("x[1].tgz")])
+  }
+
+  @Test func `each leg has its own, and a family without legs has none`() throws {
+    let plan = try plan(
+      """
+      tasks:
+        build:
+          matrix: { arch: [x86, arm] }
+          run: x
+          inputs: [common.c, "${{ matrix.arch }}.c", { env: "CC_${{ matrix.arch }}" }]
+          outputs: ["out/${{ matrix.arch }}"]
+        none:
+          matrix: { f: { glob: "*.csv" } }
+          run: x
+          inputs: ["${{ matrix.f }}"]
+          outputs: [x]
+      """)
+    for arch in ["x86", "arm"] {
+      let task = try plan.id("build[arch=\(arch)]")
+      #expect(
+        Array(plan.inputs(of: task)) == [
+          .path("common.c"), .path("\(arch).c"), .environment("CC_\(arch)"),
+        ])
+      #expect(Array(plan.outputs(of: task)) == [.path("out/\(arch)")])
+    }
+    let none = try plan.id("none")
+    #expect(!plan.isChecked(none) && !plan.declaresOutputs(none))
+  }
+
+  @Test func `merged maps give the list whole, or not at all`() throws {
+    let plan = try plan(
+      """
+      x-base: &base { run: x, inputs: [a, b] }
+      tasks:
+        one: { <<: *base }
+        two: { <<: *base, inputs: [c] }
+      """)
+    #expect(Array(plan.inputs(of: try plan.id("one"))) == [.path("a"), .path("b")])
+    #expect(Array(plan.inputs(of: try plan.id("two"))) == [.path("c")])
+  }
+
+  @Test func `paths of included tasks stay as they are written, from their own folder`() throws {
+    let plan = try plan(
+      "include: [{ path: sub/m.yaml, as: s }]\ntasks: { a: { run: x, inputs: [f] } }",
+      files: ["sub/m.yaml": "tasks: { b: { run: x, inputs: [f, g*], outputs: [o] } }"])
+    let task = try plan.id("s/b")
+    #expect(Array(plan.inputs(of: task)) == [.path("f"), .glob("g*")])
+    #expect(Array(plan.outputs(of: task)) == [.path("o")])
+    #expect(try plan.directoryText("s/b") == "/data/project/sub")
+  }
+
+  @Test
+  func `what a task declares is no part of its fingerprint, and its outputs are of the digest`()
+    throws
+  {
+    func compiled(_ keys: String) throws -> (Fingerprint, UInt64) {
+      let plan = try plan("tasks: { a: { run: x\(keys) } }")
+      return (plan.fingerprint(TaskID(0)), plan.declarationDigest(TaskID(0)))
+    }
+    let first = try compiled(", inputs: [a, b], outputs: [c]")
+    for keys in ["", ", inputs: [a]", ", inputs: [a, b], outputs: [d]"] {
+      #expect(try compiled(keys).0 == first.0)
+    }
+    #expect(try compiled(", inputs: ['*'], outputs: [c]").1 == first.1)
+    #expect(try compiled(", inputs: [a, b], outputs: [d]").1 != first.1)
+    #expect(try compiled(", inputs: [a, b, { env: CC }], outputs: [c]").1 != first.1)
+  }
+
+  @Test func `a task may say twice what it leaves`() throws {
+    let text = "tasks: { a: { run: x, outputs: [o, o, ./o, o/, 'p*', 'p*'] } }"
+    #expect(try compile(text).warnings.isEmpty)
+  }
+
+  @Test func `what a shell would fill in is warned of`() throws {
+    let warnings = try compile(
+      "tasks: { a: { run: x, inputs: [$HOME/x], outputs: ['~/y'] } }"
+    ).warnings
+    #expect(
+      warnings.map(\.message) == [
+        "an item of `inputs` holds `$HOME`, and nothing expands it here",
+        "an item of `outputs` holds `~`, and nothing expands it here",
+      ])
+  }
+}

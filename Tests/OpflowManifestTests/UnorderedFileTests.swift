@@ -1,0 +1,155 @@
+import OpflowManifest
+import Testing
+
+/// Tasks that read what others write.
+struct UnorderedFileTests {
+  private func warnings(_ tasks: String) throws -> [String] {
+    try compile("tasks:\n" + tasks).warnings.map { "\($0.line):\($0.column): \($0.message)" }
+  }
+
+  @Test func `an output that another task reads without needing it is warned of, naming both`()
+    throws
+  {
+    let warnings = try compile(
+      """
+      tasks:
+        gen: { run: x, outputs: [gen.h] }
+        use: { run: x, inputs: [main.c, gen.h] }
+      """
+    ).warnings
+    #expect(warnings.count == 1)
+    let warning = try #require(warnings.first)
+    #expect(
+      warning.message
+        == "task `use` reads `gen.h`, which task `gen` writes, and neither needs the other")
+    #expect(warning.help == "either may come first; add `gen` to the `needs` of `use`")
+    #expect((warning.line, warning.column) == (3, 35))
+    #expect(warning.notes.map(\.message) == ["`gen` writes it here"])
+    #expect(warning.notes.map(\.line) == [2])
+  }
+
+  private static let apart: [(output: String, input: String)] = [
+    ("out/x", "./out//x"), ("out/x", "/data/project/out/x"), ("out/", "out"),
+    ("out", "out/deep/x"), ("out/deep/x", "out/"), ("x", "."), ("out/x", "**"),
+    ("src/gen.c", "src/*.c"), ("src/deep/gen.c", "**/*.c"), ("src/a/b/gen.c", "src/**/gen.?"),
+    ("x", "[w-z]"), ("out/*.o", "out/a.o"), ("out/*.o", "out/*.o"), ("out/.x", "out/.*"),
+  ]
+
+  @Test(arguments: apart)
+  func `files are found as the other task names them`(output: String, input: String) throws {
+    let found = try warnings(
+      "  r: { run: x, inputs: ['\(input)'] }\n  w: { run: x, outputs: ['\(output)'] }")
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix("2:25: task `r` reads `\(input)`, ") == true)
+    for needs in ["  r: { run: x, needs: [w], inputs: ['\(input)'] }\n  w:"] {
+      #expect(try warnings("\(needs) { run: x, outputs: ['\(output)'] }") == [])
+    }
+  }
+
+  private static let different: [(output: String, input: String)] = [
+    ("out/x", "out/xy"), ("out/x", "x"), ("out/x", "ou"), ("src/gen.c", "src/*.h"),
+    ("src/deep/gen.c", "src/*.c"), (".hidden/gen.c", "**/*.c"), ("src/.gen.c", "src/*"),
+    ("out/*.o", "out/a.c"), ("out", "*/"), ("a/b", "a/b*/c"),
+  ]
+
+  @Test(arguments: different)
+  func `other files are other files`(output: String, input: String) throws {
+    #expect(
+      try warnings(
+        "  r: { run: x, inputs: ['\(input)'] }\n  w: { run: x, outputs: ['\(output)'] }") == [])
+  }
+
+  @Test(arguments: [
+    // Through another one; in the other order; on any condition; a download.
+    "  w: { run: x, outputs: [o] }\n  m: { run: x, needs: w }\n  r: { run: x, needs: m, inputs: o }",
+    "  w: { run: x, needs: r, outputs: [o] }\n  r: { run: x, inputs: [o] }",
+    "  w: { run: x, outputs: [o] }\n  r: { run: x, needs: [{ task: w, on: finished }], inputs: o }",
+    "  w: { download: { url: 'http://h/x', to: o } }\n  r: { run: x, needs: w, inputs: o }",
+    // A task's own; and what comes after all others.
+    "  r: { run: x, inputs: [o], outputs: [o] }",
+    "  w: { run: x, outputs: [o] }\n  r: { run: x, finally: true, inputs: [o] }",
+    "  w: { run: x, outputs: [o] }\n  r: { run: x, inputs: [{ env: o }, { run: [o] }] }",
+  ])
+  func `an order is an order, however it comes about`(_ tasks: String) throws {
+    #expect(try warnings(tasks) == [])
+  }
+
+  @Test func `a download is an output, and tasks that only need the same one are apart`() throws {
+    #expect(
+      try warnings(
+        """
+          a: { run: x }
+          w: { download: { url: 'http://h/x', to: o }, needs: a }
+          r: { run: x, needs: a, inputs: [o] }
+          f: { run: x, finally: true, inputs: [p] }
+          g: { run: x, finally: true, outputs: [p] }
+        """) == [
+          "4:35: task `r` reads `o`, which task `w` writes, and neither needs the other",
+          "5:40: task `f` reads `p`, which task `g` writes, and neither needs the other",
+        ])
+  }
+
+  @Test func `legs are told once, and those that join are in order`() throws {
+    let build = """
+        build: { run: x, matrix: { n: { range: [1, 50] } }, outputs: ["out/${{ matrix.n }}.o"] }
+
+      """
+    #expect(
+      try warnings(
+        build
+          + "  test: { run: x, matrix: { n: { range: [1, 50] } }, needs: 'build[n]',"
+          + " inputs: ['out/${{ matrix.n }}.o'] }") == [])
+    #expect(
+      try warnings(
+        build
+          + "  test: { run: x, matrix: { n: { range: [1, 50] } }, needs: 'build[n]',"
+          + " inputs: [out/*.o] }") == [
+          "3:82: task `test[n=1]` reads `out/*.o`, task `build[n=2]` writes `out/2.o`, and neither"
+            + " needs the other"
+        ])
+  }
+
+  @Test func `what helps is told of families`() throws {
+    func helps(_ tasks: String) throws -> [String?] {
+      try compile("tasks:\n\(tasks)").warnings.map(\.help)
+    }
+    let build = "  build: { run: x, matrix: { n: [1, 2] }, outputs: ['${{ matrix.n }}.o']"
+    #expect(
+      try helps("\(build) }\n  test: { run: x, matrix: { n: [1, 2] }, inputs: ['*.o'] }") == [
+        "either may come first; add `build` to the `needs` of `test`"
+      ])
+    #expect(
+      try helps("\(build), inputs: [1.o] }")
+        == ["either may come first; let a task that both need write it"])
+  }
+
+  @Test func `what is wrong is told without it`() {
+    #expect(
+      mistakes(in: "tasks:\n  r: { run: x, inputs: [o], needs: q }\n  w: { run: x, outputs: [o] }")
+        == ["2:36: unknown task `q`"])
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `much of it is looked at no longer than it is worth`() throws {
+    // A chain, whose last tasks read what the first ones leave.
+    var tasks = "  t0: { run: x, outputs: [o0] }\n"
+    for task in 1..<4000 {
+      tasks +=
+        "  t\(task): { run: x, needs: t\(task - 1), inputs: [o\(task / 2)], outputs: [o\(task)] }\n"
+    }
+    #expect(try compile("tasks:\n" + tasks).warnings.isEmpty)
+    // As many patterns as files, each of which may fit each.
+    tasks = ""
+    for task in 0..<1000 {
+      tasks += "  t\(task): { run: x, inputs: ['**/*\(task)x*'], outputs: [a/b/c/o\(task)] }\n"
+    }
+    #expect(try compile("tasks:\n" + tasks).warnings.isEmpty)
+    // Folders in folders.
+    let deep = String(repeating: "a/", count: 2000)
+    tasks = ""
+    for task in 0..<100 {
+      tasks += "  t\(task): { run: x, inputs: ['\(task)/\(deep)x'], outputs: ['\(deep)\(task)'] }\n"
+    }
+    #expect(try compile("tasks:\n" + tasks).warnings.isEmpty)
+  }
+}

@@ -1,0 +1,120 @@
+import OpflowCore
+import OpflowWorker
+
+/// Tasks that declare `inputs`: who looks at them, and what is written down.
+extension Drive {
+  /// A worker looks at a task.
+  mutating func answer(_ check: TaskCheck, of worker: Int) {
+    let task = tasks[check.task.index]
+    let key = ImaginedRecords.key(check, task)
+    let result: CheckResult
+    if !check.isAsked, let record = records.kept[task.name], record.key == key {
+      result = .fresh(origin: record.origin)
+    } else {
+      seen[check.task] = key
+      result = .stale(why: "imagined")
+    }
+    workers[worker].outbox.append(.checked(check.task, serial: check.serial, result))
+  }
+
+  /// Its process is about to be made.
+  mutating func noteStart(of task: TaskID) {
+    guard plan.hasChecks, plan.isChecked(task) else { return }
+    records.void(plan.nameString(task))
+    truths[task] = truth(of: task)
+  }
+
+  /// It has succeeded.
+  mutating func record(_ task: TaskID) throws(Finding) -> RecordResult {
+    guard let key = seen[task], let truth = truths[task] else {
+      throw Finding("\(plan.nameString(task)): it ran, and nobody had looked at it")
+    }
+    if !chaos.isNone, random.chance(5) { return .unkept(what: "imagined") }
+    let origin = random.next()
+    let record = ImaginedRecords.Record(key: key, origin: origin, truth: truth)
+    records.write(record, of: plan.nameString(task))
+    return .kept(origin: origin)
+  }
+
+  /// What decides whether it is up to date, as things are.
+  func truth(of task: TaskID) -> ImaginedRecords.Truth {
+    var needs: [String: ImaginedRecords.Standing] = [:]
+    for edge in plan.needs(task) {
+      let need = TaskID(plan.needTargets[edge])
+      let state = engine.state(need)
+      needs[plan.nameString(need)] =
+        state.isSuccess
+        ? .success(origins[need] ?? UInt64(witness.attempt(need))) : .ended(state)
+    }
+    return ImaginedRecords.Truth(
+      fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs, needs: needs)
+  }
+
+  private func isUpToDate(_ task: TaskID) -> Bool {
+    let record = records.kept[plan.nameString(task)]
+    return record?.truth == truth(of: task) && asked?.contains(task) != true
+  }
+
+  /// Values are of a run: whoever leaves some is up to date with a result of this one only.
+  private func hasValuesForOthers(_ task: TaskID) -> Bool {
+    guard plan.flags(task).contains(.leavesValues) else { return true }
+    return initial[task.index] == .recheck && !plan.flags(task).contains(.finally)
+      && results[task]?.origin == records.kept[plan.nameString(task)]?.origin
+  }
+
+  /// Holds what the journal says of checks against what an observer knows.
+  mutating func checkFreshness(_ line: Transition) throws(Finding) {
+    let task = line.task
+    guard plan.hasChecks, !task.isNone else { return }
+    let name = plan.nameString(task)
+    switch line.event {
+    case .success:
+      guard let origin = line.origin else { throw Finding("\(name): a success without a number") }
+      try records.note(origin)
+      origins[task] = origin
+    case .fresh where plan.isChecked(task) && line.origin != nil:
+      guard isUpToDate(task), line.origin == records.kept[name]?.origin else {
+        throw Finding("\(name): it is told to be up to date, and is not")
+      }
+      if plan.flags(task).contains(.leavesValues), line.kept == nil {
+        throw Finding("\(name): it is up to date by another run, which has its values")
+      }
+      if line.kept != nil, results[task]?.origin != line.origin {
+        throw Finding("\(name): it keeps what is not its own result")
+      }
+      if line.kept != nil { keptLate.insert(task) }
+      origins[task] = line.origin
+    case .fresh:
+      guard line.kept != nil, results[task] != nil else {
+        throw Finding("\(name): it keeps a result that it does not have")
+      }
+      for edge in plan.needs(task)
+      where line.kept != .skipped && !plan.flags(task).contains(.finally) {
+        let need = TaskID(plan.needTargets[edge])
+        if !keptLate.contains(need), initial[need.index].endsBefore == false {
+          throw Finding("\(name): it is kept though \(plan.nameString(need)) is not")
+        }
+      }
+      keptLate.insert(task)
+    case .start where plan.isChecked(task):
+      if isUpToDate(task), hasValuesForOthers(task) {
+        throw Finding("\(name): it starts though it is up to date")
+      }
+    case .start, .failure, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break
+    }
+  }
+}
+
+extension InitialState {
+  /// It has its end as the drive begins.
+  var endsBefore: Bool {
+    switch self {
+    case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,
+      .skipOnce:
+      false
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
+      .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+      true
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import OpflowCore
+
+/// What a state folder has of tasks that declare `inputs`, and what an outside observer knows beside that.
+struct ImaginedRecords {
+  /// What decides whether a task is up to date, as far as the one who runs it sees it.
+  struct Truth: Equatable {
+    var fingerprint: UInt64
+    var inputs: UInt64
+    /// Of each need, by name: the number of its success, or how it ended else.
+    var needs: [String: Standing]
+  }
+
+  enum Standing: Equatable {
+    case success(UInt64)
+    case ended(TaskState)
+  }
+
+  struct Record {
+    /// As who checks it knows it.
+    var key: UInt64
+    var origin: UInt64
+    var truth: Truth
+  }
+
+  /// By name, of what succeeded last and was not started since.
+  private(set) var kept: [String: Record] = [:]
+  private var given: Set<UInt64> = []
+
+  static func key(_ check: TaskCheck, _ task: ImaginedManifest.Task) -> UInt64 {
+    let words = [task.fingerprint.whole, task.inputs, check.with ?? 0, check.needs]
+    return words.withUnsafeBytes { Hash.xxh3($0) }
+  }
+
+  mutating func void(_ name: String) { kept[name] = nil }
+
+  mutating func write(_ record: Record, of name: String) { kept[name] = record }
+
+  /// A success got that number.
+  mutating func note(_ origin: UInt64) throws(Finding) {
+    guard given.insert(origin).inserted else { throw Finding("two successes have one number") }
+  }
+}
+
+extension ImaginedManifest.Task {
+  /// Whether it is looked at before it starts, where nobody reads a value of it.
+  var mayBeChecked: Bool { isChecked && !isGate && !isDownload && !flags.contains(.interactive) }
+}
