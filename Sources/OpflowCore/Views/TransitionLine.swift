@@ -97,7 +97,7 @@ struct TransitionLine {
         + (why.isEmpty ? "" : palette.dim(why))
     case .success:
       return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
-        + download(transition, model)
+        + download(transition, model) + unkept(transition, model)
     case .failure:
       let verb =
         transition.allowed
@@ -132,6 +132,12 @@ struct TransitionLine {
       return transition.kept == nil
         ? palette.dim("\(name) is up to date") : palette.dim("\(name) is still up to date")
     }
+  }
+
+  /// Why a success is not what the task will be up to date with.
+  private func unkept(_ transition: Transition, _ model: DriveModel) -> String {
+    guard !transition.what.isEmpty, model.plan.kind(transition.task) != .download else { return "" }
+    return ", " + palette.yellow(CleanText.string(transition.what))
   }
 
   /// What a download did.

@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+
+/// Runs of a project whose files are changed all the time, killed at random moments, two at once now and
+/// then: what is told to be up to date has to be what the sources give.
+package struct FreshDrill {
+  private let program: String
+  private let folder: String
+  private let mark = UUID().uuidString
+  private var random: DrillNumbers
+  private var strikes: Strikes
+  private var project: FreshProject
+
+  package private(set) var kills = 0
+  package private(set) var drives = 0
+  package private(set) var looks = 0
+
+  /// - Parameters:
+  ///   - program: the `opflow` to run.
+  ///   - parent: where it makes its folder.
+  package init(program: String, seed: UInt64, sources: Int, parent: String) throws {
+    self.program = program
+    random = DrillNumbers(seed: seed)
+    strikes = Strikes(mark: mark)
+    folder = parent + "/opflow-fresh-" + mark
+    project = try FreshProject(folder: folder, sources: sources)
+  }
+
+  /// Goes on until so many runs were killed. The folder is removed when all is well, and stays when
+  /// something is found.
+  package mutating func run(killing limit: Int) throws {
+    while kills < limit {
+      for _ in 0..<(1 + random.below(3)) { try disturb() }
+      try judge()
+    }
+    try FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// One run, or two at once, with changes before and meanwhile, and mostly a kill.
+  private mutating func disturb() throws {
+    drives += 1
+    strikes.begin()
+    for _ in 0..<random.below(4) { try project.change(&random) }
+    let victim = try start()
+    let second = random.chance(25) ? try start() : nil
+    var sent: Int32 = 0
+    while sent == 0 {
+      if victim.end(withinMilliseconds: random.below(250)) != nil { break }
+      if random.chance(30) {
+        try project.change(&random)
+      } else {
+        sent = strikes.strike(victim, &random)
+        kills += 1
+      }
+    }
+    for victim in [victim, second].compactMap({ $0 }) {
+      guard let status = victim.end(withinMilliseconds: 120_000) else {
+        throw finding("it does not end after signal \(sent)")
+      }
+      // An input may vanish at any time, and a signal may be another run's.
+      guard status <= 1 || status == 5 || status == 6 || status == 128 + sent else {
+        throw finding("it ended with \(status) after signal \(sent)")
+      }
+    }
+  }
+
+  private mutating func start() throws -> Victim {
+    let resumes = random.chance(30) && JournalProof.newestPath(in: folder) != nil
+    let words = resumes ? ["run", "--resume"] : ["run"]
+    return try Victim(program, words + ["--output", "quiet", "-k"], folder: folder, mark: mark)
+  }
+
+  /// Undisturbed, a run brings all outputs to what the sources give, and another one starts nothing.
+  private mutating func judge() throws {
+    looks += 1
+    // What a kill of all at once left may still write for a moment.
+    let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 20_000)
+    if !left.isEmpty { throw finding("left alive: \(left.map(\.command))") }
+    let words = random.chance(30) ? ["run", "--resume"] : ["run"]
+    try undisturbed(words)
+    if let wrong = project.firstWrong() { throw finding("\(wrong) is not what the sources give") }
+    let starts = try attempts()
+    try undisturbed(["run"])
+    if try attempts() != starts { throw finding("a task started though nothing had changed") }
+  }
+
+  private func undisturbed(_ words: [String]) throws {
+    let victim = try Victim(
+      program, words + ["--output", "quiet"], folder: folder, mark: mark)
+    guard victim.end(withinMilliseconds: 120_000) == 0 else {
+      throw finding("undisturbed, it fails")
+    }
+  }
+
+  private func attempts() throws -> Int {
+    FileManager.default.contents(atPath: folder + "/attempts")?.count { $0 == 10 } ?? 0
+  }
+
+  private func finding(_ text: String) -> DrillFinding {
+    let output = FileManager.default.contents(atPath: folder + "/last.out") ?? Data()
+    return DrillFinding(
+      "drive \(drives): \(text)\n\(folder)\n" + String(decoding: output, as: UTF8.self).suffix(2000)
+    )
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+
+/// Sources, parts made of each and of all headers, and bundles made of those: what each file has to hold
+/// is known from the sources alone.
+struct FreshProject {
+  private let folder: String
+  private let sources: Int
+  private var texts: [String: String] = [:]
+  /// What each source held at first, to come back to as a switch of branches does.
+  private var first: [String: String] = [:]
+  private var edits = 0
+
+  private static let perBundle = 6
+
+  init(folder: String, sources: Int) throws {
+    self.folder = folder
+    self.sources = sources
+    for part in ["src", "inc"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(folder)/\(part)", withIntermediateDirectories: true)
+    }
+    for index in 0..<sources { try write("src/\(index)", "source \(index)\n") }
+    for index in 0..<3 { try write("inc/\(index).h", "header \(index)\n") }
+    first = texts
+    try manifest.write(toFile: "\(folder)/opflow.yaml", atomically: false, encoding: .utf8)
+  }
+
+  private var bundles: [Range<Int>] {
+    stride(from: 0, to: sources, by: Self.perBundle).map {
+      $0..<min($0 + Self.perBundle, sources)
+    }
+  }
+
+  /// A task that is killed in the middle leaves half of its output, and every start leaves a line.
+  private var manifest: String {
+    var text = "max_parallel: 4\ndefaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
+    for index in 0..<sources {
+      text += task(
+        "part\(index)", needs: [], inputs: ["inc/*.h", "src/\(index)"], output: "out/part\(index)",
+        pause: index % 5 == 0)
+    }
+    for (number, members) in bundles.enumerated() {
+      text += task(
+        "bundle\(number)", needs: members.map { "part\($0)" },
+        inputs: members.map { "out/part\($0)" }, output: "out/bundle\(number)", pause: true)
+    }
+    return text
+      + task(
+        "all", needs: bundles.indices.map { "bundle\($0)" },
+        inputs: bundles.indices.map { "out/bundle\($0)" }, output: "all", pause: false)
+  }
+
+  private func task(
+    _ name: String, needs: [String], inputs: [String], output: String, pause: Bool
+  ) -> String {
+    """
+      \(name):
+        needs: [\(needs.joined(separator: ", "))]
+        inputs: [\(inputs.map { "\"\($0)\"" }.joined(separator: ", "))]
+        outputs: [\(output)]
+        run: |
+          echo \(name) >> attempts
+          echo \(name) > \(output)
+          \(pause ? "sleep 0.02" : ":")
+          cat \(inputs.joined(separator: " ")) >> \(output)
+
+    """
+  }
+
+  // MARK: - Changes
+
+  /// Does to the files what people and their tools do.
+  mutating func change(_ random: inout DrillNumbers) throws {
+    edits += 1
+    let source = "src/\(random.below(sources))"
+    switch random.below(12) {
+    case 0...3: try write(source, "source \(source), edit \(edits)\n")
+    // As long as before, perhaps within the same tick of the clock.
+    case 4: try write(source, String((texts[source] ?? "x\n").reversed().dropFirst()) + "\n")
+    case 5: try write("inc/\(random.below(3)).h", "header, edit \(edits)\n")
+    case 6:
+      let name = "inc/more\(random.below(2)).h"
+      if texts[name] == nil {
+        try write(name, "one more \(edits)\n")
+      } else {
+        texts[name] = nil
+        try FileManager.default.removeItem(atPath: path(name))
+      }
+    case 7:
+      for (name, text) in first where texts[name] != text { try write(name, text) }
+    case 8: try? FileManager.default.removeItem(atPath: path(anyOutput(&random)))
+    case 9:
+      let output = anyOutput(&random)
+      if FileManager.default.fileExists(atPath: path(output)) {
+        try "garbage\n".write(toFile: path(output), atomically: random.chance(50), encoding: .utf8)
+      }
+    case 10:
+      // An hour ago, with another content.
+      try write(source, "source \(source), long ago \(edits)\n")
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: path(source))
+    default:
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date()], ofItemAtPath: path(source))
+    }
+  }
+
+  private func anyOutput(_ random: inout DrillNumbers) -> String {
+    switch random.below(3) {
+    case 0: "out/bundle\(random.below(bundles.count))"
+    case 1: "all"
+    default: "out/part\(random.below(sources))"
+    }
+  }
+
+  private mutating func write(_ name: String, _ text: String) throws {
+    texts[name] = text
+    try text.write(toFile: path(name), atomically: edits % 2 == 1, encoding: .utf8)
+  }
+
+  private func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+  // MARK: - What is right
+
+  /// By name of each output: what it holds when it was made of the sources as they are.
+  var expected: [String: String] {
+    let headers = texts.keys.filter { $0.hasPrefix("inc/") }.sorted().map { texts[$0] ?? "" }
+    var outputs: [String: String] = [:]
+    for index in 0..<sources {
+      outputs["out/part\(index)"] =
+        "part\(index)\n" + headers.joined() + (texts["src/\(index)"] ?? "")
+    }
+    for (number, members) in bundles.enumerated() {
+      outputs["out/bundle\(number)"] =
+        "bundle\(number)\n" + members.map { outputs["out/part\($0)"] ?? "" }.joined()
+    }
+    outputs["all"] =
+      "all\n" + bundles.indices.map { outputs["out/bundle\($0)"] ?? "" }.joined()
+    return outputs
+  }
+
+  /// The first output that is not what the sources give.
+  func firstWrong() -> String? {
+    expected.sorted { $0.key < $1.key }.first { name, text in
+      FileManager.default.contents(atPath: path(name)) != Data(text.utf8)
+    }?.key
+  }
+}

@@ -1,0 +1,203 @@
+import Glibc
+import Testing
+
+/// Tasks that are skipped since what they read and leave is as it was.
+struct UpToDateTests {
+  /// Copies of two sources under a header, and both in one.
+  private static let manifest = """
+    max_parallel: 2
+    tasks:
+      a: { inputs: [src/a, "inc/*"], outputs: [out/a], run: "echo a >> trace; grep -hv '#' src/a inc/* > out/a" }
+      b: { inputs: [src/b, "inc/*"], outputs: [out/b], run: "echo b >> trace; grep -hv '#' src/b inc/* > out/b" }
+      all: { needs: [a, b], inputs: ["out/*"], outputs: [all.txt], run: "echo all >> trace; cat out/* > all.txt" }
+    """
+
+  private func place() throws -> Workplace {
+    let place = try Workplace(Self.manifest)
+    try place.write("src/a", "text a\n")
+    try place.write("src/b", "text b\n")
+    try place.write("inc/h", "head\n")
+    return place
+  }
+
+  /// What starts in another run, sorted.
+  private func starts(
+    _ place: Workplace, _ arguments: String = "run", status: Int32 = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> [String] {
+    try place.shell(
+      "rm -f trace; \"$opflow\" \(arguments)", status: status, sourceLocation: sourceLocation)
+    return place.lines().sorted()
+  }
+
+  @Test func `nothing starts the second time, and each task says why`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    let run = try place.opflow("run", "--output", "line")
+    #expect(place.lines().count == 3)
+    for task in ["a", "b", "all"] {
+      #expect(run.errors.contains("\(task) is up to date"), "\(run)")
+    }
+    #expect(run.errors.contains("3 up to date"), "\(run)")
+    #expect(try place.opflow("status").output.contains("3 up to date"))
+  }
+
+  @Test func `an edit runs what reads it, and equal outputs stop the wave`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    try place.write("src/a", "text a\n# a comment\n")
+    #expect(try starts(place) == ["a"])
+    try place.write("src/a", "other text\n")
+    #expect(try starts(place) == ["a", "all"])
+    #expect(try place.text("all.txt") == "other text\nhead\ntext b\nhead\n")
+  }
+
+  @Test func `contents count, and not the times of files`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    try place.shell("touch src/* inc/* out/* all.txt; touch -d '2001-01-01' src/a")
+    #expect(try starts(place) == [])
+    // Of the same size, and with the time that it had.
+    try place.shell("touch -r src/a stamp; printf 'TEXT a\\n' > src/a; touch -r stamp src/a")
+    #expect(try starts(place) == ["a", "all"])
+  }
+
+  @Test func `a file more or less under a pattern counts, and is told`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    try place.write("inc/i", "more\n")
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errors.contains("a started: changed: +inc/i"), "\(run)")
+    #expect(try place.text("all.txt") == "text a\nhead\nmore\ntext b\nhead\nmore\n")
+    try place.remove("inc/i")
+    let back = try place.opflow("run", "--output", "line")
+    #expect(back.errors.contains("b started: changed: -inc/i"), "\(back)")
+    #expect(try place.text("all.txt") == "text a\nhead\ntext b\nhead\n")
+  }
+
+  @Test func `an output that is gone, changed or another kind of file is made again`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    try place.remove("out/a")
+    #expect(try starts(place) == ["a"])
+    try place.write("all.txt", "garbage\n")
+    #expect(try starts(place) == ["all"])
+    try place.shell("mv out/b elsewhere; ln -s ../elsewhere out/b")
+    // A link counts as its text, so what reads it has another input.
+    #expect(try starts(place) == ["all", "b"])
+    #expect(try place.text("all.txt") == "text a\nhead\ntext b\nhead\n")
+  }
+
+  @Test func `a changed command runs, and one that is changed back as well`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    let other = Self.manifest.replacing("cat out/* >", with: "cat out/* out/a >")
+    try place.write("opflow.yaml", other)
+    #expect(try starts(place) == ["all"])
+    try place.write("opflow.yaml", Self.manifest)
+    #expect(try starts(place) == ["all"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `variables and what commands print are inputs`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          inputs: [{ env: FLAGS }, { run: [cat, version] }]
+          run: echo ran >> trace
+      """)
+    try place.write("version", "1\n")
+    #expect(try starts(place) == ["ran"])
+    #expect(try starts(place) == [])
+    try place.write("version", "2\n")
+    #expect(try starts(place) == ["ran"])
+    try place.shell("rm trace; FLAGS=-O2 \"$opflow\" run")
+    #expect(place.lines() == ["ran"])
+    #expect(try starts(place) == ["ran"])
+  }
+
+  @Test func `a resume sees what was edited after the failure`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [out], run: "echo a >> trace; cp src out" }
+        b: { needs: a, inputs: [out], run: "echo b >> trace; grep right out" }
+      """)
+    try place.write("src", "wrong\n")
+    #expect(try starts(place, status: 1) == ["a", "b"])
+    #expect(try starts(place, "resume", status: 1) == ["b"])
+    try place.write("src", "right\n")
+    #expect(try starts(place, "resume") == ["a", "b"])
+    #expect(try starts(place, "resume") == [])
+  }
+
+  @Test func `a task that fails is not up to date, and neither is one that was killed`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [out], run: "echo a >> trace; cp src out; $(cat how)" }
+      """)
+    try place.write("src", "text\n")
+    try place.write("how", "true\n")
+    #expect(try starts(place) == ["a"])
+    try place.write("src", "more\n")
+    try place.write("how", "false\n")
+    #expect(try starts(place, status: 1) == ["a"])
+    // As it was at its success, but for what the failure may have left.
+    try place.write("src", "text\n")
+    try place.write("how", "true\n")
+    #expect(try starts(place) == ["a"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `an input that is missing fails the task before it starts`() throws {
+    let place = try Workplace(
+      "tasks: { a: { inputs: [gone], run: echo ran >> trace }, b: { needs: a, run: 'true' } }")
+    let run = try place.opflow("run", "--output", "line", status: 1)
+    #expect(run.errors.contains("gone"), "\(run)")
+    #expect(place.lines() == [])
+    let status = try place.status()
+    #expect(status["a"]?.reason == "input")
+    #expect(status["b"]?.state == "skipped")
+  }
+
+  @Test func `an output that is not made fails the task after its success`() throws {
+    let place = try Workplace(
+      "tasks: { a: { outputs: [made, 'not/*'], run: touch made } }")
+    let run = try place.opflow("run", "--output", "line", status: 1)
+    #expect(run.errors.contains("not/*"), "\(run)")
+    #expect(try place.status()["a"]?.reason == "no-output")
+  }
+
+  @Test func `an input that changes while the task runs is a success that is not kept`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [out], run: "echo a >> trace; cp src out; echo more >> src" }
+      """)
+    try place.write("src", "text\n")
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errors.contains("src"), "\(run)")
+    #expect(try starts(place) == ["a"])
+  }
+
+  @Test func `a task is taken as changed when it is asked for`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    #expect(try starts(place, "resume --rerun a") == ["a"])
+  }
+
+  @Test func `a task whose values others read runs again in another run`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { inputs: [src], run: "echo a >> trace; cat src > $OPFLOW_VALUES/v" }
+        b: { needs: a, env: { V: "${{ needs.a.v }}" }, run: 'echo "b $V" >> trace' }
+      """)
+    try place.write("src", "text\n")
+    #expect(try starts(place) == ["a", "b text"])
+    #expect(try starts(place, "resume") == [])
+    #expect(try starts(place) == ["a", "b text"])
+  }
+}

@@ -1,0 +1,26 @@
+import Drill
+
+/// `fresh PROGRAM COUNT SEED FOLDER`: kills so many runs of projects whose files change meanwhile.
+struct FreshCommand {
+  private let rounds: DrillRounds
+
+  init?(_ arguments: [String]) {
+    guard let rounds = DrillRounds(arguments) else { return nil }
+    self.rounds = rounds
+  }
+
+  func run() -> Int32 {
+    var (kills, looks) = (0, 0)
+    let isClean = rounds.run(replay: "fresh 30") { seed, left in
+      var drill = try FreshDrill(
+        program: rounds.program, seed: seed, sources: 24, parent: rounds.folder)
+      try drill.run(killing: min(left, 30))
+      kills += drill.kills
+      looks += drill.looks
+      return (drill.kills, "\(drill.kills) kills, \(drill.drives) drives, \(drill.looks) looks")
+    }
+    guard isClean else { return 1 }
+    print("\(kills) kills, \(looks) looks at all outputs: nothing found")
+    return 0
+  }
+}
