@@ -116,6 +116,35 @@ struct MovedProjectTests {
     #expect(starts.count == 1)
   }
 
+  @Test(arguments: ["mv old new", "cp -r old new; rm -r old"])
+  func `what is up to date is so where a project was moved to`(_ move: String) throws {
+    let place = try Workplace()
+    try place.write("old/source", "text")
+    try place.write(
+      "old/opflow.yaml",
+      """
+      tasks:
+        a: { inputs: [source], outputs: [out/a], run: cp source out/a }
+        b: { dir: sub, needs: [a], inputs: [../out/a], outputs: [b], run: cp ../out/a b }
+      """)
+    try place.write(
+      "old/part/opflow.yaml",
+      "tasks: { c: { inputs: [../source], outputs: [c], run: cp ../source c } }")
+    let run = "$opflow run --output line"
+    let runs = "\(run) && \(run) part/opflow.yaml --state-dir .opflow"
+    try place.shell("cd old && mkdir sub && \(runs)")
+    let moved = try place.shell("\(move); cd new && \(runs)")
+    for task in ["a", "b", "c"] {
+      #expect(moved.errors.contains("\(task) is up to date"), "\(moved)")
+    }
+    #expect(!moved.errors.contains("started"), "\(moved)")
+    // And it goes on to be looked at.
+    try place.write("new/source", "other")
+    let edited = try place.shell("cd new && \(runs)")
+    #expect(edited.errors.contains("c started: changed: ../source"), "\(edited)")
+    #expect(try place.text("new/sub/b") == "other")
+  }
+
   /// An older opflow took folders by their absolute paths, and wrote a dash.
   @Test func `a task that an older opflow ran by another definition runs again`() throws {
     let place = try project()

@@ -119,4 +119,35 @@ struct RecordIndexTests {
       #expect(index[2]?.start == 0)
     }
   }
+
+  @Test(arguments: [
+    // Beside the state folder, in a folder below that, and from standard input.
+    ("/p/opflow.yaml", "/p", "/p", "/q/opflow.yaml", "/q", "/q"),
+    ("/p/a/m", "/p/a", "/p", "/far/q/a/m", "/far/q/a", "/far/q"),
+    ("-", "/p/a", "/p", "-", "/q/a", "/q"),
+    ("/m", "/", "/", "/q/m", "/q", "/q"),
+    // Elsewhere it is what it is.
+    ("/p/m", "/p", "/state", "/p/m", "/p", "/far"),
+    ("/pq/m", "/pq", "/p", "/pq/m", "/pq", "/other"),
+  ])
+  func `a manifest has the same name where it was moved to with its records`(
+    _ path: String, _ folder: String, _ home: String, _ newPath: String, _ newFolder: String,
+    _ newHome: String
+  ) {
+    #expect(
+      SuccessRecord.manifestName(path, in: folder, home: home)
+        == SuccessRecord.manifestName(newPath, in: newFolder, home: newHome))
+  }
+
+  @Test func `other manifests have other names`() {
+    let names = [
+      SuccessRecord.manifestName("/p/m", in: "/p", home: "/p"),
+      SuccessRecord.manifestName("/p/a/m", in: "/p/a", home: "/p"),
+      SuccessRecord.manifestName("/m", in: "/", home: "/p"),
+      SuccessRecord.manifestName("-", in: "/p", home: "/p"),
+      SuccessRecord.manifestName("-", in: "/p/a", home: "/p"),
+      SuccessRecord.manifestName("-", in: "/", home: "/p"),
+    ]
+    #expect(Set(names).count == names.count)
+  }
 }

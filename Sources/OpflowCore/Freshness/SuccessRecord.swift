@@ -59,7 +59,24 @@ package struct SuccessRecord: Equatable, Sendable {
     self.origin = origin
   }
 
+  /// What records call a manifest: its path as seen from the folder that the state folder stands in, where it
+  /// lies below that, so that a project may be moved or renamed.
+  ///
+  /// - Parameters:
+  ///   - path: the real one, or `-` for standard input.
+  ///   - folder: in which its relative paths start. Absolute, like `home`, and both without links.
+  ///   - home: the folder that the state folder stands in.
+  package static func manifestName(_ path: String, in folder: String, home: String) -> String {
+    func below(_ path: String) -> String {
+      let start = home.hasSuffix("/") ? home : home + "/"
+      return path.hasPrefix(start) ? "./" + path.dropFirst(start.count) : path
+    }
+    return path.hasPrefix("/") ? below(path) : below(folder + "/") + "\0" + path
+  }
+
   /// The task of a manifest, in all runs of a state folder.
+  ///
+  /// - Parameter manifest: its `manifestName`.
   package static func identity(manifest: String, task: UnsafeRawBufferPointer) -> UInt64 {
     var bytes = Array(manifest.utf8)
     bytes.append(0)

@@ -11,7 +11,7 @@ final class DeclaredFiles {
   }
 
   private let plan: Plan
-  private let state: String
+  private let records: RecordPlace
   /// Where what was seen of tasks is kept until they start.
   private let seen: String
   private let book: RecordBook
@@ -35,13 +35,13 @@ final class DeclaredFiles {
 
   private init(_ plan: Plan, state: String, seen: String) throws(WorkerFailure) {
     self.plan = plan
-    self.state = state
+    records = RecordPlace(plan, state: state)
     self.seen = seen
     let book = try WorkerFailure.naming("cannot open the records in \(state)") {
       () throws(Errno) in try RecordBook(state: state)
     }
     self.book = book
-    readings = TaskReadings(plan: plan, state: state, book: book, hashes: hashes)
+    readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 
   /// Nil where no task of the plan declares any.
@@ -52,7 +52,7 @@ final class DeclaredFiles {
   }
 
   private func declaring(_ task: TaskID) -> DeclaringTask {
-    DeclaringTask(plan: plan, task: task, state: state)
+    DeclaringTask(plan: plan, task: task, records: records)
   }
 
   private func seenPath(_ task: TaskID) -> String { "\(seen)/\(task.rawValue)" }

@@ -1,26 +1,39 @@
 package import OpflowCore
 internal import OpflowSystem
 
+/// Where the records of a plan's tasks stand, and what they call its manifest.
+package struct RecordPlace {
+  /// The folder of the records and runs.
+  let state: String
+  let manifest: String
+
+  package init(_ plan: Plan, state: String) {
+    self.state = state
+    let home = Path.parent(of: state)
+    manifest = SuccessRecord.manifestName(
+      plan.files.first.map { plan.string($0) } ?? "", in: plan.string(plan.manifest.folder),
+      home: (try? Path.real(home)) ?? home)
+  }
+}
+
 /// A task of a plan that declares files, as those who look at them see it.
 package struct DeclaringTask {
   package let plan: Plan
   package let task: TaskID
-  /// The folder of the records and runs.
-  let state: String
+  let records: RecordPlace
 
-  package init(plan: Plan, task: TaskID, state: String) {
+  package init(plan: Plan, task: TaskID, records: RecordPlace) {
     self.plan = plan
     self.task = task
-    self.state = state
+    self.records = records
   }
 
-  /// By which records know it, in all runs of the state folder. A project may be moved with that.
+  /// The folder of the records and runs.
+  private var state: String { records.state }
+
+  /// By which records know it, in all runs of the state folder.
   var identity: UInt64 {
-    let folder = plan.string(plan.manifest.folder)
-    let file = plan.files.first.map { plan.string($0) } ?? ""
-    let isBeside = folder == Path.parent(of: state)
-    return SuccessRecord.identity(
-      manifest: (isBeside ? "" : folder) + "\0" + file, task: plan.nameBytes(task))
+    SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
 
   var folder: String { plan.string(plan.record(task).directory) }

@@ -4,7 +4,7 @@ internal import OpflowSystem
 /// What tasks read that are no files of their own: variables, what commands print, what their needs left.
 final class TaskReadings {
   private let plan: Plan
-  private let state: String
+  private let records: RecordPlace
   private let book: RecordBook
   private let hashes: HashMemory
   private var printed: [Command: PlanKey] = [:]
@@ -19,9 +19,9 @@ final class TaskReadings {
   private static let patienceSeconds: Int64 = 8
   private static let mostPrinted = 16 << 20
 
-  init(plan: Plan, state: String, book: RecordBook, hashes: HashMemory) {
+  init(plan: Plan, records: RecordPlace, book: RecordBook, hashes: HashMemory) {
     self.plan = plan
-    self.state = state
+    self.records = records
     self.book = book
     self.hashes = hashes
   }
@@ -88,7 +88,7 @@ final class TaskReadings {
 
   /// A hash of what a need left.
   private func outputs(of need: TaskID) throws(LookFault) -> PlanKey {
-    let declaring = DeclaringTask(plan: plan, task: need, state: state)
+    let declaring = DeclaringTask(plan: plan, task: need, records: records)
     let known = (try? book.record(of: declaring.identity)) ?? nil
     let look = try FileLook(
       declaring.outputs, in: declaring.folder, memory: known?.outputs ?? [], hashes: hashes,
