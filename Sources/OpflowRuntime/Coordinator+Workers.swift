@@ -107,6 +107,8 @@ extension Coordinator {
       tell(
         .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): tell(.revoked(link.id, task, attempt: attempt))
+    case .kept(let task, let serial, let value):
+      tell(.keptValue(link.id, task, serial: serial, value))
     case .checked(let task, let serial, let result):
       tell(.checked(link.id, task, serial: serial, result))
     case .recorded(let task, let attempt, let origin):

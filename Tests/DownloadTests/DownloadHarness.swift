@@ -131,7 +131,7 @@ final class DownloadHarness {
       case .fetched(_, _, let record): report = record.report
       case .ended(_, _, let outcome): return End(outcome: outcome, report: report)
       case .progress(let told): progress.append(told)
-      case .hello, .started, .refused, .revoked, .left, .value, .fault, .pulse, .checked,
+      case .hello, .started, .refused, .revoked, .left, .value, .kept, .fault, .pulse, .checked,
         .awaits, .recorded, .changed:
         break
       }
@@ -146,8 +146,8 @@ final class DownloadHarness {
         progress.append(told)
         if told.doneBytes >= bytes { return }
       case .ended(_, _, let outcome): throw Problem.ended(outcome)
-      case .fetched, .hello, .started, .refused, .revoked, .left, .value, .fault, .pulse, .checked,
-        .awaits, .recorded, .changed:
+      case .fetched, .hello, .started, .refused, .revoked, .left, .value, .kept, .fault, .pulse,
+        .checked, .awaits, .recorded, .changed:
         break
       }
     }

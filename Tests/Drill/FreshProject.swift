@@ -1,7 +1,7 @@
 import Foundation
 
-/// Sources, parts made of each and of all headers, and bundles made of those: what each file has to hold
-/// is known from the sources alone.
+/// Sources, parts made of each and of all headers, bundles made of those, and a file of what bundles leave as
+/// values: what each file has to hold is known from the sources alone.
 struct FreshProject {
   private let folder: String
   private let sources: Int
@@ -40,10 +40,25 @@ struct FreshProject {
         pause: index % 5 == 0)
     }
     for (number, members) in bundles.enumerated() {
-      text += task(
-        "bundle\(number)", needs: members.map { "part\($0)" },
-        inputs: members.map { "out/part\($0)" }, output: "out/bundle\(number)", pause: true)
+      text +=
+        task(
+          "bundle\(number)", needs: members.map { "part\($0)" },
+          inputs: members.map { "out/part\($0)" }, output: "out/bundle\(number)", pause: true)
+        + "      cp out/bundle\(number) $OPFLOW_VALUES/text\n"
     }
+    text += """
+        values:
+          needs: [\(bundles.indices.map { "bundle\($0)" }.joined(separator: ", "))]
+          inputs: []
+          outputs: [values]
+          env: { \(bundles.indices.map { "T\($0): \"${{ needs.bundle\($0).text }}\"" }.joined(separator: ", ")) }
+          run: |
+            echo values >> attempts
+            echo values > values
+            sleep 0.02
+            printf '%s\\n' \(bundles.indices.map { "\"$T\($0)\"" }.joined(separator: " ")) >> values
+
+      """
     return text
       + task(
         "all", needs: bundles.indices.map { "bundle\($0)" },
@@ -106,7 +121,8 @@ struct FreshProject {
   }
 
   private func anyOutput(_ random: inout DrillNumbers) -> String {
-    switch random.below(3) {
+    switch random.below(4) {
+    case 3: "values"
     case 0: "out/bundle\(random.below(bundles.count))"
     case 1: "all"
     default: "out/part\(random.below(sources))"
@@ -136,6 +152,8 @@ struct FreshProject {
     }
     outputs["all"] =
       "all\n" + bundles.indices.map { outputs["out/bundle\($0)"] ?? "" }.joined()
+    outputs["values"] =
+      "values\n" + bundles.indices.map { outputs["out/bundle\($0)"] ?? "" }.joined()
     return outputs
   }
 

@@ -187,17 +187,4 @@ struct UpToDateTests {
     #expect(try starts(place) == ["a", "all", "b"])
     #expect(try starts(place, "resume --rerun a") == ["a"])
   }
-
-  @Test func `a task whose values others read runs again in another run`() throws {
-    let place = try Workplace(
-      """
-      tasks:
-        a: { inputs: [src], run: "echo a >> trace; cat src > $OPFLOW_VALUES/v" }
-        b: { needs: a, env: { V: "${{ needs.a.v }}" }, run: 'echo "b $V" >> trace' }
-      """)
-    try place.write("src", "text\n")
-    #expect(try starts(place) == ["a", "b text"])
-    #expect(try starts(place, "resume") == [])
-    #expect(try starts(place) == ["a", "b text"])
-  }
 }

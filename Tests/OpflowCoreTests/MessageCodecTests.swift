@@ -14,6 +14,8 @@ import Testing
     (.watch(TaskID(7), on: false), "watch\t7\toff\n"),
     (.conclude(.failed), "conclude\tfailed\n"),
     (.values(TaskID(7), attempt: 2), "values\t7\t2\n"),
+    (.values(TaskID(7), attempt: 0), "values\t7\t0\n"),
+    (.values(TaskID(7), attempt: nil), "values\t7\t-\n"),
     (.value(TaskID(7), name: "v_1", hash: 0xab), "value\t7\tv_1\t00000000000000ab\n"),
     (.bye, "bye\n"),
   ]
@@ -35,12 +37,12 @@ import Testing
         WorkerHello(
           planKey: key, pid: 42, offer: WorkerOffer(cores: 8, memoryBytes: 4096, actions: .all),
           host: "a\tb")),
-      "hello\t6\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
+      "hello\t7\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
     ),
     (
       .hello(
         WorkerHello(planKey: key, pid: 42, offer: WorkerOffer(cores: 1, actions: []), host: "")),
-      "hello\t6\t\(key)\t42\tcores=1\tactions=\n"
+      "hello\t7\t\(key)\t42\tcores=1\tactions=\n"
     ),
     (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
     (
@@ -70,6 +72,15 @@ import Testing
       "refused\t3\t1\terrno=2\twhat=cannot enter folder /a=b\n"
     ),
     (.revoked(TaskID(3), attempt: 1), "revoked\t3\t1\n"),
+    (
+      .kept(TaskID(3), serial: 5, TaskValue(name: "v", hash: 0xab, text: [9, 65])),
+      "kept\t3\t5\tv\t00000000000000ab\t\\tA\n"
+    ),
+    (
+      .kept(TaskID(3), serial: 5, TaskValue(name: "v", hash: 0xab)),
+      "kept\t3\t5\tv\t00000000000000ab\n"
+    ),
+    (.checked(TaskID(3), serial: 5, .fresh(origin: 1)), "fresh\t3\t5\t0000000000000001\n"),
     (.pulse(7), "pulse\t7\n"),
   ]
 
@@ -132,13 +143,13 @@ import Testing
     "ended\t1\t1\tuser=1\twall=1", "ended\t1\t1\texit=0\twall=99999999999999999999",
     "left\t1\t1\t2", "left\t1\t1\t0 sh", "left\t1\t1\tsh",
     "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
-    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t6", "hello\t6\tkey",
-    "hello\t6\tkey\t1", "hello\t6\tkey\t1\tcores=1", "hello\t6\tkey\t1\tactions=run",
-    "hello\t6\tkey\t-1\tcores=1\tactions=run", "hello\t6\tkey\t1\tcores=0\tactions=run",
-    "hello\t6\tkey\t1\tcores=1\tactions=run\thost",
-    "hello\t6\tkey\t1\tcores=1\tactions=run\thost=\\x",
-    "hello\t6\tkey\t1\tcores=\tactions=run",
-    "hello\t6\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t6\tkey\t1\t4\trun\thost",
+    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t7", "hello\t7\tkey",
+    "hello\t7\tkey\t1", "hello\t7\tkey\t1\tcores=1", "hello\t7\tkey\t1\tactions=run",
+    "hello\t7\tkey\t-1\tcores=1\tactions=run", "hello\t7\tkey\t1\tcores=0\tactions=run",
+    "hello\t7\tkey\t1\tcores=1\tactions=run\thost",
+    "hello\t7\tkey\t1\tcores=1\tactions=run\thost=\\x",
+    "hello\t7\tkey\t1\tcores=\tactions=run",
+    "hello\t7\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t7\tkey\t1\t4\trun\thost",
     "progress\t1\t1\t-2\t1\t",
     "pulse", "pulse\t-1", "pulse\t1\t2", "pulsate",
   ])
@@ -147,7 +158,7 @@ import Testing
   }
 
   @Test func `a hello may say more than is known, in any order`() {
-    let line = "hello\t6\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
+    let line = "hello\t7\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
     let offer = WorkerOffer(cores: 4, actions: .run)
     #expect(
       report(line) == .hello(WorkerHello(planKey: "key", pid: 7, offer: offer, host: "n1")))
@@ -161,7 +172,7 @@ import Testing
     }
     #expect(
       hello.fault(planKey: "key", kind: .command)
-        == "it speaks version 2 of the worker protocol, this opflow version 6")
+        == "it speaks version 2 of the worker protocol, this opflow version 7")
   }
 
   @Test func `a hello that does not fit the run is refused with what it lacks`() {

@@ -59,6 +59,45 @@ struct RecordIndexTests {
     #expect(Self.known(1, in: Self.block(record, of: 1)) == record)
   }
 
+  @Test func `values are part of a record, and that nobody looked at any is no value`() {
+    var record = Self.record("a")
+    #expect(Self.known(1, in: Self.block(record, of: 1))?.values == .some(nil))
+    record.values = []
+    #expect(Self.known(1, in: Self.block(record, of: 1))?.values == [])
+    record.values = [
+      SuccessRecord.Value(name: "v", bytes: Array("a\tb\\\r\nü\n\n".utf8)),
+      SuccessRecord.Value(name: "empty", bytes: []),
+      SuccessRecord.Value(
+        name: String(repeating: "n", count: 128),
+        bytes: [UInt8](repeating: 92, count: ValueRules.longestBytes) + [10]),
+    ]
+    let block = Self.block(record, of: 1)
+    #expect(Self.known(1, in: block) == record)
+    // A line less is another number than the end of the block says.
+    var lines = block.split(separator: 10, omittingEmptySubsequences: false)
+    lines.remove(at: lines.count - 3)
+    #expect(Self.known(1, in: Array(lines.joined(separator: [10]))) == nil)
+  }
+
+  @Test(arguments: [
+    SuccessRecord.Value(name: "no/name", bytes: [65]),
+    SuccessRecord.Value(name: "v", bytes: [UInt8](repeating: 65, count: 65_537)),
+    SuccessRecord.Value(name: "v", bytes: [0]), SuccessRecord.Value(name: "v", bytes: [0xFF]),
+  ])
+  func `what is no value makes no record`(_ value: SuccessRecord.Value) {
+    var record = Self.record("a")
+    record.values = [value]
+    #expect(Self.known(1, in: Self.block(record, of: 1)) == nil)
+  }
+
+  @Test func `more values than a task may leave make no record`() {
+    var record = Self.record("a")
+    record.values = (0...100).map { SuccessRecord.Value(name: "v\($0)", bytes: []) }
+    #expect(Self.known(1, in: Self.block(record, of: 1)) == nil)
+    record.values?.removeLast()
+    #expect(Self.known(1, in: Self.block(record, of: 1)) == record)
+  }
+
   @Test func `the newest record of a task counts, and none that stands before its start`() {
     let (old, new) = (Self.record("a"), Self.record("b", origin: 10))
     let bytes = Self.block(old, of: 1) + Self.block(old, of: 2) + Self.block(new, of: 1)

@@ -8,10 +8,17 @@ extension Drive {
     let task = tasks[check.task.index]
     let key = ImaginedRecords.key(check, task)
     let result: CheckResult
-    if !check.isAsked, let record = records.kept[task.name], record.key == key {
+    if !check.isAsked, let record = records.record(of: check.task, plan), record.key == key {
+      if plan.flags(check.task).contains(.leavesValues) {
+        for var value in record.values ?? [] {
+          if !plan.flags(check.task).contains(.decidesOthers) { value.text = nil }
+          workers[worker].outbox.append(.kept(check.task, serial: check.serial, value))
+        }
+      }
       result = .fresh(origin: record.origin)
     } else {
       seen[check.task] = key
+      truths[check.task] = asks[check.serial]
       result = .stale(why: "imagined")
     }
     workers[worker].outbox.append(.checked(check.task, serial: check.serial, result))
@@ -21,8 +28,10 @@ extension Drive {
   mutating func noteStart(of task: TaskID) {
     guard plan.hasChecks, plan.isChecked(task) else { return }
     records.void(plan.nameString(task))
-    truths[task] = truth(of: task)
   }
+
+  /// A worker is asked: what it is to look at is so now.
+  mutating func noteQuestion(_ check: TaskCheck) { asks[check.serial] = truth(of: check.task) }
 
   /// It has succeeded.
   mutating func record(_ task: TaskID) throws(Finding) -> RecordResult {
@@ -31,7 +40,10 @@ extension Drive {
     }
     if !chaos.isNone, random.chance(5) { return .unkept(what: "imagined") }
     let origin = random.next()
-    let record = ImaginedRecords.Record(key: key, origin: origin, truth: truth)
+    var record = ImaginedRecords.Record(key: key, origin: origin, truth: truth)
+    if plan.flags(task).contains(.leavesValues) {
+      record.values = tasks[task.index].values(keepsTexts: true)
+    }
     records.write(record, of: plan.nameString(task))
     return .kept(origin: origin)
   }
@@ -47,24 +59,25 @@ extension Drive {
         ? .success(origins[need] ?? UInt64(witness.attempt(need))) : .ended(state)
     }
     return ImaginedRecords.Truth(
-      fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs, needs: needs)
+      fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs,
+      reads: tasks[task.index].valuesRead, needs: needs)
   }
 
   private func isUpToDate(_ task: TaskID) -> Bool {
-    let record = records.kept[plan.nameString(task)]
-    return record?.truth == truth(of: task) && asked?.contains(task) != true
+    records.record(of: task, plan)?.truth == truth(of: task) && asked?.contains(task) != true
   }
 
-  /// Values are of a run: whoever leaves some is up to date with a result of this one only.
-  private func hasValuesForOthers(_ task: TaskID) -> Bool {
-    guard plan.flags(task).contains(.leavesValues) else { return true }
-    return initial[task.index] == .recheck && !plan.flags(task).contains(.finally)
-      && results[task]?.origin == records.kept[plan.nameString(task)]?.origin
+  /// What a task left that has ended with that line.
+  private mutating func hold(_ line: Transition) {
+    guard let values = line.values else { return }
+    let attempt = line.event == .success ? line.attempt : ValueFolder.ofRecord
+    held[line.task] = values.isEmpty ? nil : ValueSet(attempt: attempt, values)
   }
 
   /// Holds what the journal says of checks against what an observer knows.
   mutating func checkFreshness(_ line: Transition) throws(Finding) {
     let task = line.task
+    if !task.isNone { hold(line) }
     guard plan.hasChecks, !task.isNone else { return }
     let name = plan.nameString(task)
     switch line.event {
@@ -72,12 +85,17 @@ extension Drive {
       guard let origin = line.origin else { throw Finding("\(name): a success without a number") }
       try records.note(origin)
       origins[task] = origin
+    case .failure where line.allowed:
+      guard let origin = line.origin else { throw Finding("\(name): no number of its end") }
+      try records.note(origin)
+      origins[task] = origin
     case .fresh where plan.isChecked(task) && line.origin != nil:
       guard isUpToDate(task), line.origin == records.kept[name]?.origin else {
         throw Finding("\(name): it is told to be up to date, and is not")
       }
-      if plan.flags(task).contains(.leavesValues), line.kept == nil {
-        throw Finding("\(name): it is up to date by another run, which has its values")
+      let left = plan.flags(task).contains(.leavesValues) ? records.kept[name]?.values : nil
+      guard line.values?.map(\.hash) == left?.map(\.hash) else {
+        throw Finding("\(name): it is up to date, and not with what it left")
       }
       if line.kept != nil, results[task]?.origin != line.origin {
         throw Finding("\(name): it keeps what is not its own result")
@@ -97,7 +115,7 @@ extension Drive {
       }
       keptLate.insert(task)
     case .start where plan.isChecked(task):
-      if isUpToDate(task), hasValuesForOthers(task) {
+      if isUpToDate(task) {
         throw Finding("\(name): it starts though it is up to date")
       }
     case .start, .failure, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break

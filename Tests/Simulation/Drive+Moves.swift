@@ -187,21 +187,19 @@ extension Drive {
   }
 
   /// Whether what a task reads is not there, by what its worker was told of it.
-  private func lacksValue(_ task: TaskID, told: [TaskID: Int32]) throws(Finding) -> Bool {
+  private func lacksValue(_ task: TaskID, told: [TaskID: Int32?]) throws(Finding) -> Bool {
     guard let name = tasks[task.index].reads, let need = plan.task(named: name) else {
       return false
     }
-    let attempt = read[task] ?? 0
-    guard told[need] == attempt else {
+    guard let (attempt, isThere) = read[task], told[need] == .some(attempt) else {
       throw Finding(
-        "\(plan.nameString(task)): it was to read try \(attempt) of \(name), and was told of"
-          + " \(told[need].map { "\($0)" } ?? "none")")
+        "\(plan.nameString(task)): it was to read try \(text(read[task]?.attempt)) of \(name), and was"
+          + " told of \(text(told[need] ?? nil))")
     }
-    if initial[need.index] == .succeeded {
-      return !(valuesBefore[need]?.contains { $0.name == "v" } ?? false)
-    }
-    return attempt == 0 || tasks[need.index].value == nil
+    return !isThere
   }
+
+  private func text(_ attempt: Int32?) -> String { attempt.map { "\($0)" } ?? "none" }
 
   /// Tells a download worker a fact. A download runs, for all who see the worker from outside, from when
   /// the worker says so.
@@ -242,6 +240,8 @@ extension Drive {
     case .refused(let task, let attempt, let errorNumber, let what):
       try tell(.refused(id, task, attempt: attempt, errorNumber: errorNumber, what: what))
     case .revoked(let task, let attempt): try tell(.revoked(id, task, attempt: attempt))
+    case .kept(let task, let serial, let value):
+      try tell(.keptValue(id, task, serial: serial, value))
     case .checked(let task, let serial, let result):
       try tell(.checked(id, task, serial: serial, result))
     case .recorded(let task, let attempt, let origin):

@@ -24,12 +24,14 @@ struct Drive {
   /// What they have that may come to keep it, and those that are to run however they are.
   let results: [TaskID: EarlierResult]
   let asked: TaskSet?
-  /// What tasks left in earlier drives.
-  let valuesBefore: [TaskID: [TaskValue]]
+  /// What tasks left, by the journal.
+  var held: [TaskID: ValueSet]
   var file: ImaginedFile
   var ledger: Ledger
   var records: ImaginedRecords
-  /// By task: the key by which it was looked at last, and what was so when its process began.
+  /// By question: what was so when it was asked.
+  var asks: [Int32: ImaginedRecords.Truth] = [:]
+  /// By task: the key by which it was looked at last, and what was so then.
   var seen: [TaskID: UInt64] = [:]
   var truths: [TaskID: ImaginedRecords.Truth] = [:]
   /// The numbers of the successes that hold.
@@ -57,8 +59,9 @@ struct Drive {
   var witness: Witness
   /// Who asks for what.
   var control: Control
-  /// By task that was started: the try of its need that it reads of, 0 for none.
-  private(set) var read: [TaskID: Int32] = [:]
+  /// By task that was started: the try of its need that it reads of, nil for none; and whether that left what it
+  /// reads.
+  private(set) var read: [TaskID: (attempt: Int32?, isThere: Bool)] = [:]
   /// Tasks that were cancelled when the drive was stopping already.
   private(set) var cutShort: Set<TaskID> = []
   /// What views know.
@@ -87,7 +90,7 @@ struct Drive {
     self.options = options
     initial = entering.initial
     owesFinally = entering.owesFinally
-    valuesBefore = entering.values
+    held = entering.values
     self.random = random
     self.checkInterval = checkInterval
     firstByte = file.bytes.count
@@ -122,7 +125,7 @@ struct Drive {
     var initial: [InitialState]
     var attempts: [Int32]
     var owesFinally: Bool
-    var values: [TaskID: [TaskValue]]
+    var values: [TaskID: ValueSet]
     var priorities: [TaskID: Int16]
     var orders: [OrderID: Int]
     var approved: Set<TaskID>
@@ -273,7 +276,12 @@ struct Drive {
   /// What a task reads that starts now; nothing may tell it another thing later.
   private mutating func noteRead(by task: TaskID) {
     guard let name = tasks[task.index].reads, let need = plan.task(named: name) else { return }
-    read[task] = engine.state(need) == .succeeded ? witness.attempt(need) : 0
+    guard engine.state(need).holdsValues else {
+      read[task] = (nil, false)
+      return
+    }
+    let left = held[need]
+    read[task] = (left?.attempt ?? witness.attempt(need), left?.values.isEmpty == false)
   }
 
   /// Remembers what became of a task.
@@ -359,6 +367,7 @@ struct Drive {
   }
 
   private mutating func send(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
+    if case .check(let check) = order { noteQuestion(check) }
     switch workers[worker.index].phase {
     case .launching, .talking, .frozen: break
     // Nobody is there to read it.

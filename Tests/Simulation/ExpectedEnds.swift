@@ -10,6 +10,7 @@ struct ExpectedEnds {
   private var isKept: [Bool]
   private var origins: [TaskID: UInt64]
   private var hasRun: Set<TaskID> = []
+  private var isOfRecord: Set<TaskID> = []
   private let records: ImaginedRecords
 
   init(
@@ -55,7 +56,10 @@ struct ExpectedEnds {
       } else if !plan.flags(task).contains(.finally) || anyStarts {
         if let end = endWithoutStart(plan, task, tasks, entry) {
           states[index] = end
+          // One that is allowed to fail has another number, too.
+          if end == .failedAllowed { hasRun.insert(task) }
         } else if let origin = freshness(of: task, plan, tasks, entry) {
+          isOfRecord.insert(task)
           let earlier = entry.results[task]
           isKept[index] = earlier.map { $0.origin == origin } ?? false
           states[index] = isKept[index] ? earlier?.state ?? .upToDate : .upToDate
@@ -78,9 +82,10 @@ struct ExpectedEnds {
     of task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> UInt64? {
     guard plan.isChecked(task), entry.asked?.contains(task) != true,
-      let record = records.kept[plan.nameString(task)],
+      let record = records.record(of: task, plan),
       record.truth.fingerprint == plan.fingerprint(task).whole,
-      record.truth.inputs == tasks[task.index].inputs
+      record.truth.inputs == tasks[task.index].inputs,
+      record.truth.reads == tasks[task.index].valuesRead
     else { return nil }
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
@@ -92,12 +97,6 @@ struct ExpectedEnds {
         : hasRun.contains(need)
           ? nil : .success(origins[need] ?? UInt64(entry.attempts[need.index]))
       if standing == nil || record.truth.needs[plan.nameString(need)] != standing { return nil }
-    }
-    // Values are of a run.
-    if plan.flags(task).contains(.leavesValues),
-      entry.initial[task.index] != .recheck || entry.results[task]?.origin != record.origin
-    {
-      return nil
     }
     return record.truth.needs.count == Set(plan.needs(task).map { plan.needTargets[$0] }).count
       ? record.origin : nil
@@ -134,13 +133,11 @@ struct ExpectedEnds {
   private func value(
     of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
   ) -> String? {
-    guard let need = plan.task(named: name), states[need.index] == .succeeded else { return nil }
-    if entry.initial[need.index] == .succeeded {
-      // None of one that nobody was to read, and that would be skipped if it ran again for that.
-      let value = entry.values[need]?.first { $0.name == "v" }
-      return value?.text.map { String(decoding: $0, as: UTF8.self) }
-    }
-    return tasks[need.index].value
+    guard let need = plan.task(named: name), states[need.index].holdsValues else { return nil }
+    if hasRun.contains(need) { return tasks[need.index].value }
+    // None of one that nobody was to read, and that would be skipped if it ran again for that.
+    let values = isOfRecord.contains(need) ? records.kept[name]?.values : entry.values[need]?.values
+    return values?.first?.text.map { String(decoding: $0, as: UTF8.self) }
   }
 
   private func failure(_ task: ImaginedManifest.Task) -> TaskState {

@@ -197,10 +197,10 @@ struct FateCheck {
     guard let name = drive.tasks[task.index].decidedBy, let need = plan.task(named: name) else {
       return nil
     }
-    guard drive.engine.state(need) == .succeeded, let value = drive.tasks[need.index].value else {
+    guard drive.engine.state(need).holdsValues, let value = drive.held[need]?.values.first else {
       return .undecided("")
     }
-    return value == "true" ? .holds : .fails
+    return value.hash == Hash.xxh3(Array("true".utf8)) ? .holds : .fails
   }
 
   private func checkDecided(

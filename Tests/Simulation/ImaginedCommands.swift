@@ -9,7 +9,7 @@ struct ImaginedCommands {
   private(set) var recording = TaskID.none
   private var actions: [WorkerAction] = []
   /// Whose values hold, as it was told.
-  private(set) var told: [TaskID: Int32] = [:]
+  private(set) var told: [TaskID: Int32?] = [:]
   private let plan: Plan
   private let tasks: [ImaginedManifest.Task]
 
@@ -27,7 +27,9 @@ struct ImaginedCommands {
     _ event: WorkerEvent, at now: Instant, into outbox: inout [WorkerReport]
   ) -> (ends: [ImaginedTree.End], leaves: Bool) {
     actions.removeAll(keepingCapacity: true)
-    if case .order(.values(let task, let attempt)) = event { told[task] = attempt }
+    if case .order(.values(let task, let attempt)) = event {
+      told.updateValue(attempt, forKey: task)
+    }
     state.handle(event, at: now, into: &actions)
     if case .recorded = event { recording = .none }
     var ends: [ImaginedTree.End] = []
@@ -50,13 +52,11 @@ struct ImaginedCommands {
       case .finish(let task, let attempt, let outcome):
         // The next one may have been started by the same decision.
         if tree?.task == task { tree = nil }
-        if outcome.isSuccess, plan.flags(task).contains(.leavesValues),
-          let text = tasks[task.index].value
-        {
-          let value = TaskValue(
-            name: "v", text: Array(text.utf8),
-            keepsText: plan.flags(task).contains(.decidesOthers))
-          outbox.append(.value(task, attempt: attempt, value))
+        if outcome.isSuccess, plan.flags(task).contains(.leavesValues) {
+          let keepsTexts = plan.flags(task).contains(.decidesOthers)
+          for value in tasks[task.index].values(keepsTexts: keepsTexts) {
+            outbox.append(.value(task, attempt: attempt, value))
+          }
         }
         outbox.append(.ended(task, attempt: attempt, outcome))
         ends.append(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome))

@@ -45,6 +45,9 @@ extension ImaginedManifest {
     if shape == .files { task.becomeFile(&random) }
     let isLast = task.flags.contains(.finally)
     if !task.isDownload { task.read(&random) }
+    for name in task.valuesRead where random.chance(30) {
+      if let need = tasks.firstIndex(where: { $0.name == name }) { tasks[need].isChecked = true }
+    }
     if !task.isDownload, !isLast, random.chance(8) { task.becomeGate(&random) }
     tasks.append(task)
   }

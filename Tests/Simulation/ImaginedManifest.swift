@@ -83,8 +83,7 @@ package struct ImaginedManifest: Sendable {
         builder.mark(id, [.leavesValues, .decidesOthers])
       }
     }
-    let read = Set(tasks.flatMap { [$0.reads, $0.decidedBy].compactMap { $0 } })
-    for task in tasks where task.mayBeChecked && !read.contains(task.name) {
+    for task in tasks where task.mayBeChecked {
       if let id = ids[task.name] { builder.declare(id, inputs: [], outputs: []) }
     }
     let manifest = ManifestEntry(
@@ -107,15 +106,15 @@ package struct ImaginedManifest: Sendable {
 /// The value `v` of a task.
 package enum ImaginedValue: CaseIterable, Sendable {
   case nothing, yes, no
-  /// By its version.
+  /// By its version and what it reads.
   case either
 
-  func text(version: UInt64) -> String? {
+  func text(_ number: UInt64) -> String? {
     switch self {
     case .nothing: nil
     case .yes: "true"
     case .no: "false"
-    case .either: version % 2 == 0 ? "true" : "false"
+    case .either: number % 2 == 0 ? "true" : "false"
     }
   }
 }
@@ -179,7 +178,14 @@ extension ImaginedManifest.Task {
   }
 
   /// The value that it leaves; nil for none.
-  var value: String? { leaves.text(version: version) }
+  var value: String? { leaves.text(version &+ inputs) }
+
+  /// Tasks whose values it reads.
+  var valuesRead: [String] { [decidedBy, reads].compactMap { $0 } }
+
+  func values(keepsTexts: Bool) -> [TaskValue] {
+    value.map { [TaskValue(name: "v", text: Array($0.utf8), keepsText: keepsTexts)] } ?? []
+  }
 
   package var fingerprint: Fingerprint {
     var hasher = FingerprintHasher()

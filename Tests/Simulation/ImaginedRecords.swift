@@ -6,6 +6,8 @@ struct ImaginedRecords {
   struct Truth: Equatable {
     var fingerprint: UInt64
     var inputs: UInt64
+    /// The needs whose values it reads.
+    var reads: [String]
     /// Of each need, by name: the number of its success, or how it ended else.
     var needs: [String: Standing]
   }
@@ -20,6 +22,8 @@ struct ImaginedRecords {
     var key: UInt64
     var origin: UInt64
     var truth: Truth
+    /// What it left for others; nil where nobody was to read that.
+    var values: [TaskValue]?
   }
 
   /// By name, of what succeeded last and was not started since.
@@ -35,6 +39,12 @@ struct ImaginedRecords {
 
   mutating func write(_ record: Record, of name: String) { kept[name] = record }
 
+  /// The record of a task, where that has what others are to read.
+  func record(of task: TaskID, _ plan: Plan) -> Record? {
+    guard let record = kept[plan.nameString(task)] else { return nil }
+    return plan.flags(task).contains(.leavesValues) && record.values == nil ? nil : record
+  }
+
   /// A success got that number.
   mutating func note(_ origin: UInt64) throws(Finding) {
     guard given.insert(origin).inserted else { throw Finding("two successes have one number") }
@@ -42,6 +52,6 @@ struct ImaginedRecords {
 }
 
 extension ImaginedManifest.Task {
-  /// Whether it is looked at before it starts, where nobody reads a value of it.
+  /// Whether it is looked at before it starts.
   var mayBeChecked: Bool { isChecked && !isGate && !isDownload && !flags.contains(.interactive) }
 }

@@ -106,7 +106,8 @@ struct KnownTask {
     switch line.event {
     case .start:
       self = KnownTask(start: item.sequence, isCutShort: true, attempts: line.attempt)
-    case .fresh where line.kept != nil && end != nil: break
+    case .fresh where line.kept != nil && end != nil:
+      if line.values != nil { (left, with) = (line.values, line.with) }
     case .success, .failure, .skip, .fresh:
       end = line.event.kind
       isAllowed = line.allowed

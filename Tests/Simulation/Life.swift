@@ -46,6 +46,8 @@ package struct Life {
       try drive(.random(taskCount: manifest.tasks.count, &random))
       if random.chance(8) { spoil() }
       if random.chance(25) { manifest.edit(&random) }
+      // Another run of the state folder.
+      if random.chance(10) { _ = begin() }
     }
     let ends = try drive(.none)
     try checkNothingIsLeft(after: ends)
@@ -285,13 +287,14 @@ package struct Life {
   }
 
   /// What tasks left, with the texts that the files would hold: there are only two.
-  private static func values(_ history: RunModel) -> [TaskID: [TaskValue]] {
+  private static func values(_ history: RunModel) -> [TaskID: ValueSet] {
     let texts = ["true", "false"].map { Array($0.utf8) }
-    return history.values.left.mapValues { values in
-      values.map { value in
+    return history.values.left.mapValues { set in
+      let values = set.values.map { value in
         TaskValue(
           name: value.name, hash: value.hash, text: texts.first { Hash.xxh3($0) == value.hash })
       }
+      return ValueSet(attempt: set.attempt, values)
     }
   }
 

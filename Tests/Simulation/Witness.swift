@@ -348,7 +348,8 @@ struct Witness {
       if line.allowed != isAllowed(line) { throw fault(task, "allow_failure is not heeded") }
     case .workerLost:
       if stood == .over { throw fault(task, "failed after its end") }
-      if stood == .running, !plan.flags(task).contains(.failWhenInterrupted),
+      // Those who looked at it and were lost count as well.
+      if stood == .running, !plan.flags(task).contains(.failWhenInterrupted), !plan.isChecked(task),
         losses[task.index] < Self.allowedLosses
       {
         throw fault(task, "failed after only \(losses[task.index]) lost workers")

@@ -13,6 +13,8 @@ struct Checks {
   private struct Question {
     let worker: WorkerID
     let serial: Int32
+    /// What the task left, as far as it was told.
+    var values: [TaskValue] = []
   }
 
   /// In the order in which they came; what lies before `next` is gone.
@@ -127,8 +129,8 @@ struct Checks {
   }
 
   enum Answer {
-    /// Somebody waits for it.
-    case awaited
+    /// Somebody waits for it. With what the task left.
+    case awaited([TaskValue])
     /// Nobody does any more.
     case past
     /// There was no such question.
@@ -141,7 +143,24 @@ struct Checks {
     }
     guard let question = open[task], question.serial == serial else { return .past }
     open[task] = nil
-    return .awaited
+    return .awaited(question.values)
+  }
+
+  /// What a task left, before the answer.
+  ///
+  /// - Returns: whether the worker has such a question to answer.
+  mutating func note(
+    _ value: TaskValue, _ worker: WorkerID, _ task: TaskID, _ serial: Int32
+  ) -> Bool {
+    guard let place = place(of: worker), checkers[place].serials.contains(serial) else {
+      return false
+    }
+    if let question = open[task], question.serial == serial,
+      question.values.count < ValueRules.mostValues
+    {
+      open[task]?.values.append(value)
+    }
+    return true
   }
 
   /// Nobody waits for the answer any more.

@@ -306,7 +306,7 @@ package struct Entering: Sendable {
   package var durations: TaskDurations
   /// What tasks left for others that keep the result of an earlier drive, with the texts that an `if`
   /// may read.
-  package var values: [TaskID: [TaskValue]] = [:]
+  package var values: [TaskID: ValueSet] = [:]
   package var arguments: TaskArguments?
   /// What orders of earlier drives gave tasks other priorities than those of the manifest.
   package var priorities: [TaskID: Int16] = [:]

@@ -141,6 +141,8 @@ struct Scheduler {
       if holds(worker, task, attempt, "changed", at: now, into: &actions) {
         unkept[task] = what
       }
+    case .keptValue(let worker, let task, let serial, let value):
+      keptValue(worker, task, serial, value, into: &actions)
     case .checked(let worker, let task, let serial, let result):
       checked(worker, task, serial, result, into: &actions)
     case .revoked(let worker, let task, let attempt):

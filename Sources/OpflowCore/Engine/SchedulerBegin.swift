@@ -34,6 +34,9 @@ extension Scheduler {
     into actions: inout [EngineStep]
   ) {
     takeBack(task, .inputs, into: &actions)
+    if plan.hasChecks, next.isSuccess, transition.event != .fresh {
+      noteSuccess(of: task, in: &transition)
+    }
     graph.set(task, next)
     actions.append(.tell(.transition(transition)))
     if next == .failed { countFailure(of: task, into: &actions) }

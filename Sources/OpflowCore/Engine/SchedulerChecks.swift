@@ -52,31 +52,45 @@ extension Scheduler {
     _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult,
     into actions: inout [EngineStep]
   ) {
-    guard workforce.isAlive(worker), !workforce.workers[worker.index].isDiscarded,
-      plan.tasks.contains(task.index)
-    else { return }
-    hear(worker)
+    guard mayAnswer(worker, task) else { return }
+    let values: [TaskValue]
     switch checks.answer(worker, task, serial) {
-    case .awaited: break
+    case .awaited(let told): values = told
     case .past: return
-    case .unasked:
-      return discard(
-        worker, complaint: "it answered for task number \(task.rawValue), which it was not asked",
-        into: &actions)
+    case .unasked: return discard(worker, unasked: task, into: &actions)
     }
     switch result {
-    case .fresh(let origin) where mayKeepWithValues(task, origin):
-      keep(task, origin, into: &actions)
-    case .fresh: findStale(task, "others read its values, which this run has not", into: &actions)
+    case .fresh(let origin): keep(task, origin, values, into: &actions)
     case .stale(let why): findStale(task, why, into: &actions)
     case .unfit(let what): fail(task, .input, what: what, into: &actions)
     }
   }
 
-  /// Whether what others read of the task is there: values are of a run.
-  private func mayKeepWithValues(_ task: TaskID, _ origin: UInt64) -> Bool {
-    !plan.flags(task).contains(.leavesValues)
-      || graph.has(.mayKeep, task) && graph.result(of: task)?.origin == origin
+  /// What a task left by which it may be up to date.
+  mutating func keptValue(
+    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ value: TaskValue,
+    into actions: inout [EngineStep]
+  ) {
+    guard mayAnswer(worker, task) else { return }
+    if !checks.note(value, worker, task, serial) {
+      discard(worker, unasked: task, into: &actions)
+    }
+  }
+
+  private mutating func mayAnswer(_ worker: WorkerID, _ task: TaskID) -> Bool {
+    guard workforce.isAlive(worker), !workforce.workers[worker.index].isDiscarded,
+      plan.tasks.contains(task.index)
+    else { return false }
+    hear(worker)
+    return true
+  }
+
+  private mutating func discard(
+    _ worker: WorkerID, unasked task: TaskID, into actions: inout [EngineStep]
+  ) {
+    discard(
+      worker, complaint: "it answered for task number \(task.rawValue), which it was not asked",
+      into: &actions)
   }
 
   private mutating func findStale(
@@ -94,10 +108,19 @@ extension Scheduler {
   }
 
   /// It is up to date.
-  private mutating func keep(_ task: TaskID, _ origin: UInt64, into actions: inout [EngineStep]) {
+  ///
+  /// - Parameter left: what others may read of it.
+  private mutating func keep(
+    _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout [EngineStep]
+  ) {
     var transition = Transition(.fresh, task)
     transition.origin = origin
     transition.fingerprint = plan.fingerprint(task)
+    transition.with = valuesRead(by: task)
+    if plan.flags(task).contains(.leavesValues) {
+      values.keep(left, of: task)
+      transition.values = left
+    }
     var next = TaskState.upToDate
     if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin {
       next = earlier.state
@@ -162,7 +185,8 @@ extension Scheduler {
 
   // MARK: - Successes
 
-  /// A task has succeeded: gives that the number that its worker wrote down, or one of its own.
+  /// A task has succeeded, or failed and is allowed to: gives that the number that its worker wrote down, or one
+  /// of its own.
   mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
     let origin = recorded.removeValue(forKey: task) ?? numbers.next()
     origins[task] = origin

@@ -12,7 +12,8 @@ extension Scheduler {
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
     let fetch = fetches.isEmpty ? nil : fetches.removeValue(forKey: task)
     let read = takeRead(by: task)
-    let (values, fault) = self.values.end(task, isSuccess: outcome.isSuccess)
+    let (values, fault) = self.values.end(
+      task, attempt: attempt[task.index], isSuccess: outcome.isSuccess)
     var transition = Transition(
       .success, task, attempt: attempt[task.index], outcome: outcome,
       what: fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what, left: left, fetch: fetch)
@@ -39,7 +40,6 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
-      if plan.hasChecks { noteSuccess(of: task, in: &transition) }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
       .input, .noOutput, .rejected:

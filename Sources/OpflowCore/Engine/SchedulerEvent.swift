@@ -36,6 +36,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// It is not, so that the success makes nothing up to date; the task's end follows.
   case unkept(WorkerID, TaskID, attempt: Int32, what: String)
   /// The answer to the question with that number, whether a task is up to date.
+  /// What a task left that may be up to date; the answer follows.
+  case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
   /// The worker said something that decides nothing: it lives.
   case heard(WorkerID)

@@ -51,7 +51,6 @@ extension Scheduler {
       transition.outcome.status = .success
       transition.fingerprint = plan.fingerprint(task)
       transition.with = read
-      if plan.hasChecks { noteSuccess(of: task, in: &transition) }
       settle(task, as: .succeeded, transition, into: &actions)
     case .rejected(let asker):
       transition.outcome.reason = .rejected

@@ -1,7 +1,7 @@
 /// What tasks leave for each other, as far as a drive has to know of it.
 struct Values {
   /// Of tasks that succeeded.
-  private var left: [TaskID: [TaskValue]]
+  private var left: [TaskID: ValueSet]
   /// Of tries whose end is still to come.
   private var coming: [TaskID: [TaskValue]] = [:]
   private var faults: [TaskID: String] = [:]
@@ -13,12 +13,21 @@ struct Values {
 
   fileprivate let arguments: TaskArguments?
 
-  init(left: [TaskID: [TaskValue]], arguments: TaskArguments?) {
+  init(left: [TaskID: ValueSet], arguments: TaskArguments?) {
     self.left = left
     self.arguments = arguments
   }
 
-  subscript(task: TaskID) -> [TaskValue] { left[task] ?? [] }
+  subscript(task: TaskID) -> [TaskValue] { left[task]?.values ?? [] }
+
+  /// Where those of a task are.
+  func attempt(of task: TaskID) -> Int32? { left[task]?.attempt }
+
+  /// A task is up to date, and left that then.
+  mutating func keep(_ values: [TaskValue], of task: TaskID) {
+    left[task] =
+      values.isEmpty ? nil : ValueSet(attempt: ValueFolder.ofRecord, values)
+  }
 
   mutating func note(_ value: TaskValue, of task: TaskID) {
     if coming[task, default: []].count < ValueRules.mostValues {
@@ -30,14 +39,14 @@ struct Values {
 
   /// A try ended: what it left, which counts where that was a success, and what was the matter.
   mutating func end(
-    _ task: TaskID, isSuccess: Bool
+    _ task: TaskID, attempt: Int32, isSuccess: Bool
   ) -> (values: [TaskValue], fault: String?) {
     if coming.isEmpty, faults.isEmpty, left.isEmpty { return ([], nil) }
     let fault = faults.removeValue(forKey: task)
     let values = coming.removeValue(forKey: task) ?? []
     guard isSuccess else { return ([], fault) }
     // Of an earlier drive, too, nothing holds any more.
-    left[task] = values.isEmpty ? nil : values
+    left[task] = values.isEmpty ? nil : ValueSet(attempt: attempt, values)
     return (values, fault)
   }
 
@@ -66,8 +75,8 @@ extension Scheduler {
     let names = plan.valueNames(readBy: task)
     for need in plan.valueSources(of: task) {
       let hasValues = hasValues(need)
-      actions.append(
-        .order(worker, .values(need, attempt: hasValues ? attempt[need.index] : 0)))
+      let attempt = values.attempt(of: need) ?? attempt[need.index]
+      actions.append(.order(worker, .values(need, attempt: hasValues ? attempt : nil)))
       guard hasValues else { continue }
       for value in values[need] where names?.contains(value.name) ?? true {
         actions.append(.order(worker, .value(need, name: value.name, hash: value.hash)))
@@ -77,13 +86,7 @@ extension Scheduler {
 
   /// Whether what a task left holds: that of an earlier drive not where this one skips it.
   private func hasValues(_ task: TaskID) -> Bool {
-    switch graph.state(task) {
-    case .succeeded, .upToDate: true
-    case .waiting, .ready, .checking, .handed, .running, .suspended, .failedAllowed, .failed,
-      .skipped,
-      .cancelled:
-      false
-    }
+    graph.state(task).holdsValues
   }
 
   /// Nil for one that did not succeed.

@@ -12,18 +12,21 @@
 //   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it reads, as it was before the start
 //   read  KIND CONTENT NAME                       what it reads besides
 //   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it left
-//   record  FINGERPRINT DECLARATION WITH NEEDS ORIGIN NAME    ends the block
+//   value NAME TEXT                               a value that it left for others, as its file has it
+//   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME    ends the block
 //
-// Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. `-` stands for
-// what is not known or not there: the five numbers of a stamp that cannot be trusted, and WITH.
+// Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. VALUES is how many
+// there are: at most a hundred, each of at most 64 KiB. `-` stands for what is not known or not there: the
+// five numbers of a stamp that cannot be trusted, WITH, and VALUES where nobody was to read any.
 //
 // A block is appended by one write under a lock of the file, so that no other stands in between; where a
 // crash cuts it off, or a bit of it is flipped, it is none, and the `void` before it holds.
 package enum RecordLines {
-  package enum Event: Equatable, Sendable { case void, input, reading, output, record }
+  package enum Event: Equatable, Sendable { case void, input, reading, output, value, record }
 
   static let words: [(Event, StaticString)] = [
-    (.void, "void"), (.input, "in"), (.reading, "read"), (.output, "out"), (.record, "record"),
+    (.void, "void"), (.input, "in"), (.reading, "read"), (.output, "out"), (.value, "value"),
+    (.record, "record"),
   ]
 
   /// The line of a task that is about to start.
@@ -51,11 +54,18 @@ package enum RecordLines {
       lines.end()
     }
     for file in record.outputs { lines.write("out", file) }
+    for value in record.values ?? [] {
+      lines.begin("value")
+      lines.field(escaping: Array(value.name.utf8))
+      lines.field(escaping: value.bytes)
+      lines.end()
+    }
     lines.begin("record")
     lines.field(record.terms.fingerprint)
     lines.field(record.terms.declaration)
-    if let with = record.terms.with { lines.field(with) } else { lines.field(UInt8(ascii: "-")) }
+    lines.field(optional: record.terms.with)
     lines.field(record.terms.needs)
+    lines.field(optional: record.values.map { UInt64($0.count) })
     lines.field(record.origin)
     lines.field(escaping: Array(name))
     lines.end()
@@ -68,6 +78,7 @@ package enum RecordLines {
       terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
       readings: [])
     var position = 0
+    var values: [SuccessRecord.Value] = []
     var isComplete = false
     while position < block.count {
       let end = block.position(of: Field.lineFeed, from: position)
@@ -85,11 +96,16 @@ package enum RecordLines {
           let content = fields.content(), let name = fields.bytes()
         else { return nil }
         record.readings.append(SuccessRecord.Reading(kind: kind, name: name, content: content))
+      case .value:
+        guard let value = fields.value() else { return nil }
+        values.append(value)
       case .record:
         guard let fingerprint = fields.number(), let declaration = fields.number(),
           let with = fields.optionalNumber(), let needs = fields.number(),
-          let origin = fields.number()
+          let count = fields.optionalNumber(), let origin = fields.number(),
+          count.value ?? 0 == values.count, values.count <= ValueRules.mostValues
         else { return nil }
+        record.values = count.value == nil ? nil : values
         record.terms = SuccessRecord.Terms(
           fingerprint: fingerprint, declaration: declaration, with: with.value, needs: needs)
         record.origin = origin
@@ -133,6 +149,10 @@ private struct LineMaker {
   mutating func field(_ number: UInt64) {
     bytes.append(Field.tab)
     Hexadecimal.append(number, digitCount: 16, to: &bytes)
+  }
+
+  mutating func field(optional number: UInt64?) {
+    if let number { field(number) } else { field(UInt8(ascii: "-")) }
   }
 
   mutating func field(_ content: PlanKey) {
@@ -251,6 +271,13 @@ struct RecordFields {
       field.position(of: Field.backslash, from: 0) == field.count
         ? Array(field) : Field.unescaped(field)
     }
+  }
+
+  mutating func value() -> SuccessRecord.Value? {
+    guard let name = next(), ValueRules.isName(name), let bytes = bytes() else { return nil }
+    let value = SuccessRecord.Value(name: String(decoding: name, as: UTF8.self), bytes: bytes)
+    let isValue = value.text.count <= ValueRules.longestBytes && ValueRules.fault(in: bytes) == nil
+    return isValue ? value : nil
   }
 
   mutating func file() -> SeenFile? {

@@ -15,6 +15,10 @@ package enum Staleness: Equatable, Sendable {
   case reading(SuccessRecord.Reading)
   case outputGone([UInt8])
   case outputChanged([UInt8])
+  /// Nobody was to read its values then, so that nobody looked at them.
+  case valuesUnknown
+  /// One of its values has a secret in it, which it was none then.
+  case valueWithSecret
   case asked
 
   private var text: String {
@@ -37,6 +41,8 @@ package enum Staleness: Equatable, Sendable {
       }
     case .outputGone(let bytes): return "output gone: \(path(bytes))"
     case .outputChanged(let bytes): return "output changed: \(path(bytes))"
+    case .valuesUnknown: return "others read its values, which were not kept"
+    case .valueWithSecret: return "a value that it left holds a secret"
     case .asked: return "asked"
     }
   }
@@ -45,7 +51,7 @@ package enum Staleness: Equatable, Sendable {
     switch self {
     case .changed, .added, .removed, .reading: true
     case .unknown, .definition, .declaration, .values, .needs, .outputGone, .outputChanged,
-      .asked:
+      .valuesUnknown, .valueWithSecret, .asked:
       false
     }
   }

@@ -40,22 +40,39 @@ package struct SuccessRecord: Equatable, Sendable {
     }
   }
 
+  /// What it left for others.
+  package struct Value: Equatable, Sendable {
+    package var name: String
+    /// Of its file.
+    package var bytes: [UInt8]
+
+    package init(name: String, bytes: [UInt8]) {
+      self.name = name
+      self.bytes = bytes
+    }
+
+    package var text: [UInt8] { ValueRules.value(ofFile: bytes) }
+  }
+
   package var terms: Terms
   /// Sorted by their paths.
   package var inputs: [SeenFile]
   package var readings: [Reading]
   package var outputs: [SeenFile]
+  /// Nil where nobody was to read any, so that nobody looked.
+  package var values: [Value]?
   /// A number of this success alone.
   package var origin: UInt64
 
   package init(
     terms: Terms, inputs: [SeenFile], readings: [Reading], outputs: [SeenFile] = [],
-    origin: UInt64 = 0
+    values: [Value]? = nil, origin: UInt64 = 0
   ) {
     self.terms = terms
     self.inputs = inputs
     self.readings = readings
     self.outputs = outputs
+    self.values = values
     self.origin = origin
   }
 

@@ -266,22 +266,22 @@ package struct Transition: Sendable, Equatable {
     set { details.left = newValue }
   }
 
-  /// Of a `success`: what the task left for others; nil where nobody was to read it, so that nothing of
+  /// Of a `success` and a `fresh`: what the task left for others; nil where nobody was to read it, so that nothing of
   /// it was kept.
   package var values: [TaskValue]? {
     get { details.values }
     set { details.values = newValue }
   }
 
-  /// Of a `success` and an allowed `failure`: a hash of the values that the task read; nil where it
+  /// Of a `success`, a `fresh` and an allowed `failure`: a hash of the values that the task read; nil where it
   /// reads none.
   package var with: UInt64? {
     get { details.with }
     set { details.with = newValue }
   }
 
-  /// Of a `success` and a `fresh`, in a plan with tasks that declare `inputs`: a number of that success alone,
-  /// in any run of any time. What needs the task and is up to date with one success is not so with another.
+  /// Of a `success`, an allowed `failure` and a `fresh`, in a plan with tasks that declare `inputs`: a number of
+  /// that end alone, in any run of any time. What needs the task and is up to date with one success is not so with another.
   package var origin: UInt64? {
     get { details.origin }
     set { details.origin = newValue }

@@ -31,7 +31,7 @@
 //   start       x    d n w ahead what
 //   success     x    d n exit wall user sys rss out fp with values origin; of a download: from size gained kept sha256
 //                    sha512 source etag date url
-//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with; of a
+//   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with origin; of a
 //                    download: from gained after source url
 //   retry       x    d n exit signal reason errno what wall user sys rss out delay; as failure
 //   skip        x    d reason of
@@ -55,7 +55,8 @@
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed
 //   what       of a `start` and a `resume`: what is not up to date any more, for people
-//   origin     a random number of the success alone, in any run of any time: 16 hex digits
+//   origin     a random number of the success alone, in any run of any time: 16 hex digits; so of a failure that
+//              is allowed
 //   late       1: of a `resume`: decided while the drive went on
 //   delay      milliseconds until the next try
 //   host       the worker's machine, where that is not the coordinator's

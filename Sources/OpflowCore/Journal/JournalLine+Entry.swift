@@ -36,7 +36,9 @@ extension JournalLine {
     transition.what = Field.text(fields.what) ?? ""
     transition.left = Field.text(fields.left).flatMap { LeftBehind(text: $0) }
     transition.fetch = fetch
-    if kind == .success || transition.allowed { (transition.values, transition.with) = values }
+    if kind == .success || kind == .fresh || transition.allowed {
+      (transition.values, transition.with) = values
+    }
     return transition
   }
 

@@ -21,7 +21,7 @@ package struct ResumeRequest: Sendable {
   package var outputMissing: TaskSet?
 
   /// What tasks left for others, with the texts that an `if` may read.
-  package var values: [TaskID: [TaskValue]] = [:]
+  package var values: [TaskID: ValueSet] = [:]
 
   package var arguments: TaskArguments?
 

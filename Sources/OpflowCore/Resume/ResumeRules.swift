@@ -135,7 +135,7 @@ extension ResumeDecision {
       needThatRuns(task, startedAt: record.settleSequence, input) == nil
     else { return false }
     let verdict = input.plan.verdict(of: task, condition) { need in
-      input.history.state(need) == .succeeded ? input.request.values[need] ?? [] : nil
+      input.history.state(need).holdsValues ? input.request.values[need]?.values ?? [] : nil
     }
     return verdict == .fails
   }
@@ -211,18 +211,21 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it keeps its success, for certain or by what a check finds.
-  func mayKeepSuccess(_ task: TaskID, _ input: Input) -> Bool {
+  /// Whether it keeps its success with what the run has of its values. A check hands them over anew.
+  func keepsSuccess(_ task: TaskID) -> Bool {
     switch verdicts[task.index] {
-    case .keep(let state, _), .later(let state, _): state == .succeeded || state == .upToDate
-    case .check: input.history.state(task) != .failedAllowed
-    case .outside, .leave, .run, .fail: false
+    case .keep(let state, _), .later(let state, _): state.holdsValues
+    case .outside, .leave, .check, .run, .fail: false
     }
   }
 
-  /// The same, whatever checks find: its own may find that a success was recorded before a crash.
+  /// The same, whatever checks find: its own may find that a success was recorded before a crash. In a plan with
+  /// checks what an `if` comes to that reads values is left to be seen, too.
   func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
-    starts(task, input) && (!input.plan.isChecked(task) || input.request.reruns(task))
+    guard starts(task, input) else { return false }
+    if !input.plan.hasChecks { return true }
+    let isLooked = input.plan.isChecked(task) && !input.request.reruns(task)
+    return !isLooked && input.plan.lateCondition(task) == nil
   }
 
   func firstNeedThatStarts(_ task: TaskID, _ input: Input) -> TaskID? {

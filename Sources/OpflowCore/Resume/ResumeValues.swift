@@ -25,11 +25,11 @@ extension ResumeDecision {
           decision.mayStart(reader, input) || again.contains(reader)
         else { continue }
         for need in plan.valueSources(of: reader) {
-          guard decision.mayKeepSuccess(need, input), asked.insert(need).inserted,
+          guard decision.keepsSuccess(need), asked.insert(need).inserted,
             !decision.willSkipByWish(need, input)
           else { continue }
-          if let values = history.values.left[need] {
-            if values.isEmpty || areThere(need) { continue }
+          if let left = history.values.left[need] {
+            if left.values.isEmpty || areThere(need) { continue }
           } else if !decision.starts(reader, input), !again.contains(reader),
             !history[reader].isChanged,
             plan.lateCondition(reader) == nil || history.state(reader) == .failedAllowed

@@ -36,6 +36,9 @@ package enum TaskState: UInt8, CaseIterable, Sendable {
     self == .succeeded || self == .upToDate || self == .failedAllowed
   }
 
+  /// Whether what it left for others holds.
+  package var holdsValues: Bool { self == .succeeded || self == .upToDate }
+
   /// Whether a worker has begun with it, and it has no end.
   package var isRunning: Bool { self == .running || self == .suspended }
 

@@ -20,6 +20,18 @@ package struct TaskValue: Equatable, Sendable {
   }
 }
 
+/// All that holds of what a task left, and where the files of it are.
+package struct ValueSet: Equatable, Sendable {
+  /// The try that left them; `ValueFolder.ofRecord` where they were written down in another run.
+  package var attempt: Int32
+  package var values: [TaskValue]
+
+  package init(attempt: Int32, _ values: [TaskValue]) {
+    self.attempt = attempt
+    self.values = values
+  }
+}
+
 /// What may be a value.
 package enum ValueRules {
   /// Of one task.
@@ -63,6 +75,9 @@ package enum ValueFolder {
   package static let name = "values"
   /// What tasks leave for nobody goes to a folder of the run that they share.
   package static let unreadName = "unread"
+  /// What stands for the number of the try where no try of this run left them: the task is up to date, and what
+  /// it left then was put there when that was found out.
+  package static let ofRecord: Int32 = 0
 
   /// The folder of one try of a task.
   package static func name(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {

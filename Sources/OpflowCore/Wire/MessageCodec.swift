@@ -14,9 +14,10 @@
 //   conclude STATE                      revoked ID ATTEMPT
 //   pulse N                             pulse N
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
-//   values ID ATTEMPT                   value ID ATTEMPT NAME HASH [TEXT]
+//   values ID ATTEMPT|-                 value ID ATTEMPT NAME HASH [TEXT]
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
-//   check ID SERIAL NEEDS WITH|- ASKED  fresh ID SERIAL ORIGIN
+//   check ID SERIAL NEEDS WITH|- ASKED  kept ID SERIAL NAME HASH [TEXT]
+//                                       fresh ID SERIAL ORIGIN
 //                                       stale ID SERIAL TEXT
 //                                       unfit ID SERIAL TEXT
 //                                       awaits ID SERIAL
@@ -54,7 +55,10 @@ package enum MessageCodec {
     case .conclude(let state):
       writer.raw("conclude\t")
       writer.raw(state.rawValue)
-    case .values(let task, let attempt): writer.message("values", task, attempt)
+    case .values(let task, let attempt?): writer.message("values", task, attempt)
+    case .values(let task, nil):
+      writer.message("values", task)
+      writer.raw("\t-")
     case .value(let task, let name, let hash):
       writer.message("value", task)
       writer.value(name, hash)
@@ -108,11 +112,7 @@ package enum MessageCodec {
       writer.cut(left.text, lineStart: start)
     case .value(let task, let attempt, let value):
       writer.message("value", task, attempt)
-      writer.value(value.name, value.hash)
-      if let text = value.text {
-        writer.tab()
-        writer.escaped(text)
-      }
+      writer.value(value)
     case .fault(let task, let attempt, let what):
       writer.message("fault", task, attempt)
       writer.tab()
@@ -126,6 +126,9 @@ package enum MessageCodec {
       writer.begin(.what)
       writer.cut(what, lineStart: start)
     case .revoked(let task, let attempt): writer.message("revoked", task, attempt)
+    case .kept(let task, let serial, let value):
+      writer.message("kept", task, serial)
+      writer.value(value)
     case .checked(let task, let serial, .fresh(let origin)):
       writer.message("fresh", task, serial)
       writer.tab()
@@ -188,7 +191,7 @@ package enum MessageCodec {
       guard let number = fields.pulse() else { return nil }
       order = .pulse(number)
     } else if word.equals("values") {
-      guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
+      guard let task = fields.task(), let attempt = fields.attemptOrNone() else { return nil }
       order = .values(task, attempt: attempt)
     } else if word.equals("value") {
       guard let task = fields.task(), let value = fields.value(), value.text == nil else {
@@ -248,6 +251,10 @@ package enum MessageCodec {
     } else if word.equals("progress") {
       guard let progress = fields.progress() else { return nil }
       report = .progress(progress)
+    } else if word.equals("kept") {
+      guard let task = fields.task(), let serial = fields.attempt(), let value = fields.value()
+      else { return nil }
+      report = .kept(task, serial: serial, value)
     } else if word.equals("fresh") {
       guard let task = fields.task(), let serial = fields.attempt(),
         let origin = fields.next().flatMap({ Hexadecimal.value($0) })
@@ -306,6 +313,13 @@ extension FieldWriter {
     escaped(name)
     tab()
     hexadecimal(hash, digitCount: 16)
+  }
+
+  fileprivate mutating func value(_ value: TaskValue) {
+    self.value(value.name, value.hash)
+    guard let text = value.text else { return }
+    tab()
+    escaped(text)
   }
 
   fileprivate mutating func pulse(_ number: Int32) {

@@ -30,6 +30,15 @@ struct MessageFields {
 
   mutating func task() -> TaskID? { natural(as: Int32.self).map { TaskID($0) } }
   mutating func attempt() -> Int32? { natural(as: Int32.self) }
+
+  /// A dash is none, which is not that there is no such field.
+  mutating func attemptOrNone() -> Int32?? {
+    guard let field = next() else { return nil }
+    if field.equals("-") { return .some(nil) }
+    guard let number = Field.number(field, as: Int32.self), number >= 0 else { return nil }
+    return number
+  }
+
   mutating func pulse() -> Int32? { natural(as: Int32.self) }
   mutating func stopReason() -> StopReason? { next().flatMap { StopReason(word: $0) } }
   mutating func text() -> String? { next().flatMap { Field.text($0) } }

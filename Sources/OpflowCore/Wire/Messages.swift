@@ -19,9 +19,9 @@ package enum WorkerOrder: Equatable, Sendable {
   indirect case check(TaskCheck)
   /// Say something: answered with the same number.
   case pulse(Int32)
-  /// The values that a task has are those of that try; 0: it has none. Before the start of a task that
-  /// reads them.
-  case values(TaskID, attempt: Int32)
+  /// The values that a task has are those of that try, or of `ValueFolder.ofRecord`; nil: it has none. Before
+  /// the start of a task that reads them.
+  case values(TaskID, attempt: Int32?)
   /// One of them, by which its text is known; follows that.
   case value(TaskID, name: String, hash: UInt64)
   case bye
@@ -55,6 +55,8 @@ package enum WorkerReport: Equatable, Sendable {
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
   case revoked(TaskID, attempt: Int32)
+  /// What a task left that is up to date; comes before that answer, with the number of the question.
+  case kept(TaskID, serial: Int32, TaskValue)
   /// Whether a task is up to date, with the number of the question.
   case checked(TaskID, serial: Int32, CheckResult)
   /// The answer takes its time: another run of the state folder runs the task.
@@ -69,7 +71,7 @@ package enum WorkerReport: Equatable, Sendable {
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 6
+  package static let currentVersion = 7
   /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.

@@ -133,7 +133,7 @@ extension WorkerReport {
     case .changed(let task, let attempt, let what):
       return .changed(task, attempt: attempt, what: masker.masked(what))
     // A value with a secret in it is none.
-    case .hello, .started, .value, .ended, .revoked, .checked, .awaits, .recorded, .pulse:
+    case .hello, .started, .value, .kept, .ended, .revoked, .checked, .awaits, .recorded, .pulse:
       return self
     }
   }

@@ -7,25 +7,26 @@ internal import OpflowWorker
 struct KeptValues {
   private let plan: Plan
   private let folder: RunFolder
-  private let left: [TaskID: [TaskValue]]
-  private let attempts: (TaskID) -> Int32
-  private let hasSucceeded: (TaskID) -> Bool
+  private let left: [TaskID: ValueSet]
+  private let isDone: (TaskID) -> Bool
 
   init(_ folder: RunFolder, _ plan: Plan, _ history: RunModel) {
     self.plan = plan
     self.folder = folder
     left = history.values.left
-    attempts = { history[$0].attempts }
-    hasSucceeded = { history[$0].state == .succeeded }
+    isDone = { history[$0].state.holdsValues }
   }
 
   /// Those of all tasks, with the texts that an `if` may read. A text that is not there any more is told
   /// as none.
-  func withTexts() -> [TaskID: [TaskValue]] {
+  func withTexts() -> [TaskID: ValueSet] {
     var values = left
     for task in left.keys where plan.flags(task).contains(.decidesOthers) {
-      values[task] = left[task]?.compactMap { value in
-        read(value, of: task).map { TaskValue(name: value.name, text: $0, keepsText: true) }
+      guard let set = left[task] else { continue }
+      values[task]?.values = set.values.compactMap { value in
+        read(value, of: task, set.attempt).map {
+          TaskValue(name: value.name, text: $0, keepsText: true)
+        }
       }
     }
     return values
@@ -33,16 +34,16 @@ struct KeptValues {
 
   /// Whether what a task left is there and as it was.
   func areThere(_ task: TaskID) -> Bool {
-    (left[task] ?? []).allSatisfy { read($0, of: task) != nil }
+    guard let set = left[task] else { return true }
+    return set.values.allSatisfy { read($0, of: task, set.attempt) != nil }
   }
 
   /// Removes what tries left that did not succeed, and of which nobody was left to remove it.
   ///
   /// - Returns: why something is still there.
   func removeOthers() -> Errno? {
-    let names = plan.tasks.lazy.map { TaskID($0) }
-      .filter { plan.flags($0).contains(.leavesValues) && hasSucceeded($0) }
-      .map { ValueFolder.name(of: plan.nameBytes($0), attempt: attempts($0)) }
+    let names = left.filter { plan.flags($0.key).contains(.leavesValues) && isDone($0.key) }
+      .map { ValueFolder.name(of: plan.nameBytes($0.key), attempt: $0.value.attempt) }
     do throws(Errno) {
       try LeftValues(folder: folder.values).removeAll(but: Set(names))
       return nil
@@ -51,8 +52,10 @@ struct KeptValues {
     }
   }
 
-  private func read(_ value: TaskValue, of task: TaskID) -> [UInt8]? {
-    let name = ValueFolder.name(of: plan.nameBytes(task), attempt: attempts(task))
+  private func read(
+    _ value: TaskValue, of task: TaskID, _ attempt: Int32
+  ) -> [UInt8]? {
+    let name = ValueFolder.name(of: plan.nameBytes(task), attempt: attempt)
     let path = "\(folder.values)/\(name)/\(value.name)"
     guard let file = try? File.open(path, [.readOnly, .noFollow, .nonblocking]),
       let bytes = try? file.readAll(atMost: ValueRules.longestBytes + 2)

@@ -18,7 +18,7 @@ package struct PreparedDrive: ~Copyable {
   /// See `ResumeDecision`.
   var owesFinally = false
   /// What tasks left in earlier drives.
-  var values: [TaskID: [TaskValue]] = [:]
+  var values: [TaskID: ValueSet] = [:]
   var arguments: TaskArguments?
   /// What was asked for in earlier drives.
   var orders: OrderRecords?

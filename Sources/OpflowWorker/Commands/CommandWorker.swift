@@ -105,7 +105,7 @@ final class CommandWorker: WorkerRole {
 
   func obey(_ order: WorkerOrder, at now: Instant) {
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
-    if case .check(let check) = order { files?.ask(check) }
+    if case .check(let check) = order { files?.ask(check, frame.masker) }
     values.note(order)
     tell(.order(order), now)
   }
@@ -167,7 +167,7 @@ final class CommandWorker: WorkerRole {
     case .suspend: if !isInteractive { tree.signal(.stop) }
     case .proceed: if !isInteractive || isStopped { tree.signal(.proceed) }
     case .noteLeft: tree.noteLeft()
-    case .record(let task): files?.record(task)
+    case .record: files?.record(values.files(frame.masker))
     case .stopRecording: files?.stopRecording()
     case .kill:
       watchChildren()

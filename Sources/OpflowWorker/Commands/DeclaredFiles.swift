@@ -17,6 +17,8 @@ final class DeclaredFiles {
   private let book: RecordBook
   private let readings: TaskReadings
   private let hashes = HashMemory()
+  private let values: LeftValues
+  private var masker: Masker?
 
   private var questions: [TaskCheck] = []
   private var look: (check: TaskCheck, look: TaskLook)?
@@ -33,10 +35,11 @@ final class DeclaredFiles {
   /// Between two looks at whether another run still has a task.
   private static let patience: Int64 = 100_000_000
 
-  private init(_ plan: Plan, state: String, seen: String) throws(WorkerFailure) {
+  private init(_ plan: Plan, state: String, runFolder: String) throws(WorkerFailure) {
     self.plan = plan
     records = RecordPlace(plan, state: state)
-    self.seen = seen
+    seen = runFolder + "/checks"
+    values = LeftValues(folder: runFolder + "/" + ValueFolder.name)
     let book = try WorkerFailure.naming("cannot open the records in \(state)") {
       () throws(Errno) in try RecordBook(state: state)
     }
@@ -48,7 +51,7 @@ final class DeclaredFiles {
   static func of(_ plan: Plan, runFolder: String) throws(WorkerFailure) -> DeclaredFiles? {
     guard plan.declaresFiles else { return nil }
     let state = Path.parent(of: Path.parent(of: runFolder))
-    return try DeclaredFiles(plan, state: state, seen: runFolder + "/checks")
+    return try DeclaredFiles(plan, state: state, runFolder: runFolder)
   }
 
   private func declaring(_ task: TaskID) -> DeclaringTask {
@@ -84,7 +87,11 @@ final class DeclaredFiles {
 
   // MARK: - Looking
 
-  func ask(_ check: TaskCheck) { questions.append(check) }
+  /// - Parameter masker: finds secrets, which are in no value.
+  func ask(_ check: TaskCheck, _ masker: Masker?) {
+    self.masker = masker
+    questions.append(check)
+  }
 
   /// - Returns: whether there is more to do.
   private func lookOn(until deadline: Int64) -> Bool {
@@ -117,7 +124,7 @@ final class DeclaredFiles {
       }
       look = (
         check,
-        try TaskLook(declaring, check, record: record, readings: readings, hashes: hashes)
+        try TaskLook(declaring, check, record: record, readings: readings, hashes: hashes, masker)
       )
     } catch {
       say(check, .unfit(what: error.what))
@@ -139,13 +146,18 @@ final class DeclaredFiles {
         atMilliseconds: Clock.wallMilliseconds)
     }
     switch verdict {
-    case .fresh(let origin, let refreshed):
+    case .fresh(let record, let refreshed):
       if let refreshed {
         // What is not written down has to be read again the next time.
         try? book.refresh(
           declaring.identity, with: block(refreshed), insteadOf: book.place(of: declaring.identity))
       }
-      say(check, .fresh(origin: origin))
+      do throws(ValueFault) {
+        try handOn(record.values ?? [], check)
+        say(check, .fresh(origin: record.origin))
+      } catch {
+        say(check, .unfit(what: error.what))
+      }
     case .stale(let reasons, let record):
       do throws(Errno) {
         try Path.makeDirectories(seen)
@@ -156,6 +168,18 @@ final class DeclaredFiles {
       } catch {
         say(check, .unfit(what: "what was seen of its inputs cannot be written down: \(error)"))
       }
+    }
+  }
+
+  /// What a task that is up to date left is put where those find it in this run that read it, and is told.
+  private func handOn(_ left: [SuccessRecord.Value], _ check: TaskCheck) throws(ValueFault) {
+    let flags = plan.flags(check.task)
+    guard flags.contains(.leavesValues) else { return }
+    try values.put(left, of: plan.nameBytes(check.task))
+    for value in left {
+      let value = TaskValue(
+        name: value.name, text: value.text, keepsText: flags.contains(.decidesOthers))
+      news.append(.said(.kept(check.task, serial: check.serial, value)))
     }
   }
 
@@ -176,7 +200,12 @@ final class DeclaredFiles {
   }
 
   /// It has succeeded.
-  func record(_ task: TaskID) { isRecording = true }
+  ///
+  /// - Parameter values: what it left for others; nil where nobody reads that.
+  func record(_ values: Result<[SuccessRecord.Value]?, ValueFault>) {
+    running?.values = values
+    isRecording = true
+  }
 
   func stopRecording() { isRecording = false }
 

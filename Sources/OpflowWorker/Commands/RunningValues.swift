@@ -96,6 +96,14 @@ struct RunningValues {
     }
   }
 
+  /// What a task left that succeeded; nil where nobody reads that.
+  mutating func files(_ masker: Masker?) -> Result<[SuccessRecord.Value]?, ValueFault> {
+    // What could not be ended may still write there.
+    if let fault = collect(masker) { return .failure(fault) }
+    guard let own, let collected else { return .success(nil) }
+    return Result { () throws(ValueFault) in try LeftValues.files(of: collected, in: own) }
+  }
+
   /// The try has ended. Only a success leaves values.
   ///
   /// - Returns: why what it left is still there, where it is not to be.

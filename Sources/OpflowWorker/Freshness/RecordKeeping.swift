@@ -12,6 +12,8 @@ final class RecordKeeping {
   private var isHeld = false
   private var inputs: FileLook?
   private var outputs: FileLook?
+  /// What it left for others; nil where nobody reads that.
+  var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
 
   /// - Parameters:
   ///   - book: nil for a task that declares no inputs.
@@ -85,6 +87,11 @@ final class RecordKeeping {
       return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
     }
     after.outputs = outputs.files
+    do throws(ValueFault) {
+      after.values = try values.get()
+    } catch {
+      return .unkept(what: "what it left for others cannot be written down: \(error.what)")
+    }
     after.origin = UInt64.random(in: 0 ... .max)
     do throws(Errno) {
       try book.append(

@@ -5,7 +5,7 @@ internal import OpflowSystem
 package final class TaskLook {
   package enum Verdict {
     /// By that success, and what to write down so that the next look is by stamps alone.
-    case fresh(origin: UInt64, refreshed: SuccessRecord?)
+    case fresh(SuccessRecord, refreshed: SuccessRecord?)
     /// Why, and what is seen of it before it starts.
     case stale([Staleness], SuccessRecord)
   }
@@ -14,6 +14,9 @@ package final class TaskLook {
   private let record: SuccessRecord?
   private let terms: SuccessRecord.Terms
   private let isAsked: Bool
+  /// Others may read its values.
+  private let isRead: Bool
+  private let masker: Masker?
   private let readings: TaskReadings
   private let hashes: HashMemory
   private let inputs: FileLook
@@ -22,14 +25,16 @@ package final class TaskLook {
 
   init(
     _ declaring: DeclaringTask, _ check: TaskCheck, record: SuccessRecord?, readings: TaskReadings,
-    hashes: HashMemory
+    hashes: HashMemory, _ masker: Masker?
   ) throws(LookFault) {
+    self.masker = masker
     self.declaring = declaring
     self.record = record
     self.readings = readings
     self.hashes = hashes
     isAsked = check.isAsked
     let plan = declaring.plan
+    isRead = plan.flags(declaring.task).contains(.leavesValues)
     terms = SuccessRecord.Terms(
       fingerprint: plan.fingerprint(declaring.task).whole,
       declaration: plan.declarationDigest(declaring.task), with: check.with, needs: check.needs)
@@ -37,6 +42,15 @@ package final class TaskLook {
       declaring.inputs, in: declaring.folder, memory: record?.inputs ?? [], hashes: hashes,
       leavesOut: declaring.leavesOut)
     if let path = inputs.missing.first { throw LookFault(what: "the input `\(path)` is missing") }
+  }
+
+  /// What stands against handing on what it left.
+  private func faults(of values: [SuccessRecord.Value]?) -> [Staleness] {
+    guard let values else { return [.valuesUnknown] }
+    let hasSecret = values.contains { value in
+      value.bytes.withUnsafeBytes { masker?.finds($0) ?? false }
+    }
+    return hasSecret ? [.valueWithSecret] : []
   }
 
   /// Goes on until then; nil while it has not come to its end.
@@ -49,6 +63,7 @@ package final class TaskLook {
       let seen = SuccessRecord(
         terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring))
       var reasons = record.map { $0.differences(to: seen) } ?? [.unknown]
+      if let record, isRead { reasons += faults(of: record.values) }
       if isAsked { reasons = [.asked] }
       guard reasons.isEmpty, let record else { return .stale(reasons, seen) }
       self.now = seen
@@ -61,12 +76,13 @@ package final class TaskLook {
     let reasons = record.differences(ofOutputs: outputs.files)
     if !reasons.isEmpty { return .stale(reasons, now) }
     guard inputs.hasRead || outputs.hasRead else {
-      return .fresh(origin: record.origin, refreshed: nil)
+      return .fresh(record, refreshed: nil)
     }
     var refreshed = now
     let paths = Set(record.outputs.map(\.path))
     refreshed.outputs = outputs.files.filter { paths.contains($0.path) }
+    refreshed.values = record.values
     refreshed.origin = record.origin
-    return .fresh(origin: record.origin, refreshed: refreshed)
+    return .fresh(record, refreshed: refreshed)
   }
 }

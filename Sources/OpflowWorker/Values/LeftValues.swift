@@ -64,6 +64,46 @@ package struct LeftValues {
     for name in names where !kept.contains(name) { try Path.removeTree(name, in: folder) }
   }
 
+  /// Puts there what a task left in another run, by which it is up to date. The folder is that of no try.
+  func put(
+    _ values: [SuccessRecord.Value], of task: UnsafeRawBufferPointer
+  ) throws(ValueFault) {
+    let path = path(of: task, attempt: ValueFolder.ofRecord)
+    let told = values.map { TaskValue(name: $0.name, text: $0.text, keepsText: false) }
+    if let there = try? Self.collect(
+      path, keepsTexts: false, lasts: false, hasSecret: { _ in false }),
+      there == told
+    {
+      return
+    }
+    do throws(Errno) {
+      try make(of: task, attempt: ValueFolder.ofRecord)
+      for value in values {
+        try File.open(
+          "\(path)/\(value.name)", [.writeOnly, .create, .exclusive], mode: 0o600
+        ).writeAll(value.bytes)
+      }
+    } catch {
+      throw ValueFault(what: "what it left for others cannot be put in \(path): \(error)")
+    }
+  }
+
+  /// What a task left, if it is as it was looked through.
+  static func files(
+    of values: [TaskValue], in path: String
+  ) throws(ValueFault) -> [SuccessRecord.Value] {
+    var files: [SuccessRecord.Value] = []
+    for value in values {
+      let file = SuccessRecord.Value(
+        name: value.name, bytes: try read(value.name, in: path, lasts: false))
+      guard Hash.xxh3(file.text) == value.hash else {
+        throw ValueFault(what: "$OPFLOW_VALUES/\(value.name) was changed since")
+      }
+      files.append(file)
+    }
+    return files
+  }
+
   /// Reads what a task left, by name.
   ///
   /// - Parameters:
@@ -93,7 +133,8 @@ package struct LeftValues {
         throw ValueFault(
           what: "$OPFLOW_VALUES/\(name): it holds a secret, and values are written down")
       }
-      values.append(TaskValue(name: name, text: bytes, keepsText: keepsTexts))
+      values.append(
+        TaskValue(name: name, text: ValueRules.value(ofFile: bytes), keepsText: keepsTexts))
     }
     if lasts, !values.isEmpty {
       try doing("sync", "") { () throws(Errno) in
@@ -107,6 +148,7 @@ package struct LeftValues {
     return values
   }
 
+  /// The bytes of a file that is a value.
   private static func read(
     _ name: String, in folder: String, lasts: Bool
   ) throws(ValueFault) -> [UInt8] {
@@ -137,7 +179,7 @@ package struct LeftValues {
     if let fault = ValueRules.fault(in: value) {
       throw ValueFault(what: "$OPFLOW_VALUES/\(name): \(fault)")
     }
-    return value
+    return bytes
   }
 
   private static func word(_ kind: FileStatus.Kind) -> String {

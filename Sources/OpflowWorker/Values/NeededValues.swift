@@ -28,7 +28,7 @@ package struct NeededValues {
   /// Takes in what an order tells of values.
   package mutating func note(_ order: WorkerOrder) {
     if case .values(let task, let attempt) = order {
-      left[task] = attempt > 0 ? (attempt, [:]) : nil
+      left[task] = attempt.map { ($0, [:]) }
     }
     if case .value(let task, let name, let hash) = order { left[task]?.hashes[name] = hash }
   }
