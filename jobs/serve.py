@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""The server of jobs/downloads.yaml: hands out archives of made-up measurements.
+"""The server of jobs/downloads.yaml and jobs/nightly.yaml: hands out made-up measurements.
 
-  python3 jobs/serve.py [--port N] [--speed BYTES]
+  python3 jobs/serve.py [--port N] [--speed BYTES] [--nights N]
 
 It listens on this machine only, at port 8641 unless told otherwise (0: any), and sends each file at
 1.2 MB a second unless told otherwise (0: as fast as it can), so that there is time to watch, to press
 Ctrl-C and to resume. Parts of a file can be asked for (Range, If-Range), which a resume does, and
 http.server cannot. Each request is told in a line.
+
+/nights.tsv lists as many nights as it is told to have (3), with the sum of each; more of them do not change
+those that were there.
 """
 import argparse
 import hashlib
@@ -19,6 +22,17 @@ import time
 MONTHS = 12
 ROWS = 50_000
 CHUNK = 32 * 1024
+ROWS_A_NIGHT = 20_000
+
+
+def table(number, count):
+    """So many rows of day, station and value, and the number that the next table goes on from."""
+    rows = []
+    for row in range(count):
+        # Numbers that look like chance (a linear congruential generator).
+        number = (number * 1103515245 + 12345) % 2**31
+        rows.append(f"{row % 28 + 1},{number >> 16 & 7},{number % 400 - 100}\n")
+    return "".join(rows).encode(), number
 
 
 def archive(seed):
@@ -27,12 +41,7 @@ def archive(seed):
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for month in range(1, MONTHS + 1):
-            rows = []
-            for row in range(ROWS):
-                # Numbers that look like chance (a linear congruential generator).
-                number = (number * 1103515245 + 12345) % 2**31
-                rows.append(f"{row % 28 + 1},{number >> 16 & 7},{number % 400 - 100}\n")
-            data = "".join(rows).encode()
+            data, number = table(number, ROWS)
             entry = tarfile.TarInfo(f"{month:02}.csv")
             entry.size = len(data)
             tar.addfile(entry, io.BytesIO(data))
@@ -43,6 +52,19 @@ def make_files():
     files = {"/north.tar": archive(1), "/south.tar": archive(2)}
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name[1:]}\n" for name, data in files.items()]
     files["/SHA256SUMS"] = "".join(sums).encode()
+    return files
+
+
+def make_nights(count):
+    files = {}
+    sheet = ["night\tsha256\n"]
+    for night in range(1, count + 1):
+        name = f"2026-03-{night:02}"
+        # In the fourth of them the instrument failed early.
+        data, _ = table(100 + night, ROWS_A_NIGHT if night % 4 else 20)
+        files[f"/nights/{name}.csv"] = data
+        sheet.append(f"{name}\t{hashlib.sha256(data).hexdigest()}\n")
+    files["/nights.tsv"] = "".join(sheet).encode()
     return files
 
 
@@ -103,10 +125,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="serves the files of jobs/downloads.yaml")
+    parser = argparse.ArgumentParser(description="serves the files of jobs/downloads.yaml and nightly.yaml")
     parser.add_argument("--port", type=int, default=8641)
     parser.add_argument("--speed", type=int, default=1_200_000, help="bytes a second")
+    parser.add_argument("--nights", type=int, choices=range(1, 32), default=3, metavar="N",
+                        help="how many nights there are")
     options = parser.parse_args()
+    Handler.files.update(make_nights(options.nights))
     Handler.speed = options.speed
     server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
     print(f"serving at http://127.0.0.1:{server.server_port}", flush=True)

@@ -55,7 +55,7 @@ struct JobsTests {
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
     #expect(
       names.sorted() == [
-        "c-library", "downloads", "headers", "index", "quickstart", "release", "samples",
+        "c-library", "downloads", "headers", "index", "nightly", "quickstart", "release", "samples",
       ])
   }
 
@@ -184,6 +184,66 @@ struct JobsTests {
     #expect(packages.count == 2)
     #expect(packages.allSatisfy { $0.hasPrefix("zlib-1.") }, "\(packages)")
     #expect(try place.log("report").split(separator: "\n").count == 7)
+
+    let again = try place.opflow("run", "--output", "line")
+    #expect(again.errors.contains("20 up to date"), "\(again)")
+    #expect(!again.errors.contains("started"), "\(again)")
+    try place.shell("rm out/c-library/packages/*-gcc.tar.gz")
+    let packed = try place.opflow("run", "--output", "line")
+    #expect(Self.started(packed) == ["pack[cc=gcc]", "report"], "\(packed)")
+    #expect(place.entries("out/c-library/packages") == packages)
+  }
+
+  /// The tasks that a run started, as its lines tell, sorted.
+  private static func started(_ run: Finished) -> [String] {
+    run.errors.matches(of: /(?m)^\[[ \d\/]+\] (\S+) started/).map { String($0.1) }.sorted()
+  }
+
+  @Test func `the next night costs what is new in it`() throws {
+    let place = try place("nightly.yaml")
+    let night: (Int) throws -> (run: Finished, requests: [String]) = { count in
+      let server = try place.startShell(
+        "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 0 --nights \(count)")
+      try server.waitForOutput("\n")
+      let address = server.outputText.split(separator: " ").last.map { $0.dropLast() } ?? ""
+      try place.shell("curl -fsS -o nightly/nights.tsv \(address)/nights.tsv")
+      let run = try place.opflow("run", "--output", "line", "--set", "server=\(address)")
+      server.send(SIGTERM)
+      _ = try server.finish()
+      let lines = server.outputText.matches(of: /GET \/nights\/(\S+)\.csv/)
+      return (run, lines.map { String($0.1) }.sorted())
+    }
+    let days = (1...5).map { "2026-03-0\($0)" }
+    let first = try night(3)
+    #expect(first.requests == Array(days[..<3]), "\(first)")
+    #expect(first.run.errors.contains("9 succeeded"), "\(first)")
+    let published = try place.text("out/nightly/published/means")
+    #expect(published.split(separator: "\n").count == 8)
+
+    // Files that are there are looked at, and nothing is asked of the server.
+    let second = try night(3)
+    #expect(second.requests == [])
+    #expect(Self.started(second.run) == days[..<3].map { "fetch[night=\($0)]" }, "\(second)")
+    #expect(second.run.errors.contains("3 succeeded, 6 up to date"), "\(second)")
+
+    // A night that cannot be right is counted, and not published.
+    let bad = try night(4)
+    #expect(bad.requests == [days[3]])
+    #expect(
+      Self.started(bad.run)
+        == ["count[night=\(days[3])]"] + days[..<4].map { "fetch[night=\($0)]" }
+        + ["judge", "merge"], "\(bad)")
+    #expect(bad.run.errors.contains("publish skipped: `if` is false"), "\(bad)")
+    #expect(try place.text("out/nightly/published/means") == published)
+
+    let good = try night(5)
+    #expect(good.requests == [days[4]])
+    #expect(
+      Self.started(good.run)
+        == ["count[night=\(days[4])]"] + days.map { "fetch[night=\($0)]" }
+        + ["judge", "merge", "publish"], "\(good)")
+    #expect(try place.bytes("out/nightly/published/means") == place.bytes("out/nightly/means"))
+    #expect(try place.text("out/nightly/published/means") != published)
   }
 
   @Test func `the downloads go on where they were after an interruption`() throws {
