@@ -42,7 +42,9 @@ let package = Package(
     .executable(name: "opflow-download", targets: ["opflow-download"]),
   ],
   targets: [
-    .target(name: "CHash", cSettings: [.unsafeFlags(["-O2"])]),
+    .target(
+      name: "CHash", cSettings: [.unsafeFlags(["-O2"])],
+      linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CLinux", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
     .target(
       name: "CYAML", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],

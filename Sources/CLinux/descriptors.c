@@ -2,11 +2,13 @@
 #include "clinux_descriptors.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void clinux_error_text(int32_t number, char *buffer, size_t size) {
@@ -72,6 +74,15 @@ int32_t clinux_reopen_direct(int32_t descriptor) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
   return open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+}
+
+int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uint32_t mode) {
+  struct open_how how = {
+      .flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC),
+      .mode = mode,
+      .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+  };
+  return (int32_t)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on) {

@@ -7,6 +7,7 @@ enum Flag: CaseIterable {
   case ifRunning, watchFiles
   case output, quiet, verbose, json, color
   case durability, workers
+  case cache, cacheWrite, noCache
   case follow, stay, run, waitFor, tellWait
   case keep, olderThan, showRemoval
   case file, directory, stateDirectory, outputFile
@@ -34,7 +35,7 @@ enum Flag: CaseIterable {
         takes: .nothing { $0.resumesNewest = true })
     case .rerun:
       FlagRow(
-        "rerun", in: .selection, "run these again though they are done; repeatable",
+        "rerun", in: .selection, "run these again though they are done or up to date; repeatable",
         takes: .text(.selector) { $0.rerun.append($1) })
     case .maxParallel:
       FlagRow(
@@ -94,6 +95,19 @@ enum Flag: CaseIterable {
       FlagRow(
         "on", in: .place, "where tasks run (default local)",
         takes: .word(WorkerPlace.self, later: ["slurm"]) { _, _ in })
+    case .cache:
+      FlagRow(
+        "cache", in: .place,
+        "where results are cached (default: OPFLOW_CACHE, or beside the runs)",
+        takes: .text(.folder) { $0.cache = $1 })
+    case .cacheWrite:
+      FlagRow(
+        "cache-write", in: .place, "add to such a cache, too",
+        takes: .nothing { $0.writesCache = true })
+    case .noCache:
+      FlagRow(
+        "no-cache", in: .place, "bring back no results, and keep none",
+        takes: .nothing { $0.usesCache = false })
     case .follow:
       FlagRow(
         "follow", "f", in: .shown, "go on as more is printed, until it ends",

@@ -58,6 +58,10 @@ package struct Invocation: Equatable, Sendable {
   /// `--watch` of `status`
   package var watches = false
   package var durability: Durability = .group
+  /// `--cache`: a folder.
+  package var cache: String?
+  package var writesCache = false
+  package var usesCache = true
   /// Of `clean`: how many runs of each manifest stay.
   package var keep: UInt32?
   /// Of `clean`: a duration as a manifest has it.

@@ -20,6 +20,9 @@ enum RunRules {
 
   static func check(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.command == .plan { invocation.isDryRun = true }
+    if invocation.cache != nil, !invocation.usesCache {
+      throw Complaint("\(Flag.cache.spelled) and \(Flag.noCache.spelled) make no sense together")
+    }
     if invocation.isDryRun {
       let flags = [(invocation.junitFile, Flag.junit), (invocation.notifyCommand, Flag.notify)]
       for case (_?, let flag) in flags {
@@ -37,11 +40,6 @@ enum RunRules {
     }
     if invocation.watchesFiles, invocation.file == "-" {
       throw Complaint("--watch: a manifest from standard input does not change")
-    }
-    if !invocation.rerun.isEmpty, !invocation.resumesNewest {
-      throw Complaint(
-        "--rerun is for a run that is there: `opflow resume --rerun SEL`, or add --resume;"
-          + " a new run runs all its tasks")
     }
   }
 }

@@ -9,7 +9,7 @@ extension CommandRow {
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
         .dryRun, .watchFiles,
         .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
-        .workers, .file, .directory,
+        .workers, .cache, .cacheWrite, .noCache, .file, .directory,
         .stateDirectory,
       ],
       rule: RunRules.check
@@ -58,7 +58,7 @@ extension CommandRow {
         .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning, .dryRun,
         .output,
         .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability, .workers,
-        .directory, .stateDirectory,
+        .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
       ],
       rule: RunRules.check
     ) {

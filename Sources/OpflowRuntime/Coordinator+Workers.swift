@@ -115,6 +115,11 @@ extension Coordinator {
       tell(.recorded(link.id, task, attempt: attempt, origin: origin))
     case .changed(let task, let attempt, let what):
       tell(.unkept(link.id, task, attempt: attempt, what: what))
+    case .warning(let what):
+      tell(.heard(link.id))
+      // Each worker of this machine may find the same.
+      if warned.count < Self.mostWarnings, warned.insert(what).inserted { progress.warning(what) }
+    case .restored(let task, let attempt): tell(.restored(link.id, task, attempt: attempt))
     case .awaits(let task, _):
       tell(.heard(link.id))
       if plan.tasks.contains(task.index), awaited.insert(task).inserted {

@@ -67,6 +67,9 @@ package final class Coordinator {
   var kindsWithFewer: Set<WorkerKind> = []
   /// Tasks of which it was told that another run has them.
   var awaited: Set<TaskID> = []
+  /// What workers warned of.
+  var warned: Set<String> = []
+  static let mostWarnings = 20
   /// While an `interactive` task has the terminal.
   var loan: TerminalLoan?
   /// When the loop last took up what there is.

@@ -36,6 +36,8 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let tooManyFiles = Errno(rawValue: EMFILE)
   /// Of the machine.
   package static let tooManyFilesOfAll = Errno(rawValue: ENFILE)
+  package static let crossDevice = Errno(rawValue: EXDEV)
+  package static let badMessage = Errno(rawValue: EBADMSG)
   package static let tooBig = Errno(rawValue: E2BIG)
   /// A name that is no UTF-8; this module's own calls fail with it too.
   package static let notUTF8 = Errno(rawValue: EILSEQ)

@@ -7,6 +7,7 @@ import OpflowSystem
 enum DriveEnd {
   /// Sees whether the files that are wanted can be made, before anything runs.
   static func expect(_ arguments: Invocation) throws(CommandError) {
+    _ = try CacheChoice.setting(arguments)
     guard let path = arguments.junitFile else { return }
     do throws(Errno) {
       try ReportFile.expect(path)

@@ -99,5 +99,6 @@ extension RunRequest {
     maxParallel = invocation.maxParallel
     maxFailures = invocation.maxFailures
     durability = invocation.durability
+    cache = (try? CacheChoice.setting(invocation)) ?? nil
   }
 }

@@ -187,4 +187,22 @@ struct UpToDateTests {
     #expect(try starts(place) == ["a", "all", "b"])
     #expect(try starts(place, "resume --rerun a") == ["a"])
   }
+
+  @Test func `a pattern that nothing fits is warned of, and is an input all the same`() throws {
+    let place = try Workplace(
+      "tasks: { a: { inputs: ['gone/*.c'], run: echo a >> trace } }")
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errors.contains("nothing fits its input `gone/*.c`"), "\(run)")
+    #expect(try starts(place) == [])
+    try place.shell("mkdir gone; touch gone/x.c")
+    #expect(try starts(place) == ["a"])
+  }
+
+  @Test func `what is asked for runs though it is up to date`() throws {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    #expect(try starts(place, "run --rerun a") == ["a"])
+    #expect(try starts(place, "run --rerun '*'") == ["a", "all", "b"])
+    #expect(try starts(place) == [])
+  }
 }

@@ -6,7 +6,7 @@ import Testing
   func `bytes in pieces have the hash of all together`(_ count: Int) {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     for size in [1, 7, 64, 4096, 200_000] where count / size < 2000 {
-      guard var hash = PieceHash() else {
+      guard let hash = PieceHash() else {
         Issue.record("no memory for a hash")
         return
       }

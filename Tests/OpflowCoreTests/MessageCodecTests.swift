@@ -81,6 +81,8 @@ import Testing
       "kept\t3\t5\tv\t00000000000000ab\n"
     ),
     (.checked(TaskID(3), serial: 5, .fresh(origin: 1)), "fresh\t3\t5\t0000000000000001\n"),
+    (.restored(TaskID(3), attempt: 1), "restored\t3\t1\n"),
+    (.warning("a\tb"), "warning\ta\\tb\n"),
     (.pulse(7), "pulse\t7\n"),
   ]
 

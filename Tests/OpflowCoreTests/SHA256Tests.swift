@@ -5,10 +5,20 @@ import Testing
 /// Against the examples of the standard, and at the lengths where a block is full.
 @Suite struct SHA256Tests {
   private func text(_ message: some Collection<UInt8>) -> String {
-    SHA256.digest(of: message).map { byte in
-      let digits = Array("0123456789abcdef")
-      return "\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-    }.joined()
+    SHA256.digest(of: message).description
+  }
+
+  @Test func `pieces make the same as the whole, and what is told goes on`() {
+    let hash = SHA256()
+    for piece in ["a", "", "bc"] {
+      #expect(hash.digest == hash.digest)
+      Array(piece.utf8).withUnsafeBytes { hash.add($0) }
+    }
+    #expect(hash.digest == SHA256.digest(of: "abc".utf8))
+    #expect(
+      Array(hash.digest.description.utf8).withUnsafeBytes { SHA256.Digest($0) } == hash.digest)
+    #expect(Array("0123".utf8).withUnsafeBytes { SHA256.Digest($0) } == nil)
+    #expect(hash.digest.bytes.prefix(4) == [0xba, 0x78, 0x16, 0xbf])
   }
 
   @Test(arguments: [

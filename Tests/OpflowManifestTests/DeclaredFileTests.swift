@@ -129,4 +129,45 @@ struct DeclaredFileTests {
         "an item of `outputs` holds `~`, and nothing expands it here",
       ])
   }
+
+  @Test func `a task is cached that says so and what it reads`() throws {
+    let cached = try plan(
+      """
+      secrets: { TOKEN: { env: HOME } }
+      tasks:
+        a: { run: x, inputs: [s], cache: true }
+        b: { run: x, inputs: [s], cache: false }
+        c: { run: x, inputs: [s], secrets: [TOKEN], cache: { secrets: true } }
+      """
+    )
+    #expect(try ["a", "b", "c"].map { cached.isCached(try cached.id($0)) } == [true, false, true])
+    #expect(cached.hasCaches && cached.contentHash == .strong)
+  }
+
+  @Test(arguments: [
+    ("run: x, cache: true", "`cache` needs `inputs`"),
+    ("run: x, inputs: [s], cache: yes", "`cache` must be true or false, not `yes`"),
+    ("run: x, inputs: [s], cache: { secret: true }", "unknown key `secret` in `cache`"),
+    (
+      "run: x, inputs: [s], secrets: [TOKEN], cache: true",
+      "a task with `secrets` is cached only where that is said"
+    ),
+    (
+      "run: x, inputs: [s], interactive: true, cache: true",
+      "an `interactive` task cannot have `cache`"
+    ),
+    ("download: { url: 'http://a/b', to: b }, cache: true", "a download cannot have `cache`"),
+    (
+      "run: x, inputs: [s], outputs: [../o], cache: true",
+      "`../o` is outside of the manifest's folder, and `cache` brings nothing there"
+    ),
+    (
+      "run: x, inputs: [s], outputs: [.], cache: true",
+      "`.` is the manifest's folder, and `cache` brings no such output back"
+    ),
+  ])
+  func `what cannot be cached is a mistake`(keys: String, message: String) throws {
+    let found = mistakes(in: "secrets: { TOKEN: { env: HOME } }\ntasks: { a: { \(keys) } }")
+    #expect(found.first.map { $0.hasSuffix(": \(message)") } ?? false, "\(found)")
+  }
 }

@@ -198,7 +198,7 @@ struct NewcomerTests {
 
   @Test(
     arguments: [
-      "service: true", "cache: true",
+      "service: true",
       "memory_limit: 1GiB", "local: true", "jobserver: true", "clean: true",
     ])
   func `a key of a later version is refused as such`(key: String) {

@@ -19,6 +19,9 @@ import Testing
     return actions.map { action in
       switch action {
       case .start(let task, let attempt): "start \(task.rawValue) \(attempt)"
+      case .launch(let task, let attempt): "launch \(task.rawValue) \(attempt)"
+      case .report(.restored(let task, _)): "restored \(task.rawValue)"
+      case .report(.recorded(let task, _, _)): "recorded \(task.rawValue)"
       case .report(.started(let task, _, let pid)): "started \(task.rawValue) \(pid)"
       case .report(.revoked(let task, _)): "revoked \(task.rawValue)"
       case .report(.refused(let task, _, _, let what)): "refused \(task.rawValue) \(what)"
@@ -163,5 +166,53 @@ import Testing
     #expect(tell(.outputFailed(errorNumber: 28)) == ["signal 15", "continue"])
     #expect(tell(.outputFailed(errorNumber: 28)) == [])
     #expect(tell(.reaped(status: .exit(0), isGone: true)) == ["finish 0 exit(0) output 0"])
+  }
+
+  // MARK: - What is written down, and what comes from a cache
+
+  private let declaring = TaskID(2)
+
+  private mutating func startDeclaring() {
+    #expect(tell(.order(.run(declaring, attempt: 1))) == ["start 2 1"])
+  }
+
+  @Test mutating func `a result that is brought back ends the task without a start`() {
+    startDeclaring()
+    #expect(tell(.bringingBack, at: 1) == [])
+    #expect(deadline == nil)
+    #expect(
+      tell(.broughtBack(.kept(origin: 7)), at: 4)
+        == ["restored 2", "recorded 2", "finish 2 exit(0) none 3000"])
+  }
+
+  @Test mutating func `what does not come back is run`() {
+    startDeclaring()
+    #expect(tell(.bringingBack) == [])
+    #expect(tell(.notBroughtBack, at: 2) == ["launch 2 1"])
+    #expect(tell(.started(pid: 9), at: 2) == ["started 2 9"])
+    #expect(tell(.reaped(status: .exit(0), isGone: true), at: 5) == ["record 2"])
+    #expect(
+      tell(.recorded(.kept(origin: 7)), at: 6) == ["recorded 2", "finish 2 exit(0) none 3000"])
+    #expect(tell(.broughtBack(.kept(origin: 7))) == [])
+  }
+
+  @Test mutating func `a task that is stopped while its result comes back has none`() {
+    startDeclaring()
+    #expect(tell(.bringingBack) == [])
+    #expect(
+      tell(.order(.stop(declaring, attempt: 1, reason: .cancel)))
+        == ["finish 2 unknown cancel 0"])
+    #expect(tell(.broughtBack(.kept(origin: 7))) == [])
+    startDeclaring()
+    #expect(tell(.bringingBack) == [])
+    #expect(tell(.endOfOrders) == ["finish 2 unknown interrupted 0", "leave"])
+  }
+
+  @Test mutating func `a success that is stopped while it is written down stays one`() {
+    startDeclaring()
+    #expect(tell(.started(pid: 9)) == ["started 2 9"])
+    #expect(tell(.reaped(status: .exit(0), isGone: true)) == ["record 2"])
+    #expect(tell(.order(.stop(declaring, attempt: 1, reason: .cancel))) == ["stop recording"])
+    #expect(tell(.recorded(.unkept(what: "x"))) == ["report", "finish 2 exit(0) none 0"])
   }
 }

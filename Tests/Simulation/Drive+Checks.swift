@@ -19,6 +19,11 @@ extension Drive {
     } else {
       seen[check.task] = key
       truths[check.task] = asks[check.serial]
+      if !check.isAsked, records.hasCached(key, of: task.name) {
+        cached.insert(check.task)
+      } else {
+        cached.remove(check.task)
+      }
       result = .stale(why: "imagined")
     }
     workers[worker].outbox.append(.checked(check.task, serial: check.serial, result))
@@ -32,6 +37,12 @@ extension Drive {
 
   /// A worker is asked: what it is to look at is so now.
   mutating func noteQuestion(_ check: TaskCheck) { asks[check.serial] = truth(of: check.task) }
+  /// Whether a result of it is in the cache, which it could have again.
+  mutating func mayBringBack(_ tree: ImaginedTree) -> Bool {
+    plan.hasChecks && cached.contains(tree.task)
+      && tasks[tree.task.index].behaviour.status(attempt: tree.attempt) == .success
+      && random.chance(50)
+  }
 
   /// It has succeeded.
   mutating func record(_ task: TaskID) throws(Finding) -> RecordResult {

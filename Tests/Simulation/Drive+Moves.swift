@@ -6,7 +6,7 @@ import OpflowWorker
 struct Move {
   enum Kind {
     case hello, order, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
-    case recorded
+    case recorded, broughtBack
     case report, loss, sync
   }
   var kind: Kind
@@ -16,7 +16,7 @@ struct Move {
   var isOfWorker: Bool {
     switch kind {
     case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
-      .recorded:
+      .recorded, .broughtBack:
       true
     case .hello, .report, .loss, .sync: false
     }
@@ -57,7 +57,9 @@ extension Drive {
     }
     addTimer(of: index, canEnd: canEnd, to: &moves)
     guard let tree else { return }
-    if tree.hasLeftovers {
+    if tree.isBroughtBack {
+      moves.append(Move(kind: .broughtBack, worker: index))
+    } else if tree.hasLeftovers {
       if tree.isKilled || tree.isAskedToEnd {
         moves.append(Move(kind: .endOfLeftovers, worker: index))
       }
@@ -93,6 +95,7 @@ extension Drive {
 
   /// How the task's own process can end now; nil when it cannot.
   private func endStatus(of tree: ImaginedTree) -> ExitStatus? {
+    if tree.isBroughtBack { return nil }
     if tree.isKilled { return .signal(9) }
     if tree.isStopped { return nil }
     let task = tasks[tree.task.index]
@@ -156,6 +159,14 @@ extension Drive {
     case .thaw: workers[index].phase = .talking
     case .endOfLeftovers: try tell(commands: index, .reaped(status: nil, isGone: true))
     case .recorded: try tell(commands: index, .recorded(record(workers[index].commands.recording)))
+    case .broughtBack:
+      guard let tree = workers[index].commands.tree else { return }
+      if !chaos.isNone, random.chance(10) {
+        try tell(commands: index, .notBroughtBack)
+        _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
+      } else {
+        try tell(commands: index, .broughtBack(record(tree.task)))
+      }
     }
   }
 
@@ -182,6 +193,11 @@ extension Drive {
       noteStart(of: tree.task)
       workers[index].commands.tree?.exists = true
       try witness.start(tree.task, tree.attempt, on: id, at: workers[index].site)
+      if mayBringBack(tree) {
+        workers[index].commands.tree?.isBroughtBack = true
+        _ = workers[index].tell(.bringingBack, at: now)
+        return
+      }
       _ = workers[index].tell(.started(pid: 4000 + tree.task.rawValue), at: now)
     }
   }
@@ -248,8 +264,10 @@ extension Drive {
       try tell(.recorded(id, task, attempt: attempt, origin: origin))
     case .changed(let task, let attempt, let what):
       try tell(.unkept(id, task, attempt: attempt, what: what))
+    case .restored(let task, let attempt):
+      try tell(.restored(id, task, attempt: attempt))
     case .pulse: try tell(.heard(id))
-    case .hello, .progress, .left, .awaits: break
+    case .hello, .progress, .left, .awaits, .warning: break
     }
   }
 

@@ -33,6 +33,8 @@ struct Drive {
   var asks: [Int32: ImaginedRecords.Truth] = [:]
   /// By task: the key by which it was looked at last, and what was so then.
   var seen: [TaskID: UInt64] = [:]
+  /// Of these, the ones whose result is in the cache.
+  var cached: Set<TaskID> = []
   var truths: [TaskID: ImaginedRecords.Truth] = [:]
   /// The numbers of the successes that hold.
   var origins: [TaskID: UInt64]

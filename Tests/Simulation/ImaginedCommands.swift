@@ -47,8 +47,10 @@ struct ImaginedCommands {
       case .suspend: tree?.isStopped = true
       case .kill: tree?.isKilled = true
       case .abandon, .noteLeft: break
+      case .launch: tree?.isBroughtBack = false
       case .record(let task): recording = task
-      case .stopRecording: recording = .none
+      // It comes to its end at once.
+      case .stopRecording: break
       case .finish(let task, let attempt, let outcome):
         // The next one may have been started by the same decision.
         if tree?.task == task { tree = nil }
@@ -77,8 +79,9 @@ struct ImaginedTree {
 
   let task: TaskID
   let attempt: Int32
-  /// Its first process exists.
+  /// Its first process exists, or its result is brought back instead.
   var exists = false
+  var isBroughtBack = false
   var isAskedToEnd = false
   var isKilled = false
   var isStopped = false

@@ -93,7 +93,7 @@ struct ImaginedDownloads {
           throw Finding("a download was given back that goes on")
         }
       case .hello, .progress, .fetched, .left, .value, .kept, .fault, .ended, .refused, .pulse,
-        .checked, .awaits, .recorded, .changed:
+        .checked, .awaits, .recorded, .changed, .restored, .warning:
         break
       }
     case .leave:

@@ -29,6 +29,8 @@ struct ImaginedRecords {
   /// By name, of what succeeded last and was not started since.
   private(set) var kept: [String: Record] = [:]
   private var given: Set<UInt64> = []
+  /// Keys of successes, by name, however long ago.
+  private var cached: [String: Set<UInt64>] = [:]
 
   static func key(_ check: TaskCheck, _ task: ImaginedManifest.Task) -> UInt64 {
     let words = [task.fingerprint.whole, task.inputs, check.with ?? 0, check.needs]
@@ -37,7 +39,12 @@ struct ImaginedRecords {
 
   mutating func void(_ name: String) { kept[name] = nil }
 
-  mutating func write(_ record: Record, of name: String) { kept[name] = record }
+  mutating func write(_ record: Record, of name: String) {
+    kept[name] = record
+    cached[name, default: []].insert(record.key)
+  }
+
+  func hasCached(_ key: UInt64, of name: String) -> Bool { cached[name]?.contains(key) ?? false }
 
   /// The record of a task, where that has what others are to read.
   func record(of task: TaskID, _ plan: Plan) -> Record? {

@@ -171,7 +171,9 @@ struct KnownTask {
     switch line.event {
     case .start, .cancel: true
     case .success, .retry, .fresh: false
-    case .failure: line.outcome.reason == .interrupted || line.outcome.reason == .workerLost
+    case .failure:
+      line.attempt > 0
+        && (line.outcome.reason == .interrupted || line.outcome.reason == .workerLost)
     case .interrupt: line.outcome.reason != .revoked
     case .resume:
       line.event != .resume(.asked) && (wasCutShort || line.event == .resume(.interrupted))

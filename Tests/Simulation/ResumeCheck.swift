@@ -58,7 +58,9 @@ struct ResumeCheck {
     case .fail:
       guard mustFail(task, known) else { throw fault(task, "it fails though nothing cut it short") }
     case .run:
-      if mustFail(task, known) { throw fault(task, "it was cut short and must not run again") }
+      if mustFail(task, known) {
+        throw fault(task, "it was cut short and must not run again: \(decision[task])")
+      }
       try checkRuns(task, known)
     }
   }

@@ -31,3 +31,10 @@ chash_pieces *chash_pieces_begin(void);
 void chash_pieces_add(chash_pieces *pieces, const void *bytes, size_t length);
 uint64_t chash_pieces_result(const chash_pieces *pieces, uint64_t *high);
 void chash_pieces_end(chash_pieces *pieces);
+
+/// SHA-256 (FIPS 180-4) over pieces, in memory of the caller's: so many bytes, aligned as a number of 64 bits.
+size_t chash_sha256_size(void);
+void chash_sha256_begin(void *state);
+void chash_sha256_add(void *state, const void *bytes, size_t length);
+/// Of all that was added: 32 bytes. More may be added.
+void chash_sha256_result(const void *state, unsigned char *digest);

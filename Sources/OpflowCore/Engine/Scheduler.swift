@@ -23,6 +23,8 @@ struct Scheduler {
   var numbers: SplitMix64
   /// Why successes whose end is still to come are no records.
   var unkept: [TaskID: String] = [:]
+  /// Tasks whose end is to come, and which did not run.
+  var restored: Set<TaskID> = []
   var phase = Phase()
 
   /// By task: the number of the last try, over all drives; failed tries of this drive; and how often
@@ -143,6 +145,10 @@ struct Scheduler {
       }
     case .keptValue(let worker, let task, let serial, let value):
       keptValue(worker, task, serial, value, into: &actions)
+    case .restored(let worker, let task, let attempt):
+      if holds(worker, task, attempt, "restored", at: now, into: &actions) {
+        restored.insert(task)
+      }
     case .checked(let worker, let task, let serial, let result):
       checked(worker, task, serial, result, into: &actions)
     case .revoked(let worker, let task, let attempt):

@@ -138,7 +138,7 @@ extension Scheduler {
   ) {
     var transition = Transition(.failure, task, reason: reason)
     transition.what = what
-    transition.allowed = plan.flags(task).contains(.allowAnyFailure)
+    transition.allowed = plan.allowsFailure(task, .unknown, reason)
     if transition.allowed {
       transition.fingerprint = plan.fingerprint(task)
       transition.with = valuesRead(by: task)

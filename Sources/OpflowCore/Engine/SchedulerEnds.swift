@@ -17,6 +17,7 @@ extension Scheduler {
     var transition = Transition(
       .success, task, attempt: attempt[task.index], outcome: outcome,
       what: fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what, left: left, fetch: fetch)
+    let isRestored = !restored.isEmpty && restored.remove(task) != nil
     let isCancelled = graph.has(.cancelling, task) && !outcome.isSuccess
     graph.unmark(task, .cancelling)
     switch outcome.reason {
@@ -40,6 +41,7 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
+      if isRestored { transition.isRestored = true }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
       .input, .noOutput, .rejected:

@@ -35,6 +35,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case recorded(WorkerID, TaskID, attempt: Int32, origin: UInt64)
   /// It is not, so that the success makes nothing up to date; the task's end follows.
   case unkept(WorkerID, TaskID, attempt: Int32, what: String)
+  /// The task did not run: its result came from a cache; its end follows.
+  case restored(WorkerID, TaskID, attempt: Int32)
   /// The answer to the question with that number, whether a task is up to date.
   /// What a task left that may be up to date; the answer follows.
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)

@@ -97,6 +97,7 @@ extension Scheduler {
     leftBehind[task] = nil
     if !recorded.isEmpty { recorded[task] = nil }
     if !unkept.isEmpty { unkept[task] = nil }
+    if !restored.isEmpty { restored.remove(task) }
     values.forget(task)
     graph.unmark(task, .cancelling)
     graph.set(task, .waiting)

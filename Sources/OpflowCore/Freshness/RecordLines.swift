@@ -13,7 +13,10 @@
 //   read  KIND CONTENT NAME                       what it reads besides
 //   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it left
 //   value NAME TEXT                               a value that it left for others, as its file has it
-//   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME    ends the block
+//   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME [WORD...]    ends the block
+//
+// A WORD is `sha256`, where contents are known by the first half of that and not by XXH3, or `asked`, where
+// what was seen before a start is not to be brought back from a cache.
 //
 // Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. VALUES is how many
 // there are: at most a hundred, each of at most 64 KiB. `-` stands for what is not known or not there: the
@@ -68,6 +71,8 @@ package enum RecordLines {
     lines.field(optional: record.values.map { UInt64($0.count) })
     lines.field(record.origin)
     lines.field(escaping: Array(name))
+    if record.hash == .strong { lines.field(escaping: Array("sha256".utf8)) }
+    if record.isAsked { lines.field(escaping: Array("asked".utf8)) }
     lines.end()
     return lines.bytes
   }
@@ -109,6 +114,11 @@ package enum RecordLines {
         record.terms = SuccessRecord.Terms(
           fingerprint: fingerprint, declaration: declaration, with: with.value, needs: needs)
         record.origin = origin
+        _ = fields.next()
+        while let word = fields.next() {
+          if word.equals("sha256") { record.hash = .strong }
+          if word.equals("asked") { record.isAsked = true }
+        }
         isComplete = true
       case .void: return nil
       }

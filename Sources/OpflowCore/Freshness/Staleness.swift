@@ -19,6 +19,8 @@ package enum Staleness: Equatable, Sendable {
   case valuesUnknown
   /// One of its values has a secret in it, which it was none then.
   case valueWithSecret
+  /// What is known of its files is known by another hash.
+  case hash
   case asked
 
   private var text: String {
@@ -43,6 +45,7 @@ package enum Staleness: Equatable, Sendable {
     case .outputChanged(let bytes): return "output changed: \(path(bytes))"
     case .valuesUnknown: return "others read its values, which were not kept"
     case .valueWithSecret: return "a value that it left holds a secret"
+    case .hash: return "results are cached now or no more, so that files are known otherwise"
     case .asked: return "asked"
     }
   }
@@ -51,7 +54,7 @@ package enum Staleness: Equatable, Sendable {
     switch self {
     case .changed, .added, .removed, .reading: true
     case .unknown, .definition, .declaration, .values, .needs, .outputGone, .outputChanged,
-      .valuesUnknown, .valueWithSecret, .asked:
+      .valuesUnknown, .valueWithSecret, .hash, .asked:
       false
     }
   }
@@ -96,6 +99,7 @@ extension SuccessRecord {
   ///
   /// - Parameter now: what is seen of it, without outputs.
   package func differences(to now: SuccessRecord) -> [Staleness] {
+    if hash != now.hash { return [.hash] }
     var reasons: [Staleness] = []
     if terms.fingerprint != now.terms.fingerprint { reasons.append(.definition) }
     if terms.declaration != now.terms.declaration { reasons.append(.declaration) }

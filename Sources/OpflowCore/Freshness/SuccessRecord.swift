@@ -63,10 +63,15 @@ package struct SuccessRecord: Equatable, Sendable {
   package var values: [Value]?
   /// A number of this success alone.
   package var origin: UInt64
+  /// By which all contents in it are known.
+  package var hash: ContentHash
+  /// Of what is seen before a start: it runs since somebody asked for that, so that nothing is brought back
+  /// from a cache.
+  package var isAsked = false
 
   package init(
     terms: Terms, inputs: [SeenFile], readings: [Reading], outputs: [SeenFile] = [],
-    values: [Value]? = nil, origin: UInt64 = 0
+    values: [Value]? = nil, origin: UInt64 = 0, hash: ContentHash = .quick
   ) {
     self.terms = terms
     self.inputs = inputs
@@ -74,6 +79,7 @@ package struct SuccessRecord: Equatable, Sendable {
     self.outputs = outputs
     self.values = values
     self.origin = origin
+    self.hash = hash
   }
 
   /// What records call a manifest: its path as seen from the folder that the state folder stands in, where it
@@ -99,5 +105,12 @@ package struct SuccessRecord: Equatable, Sendable {
     bytes.append(0)
     bytes += task
     return Hash.xxh3(bytes)
+  }
+}
+
+extension SuccessRecord {
+  /// What serves as a memory of contents where these are known by that hash.
+  package func known(by hash: ContentHash) -> SuccessRecord {
+    hash == self.hash ? self : SuccessRecord(terms: terms, inputs: [], readings: [], hash: hash)
   }
 }

@@ -80,6 +80,7 @@ package struct JournalEncoder: Sendable {
       fetched.begin(.origin)
       fetched.hexadecimal(origin, digitCount: 16)
     }
+    if transition.isRestored { fetched.field(.restored, 1) }
     if let values = transition.values { fetched.field(.values, ValueList.text(values)) }
     let room = 512 + 2 * (task.count + culprit.count + texts) + fetched.bytes.count
     bytes.append(addingCapacity: room) { line in

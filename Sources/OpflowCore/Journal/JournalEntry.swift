@@ -212,6 +212,7 @@ package struct Transition: Sendable, Equatable {
     var origin: UInt64?
     var kept: TaskState?
     var isLate = false
+    var isRestored = false
   }
 
   package init(
@@ -298,6 +299,12 @@ package struct Transition: Sendable, Equatable {
   package var isLate: Bool {
     get { details.isLate }
     set { details.isLate = newValue }
+  }
+
+  /// Of a `success`: the task did not run, and its result came from a cache.
+  package var isRestored: Bool {
+    get { details.isRestored }
+    set { details.isRestored = newValue }
   }
 
   /// Of a download's end: what it did.

@@ -29,7 +29,7 @@
 //   pause            d
 //   continue         d
 //   start       x    d n w ahead what
-//   success     x    d n exit wall user sys rss out fp with values origin; of a download: from size gained kept sha256
+//   success     x    d n exit wall user sys rss out fp with values origin restored; of a download: from size gained kept sha256
 //                    sha512 source etag date url
 //   failure     x    d n exit signal reason errno what wall user sys rss out allowed fp with origin; of a
 //                    download: from gained after source url
@@ -57,6 +57,7 @@
 //   what       of a `start` and a `resume`: what is not up to date any more, for people
 //   origin     a random number of the success alone, in any run of any time: 16 hex digits; so of a failure that
 //              is allowed
+//   restored   1: the task did not run, and what it left came from a cache
 //   late       1: of a `resume`: decided while the drive went on
 //   delay      milliseconds until the next try
 //   host       the worker's machine, where that is not the coordinator's

@@ -15,6 +15,7 @@ struct TransitionFields {
   var origin: UInt64?
   var isKept = false
   var isLate = false
+  var isRestored = false
   /// The end of a try; of other events its reason's word.
   var end = OutcomeFields()
   var delayMilliseconds: Int64 = 0
@@ -103,6 +104,8 @@ struct TransitionFields {
       isKept = cursor.text(.kept).equals("1")
     } else if cursor.stands(at: .late) {
       isLate = cursor.text(.late).equals("1")
+    } else if cursor.stands(at: .restored) {
+      isRestored = cursor.text(.restored).equals("1")
     } else if cursor.stands(at: .what) {
       what = cursor.text(.what)
     } else if cursor.stands(at: .left) {

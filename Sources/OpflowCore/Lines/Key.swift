@@ -16,7 +16,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
 
   // A transition
   case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part, with, values
-  case origin, late
+  case origin, late, restored
 
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
@@ -70,6 +70,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .values: "values"
     case .origin: "origin"
     case .late: "late"
+    case .restored: "restored"
     case .format: "format"
     case .run: "run"
     case .plan: "plan"
@@ -123,7 +124,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     switch self {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
-      .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late:
+      .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored:
       .number
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,

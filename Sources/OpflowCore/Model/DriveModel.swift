@@ -76,6 +76,8 @@ package struct DriveModel {
 
   var total: Int { scope.selected.count }
   var reused: Int { scope.reused.count }
+  /// Of those that succeeded, the ones whose result came from a cache.
+  private(set) var restored: Set<TaskID> = []
   /// Tasks that have their end, reused ones included.
   var finished: Int { reused + counts.ended + counts.cancelled }
   var notStarted: Int { max(0, counts.pending - interrupted.count) }
@@ -114,6 +116,11 @@ package struct DriveModel {
     if transition.outcome.usage.outputBytes > 0 { hasOutput = true }
     if transition.event == .success, let report = transition.fetch?.report {
       downloads.add(report)
+    }
+    if transition.event == .success, transition.isRestored {
+      restored.insert(task)
+    } else if !restored.isEmpty, old == .succeeded {
+      restored.remove(task)
     }
     if old == .waiting, new != .waiting, !interrupted.isEmpty {
       interrupted.removeAll { $0 == task }

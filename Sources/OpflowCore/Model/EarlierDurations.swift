@@ -56,6 +56,8 @@ package struct EarlierDurations {
     // How long people took to answer says nothing of the next time.
     if plan.hasGates, plan.kind(task) == .approve { return }
     let fields = TransitionFields(line)
+    // Nor does how long it took to copy what another run left.
+    if fields.isRestored { return }
     // A time of zero is not written.
     guard fields.end.usage.wallMicroseconds > 0 else { return }
     note(task, fields.end.usage.wallMicroseconds, isFailure: event == .failure && !fields.allowed)

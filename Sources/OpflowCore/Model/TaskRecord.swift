@@ -41,6 +41,10 @@ package struct TaskRecord: Sendable {
     static let cutShort = Marks(rawValue: 1 << 3)
     /// An order cancelled it while it did not run.
     static let cancelledPending = Marks(rawValue: 1 << 4)
+    /// It succeeded without running.
+    static let restored = Marks(rawValue: 1 << 5)
+    /// It failed before its start: the worker that was lost only looked at it.
+    static let unstarted = Marks(rawValue: 1 << 6)
   }
 
   private enum StatusKind: UInt8 { case unknown, exit, signal }
@@ -82,11 +86,15 @@ package struct TaskRecord: Sendable {
   /// Its last try was cut short, whatever became of the task since; false once it was asked for.
   var isCutShort: Bool {
     if isInterrupted || marks.contains(.cutShort) { return true }
-    return state == .failed && (why == .ended(.interrupted) || why == .ended(.workerLost))
+    return state == .failed && !marks.contains(.unstarted)
+      && (why == .ended(.interrupted) || why == .ended(.workerLost))
   }
 
   /// It succeeded, or failed where it may, by another definition than the plan's.
   package var isChanged: Bool { marks.contains(.changed) }
+
+  /// It succeeded by a result that came from a cache.
+  package var isRestored: Bool { marks.contains(.restored) }
 
   /// An order cancelled it while it did not run.
   var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
@@ -120,6 +128,7 @@ extension TaskRecord {
       status = .unknown
     case .success:
       end(next, line, fields)
+      if fields.isRestored { marks.insert(.restored) }
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh:
       applyRare(event, line, task, plan)
@@ -138,6 +147,7 @@ extension TaskRecord {
     case .start, .success: break
     case .failure:
       end(next, line, fields)
+      if fields.attempt == 0 { marks.insert(.unstarted) }
       if fields.allowed, !fields.fingerprint.isAbsolute {
         compare(fields.fingerprint, with: task, plan)
       }

@@ -114,7 +114,7 @@ enum PagePolicy {
 
   /// As a policy names a text (Content Security Policy Level 3, 2.3.1).
   static func hash(_ text: String) -> String {
-    "sha256-\(base64(SHA256.digest(of: text.utf8)))"
+    "sha256-\(base64(SHA256.digest(of: text.utf8).bytes))"
   }
 
   /// RFC 4648, 4.

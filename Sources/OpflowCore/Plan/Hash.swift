@@ -56,7 +56,7 @@ package struct PieceHash: ~Copyable {
     self.pieces = pieces
   }
 
-  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+  package borrowing func add(_ bytes: UnsafeRawBufferPointer) {
     // SAFETY: reads `count` bytes from a buffer that the caller holds for the call.
     chash_pieces_add(pieces, bytes.baseAddress, bytes.count)
   }

@@ -24,6 +24,7 @@ package struct PlanBuilder: ~Copyable {
   package private(set) var hasInteractive = false
   private var hasGates = false
   private var hasChecks = false
+  private var hasCaches = false
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
@@ -136,6 +137,7 @@ package struct PlanBuilder: ~Copyable {
     if task.flags.contains(.manual) { hasManual = true }
     if task.flags.contains(.interactive) { hasInteractive = true }
     if task.kind == .approve { hasGates = true }
+    if task.flags.contains(.cached) { hasCaches = true }
     tasks.append(task)
     return id
   }
@@ -222,6 +224,7 @@ package struct PlanBuilder: ~Copyable {
     manifest.hasInteractive = hasInteractive ? 1 : 0
     manifest.hasGates = hasGates ? 1 : 0
     manifest.hasChecks = hasChecks ? 1 : 0
+    manifest.hasCaches = hasCaches ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)

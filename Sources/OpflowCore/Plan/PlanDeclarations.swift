@@ -63,6 +63,12 @@ extension Plan {
   /// Whether any task declares `inputs`.
   package var hasChecks: Bool { manifest.hasChecks == 1 }
 
+  /// Whether results of any task are cached.
+  package var hasCaches: Bool { manifest.hasCaches == 1 }
+
+  /// Whether what a task leaves is kept, and brought back instead of running it.
+  package func isCached(_ task: TaskID) -> Bool { flags(task).contains(.cached) }
+
   /// Whether any task declares files.
   package var declaresFiles: Bool { declarations.count > 0 }
 

@@ -49,7 +49,7 @@
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 16
+  package static let version: UInt32 = 17
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// More lines than a file may have.

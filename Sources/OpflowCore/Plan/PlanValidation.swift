@@ -163,6 +163,7 @@ extension Plan {
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
     if flags.contains(.checked), !hasChecks || kind == .download { return false }
+    if flags.contains(.cached), !hasCaches || !flags.contains(.checked) { return false }
     if kind == .approve, !hasGates || !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
@@ -196,6 +197,7 @@ extension Plan {
     else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
       manifest.hasInteractive <= 1, manifest.hasGates <= 1, manifest.hasChecks <= 1,
+      manifest.hasCaches <= 1,
       IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }

@@ -34,6 +34,8 @@ package struct TaskFlags: OptionSet, Sendable {
   package static let checked = TaskFlags(rawValue: 1 << 12)
   /// It has `outputs`, or is a download.
   package static let declaresOutputs = TaskFlags(rawValue: 1 << 13)
+  /// `cache: true`: what it leaves is kept, and brought back instead of running it.
+  package static let cached = TaskFlags(rawValue: 1 << 14)
 
   /// The plan has something that the task declares.
   static let declares: TaskFlags = [.checked, .declaresOutputs]
@@ -41,11 +43,12 @@ package struct TaskFlags: OptionSet, Sendable {
   /// What makes no sense of a question.
   static let notOfGates: TaskFlags = [
     .finally, .failWhenInterrupted, .interactive, .control, .checked, .declaresOutputs,
+    .cached,
   ]
 
   static let all: TaskFlags = [
     .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
     .interactive, .control, .leavesValues, .decidesOthers, .readsValues, .lateCondition,
-    .checked, .declaresOutputs,
+    .checked, .declaresOutputs, .cached,
   ]
 }

@@ -75,8 +75,11 @@ struct ClosingSummary {
 
   private func result() -> String {
     let counts = model.counts
+    let restored =
+      model.restored.isEmpty ? "" : " (\(model.restored.count) from the cache)"
     let parts = [
-      (counts.succeeded, "succeeded"), (counts.upToDate, "up to date"), (counts.failed, "failed"),
+      (counts.succeeded, "succeeded\(restored)"), (counts.upToDate, "up to date"),
+      (counts.failed, "failed"),
       (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
       (counts.cancelled, "cancelled"), (model.interrupted.count, "interrupted"),
       (model.notStarted, "pending"), (model.reused, "reused"),

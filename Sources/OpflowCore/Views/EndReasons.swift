@@ -16,6 +16,9 @@ struct EndReasons {
       let answer = status.history.orders.answers[task].map { GateText.answered($0) }
       let words = "was \(answer ?? "approved")"
       return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
+    case .succeeded where record.isRestored:
+      let came = "all it needs was met; its result came from the cache"
+      return [TaskReason(.succeeded, came, shared: "came from the cache")] + reused(record)
     case .succeeded:
       let ran = "all it needs was met; it ran for \(time)\(tries)"
       return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)

@@ -78,6 +78,10 @@ package enum StatusJSON {
       json.key("next_try_ms")
       json.number(next)
     }
+    if record.isRestored {
+      json.key("restored")
+      json.bool(true)
+    }
     json.key("reason")
     json.optional(status.reasonWord(task))
     json.key("waits_for")

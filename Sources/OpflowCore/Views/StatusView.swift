@@ -226,6 +226,7 @@ package struct StatusView {
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
       } ?? ""
+    case .succeeded where record.isRestored: return "from the cache"
     case .succeeded:
       guard status.plan.hasGates, let answer = status.history.orders.answers[task] else {
         return ""

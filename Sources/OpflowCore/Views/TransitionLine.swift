@@ -95,6 +95,9 @@ struct TransitionLine {
       let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
       return palette.cyan("\(name) started") + attempt(transition)
         + (why.isEmpty ? "" : palette.dim(why))
+    case .success where transition.isRestored:
+      return palette.green("\(name) restored") + " from the cache in \(time)"
+        + unkept(transition, model)
     case .success:
       return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
         + download(transition, model) + unkept(transition, model)

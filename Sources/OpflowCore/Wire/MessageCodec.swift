@@ -23,6 +23,8 @@
 //                                       awaits ID SERIAL
 //                                       recorded ID ATTEMPT ORIGIN
 //                                       changed ID ATTEMPT TEXT
+//                                       restored ID ATTEMPT
+//                                       warning TEXT
 //   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
 //                                             [etag=…] [date=…] [url=…] [what=…]
@@ -149,6 +151,10 @@ package enum MessageCodec {
     case .changed(let task, let attempt, let what):
       writer.message("changed", task, attempt)
       writer.tab()
+      writer.cut(what, lineStart: start)
+    case .restored(let task, let attempt): writer.message("restored", task, attempt)
+    case .warning(let what):
+      writer.raw("warning\t")
       writer.cut(what, lineStart: start)
     case .pulse(let number): writer.pulse(number)
     }
@@ -282,6 +288,12 @@ package enum MessageCodec {
       guard let task = fields.task(), let attempt = fields.attempt(), let what = fields.text()
       else { return nil }
       report = .changed(task, attempt: attempt, what: what)
+    } else if word.equals("restored") {
+      guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
+      report = .restored(task, attempt: attempt)
+    } else if word.equals("warning") {
+      guard let what = fields.text() else { return nil }
+      report = .warning(what)
     } else if word.equals("hello") {
       guard let hello = fields.hello() else { return nil }
       report = .hello(hello)

@@ -65,6 +65,10 @@ package enum WorkerReport: Equatable, Sendable {
   case recorded(TaskID, attempt: Int32, origin: UInt64)
   /// It succeeded, and is not up to date with that; why; comes before its end.
   case changed(TaskID, attempt: Int32, what: String)
+  /// It did not run: its result came from a cache; comes before its end.
+  case restored(TaskID, attempt: Int32)
+  /// Something is wrong that no task is the worse for; for people.
+  case warning(String)
   /// The answer to a pulse, with its number.
   case pulse(Int32)
 }

@@ -132,8 +132,10 @@ extension WorkerReport {
       return .checked(task, serial: serial, .unfit(what: masker.masked(what)))
     case .changed(let task, let attempt, let what):
       return .changed(task, attempt: attempt, what: masker.masked(what))
+    case .warning(let what): return .warning(masker.masked(what))
     // A value with a secret in it is none.
-    case .hello, .started, .value, .kept, .ended, .revoked, .checked, .awaits, .recorded, .pulse:
+    case .hello, .started, .value, .kept, .ended, .revoked, .checked, .awaits, .recorded, .restored,
+      .pulse:
       return self
     }
   }

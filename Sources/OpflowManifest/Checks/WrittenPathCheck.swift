@@ -1,17 +1,23 @@
+internal import OpflowCore
+
 /// Checks that no two tasks write one file, and none a file that is opflow's.
 struct WrittenPathCheck {
   let mistakes: Mistakes
   /// Absolute: where runs are kept; nil where that is not known.
   let stateFolder: String?
+  /// The manifest's, absolute.
+  private let folder: Text
   private let links: LinkResolver
   /// Holds the paths.
   private let store = TextStore()
   private var paths = WrittenPaths()
 
   init(
-    mistakes: Mistakes, stateFolder: String?, readLink: @escaping (String) -> String?
+    mistakes: Mistakes, folder: Text, stateFolder: String?,
+    readLink: @escaping (String) -> String?
   ) {
     self.mistakes = mistakes
+    self.folder = folder
     self.stateFolder = stateFolder
     links = LinkResolver(readLink: readLink)
   }
@@ -39,7 +45,24 @@ struct WrittenPathCheck {
       note(
         file.path, at: document.place(file.path.node), in: task.settings.directory,
         file.kind == .download ? .download : .output, number)
+      if task.flags.contains(.cached) {
+        noteCached(file.path, at: document.place(file.path.node), in: task.settings.directory)
+      }
     }
+  }
+
+  /// What is brought back is written without a look at where links lead, so that it has to be within.
+  private func noteCached(_ path: Scalar, at place: Place, in directory: Directory) {
+    let absolute = PathText.absolute(path.text, from: directory.path, store: store)
+    let relative = PathText.relative(absolute, to: folder)
+    let isFolder = relative.count == 1 && relative.first == UInt8(ascii: ".")
+    if relative.first != UInt8(ascii: "/"), !isFolder { return }
+    mistakes.error(
+      place,
+      isFolder
+        ? "`\(path.text.string)` is the manifest's folder, and `cache` brings no such output back"
+        : "`\(path.text.string)` is outside of the manifest's folder, and `cache` brings nothing there",
+      help: "let the task leave it below that folder, or take `cache` away")
   }
 
   private mutating func note(

@@ -35,7 +35,8 @@ struct ManifestReading: ~Copyable {
       nodeCount: parts.reduce(0) { $0 + $1.document.nodeCount })
     resolver.knowsAll = !loader.isIncomplete
     written = WrittenPathCheck(
-      mistakes: mistakes, stateFolder: options.stateFolder, readLink: options.readLink)
+      mistakes: mistakes, folder: parts[0].folder, stateFolder: options.stateFolder,
+      readLink: options.readLink)
     written.note(loader.root, at: source.path)
     for case (_, let file?) in included { written.note(named: file.realPath) }
     unordered = UnorderedFiles(mistakes: mistakes)

@@ -14,6 +14,47 @@ struct DeclaredFileReader {
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let key = keys.key(.inputs) { readInputs(key, into: &task) }
     if let key = keys.key(.outputs) { readOutputs(key, into: &task) }
+    if let key = keys.key(.cache) { readCache(key, into: &task) }
+  }
+
+  /// Called when it is known what the task reads and which secrets it may know.
+  private func readCache(_ key: Node, into task: inout TaskValues) {
+    let place = values.document.place(key)
+    switch task.kind {
+    case .approve: return
+    case .download:
+      return values.mistakes.error(
+        place, "a download cannot have `cache`",
+        help: "its `sha256` tells whether the file is there already; take `cache` away")
+    case .shell, .command: break
+    }
+    guard let mayHoldSecrets = readCacheValue(key.value) else { return }
+    if !task.hasInputs {
+      return values.mistakes.error(
+        place, "`cache` needs `inputs`",
+        help: "a result is found by what the task reads; say what that is")
+    }
+    if task.flags.contains(.interactive) {
+      return values.mistakes.error(
+        place, "an `interactive` task cannot have `cache`",
+        help: "what is typed is no input; take one of the two away")
+    }
+    if !task.secrets.isEmpty, !mayHoldSecrets {
+      return values.mistakes.error(
+        place, "a task with `secrets` is cached only where that is said",
+        help: "what it leaves may hold them, and goes to everybody who has the cache;"
+          + " where that is right: { secrets: true }")
+    }
+    task.flags.insert(.cached)
+  }
+
+  /// Whether what is kept may hold secrets; nil where nothing is to be kept.
+  private func readCacheValue(_ node: Node) -> Bool? {
+    guard values.document.kind(node) == .mapping else {
+      return values.boolean(node, Subject(TaskKey.cache)) == true ? false : nil
+    }
+    let fields = values.maps.fields(node, values.tables.cache, owner: "`cache`")
+    return fields[.secrets].flatMap { values.boolean($0, Subject(CacheKey.secrets)) } ?? false
   }
 
   private func readInputs(_ key: Node, into task: inout TaskValues) {

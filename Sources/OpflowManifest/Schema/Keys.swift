@@ -42,7 +42,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive, control, approve
+  case manual, interactive, control, approve, cache
 
   var name: StaticString {
     switch self {
@@ -71,6 +71,7 @@ enum TaskKey: Int, SchemaKey {
     case .interactive: "interactive"
     case .control: "control"
     case .approve: "approve"
+    case .cache: "cache"
     }
   }
 
@@ -80,7 +81,7 @@ enum TaskKey: Int, SchemaKey {
   /// Those that say nothing of a question.
   static let notOfGates: [TaskKey] = [
     .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
-    .secrets, .interactive, .control,
+    .secrets, .interactive, .control, .cache,
   ]
 
   /// Those that `defaults` may set for all tasks, in the order in which they are offered.
@@ -113,6 +114,12 @@ enum StopKey: Int, SchemaKey {
     case .grace: "grace"
     }
   }
+}
+
+enum CacheKey: Int, SchemaKey {
+  case secrets
+
+  var name: StaticString { "secrets" }
 }
 
 enum NeedKey: Int, SchemaKey {

@@ -1,7 +1,7 @@
 /// Keys of later versions: known, and refused as such, so that nobody takes them for misspelled.
 enum LaterKeys {
   private static let ofTask: [StaticString] = [
-    "service", "cache", "memory_limit", "local", "jobserver",
+    "service", "memory_limit", "local", "jobserver",
     "clean",
   ]
 

@@ -5,6 +5,7 @@ final class SchemaTables {
   let defaults = KeyTable(TaskKey.ofDefaults)
   let retry = KeyTable<RetryKey>()
   let stop = KeyTable<StopKey>()
+  let cache = KeyTable<CacheKey>()
   let need = KeyTable<NeedKey>()
   let include = KeyTable<IncludeKey>()
   let download = KeyTable<DownloadKey>()

@@ -13,7 +13,7 @@ enum FileHash {
 
   static func planKey(of file: consuming Descriptor) throws(Errno) -> PlanKey {
     var piece = [UInt8](repeating: 0, count: pieceBytes)
-    guard var hash = PieceHash() else { throw .noMemory }
+    guard let hash = PieceHash() else { throw .noMemory }
     while true {
       let count = try piece.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
         try file.read(into: UnsafeMutableRawBufferPointer(room))

@@ -105,6 +105,7 @@ package struct PreparedDrive: ~Copyable {
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
     request.secrets = secrets
+    if plan.hasCaches { request.warnings += folder.write(asked.cache) }
     let lock = lock
     let result = try Coordinator.drive(request, journal: journal, launchers: launchers)
     _ = consume lock

@@ -21,6 +21,8 @@ package struct RunRequest: Equatable, Sendable {
   /// 0 for no limit.
   package var maxFailures: UInt32?
   package var durability: Durability = .group
+  /// Where results are cached; nil for nowhere.
+  package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 
   package init() {}
 

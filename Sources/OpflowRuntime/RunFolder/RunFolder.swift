@@ -35,6 +35,8 @@ package struct RunFolder: Equatable, Sendable {
   package var watchLock: String { path + "/watch.lock" }
   /// How far running downloads are.
   package var progress: String { path + "/progress" }
+  /// Where results are cached, for its workers.
+  private var cache: String { path + "/" + CacheSetting.fileName }
   /// What workers complained of.
   package var workerLog: String { path + "/worker.log" }
 
@@ -88,6 +90,22 @@ package struct RunFolder: Equatable, Sendable {
           return
         }
       }
+    }
+  }
+
+  /// Tells the workers of a drive where results are cached; nil for nowhere.
+  ///
+  /// - Returns: what is to be said of it.
+  func write(_ setting: CacheSetting?) -> [String] {
+    do throws(Errno) {
+      try Path.removeIfThere(cache)
+      guard let setting else { return [] }
+      let file = try File.open(cache, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
+      try file.writeAll(setting.file)
+      guard case .shared(let path, false, _) = setting, !Path.isDirectory(path) else { return [] }
+      return ["no results come from the cache \(path): it is no folder"]
+    } catch {
+      return ["no results come from a cache: cannot write \(cache): \(error)"]
     }
   }
 

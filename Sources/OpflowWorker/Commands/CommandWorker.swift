@@ -118,6 +118,10 @@ final class CommandWorker: WorkerRole {
       switch news {
       case .said(let report): frame.say(report)
       case .recorded(let result): tell(.recorded(result), now)
+      case .filesBroughtBack: takeValuesBroughtBack()
+      case .broughtBack(let result): takeBroughtBack(result, now)
+      case .notBroughtBack: tell(.notBroughtBack, now)
+      case .complained(let what): frame.say(.warning(what))
       }
     }
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
@@ -150,6 +154,7 @@ final class CommandWorker: WorkerRole {
   private func perform(_ action: WorkerAction, _ now: Instant) {
     switch action {
     case .start(let task, let attempt): start(task, attempt, now)
+    case .launch(let task, let attempt): launch(task, attempt, frame.now, now)
     case .report(let report):
       if case .started = report, !isInteractive {
         let time = now.advanced(byNanoseconds: Self.holdNanoseconds)
@@ -167,7 +172,7 @@ final class CommandWorker: WorkerRole {
     case .suspend: if !isInteractive { tree.signal(.stop) }
     case .proceed: if !isInteractive || isStopped { tree.signal(.proceed) }
     case .noteLeft: tree.noteLeft()
-    case .record: files?.record(values.files(frame.masker))
+    case .record(let task): record(task)
     case .stopRecording: files?.stopRecording()
     case .kill:
       watchChildren()
@@ -200,6 +205,15 @@ final class CommandWorker: WorkerRole {
       files?.end()
       return tell(.unfit(what: error.what), now)
     }
+    if files?.beginBringingBack() == true {
+      tree.begin(mainPID: 0)
+      return tell(.bringingBack, began)
+    }
+    launch(task, attempt, began, now)
+  }
+
+  /// - Parameter began: when its start began.
+  private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
     do throws(WorkerRefusal) {
       let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)
@@ -222,6 +236,46 @@ final class CommandWorker: WorkerRole {
           ? .valueMissing(what: error.what)
           : .refused(errorNumber: error.errorNumber, what: error.what), now)
     }
+  }
+
+  /// Its files are back: its values follow.
+  private func takeValuesBroughtBack() {
+    guard let files else { return }
+    do throws(WorkerRefusal) {
+      _ = try values.begin(running, log.attempt, mayHoldSecrets: masker != nil)
+      try values.take(files.broughtValues)
+      files.noteValuesBroughtBack(values.files(frame.masker))
+    } catch {
+      // A further begin makes the folder anew.
+      files.giveUpBringingBack(error.what)
+    }
+  }
+
+  /// It is written down: what it printed then comes again.
+  private func takeBroughtBack(_ result: RecordResult, _ now: Instant) {
+    if let path = files?.broughtOutput { replay(path) }
+    checkLog(now)
+    tell(.broughtBack(result), now)
+  }
+
+  private func replay(_ path: String) {
+    guard let file = try? File.open(path, [.readOnly, .noFollow]) else { return }
+    while true {
+      let count = chunk.withUnsafeMutableBytes { chunk in (try? file.read(into: chunk)) ?? 0 }
+      if count == 0 { return }
+      chunk.withUnsafeBytes { keepMasked(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+  }
+
+  /// What it printed is whole: nothing of it lives.
+  private func record(_ task: TaskID) {
+    // What was held back becomes no secret any more.
+    masker?.finish(keep)
+    masker = nil
+    let name = LogName.of(plan.nameBytes(task))
+    let output =
+      log.byteCount > 0 ? (path: "\(frame.runFolder)/logs/\(name)", bytes: log.byteCount) : nil
+    files?.record(values.files(frame.masker), output: output)
   }
 
   private func startLogged(
@@ -325,10 +379,13 @@ final class CommandWorker: WorkerRole {
       guard let count = try? pipe?.read.read(into: chunk), count > 0 else {
         return false
       }
-      let bytes = UnsafeRawBufferPointer(rebasing: chunk[..<count])
-      if masker == nil { keep(bytes) } else { masker?.mask(bytes, keep) }
+      keepMasked(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
       return true
     }
+  }
+
+  private func keepMasked(_ bytes: UnsafeRawBufferPointer) {
+    if masker == nil { keep(bytes) } else { masker?.mask(bytes, keep) }
   }
 
   private func keep(_ bytes: UnsafeRawBufferPointer) {

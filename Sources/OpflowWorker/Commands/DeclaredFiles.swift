@@ -8,7 +8,17 @@ final class DeclaredFiles {
   enum News {
     case said(WorkerReport)
     case recorded(RecordResult)
+    /// The files of a result came back from a cache: its values are to follow.
+    case filesBroughtBack
+    /// And it is written down.
+    case broughtBack(RecordResult)
+    /// It did not: the task is to run.
+    case notBroughtBack
+    /// Something is wrong with the cache, and no task is the worse for it; for people.
+    case complained(String)
   }
+
+  private enum Bringing { case files, values, record }
 
   private let plan: Plan
   private let records: RecordPlace
@@ -16,7 +26,7 @@ final class DeclaredFiles {
   private let seen: String
   private let book: RecordBook
   private let readings: TaskReadings
-  private let hashes = HashMemory()
+  private let hashes: HashMemory
   private let values: LeftValues
   private var masker: Masker?
 
@@ -28,6 +38,10 @@ final class DeclaredFiles {
 
   private var running: RecordKeeping?
   private var isRecording = false
+  private var bringing: Bringing?
+  private let cache: ResultCache?
+  private let stage: String
+  private var isCacheFaultTold = false
   private var news: [News] = []
 
   /// Of work between two looks at what else there is.
@@ -35,15 +49,18 @@ final class DeclaredFiles {
   /// Between two looks at whether another run still has a task.
   private static let patience: Int64 = 100_000_000
 
-  private init(_ plan: Plan, state: String, runFolder: String) throws(WorkerFailure) {
+  private init(_ plan: Plan, state: String, run: String) throws(WorkerFailure) {
     self.plan = plan
     records = RecordPlace(plan, state: state)
-    seen = runFolder + "/checks"
-    values = LeftValues(folder: runFolder + "/" + ValueFolder.name)
+    seen = run + "/checks"
+    stage = "\(run)/stage/\(ProcessID.own)"
+    cache = plan.hasCaches ? Self.cache(state: state, run: run) : nil
+    values = LeftValues(folder: run + "/" + ValueFolder.name)
     let book = try WorkerFailure.naming("cannot open the records in \(state)") {
       () throws(Errno) in try RecordBook(state: state)
     }
     self.book = book
+    hashes = HashMemory(plan.contentHash)
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 
@@ -51,7 +68,14 @@ final class DeclaredFiles {
   static func of(_ plan: Plan, runFolder: String) throws(WorkerFailure) -> DeclaredFiles? {
     guard plan.declaresFiles else { return nil }
     let state = Path.parent(of: Path.parent(of: runFolder))
-    return try DeclaredFiles(plan, state: state, runFolder: runFolder)
+    return try DeclaredFiles(plan, state: state, run: runFolder)
+  }
+
+  private static func cache(state: String, run: String) -> ResultCache? {
+    guard let bytes = try? File.read(run + "/" + CacheSetting.fileName),
+      let setting = CacheSetting(file: bytes)
+    else { return nil }
+    return ResultCache(setting, state: state)
   }
 
   private func declaring(_ task: TaskID) -> DeclaringTask {
@@ -64,7 +88,7 @@ final class DeclaredFiles {
 
   /// How long may be waited for something else, in nanoseconds; nil where there is nothing to do here.
   var patienceNanoseconds: Int64? {
-    if isRecording || look != nil || !questions.isEmpty { return 0 }
+    if isRecording || isBringing || !news.isEmpty || look != nil || !questions.isEmpty { return 0 }
     if waiting.isEmpty { return nil }
     return max(0, askAgainAt - Clock.monotonicNanoseconds)
   }
@@ -72,10 +96,12 @@ final class DeclaredFiles {
   /// Works for a moment.
   func goOn() {
     let deadline = Clock.monotonicNanoseconds + Self.sliceNanoseconds
-    if isRecording, let result = running?.goOn(until: deadline) {
+    if isRecording, let running, let result = running.goOn(until: deadline) {
       isRecording = false
+      if let complaint = running.complaint { complain(complaint) }
       news.append(.recorded(result))
     }
+    if isBringing { bringBack(until: deadline) }
     while Clock.monotonicNanoseconds < deadline, lookOn(until: deadline) {}
     if !waiting.isEmpty, look == nil, questions.isEmpty, Clock.monotonicNanoseconds >= askAgainAt {
       questions = waiting
@@ -103,6 +129,10 @@ final class DeclaredFiles {
     do throws(LookFault) {
       guard let verdict = try look.goOn(until: deadline) else { return true }
       self.look = nil
+      if let pattern = look.unmatched.first {
+        let name = plan.nameString(check.task)
+        news.append(.said(.warning("task \(name): nothing fits its input `\(pattern)`")))
+      }
       answer(check, verdict)
     } catch {
       self.look = nil
@@ -194,24 +224,90 @@ final class DeclaredFiles {
     guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
     let keeping = RecordKeeping(
       declaring(task), book: plan.isChecked(task) ? book : nil, hashes: hashes,
-      seen: seenPath(task))
+      cache: plan.isCached(task) ? cache : nil, seen: seenPath(task))
     running = keeping
     return try keeping.begin()
   }
 
+  /// Begins to bring its result back from a cache; false where there is none, and the task is to run.
+  func beginBringingBack() -> Bool {
+    do throws(CacheFault) {
+      bringing = try running?.beginBringingBack(stage: stage) == true ? .files : nil
+    } catch {
+      complain(error.what)
+    }
+    return bringing != nil
+  }
+
+  /// Whether there is something to do for that here.
+  private var isBringing: Bool { bringing == .files || bringing == .record }
+
+  private func bringBack(until deadline: Int64) {
+    guard let running else { return }
+    do throws(CacheFault) {
+      if bringing == .files {
+        guard try running.bringBack(until: deadline) else { return }
+        bringing = .values
+        news.append(.filesBroughtBack)
+      } else if let result = try running.lookAtBroughtBack(until: deadline) {
+        bringing = nil
+        news.append(.broughtBack(result))
+      }
+    } catch {
+      giveUpBringingBack(error.what)
+    }
+  }
+
+  /// After `filesBroughtBack`: the values are there too.
+  func noteValuesBroughtBack(_ values: Result<[SuccessRecord.Value]?, ValueFault>) {
+    running?.values = values
+    bringing = .record
+  }
+
+  /// The task is to run all the same.
+  func giveUpBringingBack(_ what: String) {
+    bringing = nil
+    running?.forgetBroughtBack()
+    complain(what)
+    news.append(.notBroughtBack)
+  }
+
+  /// Names of values that came back, and the files that hold them until `end`.
+  var broughtValues: [(name: String, path: String)] { running?.brought?.values ?? [] }
+
+  /// The file with what the task printed that came back; until `end`.
+  var broughtOutput: String? { running?.brought?.output }
+
+  /// Once: every task may find the same.
+  private func complain(_ what: String) {
+    if isCacheFaultTold { return }
+    isCacheFaultTold = true
+    news.append(.complained("cache: \(what)"))
+  }
+
   /// It has succeeded.
   ///
-  /// - Parameter values: what it left for others; nil where nobody reads that.
-  func record(_ values: Result<[SuccessRecord.Value]?, ValueFault>) {
+  /// - Parameters:
+  ///   - values: what it left for others; nil where nobody reads that.
+  ///   - output: its log, where it printed anything, and how many bytes of the end of that are of this try.
+  func record(
+    _ values: Result<[SuccessRecord.Value]?, ValueFault>, output: (path: String, bytes: Int64)?
+  ) {
     running?.values = values
+    running?.output = output
     isRecording = true
   }
 
-  func stopRecording() { isRecording = false }
+  func stopRecording() {
+    guard isRecording, let running else { return }
+    isRecording = false
+    news.append(.recorded(running.stop()))
+  }
 
   /// The task that ran is over, however.
   func end() {
     isRecording = false
+    bringing = nil
     running?.end()
     running = nil
   }

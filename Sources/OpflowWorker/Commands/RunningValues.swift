@@ -6,7 +6,7 @@ internal import OpflowSystem
 /// A task that neither reads nor leaves any, in a run without secrets, costs no call here.
 struct RunningValues {
   private let plan: Plan
-  private let left: LeftValues
+  private let folders: LeftValues
   /// Where tasks leave values that nobody reads: apart from those of others.
   private let unread: String
   private var needed: NeededValues
@@ -25,7 +25,7 @@ struct RunningValues {
 
   init(_ plan: Plan, runFolder: String) {
     self.plan = plan
-    left = LeftValues(folder: runFolder + "/" + ValueFolder.name)
+    folders = LeftValues(folder: runFolder + "/" + ValueFolder.name)
     unread = runFolder + "/" + ValueFolder.unreadName
     needed = NeededValues(plan: plan, runFolder: runFolder)
   }
@@ -51,8 +51,8 @@ struct RunningValues {
     let late = try read()
     guard isRead || mayHoldSecrets else { return late }
     do throws(Errno) {
-      try left.make(of: plan.nameBytes(task), attempt: attempt)
-      own = left.path(of: plan.nameBytes(task), attempt: attempt)
+      try folders.make(of: plan.nameBytes(task), attempt: attempt)
+      own = folders.path(of: plan.nameBytes(task), attempt: attempt)
       return late
     } catch {
       throw WorkerRefusal(
@@ -104,6 +104,23 @@ struct RunningValues {
     return Result { () throws(ValueFault) in try LeftValues.files(of: collected, in: own) }
   }
 
+  /// Puts values there that the task left another time, with the same inputs.
+  func take(_ values: [(name: String, path: String)]) throws(WorkerRefusal) {
+    guard isRead, let own else { return }
+    for (name, path) in values {
+      do throws(Errno) {
+        let bytes = try File.open(path, [.readOnly, .noFollow]).readAll()
+        let file = try File.open(
+          "\(own)/\(name)", [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
+        try file.writeAll(bytes)
+        try file.close()
+      } catch {
+        throw WorkerRefusal(
+          errorNumber: error.rawValue, what: "cannot bring back \(name): \(error)")
+      }
+    }
+  }
+
   /// The try has ended. Only a success leaves values.
   ///
   /// - Returns: why what it left is still there, where it is not to be.
@@ -117,7 +134,7 @@ struct RunningValues {
     own = nil
     if isSuccess, isRead { return nil }
     do throws(Errno) {
-      try left.remove(of: plan.nameBytes(task), attempt: attempt)
+      try folders.remove(of: plan.nameBytes(task), attempt: attempt)
       return nil
     } catch {
       return error

@@ -3,7 +3,7 @@ internal import OpflowSystem
 
 /// The log file of one try of a task: made when the first byte comes, so that a silent task has none.
 struct WorkerLog: ~Copyable {
-  private let attempt: Int32
+  let attempt: Int32
   private var file: Descriptor?
   /// Bytes of output, those that could not be written included.
   private(set) var byteCount: Int64 = 0

@@ -20,16 +20,24 @@ package enum WorkerEvent {
   case busy
   /// An input or output of it cannot be looked at, or made room for, before its start; what, for people.
   case unfit(what: String)
-  /// What `record` was to do is done.
+  /// What `record` was to do is done, or was stopped.
   case recorded(RecordResult)
+  /// The result of the task that `start` was about is there already, and is brought back first.
+  case bringingBack
+  /// It was; what came of the look at it.
+  case broughtBack(RecordResult)
+  /// It could not be.
+  case notBroughtBack
   /// A deadline may have passed.
   case timer
 }
 
 /// What a worker is to do, in this order.
 package enum WorkerAction {
-  /// Answered by `started` or `refused`.
+  /// Answered by `started`, `refused` or `bringingBack`.
   case start(TaskID, attempt: Int32)
+  /// What `start` was about, after `notBroughtBack`. Answered by `started` or `refused`.
+  case launch(TaskID, attempt: Int32)
   case report(WorkerReport)
   /// The number of a signal, to every process of the tree.
   case signal(Int32)
@@ -41,7 +49,7 @@ package enum WorkerAction {
   case kill
   /// Look at its inputs and outputs, and write down what they are; answered by `recorded`, at once or later.
   case record(TaskID)
-  /// That is not to be waited for any more.
+  /// That is not to be waited for any more: `recorded` is to come at once.
   case stopRecording
   /// What could not be killed is left behind, and named.
   case abandon
@@ -56,13 +64,15 @@ package enum WorkerAction {
 /// through
 ///
 ///     starting ─► running ─► stopping ─► killing ─► recording ─► (gone)
-///         │          └──────────┴───────────┘
-///         └► (refused)
+///        ││          └──────────┴───────────┘
+///        │└► (refused)
+///        └► restoring ─► recording; or starting, where the result does not come back
 ///
 /// `running`: its own process lives. `stopping`: the stop signal was sent, and what descends from it
 /// has until a deadline, also when its own process has ended by then. `killing`: KILL in passes, until
 /// nothing is left or, for what cannot be killed, a second deadline has passed. `recording`: nothing is left, it
-/// succeeded, and its files are looked at, if it declares any. It is suspended in `running` only.
+/// succeeded, and its files are looked at, if it declares any. `restoring`: its result comes from a cache, and no
+/// process of it exists. It is suspended in `running` only.
 package struct WorkerState {
   /// How long KILL is repeated before what is left counts as impossible to end: another user's
   /// processes, or such as sleep in the kernel.
@@ -72,7 +82,7 @@ package struct WorkerState {
   static let lastGraceMilliseconds: Int64 = 500
 
   private enum Phase {
-    case starting, running
+    case starting, restoring, running
     case stopping(until: Instant)
     case killing(next: Instant, until: Instant)
     case recording
@@ -136,7 +146,7 @@ package struct WorkerState {
   package var deadline: Instant? {
     guard let current else { return nil }
     switch current.phase {
-    case .starting, .recording: return nil
+    case .starting, .restoring, .recording: return nil
     case .running: return current.timeout
     case .stopping(let until): return until
     case .killing(let next, _): return next
@@ -184,6 +194,22 @@ package struct WorkerState {
       actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
       next(afterSuccess: false, into: &actions)
     case .recorded(let result): noteRecorded(result, into: &actions)
+    case .bringingBack:
+      guard current != nil else { return }
+      current?.phase = .restoring
+      current?.begin = now
+      if isForsaken { endAll(at: now, into: &actions) }
+    case .broughtBack(let result):
+      guard let held = current, case .restoring = held.phase else { return }
+      current?.phase = .recording
+      current?.status = .success
+      current?.wallMicroseconds = (now.nanoseconds - held.begin.nanoseconds) / 1000
+      actions.append(.report(.restored(held.task, attempt: held.attempt)))
+      noteRecorded(result, into: &actions)
+    case .notBroughtBack:
+      guard let held = current, case .restoring = held.phase else { return }
+      current?.phase = .starting
+      actions.append(.launch(held.task, attempt: held.attempt))
     case .timer: passTime(now, into: &actions)
     }
   }
@@ -299,7 +325,7 @@ package struct WorkerState {
     case .stopping(let until): current?.phase = .stopping(until: min(until, last))
     case .killing(let next, let until):
       current?.phase = .killing(next: next, until: min(until, last))
-    case .starting, .running, .recording, nil: break
+    case .starting, .restoring, .running, .recording, nil: break
     }
   }
 
@@ -343,11 +369,10 @@ package struct WorkerState {
     guard let held = current else { return }
     switch held.phase {
     case .starting, .killing: return
+    // Nothing of it lives.
+    case .restoring: finish(into: &actions)
     // It has succeeded, and is not made to wait for what only serves the next run.
-    case .recording:
-      actions.append(.stopRecording)
-      noteRecorded(
-        .unkept(what: "the run was stopped before its files were looked at"), into: &actions)
+    case .recording: actions.append(.stopRecording)
     case .running:
       if atOnce || held.policy.stopGraceMilliseconds == 0 {
         beginKilling(at: now, into: &actions)
@@ -378,7 +403,7 @@ package struct WorkerState {
   private mutating func passTime(_ now: Instant, into actions: inout [WorkerAction]) {
     guard let held = current else { return }
     switch held.phase {
-    case .starting, .recording: break
+    case .starting, .restoring, .recording: break
     case .running:
       guard let timeout = held.timeout, timeout <= now else { return }
       current?.timeout = nil

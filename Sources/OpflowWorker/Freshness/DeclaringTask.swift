@@ -79,6 +79,37 @@ package struct DeclaringTask {
     }
   }
 
+  /// A path of it as seen from the manifest's folder; nil for one that leads out of that.
+  func projectPath(_ path: String) -> String? {
+    let root = Self.names(plan.string(plan.manifest.folder), in: "/")
+    let names = Self.names(path, in: folder)
+    guard names.count > root.count, names.starts(with: root) else { return nil }
+    return names.dropFirst(root.count).joined(separator: "/")
+  }
+
+  /// Whether a path, as seen from the manifest's folder, is an output of the task, or lies in one.
+  var leaves: (String) -> Bool {
+    let (folder, project) = (folder, plan.string(plan.manifest.folder))
+    let own = Self.names("", in: folder)
+    var paths: [[String]] = []
+    var patterns: [PathPattern] = []
+    for output in outputs {
+      switch output {
+      case .path(let path): paths.append(Self.names(path, in: folder))
+      case .glob(let text): if let pattern = PathPattern(text) { patterns.append(pattern) }
+      }
+    }
+    return { path in
+      let names = Self.names(path, in: project)
+      if paths.contains(where: { names.starts(with: $0) }) { return true }
+      return patterns.contains { pattern in
+        guard pattern.isAbsolute || names.starts(with: own) else { return false }
+        let relative = pattern.isAbsolute ? names : Array(names.dropFirst(own.count))
+        return relative.indices.contains { pattern.matches(Array(relative[...$0])) }
+      }
+    }
+  }
+
   /// The names on the way from the root.
   private static func names(_ path: String, in folder: String) -> [String] {
     var names: [String] = []

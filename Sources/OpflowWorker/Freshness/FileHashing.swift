@@ -6,17 +6,18 @@ final class FileHashing {
   private let file: Descriptor
   private let expected: FileStamp
   private var seen: SeenFile
-  private var hash: PieceHash
+  private let hash: ContentHasher
   private var buffer = [UInt8](repeating: 0, count: FileHashing.pieceBytes)
   private var count: Int64 = 0
 
   private static let pieceBytes = 256 << 10
 
   /// - Parameter expected: of the file that was found there.
-  init(_ path: String, expected: FileStamp, into seen: SeenFile) throws(Errno) {
+  init(_ path: String, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash) throws(Errno)
+  {
     file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
-    guard let hash = PieceHash() else { throw .noMemory }
-    self.hash = hash
+    guard let hasher = ContentHasher(hash) else { throw .noMemory }
+    self.hash = hasher
     self.expected = expected
     self.seen = seen
     let status = try file.status()
@@ -35,7 +36,7 @@ final class FileHashing {
       // What grows as fast as it is read has no end.
       if count <= expected.sizeBytes { return nil }
     }
-    seen.content = hash.planKey
+    seen.content = hash.content
     if try FileStamp(file.status()) != expected || count != expected.sizeBytes { seen.stamp = nil }
     return seen
   }

@@ -134,7 +134,7 @@ package final class FileLook {
         seen.stamp = nil
         add(seen)
       case .link:
-        seen.content = Hash.planKey(Array(try Path.linkTarget(absolute(text)).utf8))
+        seen.content = hashes.hash.of(try Path.linkTarget(absolute(text)).utf8)
         add(seen)
       case .file, .executable:
         if let content = hashes[stamp] {
@@ -142,7 +142,7 @@ package final class FileLook {
           add(seen)
         } else {
           hasRead = true
-          hashing = try FileHashing(absolute(text), expected: stamp, into: seen)
+          hashing = try FileHashing(absolute(text), expected: stamp, into: seen, hashes.hash)
         }
       }
     } catch {
@@ -193,7 +193,10 @@ package final class HashMemory {
 
   private var contents: [Name: (stamp: FileStamp, content: PlanKey)] = [:]
 
-  package init() {}
+  /// By which contents are known here.
+  package let hash: ContentHash
+
+  package init(_ hash: ContentHash) { self.hash = hash }
 
   subscript(stamp: FileStamp) -> PlanKey? {
     get {

@@ -9,21 +9,35 @@ final class RecordKeeping {
   /// What was seen before its start; nil where nobody looked, or that is lost.
   private let before: SuccessRecord?
   private let identity: UInt64
+  private let cache: CachedResult?
   private var isHeld = false
   private var inputs: FileLook?
   private var outputs: FileLook?
   /// What it left for others; nil where nobody reads that.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
+  /// Its log, where it printed anything, and how many bytes of the end of that are of this try.
+  var output: (path: String, bytes: Int64)?
+  /// Why its result is not kept, for people.
+  private(set) var complaint: String?
+  /// The number under which its success is written down, once it is.
+  private var origin: UInt64?
 
   /// - Parameters:
   ///   - book: nil for a task that declares no inputs.
+  ///   - cache: nil where results are not cached.
   ///   - seen: the file with what was seen of its inputs.
-  init(_ declaring: DeclaringTask, book: RecordBook?, hashes: HashMemory, seen: String) {
+  init(
+    _ declaring: DeclaringTask, book: RecordBook?, hashes: HashMemory, cache: ResultCache?,
+    seen: String
+  ) {
     self.declaring = declaring
     self.book = book
     self.hashes = hashes
     identity = declaring.identity
     before = book == nil ? nil : Self.read(seen, identity)
+    self.cache = cache.flatMap { [before] cache in
+      before.map { CachedResult(declaring, cache, $0) }
+    }
     // It is of one try.
     if book != nil { try? Path.removeIfThere(seen) }
   }
@@ -44,6 +58,10 @@ final class RecordKeeping {
       if let book {
         guard try book.take(identity) else { return false }
         isHeld = true
+        if let cache {
+          try book.follow()
+          cache.noteEarlier(try book.record(of: identity))
+        }
         try book.void(identity, atMilliseconds: Clock.wallMilliseconds)
       }
     } catch {
@@ -60,10 +78,78 @@ final class RecordKeeping {
     return true
   }
 
+  // MARK: - The cache
+
+  /// Whether its result is there, to be brought back instead of running it.
+  ///
+  /// - Parameter stage: a folder that is made for that.
+  func beginBringingBack(stage: String) throws(CacheFault) -> Bool {
+    try cache?.begin(stage: stage) ?? false
+  }
+
+  /// Goes on until then with what was begun so.
+  ///
+  /// - Returns: whether its files are back.
+  /// - Throws: why it is not brought back.
+  func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
+    try cache?.bringBack(until: deadline) ?? false
+  }
+
+  /// Looks at what came back, and writes it down.
+  ///
+  /// - Returns: what is to be said of it; nil while that goes on.
+  func lookAtBroughtBack(until deadline: Int64) throws(CacheFault) -> RecordResult? {
+    let result: RecordResult?
+    do throws(LookFault) {
+      result = try look(until: deadline)
+    } catch {
+      throw CacheFault(what: error.what)
+    }
+    if case .noOutput(let what) = result { throw CacheFault(what: what) }
+    return result
+  }
+
+  /// What came back.
+  var brought: ResultRestoring.Brought? { cache?.brought }
+
+  /// It did not come back: the task runs.
+  func forgetBroughtBack() {
+    cache?.end()
+    (inputs, outputs) = (nil, nil)
+  }
+
+  /// Keeps the result, once it is written down.
+  ///
+  /// - Returns: whether that is done.
+  private func keep(until deadline: Int64) -> Bool {
+    guard let cache, cache.brought == nil, let outputs else { return true }
+    do throws(CacheFault) {
+      return try cache.keep(
+        outputs.files, values: (try? values.get()) ?? nil, output: output, until: deadline)
+    } catch {
+      complaint = error.what
+      return true
+    }
+  }
+
+  // MARK: - The end
+
+  /// It is not to be waited for any more.
+  func stop() -> RecordResult {
+    origin.map { .kept(origin: $0) }
+      ?? .unkept(what: "the run was stopped before its files were looked at")
+  }
+
   /// Looks at what it left, until then; nil while that has not come to its end.
   func goOn(until deadline: Int64) -> RecordResult? {
+    if let origin { return keep(until: deadline) ? .kept(origin: origin) : nil }
     do throws(LookFault) {
-      return try look(until: deadline)
+      let result = try look(until: deadline)
+      if case .kept(let origin?) = result, cache != nil {
+        self.origin = origin
+        return keep(until: deadline) ? result : nil
+      }
+      return result
     } catch {
       return .unkept(what: error.what)
     }
@@ -74,6 +160,9 @@ final class RecordKeeping {
     guard try outputs.goOn(until: deadline) else { return nil }
     if let path = (outputs.missing + outputs.unmatched).first {
       return .noOutput(what: "it succeeded, and its output `\(path)` is not there")
+    }
+    if let cache, cache.brought != nil, !cache.isWhole(outputs.files) {
+      return .noOutput(what: "what came back was changed at once")
     }
     guard let book else { return .kept(origin: nil) }
     guard let before else { return .unkept(what: "what it read was not noted before it started") }
@@ -87,6 +176,7 @@ final class RecordKeeping {
       return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
     }
     after.outputs = outputs.files
+    after.isAsked = false
     do throws(ValueFault) {
       after.values = try values.get()
     } catch {
@@ -118,6 +208,7 @@ final class RecordKeeping {
 
   /// It is over, however.
   func end() {
+    cache?.end()
     guard isHeld, let book else { return }
     isHeld = false
     // It goes with this process at the latest.

@@ -21,6 +21,9 @@ package final class TaskLook {
   private let hashes: HashMemory
   private let inputs: FileLook
   private var outputs: FileLook?
+
+  /// Patterns of its inputs that nothing fits.
+  var unmatched: [String] { inputs.unmatched }
   private var now: SuccessRecord?
 
   init(
@@ -39,7 +42,9 @@ package final class TaskLook {
       fingerprint: plan.fingerprint(declaring.task).whole,
       declaration: plan.declarationDigest(declaring.task), with: check.with, needs: check.needs)
     inputs = try FileLook(
-      declaring.inputs, in: declaring.folder, memory: record?.inputs ?? [], hashes: hashes,
+      declaring.inputs, in: declaring.folder,
+      memory: record.map { $0.known(by: hashes.hash).inputs } ?? [],
+      hashes: hashes,
       leavesOut: declaring.leavesOut)
     if let path = inputs.missing.first { throw LookFault(what: "the input `\(path)` is missing") }
   }
@@ -60,11 +65,15 @@ package final class TaskLook {
       if let path = inputs.missing.first {
         throw LookFault(what: "the input `\(path)` is missing")
       }
-      let seen = SuccessRecord(
-        terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring))
+      var seen = SuccessRecord(
+        terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring),
+        hash: hashes.hash)
       var reasons = record.map { $0.differences(to: seen) } ?? [.unknown]
       if let record, isRead { reasons += faults(of: record.values) }
-      if isAsked { reasons = [.asked] }
+      if isAsked {
+        reasons = [.asked]
+        seen.isAsked = true
+      }
       guard reasons.isEmpty, let record else { return .stale(reasons, seen) }
       self.now = seen
       outputs = try FileLook(

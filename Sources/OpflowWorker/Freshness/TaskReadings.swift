@@ -35,7 +35,7 @@ final class TaskReadings {
         let value: [UInt8] = declaring.variable(name).map { [1] + Array($0.utf8) } ?? [0]
         readings.append(
           SuccessRecord.Reading(
-            kind: .variable, name: Array(name.utf8), content: Hash.planKey(value)))
+            kind: .variable, name: Array(name.utf8), content: hashes.hash.of(value)))
       case .command(let words):
         readings.append(
           SuccessRecord.Reading(
@@ -73,7 +73,7 @@ final class TaskReadings {
     }
     switch end {
     case .exit(let code):
-      let content = Hash.planKey(Array("\(code)\n".utf8) + bytes)
+      let content = hashes.hash.of(Array("\(code)\n".utf8) + bytes)
       printed[key] = content
       return content
     case .signal(let number):
@@ -91,7 +91,8 @@ final class TaskReadings {
     let declaring = DeclaringTask(plan: plan, task: need, records: records)
     let known = (try? book.record(of: declaring.identity)) ?? nil
     let look = try FileLook(
-      declaring.outputs, in: declaring.folder, memory: known?.outputs ?? [], hashes: hashes,
+      declaring.outputs, in: declaring.folder, memory: known?.known(by: hashes.hash).outputs ?? [],
+      hashes: hashes,
       leavesOut: { _ in false })
     while try !look.goOn(until: .max) {}
     var bytes: [UInt8] = []
@@ -100,6 +101,6 @@ final class TaskReadings {
       bytes += [0, file.kind.rawValue]
       withUnsafeBytes(of: (file.content.high, file.content.low)) { bytes += $0 }
     }
-    return Hash.planKey(bytes)
+    return hashes.hash.of(bytes)
   }
 }

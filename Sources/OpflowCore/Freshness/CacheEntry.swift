@@ -1,0 +1,160 @@
+// A result in a cache
+// ===================
+//
+// One file: the contents of all that a task left, one behind the other, then the list of what they are, then
+// the end of the file, by which that list is found:
+//
+//   contents
+//   KIND <TAB> MODE <TAB> SIZE <TAB> SHA-256 <TAB> NAME <LF>      for each, in the order of the contents
+//   opflow-cache <TAB> VERSION <TAB> KEY <TAB> LENGTH OF THE LIST <TAB> SHA-256 OF THE LIST <LF>
+//
+// KIND is `f` for a file, `x` for one that can be executed, `d` for a folder and `l` for a link, whose content is
+// its text; `v` is a value and `o` the output of the task. MODE is octal, LENGTH has 16 hexadecimal digits, NAME is
+// a path as seen from the manifest's folder, or a value's name, in the journal's escapes.
+//
+// The list stands last so that contents are read once when an entry is made.
+
+/// What a task left, as an entry of a cache tells it.
+package struct CacheEntry: Equatable, Sendable {
+  package static let version = 1
+
+  package struct Item: Equatable, Sendable {
+    package enum Kind: UInt8, Sendable {
+      case file = 102  // f
+      case executable = 120  // x
+      case folder = 100  // d
+      case link = 108  // l
+      case value = 118  // v
+      case output = 111  // o
+    }
+
+    package var kind: Kind
+    /// Permission bits.
+    package var mode: UInt32
+    package var sizeBytes: Int64
+    package var digest: SHA256.Digest
+    /// As seen from the manifest's folder, without `.`, `..` and empty parts; of a value its name.
+    package var name: [UInt8]
+
+    package init(
+      kind: Kind, mode: UInt32, sizeBytes: Int64, digest: SHA256.Digest, name: [UInt8]
+    ) {
+      self.kind = kind
+      self.mode = mode
+      self.sizeBytes = sizeBytes
+      self.digest = digest
+      self.name = name
+    }
+  }
+
+  package var items: [Item]
+
+  package init(items: [Item]) { self.items = items }
+
+  /// The bytes behind the contents.
+  package func end(key: SHA256.Digest) -> [UInt8] {
+    var list: [UInt8] = []
+    for item in items {
+      list.append(item.kind.rawValue)
+      list += "\t\(String(item.mode, radix: 8))\t\(item.sizeBytes)\t\(item.digest)\t".utf8
+      for byte in item.name {
+        if let letter = Field.escapeLetter(byte) {
+          list.append(Field.backslash)
+          list.append(letter)
+        } else {
+          list.append(byte)
+        }
+      }
+      list.append(Field.lineFeed)
+    }
+    let digest = SHA256.digest(of: list)
+    let length = Hexadecimal.text(UInt64(list.count))
+    list += "\(Self.lead)\(key)\t\(length)\t\(digest)\n".utf8
+    return list
+  }
+
+  private static let lead = "opflow-cache\t\(version)\t"
+  /// Of the last line.
+  package static let footBytes = lead.utf8.count + 64 + 1 + 16 + 1 + 64 + 1
+
+  /// A list is no longer than this: a million names of some 200 bytes.
+  private static let longestListBytes: UInt64 = 256 << 20
+
+  /// What the last line of an entry says.
+  package struct Foot {
+    package var listBytes: Int
+    var listDigest: SHA256.Digest
+
+    /// - Parameters:
+    ///   - bytes: the last `footBytes` of the file.
+    ///   - key: what the entry is to be of.
+    /// - Returns: nil for what is no end of such an entry.
+    package init?(_ bytes: [UInt8], key: SHA256.Digest) {
+      let lead = Array((CacheEntry.lead + "\(key)\t").utf8)
+      guard bytes.count == CacheEntry.footBytes, bytes.starts(with: lead),
+        bytes.last == Field.lineFeed, bytes[lead.count + 16] == Field.tab,
+        let length = Hexadecimal.value(bytes[lead.count..<(lead.count + 16)]),
+        length <= CacheEntry.longestListBytes
+      else { return nil }
+      let rest = Array(bytes[(lead.count + 17)..<(lead.count + 81)])
+      guard let digest = rest.withUnsafeBytes({ SHA256.Digest($0) }) else { return nil }
+      listBytes = Int(length)
+      listDigest = digest
+    }
+  }
+
+  /// - Parameters:
+  ///   - list: the bytes before the last line.
+  ///   - contentBytes: how many stand before them.
+  /// - Returns: nil for what is no such list, or none of these contents.
+  package init?(list: [UInt8], foot: Foot, contentBytes: Int64) {
+    guard list.count == foot.listBytes, SHA256.digest(of: list) == foot.listDigest else {
+      return nil
+    }
+    var items: [Item] = []
+    var total: Int64 = 0
+    var names: Set<[UInt8]> = []
+    for line in list.split(separator: Field.lineFeed) {
+      let fields = line.split(separator: Field.tab, omittingEmptySubsequences: false)
+      guard fields.count == 5, fields[0].count == 1,
+        let kind = Item.Kind(rawValue: fields[0][fields[0].startIndex]),
+        let mode = UInt32(String(decoding: fields[1], as: UTF8.self), radix: 8), mode <= 0o777,
+        let size = Field.number(fields[2], as: Int64.self), size >= 0,
+        let digest = Array(fields[3]).withUnsafeBytes({ SHA256.Digest($0) }),
+        let name = Array(fields[4]).withUnsafeBytes({ Field.unescaped($0) }),
+        kind.isName(name), names.insert([kind.place] + name).inserted
+      else { return nil }
+      let (sum, isTooMuch) = total.addingReportingOverflow(size)
+      if isTooMuch || kind == .folder && size > 0 { return nil }
+      total = sum
+      items.append(
+        Item(kind: kind, mode: mode, sizeBytes: size, digest: digest, name: name))
+    }
+    guard total == contentBytes else { return nil }
+    self.items = items
+  }
+}
+
+extension CacheEntry.Item.Kind {
+  /// What lies in the project has names of its own, as values have.
+  fileprivate var place: UInt8 {
+    switch self {
+    case .file, .executable, .folder, .link: 0
+    case .value: 1
+    case .output: 2
+    }
+  }
+
+  fileprivate func isName(_ name: [UInt8]) -> Bool {
+    switch self {
+    case .value: return ValueRules.isName(name)
+    case .output: return name.isEmpty
+    case .file, .executable, .folder, .link:
+      if name.isEmpty || name.contains(0) { return false }
+      return name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        .allSatisfy { part in
+          !part.isEmpty && !part.elementsEqual(".".utf8) && !part.elementsEqual("..".utf8)
+        }
+    }
+  }
+}

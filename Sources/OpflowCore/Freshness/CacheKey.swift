@@ -1,0 +1,58 @@
+/// What names a result in a cache: all that it may depend on, and for which machines it is.
+///
+/// A task's name is part of it, since a task may ask for it; the folder of the project is none.
+package enum CacheKey {
+  /// - Parameters:
+  ///   - seen: what was seen of the task before its start, by `ContentHash.strong`.
+  ///   - keepsValues: others read its values.
+  ///   - architecture: of the machine.
+  package static func of(
+    _ seen: SuccessRecord, name: UnsafeRawBufferPointer, keepsValues: Bool, architecture: String
+  ) -> SHA256.Digest {
+    let hash = SHA256()
+    func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { hash.add($0) } }
+    // Each text behind its length, so that no two lists read alike.
+    func add(_ text: some Collection<UInt8>) {
+      add(UInt64(text.count))
+      add(Array(text))
+    }
+    func add(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { hash.add($0) } }
+    func add(_ content: PlanKey) {
+      add(content.high)
+      add(content.low)
+    }
+    add("opflow cache \(CacheEntry.version)".utf8)
+    add(architecture.utf8)
+    add(name)
+    add(keepsValues ? 1 : 0)
+    add(seen.terms.fingerprint)
+    add(seen.terms.declaration)
+    add(seen.terms.with == nil ? 0 : 1)
+    add(seen.terms.with ?? 0)
+    add(seen.terms.needs)
+    add(UInt64(seen.inputs.count))
+    for file in seen.inputs {
+      add(file.path)
+      add(UInt64(file.kind.rawValue))
+      add(file.content)
+    }
+    add(UInt64(seen.readings.count))
+    for reading in seen.readings {
+      add(UInt64(reading.kind.rawValue))
+      add(reading.name)
+      add(reading.content)
+    }
+    return hash.digest
+  }
+
+  /// Of the machine for which this program was made.
+  package static var architecture: String {
+    #if arch(x86_64)
+      "x86_64"
+    #elseif arch(arm64)
+      "arm64"
+    #else
+      "other"
+    #endif
+  }
+}

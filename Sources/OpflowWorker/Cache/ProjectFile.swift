@@ -1,0 +1,9 @@
+internal import OpflowCore
+
+/// A file that a task left, or folder or link, as a cache knows it.
+struct ProjectFile {
+  /// As seen from the manifest's folder.
+  let path: String
+  /// What it was when it was looked at.
+  let seen: SeenFile
+}

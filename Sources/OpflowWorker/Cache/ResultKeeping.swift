@@ -1,0 +1,213 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Makes an entry of what a task left, a piece at a time.
+final class ResultKeeping {
+  private enum Source {
+    case project(ProjectFile)
+    case value(SuccessRecord.Value)
+    case output(path: String, bytes: Int64)
+  }
+
+  private let cache: ResultCache
+  private let key: SHA256.Digest
+  private let folder: FolderBeneath
+  private var sources: [Source]
+  private var draft: ResultCache.Draft?
+  private var items: [CacheEntry.Item] = []
+  private var bytes: Int64 = 0
+  private var copying: Copying?
+  private var chunk = [UInt8](repeating: 0, count: 256 << 10)
+
+  /// What is copied now.
+  private final class Copying {
+    let file: Descriptor
+    let source: Source
+    let mode: UInt32
+    let hash = SHA256()
+    /// At most so much.
+    var rest: Int64
+    var count: Int64 = 0
+
+    init(_ file: consuming Descriptor, _ source: Source, mode: UInt32, atMost rest: Int64) {
+      self.file = file
+      self.source = source
+      self.mode = mode
+      self.rest = rest
+    }
+  }
+
+  /// - Parameter folder: the manifest's.
+  init(
+    _ cache: ResultCache, _ key: SHA256.Digest, folder: String, files: [ProjectFile],
+    values: [SuccessRecord.Value], output: (path: String, bytes: Int64)?
+  ) throws(CacheFault) {
+    self.cache = cache
+    self.key = key
+    sources = files.map { .project($0) }
+    sources += values.map { .value($0) }
+    if let (path, bytes) = output { sources.append(.output(path: path, bytes: bytes)) }
+    sources.reverse()
+    do throws(Errno) {
+      self.folder = try FolderBeneath(folder)
+      draft = try cache.begin()
+    } catch {
+      throw CacheFault(what: "a result cannot be written: \(error)")
+    }
+  }
+
+  deinit { if let draft = draft.take() { cache.drop(draft) } }
+
+  /// - Returns: whether it is done.
+  /// - Throws: why there is no entry.
+  func goOn(until deadline: Int64) throws(CacheFault) -> Bool {
+    repeat {
+      if let copying {
+        try copy(copying)
+      } else if let source = sources.popLast() {
+        try begin(source)
+      } else {
+        try finish()
+        return true
+      }
+    } while Clock.monotonicNanoseconds < deadline
+    return false
+  }
+
+  private func begin(_ source: Source) throws(CacheFault) {
+    switch source {
+    case .project(let file):
+      try reading(file.path) { () throws(Errno) in try begin(file) }
+    case .value(let value):
+      do throws(Errno) {
+        try write(value.bytes)
+      } catch {
+        throw CacheFault(what: "a result cannot be written: \(error)")
+      }
+      add(.value, mode: 0o600, value.bytes, value.name)
+    case .output(let path, let bytes):
+      try reading("its log") { () throws(Errno) in
+        let file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
+        let start = max(0, try file.status().sizeBytes - bytes)
+        try file.seek(to: start)
+        copying = Copying(file, source, mode: 0o600, atMost: bytes)
+      }
+    }
+  }
+
+  private func begin(_ file: ProjectFile) throws(Errno) {
+    switch file.seen.kind {
+    case .folder: add(.folder, mode: 0o777, [], file.path)
+    case .link:
+      let target = try folder.linkTarget(file.path)
+      let text = Array(target.utf8)
+      guard SHA256.digest(of: text).high == file.seen.content else { throw .noSuchFile }
+      try write(text)
+      add(.link, mode: 0o777, text, file.path)
+    case .file, .executable:
+      let open = try folder.open(file.path, [.readOnly, .nonblocking])
+      let status = try open.status()
+      guard status.kind == .file else { throw .noSuchFile }
+      copying = Copying(open, .project(file), mode: status.mode & 0o777, atMost: .max)
+    // A device or a socket is nothing that can be kept.
+    case .other: throw .notSupported
+    }
+  }
+
+  private func add(
+    _ kind: CacheEntry.Item.Kind, mode: UInt32, _ content: [UInt8], _ name: String
+  ) {
+    items.append(
+      CacheEntry.Item(
+        kind: kind, mode: mode, sizeBytes: Int64(content.count),
+        digest: SHA256.digest(of: content), name: Array(name.utf8)))
+  }
+
+  private func write(_ content: [UInt8]) throws(Errno) {
+    try draft?.file.writeAll(content)
+    bytes += Int64(content.count)
+  }
+
+  /// The next piece.
+  private func copy(_ copying: Copying) throws(CacheFault) {
+    let wanted = Int(min(Int64(chunk.count), copying.rest))
+    let got = try reading(Self.name(copying.source)) { () throws(Errno) in
+      try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
+        try copying.file.read(
+          into: UnsafeMutableRawBufferPointer(
+            UnsafeMutableBufferPointer(rebasing: room[..<wanted])))
+      }
+    }
+    if got > 0 {
+      guard cache.hasRoom(for: bytes + Int64(got)) else {
+        throw CacheFault(what: "a result is larger than the cache may be, and is not kept")
+      }
+      do throws(Errno) {
+        try chunk.withUnsafeBufferPointer { bytes throws(Errno) in
+          let piece = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<got]))
+          copying.hash.add(piece)
+          try draft?.file.writeAll(piece)
+        }
+      } catch {
+        throw CacheFault(what: "a result cannot be written: \(error)")
+      }
+      bytes += Int64(got)
+      copying.count += Int64(got)
+      copying.rest -= Int64(got)
+      if copying.rest > 0 { return }
+    }
+    self.copying = nil
+    try end(copying)
+  }
+
+  private func end(_ copying: Copying) throws(CacheFault) {
+    let digest = copying.hash.digest
+    let (kind, name): (CacheEntry.Item.Kind, String)
+    switch copying.source {
+    case .project(let file):
+      guard digest.high == file.seen.content else {
+        throw CacheFault(what: "`\(file.path)` changed while it was kept")
+      }
+      (kind, name) = (file.seen.kind == .executable ? .executable : .file, file.path)
+    case .value(let value): (kind, name) = (.value, value.name)
+    case .output: (kind, name) = (.output, "")
+    }
+    items.append(
+      CacheEntry.Item(
+        kind: kind, mode: copying.mode, sizeBytes: copying.count, digest: digest,
+        name: Array(name.utf8)))
+  }
+
+  private func finish() throws(CacheFault) {
+    guard let draft = draft.take() else { return }
+    do throws(Errno) {
+      try draft.file.writeAll(CacheEntry(items: items).end(key: key))
+    } catch {
+      cache.drop(draft)
+      throw CacheFault(what: "a result cannot be written: \(error)")
+    }
+    do throws(Errno) {
+      try cache.keep(draft, as: key)
+    } catch {
+      throw CacheFault(what: "a result cannot be written: \(error)")
+    }
+  }
+
+  private static func name(_ source: Source) -> String {
+    switch source {
+    case .project(let file): file.path
+    case .value(let value): "the value \(value.name)"
+    case .output: "its log"
+    }
+  }
+
+  private func reading<Result>(
+    _ name: String, _ body: () throws(Errno) -> Result
+  ) throws(CacheFault) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw CacheFault(what: "`\(name)` cannot be kept: \(error)")
+    }
+  }
+}

@@ -1,0 +1,262 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Brings a result back, a piece at a time: all contents are read and found to be right in a folder of their own,
+/// before the first of them is put where the task leaves it.
+final class ResultRestoring {
+  /// What came back besides files of the project.
+  struct Brought {
+    let entry: CacheEntry
+    /// Names of values, and the files that hold them until `end`.
+    var values: [(name: String, path: String)] = []
+    /// The file with what the task printed.
+    var output: String?
+  }
+
+  private let entry: CacheEntry
+  private let file: Descriptor
+  private let project: FolderBeneath
+  /// Where contents are until they are known to be right.
+  private let stage: String
+  /// What the last success left.
+  private let earlier: [ProjectFile]
+  private var next = 0
+  private var offset: Int64 = 0
+  private var copying: Copying?
+  private var chunk = [UInt8](repeating: 0, count: 256 << 10)
+
+  private final class Copying {
+    let file: Descriptor
+    let item: CacheEntry.Item
+    let hash = SHA256()
+    var rest: Int64
+
+    init(_ file: consuming Descriptor, _ item: CacheEntry.Item) {
+      self.file = file
+      self.item = item
+      rest = item.sizeBytes
+    }
+  }
+
+  /// Nil where there is no entry, or none that is whole.
+  ///
+  /// - Parameters:
+  ///   - folder: the manifest's.
+  ///   - stage: a folder that is made and removed here.
+  ///   - isOwn: whether the task leaves something at a path, as seen from the manifest's folder.
+  init?(
+    _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
+    earlier: [ProjectFile], isOwn: (String) -> Bool
+  ) throws(CacheFault) {
+    do throws(Errno) {
+      guard let file = try cache.open(key) else { return nil }
+      guard let entry = try Self.entry(file, key) else { return nil }
+      for item in entry.items where item.kind.isOfProject {
+        guard let path = String(validating: item.name, as: UTF8.self), isOwn(path) else {
+          return nil
+        }
+      }
+      cache.noteUse(file)
+      self.entry = entry
+      self.file = file
+      project = try FolderBeneath(folder)
+      self.stage = stage
+      self.earlier = earlier
+      try Path.removeTree(Path.name(stage), in: Path.parent(of: stage))
+      try Path.makeDirectories(stage)
+    } catch {
+      throw CacheFault(what: "a result cannot be brought back: \(error)")
+    }
+  }
+
+  deinit { try? Path.removeTree(Path.name(stage), in: Path.parent(of: stage)) }
+
+  private static func entry(
+    _ file: borrowing Descriptor, _ key: SHA256.Digest
+  ) throws(Errno) -> CacheEntry? {
+    let status = try file.status()
+    let size = status.sizeBytes
+    let footBytes = Int64(CacheEntry.footBytes)
+    guard status.kind == .file, size >= footBytes,
+      let foot = CacheEntry.Foot(
+        try read(file, at: size - footBytes, count: CacheEntry.footBytes), key: key),
+      Int64(foot.listBytes) <= size - footBytes
+    else { return nil }
+    let contentBytes = size - footBytes - Int64(foot.listBytes)
+    let list = try read(file, at: contentBytes, count: foot.listBytes)
+    return CacheEntry(list: list, foot: foot, contentBytes: contentBytes)
+  }
+
+  private static func read(
+    _ file: borrowing Descriptor, at start: Int64, count: Int
+  ) throws(Errno) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let from = filled
+      let got = try bytes.withUnsafeMutableBufferPointer { room throws(Errno) in
+        try file.read(
+          into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[from...])),
+          at: start + Int64(from))
+      }
+      if got == 0 { break }
+      filled += got
+    }
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+
+  // MARK: - Contents
+
+  /// - Returns: what came back; nil while that goes on.
+  /// - Throws: why nothing did. What stood there may be gone.
+  func goOn(until deadline: Int64) throws(CacheFault) -> Brought? {
+    do throws(Errno) {
+      repeat {
+        if let copying {
+          try copy(copying)
+        } else if next < entry.items.count {
+          try begin(entry.items[next])
+        } else {
+          try putInPlace()
+          return brought
+        }
+      } while Clock.monotonicNanoseconds < deadline
+      return nil
+    } catch {
+      throw CacheFault(what: "a result cannot be brought back: \(error)")
+    }
+  }
+
+  private func path(_ place: Int) -> String { "\(stage)/\(place)" }
+
+  private func begin(_ item: CacheEntry.Item) throws(Errno) {
+    switch item.kind {
+    case .folder: next += 1
+    case .link:
+      guard item.sizeBytes <= 4096 else { throw .nameTooLong }
+      let text = try Self.read(file, at: offset, count: Int(item.sizeBytes))
+      guard SHA256.digest(of: text) == item.digest,
+        let target = String(validating: text, as: UTF8.self), !text.contains(0), !text.isEmpty
+      else { throw .damaged }
+      try Path.symbolicLink(target, at: path(next))
+      offset += item.sizeBytes
+      next += 1
+    case .file, .executable, .value, .output:
+      copying = Copying(
+        try File.open(path(next), [.writeOnly, .create, .exclusive, .noFollow]), item)
+    }
+  }
+
+  /// The next piece.
+  private func copy(_ copying: Copying) throws(Errno) {
+    let wanted = Int(min(Int64(chunk.count), copying.rest))
+    if wanted > 0 {
+      let got = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
+        try file.read(
+          into: UnsafeMutableRawBufferPointer(
+            UnsafeMutableBufferPointer(rebasing: room[..<wanted])), at: offset)
+      }
+      if got == 0 { throw .damaged }
+      try chunk.withUnsafeBufferPointer { bytes throws(Errno) in
+        let piece = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<got]))
+        copying.hash.add(piece)
+        try copying.file.writeAll(piece)
+      }
+      offset += Int64(got)
+      copying.rest -= Int64(got)
+      if copying.rest > 0 { return }
+    }
+    guard copying.hash.digest == copying.item.digest else { throw .damaged }
+    if copying.item.kind.isOfProject { try copying.file.setMode(copying.item.mode) }
+    self.copying = nil
+    next += 1
+  }
+
+  // MARK: - Places
+
+  /// What the task left last and leaves no more goes, where nobody changed it.
+  private func removeEarlier() throws(Errno) {
+    let kept = Set(entry.items.filter { $0.kind.isOfProject }.map(\.name))
+    // What is in a folder stands behind it.
+    for file in earlier.reversed() where !kept.contains(Array(file.path.utf8)) {
+      switch file.seen.kind {
+      case .folder:
+        // Somebody else may have put something there.
+        try? project.remove(file.path, isFolder: true)
+      case .other: break
+      case .file, .executable, .link:
+        if try isAsSeen(file) { try project.remove(file.path, isFolder: false) }
+      }
+    }
+  }
+
+  private func isAsSeen(_ file: ProjectFile) throws(Errno) -> Bool {
+    guard let status = try project.status(file.path), SeenFile.Kind(status) == file.seen.kind
+    else { return false }
+    if let stamp = file.seen.stamp, stamp == FileStamp(status) { return true }
+    if file.seen.kind == .link {
+      return SHA256.digest(of: try project.linkTarget(file.path).utf8).high == file.seen.content
+    }
+    let hash = SHA256()
+    let open = try project.open(file.path, [.readOnly, .nonblocking])
+    while true {
+      let got = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
+        try open.read(into: UnsafeMutableRawBufferPointer(room))
+      }
+      if got == 0 { break }
+      chunk.withUnsafeBytes { hash.add(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
+    }
+    return hash.digest.high == file.seen.content
+  }
+
+  private func putInPlace() throws(Errno) {
+    try removeEarlier()
+    for (place, item) in entry.items.enumerated() where item.kind.isOfProject {
+      let target = String(decoding: item.name, as: UTF8.self)
+      if item.kind == .folder {
+        try project.makeFolders(target)
+        continue
+      }
+      if let slash = target.lastIndex(of: "/") { try project.makeFolders(String(target[..<slash])) }
+      do throws(Errno) {
+        try project.place(path(place), at: target)
+      } catch {
+        guard error == .crossDevice else { throw error }
+        if item.kind == .link {
+          try project.placeLink(to: try Path.linkTarget(path(place)), at: target)
+        } else {
+          try project.placeCopy(of: path(place), at: target)
+        }
+      }
+    }
+  }
+
+  private var brought: Brought {
+    var brought = Brought(entry: entry)
+    for (place, item) in entry.items.enumerated() {
+      switch item.kind {
+      case .value:
+        brought.values.append((String(decoding: item.name, as: UTF8.self), path(place)))
+      case .output: brought.output = path(place)
+      case .file, .executable, .folder, .link: break
+      }
+    }
+    return brought
+  }
+}
+
+extension CacheEntry.Item.Kind {
+  /// Whether it lies in the project.
+  var isOfProject: Bool {
+    switch self {
+    case .file, .executable, .folder, .link: true
+    case .value, .output: false
+    }
+  }
+}
+
+extension Errno {
+  /// What is read is not what was written.
+  static var damaged: Errno { .badMessage }
+}

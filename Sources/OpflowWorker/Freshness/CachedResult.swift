@@ -1,0 +1,109 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The result of one task in a cache: brought back before it is run, or kept when it has succeeded.
+final class CachedResult {
+  private let declaring: DeclaringTask
+  private let cache: ResultCache
+  private let seen: SuccessRecord
+  private let key: SHA256.Digest
+  /// What its last success left.
+  private var earlier: [ProjectFile] = []
+  private var restoring: ResultRestoring?
+  private var keeping: ResultKeeping?
+  /// What came back.
+  private(set) var brought: ResultRestoring.Brought?
+
+  /// - Parameter seen: what was seen of the task before its start.
+  init(_ declaring: DeclaringTask, _ cache: ResultCache, _ seen: SuccessRecord) {
+    self.declaring = declaring
+    self.cache = cache
+    self.seen = seen
+    let (plan, task) = (declaring.plan, declaring.task)
+    key = CacheKey.of(
+      seen, name: plan.nameBytes(task),
+      keepsValues: plan.flags(task).contains(.leavesValues), architecture: CacheKey.architecture)
+  }
+
+  private var folder: String { declaring.plan.string(declaring.plan.manifest.folder) }
+
+  /// Notes what the task left last, before its record is void.
+  func noteEarlier(_ record: SuccessRecord?) {
+    guard let record, record.hash == .strong else { return }
+    earlier = projectFiles(record.outputs) ?? []
+  }
+
+  /// Nil where one of them lies outside of the project.
+  private func projectFiles(_ files: [SeenFile]) -> [ProjectFile]? {
+    var found: [ProjectFile] = []
+    for file in files {
+      guard let text = String(validating: file.path, as: UTF8.self),
+        let path = declaring.projectPath(text)
+      else { return nil }
+      found.append(ProjectFile(path: path, seen: file))
+    }
+    return found
+  }
+
+  // MARK: - Bringing back
+
+  /// - Parameter stage: a folder of the file system that the project is in, where possible.
+  /// - Returns: whether there is a result.
+  func begin(stage: String) throws(CacheFault) -> Bool {
+    if seen.isAsked { return false }
+    restoring = try ResultRestoring(
+      cache, key, folder: folder, stage: stage, earlier: earlier, isOwn: declaring.leaves)
+    return restoring != nil
+  }
+
+  /// - Returns: whether all of it is back.
+  func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
+    guard let restoring, let brought = try restoring.goOn(until: deadline) else { return false }
+    self.brought = brought
+    return true
+  }
+
+  /// Whether what is there is what was brought back.
+  func isWhole(_ outputs: [SeenFile]) -> Bool {
+    guard let brought, let files = projectFiles(outputs) else { return false }
+    let byPath = Dictionary(files.map { (Array($0.path.utf8), $0.seen) }) { first, _ in first }
+    return brought.entry.items.allSatisfy { item in
+      switch item.kind {
+      case .value, .output: return true
+      case .folder: return byPath[item.name]?.kind == .folder
+      case .link:
+        return byPath[item.name].map { $0.kind == .link && $0.content == item.digest.high }
+          ?? false
+      case .file, .executable:
+        return byPath[item.name].map {
+          ($0.kind == .file || $0.kind == .executable) && $0.content == item.digest.high
+        } ?? false
+      }
+    }
+  }
+
+  // MARK: - Keeping
+
+  /// - Returns: whether that is done.
+  func keep(
+    _ outputs: [SeenFile], values: [SuccessRecord.Value]?,
+    output: (path: String, bytes: Int64)?, until deadline: Int64
+  ) throws(CacheFault) -> Bool {
+    if !cache.isWritable { return true }
+    if keeping == nil {
+      guard let files = projectFiles(outputs) else {
+        throw CacheFault(what: "an output lies outside of the manifest's folder, and is not kept")
+      }
+      keeping = try ResultKeeping(
+        cache, key, folder: folder, files: files, values: values ?? [], output: output)
+    }
+    return try keeping?.goOn(until: deadline) ?? true
+  }
+
+  /// What was begun is over.
+  func end() {
+    brought = nil
+    restoring = nil
+    keeping = nil
+  }
+}

@@ -1,0 +1,175 @@
+import Glibc
+import Testing
+
+/// Results that come from a cache instead of running the task.
+struct CachedResultTests {
+  private static let manifest = """
+    tasks:
+      build:
+        inputs: [src]
+        outputs: [out, 'made/*.o']
+        cache: true
+        run: |
+          echo build >> trace
+          rm -rf made; mkdir -p out/deep made
+          cp src out/text; ln -sf text out/link; cp src out/deep/tool; chmod 755 out/deep/tool
+          for word in $(cat src); do echo $word > made/$word.o; done
+          echo "printed $(cat src)"
+          cat src > $OPFLOW_VALUES/word
+      use:
+        needs: build
+        env: { WORD: "${{ needs.build.word }}" }
+        run: 'echo "use $WORD $(cat out/link) $(ls made | tr "\\n" " ")" >> trace'
+    """
+
+  private func place(_ manifest: String = manifest) throws -> Workplace {
+    let place = try Workplace(manifest)
+    try place.write("src", "one\n")
+    return place
+  }
+
+  /// What runs in another run, and what is told.
+  private func run(
+    _ place: Workplace, _ flags: String = "", status: Int32 = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> (starts: [String], told: String) {
+    try place.shell(
+      "rm -f trace; \"$opflow\" run --output line \(flags) > told 2>&1", status: status,
+      sourceLocation: sourceLocation)
+    return (place.lines(), try place.text("told"))
+  }
+
+  @Test func `what was made from the same inputs comes back with its files, values and output`()
+    throws
+  {
+    let place = try place()
+    #expect(try run(place).starts == ["build", "use one one one.o "])
+    try place.write("src", "two\n")
+    #expect(try run(place).starts == ["build", "use two two two.o "])
+    try place.write("src", "one\n")
+    let back = try run(place)
+    #expect(back.starts == ["use one one one.o "])
+    #expect(back.told.contains("build restored from the cache"))
+    #expect(back.told.contains("build | printed one"))
+    #expect(back.told.contains("2 succeeded (1 from the cache)"))
+    try place.shell(
+      "test -x out/deep/tool && test ! -x out/text && test \"$(readlink out/link)\" = text")
+    // It is up to date by that as by any other success.
+    #expect(try run(place).starts.contains("build") == false)
+    #expect(try place.opflow("logs", "build").output.contains("printed one"))
+  }
+
+  @Test func `what is gone comes back, and what was changed stays where nothing is put`() throws {
+    let place = try place()
+    _ = try run(place)
+    try place.write("src", "two\n")
+    _ = try run(place)
+    try place.shell("echo other > made/two.o; echo mine > made/mine.o; rm -r out")
+    try place.write("src", "one\n")
+    #expect(try run(place).starts == ["use one one mine.o one.o two.o "])
+  }
+
+  @Test func `an entry that is damaged is none, and is made anew`() throws {
+    let place = try place()
+    _ = try run(place)
+    for damage in [
+      "printf X | dd of=$f bs=1 seek=1 conv=notrunc 2>/dev/null", "truncate -s -1 $f",
+      "truncate -s 0 $f", "head -c 3000 /dev/urandom > $f", "echo more >> $f",
+    ] {
+      try place.shell("for f in .opflow/cache/1/??/*; do \(damage); done; rm -rf out made")
+      let again = try run(place)
+      #expect(again.starts == ["build", "use one one one.o "], "\(damage): \(again.told)")
+      try place.shell("rm -rf out made")
+      #expect(try run(place).starts == ["use one one one.o "], "\(damage)")
+    }
+  }
+
+  @Test func `a cache is shared where that is asked for, and written where that is allowed`() throws
+  {
+    let shared = try Workplace("tasks: { a: { run: 'true' } }")
+    let cache = shared.path + "/cache"
+    let (one, two) = (try place(), try place())
+    #expect(try run(one, "--cache \(cache)").told.contains("no results come from the cache"))
+    #expect(try run(two, "--cache \(cache) --cache-write").starts.first == "build")
+    try one.shell("rm -rf out made .opflow/records")
+    #expect(try run(one, "--cache \(cache)").starts == ["use one one one.o "])
+    // What is not to be written stays as it is.
+    try one.write("src", "two\n")
+    #expect(try run(one, "--cache \(cache)").starts.first == "build")
+    try two.write("src", "two\n")
+    #expect(try run(two, "--cache \(cache)").starts.first == "build")
+    try one.shell("rm -rf out made .opflow/records; export OPFLOW_CACHE=\(cache)")
+    try one.write("src", "one\n")
+    try one.shell(
+      "rm -f trace; OPFLOW_CACHE=\(cache) \"$opflow\" run -q 2>told; ! grep -q build trace")
+  }
+
+  @Test func `nothing comes back where that is not wanted`() throws {
+    let place = try place()
+    _ = try run(place, "--no-cache")
+    try place.shell("test ! -e .opflow/cache; rm -rf out made")
+    #expect(try run(place).starts.first == "build")
+    try place.shell("rm -rf out made")
+    #expect(try run(place, "--no-cache").starts.first == "build")
+    #expect(try run(place, "--rerun build").starts.first == "build")
+    #expect(try run(place, "--cache x --no-cache", status: 2).told.contains("--no-cache"))
+  }
+
+  @Test func `a cache keeps to its size, and what was of use last stays`() throws {
+    let place = try place(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [out], cache: true, run: "echo a >> trace; head -c 30000 /dev/zero > out; cat src >> out" }
+      """)
+    func cached(_ text: String) throws -> Bool {
+      try place.write("src", text)
+      try place.shell(
+        "rm -rf out .opflow/records trace; OPFLOW_CACHE_SIZE=100K \"$opflow\" run -q 2>/dev/null")
+      // Which was used last is told by times in nanoseconds.
+      return place.lines().isEmpty
+    }
+    #expect(try ["1", "2", "3"].map { try cached($0) } == [false, false, false])
+    #expect(try cached("1"))
+    #expect(try cached("4") == false)
+    #expect(try cached("1"))
+    #expect(try cached("2") == false)
+    try place.shell("test $(du -sb .opflow/cache | cut -f1) -lt 125000")
+    let wrong = try place.opflow(
+      "run", status: 2, environment: ["OPFLOW_CACHE_SIZE": "lots"])
+    #expect(wrong.errors.contains("OPFLOW_CACHE_SIZE"), "\(wrong)")
+  }
+
+  @Test func `links lead nothing out of the project`() throws {
+    let place = try place()
+    _ = try run(place)
+    try place.write("src", "two\n")
+    _ = try run(place)
+    try place.shell("rm -rf out; mkdir elsewhere; ln -s elsewhere out")
+    try place.write("src", "one\n")
+    // It runs where its result cannot be put.
+    let again = try run(place)
+    #expect(again.starts.first == "build", "\(again.told)")
+    #expect(again.told.contains("cache:"), "\(again.told)")
+  }
+
+  @Test func `a cache that cannot be written is told, and nobody is the worse for it`() throws {
+    let place = try place()
+    try place.shell("mkdir .opflow; touch .opflow/cache")
+    let first = try run(place)
+    #expect(first.starts.first == "build")
+    #expect(first.told.contains("a result cannot be written"), "\(first.told)")
+    #expect(first.told.contains("2 succeeded"), "\(first.told)")
+  }
+
+  @Test func `what fails is not kept`() throws {
+    let place = try place(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [out], cache: true, run: "echo a >> trace; touch out; test ! -e bad" }
+      """)
+    try place.shell("touch bad")
+    #expect(try run(place, status: 1).starts == ["a"])
+    try place.shell("rm bad out")
+    #expect(try run(place).starts == ["a"])
+  }
+}
