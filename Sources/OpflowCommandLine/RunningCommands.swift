@@ -108,7 +108,7 @@ extension CommandRow {
       words: .manifestAndTasks(handsOn: false),
       flags: [
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .verbose,
-        .color, .file, .directory, .stateDirectory,
+        .color, .cache, .noCache, .file, .directory, .stateDirectory,
       ],
       rule: RunRules.check
     ) {
@@ -121,6 +121,9 @@ extension CommandRow {
           manifest, or, where there are none, as long as any other. Below them stand how long all of it would
           take, what no order could beat, and the critical path. -j takes several numbers here, to compare.
           The legs of a family share a row; -v gives each its own.
+
+          Tasks with `inputs` are looked at as a run would. WHY tells what has one run: `changed: a.c`, or
+          `unless lib leaves the same` where what a task leaves that runs before decides.
 
           \(HelpPhrases.selector)
           """,

@@ -1,6 +1,8 @@
 import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
+import OpflowSystem
+import OpflowWorker
 
 /// What a dry run tells: what would run, in which order, and how long it takes.
 enum Forecast {
@@ -11,12 +13,9 @@ enum Forecast {
     let plan = try console.preparing { () throws(PreparationError) in try new.open() }
     let missing = try console.preparing { () throws(PreparationError) in try new.missingSecrets() }
     if let missing { console.warn(missing) }
-    return try show(
-      PlanView(
-        plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), initial: new.initial,
-        attempts: [Int32](repeating: 0, count: plan.taskCount), reasons: [],
-        durations: new.durations(of: plan), capacities: arguments.capacities.map { UInt64($0) },
-        owesFinally: new.owesFinally, showsAll: arguments.verbose, color: console.colorsOutput))
+    var entering = new.entering(plan)
+    entering.durations = new.durations(of: plan)
+    return try show(plan, entering, state: new.statePath, arguments, console)
   }
 
   /// Of a resume.
@@ -25,19 +24,38 @@ enum Forecast {
   ) throws(CommandError) -> Int32 {
     for warning in prepared.warnings { console.warn(warning) }
     if let missing = prepared.missingSecrets { console.warn(missing) }
-    let plan = prepared.plan
+    var entering = prepared.entering
+    entering.durations = prepared.durations
     return try show(
-      PlanView(
-        plan: plan, options: SchedulerOptions(RunRequest(arguments), plan),
-        initial: prepared.initial, attempts: prepared.attempts, reasons: prepared.reasons,
-        durations: prepared.durations, priorities: prepared.priorities,
-        capacities: arguments.capacities.map { UInt64($0) },
-        owesFinally: prepared.owesFinally, showsAll: arguments.verbose,
-        color: console.colorsOutput))
+      prepared.plan, entering, state: prepared.statePath, reasons: prepared.reasons, arguments,
+      console)
   }
 
-  private static func show(_ view: PlanView) throws(CommandError) -> Int32 {
+  private static func show(
+    _ plan: Plan, _ entering: Entering, state: String, reasons: [Transition] = [],
+    _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    let view = PlanView(
+      plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), entering: entering,
+      reasons: reasons, capacities: arguments.capacities.map { UInt64($0) },
+      foresight: foresight(plan, state: state, cache: RunRequest(arguments).cache, console),
+      showsAll: arguments.verbose,
+      color: console.colorsOutput)
     try view.write { bytes throws(CommandError) in try Console.write(bytes) }
     return ExitCode.success.rawValue
+  }
+
+  /// Who looks at the files of its tasks; nil where none is checked by them.
+  static func foresight(
+    _ plan: Plan, state: String, cache: CacheSetting?, _ console: Console
+  ) -> FileForesight? {
+    guard plan.hasChecks else { return nil }
+    do throws(Errno) {
+      let look = try PlanLook(plan, state: state, cache: cache)
+      return { look.foresee($0, after: $1) }
+    } catch {
+      console.warn("what is known of tasks cannot be read: \(error); all are taken to run")
+      return nil
+    }
   }
 }

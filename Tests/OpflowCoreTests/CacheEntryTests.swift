@@ -76,9 +76,10 @@ import Testing
     let base = SuccessRecord(
       terms: SuccessRecord.Terms(fingerprint: 1, declaration: 2, with: nil, needs: 4),
       inputs: [file], readings: [reading], hash: .strong)
-    func key(_ change: (inout SuccessRecord) -> Void, name: String = "t", on: String = "x")
-      -> String
-    {
+    func key(
+      _ change: (inout SuccessRecord) -> Void, name: String = "t", keepsValues: Bool = false,
+      on: String = "x"
+    ) -> String {
       var record = base
       change(&record)
       return Array(name.utf8).withUnsafeBytes {

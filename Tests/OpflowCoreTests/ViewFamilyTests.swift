@@ -32,8 +32,9 @@ import Testing
     let view = PlanView(
       plan: plan,
       options: SchedulerOptions(maxParallel: 2, memoryBytes: 1 << 30, maxFailures: 1, seed: 1),
-      initial: initial ?? plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
-      reasons: [], showsAll: showsAll, color: false)
+      entering: Entering(
+        initial: initial ?? plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }),
+      showsAll: showsAll, color: false)
     return String(decoding: view.text(), as: UTF8.self)
   }
 

@@ -11,8 +11,9 @@ import Testing
     let selection = selection ?? Selection(all: plan)
     let view = PlanView(
       plan: plan, options: options,
-      initial: plan.tasks.map { selection.initialState(TaskID($0)) },
-      attempts: plan.tasks.map { _ in 0 }, reasons: reasons, color: false)
+      entering: Entering(
+        initial: plan.tasks.map { selection.initialState(TaskID($0)) },
+        attempts: plan.tasks.map { _ in 0 }), reasons: reasons, color: false)
     return String(decoding: view.text(), as: UTF8.self)
   }
 
@@ -44,8 +45,9 @@ import Testing
   @Test func `a long plan is handed on piece by piece, as one text`() throws {
     let plan = try ViewFixture.plan((0..<5000).map { ("task-\($0)", []) })
     let view = PlanView(
-      plan: plan, options: options, initial: plan.tasks.map { _ in .run },
-      attempts: plan.tasks.map { _ in 0 }, reasons: [], color: false)
+      plan: plan, options: options,
+      entering: Entering(
+        initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }), color: false)
     var pieces: [[UInt8]] = []
     view.write { pieces.append($0) }
     #expect(pieces.count > 1)
@@ -61,8 +63,10 @@ import Testing
     let durations = TaskDurations(
       measured: [2_000_000, 1_500_000, 65_000_000, -1, 500_000], plan: plan)
     let view = PlanView(
-      plan: plan, options: options, initial: plan.tasks.map { _ in .run },
-      attempts: plan.tasks.map { _ in 0 }, reasons: [], durations: durations,
+      plan: plan, options: options,
+      entering: Entering(
+        initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
+        durations: durations),
       capacities: [1, 2, 4], color: false)
     #expect(
       String(decoding: view.text(), as: UTF8.self) == """
@@ -102,10 +106,9 @@ import Testing
 
   @Test func `what an order said of priorities is the order of a resume`() throws {
     let plan = try ViewFixture.plan([("a", []), ("b", []), ("c", [])])
-    let view = PlanView(
-      plan: plan, options: options,
-      initial: [.run, .run, .run], attempts: [0, 0, 0], reasons: [],
-      priorities: [TaskID(2): 4, TaskID(0): -4], color: false)
+    var entering = Entering(initial: [.run, .run, .run], attempts: [0, 0, 0])
+    entering.priorities = [TaskID(2): 4, TaskID(0): -4]
+    let view = PlanView(plan: plan, options: options, entering: entering, color: false)
     let rows = String(decoding: view.text(), as: UTF8.self).split(separator: "\n").dropFirst(2)
       .prefix(3).map { $0.split(separator: " ").map(String.init) }
     #expect(rows.map { $0[1] } == ["c", "b", "a"])
@@ -115,8 +118,9 @@ import Testing
   @Test func `a resume tells why each runs again`() throws {
     let plan = try plan()
     let view = PlanView(
-      plan: plan, options: options, initial: [.succeeded, .succeeded, .run, .run, .run],
-      attempts: [1, 1, 1, 0, 1],
+      plan: plan, options: options,
+      entering: Entering(
+        initial: [.succeeded, .succeeded, .run, .run, .run], attempts: [1, 1, 1, 0, 1]),
       reasons: [Transition(.resume(.failedBefore), TaskID(2))], color: false)
     #expect(
       String(decoding: view.text(), as: UTF8.self) == """

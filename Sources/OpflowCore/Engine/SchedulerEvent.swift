@@ -37,9 +37,9 @@ package enum SchedulerEvent: Equatable, Sendable {
   case unkept(WorkerID, TaskID, attempt: Int32, what: String)
   /// The task did not run: its result came from a cache; its end follows.
   case restored(WorkerID, TaskID, attempt: Int32)
-  /// The answer to the question with that number, whether a task is up to date.
   /// What a task left that may be up to date; the answer follows.
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
+  /// The answer to the question with that number, whether a task is up to date.
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
   /// The worker said something that decides nothing: it lives.
   case heard(WorkerID)

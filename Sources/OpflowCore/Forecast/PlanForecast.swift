@@ -13,28 +13,44 @@ package struct PlanForecast {
   package let starts: [TaskID]
   /// Skips, and failures of tasks that an earlier crash interrupted.
   package let settled: [Transition]
+  package let files: FilesForeseen
   package let path: CriticalPath
   /// One for each capacity; none where nothing starts.
   package let rows: [Row]
   package let durations: TaskDurations
 
-  /// - Parameter capacities: of `cpu`; at least one.
+  /// - Parameters:
+  ///   - capacities: of `cpu`; at least one.
+  ///   - foresight: asked once about each task; see `RunForecast`.
   package init(
-    plan: Plan, options: SchedulerOptions, entering: Entering, capacities: [UInt64]
+    plan: Plan, options: SchedulerOptions, entering: Entering, capacities: [UInt64],
+    foresight: FileForesight? = nil
   ) {
     precondition(!capacities.isEmpty, "a forecast is made for some capacity")
     durations = entering.durations
     var starts: [TaskID] = []
     var settled: [Transition] = []
+    var files = FilesForeseen()
+    var seen: [TaskID: FileForecast] = [:]
+    let once: FileForesight? = foresight.map { foresight in
+      { check, running in
+        // What runs is no matter of the capacity.
+        if let known = seen[check.task] { return known }
+        let found = foresight(check, running)
+        seen[check.task] = found
+        return found
+      }
+    }
     var makespans: [Int64] = []
     for (place, capacity) in capacities.enumerated() where place == 0 || !starts.isEmpty {
       var options = options
       options.maxParallel = capacity
-      let run = RunForecast(plan: plan, options: options, entering: entering)
+      let run = RunForecast(
+        plan: plan, options: options, entering: entering, foresight: once)
       makespans.append(run.makespan)
-      if place == 0 { (starts, settled) = (run.starts, run.settled) }
+      if place == 0 { (starts, settled, files) = (run.starts, run.settled, run.files) }
     }
-    (self.starts, self.settled) = (starts, settled)
+    (self.starts, self.settled, self.files) = (starts, settled, files)
     let path = CriticalPath(plan: plan, starts: starts, durations: durations)
     self.path = path
     let durations = durations

@@ -9,6 +9,12 @@ package struct RunForecast {
   /// From the first start to the last end, in what `TaskDurations` counts in.
   package var makespan: Int64 { clock.nanoseconds / unitNanoseconds }
 
+  /// What was found of files; nothing where nobody looks at them.
+  package private(set) var files = FilesForeseen()
+  private let foresight: FileForesight?
+  /// By task, whether it starts.
+  private var isStarted: [Bool] = []
+
   private let durations: TaskDurations
   /// How long one of what `TaskDurations` counts in lasts on the clock.
   private let unitNanoseconds: Int64
@@ -18,7 +24,12 @@ package struct RunForecast {
   private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
 
-  package init(plan: Plan, options: SchedulerOptions, entering: Entering) {
+  /// - Parameter foresight: without it every task is taken to run that is checked by content.
+  package init(
+    plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight? = nil
+  ) {
+    self.foresight = foresight
+    if foresight != nil { isStarted = [Bool](repeating: false, count: plan.taskCount) }
     var options = options
     options.handsAhead = false
     options.watchesWorkers = false
@@ -68,14 +79,38 @@ package struct RunForecast {
             at: end(of: task), order: starts.count, worker: worker, task: task, attempt: attempt))
         engine.take(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
       case .order(let worker, .check(let check)):
-        // Nobody looks here.
-        engine.take(
-          .scheduler(.checked(worker, check.task, serial: check.serial, .stale(why: ""))),
-          at: clock, wall: 0)
+        answer(check, to: worker)
       case .finish: isFinished = true
       case .tell, .order, .answer, .began, .discard, .write, .sync, .dismiss: break
       }
     }
+  }
+
+  private mutating func answer(_ check: TaskCheck, to worker: WorkerID) {
+    let (task, serial) = (check.task, check.serial)
+    var result = CheckResult.stale(why: "")
+    let running = foresight == nil ? [] : runningNeeds(of: task)
+    switch foresight?(check, running) {
+    case nil: break
+    case .fresh(let origin, let values):
+      for value in values {
+        engine.take(
+          .scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
+      }
+      result = .fresh(origin: origin)
+    case .stale(let why, let isCached):
+      if isCached { files.cached.insert(task) }
+      if !why.isEmpty { files.reasons[task] = why }
+      result = .stale(why: why)
+    case .unsure: files.unsure[task] = running.first
+    case .unfit(let what): result = .unfit(what: what)
+    }
+    engine.take(.scheduler(.checked(worker, task, serial: serial, result)), at: clock, wall: 0)
+  }
+
+  private func runningNeeds(of task: TaskID) -> [TaskID] {
+    engine.plan.needs(task).lazy.map { TaskID(engine.plan.needTargets[$0]) }
+      .filter { isStarted[$0.index] }
   }
 
   private mutating func end(_ end: ForecastEnd) {
@@ -100,13 +135,20 @@ package struct RunForecast {
     case .start:
       let task = transition.task
       starts.append(task)
+      if foresight != nil { isStarted[task.index] = true }
       guard engine.plan.hasGates, engine.plan.kind(task) == .approve else { return }
       running.push(
         ForecastEnd(
           at: end(of: task), order: starts.count, worker: .none, task: task,
           attempt: transition.attempt))
     case .skip, .failure: settled.append(transition)
-    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume, .fresh: break
+    case .fresh:
+      if transition.kept == nil {
+        files.upToDate.append(transition.task)
+      } else {
+        files.keptCount += 1
+      }
+    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume: break
     }
   }
 }

@@ -3,8 +3,9 @@ package struct PlanView {
   private let plan: Plan
   private let options: SchedulerOptions
   private let capacities: [UInt64]
-  private var entering: Entering
+  private let entering: Entering
   private let reasons: [TaskID: Transition]
+  private let foresight: FileForesight?
   private let palette: Palette
   /// Each leg of a family has its own row.
   private let showsAll: Bool
@@ -13,15 +14,13 @@ package struct PlanView {
   private static let maxNames = 20
 
   /// - Parameters:
-  ///   - initial, attempts: as the scheduler would get them.
+  ///   - entering: as the engine would get it.
   ///   - reasons: of a resume, why tasks that had a result run again; empty for a new run.
-  ///   - priorities: what orders of earlier drives gave tasks.
   ///   - capacities: of `cpu`, to compare; the order shown is that of the first. None: `options`' own.
+  ///   - foresight: see `RunForecast`.
   package init(
-    plan: Plan, options: SchedulerOptions, initial: [InitialState], attempts: [Int32],
-    reasons: [Transition], durations: TaskDurations = .unknown,
-    priorities: [TaskID: Int16] = [:], capacities: [UInt64] = [],
-    owesFinally: Bool = false, showsAll: Bool = false, color: Bool
+    plan: Plan, options: SchedulerOptions, entering: Entering, reasons: [Transition] = [],
+    capacities: [UInt64] = [], foresight: FileForesight? = nil, showsAll: Bool = false, color: Bool
   ) {
     self.plan = plan
     self.showsAll = showsAll
@@ -29,9 +28,8 @@ package struct PlanView {
     var options = options
     options.maxParallel = self.capacities[0]
     self.options = options
-    entering = Entering(
-      initial: initial, attempts: attempts, owesFinally: owesFinally, durations: durations)
-    entering.priorities = priorities
+    self.entering = entering
+    self.foresight = foresight
     var byTask: [TaskID: Transition] = [:]
     for reason in reasons where !reason.task.isNone { byTask[reason.task] = reason }
     self.reasons = byTask
@@ -46,10 +44,12 @@ package struct PlanView {
     to sink: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
     let forecast = PlanForecast(
-      plan: plan, options: options, entering: entering, capacities: capacities)
+      plan: plan, options: options, entering: entering, capacities: capacities,
+      foresight: foresight)
     var text = TextBuffer()
     writeHeading(forecast, into: &text)
-    if !forecast.starts.isEmpty { try writeTable(forecast.starts, into: &text, to: sink) }
+    if !forecast.starts.isEmpty { try writeTable(forecast, into: &text, to: sink) }
+    writeUpToDate(forecast.files.upToDate, into: &text)
     writeSettled(forecast.settled, into: &text)
     if !forecast.starts.isEmpty {
       DurationView(plan: plan, forecast: forecast, palette: palette).write(into: &text)
@@ -67,14 +67,20 @@ package struct PlanView {
     let count = entering.initial.count { !$0.isLeftOut }
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
-    let reused = entering.initial.count { $0.isReused }
+    let files = forecast.files
+    if !files.unsure.isEmpty { text.add(", \(files.unsure.count) of them perhaps") }
+    if !files.cached.isEmpty { text.add(", \(files.cached.count) of them from the cache") }
+    let reused = entering.initial.count { $0.isReused } + files.keptCount
     if reused > 0 { text.add(", \(reused) reused") }
+    if !files.upToDate.isEmpty { text.add(", \(files.upToDate.count) up to date") }
     text.add(", cpu \(options.maxParallel)\n")
   }
 
   private func writeTable<Failure: Error>(
-    _ starts: [TaskID], into text: inout TextBuffer, to sink: ([UInt8]) throws(Failure) -> Void
+    _ forecast: PlanForecast, into text: inout TextBuffer,
+    to sink: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
+    let starts = forecast.starts
     let demands = (0..<plan.demandCount).map { demand(UInt32(truncatingIfNeeded: $0)) }
     var layout = TableLayout(
       ["#", "TASK", "TAKES", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"],
@@ -85,14 +91,14 @@ package struct PlanView {
     let folds = showsAll ? [:] : FoldedLegs.of(starts, plan)
     for (index, task) in starts.enumerated() {
       guard let fold = fold(of: task, at: index, folds) else { continue }
-      for (column, cell) in cells(task, fold, demands).enumerated() {
+      for (column, cell) in cells(task, fold, demands, forecast.files).enumerated() {
         layout.measure(cell, in: column + 1)
       }
     }
     layout.writeTitles(into: &text, palette: palette)
     for (index, task) in starts.enumerated() {
       guard let fold = fold(of: task, at: index, folds) else { continue }
-      let cells = cells(task, fold, demands)
+      let cells = cells(task, fold, demands, forecast.files)
       layout.write(["\(index + 1)"] + cells + [action(task)], into: &text)
       if text.bytes.count >= Self.pieceBytes { try sink(text.take()) }
     }
@@ -115,7 +121,9 @@ package struct PlanView {
   }
 
   /// The row of a task, without its number and its command.
-  private func cells(_ task: TaskID, _ fold: FoldedLegs, _ demands: [String]) -> [String] {
+  private func cells(
+    _ task: TaskID, _ fold: FoldedLegs, _ demands: [String], _ files: FilesForeseen
+  ) -> [String] {
     fold.cells(plan) { task in
       let priority = entering.priorities[task] ?? plan.priority[task.index]
       return [
@@ -123,9 +131,23 @@ package struct PlanView {
         plan.kind(task) == .approve ? "" : DurationView.cell(task, entering.durations),
         needs(task, isFolded: fold.tasks.count > 1),
         demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
-        reasons[task].map { ReasonText.text($0, plan: plan) } ?? "",
+        why(task, files),
       ]
     }
+  }
+
+  private func why(_ task: TaskID, _ files: FilesForeseen) -> String {
+    if let reason = reasons[task] { return ReasonText.text(reason, plan: plan) }
+    if let need = files.unsure[task] { return "unless \(plan.nameString(need)) leaves the same" }
+    let reason = files.reasons[task] ?? ""
+    guard files.cached.contains(task) else { return reason }
+    return reason.isEmpty ? "in the cache" : "\(reason) (in the cache)"
+  }
+
+  private func writeUpToDate(_ tasks: [TaskID], into text: inout TextBuffer) {
+    if tasks.isEmpty { return }
+    let names = NameList.text(tasks, plan: plan, limit: showsAll ? .max : Self.maxNames)
+    text.add("up to date: \(CleanText.string(names))\n")
   }
 
   /// What does not run, and why not.
@@ -138,8 +160,9 @@ package struct PlanView {
     writeManual(into: &text)
     for transition in settled.prefix(Self.maxNames) {
       let verb = transition.event.kind == .skip ? "skipped" : "failed"
-      let reason = ReasonText.text(transition, plan: plan)
-      text.add("\(verb): \(plan.nameString(transition.task)) (\(reason))\n")
+      let reason =
+        transition.what.isEmpty ? ReasonText.text(transition, plan: plan) : transition.what
+      text.add("\(verb): \(plan.nameString(transition.task)) (\(CleanText.string(reason)))\n")
     }
     if settled.count > Self.maxNames {
       text.add("… and \(settled.count - Self.maxNames) more do not run\n")

@@ -9,7 +9,7 @@ struct TaskReason: Equatable {
     /// It has an end, or none, of a run that has one.
     case succeeded, reused, failed, skipped, cancelled, unstarted, interrupted, outside
     /// Why a resume took it back, and what the next one would do.
-    case rerun, resume
+    case rerun, stale, resume
 
     /// The word in JSON.
     var word: String { rawValue }
@@ -34,11 +34,21 @@ struct TaskReason: Equatable {
 package enum ResumeFate: Sendable, Equatable {
   /// It would run; for that reason, where it has a result or was cut short.
   case runs(Transition?)
+  /// It would run, since its files are not as they were; what of them, for people: of some nothing is known.
+  case runsChanged(String)
+  /// It would run, unless what runs before it leaves what is there.
+  case runsUnless(TaskID)
   case keeps
+  /// It is up to date, though this run has no result of it.
+  case upToDate
   /// It keeps what it has if its inputs and outputs are as they were.
   case checks
   /// It keeps what it has if all that it needs does.
   case keepsLater
+  /// It would be skipped, since that cannot be met.
+  case blocked(TaskID)
+  /// It would fail before it starts; for people.
+  case unfit(String)
   /// It would fail at once: it was cut short, and is not to be run twice.
   case fails
   /// It would stay failed until somebody asks for it.

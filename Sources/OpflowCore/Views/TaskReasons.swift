@@ -36,6 +36,11 @@ struct TaskReasons {
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       reasons = EndReasons(status).of(task)
     }
+    let isBefore = [.waiting, .ready, .checking].contains(status.state(task))
+    if !isBefore, let what = status.history.details.staleness[task] {
+      reasons.append(
+        TaskReason(.stale, "was not up to date: \(what)", shared: "was not up to date"))
+    }
     if let rerun = status.history.details.reruns[task] {
       let why = ReasonText.text(.rerun(rerun), plan: plan)
       let did = status.state(task).isTerminal ? "ran it again" : "took it back"

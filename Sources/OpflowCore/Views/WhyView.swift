@@ -84,7 +84,15 @@ package struct WhyView {
     case .runs(nil): text = "a resume would run it"
     case .runs(let transition?):
       text = "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
+    case .runsChanged(""): text = "a resume would run it: no success of it is known that holds"
+    case .runsChanged(let what): text = "a resume would run it: \(what)"
+    case .runsUnless(let need):
+      text = "a resume would run it, unless \(plan.nameString(need)) leaves what it left before"
     case .keeps: text = "a resume would keep that"
+    case .upToDate: text = "it is up to date: a resume would not run it"
+    case .blocked(let need):
+      text = "a resume would skip it, because of \(plan.nameString(need))"
+    case .unfit(let what): text = "a resume would fail it: \(what)"
     case .checks: text = "a resume would keep that if its inputs and outputs are as they were"
     case .keepsLater: text = "a resume would keep that if nothing that it needs runs again"
     case .fails:

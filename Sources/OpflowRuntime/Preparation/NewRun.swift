@@ -15,7 +15,7 @@ package struct NewRun {
   /// How each task enters the scheduler: all run, until some are selected.
   package private(set) var initial: [InitialState]
   /// See `ResumeDecision`.
-  package private(set) var owesFinally = false
+  private var owesFinally = false
   private var arguments: TaskArguments?
   private var rerun: TaskSet?
 
@@ -109,6 +109,19 @@ package struct NewRun {
   /// The plan, without a run.
   package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
 
+  /// How its tasks enter the engine, but for how long they take.
+  package func entering(_ plan: Plan) -> Entering {
+    var entering = Entering(
+      initial: initial, attempts: [Int32](repeating: 0, count: plan.taskCount),
+      owesFinally: owesFinally)
+    entering.arguments = arguments
+    entering.asked = rerun
+    return entering
+  }
+
+  /// Where the state folder is, whether or not it is there.
+  package var statePath: String { state.path }
+
   /// What earlier runs of the manifest tell of how long tasks take.
   package func durations(of plan: Plan) -> TaskDurations {
     state.durations(ofManifest: manifest.realPath, plan: plan)
@@ -143,12 +156,9 @@ package struct NewRun {
     }
     encoder.removeAll()
     var drive = PreparedDrive(
-      folder, plan, initial: initial, manifestPath: manifest.realPath, journal: journal,
+      folder, plan, entering: entering(plan), manifestPath: manifest.realPath, journal: journal,
       encoder: encoder, lock: lock)
-    drive.owesFinally = owesFinally
     drive.secrets = secrets
-    drive.arguments = arguments
-    drive.rerun = rerun
     return drive
   }
 

@@ -6,27 +6,14 @@ internal import OpflowSystem
 package struct PreparedDrive: ~Copyable {
   package let folder: RunFolder
   package let plan: Plan
-  /// How each task enters the scheduler.
-  package let initial: [InitialState]
+  /// How its tasks enter the engine.
+  private let entering: Entering
+  package var initial: [InitialState] { entering.initial }
   package internal(set) var isResumed = false
   /// What is to be told before anything starts.
   package var warnings: [String] = []
   /// Those that its tasks may know, and that no task is to show.
   package var secrets: [SecretValue] = []
-  /// By task, what earlier drives used up.
-  var attempts: [Int32]
-  /// See `ResumeDecision`.
-  var owesFinally = false
-  /// What tasks left in earlier drives.
-  var values: [TaskID: ValueSet] = [:]
-  var arguments: TaskArguments?
-  /// What was asked for in earlier drives.
-  var orders: OrderRecords?
-  /// See `Entering`.
-  var approved: Set<TaskID> = []
-  var results: [TaskID: EarlierResult] = [:]
-  var origins: [TaskID: UInt64] = [:]
-  var rerun: TaskSet?
   /// What is journaled first.
   var opening: [JournalEntry] = []
   let manifestPath: String
@@ -35,13 +22,12 @@ package struct PreparedDrive: ~Copyable {
   private let lock: RunFolderLock
 
   init(
-    _ folder: RunFolder, _ plan: Plan, initial: [InitialState], manifestPath: String,
+    _ folder: RunFolder, _ plan: Plan, entering: Entering, manifestPath: String,
     journal: consuming JournalFile, encoder: JournalEncoder, lock: consuming RunFolderLock
   ) {
     self.folder = folder
     self.plan = plan
-    self.initial = initial
-    attempts = [Int32](repeating: 0, count: plan.taskCount)
+    self.entering = entering
     self.manifestPath = manifestPath
     self.journal = journal
     self.encoder = encoder
@@ -71,7 +57,7 @@ package struct PreparedDrive: ~Copyable {
   package consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
   ) throws(CoordinatorError) -> DriveResult {
-    let (folder, arguments) = (folder, arguments)
+    let (folder, arguments) = (folder, entering.arguments)
     return try perform(asked, progress: progress, heading: heading) { watch throws(Errno) in
       [
         try LocalLauncher(
@@ -86,19 +72,9 @@ package struct PreparedDrive: ~Copyable {
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
     launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> DriveResult {
-    var entering = Entering(
-      initial: initial, attempts: attempts, owesFinally: owesFinally,
-      durations: StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan))
-    entering.values = values
-    entering.arguments = arguments
-    if let orders {
-      entering.priorities = orders.priorities
-      entering.orders = orders.counts
-    }
-    entering.approved = approved
-    entering.results = results
-    entering.origins = origins
-    entering.asked = rerun
+    var entering = entering
+    entering.durations = StateFolder(holding: folder).durations(
+      ofManifest: manifestPath, plan: plan)
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,

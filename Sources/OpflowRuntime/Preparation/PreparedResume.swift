@@ -10,8 +10,6 @@ package struct PreparedResume {
   let manifestPath: String
   private let found: ResumedRun
   private let history: RunModel
-  /// What orders of earlier drives gave tasks instead of the manifest's.
-  package var priorities: [TaskID: Int16] { history.orders.priorities }
   private let recovery: JournalRecovery
   /// What is to be told before anything starts.
   package let warnings: [String]
@@ -88,8 +86,24 @@ package struct PreparedResume {
   /// nothing to run does without.
   package var initial: [InitialState] { decision.initialStates(request) }
 
-  /// By task, what earlier drives used up.
-  package var attempts: [Int32] { plan.tasks.map { history[TaskID($0)].attempts } }
+  /// How its tasks enter the engine, but for how long they take.
+  package var entering: Entering {
+    var entering = Entering(
+      initial: initial, attempts: plan.tasks.map { history[TaskID($0)].attempts },
+      owesFinally: decision.owesFinally)
+    entering.values = request.values
+    entering.arguments = request.arguments
+    entering.priorities = history.orders.priorities
+    entering.orders = history.orders.counts
+    entering.approved = decision.approved(plan, history, request)
+    entering.results = decision.results(history)
+    entering.origins = history.origins
+    entering.asked = request.rerun
+    return entering
+  }
+
+  /// Where the run's state folder is.
+  package var statePath: String { StateFolder(holding: folder).path }
 
   /// What earlier runs, this one among them, tell of how long tasks take.
   package var durations: TaskDurations {
@@ -131,8 +145,6 @@ package struct PreparedResume {
       if case .keep(.failed, _) = decision[$0] { true } else { false }
     }
   }
-
-  package var owesFinally: Bool { decision.owesFinally }
 
   /// As the journal has it so far.
   package var state: RunState { history.close?.state ?? .interrupted }
@@ -195,20 +207,11 @@ package struct PreparedResume {
     }
     let unremoved = KeptValues(folder, plan, history).removeOthers()
     var drive = PreparedDrive(
-      folder, plan, initial: initial, manifestPath: manifestPath, journal: journal,
+      folder, plan, entering: entering, manifestPath: manifestPath, journal: journal,
       encoder: encoder, lock: lock)
     drive.isResumed = true
     drive.secrets = secrets
-    drive.attempts = attempts
-    drive.owesFinally = owesFinally
     drive.opening = opening
-    drive.values = request.values
-    drive.arguments = request.arguments
-    drive.orders = history.orders
-    drive.approved = decision.approved(plan, history, request)
-    drive.results = decision.results(history)
-    drive.origins = history.origins
-    drive.rerun = request.rerun
     drive.warnings = warnings
     if let unremoved {
       drive.warnings.append(

@@ -203,12 +203,9 @@ final class DeclaredFiles {
 
   /// What a task that is up to date left is put where those find it in this run that read it, and is told.
   private func handOn(_ left: [SuccessRecord.Value], _ check: TaskCheck) throws(ValueFault) {
-    let flags = plan.flags(check.task)
-    guard flags.contains(.leavesValues) else { return }
+    guard plan.flags(check.task).contains(.leavesValues) else { return }
     try values.put(left, of: plan.nameBytes(check.task))
-    for value in left {
-      let value = TaskValue(
-        name: value.name, text: value.text, keepsText: flags.contains(.decidesOthers))
+    for value in declaring(check.task).handedOn(left) {
       news.append(.said(.kept(check.task, serial: check.serial, value)))
     }
   }

@@ -19,10 +19,7 @@ final class CachedResult {
     self.declaring = declaring
     self.cache = cache
     self.seen = seen
-    let (plan, task) = (declaring.plan, declaring.task)
-    key = CacheKey.of(
-      seen, name: plan.nameBytes(task),
-      keepsValues: plan.flags(task).contains(.leavesValues), architecture: CacheKey.architecture)
+    key = declaring.cacheKey(seen)
   }
 
   private var folder: String { declaring.plan.string(declaring.plan.manifest.folder) }

@@ -36,6 +36,24 @@ package struct DeclaringTask {
     SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
 
+  /// By which a cache knows what it leaves.
+  ///
+  /// - Parameter seen: what is seen of it before it starts.
+  func cacheKey(_ seen: SuccessRecord) -> SHA256.Digest {
+    CacheKey.of(
+      seen, name: plan.nameBytes(task), keepsValues: plan.flags(task).contains(.leavesValues),
+      architecture: CacheKey.architecture)
+  }
+
+  /// What it left, as others of the run may read it; nothing where none does.
+  func handedOn(_ left: [SuccessRecord.Value]) -> [TaskValue] {
+    let flags = plan.flags(task)
+    guard flags.contains(.leavesValues) else { return [] }
+    return left.map {
+      TaskValue(name: $0.name, text: $0.text, keepsText: flags.contains(.decidesOthers))
+    }
+  }
+
   var folder: String { plan.string(plan.record(task).directory) }
 
   var inputs: [FileLook.Item] {

@@ -4,6 +4,15 @@ internal import OpflowSystem
 /// Something cannot be looked at; for people.
 package struct LookFault: Error, Equatable {
   package let what: String
+  /// Of an input that is missing.
+  private(set) var path: String?
+
+  init(what: String) { self.what = what }
+
+  init(missing path: String) {
+    self.path = path
+    what = "the input `\(path)` is missing"
+  }
 }
 
 /// Looks at files, a little at a time: what they are, and what is in them, by memory where that holds.

@@ -5,7 +5,8 @@ package import OpflowSystem
 /// under a lock.
 package final class RecordBook {
   private let path: String
-  private let locks: ByteLocks
+  /// Nil in one that is only read.
+  private let locks: ByteLocks?
   private var file: Descriptor
   private var identity: FileIdentity
   private var index = RecordIndex()
@@ -21,6 +22,22 @@ package final class RecordBook {
     identity = try file.status().identity
   }
 
+  /// Of a state folder that nothing is to be written to; nil where there are no records.
+  package init?(readingIn state: String) throws(Errno) {
+    path = state + "/records"
+    locks = nil
+    do throws(Errno) {
+      file = try File.open(path, [.readOnly, .noFollow])
+    } catch .noSuchFile {
+      return nil
+    }
+    identity = try file.status().identity
+  }
+
+  private func open() throws(Errno) -> Descriptor {
+    try locks == nil ? File.open(path, [.readOnly, .noFollow]) : Self.open(path)
+  }
+
   private static func open(_ path: String) throws(Errno) -> Descriptor {
     try File.open(path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
   }
@@ -30,7 +47,7 @@ package final class RecordBook {
   /// Takes in what was added since. A file that was put in its place is read from its beginning.
   package func follow() throws(Errno) {
     if let now = try? Path.status(path), now.identity != identity {
-      file = try Self.open(path)
+      file = try open()
       identity = try file.status().identity
       index = RecordIndex()
     }
@@ -126,12 +143,14 @@ package final class RecordBook {
   private static func place(_ task: UInt64) -> Int64 { Int64(task >> 2) }
 
   /// Takes the task for this process alone; false where another run has it.
-  package func take(_ task: UInt64) throws(Errno) -> Bool { try locks.take(Self.place(task)) }
+  package func take(_ task: UInt64) throws(Errno) -> Bool {
+    try locks?.take(Self.place(task)) ?? false
+  }
 
-  package func give(_ task: UInt64) throws(Errno) { try locks.give(Self.place(task)) }
+  package func give(_ task: UInt64) throws(Errno) { try locks?.give(Self.place(task)) }
 
   /// Whether another process has it.
   package func isTaken(_ task: UInt64) throws(Errno) -> Bool {
-    try locks.isTaken(Self.place(task))
+    try locks?.isTaken(Self.place(task)) ?? false
   }
 }

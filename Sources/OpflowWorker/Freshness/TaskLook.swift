@@ -46,7 +46,7 @@ package final class TaskLook {
       memory: record.map { $0.known(by: hashes.hash).inputs } ?? [],
       hashes: hashes,
       leavesOut: declaring.leavesOut)
-    if let path = inputs.missing.first { throw LookFault(what: "the input `\(path)` is missing") }
+    if let path = inputs.missing.first { throw LookFault(missing: path) }
   }
 
   /// What stands against handing on what it left.
@@ -63,7 +63,7 @@ package final class TaskLook {
     guard let now else {
       guard try inputs.goOn(until: deadline) else { return nil }
       if let path = inputs.missing.first {
-        throw LookFault(what: "the input `\(path)` is missing")
+        throw LookFault(missing: path)
       }
       var seen = SuccessRecord(
         terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring),

@@ -5,7 +5,7 @@ internal import OpflowSystem
 final class TaskReadings {
   private let plan: Plan
   private let records: RecordPlace
-  private let book: RecordBook
+  private let book: RecordBook?
   private let hashes: HashMemory
   private var printed: [Command: PlanKey] = [:]
 
@@ -19,7 +19,7 @@ final class TaskReadings {
   private static let patienceSeconds: Int64 = 8
   private static let mostPrinted = 16 << 20
 
-  init(plan: Plan, records: RecordPlace, book: RecordBook, hashes: HashMemory) {
+  init(plan: Plan, records: RecordPlace, book: RecordBook?, hashes: HashMemory) {
     self.plan = plan
     self.records = records
     self.book = book
@@ -89,7 +89,7 @@ final class TaskReadings {
   /// A hash of what a need left.
   private func outputs(of need: TaskID) throws(LookFault) -> PlanKey {
     let declaring = DeclaringTask(plan: plan, task: need, records: records)
-    let known = (try? book.record(of: declaring.identity)) ?? nil
+    let known = (try? book?.record(of: declaring.identity)) ?? nil
     let look = try FileLook(
       declaring.outputs, in: declaring.folder, memory: known?.known(by: hashes.hash).outputs ?? [],
       hashes: hashes,

@@ -1,0 +1,122 @@
+import OpflowCore
+import OpflowRuntime
+
+/// What a resume of a run would do with its tasks, by the manifest and the files as they are now.
+struct ResumeFates {
+  private let plan: Plan
+  private let initial: [InitialState]
+  private var reasons: [TaskID: Transition] = [:]
+  /// Nil where no file decides.
+  private var forecast: RunForecast?
+  private var starts: Set<TaskID> = []
+  private var upToDate: Set<TaskID> = []
+  private var settled: [TaskID: Transition] = [:]
+
+  /// - Parameters:
+  ///   - plan: of the run.
+  ///   - tasks: those that are asked about, in it.
+  /// - Returns: by a task of `plan`, what would become of it.
+  static func now(
+    _ folder: RunFolder, _ plan: Plan, of tasks: [TaskID], _ console: Console
+  ) -> (TaskID) -> ResumeFate? {
+    let asked = RunRequest()
+    let prepared: PreparedResume
+    do throws(PreparationError) {
+      prepared = try PreparedResume(try ResumedRun(folder, nil, asked), asked)
+    } catch {
+      console.warn("what a resume would do is not known: the manifest cannot be used as it is now")
+      return { _ in .unknown }
+    }
+    var fates = ResumeFates(plan: prepared.plan, initial: prepared.initial)
+    for reason in prepared.reasons { fates.reasons[reason.task] = reason }
+    let known = tasks.compactMap { prepared.plan.task(named: plan.nameString($0)) }
+    if known.contains(where: { fates.isOfFiles($0) }),
+      let foresight = Forecast.foresight(
+        prepared.plan, state: prepared.statePath, cache: nil, console)
+    {
+      fates.foresee(prepared.entering, foresight)
+    }
+    return { [fates] in fates.fate(of: $0, in: plan) }
+  }
+
+  private init(plan: Plan, initial: [InitialState]) {
+    self.plan = plan
+    self.initial = initial
+  }
+
+  /// Whether files have a say in what becomes of a task.
+  private func isOfFiles(_ task: TaskID) -> Bool {
+    switch initial[task.index] {
+    case .recheck, .later, .laterAfterNeeds: true
+    case .run, .afterNeeds: plan.isChecked(task)
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
+      .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+      false
+    }
+  }
+
+  private mutating func foresee(_ entering: Entering, _ foresight: @escaping FileForesight) {
+    let forecast = RunForecast(
+      plan: plan, options: SchedulerOptions(RunRequest(), plan), entering: entering,
+      foresight: foresight)
+    starts = Set(forecast.starts)
+    upToDate = Set(forecast.files.upToDate)
+    for transition in forecast.settled { settled[transition.task] = transition }
+    self.forecast = forecast
+  }
+
+  private func fate(of task: TaskID, in other: Plan) -> ResumeFate? {
+    guard let task = plan.task(named: other.nameString(task)) else { return .gone }
+    if isOfFiles(task), let forecast, let fate = fate(of: task, forecast, in: other) {
+      return fate
+    }
+    switch initial[task.index] {
+    case .interrupted: return .fails
+    case .run, .afterNeeds:
+      return .runs(reasons[task].flatMap { $0.moved(from: plan, to: other) })
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: return .keeps
+    case .recheck: return .checks
+    case .later, .laterAfterNeeds: return .keepsLater
+    case .failed: return .staysFailed
+    case .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+      return .leaves
+    }
+  }
+
+  /// By what the files are now; nil where they have no say.
+  private func fate(
+    of task: TaskID, _ forecast: RunForecast, in other: Plan
+  ) -> ResumeFate? {
+    switch settled[task]?.why {
+    case .ended(.input): return settled[task].map { .unfit($0.what) }
+    case .skipped(.upstream(let need)):
+      if let need = other.task(named: plan.nameString(need)) { return .blocked(need) }
+    default: break
+    }
+    if let need = forecast.files.unsure[task] {
+      return other.task(named: plan.nameString(need)).map { .runsUnless($0) }
+    }
+    if starts.contains(task) {
+      if let what = forecast.files.reasons[task] { return .runsChanged(what) }
+      return reasons[task] == nil && plan.isChecked(task) ? .runsChanged("") : nil
+    }
+    if upToDate.contains(task) { return .upToDate }
+    let state = initial[task.index]
+    return state == .run || state == .afterNeeds ? nil : .keeps
+  }
+}
+
+extension Transition {
+  /// The same of the task of that name in another plan, and the task that its reason speaks of; nil where
+  /// that has none.
+  fileprivate func moved(from plan: Plan, to other: Plan) -> Transition? {
+    guard case .resume(let reason) = event,
+      let task = other.task(named: plan.nameString(task))
+    else { return nil }
+    guard case .afterRerun(let need) = reason, !need.isNone else {
+      return Transition(.resume(reason), task)
+    }
+    let moved = other.task(named: plan.nameString(need)) ?? .none
+    return Transition(.resume(.afterRerun(moved)), task)
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+/// What `plan`, `resume -n` and `why` tell of files, before anything runs.
+struct FilesForeseenTests {
+  private static let manifest = """
+    max_parallel: 1
+    tasks:
+      lib: { inputs: [lib.c, "*.h"], outputs: [out/lib], run: "echo lib >> trace; grep -v '#' lib.c > out/lib" }
+      app: { inputs: [app.c, out/lib], outputs: [out/app], needs: lib, run: "echo app >> trace; cat app.c out/lib > out/app" }
+      test: { inputs: [out/app], needs: app, run: "echo test >> trace" }
+      stamp: { run: "echo stamp >> trace" }
+      note: { inputs: [lib.c], needs: stamp, run: "echo note >> trace" }
+    """
+
+  private func place(_ manifest: String = manifest) throws -> Workplace {
+    let place = try Workplace(manifest)
+    try place.write("lib.c", "lib\n")
+    try place.write("app.c", "app\n")
+    try place.write("lib.h", "head\n")
+    return place
+  }
+
+  /// By the tasks that a plan says would run: why.
+  private func rows(_ text: String) -> [String: String] {
+    var lines = text.split(separator: "\n").map(String.init).drop { !$0.contains("TASK") }
+    guard let title = lines.popFirst(), let why = title.range(of: "WHY"),
+      let command = title.range(of: "COMMAND")
+    else { return [:] }
+    let from = title.distance(from: title.startIndex, to: why.lowerBound)
+    let to = title.distance(from: title.startIndex, to: command.lowerBound)
+    var rows: [String: String] = [:]
+    for line in lines.prefix(while: { $0.first?.isNumber ?? false || $0.hasPrefix(" ") }) {
+      let name = line.split(separator: " ")[1]
+      let cell = String(line.dropFirst(from).prefix(to - from))
+      rows[String(name)] = String(cell.reversed().drop { $0 == " " }.reversed())
+    }
+    return rows
+  }
+
+  @Test func `each edit is told with what follows from it, and nothing is written`() throws {
+    let place = try place()
+    #expect(rows(try place.opflow("plan").output)["app"] == nil)
+    #expect(!place.exists(".opflow"))
+    try place.opflow("run")
+    var plan = try place.opflow("plan").output
+    #expect(plan.hasPrefix("opflow.yaml: 5 tasks, 2 to run, 3 up to date, cpu 1\n"), "\(plan)")
+    #expect(plan.contains("\nup to date: lib, app, test\n"), "\(plan)")
+    #expect(rows(plan)["note"] == "what it needs ran again")
+
+    let before = try place.bytes(".opflow/records")
+    try place.write("lib.c", "other\n")
+    try place.write("more.h", "more\n")
+    plan = try place.opflow("plan").output
+    #expect(
+      rows(plan) == [
+        "lib": "changed: lib.c, +more.h", "app": "unless lib leaves the same",
+        "test": "unless app leaves the same", "stamp": "",
+        "note": "changed: lib.c; what it needs ran again",
+      ], "\(plan)")
+    #expect(plan.contains("5 to run, 2 of them perhaps"), "\(plan)")
+    try place.remove("out/app")
+    try place.remove("lib.h")
+    plan = try place.opflow("plan").output
+    #expect(rows(plan)["lib"] == "changed: lib.c, -lib.h, +more.h", "\(plan)")
+    try place.write("app.c", "app 2\n")
+    #expect(rows(try place.opflow("plan").output)["app"] == "changed: app.c")
+    #expect(try place.bytes(".opflow/records") == before)
+    #expect(place.entries(".opflow").sorted() == [".gitignore", "records", "records.lock", "runs"])
+  }
+
+  @Test func `what is missing is told as what would fail, unless something leaves it`() throws {
+    let place = try place()
+    try place.opflow("run")
+    try place.shell("rm -r out")
+    var plan = try place.opflow("plan").output
+    #expect(rows(plan)["app"] == "unless lib leaves the same", "\(plan)")
+    try place.remove("lib.c")
+    plan = try place.opflow("plan").output
+    #expect(plan.contains("failed: lib (the input `lib.c` is missing)\n"), "\(plan)")
+    #expect(plan.contains("skipped: app (because of lib)\n"), "\(plan)")
+  }
+
+  @Test func `what a plan is sure of is what runs`() throws {
+    let place = try place()
+    try place.opflow("run")
+    for edit in [
+      "true", "echo 1 >> lib.c", "echo '# x' >> lib.c", "rm out/app", "echo x > out/lib",
+      "rm out/lib lib.h", "touch lib.c app.c", "echo 2 >> app.c; echo '# y' >> lib.c",
+    ] {
+      try place.shell(edit)
+      let plan = try place.opflow("plan").output
+      let rows = rows(plan)
+      try place.shell("rm -f trace; \"$opflow\" run -q")
+      let ran = Set(place.lines())
+      let sure = Set(rows.filter { !$0.value.hasPrefix("unless") }.keys)
+      #expect(sure.isSubset(of: ran), "\(edit): \(plan) but \(ran)")
+      #expect(ran.isSubset(of: Set(rows.keys)), "\(edit): \(plan) but \(ran)")
+    }
+  }
+
+  @Test func `a resume is told by files, and so is why`() throws {
+    let place = try place()
+    try place.opflow("run")
+    try place.write("lib.c", "other\n")
+    try place.opflow("run")
+    let ran = try place.opflow("why", "lib", "app").output
+    #expect(ran.contains("was not up to date: changed: lib.c\n"), "\(ran)")
+    #expect(ran.contains("a resume would keep that\n"), "\(ran)")
+    try place.write("lib.c", "third\n")
+    let plan = try place.opflow("resume", "-n").output
+    #expect(plan.contains("opflow.yaml: 5 tasks, 4 to run, 2 of them perhaps, 1 reused"), "\(plan)")
+    #expect(rows(plan)["lib"] == "changed: lib.c", "\(plan)")
+    let why = try place.opflow("why", "lib", "app", "stamp").output
+    #expect(why.contains("a resume would run it: changed: lib.c\n"), "\(why)")
+    #expect(
+      why.contains("a resume would run it, unless lib leaves what it left before\n"), "\(why)")
+    try place.remove("lib.c")
+    let missing = try place.opflow("why", "lib", "app").output
+    #expect(
+      missing.contains("a resume would fail it: the input `lib.c` is missing\n"), "\(missing)")
+    #expect(missing.contains("a resume would skip it, because of lib\n"), "\(missing)")
+  }
+
+  @Test func `what would come back from a cache is told`() throws {
+    let place = try place(
+      """
+      tasks:
+        lib: { inputs: [lib.c], outputs: [out/lib], cache: true, run: "cp lib.c out/lib" }
+      """)
+    try place.opflow("run")
+    try place.write("lib.c", "other\n")
+    try place.opflow("run")
+    try place.write("lib.c", "lib\n")
+    let plan = try place.opflow("plan").output
+    #expect(plan.contains("1 to run, 1 of them from the cache"), "\(plan)")
+    #expect(rows(plan)["lib"] == "changed: lib.c (in the cache)", "\(plan)")
+    #expect(rows(try place.opflow("plan", "--no-cache").output)["lib"] == "changed: lib.c")
+    #expect(rows(try place.opflow("plan", "--rerun", "lib").output)["lib"] == "asked")
+  }
+
+  @Test func `values of what is up to date decide what reads them`() throws {
+    let place = try place(
+      """
+      tasks:
+        a: { inputs: [lib.c], run: "cp lib.c $OPFLOW_VALUES/v" }
+        b: { inputs: [], needs: a, env: { V: "${{ needs.a.v }}" }, run: "echo $V" }
+      """)
+    try place.opflow("run")
+    #expect(try place.opflow("plan").output.contains("0 to run, 2 up to date"))
+    try place.write("lib.c", "other\n")
+    let rows = rows(try place.opflow("plan").output)
+    #expect(rows == ["a": "changed: lib.c", "b": "what it needs ran again"])
+  }
+}
