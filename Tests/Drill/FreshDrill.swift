@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
 
-/// Runs of a project whose files are changed all the time, killed at random moments, two at once now and
-/// then: what is told to be up to date has to be what the sources give.
+/// Runs of a project whose files are changed all the time and whose results are cached, killed at random moments,
+/// two at once now and then: what is told to be up to date has to be what the sources give, and so has what comes
+/// back from the cache.
 package struct FreshDrill {
   private let program: String
   private let folder: String
@@ -14,6 +15,8 @@ package struct FreshDrill {
   package private(set) var kills = 0
   package private(set) var drives = 0
   package private(set) var looks = 0
+  /// Results that came from the cache in undisturbed runs.
+  package private(set) var restores = 0
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
@@ -40,14 +43,16 @@ package struct FreshDrill {
   private mutating func disturb() throws {
     drives += 1
     strikes.begin()
-    for _ in 0..<random.below(4) { try project.change(&random) }
+    for _ in 0..<random.below(4) { try project.change(isRunning: false, &random) }
     let victim = try start()
     let second = random.chance(25) ? try start() : nil
     var sent: Int32 = 0
     while sent == 0 {
       if victim.end(withinMilliseconds: random.below(250)) != nil { break }
       if random.chance(30) {
-        try project.change(&random)
+        try project.change(isRunning: true, &random)
+      } else if random.chance(10) {
+        try damageCache()
       } else {
         sent = strikes.strike(victim, &random)
         kills += 1
@@ -67,7 +72,52 @@ package struct FreshDrill {
   private mutating func start() throws -> Victim {
     let resumes = random.chance(30) && JournalProof.newestPath(in: folder) != nil
     let words = resumes ? ["run", "--resume"] : ["run"]
-    return try Victim(program, words + ["--output", "quiet", "-k"], folder: folder, mark: mark)
+    return try Victim(
+      program, words + cache() + ["--output", "quiet", "-k"], folder: folder, mark: mark)
+  }
+
+  /// That of the state folder, one beside the project which all add to or only some, or none.
+  private mutating func cache() -> [String] {
+    switch random.below(8) {
+    case 0: ["--no-cache"]
+    case 1: ["--cache", "shared"]
+    case 2, 3: ["--cache", "shared", "--cache-write"]
+    default: []
+    }
+  }
+
+  /// Does to entries of a cache what a bad disk does, or somebody who makes room.
+  private mutating func damageCache() throws {
+    let caches = [folder + "/.opflow/cache", folder + "/shared"]
+    var files: [String] = []
+    for cache in caches {
+      for name in FileManager.default.enumerator(atPath: cache)?.compactMap({ $0 as? String }) ?? []
+      {
+        var isFolder: ObjCBool = false
+        let path = "\(cache)/\(name)"
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue
+        {
+          files.append(path)
+        }
+      }
+    }
+    guard !files.isEmpty else { return }
+    let path = files.sorted()[random.below(files.count)]
+    // Another program may remove it meanwhile.
+    if random.chance(30) {
+      try? FileManager.default.removeItem(atPath: path)
+      return
+    }
+    guard let file = FileHandle(forUpdatingAtPath: path), let size = try? file.seekToEnd() else {
+      return
+    }
+    defer { try? file.close() }
+    if random.chance(50) {
+      try? file.truncate(atOffset: UInt64(random.below(Int(size) + 1)))
+    } else if size > 0 {
+      try? file.seek(toOffset: UInt64(random.below(Int(size))))
+      try? file.write(contentsOf: Data([UInt8(random.below(256))]))
+    }
   }
 
   /// Undisturbed, a run brings all outputs to what the sources give, and another one starts nothing.
@@ -77,7 +127,12 @@ package struct FreshDrill {
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 20_000)
     if !left.isEmpty { throw finding("left alive: \(left.map(\.command))") }
     let words = random.chance(30) ? ["run", "--resume"] : ["run"]
-    try undisturbed(words)
+    try undisturbed(words + cache())
+    restores +=
+      try JournalProof.newestPath(in: folder).map { path in
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+          .count { $0.contains("\trestored=1") }
+      } ?? 0
     if let wrong = project.firstWrong() { throw finding("\(wrong) is not what the sources give") }
     let starts = try attempts()
     try undisturbed(["run"])

@@ -6,8 +6,9 @@ struct FreshProject {
   private let folder: String
   private let sources: Int
   private var texts: [String: String] = [:]
-  /// What each source held at first, to come back to as a switch of branches does.
-  private var first: [String: String] = [:]
+  /// What the sources of each branch held when another one was switched to.
+  private var branches: [[String: String]] = []
+  private var branch = 0
   private var edits = 0
 
   private static let perBundle = 6
@@ -21,7 +22,7 @@ struct FreshProject {
     }
     for index in 0..<sources { try write("src/\(index)", "source \(index)\n") }
     for index in 0..<3 { try write("inc/\(index).h", "header \(index)\n") }
-    first = texts
+    branches = [texts, texts, texts]
     try manifest.write(toFile: "\(folder)/opflow.yaml", atomically: false, encoding: .utf8)
   }
 
@@ -37,13 +38,14 @@ struct FreshProject {
     for index in 0..<sources {
       text += task(
         "part\(index)", needs: [], inputs: ["inc/*.h", "src/\(index)"], output: "out/part\(index)",
-        pause: index % 5 == 0)
+        isCached: index % 4 != 3, pause: index % 5 == 0)
     }
     for (number, members) in bundles.enumerated() {
       text +=
         task(
           "bundle\(number)", needs: members.map { "part\($0)" },
-          inputs: members.map { "out/part\($0)" }, output: "out/bundle\(number)", pause: true)
+          inputs: members.map { "out/part\($0)" }, output: "out/bundle\(number)",
+          isCached: number % 2 == 0, pause: true)
         + "      cp out/bundle\(number) $OPFLOW_VALUES/text\n"
     }
     text += """
@@ -51,6 +53,7 @@ struct FreshProject {
           needs: [\(bundles.indices.map { "bundle\($0)" }.joined(separator: ", "))]
           inputs: []
           outputs: [values]
+          cache: true
           env: { \(bundles.indices.map { "T\($0): \"${{ needs.bundle\($0).text }}\"" }.joined(separator: ", ")) }
           run: |
             echo values >> attempts
@@ -62,17 +65,20 @@ struct FreshProject {
     return text
       + task(
         "all", needs: bundles.indices.map { "bundle\($0)" },
-        inputs: bundles.indices.map { "out/bundle\($0)" }, output: "all", pause: false)
+        inputs: bundles.indices.map { "out/bundle\($0)" }, output: "all", isCached: true,
+        pause: false)
   }
 
   private func task(
-    _ name: String, needs: [String], inputs: [String], output: String, pause: Bool
+    _ name: String, needs: [String], inputs: [String], output: String, isCached: Bool,
+    pause: Bool
   ) -> String {
     """
       \(name):
         needs: [\(needs.joined(separator: ", "))]
         inputs: [\(inputs.map { "\"\($0)\"" }.joined(separator: ", "))]
         outputs: [\(output)]
+        cache: \(isCached)
         run: |
           echo \(name) >> attempts
           echo \(name) > \(output)
@@ -85,10 +91,13 @@ struct FreshProject {
   // MARK: - Changes
 
   /// Does to the files what people and their tools do.
-  mutating func change(_ random: inout DrillNumbers) throws {
+  ///
+  /// - Parameter isRunning: what a task is writing is left alone then, since nobody could tell such garbage from
+  ///   what it leaves.
+  mutating func change(isRunning: Bool, _ random: inout DrillNumbers) throws {
     edits += 1
     let source = "src/\(random.below(sources))"
-    switch random.below(12) {
+    switch random.below(13) {
     case 0...3: try write(source, "source \(source), edit \(edits)\n")
     // As long as before, perhaps within the same tick of the clock.
     case 4: try write(source, String((texts[source] ?? "x\n").reversed().dropFirst()) + "\n")
@@ -101,10 +110,9 @@ struct FreshProject {
         texts[name] = nil
         try FileManager.default.removeItem(atPath: path(name))
       }
-    case 7:
-      for (name, text) in first where texts[name] != text { try write(name, text) }
-    case 8: try? FileManager.default.removeItem(atPath: path(anyOutput(&random)))
-    case 9:
+    case 7, 11: try switchBranch(to: random.below(branches.count))
+    case 8 where !isRunning: try? FileManager.default.removeItem(atPath: path(anyOutput(&random)))
+    case 9 where !isRunning:
       let output = anyOutput(&random)
       if FileManager.default.fileExists(atPath: path(output)) {
         try "garbage\n".write(toFile: path(output), atomically: random.chance(50), encoding: .utf8)
@@ -118,6 +126,21 @@ struct FreshProject {
       try FileManager.default.setAttributes(
         [.modificationDate: Date()], ofItemAtPath: path(source))
     }
+  }
+
+  /// As a tool does that knows what each branch holds: files that differ get another inode, the others are left.
+  private mutating func switchBranch(to other: Int) throws {
+    branches[branch] = texts
+    for name in texts.keys where branches[other][name] == nil {
+      texts[name] = nil
+      try FileManager.default.removeItem(atPath: path(name))
+    }
+    for (name, text) in branches[other].sorted(by: { $0.key < $1.key })
+    where texts[name] != text {
+      texts[name] = text
+      try text.write(toFile: path(name), atomically: true, encoding: .utf8)
+    }
+    branch = other
   }
 
   private func anyOutput(_ random: inout DrillNumbers) -> String {
