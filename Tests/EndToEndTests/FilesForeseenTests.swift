@@ -152,4 +152,23 @@ struct FilesForeseenTests {
     let rows = rows(try place.opflow("plan").output)
     #expect(rows == ["a": "changed: lib.c", "b": "what it needs ran again"])
   }
+
+  @Test func `legs that are up to date are told together`() throws {
+    let place = try place(
+      """
+      tasks:
+        copy: { matrix: { n: [1, 2, 3] }, inputs: ["in${{ matrix.n }}"], run: "cat in${{ matrix.n }}" }
+        one: { inputs: [in1], run: cat in1 }
+      """)
+    for number in 1...3 { try place.write("in\(number)", "x") }
+    try place.opflow("run")
+    #expect(try place.opflow("plan").output.contains("\nup to date: copy (3 legs), one\n"))
+    #expect(
+      try place.opflow("plan", "-v").output
+        .contains("\nup to date: copy[n=1], copy[n=2], copy[n=3], one\n"))
+    try place.write("in2", "y")
+    let plan = try place.opflow("plan").output
+    #expect(plan.contains("\nup to date: copy (2 of 3 legs), one\n"), "\(plan)")
+    #expect(rows(plan) == ["copy[n=2]": "changed: in2"])
+  }
 }

@@ -59,13 +59,28 @@ package enum Staleness: Equatable, Sendable {
     }
   }
 
+  private var isOfFile: Bool {
+    switch self {
+    case .changed, .added, .removed: true
+    case .unknown, .definition, .declaration, .values, .needs, .reading, .outputGone,
+      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked:
+      false
+    }
+  }
+
+  private var isOfNeed: Bool {
+    if case .reading(let reading) = self { reading.kind == .need } else { false }
+  }
+
   private static let mostTold = 5
   private static let mostBytes = 200
 
   /// `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, of at most 200 bytes: what is not
   /// told whole is counted.
   package static func text(_ reasons: [Staleness]) -> String {
-    let told = reasons.filter { !$0.text.isEmpty }
+    // A file that a need left tells more than that the need left another one.
+    let hasFile = reasons.contains(where: \.isOfFile)
+    let told = reasons.filter { !$0.text.isEmpty && !(hasFile && $0.isOfNeed) }
     let ordered = told.filter(\.isOfInput) + told.filter { !$0.isOfInput }
     var text = ""
     for (place, reason) in ordered.enumerated() {

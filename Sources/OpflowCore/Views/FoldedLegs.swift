@@ -22,15 +22,23 @@ struct FoldedLegs {
   /// The cells of the row: what all legs have in common, a blank for what they have not.
   func cells(_ plan: Plan, _ cells: (TaskID) -> [String]) -> [String] {
     var common = cells(tasks[0])
-    guard tasks.count > 1, let family = plan.family(of: tasks[0]) else { return common }
+    guard tasks.count > 1 else { return common }
     for task in tasks.dropFirst().prefix(Self.mostLooks) {
       for (column, cell) in cells(task).enumerated() where cell != common[column] {
         common[column] = ""
       }
     }
+    common[0] = name(plan)
+    return common
+  }
+
+  /// Of the one task, or `build (3 of 12 legs)`.
+  func name(_ plan: Plan) -> String {
+    guard tasks.count > 1, let family = plan.family(of: tasks[0]) else {
+      return plan.nameString(tasks[0])
+    }
     let count = plan.legs(family).count
     let legs = tasks.count == count ? "\(count)" : "\(tasks.count) of \(count)"
-    common[0] = "\(plan.familyName(family)) (\(legs) legs)"
-    return common
+    return "\(plan.familyName(family)) (\(legs) legs)"
   }
 }

@@ -146,8 +146,14 @@ package struct PlanView {
 
   private func writeUpToDate(_ tasks: [TaskID], into text: inout TextBuffer) {
     if tasks.isEmpty { return }
-    let names = NameList.text(tasks, plan: plan, limit: showsAll ? .max : Self.maxNames)
-    text.add("up to date: \(CleanText.string(names))\n")
+    let folds = showsAll ? [:] : FoldedLegs.of(tasks, plan)
+    let names = tasks.enumerated().lazy.compactMap { index, task in
+      fold(of: task, at: index, folds)?.name(plan)
+    }
+    let shown = names.prefix(showsAll ? .max : Self.maxNames).map(CleanText.string)
+    let more = folds.isEmpty ? tasks.count - shown.count : names.dropFirst(shown.count).count
+    text.add("up to date: \(shown.joined(separator: ", "))")
+    text.add(more > 0 ? " and \(more) more\n" : "\n")
   }
 
   /// What does not run, and why not.
