@@ -103,6 +103,18 @@ import Testing
     #expect(view.errorText().contains("what tasks printed: opflow logs --run r1\n"))
   }
 
+  @Test func `a success that the next run does not go by stays above`() throws {
+    var view = try driver(plan())
+    _ = view.errorText()
+    view.start("build")
+    view.end("build", .success) { $0.what = "changed: a.c while it ran: it will run again" }
+    view.close(.succeeded)
+    let text = view.errorText()
+    #expect(
+      text.contains(
+        "build succeeded in 1.2s, changed: a.c while it ran: it will run again\n"), "\(text)")
+  }
+
   @Test func `a download shows a bar, its speed and the time that is left`() throws {
     var view = try driver(plan(), columns: 100)
     view.start("build")

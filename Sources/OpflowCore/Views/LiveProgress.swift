@@ -30,7 +30,7 @@ struct LiveProgress: ProgressRenderer {
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)
     case .success, .cancel, .fresh:
-      if transition.left == nil { return }
+      if transition.left == nil, !line.isUnkept(transition, model) { return }
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)
     case .start where model.plan.kind(transition.task) == .approve:

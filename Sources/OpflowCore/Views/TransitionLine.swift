@@ -137,9 +137,15 @@ struct TransitionLine {
     }
   }
 
-  /// Why a success is not what the task will be up to date with.
+  /// Whether a success is not what the task will be up to date with.
+  func isUnkept(_ transition: Transition, _ model: DriveModel) -> Bool {
+    transition.event == .success && !transition.what.isEmpty
+      && model.plan.kind(transition.task) != .download
+  }
+
+  /// Why it is not.
   private func unkept(_ transition: Transition, _ model: DriveModel) -> String {
-    guard !transition.what.isEmpty, model.plan.kind(transition.task) != .download else { return "" }
+    guard isUnkept(transition, model) else { return "" }
     return ", " + palette.yellow(CleanText.string(transition.what))
   }
 
