@@ -133,6 +133,11 @@ package struct FreshDrill {
         try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
           .count { $0.contains("\trestored=1") }
       } ?? 0
+    if let path = JournalProof.newestPath(in: folder),
+      FileManager.default.fileExists(atPath: (path as NSString).deletingLastPathComponent + "/stage")
+    {
+      throw finding("what was put together to come back is left")
+    }
     if let wrong = project.firstWrong() { throw finding("\(wrong) is not what the sources give") }
     let starts = try attempts()
     try undisturbed(["run"])

@@ -6,6 +6,8 @@ package enum CacheSetting: Equatable, Sendable {
   case shared(path: String, mayWrite: Bool, limitBytes: Int64)
 
   package static let fileName = "cache"
+  /// The folder of a run in which results are put together that come back; what died there stays.
+  package static let stageName = "stage"
   package static let standardLimitBytes: Int64 = 10 << 30
 
   /// The bytes of the file. Without one there is no cache.

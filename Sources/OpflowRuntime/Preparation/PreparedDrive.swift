@@ -81,9 +81,14 @@ package struct PreparedDrive: ~Copyable {
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
     request.secrets = secrets
-    if plan.hasCaches { request.warnings += folder.write(asked.cache) }
+    let (folder, hasCaches) = (folder, plan.hasCaches)
+    if hasCaches {
+      request.warnings += folder.write(asked.cache)
+      folder.removeStages()
+    }
     let lock = lock
     let result = try Coordinator.drive(request, journal: journal, launchers: launchers)
+    if hasCaches { folder.removeStages() }
     _ = consume lock
     return result
   }

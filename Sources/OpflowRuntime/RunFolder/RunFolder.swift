@@ -109,6 +109,12 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
+  /// Removes what workers left that died while a result came back from a cache. None is alive.
+  func removeStages() {
+    // What stays is in nobody's way, and goes with the run.
+    try? Path.removeTree(CacheSetting.stageName, in: path)
+  }
+
   /// Keeps the compiled plan. Whoever has mapped an older one keeps that.
   package func write(plan bytes: [UInt8]) throws(RunFolderError) {
     try replace(plan, with: bytes, mode: 0o400)

@@ -53,7 +53,7 @@ final class DeclaredFiles {
     self.plan = plan
     records = RecordPlace(plan, state: state)
     seen = run + "/checks"
-    stage = "\(run)/stage/\(ProcessID.own)"
+    stage = "\(run)/\(CacheSetting.stageName)/\(ProcessID.own)"
     cache = plan.hasCaches ? Self.cache(state: state, run: run) : nil
     values = LeftValues(folder: run + "/" + ValueFolder.name)
     let book = try WorkerFailure.naming("cannot open the records in \(state)") {
