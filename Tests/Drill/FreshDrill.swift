@@ -133,9 +133,10 @@ package struct FreshDrill {
         try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
           .count { $0.contains("\trestored=1") }
       } ?? 0
-    if let path = JournalProof.newestPath(in: folder),
-      FileManager.default.fileExists(atPath: (path as NSString).deletingLastPathComponent + "/stage")
-    {
+    let stage = JournalProof.newestPath(in: folder).map {
+      ($0 as NSString).deletingLastPathComponent + "/stage"
+    }
+    if let stage, FileManager.default.fileExists(atPath: stage) {
       throw finding("what was put together to come back is left")
     }
     if let wrong = project.firstWrong() { throw finding("\(wrong) is not what the sources give") }
