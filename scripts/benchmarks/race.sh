@@ -7,7 +7,7 @@ prepare_limits() {
   for name in clock spawn nothing; do cc -O2 -o "$place/$name" "$own/$name.c"; done
   cc -O2 -o "$place/events" "$own/events.c" -lyaml
   cc -O2 -o "$place/fetch" "$own/fetch.c" -lcurl -lcrypto
-  cc -O2 -I "$root/Sources/CHash/include" -o "$place/journal" "$own/journal.c" "$root"/Sources/CHash/*.c -lxxhash
+  cc -O2 -I "$root/Sources/CHash/include" -o "$place/journal" "$own/journal.c" "$root"/Sources/CHash/*.c -lxxhash -lcrypto
   : >"$place/table.tsv"
 }
 
