@@ -3,7 +3,7 @@ package import OpflowSystem
 internal import OpflowWorker
 
 /// Waits until what a run's plan was made of is another: the manifest, the files that it names, and which
-/// files fit its patterns.
+/// files fit its patterns; or what its tasks declare as `inputs`.
 ///
 /// What the system tells of folders only says when to look. Contents decide, so that a file that is
 /// written again as it was is no change; and since not every file system tells anything, it is looked
@@ -22,8 +22,12 @@ package struct ManifestWatch: ~Copyable {
   /// So that nothing is read again of which the system says that it is the same.
   private var statuses: [String: FileStatus] = [:]
   private var patterns: [(pattern: String, folder: String)] = []
+  private var inputs = InputsLook()
+  /// How long the last look at them took.
+  private var inputsNanoseconds: Int64 = 0
+  private let state: String
 
-  private static let patienceNanoseconds: Int64 = 2_000_000_000
+  private static let leastPatienceNanoseconds: Int64 = 2_000_000_000
   /// Who writes several files, or one in pieces, is given that long for the next.
   private static let restNanoseconds: Int64 = 50_000_000
 
@@ -34,6 +38,7 @@ package struct ManifestWatch: ~Copyable {
   init(_ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String]) {
     self.run = run
     self.place = place
+    state = StateFolder(holding: run).path
     lock = (try? FileLock.tryLock(run.watchLock, .exclusive)) ?? nil
     seen = [:]
     follow(plan, files)
@@ -66,10 +71,11 @@ package struct ManifestWatch: ~Copyable {
       known.updateValue(seen[name] ?? Self.names(pattern, folder), forKey: name)
     }
     seen = known
+    inputs.follow(plan, state: state)
   }
 
   /// How many files it looks at.
-  package var fileCount: Int { seen.count - patterns.count }
+  package var fileCount: Int { seen.count - patterns.count + inputs.fileCount }
 
   /// Looks whether the manifest is where it was.
   package mutating func takePlace() -> ManifestPlace.Finding {
@@ -93,6 +99,9 @@ package struct ManifestWatch: ~Copyable {
       seen.updateValue(now, forKey: name)
       changed.append(pattern)
     }
+    let began = Clock.monotonicNanoseconds
+    changed += inputs.takeChanges()
+    inputsNanoseconds = Clock.monotonicNanoseconds - began
     return changed.sorted()
   }
 
@@ -101,20 +110,26 @@ package struct ManifestWatch: ~Copyable {
     var folders: Set<String> = []
     for path in seen.keys where !Self.isName(path) { folders.insert(Path.parent(of: path)) }
     for (_, folder) in patterns { folders.insert(folder) }
+    folders.formUnion(inputs.folders)
     folders.formUnion(place?.folders ?? [])
     // Where none can be watched, time passes alone.
     let there = folders.filter { Path.isDirectory($0) }.sorted()
     guard let watch = try? FolderWatch(there) else {
       var nothing = PollSet(slots: 0)
-      _ = try nothing.wait(nanoseconds: Self.patienceNanoseconds)
+      _ = try nothing.wait(nanoseconds: patienceNanoseconds)
       return
     }
     var folderWatch = watch
     // What changed before the watch was there is seen by this look.
     if hasChanged { return }
-    try folderWatch.wait(nanoseconds: Self.patienceNanoseconds)
+    try folderWatch.wait(nanoseconds: patienceNanoseconds)
     var nothing = PollSet(slots: 0)
     _ = try nothing.wait(nanoseconds: Self.restNanoseconds)
+  }
+
+  /// Looks at many files are to cost a twentieth of a processor at most.
+  private var patienceNanoseconds: Int64 {
+    max(Self.leastPatienceNanoseconds, 20 * inputsNanoseconds)
   }
 
   private var hasChanged: Bool {
@@ -123,7 +138,7 @@ package struct ManifestWatch: ~Copyable {
       // Those that are gone with it may be back with it.
       if found == .nothing { return false }
       for (path, before) in seen where !Self.isName(path) && hash(path) != before { return true }
-      return false
+      return inputs.haveChanged()
     }
   }
 

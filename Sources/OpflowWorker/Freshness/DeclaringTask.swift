@@ -107,29 +107,14 @@ package struct DeclaringTask {
 
   /// Whether a path, as seen from the manifest's folder, is an output of the task, or lies in one.
   var leaves: (String) -> Bool {
-    let (folder, project) = (folder, plan.string(plan.manifest.folder))
-    let own = Self.names("", in: folder)
-    var paths: [[String]] = []
-    var patterns: [PathPattern] = []
-    for output in outputs {
-      switch output {
-      case .path(let path): paths.append(Self.names(path, in: folder))
-      case .glob(let text): if let pattern = PathPattern(text) { patterns.append(pattern) }
-      }
-    }
-    return { path in
-      let names = Self.names(path, in: project)
-      if paths.contains(where: { names.starts(with: $0) }) { return true }
-      return patterns.contains { pattern in
-        guard pattern.isAbsolute || names.starts(with: own) else { return false }
-        let relative = pattern.isAbsolute ? names : Array(names.dropFirst(own.count))
-        return relative.indices.contains { pattern.matches(Array(relative[...$0])) }
-      }
-    }
+    let project = plan.string(plan.manifest.folder)
+    var declared = DeclaredOutputs()
+    for output in outputs { declared.add(output, in: folder) }
+    return { [declared] in declared.contains($0, in: project) }
   }
 
   /// The names on the way from the root.
-  private static func names(_ path: String, in folder: String) -> [String] {
+  static func names(_ path: String, in folder: String) -> [String] {
     var names: [String] = []
     let whole = path.hasPrefix("/") ? path : folder + "/" + path
     for name in whole.split(separator: "/") {

@@ -35,7 +35,7 @@ package final class FileLook {
   package private(set) var hasRead = false
 
   /// A path or a pattern.
-  package enum Item {
+  package enum Item: Hashable {
     case path(String)
     case glob(String)
   }

@@ -1,0 +1,28 @@
+internal import OpflowCore
+
+/// What tasks leave, to be asked whether some path is of that.
+struct DeclaredOutputs {
+  private var paths: Set<[String]> = []
+  private var patterns: [(folder: [String], pattern: PathPattern)] = []
+
+  mutating func add(_ output: FileLook.Item, in folder: String) {
+    switch output {
+    case .path(let path): paths.insert(DeclaringTask.names(path, in: folder))
+    case .glob(let text):
+      if let pattern = PathPattern(text) {
+        patterns.append((DeclaringTask.names("", in: folder), pattern))
+      }
+    }
+  }
+
+  /// Whether it is one of them, or lies in one.
+  func contains(_ path: String, in folder: String) -> Bool {
+    let names = DeclaringTask.names(path, in: folder)
+    for count in names.indices where paths.contains(Array(names[...count])) { return true }
+    return patterns.contains { folder, pattern in
+      guard pattern.isAbsolute || names.starts(with: folder) else { return false }
+      let relative = pattern.isAbsolute ? names : Array(names.dropFirst(folder.count))
+      return relative.indices.contains { pattern.matches(Array(relative[...$0])) }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import Testing
+
+/// `opflow run --watch` of tasks with `inputs`: what they read has them run again.
+struct WatchedInputsTests {
+  private static let manifest = """
+    tasks:
+      part: { inputs: ["src/**/*.c", inc], outputs: ["out/*.o"], run: "echo part >> trace; cat src/*.c > out/a.o" }
+      all: { needs: part, inputs: ["out/*.o", gone], outputs: [out/app], run: "echo all >> trace; cat out/*.o > out/app" }
+      note: { run: echo note >> trace }
+    """
+
+  private func begin(_ manifest: String = manifest) throws -> (Workplace, LiveProcess) {
+    let place = try Workplace(manifest)
+    try place.shell("mkdir -p src/deep out inc")
+    try place.write("src/a.c", "a\n")
+    try place.write("gone", "1\n")
+    let run = try place.start("run", "--watch")
+    try run.waitForError(" for changes; Ctrl-C leaves")
+    return (place, run)
+  }
+
+  private func leave(_ run: LiveProcess) throws -> String {
+    run.send(SIGINT)
+    let end = try run.finish()
+    #expect(end.status == -SIGINT, "\(end)")
+    return end.errors
+  }
+
+  @Test func `an edit runs what reads it, and what tasks leave is no reason`() throws {
+    let (place, run) = try begin()
+    // What it holds is the same; and what a task leaves is left to the next round.
+    try place.write("src/a.c", "a\n")
+    try place.remove("out/app")
+    try place.write("src/b.c", "b\n")
+    try run.waitForError("opflow: changed: src/b.c\n")
+    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try place.remove("src/b.c")
+    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
+    try place.write("inc/h", "head\n")
+    try run.waitForError("opflow: changed: inc/h\n")
+    try run.waitForError("for changes; Ctrl-C leaves", times: 4)
+    let told = try leave(run)
+    #expect(told.split(separator: "\n").count { $0.hasPrefix("opflow: changed: ") } == 3, "\(told)")
+    #expect(
+      place.lines() == ["part", "all", "note", "part", "all", "part", "all", "part"]
+        || place.lines() == ["note", "part", "all", "part", "all", "part", "all", "part"]
+        || place.lines() == ["part", "note", "all", "part", "all", "part", "all", "part"])
+  }
+
+  @Test func `what changes while it runs is taken up at the end`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { inputs: [x], run: "echo a >> trace; echo in > in; read w < out" }
+        b: { inputs: [y], run: "echo b >> trace" }
+      """)
+    try place.write("x", "1")
+    try place.write("y", "1")
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.start("run", "--watch", "-j2")
+    #expect(try `in`.next() == "in")
+    try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "b" } }
+    try place.write("y", "2")
+    try out.letGo()
+    try run.waitForError("opflow: changed: y\n")
+    try run.waitForError("for changes; Ctrl-C leaves")
+    _ = try leave(run)
+    #expect(place.lines().sorted() == ["a", "b", "b"])
+  }
+
+  @Test func `an input that is missing is waited for`() throws {
+    let (place, run) = try begin(
+      "tasks: { a: { inputs: [later/x], run: echo a >> trace } }")
+    try place.shell("mkdir later; echo x > later/x")
+    try run.waitForError("opflow: changed: later/x\n")
+    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines() == ["a"])
+  }
+}
