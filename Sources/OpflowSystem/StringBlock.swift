@@ -85,6 +85,14 @@ package final class StringBlock {
     }
   }
 
+  /// Sixteen digits.
+  package func add(hexadecimal number: UInt64) {
+    for shift in stride(from: UInt64(60), through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
+      add(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    }
+  }
+
   private func add(_ byte: UInt8) {
     reserve(1)
     bytes[byteCount] = CChar(bitPattern: byte)

@@ -32,6 +32,12 @@ struct FingerprintTests {
     #expect(new.changedPart(from: old) == part)
   }
 
+  @Test func `whose trace it is a part of does not`() throws {
+    let traced = "env: { A: 1, B: 2, TRACEPARENT: '${{ env.HOME }}', TRACESTATE: x }"
+    let task = Self.base.replacing("env: { A: 1, B: 2 }", with: traced)
+    #expect(try fingerprint(task) == fingerprint(Self.base))
+  }
+
   private static let hash = String(repeating: "a1", count: 32)
   private static let longHash = String(repeating: "cd", count: 64)
   /// A download's keys and others that a task may have, each with another value to change it to.

@@ -205,6 +205,7 @@ extension FieldWriter {
     fields(.env, open.environment)
     fields(.file, open.files)
     write(open.limits)
+    fieldUnlessEmpty(.trace, open.trace?.text ?? "")
   }
 
   fileprivate mutating func write(_ limits: DriveLimits) {
@@ -226,6 +227,7 @@ extension FieldWriter {
     field(.withdrawn, resume.withdrawn)
     fields(.removed, resume.removed)
     write(resume.limits)
+    fieldUnlessEmpty(.trace, resume.trace?.text ?? "")
   }
 
   fileprivate mutating func write(_ close: CloseEntry, drive: Int) {

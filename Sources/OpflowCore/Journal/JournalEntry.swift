@@ -41,6 +41,8 @@ package struct OpenEntry: Sendable, Equatable {
   package var folder: String
   /// The real path of the folder that held the run as it began.
   package var stateFolder: String = ""
+  /// What the run was begun by, as far as that said so.
+  package var trace: TraceParent?
 
   package init(
     run: String, planKey: String, opflowVersion: String, manifestPath: String, folder: String
@@ -71,6 +73,8 @@ package struct ResumeEntry: Sendable, Equatable {
   package var withdrawn: Int = 0
   /// Ids of tasks that the manifest no longer has.
   package var removed: [String] = []
+  /// What the drive was begun by, as far as that said so.
+  package var trace: TraceParent?
 
   package init(planKey: String, opflowVersion: String) {
     self.planKey = planKey

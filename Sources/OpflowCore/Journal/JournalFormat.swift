@@ -20,8 +20,8 @@
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env file
-//                    capacity failures
-//   resume           d plan version set only skip env file reused withdrawn removed capacity failures
+//                    capacity failures trace
+//   resume           d plan version set only skip env file reused withdrawn removed capacity failures trace
 //   close            d state code signal
 //   worker           d w pid start boot group host
 //   order            d id verb by pid uid expects resource value tasks fp back
@@ -76,6 +76,7 @@
 //   resource, value  what is set, and to what
 //   capacity   NAME:AMOUNT: what the drive has of a resource, in what a plan counts it in
 //   failures   after so many nothing new starts; 0 is no limit
+//   trace      the TRACEPARENT that the drive was begun with (version 00 of W3C's Trace Context)
 //   withdrawn  how many `resume` lines of tasks follow this line at once
 //
 // An order takes effect with its line: pending tasks that it cancels are cancelled by it, those that

@@ -21,7 +21,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
-  case capacity, failures
+  case capacity, failures, trace
 
   // An order
   case id, verb, by, uid, value, resource, expects, back, among, count
@@ -101,6 +101,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .count: "count"
     case .capacity: "capacity"
     case .failures: "failures"
+    case .trace: "trace"
     case .pid: "pid"
     case .start: "start"
     case .boot: "boot"
@@ -130,7 +131,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,
-      .group, .actions, .host, .id, .verb, .by, .resource, .among:
+      .group, .actions, .host, .id, .verb, .by, .resource, .among, .trace:
       .text
     }
   }

@@ -75,9 +75,14 @@ struct FingerprintWriter {
     }
   }
 
-  /// The same for equal variables in any order.
+  /// The same for equal variables in any order. Whose trace a task is a part of decides nothing.
   static func digest(of environment: EnvironmentList) -> UInt64 {
-    environment.variables.reduce(0) { $0 &+ Digest.pair($1.name, $1.value.stable) }
+    environment.variables.reduce(0) { sum, variable in
+      let isOfTrace =
+        variable.name.elementsEqual(TraceParent.variable.utf8)
+        || variable.name.elementsEqual(TraceParent.stateVariable.utf8)
+      return isOfTrace ? sum : sum &+ Digest.pair(variable.name, variable.value.stable)
+    }
   }
 
   /// Names alone: nobody knows by it what the values are.

@@ -148,7 +148,8 @@ package struct NewRun {
       return try prepared.place(in: folder)
     }
     var encoder = JournalEncoder()
-    encoder.append(.open(open(folder, prepared, plan)), at: Clock.wallMilliseconds, plan: plan)
+    let (entry, opened) = (open(folder, prepared, plan), Clock.wallMilliseconds)
+    encoder.append(.open(entry), at: opened, plan: plan)
     do throws(Errno) {
       try journal.write(encoder.bytes)
     } catch {
@@ -156,7 +157,8 @@ package struct NewRun {
     }
     encoder.removeAll()
     var drive = PreparedDrive(
-      folder, plan, entering: entering(plan), manifestPath: manifest.realPath, journal: journal,
+      folder, plan, entering: entering(plan), manifestPath: manifest.realPath,
+      trace: DriveTrace(entry, openedMilliseconds: opened, parent: entry.trace), journal: journal,
       encoder: encoder, lock: lock)
     drive.secrets = secrets
     return drive
@@ -178,6 +180,7 @@ package struct NewRun {
     open.files = prepared.files
     open.limits = SchedulerOptions(request, plan).limits(of: plan)
     open.stateFolder = state.path
+    open.trace = DriveTrace.parent
     return open
   }
 }

@@ -17,18 +17,21 @@ package struct PreparedDrive: ~Copyable {
   /// What is journaled first.
   var opening: [JournalEntry] = []
   let manifestPath: String
+  private let trace: DriveTrace
   private let journal: JournalFile
   private let encoder: JournalEncoder
   private let lock: RunFolderLock
 
   init(
     _ folder: RunFolder, _ plan: Plan, entering: Entering, manifestPath: String,
-    journal: consuming JournalFile, encoder: JournalEncoder, lock: consuming RunFolderLock
+    trace: DriveTrace, journal: consuming JournalFile, encoder: JournalEncoder,
+    lock: consuming RunFolderLock
   ) {
     self.folder = folder
     self.plan = plan
     self.entering = entering
     self.manifestPath = manifestPath
+    self.trace = trace
     self.journal = journal
     self.encoder = encoder
     self.lock = lock
@@ -57,11 +60,11 @@ package struct PreparedDrive: ~Copyable {
   package consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
   ) throws(CoordinatorError) -> DriveResult {
-    let (folder, arguments) = (folder, entering.arguments)
+    let (folder, trace, arguments) = (folder, trace, entering.arguments)
     return try perform(asked, progress: progress, heading: heading) { watch throws(Errno) in
       [
         try LocalLauncher(
-          site: 0, watch: watch, folder: folder, runID: folder.id.description,
+          site: 0, watch: watch, folder: folder, runID: folder.id.description, trace: trace,
           arguments: arguments)
       ]
     }

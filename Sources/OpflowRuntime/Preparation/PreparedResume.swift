@@ -60,6 +60,7 @@ package struct PreparedResume {
     entry.environment = found.environment
     entry.files = found.files
     entry.limits = SchedulerOptions(asked, plan).limits(of: plan)
+    entry.trace = DriveTrace.parent
     decision.complete(&entry)
     self.entry = entry
     let renamed = found.renamed
@@ -207,7 +208,10 @@ package struct PreparedResume {
     }
     let unremoved = KeptValues(folder, plan, history).removeOthers()
     var drive = PreparedDrive(
-      folder, plan, entering: entering, manifestPath: manifestPath, journal: journal,
+      folder, plan, entering: entering, manifestPath: manifestPath,
+      trace: DriveTrace(
+        found.open, openedMilliseconds: history.openedMilliseconds, parent: entry.trace),
+      journal: journal,
       encoder: encoder, lock: lock)
     drive.isResumed = true
     drive.secrets = secrets

@@ -22,7 +22,7 @@ package struct ResumedRun {
   package let diagnostics: [Diagnostic]
   let warnings: [String]
 
-  private let open: OpenEntry
+  let open: OpenEntry
   private let given: ManifestFile?
   private let located: RunManifest
   /// The plan that the run had; nil where it is lost.

@@ -9,6 +9,7 @@ final class LocalLauncher: Launcher {
   private let folder: RunFolder
   private let runID: String
   private let arguments: TaskArguments?
+  private let trace: DriveTrace
   /// Asked for when a worker is on its way.
   private lazy var bootID = Machine.bootID
   /// Where workers complain; one file for all of them.
@@ -24,13 +25,15 @@ final class LocalLauncher: Launcher {
   private static let killPatienceMilliseconds: Int64 = 10_000
 
   init(
-    site: Int, watch: Watch, folder: RunFolder, runID: String, arguments: TaskArguments? = nil
+    site: Int, watch: Watch, folder: RunFolder, runID: String, trace: DriveTrace,
+    arguments: TaskArguments? = nil
   ) throws(Errno) {
     self.site = site
     self.watch = watch
     self.folder = folder
     self.runID = runID
     self.arguments = arguments
+    self.trace = trace
     groups = RunGroups(run: runID)
     complaints = try File.open(
       folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
@@ -107,7 +110,7 @@ final class LocalLauncher: Launcher {
     // One that is to run what has the terminal stays in the terminal's session. The keys of the terminal
     // are for others than itself.
     let options: Program.Options = kind == .terminal ? .newGroup : .newSession
-    let additions = WorkerProgram.additions(for: kind)
+    let additions = WorkerProgram.additions(for: kind, trace)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(
         WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,

@@ -15,9 +15,12 @@ enum WorkerProgram {
   }
 
   /// What a worker finds in its environment beyond this process's own.
-  static func additions(for kind: WorkerKind) -> [String] {
+  ///
+  /// - Parameter trace: what its tasks are a part of.
+  static func additions(for kind: WorkerKind, _ trace: DriveTrace) -> [String] {
     switch kind {
-    case .command, .terminal, .check: []
+    case .command, .terminal: trace.variables
+    case .check: []
     // GnuTLS comes along with libcurl for protocols that no download speaks, and would test itself at
     // each start. A libcurl that does use it starts it.
     case .download: ["GNUTLS_NO_IMPLICIT_INIT=1"]

@@ -1,0 +1,158 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The environment of tasks as execve(2) takes it, kept for as long as successive tasks share one.
+struct TaskEnvironment: ~Copyable {
+  private let inherited: [[UInt8]]
+  private let run: String
+  private let folder: String
+  /// What this worker was told to be a part of; nil for nothing.
+  private let trace: TraceParent?
+  /// `TRACEPARENT=` up to the span.
+  private let tracePrefix: [UInt8]
+  private let traceSuffix: [UInt8]
+  /// The task's lists have no such variable of their own.
+  private var givesTrace = false
+  private let block = StringBlock()
+  /// The plan's lists that `block` holds, of variables and of secrets; nil for none yet.
+  private var lists: (variables: UInt32, secrets: ListIndex)?
+  /// Where `PATH=` stands in the block.
+  private var pathIndex: Int?
+  /// Strings at the end of the block that are one task's own.
+  private var ownCount = 0
+  /// Functions that bash exported (BASH_FUNC_NAME%%), which may have any command's name.
+  let hasShellFunctions: Bool
+  private let defaultPath = StringBlock(["/bin:/usr/bin"])
+
+  private static let own = [
+    "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
+    "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
+  ]
+
+  init(inherited: [[UInt8]], run: String, folder: String) {
+    trace = Self.value(TraceParent.variable, in: inherited).flatMap { TraceParent($0) }
+    let text = Array((trace?.text ?? "").utf8)
+    tracePrefix = Array("\(TraceParent.variable)=".utf8) + text.prefix(TraceParent.spanStart)
+    traceSuffix = Array(text.dropFirst(TraceParent.spanStart + 16))
+    let own = (Self.own + [TraceParent.variable]).map { Array($0.utf8) }
+    // Nobody gave a state where nobody gave a parent (`WorkerProgram`).
+    let noState = Array("\(TraceParent.stateVariable)=".utf8)
+    self.inherited = inherited.filter { entry in
+      !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) } && entry != noState
+    }
+    self.run = run
+    self.folder = folder
+    hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
+  }
+
+  private static func value(_ name: String, in entries: [[UInt8]]) -> String? {
+    let start = Array("\(name)=".utf8)
+    let entry = entries.first { $0.starts(with: start) }
+    return entry.map { String(decoding: $0.dropFirst(start.count), as: UTF8.self) }
+  }
+
+  var hasPath: Bool { pathIndex != nil }
+
+  var pointers: UnsafePointer<UnsafeMutablePointer<CChar>?> { block.pointers }
+
+  /// The task's own PATH, or what execvp(3) takes where there is none.
+  var searchPath: UnsafePointer<CChar> {
+    guard let pathIndex else { return UnsafePointer(defaultPath[0]) }
+    return UnsafePointer(block[pathIndex] + 5)
+  }
+
+  /// Makes the environment that of the plan's lists, over the inherited one: variables, and the names of
+  /// secrets. Returns the name of one that is not among `secrets`.
+  ///
+  /// - Parameter late: values in place of those of the list, by their place.
+  mutating func set(
+    _ plan: Plan, _ index: UInt32, _ secretNames: ListIndex, _ secrets: [SecretValue],
+    _ late: [Int: [UInt8]]
+  ) -> String? {
+    block.removeLast(ownCount)
+    ownCount = 0
+    if let lists, lists == (index, secretNames), late.isEmpty { return nil }
+    lists = nil
+    block.removeAll()
+    pathIndex = nil
+    let items = plan.environmentList(index)
+    let names = plan.list(secretNames)
+    // One that somebody wrote holds.
+    let variable = TraceParent.variable.utf8
+    givesTrace =
+      trace != nil && !items.contains { plan.text($0.name).elementsEqual(variable) }
+      && !names.contains { plan.text($0).elementsEqual(variable) }
+    for name in names {
+      guard let secret = secrets.first(where: { plan.text(name).elementsEqual($0.name.utf8) })
+      else { return plan.string(name) }
+      if secret.name == "PATH" { pathIndex = block.count }
+      block.append(Array(secret.name.utf8) + [UInt8(ascii: "=")] + secret.bytes)
+    }
+    for entry in inherited {
+      let name = entry.prefix { $0 != UInt8(ascii: "=") }
+      if items.contains(where: { plan.text($0.name).elementsEqual(name) }) { continue }
+      if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
+      if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
+      block.append(entry)
+    }
+    for (place, item) in items.enumerated() {
+      let name = plan.text(item.name)
+      if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
+      if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
+      if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
+      block.begin()
+      block.add(name)
+      block.add("=")
+      if let text = late.isEmpty ? nil : late[place] {
+        text.withUnsafeBytes { block.add($0) }
+      } else {
+        block.add(plan.text(item.value))
+      }
+      block.end()
+    }
+    block.append("OPFLOW_RUN=\(run)")
+    block.append("OPFLOW_TMP=\(folder)")
+    // Another task with those lists has other values.
+    if late.isEmpty { lists = (index, secretNames) }
+    return nil
+  }
+
+  mutating func set(
+    task: UnsafeRawBufferPointer, attempt: Int32, directory: UnsafeRawBufferPointer,
+    conclusion: RunState?, valuesPath: String, needsPath: String?
+  ) {
+    block.begin()
+    block.add("OPFLOW_TASK=")
+    block.add(task)
+    block.end()
+    block.begin()
+    block.add("OPFLOW_ATTEMPT=")
+    block.add(number: attempt)
+    block.end()
+    block.begin()
+    block.add("PWD=")
+    block.add(directory)
+    block.end()
+    block.begin()
+    block.add("OPFLOW_VALUES=")
+    var path = valuesPath
+    path.withUTF8 { block.add(UnsafeRawBufferPointer($0)) }
+    block.end()
+    ownCount = 4
+    if givesTrace, let trace {
+      block.begin()
+      tracePrefix.withUnsafeBytes { block.add($0) }
+      block.add(hexadecimal: trace.span.attempt(attempt, ofTask: task).value)
+      traceSuffix.withUnsafeBytes { block.add($0) }
+      block.end()
+      ownCount += 1
+    }
+    if let needsPath {
+      block.append("OPFLOW_NEEDS=\(needsPath)")
+      ownCount += 1
+    }
+    guard let conclusion else { return }
+    block.append("OPFLOW_RUN_STATE=\(conclusion.rawValue)")
+    ownCount += 1
+  }
+}
