@@ -96,7 +96,7 @@ package enum JournalAction: String, CaseIterable, Sendable {
 
 /// What `report` makes of a run.
 package enum ReportKind: String, CaseIterable, Sendable {
-  case junit, trace, html
+  case junit, trace, html, otel
 }
 
 /// `--ci-commands`

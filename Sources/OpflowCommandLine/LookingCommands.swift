@@ -154,6 +154,11 @@ extension CommandRow {
           worker, how many tasks ran and what they held of each resource, and the critical path. To a file
           whose name ends with .gz it is written compressed.
 
+          otel is the spans of OpenTelemetry as JSON (OTLP), for a collector: the run, its further drives,
+          and each try of a task, with the same ids whenever it is made. Tasks find the ids of their own
+          tries in TRACEPARENT, and a run that is begun with one is a part of that trace. To a file whose
+          name ends with .gz it is written compressed.
+
           html is one page to look at, which needs no network: the result and why, failures with the end
           of their output, what ran where and when, the graph, what took longest, what is otherwise than
           in the run before, and all tasks in a table.
@@ -166,6 +171,7 @@ extension CommandRow {
             opflow report junit -o tests.xml  of the newest run
             opflow report junit ci.yaml       of the newest run of ci.yaml, on standard output
             opflow report trace -o run.json   to look at in ui.perfetto.dev
+            opflow report otel -o run.json    to send to a collector
             opflow report html -o run.html    to look at in a browser
           """)
     }

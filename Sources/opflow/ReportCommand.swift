@@ -17,6 +17,9 @@ enum ReportCommand {
     case .trace:
       let file = arguments.outputFile
       try write(compressed(trace(run), for: file), to: file)
+    case .otel:
+      let file = arguments.outputFile
+      try write(compressed(spans(run), for: file), to: file)
     case .html: try write(page(run, arguments.view), to: arguments.outputFile)
     }
     return ExitCode.success.rawValue
@@ -35,6 +38,11 @@ enum ReportCommand {
 
   static func trace(_ run: ReadRun) -> Pieces {
     var report = TraceReport(run.status)
+    return { report.nextPiece() }
+  }
+
+  static func spans(_ run: ReadRun) -> Pieces {
+    var report = SpanReport(run.status)
     return { report.nextPiece() }
   }
 

@@ -317,9 +317,9 @@ import Testing
     #expect(try parse("report -o x.xml junit 2026") == expected)
     #expect(
       throws: UsageError(
-        "`juni` is none of junit, trace, html; did you mean junit?", command: .report)
+        "`juni` is none of junit, trace, html, otel; did you mean junit?", command: .report)
     ) { try parse("report juni") }
-    #expect(throws: UsageError("one of junit, trace, html is missing", command: .report)) {
+    #expect(throws: UsageError("one of junit, trace, html, otel is missing", command: .report)) {
       try parse("report")
     }
     #expect(

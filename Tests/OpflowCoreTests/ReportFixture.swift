@@ -9,9 +9,9 @@ struct ReportFixture {
   /// Between two lines.
   var stepMilliseconds: Int64 = 1000
 
-  init(_ plan: Plan) {
+  init(_ plan: Plan, open: OpenEntry = .example) {
     self.plan = plan
-    encoder.append(.open(.example), at: now, plan: plan)
+    encoder.append(.open(open), at: now, plan: plan)
   }
 
   mutating func tell(
@@ -34,10 +34,13 @@ struct ReportFixture {
   }
 
   /// A further drive, that takes these back.
-  mutating func resume(_ withdrawn: (String, RerunReason)..., reused: Int = 0) {
+  mutating func resume(
+    _ withdrawn: (String, RerunReason)..., reused: Int = 0, trace: TraceParent? = nil
+  ) {
     var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
     entry.withdrawn = withdrawn.count
     entry.reused = reused
+    entry.trace = trace
     tell(.resume(entry))
     for (name, reason) in withdrawn { tell(.resume(reason), name, attempt: 0) }
   }

@@ -22,6 +22,8 @@ package struct RunModel: Sendable {
   package private(set) var begun: (task: TaskID, sequence: UInt64) = (.none, 0)
   /// How many drives the run had, those whose first line is lost included.
   package private(set) var drives = 0
+  /// Those of which a line is there, in their order.
+  package private(set) var driveRecords: [DriveRecord] = []
   /// The newest drive stands still, coordinator and all, until it is continued by a signal.
   package private(set) var isSuspended = false
   /// What was asked for while the run went on.
@@ -228,6 +230,7 @@ package struct RunModel: Sendable {
       openedMilliseconds = line.milliseconds
       driveMilliseconds = line.milliseconds
       drives = 1
+      driveRecords = [DriveRecord(1, at: line.milliseconds, trace: open?.trace)]
       hasArguments = open?.arguments.isEmpty == false
       if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
     case .resume:
@@ -240,12 +243,17 @@ package struct RunModel: Sendable {
       driveMilliseconds = line.milliseconds
       gone.forget(entry.removed)
       resume = entry
+      driveRecords.append(
+        DriveRecord(drives, at: line.milliseconds, trace: entry.trace, reused: entry.reused))
       selections.append(DriveSelection(only: entry.only, skip: entry.skip))
       close = nil
       beginDrive()
     case .close:
       enter(drive: line.drive, at: line.sequence)
       close = line.close
+      if let close, !driveRecords.isEmpty {
+        driveRecords[driveRecords.count - 1].close = (line.milliseconds, close)
+      }
     case .worker:
       enter(drive: line.drive, at: line.sequence)
       guard let worker = line.worker else { return }
@@ -253,9 +261,17 @@ package struct RunModel: Sendable {
       if keepsAttempts { attempts.note(worker, drive: drives) }
     case .stop:
       enter(drive: line.drive, at: line.sequence)
-      if let stop = line.stop { orders.stop(by: stop.signal) }
+      if let stop = line.stop {
+        orders.stop(by: stop.signal)
+        note(.stop(signal: stop.signal), line)
+      }
     case .order, .transition, .unknown: break
     }
+  }
+
+  private mutating func note(_ effect: DriveRecord.Effect, _ line: JournalLine) {
+    if driveRecords.isEmpty { return }
+    driveRecords[driveRecords.count - 1].note(effect, at: line.milliseconds)
   }
 
   /// What is of a drive alone is over.
@@ -284,6 +300,7 @@ package struct RunModel: Sendable {
     }
     drives = drive
     driveMilliseconds = lastMilliseconds
+    driveRecords.append(DriveRecord(drive, at: lastMilliseconds))
     resume = nil
     close = nil
     beginDrive()
@@ -305,6 +322,7 @@ package struct RunModel: Sendable {
     if line.task.isEmpty {
       if event == .pause { isSuspended = true }
       if event == .proceed { isSuspended = false }
+      if event == .pause || event == .proceed { note(event == .pause ? .pause : .proceed, line) }
       return
     }
     if event == .start { hasStarts = true }

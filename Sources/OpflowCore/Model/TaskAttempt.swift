@@ -18,6 +18,8 @@ package struct TaskAttempt: Sendable, Equatable {
   package internal(set) var cpuMicroseconds: Int64 = 0
   /// While its processes were stopped by an order; a stop that lasts is not counted yet.
   package internal(set) var suspendedMilliseconds: Int64 = 0
+  /// Of one that was to be tried again: until then.
+  package internal(set) var delayMilliseconds: Int64 = 0
   /// Largest resident set of one process.
   package internal(set) var peakKibibytes: UInt32 = 0
   package internal(set) var end = End.none
@@ -136,6 +138,7 @@ package struct TaskAttempts: Sendable {
     close(place, end, at: now)
     all[place].reason = fields.end.endReason
     all[place].status = fields.end.status
+    if end == .retried { all[place].delayMilliseconds = fields.delayMilliseconds }
     all[place].wallMicroseconds = usage.wallMicroseconds
     all[place].cpuMicroseconds = usage.userMicroseconds &+ usage.systemMicroseconds
     all[place].peakKibibytes = UInt32(clamping: usage.peakKibibytes)

@@ -26,6 +26,12 @@ struct JSONWriter {
     needsComma = false
   }
 
+  /// A text of this program's own, without a character that is escaped.
+  mutating func constant(_ text: StaticString) {
+    comma()
+    quote { bytes in text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+  }
+
   mutating func string(_ text: String) {
     var text = text
     text.withUTF8 { string(UnsafeRawBufferPointer($0)) }
