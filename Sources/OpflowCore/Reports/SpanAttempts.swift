@@ -79,6 +79,9 @@ struct SpanAttempts {
     if attempt.suspendedMilliseconds > 0 {
       writer.attribute("opflow.suspended_ms", attempt.suspendedMilliseconds)
     }
+    if attempt.end == .succeeded, isNewest(attempt), status.history[attempt.task].isRestored {
+      writer.attribute("opflow.restored", true)
+    }
     guard attempt.end == .succeeded, isNewest(attempt), let report = status.report(attempt.task)
     else { return }
     writer.attribute("opflow.download.bytes", report.sizeBytes)
