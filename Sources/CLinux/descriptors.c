@@ -5,6 +5,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -165,3 +166,5 @@ int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows
   *rows = size.ws_row;
   return 0;
 }
+
+int32_t clinux_memory_file(void) { return memfd_create("opflow", MFD_CLOEXEC); }

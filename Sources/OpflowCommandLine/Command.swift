@@ -2,7 +2,7 @@
 /// these rows.
 package enum Command: String, CaseIterable, Sendable {
   case run, resume, check, plan
-  case status, why, wait, logs, runs, report, journal
+  case status, why, wait, logs, runs, graph, report, journal
   case cancel, pause
   case proceed = "continue"
   case suspend, priority, parallel, retry, skip, approve, reject
@@ -28,6 +28,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .wait: .wait
     case .logs: .logs
     case .runs: .runs
+    case .graph: .graph
     case .report: .report
     case .journal: .journal
     case .cancel: .cancel

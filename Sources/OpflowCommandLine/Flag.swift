@@ -11,6 +11,7 @@ enum Flag: CaseIterable {
   case follow, stay, run, waitFor, tellWait
   case keep, olderThan, showRemoval
   case file, directory, stateDirectory, outputFile
+  case graphFormat, unfolded
   case junit, notify, ciCommands
   case help
 
@@ -159,6 +160,14 @@ enum Flag: CaseIterable {
       FlagRow(
         nil, "o", in: .shown, "write it to FILE, whole or not at all (default: standard output)",
         takes: .text(.file) { $0.outputFile = $1 })
+    case .graphFormat:
+      FlagRow(
+        "format", in: .shown, "default: what the name of -o ends with, else text",
+        takes: .word(GraphFormat.self) { $0.graphFormat = $1 })
+    case .unfolded:
+      FlagRow(
+        "verbose", "v", in: .shown, "every task and every need, however many there are",
+        takes: .nothing { $0.verbose = true })
     case .junit:
       FlagRow(
         "junit", in: .shown, "in the end write the results to FILE, as JUnit's XML",

@@ -23,6 +23,8 @@ package struct Invocation: Equatable, Sendable {
   package var action: JournalAction = .verify
   /// Of `report`.
   package var report: ReportKind = .junit
+  /// Of `graph`: nil where the name of the file says it, or nothing does.
+  package var graphFormat: GraphFormat?
   /// `-o`: where what is made goes; nil for standard output.
   package var outputFile: String?
   /// `--junit`: where the results go when the run has ended.
@@ -97,6 +99,26 @@ package enum JournalAction: String, CaseIterable, Sendable {
 /// What `report` makes of a run.
 package enum ReportKind: String, CaseIterable, Sendable {
   case junit, trace, html, otel
+}
+
+/// What `graph` writes.
+package enum GraphFormat: String, CaseIterable, Sendable {
+  case text, dot, mermaid, svg
+
+  /// What a file of that name holds, where that is plain.
+  package init(ofFile path: String) {
+    let name = path.lowercased()
+    self =
+      if name.hasSuffix(".svg") {
+        .svg
+      } else if name.hasSuffix(".dot") || name.hasSuffix(".gv") {
+        .dot
+      } else if name.hasSuffix(".mmd") || name.hasSuffix(".mermaid") {
+        .mermaid
+      } else {
+        .text
+      }
+  }
 }
 
 /// `--ci-commands`

@@ -7,7 +7,6 @@ enum LaterCommands {
   }
 
   static let all: [(name: String, instead: String?)] = [
-    ("graph", "`opflow plan` shows the tasks in their order"),
     ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`"),
     ("schema", nil),
     ("completion", nil),

@@ -138,6 +138,40 @@ extension CommandRow {
     }
   }
 
+  static var graph: CommandRow {
+    CommandRow(
+      group: .looking, meaning: "what needs what, as text, dot, mermaid or svg",
+      words: .manifestOrRun,
+      flags: [
+        .graphFormat, .outputFile, .unfolded, .color, .only, .skip, .set, .run, .file, .directory,
+        .stateDirectory,
+      ]
+    ) {
+      CommandHelp(
+        summary: "Show what needs what, of a manifest or of a run.",
+        description: """
+          text is for a terminal: a task stands behind the one that it needs, after an arrow, or as a branch
+          where several do; one that needs several begins a line of its own, which says what it is after.
+          dot is for Graphviz, mermaid for a block of that kind in a page of GitHub or GitLab, and svg is
+          drawn with Graphviz's `dot`, where that is installed.
+
+          Of a run it tells by colour and by sign or word where each task stands. Of a large graph families
+          are folded, then tasks whose ids begin alike up to a `/`, then what had no room, which is said; -v
+          folds nothing. With TASK or --only it is of these tasks and what they need.
+
+          \(HelpPhrases.manifest)
+          A word that names a run is RUN, as that of --run.
+          """,
+        examples: """
+            opflow graph                      of opflow.yaml here or above
+            opflow graph deploy               what `deploy` needs
+            opflow graph --run ci.yaml        of the newest run of ci.yaml
+            opflow graph ci.yaml -o ci.svg    drawn by Graphviz
+            opflow graph --format mermaid     for a page of GitHub
+          """)
+    }
+  }
+
   static var report: CommandRow {
     CommandRow(
       group: .looking, meaning: "a run as a file for other programs",

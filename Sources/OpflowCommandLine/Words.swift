@@ -6,6 +6,8 @@ enum Words {
   /// FILE and TASK..., as `ManifestWords` tells them apart. What stands behind `--` are tasks too, or is
   /// handed on to the task.
   case manifestAndTasks(handsOn: Bool)
+  /// FILE or RUN, and TASK...: which words name tasks of it and which a run, the command finds out.
+  case manifestOrRun
   case tasks
   /// At least one.
   case someTasks
@@ -29,6 +31,7 @@ enum Words {
     case .nothing: ("", "")
     case .manifestAndTasks(let handsOn):
       ("", handsOn ? " [FILE] [TASK...] [-- ARG...]" : " [FILE] [TASK...]")
+    case .manifestOrRun: ("", " [FILE|RUN] [TASK...]")
     case .tasks: ("", " [TASK...]")
     case .someTasks: ("", " TASK...")
     case .run: ("", " [RUN]")
@@ -57,6 +60,13 @@ enum Words {
         Array(words.dropLast(behind.count)), file: invocation.file)
       (invocation.file, invocation.tasks) = (found.file, found.tasks)
       invocation.arguments = behind
+    case .manifestOrRun:
+      let found = try ManifestWords(words, file: invocation.file)
+      (invocation.file, invocation.tasks) = (found.file, found.tasks)
+      if let run = invocation.run, let file = invocation.file {
+        throw Complaint(
+          "a manifest, `\(file.clean)`, and a run, `\(run.clean)`: the graph is of one of them")
+      }
     case .tasks: invocation.tasks = words
     case .someTasks:
       if words.isEmpty {

@@ -114,6 +114,11 @@ package enum File {
     return Descriptor(owning: try call { clinux_reopen_direct(number) })
   }
 
+  /// A file without a name, in memory: for what another program is to read or to write.
+  package static func inMemory() throws(Errno) -> Descriptor {
+    Descriptor(owning: try call { clinux_memory_file() })
+  }
+
   package static func openNull() throws(Errno) -> Descriptor {
     try open("/dev/null", .readWrite)
   }

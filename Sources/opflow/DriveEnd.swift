@@ -77,7 +77,7 @@ enum DriveEnd {
       logs.path(of: $0, in: run.plan)
     }
     do throws(Errno) {
-      let end = try NotifyCommand.run(command, input: summary, in: folder)
+      let end = try NotifyCommand.run(command, input: summary)
       if let fault = end.fault { console.warn("--notify: the command \(fault)") }
     } catch {
       console.warn("--notify: the command could not be run: \(error)")

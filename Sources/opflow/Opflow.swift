@@ -45,6 +45,7 @@ enum Opflow {
     case .wait: try WaitCommand.perform(invocation)
     case .logs: try LogsCommand.perform(invocation)
     case .runs: try RunsCommand.perform(invocation)
+    case .graph: try GraphCommand.perform(invocation)
     case .report: try ReportCommand.perform(invocation)
     case .journal: try JournalCommand.perform(invocation)
     case .cancel: try OrderCommand.perform(.cancel, invocation)

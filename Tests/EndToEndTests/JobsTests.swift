@@ -210,8 +210,9 @@ struct JobsTests {
       let run = try place.opflow("run", "--output", "line", "--set", "server=\(address)")
       server.send(SIGTERM)
       _ = try server.finish()
-      let lines = server.outputText.matches(of: /GET \/nights\/(\S+)\.csv/)
-      return (run, lines.map { String($0.1) }.sorted())
+      // A transfer that stalls on a busy machine may be asked for again.
+      let files = Set(server.outputText.matches(of: /GET \/nights\/(\S+)\.csv/).map(\.1))
+      return (run, files.map(String.init).sorted())
     }
     let days = (1...5).map { "2026-03-0\($0)" }
     let first = try night(3)

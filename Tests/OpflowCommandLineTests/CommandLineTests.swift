@@ -177,7 +177,7 @@ import Testing
       ("rnu", "unknown command rnu; did you mean `opflow run`?"),
       ("xyzzyplugh", "unknown command xyzzyplugh; `opflow run xyzzyplugh` runs a task"),
       ("sub/", "unknown command sub/; did you mean `opflow run sub/`?"),
-      ("graphs", "unknown command graphs; `opflow run graphs` runs a task"),
+      ("graphs", "unknown command graphs; did you mean `opflow graph`?"),
       (
         "list",
         "unknown command list; `opflow` alone shows the tasks, `opflow runs` the runs"
@@ -218,7 +218,9 @@ import Testing
       ),
       ("build.yaml", "unknown command build.yaml; did you mean `opflow run build.yaml`?"),
       ("-j4 run", "unknown flag -j4; flags stand after the command: `opflow run -j4`"),
-      ("graph", "graph: not supported yet; `opflow plan` shows the tasks in their order"),
+      ("schema", "schema: not supported yet"),
+      ("graph a.yaml --run 1", "a manifest, `a.yaml`, and a run, `1`: the graph is of one of them"),
+      ("graph --format dto", "--format is text, dot, mermaid, svg, not `dto`; did you mean dot?"),
       ("pause build", "it is about the whole run; `opflow suspend build` holds tasks"),
       ("skip", "it names no task: SEL..."),
       ("suspend --json", "it names no task: SEL..."),
@@ -269,8 +271,7 @@ import Testing
       ("journal verify a b", "one argument too many: `b`"),
       ("resume --resume", "takes no --resume (that is a flag of run, plan)"),
       ("help nothing", "help: no help on `nothing`"),
-      ("help graph", "graph: not supported yet"),
-      ("graph --help", "graph: not supported yet; `opflow plan` shows the tasks in their order"),
+      ("help schema", "schema: not supported yet"),
     ])
   func `a wrong line is told what is wrong`(line: String, message: String) {
     let error = #expect(throws: UsageError.self) { try parse(line) }

@@ -68,3 +68,6 @@ int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status);
 
 /// Columns and rows of the terminal at `descriptor` (ioctl TIOCGWINSZ).
 int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows);
+
+/// A file without a name, in memory (memfd_create(2)); close-on-exec. -1 with errno when there is none.
+int32_t clinux_memory_file(void);

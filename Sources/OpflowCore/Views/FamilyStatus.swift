@@ -4,11 +4,15 @@ struct FamilyStatus {
   private let counts: TaskCounts
 
   init(_ family: FamilyID, _ status: RunStatus) {
-    name = status.plan.familyName(family)
     var counts = TaskCounts()
     for index in status.plan.legs(family) where status.included.contains(TaskID(index)) {
       counts.add(status.state(TaskID(index)))
     }
+    self.init(name: status.plan.familyName(family), counts: counts)
+  }
+
+  init(name: String, counts: TaskCounts) {
+    self.name = name
     self.counts = counts
   }
 
