@@ -53,6 +53,8 @@ package struct FreshDrill {
         try project.change(isRunning: true, &random)
       } else if random.chance(10) {
         try damageCache()
+      } else if random.chance(20) {
+        try clean()
       } else {
         sent = strikes.strike(victim, &random)
         kills += 1
@@ -67,6 +69,13 @@ package struct FreshDrill {
         throw finding("it ended with \(status) after signal \(sent)")
       }
     }
+  }
+
+  /// Records are written anew while runs add to them.
+  private func clean() throws {
+    let victim = try Victim(
+      program, ["clean", "--keep", "20"], folder: folder, mark: mark)
+    guard victim.end(withinMilliseconds: 20_000) == 0 else { throw finding("it cannot be cleaned") }
   }
 
   private mutating func start() throws -> Victim {

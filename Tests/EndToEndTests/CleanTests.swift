@@ -34,6 +34,39 @@ struct CleanTests {
     #expect(place.runs.count == 1)
   }
 
+  @Test func `clean keeps of records what is newest, also while a run writes some`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [a], run: "cp src a; cp src $OPFLOW_VALUES/v" }
+        b: { inputs: [src], needs: [a], env: { V: "${{ needs.a.v }}" }, run: "test ! -p wait || { echo > here; read line < wait; }" }
+      """)
+    let size = { try place.bytes(".opflow/records").count }
+    try place.write("src", "0")
+    try place.opflow("run")
+    try place.opflow("clean")
+    let first = try size()
+    for number in 1...5 {
+      try place.write("src", "\(number)")
+      try place.opflow("run")
+    }
+    #expect(try size() > 3 * first)
+    let (here, wait) = (try place.gate("here"), try place.gate("wait"))
+    try place.write("src", "6")
+    let live = try place.start("run")
+    _ = try here.next()
+    try place.opflow("clean", "--keep", "1")
+    // What runs has none.
+    #expect(try size() < first)
+    try wait.letGo()
+    #expect(try live.finish().status == 0)
+    #expect(try size() < first + 100)
+    try place.remove("wait")
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errors.contains("2 up to date"), "\(run)")
+    #expect(!place.entries(".opflow").contains("records.new"))
+  }
+
   @Test func `clean tells what it does, and with -n what it would do`() throws {
     let place = try Workplace(Self.manifest)
     try place.opflow("run")

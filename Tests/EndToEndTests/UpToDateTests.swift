@@ -206,4 +206,17 @@ struct UpToDateTests {
     #expect(try starts(place, "run --rerun '*'") == ["a", "all", "b"])
     #expect(try starts(place) == [])
   }
+
+  @Test func `bytes without end among the records are gone over, and nothing is believed for them`()
+    throws
+  {
+    let place = try place()
+    #expect(try starts(place) == ["a", "all", "b"])
+    try place.shell("head -c 9500000 /dev/zero | tr '\\0' x >> .opflow/records")
+    #expect(try starts(place) == ["a", "all", "b"])
+    #expect(try starts(place) == [])
+    try place.opflow("clean")
+    #expect(try place.bytes(".opflow/records").count < 100_000)
+    #expect(try starts(place) == [])
+  }
 }

@@ -38,6 +38,13 @@ package struct RecordIndex: Sendable {
     }
   }
 
+  /// Goes over bytes in which no line ends, and which are more than any line has.
+  package mutating func skipDamage(_ count: Int) {
+    places.removeAll()
+    open = nil
+    byteCount += count
+  }
+
   /// Of the first line, with the checksum of what stands behind its own.
   private static func lengthAndChecksum(
     _ bytes: UnsafeRawBufferPointer

@@ -1,5 +1,6 @@
 package import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// What a cleaning of a state folder did, or would do.
 package struct RunCleaning: Sendable {
@@ -42,7 +43,10 @@ extension StateFolder {
     } verdict: {
       retention.verdict($0, end: $1, ageMilliseconds: $2)
     }
-    if !isDryRun { removeFreeGates() }
+    if !isDryRun {
+      removeFreeGates()
+      work.shortenRecords()
+    }
     return work.result
   }
 
@@ -185,6 +189,17 @@ private struct Work {
         bytes: measures ? removal.bytes(of: run.id) : 0)
     // It began meanwhile, or its journal went.
     case (.begun, _), (.notBegun, _), (.unknown, _): return nil
+    }
+  }
+
+  /// Of what tasks read and left, what holds no more takes room for nothing.
+  mutating func shortenRecords() {
+    let path = RecordBook.path(in: state.path)
+    guard Path.exists(path) else { return }
+    do throws(Errno) {
+      try RecordBook(state: state.path).shorten()
+    } catch {
+      result.failures.append((path, .file(doing: "shorten", path: path, error)))
     }
   }
 

@@ -16,15 +16,17 @@ package final class RecordBook {
 
   /// - Parameter state: the folder, which is there.
   package init(state: String) throws(Errno) {
-    path = state + "/records"
+    path = Self.path(in: state)
     locks = try ByteLocks(state + "/records.lock")
     file = try Self.open(path)
     identity = try file.status().identity
   }
 
+  package static func path(in state: String) -> String { state + "/records" }
+
   /// Of a state folder that nothing is to be written to; nil where there are no records.
   package init?(readingIn state: String) throws(Errno) {
-    path = state + "/records"
+    path = Self.path(in: state)
     locks = nil
     do throws(Errno) {
       file = try File.open(path, [.readOnly, .noFollow])
@@ -57,8 +59,11 @@ package final class RecordBook {
       let before = index.byteCount
       let bytes = try read(from: before, count: min(Int(size) - before, Self.chunkBytes))
       bytes.withUnsafeBytes { index.read(growing: $0) }
-      // A line that is not whole yet, or longer than any that is written here.
-      if index.byteCount == before { return }
+      if index.byteCount == before {
+        // A line that is not whole yet, or longer than any that is written here.
+        if bytes.count < Self.chunkBytes { return }
+        index.skipDamage(bytes.count)
+      }
       size = try file.status().sizeBytes
     }
   }
@@ -136,6 +141,42 @@ package final class RecordBook {
       identity = try file.status().identity
       index = RecordIndex()
     }
+  }
+
+  // MARK: - Shortening
+
+  /// Writes the file anew, with what is known of each task and nothing else. Who wants to add to it waits
+  /// meanwhile, and all who have it open notice.
+  package func shorten() throws(Errno) {
+    try lockFile()
+    defer { file.unlock() }
+    try follow()
+    let places = index.all.map(\.place)
+    let size = try file.status().sizeBytes
+    if places.reduce(0, { $0 + $1.end - $1.start }) == size { return }
+    let new = path + ".new"
+    do throws(Errno) {
+      try copy(places, to: new)
+      try Path.rename(new, to: path)
+    } catch {
+      try? Path.removeIfThere(new)
+      throw error
+    }
+  }
+
+  private func copy(_ places: [RecordIndex.Place], to path: String) throws(Errno) {
+    let copy = try File.open(path, [.writeOnly, .create, .truncate, .noFollow], mode: 0o600)
+    for place in places {
+      var start = place.start
+      while start < place.end {
+        let bytes = try read(from: start, count: min(place.end - start, Self.chunkBytes))
+        // Nobody cuts off what is locked.
+        if bytes.isEmpty { throw .ioError }
+        try copy.writeAll(bytes)
+        start += bytes.count
+      }
+    }
+    try copy.sync()
   }
 
   // MARK: - Holding
