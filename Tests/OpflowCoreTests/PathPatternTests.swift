@@ -25,6 +25,21 @@ struct PathPatternTests {
     #expect(paths.filter { pattern.matches(Self.names(of: $0)) } == fitting)
   }
 
+  @Test(arguments: [
+    ("a*", "a"), ("*a", ""), ("?a", ""), ("ab[c]d", "ab"), ("äb?", "äb"), ("[a]b", ""),
+    (".x*", ".x"),
+  ])
+  func `every name that fits begins with its beginning`(_ pattern: String, _ beginning: String)
+    throws
+  {
+    let pattern = try #require(PathPattern(pattern))
+    guard case .pattern(let names) = try #require(pattern.parts.first) else {
+      Issue.record("it is none")
+      return
+    }
+    #expect(names.beginning == beginning)
+  }
+
   private static func names(of path: String) -> [String] {
     path.split(separator: "/").map(String.init)
   }

@@ -41,4 +41,15 @@ package enum Hexadecimal {
     }
     return value
   }
+
+  /// The same of bytes in memory, eight at a time: no branch is left for a processor to guess wrong.
+  package static func value(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
+    if bytes.isEmpty || bytes.count > 16 { return nil }
+    guard let high = bytes.eight(at: 0).hexadecimal(min(bytes.count, 8)) else { return nil }
+    if bytes.count <= 8 { return UInt64(high) }
+    let rest = bytes.count - 8
+    return bytes.eight(at: 8).hexadecimal(rest).map {
+      UInt64(high) << UInt64(rest * 4) | UInt64($0)
+    }
+  }
 }

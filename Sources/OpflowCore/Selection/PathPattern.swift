@@ -107,6 +107,16 @@ package struct NamePattern: Sendable {
     }
   }
 
+  /// What every name that fits begins with; empty where that may be anything.
+  package var beginning: String {
+    var scalars = String.UnicodeScalarView()
+    for token in tokens {
+      guard case .one(let scalar) = token else { break }
+      scalars.append(scalar)
+    }
+    return String(scalars)
+  }
+
   /// Reads a set; where its `]` stands, which as its first character stands for itself.
   private mutating func appendSet(_ scalars: [Unicode.Scalar], from start: Int) -> Int? {
     var position = start

@@ -26,7 +26,7 @@ final class DeclaredFiles {
   private let seen: String
   private let book: RecordBook
   private let readings: TaskReadings
-  private let hashes: HashMemory
+  private let hashes: FileMemory
   private let values: LeftValues
   private var masker: Masker?
 
@@ -60,7 +60,7 @@ final class DeclaredFiles {
       () throws(Errno) in try RecordBook(state: state)
     }
     self.book = book
-    hashes = HashMemory(plan.contentHash)
+    hashes = FileMemory(plan.contentHash)
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 

@@ -78,23 +78,10 @@ package struct DeclaringTask {
   /// Whether a path is no input, though a pattern or a folder of them has it: what the task leaves itself, and
   /// what runs are kept in.
   var leavesOut: (String) -> Bool {
-    let (folder, state) = (folder, state)
-    var own: [[String]] = []
-    var patterns: [PathPattern] = []
-    for output in outputs {
-      switch output {
-      case .path(let path): own.append(Self.names(path, in: folder))
-      case .glob(let text): if let pattern = PathPattern(text) { patterns.append(pattern) }
-      }
-    }
-    own.append(Self.names(state, in: folder))
-    return { path in
-      let names = Self.names(path, in: folder)
-      if own.contains(where: { names.starts(with: $0) }) { return true }
-      if patterns.isEmpty { return false }
-      let relative = path.split(separator: "/").map(String.init)
-      return patterns.contains { $0.matches($0.isAbsolute ? names : relative) }
-    }
+    var own = LeftOutPaths(folder)
+    for output in outputs { own.add(output) }
+    own.add(.path(state))
+    return { [own] in own.contains($0) }
   }
 
   /// A path of it as seen from the manifest's folder; nil for one that leads out of that.

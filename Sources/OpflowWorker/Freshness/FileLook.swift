@@ -17,14 +17,22 @@ package struct LookFault: Error, Equatable {
 
 /// Looks at files, a little at a time: what they are, and what is in them, by memory where that holds.
 package final class FileLook {
+  /// With its slash.
   private let folder: String
   private let memory: [SeenFile]
   private var remembered = 0
-  private var paths: [[UInt8]] = []
+  private var places: [Place] = []
   private var next = 0
   private var hashing: FileHashing?
   /// Shared between looks of one process: two tasks may read one file.
-  private let hashes: HashMemory
+  private let hashes: FileMemory
+
+  /// Something to look at.
+  private struct Place {
+    let path: String
+    /// Where it had to be asked for to find it.
+    let status: FileStatus?
+  }
 
   /// What was seen, sorted by the paths.
   package private(set) var files: [SeenFile] = []
@@ -45,10 +53,10 @@ package final class FileLook {
   ///   - leavesOut: whether a path does not count, as it is written here.
   ///   - memory: what was seen before, sorted by the paths.
   package init(
-    _ items: [Item], in folder: String, memory: [SeenFile], hashes: HashMemory,
+    _ items: [Item], in folder: String, memory: [SeenFile], hashes: FileMemory,
     leavesOut: (String) -> Bool
   ) throws(LookFault) {
-    self.folder = folder
+    self.folder = folder + "/"
     self.memory = memory
     self.hashes = hashes
     for item in items {
@@ -57,53 +65,70 @@ package final class FileLook {
       case .path(let path): try add(path, leavesOut)
       }
     }
-    paths.sort { $0.lexicographicallyPrecedes($1) }
-    var last: [UInt8]?
-    paths.removeAll { path in
-      defer { last = path }
-      return last == path
+    sort()
+  }
+
+  /// By the bytes of the paths, each once.
+  private func sort() {
+    let isSorted = zip(places, places.dropFirst()).allSatisfy {
+      $0.path.utf8.lexicographicallyPrecedes($1.path.utf8)
+    }
+    if isSorted { return }
+    places.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    var last: String?
+    places.removeAll { place in
+      defer { last = place.path }
+      return last.map { $0.utf8.elementsEqual(place.path.utf8) } ?? false
     }
   }
 
   private func find(_ pattern: String, _ leavesOut: (String) -> Bool) throws(LookFault) {
-    switch FileNames.fitting(pattern, in: folder) {
+    switch FileNames.fitting(pattern, in: folder, folders: hashes.folders) {
     case .failure(let fault): throw LookFault(what: "`\(pattern)`: \(fault.text)")
     case .success(let names):
-      let counting = names.filter { !leavesOut($0) }
-      if counting.isEmpty { unmatched.append(pattern) }
-      for name in counting { try add(name, leavesOut) }
+      let fitsFolders = pattern.utf8.last == UInt8(ascii: "/")
+      var isMatched = false
+      for name in names where !leavesOut(name) {
+        isMatched = true
+        if fitsFolders {
+          try add(name, leavesOut)
+        } else {
+          places.append(Place(path: name, status: nil))
+        }
+      }
+      if !isMatched { unmatched.append(pattern) }
     }
   }
 
   /// A folder is all that is in it.
   private func add(_ path: String, _ leavesOut: (String) -> Bool) throws(LookFault) {
-    var open = [path]
-    while let path = open.popLast() {
+    var open: [(path: String, kind: FolderEntries.Kind)] = [(path, .unknown)]
+    while let (path, kind) = open.popLast() {
       if leavesOut(path) { continue }
-      var isReadable = true
       do throws(Errno) {
-        let status = try Path.linkStatus(absolute(path))
-        paths.append(Array(path.utf8))
-        guard status.kind == .directory else { continue }
-        let inside = path.hasSuffix("/") ? path : path + "/"
-        try FolderEntries.forEach(in: absolute(path)) { name, _ in
-          let text = String(decoding: name, as: UTF8.self)
-          isReadable = text.utf8.elementsEqual(name)
-          open.append(inside + text)
-          return isReadable
-        }
+        var status: FileStatus?
+        if kind != .file { status = try Path.linkStatus(absolute(path)) }
+        places.append(Place(path: path, status: status))
+        guard status?.kind == .directory else { continue }
+        let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
+        let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
+        if listing.entries.contains(where: { !$0.isUTF8 }) { throw .notUTF8 }
+        open += listing.entries.reversed().map { (inside + $0.name, $0.kind) }
       } catch {
-        guard error == .noSuchFile || error == .notADirectory else {
-          throw LookFault(what: "cannot look at `\(path)`: \(error)")
+        switch error {
+        case .noSuchFile, .notADirectory: missing.append(path)
+        case .notUTF8: throw LookFault(what: "a name in `\(path)` is not UTF-8")
+        default: throw LookFault(what: "cannot look at `\(path)`: \(error)")
         }
-        missing.append(path)
       }
-      if !isReadable { throw LookFault(what: "a name in `\(path)` is not UTF-8") }
     }
   }
 
+  /// Of one folder.
+  private static let mostEntries = 4_000_000
+
   private func absolute(_ path: String) -> String {
-    path.hasPrefix("/") ? path : folder + "/" + path
+    path.utf8.first == UInt8(ascii: "/") ? path : folder + path
   }
 
   /// Goes on until then.
@@ -113,21 +138,21 @@ package final class FileLook {
     repeat {
       if let hashing {
         try finish(hashing)
-      } else if next < paths.count {
-        try look(at: paths[next])
+      } else if next < places.count {
+        try look(at: places[next])
       } else {
         return true
       }
     } while Clock.monotonicNanoseconds < deadline
-    return hashing == nil && next == paths.count
+    return hashing == nil && next == places.count
   }
 
-  private func look(at path: [UInt8]) throws(LookFault) {
-    let text = String(decoding: path, as: UTF8.self)
+  private func look(at place: Place) throws(LookFault) {
+    let text = place.path
     do throws(Errno) {
-      let status = try Path.linkStatus(absolute(text))
+      let status = if let seen = place.status { seen } else { try Path.linkStatus(absolute(text)) }
       let stamp = FileStamp(status)
-      if let known = memory(of: path), known.stamp == stamp, known.kind == SeenFile.Kind(status) {
+      if let known = memory(of: text), known.stamp == stamp, known.kind == SeenFile.Kind(status) {
         files.append(known)
         next += 1
         return
@@ -135,7 +160,7 @@ package final class FileLook {
       let now = Clock.wallMilliseconds * 1_000_000
       let kind = SeenFile.Kind(status)
       var seen = SeenFile(
-        path: path, kind: kind, content: PlanKey(high: 0, low: 0),
+        path: Array(text.utf8), kind: kind, content: PlanKey(high: 0, low: 0),
         stamp: stamp.isTelling(atNanoseconds: now) ? stamp : nil)
       switch kind {
       case .folder, .other:
@@ -167,7 +192,7 @@ package final class FileLook {
       add(seen)
     } catch {
       self.hashing = nil
-      try fault(error, String(decoding: paths[next], as: UTF8.self))
+      try fault(error, places[next].path)
     }
   }
 
@@ -186,24 +211,26 @@ package final class FileLook {
   }
 
   /// Both are sorted.
-  private func memory(of path: [UInt8]) -> SeenFile? {
+  private func memory(of path: String) -> SeenFile? {
     while remembered < memory.count {
-      if memory[remembered].path == path { return memory[remembered] }
-      guard memory[remembered].path.lexicographicallyPrecedes(path) else { return nil }
+      let known = memory[remembered].path
+      if known.elementsEqual(path.utf8) { return memory[remembered] }
+      guard known.lexicographicallyPrecedes(path.utf8) else { return nil }
       remembered += 1
     }
     return nil
   }
 }
 
-/// Contents of files that this process has read, by what they are known again by.
-package final class HashMemory {
+/// What this process has read of files and folders, by what they are known again by.
+package final class FileMemory {
   private struct Name: Hashable { let device, inode: UInt64 }
 
   private var contents: [Name: (stamp: FileStamp, content: PlanKey)] = [:]
 
   /// By which contents are known here.
   package let hash: ContentHash
+  let folders = FolderMemory()
 
   package init(_ hash: ContentHash) { self.hash = hash }
 

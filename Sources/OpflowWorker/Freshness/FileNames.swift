@@ -16,18 +16,21 @@ package struct FileNames {
   private var seen: Set<[UInt8]> = []
   private var lookedAt = 0
   private var fault: FileNameFault?
+  private let folders: FolderMemory
 
-  /// Names that are looked at: a folder of more is no list of tasks.
-  private static let mostNames = 1_000_000
+  /// Names that are looked at: whoever has more means something else.
+  private static let mostNames = 4_000_000
 
   /// The names that fit, as seen from a folder and sorted by their bytes.
+  ///
+  /// - Parameter folders: what is known of folders already.
   package static func fitting(
-    _ text: String, in folder: String
+    _ text: String, in folder: String, folders: FolderMemory = FolderMemory()
   ) -> Result<[String], FileNameFault> {
     guard let pattern = PathPattern(text) else {
       return .failure(FileNameFault("a `[` in it is not closed"))
     }
-    var search = FileNames(pattern, folder)
+    var search = FileNames(pattern, folder, folders)
     search.run()
     if let fault = search.fault { return .failure(fault) }
     var names = search.found
@@ -40,8 +43,9 @@ package struct FileNames {
     return .success(names)
   }
 
-  private init(_ pattern: PathPattern, _ folder: String) {
+  private init(_ pattern: PathPattern, _ folder: String, _ folders: FolderMemory) {
     self.pattern = pattern
+    self.folders = folders
     root = pattern.isAbsolute ? "/" : folder.hasSuffix("/") ? folder : folder + "/"
   }
 
@@ -57,7 +61,7 @@ package struct FileNames {
           open.append((folder + name + "/", part + 1))
         }
       case .pattern(let names):
-        look(into: folder) { search, name, kind in
+        look(into: folder, from: names.beginning) { search, name, kind in
           guard names.matches(name) else { return }
           if isLast {
             search.add(folder + name, kind)
@@ -72,36 +76,40 @@ package struct FileNames {
         } else {
           open.append((folder, part + 1))
         }
-        look(into: folder) { search, name, kind in
-          guard !name.hasPrefix("."), search.isFolderItself(folder + name, kind) else { return }
+        look(into: folder, from: "") { search, name, kind in
+          guard name.utf8.first != UInt8(ascii: "."), search.isFolderItself(folder + name, kind)
+          else { return }
           search.open.append((folder + name + "/", part))
         }
       }
     }
   }
 
+  /// - Parameter beginning: of the names that count.
   private mutating func look(
-    into folder: String, _ body: (inout FileNames, String, FolderEntries.Kind) -> Void
+    into folder: String, from beginning: String,
+    _ body: (inout FileNames, String, FolderEntries.Kind) -> Void
   ) {
     let path = root + folder
     do throws(Errno) {
-      try FolderEntries.forEach(in: path.isEmpty ? "." : path) { bytes, kind in
+      let listing = try folders.listing(of: path.isEmpty ? "." : path, most: Self.mostNames)
+      for entry in listing.entries(from: beginning) {
         lookedAt += 1
-        if lookedAt >= Self.mostNames {
-          fault = FileNameFault("more than a million names would have to be looked at")
-          return false
-        }
-        let name = String(decoding: bytes, as: UTF8.self)
+        if lookedAt > Self.mostNames { throw .tooBig }
         let before = (found.count, open.count)
-        body(&self, name, kind)
-        if (found.count, open.count) != before, !name.utf8.elementsEqual(bytes) {
-          fault = FileNameFault("a name in `\(path)` is not UTF-8: \(name)")
+        body(&self, entry.name, entry.kind)
+        if (found.count, open.count) != before, !entry.isUTF8 {
+          fault = FileNameFault("a name in `\(path)` is not UTF-8: \(entry.name)")
         }
-        return fault == nil
+        if fault != nil { return }
       }
     } catch {
-      if error == .noSuchFile || error == .notADirectory { return }
-      fault = FileNameFault("`\(path)`: \(error)")
+      switch error {
+      case .noSuchFile, .notADirectory: return
+      case .tooBig:
+        fault = FileNameFault("more than four million names would have to be looked at")
+      default: fault = FileNameFault("`\(path)`: \(error)")
+      }
     }
   }
 

@@ -19,7 +19,7 @@ package struct InputsLook {
 
   private var places: [Place] = []
   private var outputs = DeclaredOutputs()
-  private let hashes = HashMemory(.quick)
+  private let hashes = FileMemory(.quick)
   private var key: PlanKey?
   /// By path from the root.
   private var seen: [String: Seen] = [:]

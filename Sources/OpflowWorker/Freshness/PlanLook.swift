@@ -7,7 +7,7 @@ package final class PlanLook {
   private let plan: Plan
   private let records: RecordPlace
   private let book: RecordBook?
-  private let hashes: HashMemory
+  private let hashes: FileMemory
   private let readings: TaskReadings
   private let cache: ResultCache?
 
@@ -20,7 +20,7 @@ package final class PlanLook {
     records = RecordPlace(plan, state: state)
     book = try RecordBook(readingIn: state)
     try book?.follow()
-    hashes = HashMemory(plan.contentHash)
+    hashes = FileMemory(plan.contentHash)
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 

@@ -12,7 +12,7 @@ package final class RecordBook {
   private var index = RecordIndex()
 
   /// Read at once at most.
-  private static let chunkBytes = 4 << 20
+  private static let chunkBytes = 1 << 20
 
   /// - Parameter state: the folder, which is there.
   package init(state: String) throws(Errno) {
@@ -55,23 +55,36 @@ package final class RecordBook {
     }
     var size = try file.status().sizeBytes
     if size < Int64(index.byteCount) { index = RecordIndex() }
+    var room: [UInt8] = []
     while Int64(index.byteCount) < size {
       let before = index.byteCount
-      let bytes = try read(from: before, count: min(Int(size) - before, Self.chunkBytes))
-      bytes.withUnsafeBytes { index.read(growing: $0) }
+      let wanted = min(Int(size) - before, Self.chunkBytes)
+      if room.count < wanted { room = Self.room(wanted) }
+      let count = try read(from: before, into: &room)
+      room.withUnsafeBytes { index.read(growing: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       if index.byteCount == before {
         // A line that is not whole yet, or longer than any that is written here.
-        if bytes.count < Self.chunkBytes { return }
-        index.skipDamage(bytes.count)
+        if count < Self.chunkBytes { return }
+        index.skipDamage(count)
       }
       size = try file.status().sizeBytes
     }
   }
 
+  private static func room(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+
   private func read(from start: Int, count: Int) throws(Errno) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
+    var bytes = Self.room(count)
+    bytes.removeLast(count - (try read(from: start, into: &bytes)))
+    return bytes
+  }
+
+  /// Fills it, but for what stands behind the end of the file.
+  ///
+  /// - Returns: how many bytes there were.
+  private func read(from start: Int, into bytes: inout [UInt8]) throws(Errno) -> Int {
     var filled = 0
-    while filled < count {
+    while filled < bytes.count {
       let from = filled
       let got = try bytes.withUnsafeMutableBufferPointer { room throws(Errno) in
         try file.read(
@@ -81,8 +94,7 @@ package final class RecordBook {
       if got == 0 { break }
       filled += got
     }
-    bytes.removeLast(count - filled)
-    return bytes
+    return filled
   }
 
   /// What is known of a task, as of the last `follow`; nil for nothing.

@@ -5,7 +5,7 @@ internal import OpflowSystem
 final class RecordKeeping {
   private let declaring: DeclaringTask
   private let book: RecordBook?
-  private let hashes: HashMemory
+  private let hashes: FileMemory
   /// What was seen before its start; nil where nobody looked, or that is lost.
   private let before: SuccessRecord?
   private let identity: UInt64
@@ -27,7 +27,7 @@ final class RecordKeeping {
   ///   - cache: nil where results are not cached.
   ///   - seen: the file with what was seen of its inputs.
   init(
-    _ declaring: DeclaringTask, book: RecordBook?, hashes: HashMemory, cache: ResultCache?,
+    _ declaring: DeclaringTask, book: RecordBook?, hashes: FileMemory, cache: ResultCache?,
     seen: String
   ) {
     self.declaring = declaring

@@ -18,7 +18,7 @@ package final class TaskLook {
   private let isRead: Bool
   private let masker: Masker?
   private let readings: TaskReadings
-  private let hashes: HashMemory
+  private let hashes: FileMemory
   private let inputs: FileLook
   private var outputs: FileLook?
 
@@ -28,7 +28,7 @@ package final class TaskLook {
 
   init(
     _ declaring: DeclaringTask, _ check: TaskCheck, record: SuccessRecord?, readings: TaskReadings,
-    hashes: HashMemory, _ masker: Masker?
+    hashes: FileMemory, _ masker: Masker?
   ) throws(LookFault) {
     self.masker = masker
     self.declaring = declaring

@@ -6,7 +6,7 @@ final class TaskReadings {
   private let plan: Plan
   private let records: RecordPlace
   private let book: RecordBook?
-  private let hashes: HashMemory
+  private let hashes: FileMemory
   private var printed: [Command: PlanKey] = [:]
 
   private struct Command: Hashable {
@@ -19,7 +19,7 @@ final class TaskReadings {
   private static let patienceSeconds: Int64 = 8
   private static let mostPrinted = 16 << 20
 
-  init(plan: Plan, records: RecordPlace, book: RecordBook?, hashes: HashMemory) {
+  init(plan: Plan, records: RecordPlace, book: RecordBook?, hashes: FileMemory) {
     self.plan = plan
     self.records = records
     self.book = book

@@ -1,0 +1,63 @@
+internal import OpflowCore
+
+/// Paths that are no inputs of a task, with all that lies in them, to be asked of each that it names.
+struct LeftOutPaths {
+  private let folder: String
+  /// By their names from the root.
+  private var paths: [[String]] = []
+  /// Those below the folder, as seen from it.
+  private var near: [String] = []
+  /// One is the folder, or holds it.
+  private var holdsFolder = false
+  private var patterns: [PathPattern] = []
+
+  /// - Parameter folder: where relative paths and patterns start.
+  init(_ folder: String) { self.folder = folder }
+
+  mutating func add(_ item: FileLook.Item) {
+    switch item {
+    case .glob(let text): if let pattern = PathPattern(text) { patterns.append(pattern) }
+    case .path(let path):
+      let names = DeclaringTask.names(path, in: folder)
+      let home = DeclaringTask.names("", in: folder)
+      paths.append(names)
+      if home.starts(with: names) {
+        holdsFolder = true
+      } else if names.starts(with: home) {
+        near.append(names.dropFirst(home.count).joined(separator: "/"))
+      }
+    }
+  }
+
+  func contains(_ path: String) -> Bool {
+    if Self.isPlain(path) {
+      // As nearly all are: nothing has to be taken apart.
+      if holdsFolder || near.contains(where: { Self.holds($0, path) }) { return true }
+    } else {
+      let names = DeclaringTask.names(path, in: folder)
+      if paths.contains(where: { names.starts(with: $0) }) { return true }
+    }
+    if patterns.isEmpty { return false }
+    let names = DeclaringTask.names(path, in: folder)
+    let relative = path.split(separator: "/").map(String.init)
+    return patterns.contains { $0.matches($0.isAbsolute ? names : relative) }
+  }
+
+  /// Whether it is that path, or lies in it.
+  private static func holds(_ outer: String, _ path: String) -> Bool {
+    guard path.utf8.starts(with: outer.utf8) else { return false }
+    let rest = path.utf8.dropFirst(outer.utf8.count).first
+    return rest == nil || rest == UInt8(ascii: "/")
+  }
+
+  /// Whether it is relative and has one way to be written.
+  private static func isPlain(_ path: String) -> Bool {
+    var start = true
+    for byte in path.utf8 {
+      // A name that begins with a dot may be `.` or `..`, and an empty one is none.
+      if start, byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return false }
+      start = byte == UInt8(ascii: "/")
+    }
+    return true
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import OpflowCore
+import OpflowSystem
+import Testing
+
+@testable import OpflowWorker
+
+@Suite("Names that a pattern fits in folders")
+struct FileNamesTests {
+  private let root = FileManager.default.temporaryDirectory
+    .appendingPathComponent("opflow-names-\(UUID().uuidString)")
+
+  private func names(_ pattern: String, _ folders: FolderMemory) throws -> [String] {
+    try FileNames.fitting(pattern, in: root.path, folders: folders).get()
+  }
+
+  @Test func `a pattern with a beginning finds what one without it finds`() throws {
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: root) }
+    let all = ["a", "ab", "a.b", "ab.c", "ac", "b", "ä.c", "äb.c", ".a", "A", "zz", "a\u{10FFFF}"]
+    for name in all {
+      try Data().write(to: root.appendingPathComponent(name))
+    }
+    let folders = FolderMemory()
+    for pattern in [
+      "a*", "ab*", "?", "a?", "ä*", "ä?.c", "z*", "zz*", "[ab]*", "x*", ".?", "A?", "*",
+    ] {
+      let whole = try #require(PathPattern(pattern))
+      let expected = all.filter { whole.matches([$0]) }
+        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      #expect(try names(pattern, folders) == expected, "\(pattern)")
+    }
+  }
+
+  /// A folder is listed anew when its times changed, and when they cannot tell yet. What comes and goes at any
+  /// distance from the last listing is seen.
+  @Test func `what is remembered of a folder is never another state of it`() throws {
+    try FileManager.default.createDirectory(
+      at: root.appendingPathComponent("in"), withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: root) }
+    let folders = FolderMemory()
+    for round in 0..<120 {
+      let file = root.appendingPathComponent(
+        (Bool.random() ? "in/" : "") + "f\(Int.random(in: 0..<6))")
+      if (try? FileManager.default.removeItem(at: file)) == nil {
+        try Data().write(to: file)
+      }
+      // Sometimes within a step of the file system's clock, sometimes past all doubt.
+      if Int.random(in: 0..<4) == 0 { try waitUntilTelling() }
+      for pattern in ["f*", "in/f*", "**/f*", "**/f?", "*/f1"] {
+        let (known, found) = (try names(pattern, folders), try names(pattern, FolderMemory()))
+        #expect(known == found, "\(pattern) in round \(round)")
+      }
+    }
+  }
+
+  private func waitUntilTelling() throws {
+    for folder in [root.path, root.path + "/in"] {
+      let stamp = FileStamp(try Path.status(folder))
+      while !stamp.isTelling(atNanoseconds: Clock.wallMilliseconds * 1_000_000) { sched_yield() }
+    }
+  }
+}
+
+@Suite("Paths that are no inputs")
+struct LeftOutPathsTests {
+  @Test func `a path is left out however it is written`() {
+    var left = LeftOutPaths("/p/a")
+    for path in ["out", "x/y", "../z", "/p/a/abs", "/q"] { left.add(.path(path)) }
+    left.add(.glob("gen/*.c"))
+    for path in [
+      "out", "out/b", "./out", "x/y", "x/y/z", "x/../out", "/p/a/out/q", "../a/out", "../z",
+      "../z/a",
+      "/p/z", "abs/b", "/q/r", "../../q", "gen/a.c", "x//y",
+    ] {
+      #expect(left.contains(path), "\(path)")
+    }
+    for path in [
+      "ou", "outer", "x", "x/yy", "z", "q", "gen/b/a.c", "gen", "../out", "/p/out", ".out",
+    ] {
+      #expect(!left.contains(path), "\(path)")
+    }
+  }
+
+  @Test func `all is left out of a folder that is itself left out`() {
+    for path in [".", "..", "/p", "/p/a", "/"] {
+      var left = LeftOutPaths("/p/a")
+      left.add(.path(path))
+      #expect(left.contains("b/c") && left.contains("./b"), "\(path)")
+    }
+  }
+}
