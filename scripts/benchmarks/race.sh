@@ -50,10 +50,14 @@ race() {
   done
 }
 
+# A Go program that only its own project's packages and a Python package have.
+gotask=$root/.build/bench/bin/task
+
 # is_there WORD: whether the peer of that name can take part. Only --small goes on without one.
 is_there() {
   case "$1" in
-    ninja | make | xargs | parallel | curl | aria2c) command -v "$1" >/dev/null ;;
+    ninja | make | xargs | parallel | curl | aria2c | xxhsum | find) command -v "$1" >/dev/null ;;
+    gotask) [[ -x $gotask ]] ;;
   esac
 }
 
@@ -80,9 +84,10 @@ machine() {
 versions() {
   local peer
   "$opflow" version | head -n 1 | tr -d '\n'
-  for peer in ninja make parallel curl aria2c; do
-    if is_there "$peer"; then printf ', %s %s' "$peer" "$("$peer" --version | grep -oE '[0-9][0-9.]+' | head -n 1)"; fi
+  for peer in ninja make parallel curl aria2c xxhsum find; do
+    if is_there "$peer"; then printf ', %s %s' "$peer" "$("$peer" --version 2>&1 | grep -oE '[0-9][0-9.]+' | head -n 1)"; fi
   done
+  if is_there gotask; then printf ', go-task %s' "$("$gotask" --version | grep -oE '[0-9][0-9.]+' | head -n 1)"; fi
 }
 
 print_table() {

@@ -103,6 +103,7 @@ final class DeclaredFiles {
     }
     if isBringing { bringBack(until: deadline) }
     while Clock.monotonicNanoseconds < deadline, lookOn(until: deadline) {}
+    if look == nil, questions.isEmpty { book.writeRefreshed() }
     if !waiting.isEmpty, look == nil, questions.isEmpty, Clock.monotonicNanoseconds >= askAgainAt {
       questions = waiting
       waiting.removeAll()
@@ -178,8 +179,7 @@ final class DeclaredFiles {
     switch verdict {
     case .fresh(let record, let refreshed):
       if let refreshed {
-        // What is not written down has to be read again the next time.
-        try? book.refresh(
+        book.refresh(
           declaring.identity, with: block(refreshed), insteadOf: book.place(of: declaring.identity))
       }
       do throws(ValueFault) {

@@ -10,6 +10,8 @@ package final class RecordBook {
   private var file: Descriptor
   private var identity: FileIdentity
   private var index = RecordIndex()
+  private var refreshed: [Refreshed] = []
+  private var refreshedBytes = 0
 
   /// Read at once at most.
   private static let chunkBytes = 1 << 20
@@ -108,30 +110,53 @@ package final class RecordBook {
 
   /// The task is about to start: what is known of it holds no more.
   package func void(_ task: UInt64, atMilliseconds now: Int64) throws(Errno) {
-    try append(RecordLines.void(task, atMilliseconds: now)) { true }
+    try append { RecordLines.void(task, atMilliseconds: now) }
   }
 
-  package func append(_ block: [UInt8]) throws(Errno) { try append(block) { true } }
+  package func append(_ block: [UInt8]) throws(Errno) { try append { block } }
 
-  /// Adds another block for what holds already, if that still does.
+  /// Adds another block for what holds already, if that still does when it is written: with others, at the
+  /// next `writeRefreshed`. What comes to no file has to be read again the next time.
   package func refresh(
     _ task: UInt64, with block: [UInt8], insteadOf place: RecordIndex.Place?
-  ) throws(Errno) {
-    try append(block) {
+  ) {
+    refreshed.append(Refreshed(task: task, block: block, place: place))
+    refreshedBytes += block.count
+    if refreshedBytes >= Self.mostRefreshedBytes { writeRefreshed() }
+  }
+
+  private struct Refreshed {
+    let task: UInt64
+    let block: [UInt8]
+    let place: RecordIndex.Place?
+  }
+
+  /// That wait to be written.
+  private static let mostRefreshedBytes = 128 << 10
+
+  /// Writes down what was refreshed.
+  package func writeRefreshed() {
+    if refreshed.isEmpty { return }
+    let blocks = refreshed
+    refreshed.removeAll()
+    refreshedBytes = 0
+    try? append {
       try? self.follow()
-      return self.index[task] == place
+      return blocks.flatMap { self.index[$0.task] == $0.place ? $0.block : [] }
     }
   }
 
   package func place(of task: UInt64) -> RecordIndex.Place? { index[task] }
 
   /// All of it or nothing, behind a whole line.
-  private func append(_ lines: [UInt8], where holds: () -> Bool) throws(Errno) {
+  ///
+  /// - Parameter blocks: is asked when nobody else can add anything.
+  private func append(_ blocks: () -> [UInt8]) throws(Errno) {
     try lockFile()
     defer { file.unlock() }
-    guard holds() else { return }
+    var lines = blocks()
+    if lines.isEmpty { return }
     let size = try file.status().sizeBytes
-    var lines = lines
     if size > 0, try read(from: Int(size) - 1, count: 1).first != UInt8(ascii: "\n") {
       lines.insert(UInt8(ascii: "\n"), at: 0)
     }
