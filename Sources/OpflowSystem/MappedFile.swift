@@ -8,14 +8,12 @@ package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
 
-  /// - Parameter isReadWhole: all of it is about to be read: its pages are mapped at once, not one
-  ///   by one as they are touched (mmap(2), MAP_POPULATE).
-  package init(_ path: String, isReadWhole: Bool = false) throws(Errno) {
+  package init(_ path: String) throws(Errno) {
     let file = try File.open(path, .readOnly)
-    try self.init(file, isReadWhole: isReadWhole)
+    try self.init(file)
   }
 
-  package init(_ file: borrowing Descriptor, isReadWhole: Bool = false) throws(Errno) {
+  package init(_ file: borrowing Descriptor) throws(Errno) {
     let descriptor = file.rawValue
     byteCount = Int(try file.status().sizeBytes)
     // An empty mapping is refused by the kernel (EINVAL).
@@ -23,8 +21,9 @@ package struct MappedFile: Sendable {
       address = 0
       return
     }
-    let flags = MAP_PRIVATE | (isReadWhole ? Int32(MAP_POPULATE) : 0)
-    let start = mmap(nil, byteCount, PROT_READ, flags, descriptor, 0)
+    // Also where all of it is read: the kernel maps sixteen pages around each that is touched, which takes
+    // less than all at once by MAP_POPULATE (17 MB: 1.4 against 1.8 ms).
+    let start = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let start, start != MAP_FAILED else { throw Errno.current }
     address = UInt(bitPattern: start)
   }

@@ -93,4 +93,17 @@ import Testing
       }
     }
   }
+
+  @Test func `the number at the end of a text is read up to the byte before it`() {
+    for place in 0..<8 {
+      for byte in UInt8.min...UInt8.max {
+        var text = Array("20471953".utf8)
+        text[place] = byte
+        let digits = text.reversed().prefix { (48...57).contains($0) }.reversed()
+        let number = digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - 48) }
+        let read = text.withUnsafeBytes { $0.eight(at: 0).decimalAtEnd }
+        #expect(read == number, "byte \(byte) at \(place)")
+      }
+    }
+  }
 }

@@ -152,6 +152,12 @@ package struct JournalLine {
   @inline(__always)
   var fieldsStart: Int { min(taskEnd &+ 1, end) }
 
+  /// The number at the end of the task's name, of up to eight digits; 0 where there is none.
+  @inline(__always)
+  var taskNumber: Int32 {
+    Int32(truncatingIfNeeded: bytes.eight(at: taskEnd &- 8).decimalAtEnd)
+  }
+
   @inline(__always)
   var cursor: FieldCursor { FieldCursor(bytes, from: fieldsStart, to: end) }
 

@@ -63,6 +63,20 @@ struct EightBytes {
     return (value &* 10_000 &+ value >> 32) & 0xFFFF_FFFF
   }
 
+  /// The number that they end with; 0 where the last of them is no digit.
+  @inline(__always)
+  var decimalAtEnd: UInt64 {
+    let values = bits ^ 0x3030_3030_3030_3030
+    // A value above nine may carry only into the bytes behind it, and of those the first that is none of a
+    // digit's is found from the other end: so no sum is taken.
+    let low = values & 0x0F0F_0F0F_0F0F_0F0F
+    let others =
+      (values & 0xF0F0_F0F0_F0F0_F0F0)
+      | ((low &+ 0x0606_0606_0606_0606) & 0x1010_1010_1010_1010)
+    let count = others.leadingZeroBitCount / 8
+    return EightBytes(count == 0 ? 0 : bits &>> UInt64(64 &- count &* 8)).decimal(count)
+  }
+
   // MARK: - Hexadecimal
 
   /// The number that the first `count` of them make, from one to eight; nil where they are no

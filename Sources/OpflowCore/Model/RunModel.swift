@@ -359,7 +359,9 @@ package struct RunModel: Sendable {
       values.apply(event, task, line, plan, hasArguments: hasArguments)
     }
     if let origin = fields.origin { origins[task] = origin }
-    if keepsDetails { keepDetails(event, task, line, plan) }
+    if keepsDetails, keepsAttempts || details.hears(event, plan) {
+      keepDetails(event, task, line, plan)
+    }
   }
 
   @inline(never)

@@ -17,7 +17,17 @@ package struct TaskDetails: Sendable {
 
   mutating func beginDrive() { reruns.removeAll() }
 
+  /// Whether a line may change something here. Nearly all lines of large journals change nothing.
   @inline(__always)
+  func hears(_ event: TransitionKind, _ plan: Plan) -> Bool {
+    switch event {
+    case .start:
+      !nextTries.isEmpty || !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks
+    case .success: !nextTries.isEmpty || plan.hasDownloads
+    case .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause, .proceed: true
+    }
+  }
+
   mutating func apply(
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
   ) {

@@ -31,10 +31,7 @@ extension StateFolder {
   private func read(
     _ run: RunFolder, atMost limit: Int, into earlier: inout EarlierDurations
   ) -> Int {
-    guard let size = try? Path.status(run.journal).sizeBytes else { return 0 }
-    let isReadWhole = size <= Int64(limit)
-    let count = try? run.withJournal(isReadWhole: isReadWhole) {
-      bytes throws(JournalError) -> Int in
+    let count = try? run.withJournal { bytes throws(JournalError) -> Int in
       let end = bytes.suffix(limit)
       earlier.read(UnsafeRawBufferPointer(rebasing: end))
       return end.count

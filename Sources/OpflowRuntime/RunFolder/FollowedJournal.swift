@@ -84,7 +84,7 @@ package struct FollowedJournal {
     let count = Int(status.sizeBytes) - follower.offset
     if follower.offset == 0 || count > Self.copiedBytes {
       let mapped = try doing("open", path) { () throws(Errno) in
-        try MappedFile(descriptor, isReadWhole: follower.offset == 0)
+        try MappedFile(descriptor)
       }
       defer { MappedFile.unmap(mapped.bytes) }
       let new = mapped.bytes.dropFirst(follower.offset)

@@ -157,7 +157,7 @@ package struct RunFolder: Equatable, Sendable {
 
   /// Maps the plan. Every reference in it is checked; the checksum too where asked.
   package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
-    let mapped = try mapPlan(isReadWhole: true, verifyingChecksum: verifyingChecksum)
+    let mapped = try mapPlan(verifyingChecksum: verifyingChecksum)
     do throws(PlanError) {
       try mapped.validate()
       return mapped
@@ -167,12 +167,8 @@ package struct RunFolder: Equatable, Sendable {
   }
 
   /// The plan with nothing but its header and section table checked, and the checksum where asked.
-  func mapPlan(
-    isReadWhole: Bool = false, verifyingChecksum: Bool = false
-  ) throws(RunFolderError) -> Plan {
-    let file = try doing("open", plan) { () throws(Errno) in
-      try MappedFile(plan, isReadWhole: isReadWhole)
-    }
+  func mapPlan(verifyingChecksum: Bool = false) throws(RunFolderError) -> Plan {
+    let file = try doing("open", plan) { () throws(Errno) in try MappedFile(plan) }
     do throws(PlanError) {
       return try Plan(bytes: file.bytes, checksum: verifyingChecksum, release: MappedFile.unmap)
     } catch {
@@ -205,7 +201,7 @@ package struct RunFolder: Equatable, Sendable {
 
   /// What the journal says of the run as a whole, for which no plan is needed.
   package func readRunHistory() throws(RunFolderError) -> RunModel {
-    try withJournal(isReadWhole: true) { bytes throws(JournalError) in
+    try withJournal { bytes throws(JournalError) in
       try RunModel.readRun(bytes)
     }
   }
@@ -214,7 +210,7 @@ package struct RunFolder: Equatable, Sendable {
   package func readHistory(
     plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil
   ) throws(RunFolderError) -> (history: RunModel, recovery: JournalRecovery) {
-    try withJournal(isReadWhole: true) { bytes throws(JournalError) in
+    try withJournal { bytes throws(JournalError) in
       try RunModel.read(
         bytes, plan: plan, keepingDetails: keepingDetails, absolutePlan: absolutePlan)
     }
@@ -228,15 +224,10 @@ package struct RunFolder: Equatable, Sendable {
   }
 
   /// The journal's bytes as they are now, for as long as `body` runs.
-  ///
-  /// - Parameter isReadWhole: `body` reads all of it.
   package func withJournal<Result>(
-    isReadWhole: Bool = false,
     _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
-    let file = try openingJournal(journal) { () throws(Errno) in
-      try MappedFile(journal, isReadWhole: isReadWhole)
-    }
+    let file = try openingJournal(journal) { () throws(Errno) in try MappedFile(journal) }
     defer { MappedFile.unmap(file.bytes) }
     do throws(JournalError) {
       return try body(file.bytes)
