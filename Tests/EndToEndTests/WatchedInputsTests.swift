@@ -78,4 +78,22 @@ struct WatchedInputsTests {
     _ = try leave(run)
     #expect(place.lines() == ["a"])
   }
+
+  @Test func `what cannot be looked at hides no change of what can`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        y: { inputs: [in], run: echo y >> trace }
+        x: { manual: true, inputs: ["*.x"], run: "true" }
+      """)
+    try place.write("in", "1")
+    try place.shell("ln -s loop.x loop.x")
+    let run = try place.start("run", "--watch", "y")
+    try run.waitForError(" for changes; Ctrl-C leaves")
+    try place.write("in", "2")
+    try run.waitForError("opflow: changed: in\n")
+    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines() == ["y", "y"])
+  }
 }

@@ -65,9 +65,9 @@ extension Drive {
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
       let state = engine.state(need)
+      let number = origins[need] ?? UInt64(witness.attempt(need))
       needs[plan.nameString(need)] =
-        state.isSuccess
-        ? .success(origins[need] ?? UInt64(witness.attempt(need))) : .ended(state)
+        state.isSuccess ? .success(number) : state == .failed ? .failure(number) : .ended(state)
     }
     return ImaginedRecords.Truth(
       fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs,
@@ -96,7 +96,7 @@ extension Drive {
       guard let origin = line.origin else { throw Finding("\(name): a success without a number") }
       try records.note(origin)
       origins[task] = origin
-    case .failure where line.allowed:
+    case .failure:
       guard let origin = line.origin else { throw Finding("\(name): no number of its end") }
       try records.note(origin)
       origins[task] = origin
@@ -129,7 +129,7 @@ extension Drive {
       if isUpToDate(task) {
         throw Finding("\(name): it starts though it is up to date")
       }
-    case .start, .failure, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break
+    case .start, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break
     }
   }
 }

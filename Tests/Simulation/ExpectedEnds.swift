@@ -38,7 +38,10 @@ struct ExpectedEnds {
     case .succeeded, .leftDone: states[index] = .succeeded
     case .upToDate: states[index] = .upToDate
     case .failedAllowed: states[index] = .failedAllowed
-    case .failed, .leftFailed, .interrupted: states[index] = .failed
+    case .failed, .leftFailed: states[index] = .failed
+    case .interrupted:
+      states[index] = .failed
+      hasRun.insert(task)
     case .skipped, .excluded, .leftOpen, .skipOption, .skipOnce: states[index] = .skipped
     case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
@@ -56,8 +59,8 @@ struct ExpectedEnds {
       } else if !plan.flags(task).contains(.finally) || anyStarts {
         if let end = endWithoutStart(plan, task, tasks, entry) {
           states[index] = end
-          // One that is allowed to fail has another number, too.
-          if end == .failedAllowed { hasRun.insert(task) }
+          // A failure has another number, too.
+          if end == .failedAllowed || end == .failed { hasRun.insert(task) }
         } else if let origin = freshness(of: task, plan, tasks, entry) {
           isOfRecord.insert(task)
           let earlier = entry.results[task]
@@ -91,11 +94,11 @@ struct ExpectedEnds {
       let need = TaskID(plan.needTargets[edge])
       let state = states[need.index]
       // What runs gets another number.
+      let number = origins[need] ?? UInt64(entry.attempts[need.index])
       let standing: ImaginedRecords.Standing? =
-        !state.isSuccess
+        !state.isSuccess && state != .failed
         ? .ended(state)
-        : hasRun.contains(need)
-          ? nil : .success(origins[need] ?? UInt64(entry.attempts[need.index]))
+        : hasRun.contains(need) ? nil : state == .failed ? .failure(number) : .success(number)
       if standing == nil || record.truth.needs[plan.nameString(need)] != standing { return nil }
     }
     return record.truth.needs.count == Set(plan.needs(task).map { plan.needTargets[$0] }).count

@@ -8,12 +8,13 @@ struct ImaginedRecords {
     var inputs: UInt64
     /// The needs whose values it reads.
     var reads: [String]
-    /// Of each need, by name: the number of its success, or how it ended else.
+    /// Of each need, by name: the number of its success or failure, or how it ended else.
     var needs: [String: Standing]
   }
 
   enum Standing: Equatable {
     case success(UInt64)
+    case failure(UInt64)
     case ended(TaskState)
   }
 

@@ -19,6 +19,15 @@ static inline int32_t chash_equal(const void *a, const void *b, size_t length) {
   return length == 0 || __builtin_memcmp(a, b, length) == 0;
 }
 
+/// How one text stands to another by their bytes: less than 0 before, 0 the same, more than 0 behind.
+static inline int32_t chash_order(
+  const void *a, size_t a_length, const void *b, size_t b_length) {
+  const size_t shared = a_length < b_length ? a_length : b_length;
+  const int order = shared == 0 ? 0 : __builtin_memcmp(a, b, shared);
+  if (order != 0) return order;
+  return a_length < b_length ? -1 : a_length > b_length;
+}
+
 /// XXH3 with 64 bits (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md), seed 0.
 uint64_t chash_xxh3_64(const void *bytes, size_t length);
 

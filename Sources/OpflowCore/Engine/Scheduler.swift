@@ -62,6 +62,8 @@ struct Scheduler {
   /// Any task, so that `finally` tasks are due.
   var startedAny: Bool
   var pulseCount: Int32 = 0
+  /// Tasks that have run and ended in this drive. Goes round.
+  var endedCount: Int32 = 0
 
   init(plan: Plan, options: SchedulerOptions, entering: Entering) {
     precondition(entering.attempts.count == plan.taskCount)

@@ -34,7 +34,7 @@ extension Scheduler {
     into actions: inout [EngineStep]
   ) {
     takeBack(task, .inputs, into: &actions)
-    if plan.hasChecks, next.isSuccess, transition.event != .fresh {
+    if plan.hasChecks, next.isSuccess || next == .failed, transition.event != .fresh {
       noteSuccess(of: task, in: &transition)
     }
     graph.set(task, next)

@@ -17,7 +17,7 @@ extension Scheduler {
       graph.set(task, .checking)
       let check = TaskCheck(
         task: task, serial: serial, with: valuesRead(by: task), needs: originsOfNeeds(of: task),
-        isAsked: checks.isAsked(task))
+        isAsked: checks.isAsked(task), after: endedCount)
       actions.append(.order(worker, .check(check)))
     }
   }
@@ -185,8 +185,7 @@ extension Scheduler {
 
   // MARK: - Successes
 
-  /// A task has succeeded, or failed and is allowed to: gives that the number that its worker wrote down, or one
-  /// of its own.
+  /// A task has succeeded or failed: gives that the number that its worker wrote down, or one of its own.
   mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
     let origin = recorded.removeValue(forKey: task) ?? numbers.next()
     origins[task] = origin
@@ -221,18 +220,19 @@ extension Scheduler {
   }
 
   /// A hash of which successes hold of the tasks that a task needs, of those whose outputs nobody can look
-  /// at. Ends that are none count by what they are.
+  /// at, and of which failures: what follows on a failure follows on each. Ends that are neither count by
+  /// what they are. In which order they are needed does not count.
   private func originsOfNeeds(of task: TaskID) -> UInt64 {
-    var words: [UInt64] = []
+    var sum: UInt64 = 0
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
       let state = graph.state(need)
-      words.append(UInt64(state.isSuccess ? 0 : state.rawValue + 1).littleEndian)
-      if state.isSuccess, !plan.declaresOutputs(need) {
-        words.append(origin(of: need).littleEndian)
-      }
+      let isTold = state == .failed || state.isSuccess && !plan.declaresOutputs(need)
+      let end = Hash.combine(
+        UInt64(state.isSuccess ? 0 : state.rawValue + 1), isTold ? origin(of: need) : 0)
+      sum &+= Hash.combine(Hash.xxh3(plan.nameBytes(need)), end)
     }
-    return words.withUnsafeBytes { Hash.xxh3($0) }
+    return sum
   }
 
   private func origin(of task: TaskID) -> UInt64 {

@@ -8,6 +8,7 @@ extension Scheduler {
     let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
     if let share = freed.share { resources.give(share) }
     graph.mark(task, .ran)
+    endedCount = endedCount == .max ? 0 : endedCount + 1
 
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
     let fetch = fetches.isEmpty ? nil : fetches.removeValue(forKey: task)

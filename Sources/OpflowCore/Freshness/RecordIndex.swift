@@ -22,6 +22,16 @@ package struct RecordIndex: Sendable {
     places.map { ($0.key, $0.value) }.sorted { $0.place.start < $1.place.start }
   }
 
+  /// Whether so much of what was read is not the newest of any task that it is worth writing the file anew:
+  /// then each byte that is added costs at most half of one that is copied.
+  package var isWasteful: Bool {
+    if byteCount < Self.smallBytes { return false }
+    return places.values.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
+  }
+
+  /// Not worth a thought.
+  private static let smallBytes = 1 << 20
+
   /// Reads on.
   ///
   /// - Parameter bytes: the file from `byteCount` on. A last line without its end is left for the next time.

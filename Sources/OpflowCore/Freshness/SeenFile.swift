@@ -16,6 +16,13 @@ package struct FileStamp: Equatable, Sendable {
     self.changed = changed
   }
 
+  /// Whether nobody wrote the file in between, as far as that shows. Its time of change does not count, which
+  /// is another one as soon as somebody links it.
+  package func isOfSameWriting(as other: FileStamp) -> Bool {
+    device == other.device && inode == other.inode && sizeBytes == other.sizeBytes
+      && modified == other.modified
+  }
+
   /// What the clock of a file system may lag behind: one that counts in nanoseconds goes in steps of the
   /// kernel's timer, of at most 10 ms.
   private static let fineNanoseconds: Int64 = 20_000_000

@@ -135,6 +135,17 @@ extension SuccessRecord {
     return reasons
   }
 
+  /// Inputs that were replaced or written since, and hold now what they held before: what was read of them in
+  /// between may have been something else.
+  ///
+  /// - Parameter stamps: of the same files now, however young.
+  package func replacedInputs(_ stamps: [FileStamp]) -> [Staleness] {
+    zip(inputs, stamps).compactMap { before, now in
+      guard let stamp = before.stamp else { return nil }
+      return now.isOfSameWriting(as: stamp) ? nil : .changed(before.path)
+    }
+  }
+
   /// What of its outputs is not as it left them.
   package func differences(ofOutputs now: [SeenFile]) -> [Staleness] {
     // What somebody put beside them is not the task's.

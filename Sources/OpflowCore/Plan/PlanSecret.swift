@@ -51,6 +51,12 @@ extension Plan {
     }
   }
 
+  /// The names of the variables that values come from.
+  package var secretVariables: [[UInt8]] {
+    secretEntries.filter { $0.source == SecretEntry.Source.environment.rawValue }
+      .map { Array(text($0.text)) }
+  }
+
   package var hasSecrets: Bool { !secretEntries.isEmpty }
 
   /// The names of those that a task may know.

@@ -9,13 +9,18 @@ package struct TaskCheck: Equatable, Sendable {
   package var needs: UInt64
   /// Somebody asked for it to run: it is looked at, and runs however it is.
   package var isAsked: Bool
+  /// How many tasks have run and ended in this drive, each of which may have changed what commands print.
+  package var after: Int32
 
-  package init(task: TaskID, serial: Int32, with: UInt64?, needs: UInt64, isAsked: Bool) {
+  package init(
+    task: TaskID, serial: Int32, with: UInt64?, needs: UInt64, isAsked: Bool, after: Int32 = 0
+  ) {
     self.task = task
     self.serial = serial
     self.with = with
     self.needs = needs
     self.isAsked = isAsked
+    self.after = after
   }
 }
 

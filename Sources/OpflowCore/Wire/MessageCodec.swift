@@ -16,7 +16,7 @@
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
 //   values ID ATTEMPT|-                 value ID ATTEMPT NAME HASH [TEXT]
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
-//   check ID SERIAL NEEDS WITH|- ASKED  kept ID SERIAL NAME HASH [TEXT]
+//   check ID SERIAL NEEDS WITH|- ASKED AFTER  kept ID SERIAL NAME HASH [TEXT]
 //                                       fresh ID SERIAL ORIGIN
 //                                       stale ID SERIAL TEXT
 //                                       unfit ID SERIAL TEXT
@@ -70,7 +70,8 @@ package enum MessageCodec {
       writer.hexadecimal(check.needs, digitCount: 16)
       writer.tab()
       if let with = check.with { writer.hexadecimal(with, digitCount: 16) } else { writer.raw("-") }
-      writer.raw(check.isAsked ? "\t1" : "\t0")
+      writer.raw(check.isAsked ? "\t1\t" : "\t0\t")
+      writer.number(check.after)
     case .pulse(let number): writer.pulse(number)
     case .bye: writer.raw("bye")
     }

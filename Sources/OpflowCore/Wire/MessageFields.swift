@@ -59,10 +59,10 @@ struct MessageFields {
   mutating func check() -> TaskCheck? {
     guard let task = task(), let serial = attempt(),
       let needs = next().flatMap({ Hexadecimal.value($0) }), let with = next(), let asked = next(),
-      asked.equals("0") || asked.equals("1")
+      asked.equals("0") || asked.equals("1"), let after = attempt()
     else { return nil }
     var check = TaskCheck(
-      task: task, serial: serial, with: nil, needs: needs, isAsked: asked.equals("1"))
+      task: task, serial: serial, with: nil, needs: needs, isAsked: asked.equals("1"), after: after)
     if with.equals("-") { return check }
     guard let hash = Hexadecimal.value(with) else { return nil }
     check.with = hash

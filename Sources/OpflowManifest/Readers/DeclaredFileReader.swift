@@ -66,6 +66,12 @@ struct DeclaredFileReader {
         help: "its `sha256` tells whether the file is there already; take `inputs` away")
     case .shell, .command: break
     }
+    if task.flags.contains(.finally) {
+      return values.mistakes.error(
+        values.document.place(key), "a `finally` task cannot have `inputs`",
+        help: "it runs at the end of every run that started a task, whatever changed;"
+          + " take `inputs` away")
+    }
     task.hasInputs = true
     forEachItem(of: key.value, TaskKey.inputs) { item, subject in
       if let input = input(item, subject) { task.inputs.append(input) }

@@ -1,5 +1,6 @@
 package import OpflowCore
 internal import OpflowSystem
+internal import OpflowWorker
 
 /// A drive of a run, new or further, that can begin: the run's folder, plan and journal are there, and
 /// this process holds its lock until the drive has ended.
@@ -84,6 +85,7 @@ package struct PreparedDrive: ~Copyable {
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
     request.secrets = secrets
+    if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }
     let (folder, hasCaches) = (folder, plan.hasCaches)
     if hasCaches {
       request.warnings += folder.write(asked.cache)
@@ -94,5 +96,14 @@ package struct PreparedDrive: ~Copyable {
     if hasCaches { folder.removeStages() }
     _ = consume lock
     return result
+  }
+
+  /// Sees that workers can use the records, of whom each would else be lost over that.
+  private static func checkRecords(_ state: String) throws(CoordinatorError) {
+    do throws(Errno) {
+      _ = try RecordBook(state: state)
+    } catch {
+      throw CoordinatorError("cannot use \(RecordBook.path(in: state))", error)
+    }
   }
 }

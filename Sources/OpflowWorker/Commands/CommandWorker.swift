@@ -180,6 +180,7 @@ final class CommandWorker: WorkerRole {
     case .abandon: complainOfSurvivors()
     case .finish(let task, let attempt, let outcome): finish(task, attempt, outcome)
     case .leave:
+      files?.leave()
       taskFolder.remove()
       frame.leave()
     }

@@ -112,6 +112,9 @@ final class DeclaredFiles {
 
   func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
 
+  /// There is nothing more to do.
+  func leave() { book.shortenIfWasteful() }
+
   // MARK: - Looking
 
   /// - Parameter masker: finds secrets, which are in no value.
@@ -221,7 +224,7 @@ final class DeclaredFiles {
     guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
     let keeping = RecordKeeping(
       declaring(task), book: plan.isChecked(task) ? book : nil, hashes: hashes,
-      cache: plan.isCached(task) ? cache : nil, seen: seenPath(task))
+      readings: readings, cache: plan.isCached(task) ? cache : nil, seen: seenPath(task))
     running = keeping
     return try keeping.begin()
   }

@@ -115,18 +115,23 @@ package struct DeclaringTask {
   }
 
   /// A variable as the task finds it.
-  func variable(_ name: String) -> String? {
+  func variable(_ name: String) -> [UInt8]? {
     let items = plan.environmentList(plan.record(task).environment)
     let own = items.last { plan.text($0.name).elementsEqual(name.utf8) }
-    return own.map { plan.string($0.value) } ?? Environment.value(name)
+    if let own { return Array(plan.text(own.value)) }
+    let start = Array(name.utf8) + [UInt8(ascii: "=")]
+    return Environment.entries().first { $0.starts(with: start) }.map { Array($0[start.count...]) }
   }
 
-  /// All of them.
+  /// All of them, without those from which secrets come: workers start without these, and who only looks has
+  /// them still.
   var environment: [[UInt8]] {
     let items = plan.environmentList(plan.record(task).environment)
+    let secrets = plan.secretVariables
     let inherited = Environment.entries().filter { entry in
       let name = entry.prefix { $0 != UInt8(ascii: "=") }
       return !items.contains { plan.text($0.name).elementsEqual(name) }
+        && !secrets.contains { $0.elementsEqual(name) }
     }
     return inherited
       + items.map { Array(plan.text($0.name)) + [UInt8(ascii: "=")] + Array(plan.text($0.value)) }

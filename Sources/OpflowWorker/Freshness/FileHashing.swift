@@ -7,19 +7,21 @@ final class FileHashing {
   private let expected: FileStamp
   private var seen: SeenFile
   private let hash: ContentHasher
-  private var buffer = [UInt8](repeating: 0, count: FileHashing.pieceBytes)
+  private let piece: FilePiece
   private var count: Int64 = 0
 
-  private static let pieceBytes = 256 << 10
-
-  /// - Parameter expected: of the file that was found there.
-  init(_ path: String, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash) throws(Errno)
-  {
+  /// - Parameters:
+  ///   - expected: of the file that was found there.
+  ///   - piece: to read into.
+  init(
+    _ path: String, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash, _ piece: FilePiece
+  ) throws(Errno) {
     file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
     guard let hasher = ContentHasher(hash) else { throw .noMemory }
     self.hash = hasher
     self.expected = expected
     self.seen = seen
+    self.piece = piece
     let status = try file.status()
     // Something else was put in its place.
     guard status.kind == .file else { throw .noSuchFile }
@@ -27,17 +29,30 @@ final class FileHashing {
 
   /// The next piece; what was seen once all was read. What changed meanwhile is not known again.
   func goOn() throws(Errno) -> SeenFile? {
-    let got = try buffer.withUnsafeMutableBufferPointer { room throws(Errno) in
-      try file.read(into: UnsafeMutableRawBufferPointer(room))
+    // Where all of it was read that it should have, its status tells that there is no more. Files that a kernel
+    // makes up say that they are empty.
+    if count > 0, count == expected.sizeBytes, try FileStamp(file.status()) == expected {
+      seen.content = hash.content
+      return seen
     }
-    if got > 0 {
-      buffer.withUnsafeBytes { hash.add(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
-      count += Int64(got)
-      // What grows as fast as it is read has no end.
-      if count <= expected.sizeBytes { return nil }
-    }
+    let got = try file.read(into: piece.bytes)
+    hash.add(UnsafeRawBufferPointer(rebasing: piece.bytes[..<got]))
+    count += Int64(got)
+    // What grows as fast as it is read has no end.
+    if got > 0, count <= expected.sizeBytes { return nil }
     seen.content = hash.content
-    if try FileStamp(file.status()) != expected || count != expected.sizeBytes { seen.stamp = nil }
+    let stamp = FileStamp(try file.status())
+    if count != expected.sizeBytes || stamp != expected { seen.stamp = nil }
     return seen
   }
+}
+
+/// Room for a piece of a file. One for all files that a process reads: to make it takes longer than to read
+/// most of them.
+final class FilePiece {
+  // SAFETY: of this object alone, for as long as it lives.
+  fileprivate let bytes = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: 256 << 10, alignment: 64)
+
+  deinit { bytes.deallocate() }
 }

@@ -30,15 +30,19 @@ package final class FileLook {
   /// Something to look at.
   private struct Place {
     let path: String
-    /// Where it had to be asked for to find it.
-    let status: FileStatus?
+    /// Where it had to be asked for to find it: the place of that in `statuses`.
+    let status: Int32?
   }
+
+  private var statuses: [FileStatus] = []
 
   /// What was seen, sorted by the paths.
   package private(set) var files: [SeenFile] = []
   /// Paths that were named and are not there, and patterns that nothing fits.
   package private(set) var missing: [String] = []
   package private(set) var unmatched: [String] = []
+  /// Of each of the files, however young it is, where that was asked for.
+  package private(set) var stamps: [FileStamp]?
   /// Whether anything had to be read.
   package private(set) var hasRead = false
 
@@ -46,6 +50,18 @@ package final class FileLook {
   package enum Item: Hashable {
     case path(String)
     case glob(String)
+
+    /// The folder that what it names lies in, as far as that is one for all.
+    var surroundingFolder: String {
+      switch self {
+      case .path(let path): return Path.parent(of: path)
+      case .glob(let pattern):
+        let parts = pattern.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let literal = parts.prefix { !$0.utf8.contains(where: PathPattern.isSpecial) }
+        let isOfRoot = literal.count == 1 && literal.first == ""
+        return isOfRoot ? "/" : literal.isEmpty ? "." : literal.joined(separator: "/")
+      }
+    }
   }
 
   /// - Parameters:
@@ -70,16 +86,18 @@ package final class FileLook {
 
   /// By the bytes of the paths, each once.
   private func sort() {
-    let isSorted = zip(places, places.dropFirst()).allSatisfy {
-      $0.path.utf8.lexicographicallyPrecedes($1.path.utf8)
+    var last = 0
+    while last + 1 < places.count,
+      places[last].path.comparing(bytesOf: places[last + 1].path) == .before
+    { last += 1 }
+    if last + 1 >= places.count { return }
+    places.sort { $0.path.comparing(bytesOf: $1.path) == .before }
+    last = 0
+    for place in places.dropFirst() where places[last].path != place.path {
+      last += 1
+      places[last] = place
     }
-    if isSorted { return }
-    places.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-    var last: String?
-    places.removeAll { place in
-      defer { last = place.path }
-      return last.map { $0.utf8.elementsEqual(place.path.utf8) } ?? false
-    }
+    places.removeSubrange((last + 1)...)
   }
 
   private func find(_ pattern: String, _ leavesOut: (String) -> Bool) throws(LookFault) {
@@ -106,10 +124,14 @@ package final class FileLook {
     while let (path, kind) = open.popLast() {
       if leavesOut(path) { continue }
       do throws(Errno) {
-        var status: FileStatus?
-        if kind != .file { status = try Path.linkStatus(absolute(path)) }
-        places.append(Place(path: path, status: status))
-        guard status?.kind == .directory else { continue }
+        guard kind != .file else {
+          places.append(Place(path: path, status: nil))
+          continue
+        }
+        let status = try Path.linkStatus(absolute(path))
+        places.append(Place(path: path, status: Int32(statuses.count)))
+        statuses.append(status)
+        guard status.kind == .directory else { continue }
         let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
         let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
         if listing.entries.contains(where: { !$0.isUTF8 }) { throw .notUTF8 }
@@ -131,6 +153,9 @@ package final class FileLook {
     path.utf8.first == UInt8(ascii: "/") ? path : folder + path
   }
 
+  /// Before it goes on: stamps are to be known, too.
+  package func keepStamps() { stamps = [] }
+
   /// Goes on until then.
   ///
   /// - Returns: whether all was seen.
@@ -150,8 +175,10 @@ package final class FileLook {
   private func look(at place: Place) throws(LookFault) {
     let text = place.path
     do throws(Errno) {
-      let status = if let seen = place.status { seen } else { try Path.linkStatus(absolute(text)) }
+      let status =
+        if let seen = place.status { statuses[Int(seen)] } else { try Path.linkStatus(absolute(text)) }
       let stamp = FileStamp(status)
+      stamps?.append(stamp)
       if let known = memory(of: text), known.stamp == stamp, known.kind == SeenFile.Kind(status) {
         files.append(known)
         next += 1
@@ -176,7 +203,8 @@ package final class FileLook {
           add(seen)
         } else {
           hasRead = true
-          hashing = try FileHashing(absolute(text), expected: stamp, into: seen, hashes.hash)
+          hashing = try FileHashing(
+            absolute(text), expected: stamp, into: seen, hashes.hash, hashes.piece)
         }
       }
     } catch {
@@ -212,13 +240,20 @@ package final class FileLook {
 
   /// Both are sorted.
   private func memory(of path: String) -> SeenFile? {
-    while remembered < memory.count {
-      let known = memory[remembered].path
-      if known.elementsEqual(path.utf8) { return memory[remembered] }
-      guard known.lexicographicallyPrecedes(path.utf8) else { return nil }
-      remembered += 1
+    var path = path
+    return path.withUTF8 { path in
+      while remembered < memory.count {
+        let order = memory[remembered].path.withUnsafeBytes {
+          ByteOrder($0, UnsafeRawBufferPointer(path))
+        }
+        switch order {
+        case .same: return memory[remembered]
+        case .behind: return nil
+        case .before: remembered += 1
+        }
+      }
+      return nil
     }
-    return nil
   }
 }
 
@@ -231,6 +266,7 @@ package final class FileMemory {
   /// By which contents are known here.
   package let hash: ContentHash
   let folders = FolderMemory()
+  let piece = FilePiece()
 
   package init(_ hash: ContentHash) { self.hash = hash }
 

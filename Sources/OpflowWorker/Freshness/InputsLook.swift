@@ -21,8 +21,8 @@ package struct InputsLook {
   private var outputs = DeclaredOutputs()
   private let hashes = FileMemory(.quick)
   private var key: PlanKey?
-  /// By path from the root.
-  private var seen: [String: Seen] = [:]
+  /// By path from the root, whose bytes count: two names may look the same.
+  private var seen: [[UInt8]: Seen] = [:]
 
   package init() {}
 
@@ -31,7 +31,9 @@ package struct InputsLook {
 
   /// The folders in which something may change, as far as they are known.
   package var folders: Set<String> {
-    Set(places.map(\.folder) + seen.keys.map { Path.parent(of: $0) })
+    Set(
+      places.map(\.folder)
+        + seen.keys.map { Path.parent(of: String(decoding: $0, as: UTF8.self)) })
   }
 
   /// Goes on with the inputs of another plan. What is new among them is as it is now.
@@ -63,31 +65,39 @@ package struct InputsLook {
     let now = look()
     defer { seen = now }
     let changed = now.filter { seen[$0.key] != $0.value }.map(\.key)
-    return changed + seen.keys.filter { now[$0] == nil }
+    return (changed + seen.keys.filter { now[$0] == nil }).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Whether anything is otherwise than at the last call of `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
-  private mutating func look() -> [String: Seen] {
-    var now: [String: Seen] = [:]
+  private mutating func look() -> [[UInt8]: Seen] {
+    var now: [[UInt8]: Seen] = [:]
     for place in places.indices {
       let folder = places[place].folder
-      if let files = look(at: places[place]) { places[place].files = files }
+      places[place].files = look(at: places[place])
       for file in places[place].files where file.kind != .folder {
-        let path = String(decoding: file.path, as: UTF8.self)
-        now[path.hasPrefix("/") ? path : folder + "/" + path] = Seen(
-          kind: file.kind, content: file.content)
+        let isAbsolute = file.path.first == UInt8(ascii: "/")
+        let path = isAbsolute ? file.path : Array((folder + "/").utf8) + file.path
+        now[path] = Seen(kind: file.kind, content: file.content)
       }
     }
     return now
   }
 
-  /// Nil where it cannot be looked at: then nothing is known to have changed.
-  private func look(at place: Place) -> [SeenFile]? {
+  /// What cannot be looked at is left as it was found last: of that nothing is known to have changed.
+  private func look(at place: Place) -> [SeenFile] {
+    if let files = look(at: place.items, of: place) { return files }
+    // One item is enough to see nothing of the others.
+    var files: [SeenFile] = []
+    for item in place.items { files += look(at: [item], of: place) ?? [] }
+    return files
+  }
+
+  private func look(at items: [FileLook.Item], of place: Place) -> [SeenFile]? {
     do throws(LookFault) {
       let look = try FileLook(
-        place.items, in: place.folder, memory: place.files, hashes: hashes
+        items, in: place.folder, memory: place.files, hashes: hashes
       ) { [outputs] path in outputs.contains(path, in: place.folder) }
       while try !look.goOn(until: .max) {}
       return look.files

@@ -201,6 +201,14 @@ package final class RecordBook {
     }
   }
 
+  /// The same where that is worth it, as far as is known here; every run reads all of the file.
+  package func shortenIfWasteful() {
+    // Who was first has done it.
+    guard index.isWasteful, let now = try? Path.status(path), now.identity == identity else { return }
+    // It is as good as before where that fails.
+    try? shorten()
+  }
+
   private func copy(_ places: [RecordIndex.Place], to path: String) throws(Errno) {
     let copy = try File.open(path, [.writeOnly, .create, .truncate, .noFollow], mode: 0o600)
     for place in places {

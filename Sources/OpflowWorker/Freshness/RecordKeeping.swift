@@ -6,6 +6,7 @@ final class RecordKeeping {
   private let declaring: DeclaringTask
   private let book: RecordBook?
   private let hashes: FileMemory
+  private let readings: TaskReadings
   /// What was seen before its start; nil where nobody looked, or that is lost.
   private let before: SuccessRecord?
   private let identity: UInt64
@@ -27,12 +28,13 @@ final class RecordKeeping {
   ///   - cache: nil where results are not cached.
   ///   - seen: the file with what was seen of its inputs.
   init(
-    _ declaring: DeclaringTask, book: RecordBook?, hashes: FileMemory, cache: ResultCache?,
-    seen: String
+    _ declaring: DeclaringTask, book: RecordBook?, hashes: FileMemory, readings: TaskReadings,
+    cache: ResultCache?, seen: String
   ) {
     self.declaring = declaring
     self.book = book
     self.hashes = hashes
+    self.readings = readings
     identity = declaring.identity
     before = book == nil ? nil : Self.read(seen, identity)
     self.cache = cache.flatMap { [before] cache in
@@ -67,12 +69,15 @@ final class RecordKeeping {
     } catch {
       throw LookFault(what: "cannot note that it starts in the state folder's records: \(error)")
     }
-    for case .path(let path) in declaring.outputs {
-      let whole = path.hasPrefix("/") ? path : declaring.folder + "/" + path
+    for output in declaring.outputs {
+      let folder = output.surroundingFolder
+      let whole =
+        folder == "." ? declaring.folder
+        : folder.hasPrefix("/") ? folder : declaring.folder + "/" + folder
       do throws(Errno) {
-        try Path.makeDirectories(Path.parent(of: whole), mode: 0o777)
+        try Path.makeDirectories(whole, mode: 0o777)
       } catch {
-        throw LookFault(what: "cannot make the folder of its output `\(path)`: \(error)")
+        throw LookFault(what: "cannot make the folder `\(folder)` of an output: \(error)")
       }
     }
     return true
@@ -168,10 +173,17 @@ final class RecordKeeping {
     guard let before else { return .unkept(what: "what it read was not noted before it started") }
     let inputs = try look(
       &self.inputs, declaring.inputs, memory: before.inputs, leavesOut: declaring.leavesOut)
+    if inputs.stamps == nil { inputs.keepStamps() }
     guard try inputs.goOn(until: deadline) else { return nil }
     var after = before
     after.inputs = inputs.files
-    let changes = before.differences(to: after)
+    // What it reads besides its own files may have changed as well.
+    try? book.follow()
+    after.readings = try readings.all(of: declaring, after: nil)
+    var changes = before.differences(to: after)
+    if changes.isEmpty, let stamps = inputs.stamps, stamps.count == before.inputs.count {
+      changes = before.replacedInputs(stamps)
+    }
     if !changes.isEmpty {
       return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
     }

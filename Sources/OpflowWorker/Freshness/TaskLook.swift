@@ -14,6 +14,7 @@ package final class TaskLook {
   private let record: SuccessRecord?
   private let terms: SuccessRecord.Terms
   private let isAsked: Bool
+  private let after: Int32
   /// Others may read its values.
   private let isRead: Bool
   private let masker: Masker?
@@ -36,6 +37,7 @@ package final class TaskLook {
     self.readings = readings
     self.hashes = hashes
     isAsked = check.isAsked
+    after = check.after
     let plan = declaring.plan
     isRead = plan.flags(declaring.task).contains(.leavesValues)
     terms = SuccessRecord.Terms(
@@ -66,7 +68,7 @@ package final class TaskLook {
         throw LookFault(missing: path)
       }
       var seen = SuccessRecord(
-        terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring),
+        terms: terms, inputs: inputs.files, readings: try readings.all(of: declaring, after: after),
         hash: hashes.hash)
       var reasons = record.map { $0.differences(to: seen) } ?? [.unknown]
       if let record, isRead { reasons += faults(of: record.values) }

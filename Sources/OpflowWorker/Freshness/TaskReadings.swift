@@ -7,11 +7,13 @@ final class TaskReadings {
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
-  private var printed: [Command: PlanKey] = [:]
+  /// What commands printed, and how many tasks had ended before.
+  private var printed: [Command: (after: Int32, content: PlanKey)] = [:]
 
+  /// By their bytes: texts are equal, too, that only look the same.
   private struct Command: Hashable {
-    var words: [String]
-    var folder: String
+    var words: [[UInt8]]
+    var folder: [UInt8]
     var environment: UInt32
   }
 
@@ -26,13 +28,15 @@ final class TaskReadings {
     self.hashes = hashes
   }
 
-  func all(of declaring: DeclaringTask) throws(LookFault) -> [SuccessRecord.Reading] {
+  /// - Parameter after: how many tasks have ended in this drive; what a command printed holds as long as that
+  ///   is the same. Nil to ask anew.
+  func all(of declaring: DeclaringTask, after: Int32?) throws(LookFault) -> [SuccessRecord.Reading] {
     var readings: [SuccessRecord.Reading] = []
-    for entry in plan.inputs(of: declaring.task) {
+    for entry in plan.otherInputs(of: declaring.task) {
       switch entry {
       case .path, .glob: break
       case .environment(let name):
-        let value: [UInt8] = declaring.variable(name).map { [1] + Array($0.utf8) } ?? [0]
+        let value: [UInt8] = declaring.variable(name).map { [1] + $0 } ?? [0]
         readings.append(
           SuccessRecord.Reading(
             kind: .variable, name: Array(name.utf8), content: hashes.hash.of(value)))
@@ -40,7 +44,7 @@ final class TaskReadings {
         readings.append(
           SuccessRecord.Reading(
             kind: .command, name: Array(words.joined(separator: " ").utf8),
-            content: try print(words, of: declaring)))
+            content: try print(words, of: declaring, after)))
       }
     }
     for edge in plan.needs(declaring.task) {
@@ -54,12 +58,12 @@ final class TaskReadings {
   }
 
   private func print(
-    _ words: [String], of declaring: DeclaringTask
+    _ words: [String], of declaring: DeclaringTask, _ after: Int32?
   ) throws(LookFault) -> PlanKey {
     let key = Command(
-      words: words, folder: declaring.folder,
+      words: words.map { Array($0.utf8) }, folder: Array(declaring.folder.utf8),
       environment: plan.record(declaring.task).environment)
-    if let known = printed[key] { return known }
+    if let after, let known = printed[key], known.after == after { return known.content }
     let name = words.joined(separator: " ")
     let (end, bytes): (PrintingCommand.End, [UInt8])
     do throws(Errno) {
@@ -74,7 +78,7 @@ final class TaskReadings {
     switch end {
     case .exit(let code):
       let content = hashes.hash.of(Array("\(code)\n".utf8) + bytes)
-      printed[key] = content
+      if let after { printed[key] = (after, content) }
       return content
     case .signal(let number):
       throw LookFault(what: "the input `\(name)` was ended by signal \(number)")

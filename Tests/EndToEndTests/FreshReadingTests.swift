@@ -1,0 +1,207 @@
+import Glibc
+import Testing
+
+/// What a task reads besides files of its own, and what happens to any of it in between.
+struct FreshReadingTests {
+  /// What starts in another run, sorted.
+  private func starts(
+    _ place: Workplace, _ arguments: String = "run", status: Int32 = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> [String] {
+    try place.shell(
+      "rm -f trace; \"$opflow\" \(arguments)", status: status, sourceLocation: sourceLocation)
+    return place.lines().sorted()
+  }
+
+  @Test(arguments: [
+    // What a need left.
+    (
+      "  a: { inputs: [src], outputs: [gen], run: cp src gen }\n  b: { needs: a, inputs: [], ",
+      "gen", "outputs of a"
+    ),
+    ("  b: { inputs: [{ run: [cat, src] }], ", "src", "`cat src`"),
+  ])
+  func `what changes while a task reads it is no success that the next run goes by`(
+    _ tasks: String, _ read: String, _ told: String
+  ) throws {
+    let place = try Workplace(
+      "tasks:\n\(tasks)outputs: [out], run: 'echo b >> trace; cat \(read) > out; cat more >> \(read)' }")
+    try place.write("src", "text\n")
+    try place.write("more", "more\n")
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errors.contains("changed: \(told) while it ran: it will run again"), "\(run)")
+    try place.write("more", "")
+    #expect(try starts(place) == ["b"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `an input that is replaced while a task reads it counts as changed, whatever it holds`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          inputs: [src]
+          outputs: [out]
+          run: |
+            echo a >> trace
+            $(cat swap)
+            cp src out
+            $(cat back)
+      """)
+    try place.write("src", "good\n")
+    try place.write("evil", "evil\n")
+    try place.write("swap", "cp -p src kept\n")
+    try place.write("back", "true\n")
+    #expect(try starts(place) == ["a"])
+    #expect(try starts(place) == [])
+    try place.shell("touch src; echo cp evil src > swap; echo cp kept src > back; rm out")
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errors.contains("changed: src while it ran: it will run again"), "\(run)")
+    #expect(try place.text("out") == "evil\n")
+    try place.write("swap", "true\n")
+    try place.write("back", "true\n")
+    #expect(try starts(place) == ["a"])
+    #expect(try place.text("out") == "good\n")
+  }
+
+  @Test func `a link to an input that is made while a task reads it is no change of it`() throws {
+    let place = try Workplace(
+      "tasks: { a: { inputs: [src], run: 'echo a >> trace; ln -f src linked' } }")
+    try place.write("src", "text\n")
+    // Long enough ago to be known again.
+    try place.shell("touch -d 2001-01-01T00:00:00.5 src")
+    #expect(try starts(place) == ["a"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `what a command prints is asked anew once a task has run`() throws {
+    let place = try Workplace(
+      """
+      max_parallel: 1
+      tasks:
+        first: { inputs: [{ run: [cat, version] }], run: 'true' }
+        make: { needs: [{ task: first, on: finished }], inputs: [src], outputs: [made], run: "cp src version; echo ok > made" }
+        last: { needs: make, inputs: [{ run: [cat, version] }], outputs: [out], run: "echo last >> trace; cat version > out" }
+      """)
+    try place.write("src", "1\n")
+    try place.write("version", "1\n")
+    #expect(try starts(place) == ["last"])
+    #expect(try starts(place) == [])
+    try place.write("src", "2\n")
+    #expect(try starts(place) == ["last"])
+    #expect(try place.text("out") == "2\n")
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `what follows on a failure follows on each`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        deploy: { inputs: [in], run: "echo deploy >> trace; $(cat how)" }
+        rollback: { needs: [{ task: deploy, on: failure }], inputs: [conf], run: echo rollback >> trace }
+        report: { needs: [{ task: deploy, on: finished }], inputs: [conf], run: echo report >> trace }
+      """)
+    try place.write("in", "1")
+    try place.write("conf", "1")
+    try place.write("how", "false")
+    let all = ["deploy", "report", "rollback"]
+    #expect(try starts(place, status: 1) == all)
+    #expect(try starts(place, status: 1) == all)
+    #expect(try starts(place, "resume", status: 1) == all)
+    try place.write("how", "true")
+    #expect(try starts(place) == ["deploy", "report"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `in which order a task needs others is no reason to run it`() throws {
+    func manifest(_ needs: String) -> String {
+      """
+      tasks:
+        a: { inputs: [in], run: 'true' }
+        b: { inputs: [in], run: 'false', allow_failure: true }
+        c: { needs: [\(needs)], inputs: [in], run: echo c >> trace }
+      """
+    }
+    let place = try Workplace(manifest("a, { task: b, on: finished }"))
+    try place.write("in", "1")
+    #expect(try starts(place) == ["c"])
+    #expect(try starts(place) == ["c"], "b ran again")
+    let settled = manifest("a").replacing("  b:", with: "  d: { inputs: [in], run: 'true' }\n  b:")
+    try place.write("opflow.yaml", settled.replacing("needs: [a]", with: "needs: [a, d]"))
+    #expect(try starts(place) == ["c"])
+    try place.write("opflow.yaml", settled.replacing("needs: [a]", with: "needs: [d, a]"))
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `a variable that is no UTF-8 is told from another one`() throws {
+    let place = try Workplace("tasks: { a: { inputs: [{ env: X }], run: echo a >> trace } }")
+    try place.shell("X=$(printf '\\377') \"$opflow\" run; X=$(printf '\\376') \"$opflow\" run")
+    #expect(place.lines() == ["a", "a"])
+  }
+
+  @Test func `a command that is an input finds no secret, whoever looks`() throws {
+    let place = try Workplace(
+      """
+      secrets: { TOKEN: { env: TOKEN } }
+      tasks:
+        a:
+          inputs: [{ run: [sh, -c, "echo ${TOKEN-none} | tee -a seen"] }]
+          secrets: [TOKEN]
+          run: echo a >> trace
+      """)
+    try place.shell("export TOKEN=secret-word; \"$opflow\" run; \"$opflow\" plan; \"$opflow\" run")
+    #expect(place.lines() == ["a"])
+    #expect(Set(place.lines("seen")) == ["none"])
+  }
+
+  @Test func `the folder of an output is made, also where that is a pattern`() throws {
+    let place = try Workplace(
+      "tasks: { a: { inputs: [in], outputs: ['out/deep/*.o', '*.x'], run: 'cp in out/deep/a.o; cp in a.x' } }")
+    try place.write("in", "text\n")
+    try place.shell("\"$opflow\" run")
+    #expect(try place.text("out/deep/a.o") == "text\n")
+  }
+
+  @Test func `a resume makes again what is gone of tasks that declare outputs alone`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { outputs: [out/a, 'out/*.b'], run: "echo a >> trace; mkdir -p out; touch out/a out/x.b" }
+        b: { needs: a, run: "echo b >> trace; test -e right" }
+      """)
+    #expect(try starts(place, status: 1) == ["a", "b"])
+    #expect(try starts(place, "resume", status: 1) == ["b"])
+    try place.remove("out/a")
+    let run = try place.opflow("resume", "--output", "line", status: 1)
+    #expect(run.errors.contains("a runs again: output missing"), "\(run)")
+    try place.remove("out/x.b")
+    try place.write("right", "")
+    #expect(try starts(place, "resume") == ["a", "b"])
+  }
+
+  @Test func `records that cannot be used end the run before anything starts`() throws {
+    let place = try Workplace("tasks: { a: { inputs: [in], run: echo a >> trace } }")
+    try place.write("in", "text\n")
+    try place.shell("mkdir -p .opflow/records")
+    let run = try place.opflow("run", status: 74)
+    #expect(run.errors.contains("cannot use") && run.errors.contains(".opflow/records"), "\(run)")
+    #expect(place.lines() == [])
+    try place.shell("rmdir .opflow/records; \"$opflow\" resume")
+    #expect(place.lines() == ["a"])
+  }
+
+  @Test func `records that hold mostly what is past are written anew at the end of a run`() throws {
+    let place = try Workplace("tasks: { a: { inputs: ['in/*'], run: \"true\" } }")
+    try place.shell("mkdir in; cd in; seq -f name-that-is-not-so-short-%g 3000 | xargs touch")
+    func size() throws -> Int { try place.bytes(".opflow/records").count }
+    try place.shell("\"$opflow\" run")
+    let one = try size()
+    for round in 1...8 {
+      try place.shell("echo \(round) > in/changed; \"$opflow\" run")
+      #expect(try size() < 4 * one + (1 << 20))
+    }
+    #expect(try starts(place) == [])
+  }
+}
