@@ -25,7 +25,8 @@ struct FreshReadingTests {
     _ tasks: String, _ read: String, _ told: String
   ) throws {
     let place = try Workplace(
-      "tasks:\n\(tasks)outputs: [out], run: 'echo b >> trace; cat \(read) > out; cat more >> \(read)' }")
+      "tasks:\n\(tasks)outputs: [out], run: 'echo b >> trace; cat \(read) > out; cat more >> \(read)' }"
+    )
     try place.write("src", "text\n")
     try place.write("more", "more\n")
     let run = try place.opflow("run", "--output", "line")
@@ -35,7 +36,8 @@ struct FreshReadingTests {
     #expect(try starts(place) == [])
   }
 
-  @Test func `an input that is replaced while a task reads it counts as changed, whatever it holds`()
+  @Test
+  func `an input that is replaced while a task reads it counts as changed, whatever it holds`()
     throws
   {
     let place = try Workplace(
@@ -158,7 +160,8 @@ struct FreshReadingTests {
 
   @Test func `the folder of an output is made, also where that is a pattern`() throws {
     let place = try Workplace(
-      "tasks: { a: { inputs: [in], outputs: ['out/deep/*.o', '*.x'], run: 'cp in out/deep/a.o; cp in a.x' } }")
+      "tasks: { a: { inputs: [in], outputs: ['out/deep/*.o', '*.x'], run: 'cp in out/deep/a.o; cp in a.x' } }"
+    )
     try place.write("in", "text\n")
     try place.shell("\"$opflow\" run")
     #expect(try place.text("out/deep/a.o") == "text\n")

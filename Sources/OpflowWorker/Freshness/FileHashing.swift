@@ -14,7 +14,8 @@ final class FileHashing {
   ///   - expected: of the file that was found there.
   ///   - piece: to read into.
   init(
-    _ path: String, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash, _ piece: FilePiece
+    _ path: String, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash,
+    _ piece: FilePiece
   ) throws(Errno) {
     file = try File.open(path, [.readOnly, .noFollow, .nonblocking])
     guard let hasher = ContentHasher(hash) else { throw .noMemory }

@@ -176,7 +176,9 @@ package final class FileLook {
     let text = place.path
     do throws(Errno) {
       let status =
-        if let seen = place.status { statuses[Int(seen)] } else { try Path.linkStatus(absolute(text)) }
+        if let seen = place.status { statuses[Int(seen)] } else {
+          try Path.linkStatus(absolute(text))
+        }
       let stamp = FileStamp(status)
       stamps?.append(stamp)
       if let known = memory(of: text), known.stamp == stamp, known.kind == SeenFile.Kind(status) {

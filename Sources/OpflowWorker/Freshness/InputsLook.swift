@@ -65,7 +65,9 @@ package struct InputsLook {
     let now = look()
     defer { seen = now }
     let changed = now.filter { seen[$0.key] != $0.value }.map(\.key)
-    return (changed + seen.keys.filter { now[$0] == nil }).map { String(decoding: $0, as: UTF8.self) }
+    return (changed + seen.keys.filter { now[$0] == nil }).map {
+      String(decoding: $0, as: UTF8.self)
+    }
   }
 
   /// Whether anything is otherwise than at the last call of `takeChanges`.

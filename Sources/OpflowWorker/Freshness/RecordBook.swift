@@ -204,7 +204,9 @@ package final class RecordBook {
   /// The same where that is worth it, as far as is known here; every run reads all of the file.
   package func shortenIfWasteful() {
     // Who was first has done it.
-    guard index.isWasteful, let now = try? Path.status(path), now.identity == identity else { return }
+    guard index.isWasteful, let now = try? Path.status(path), now.identity == identity else {
+      return
+    }
     // It is as good as before where that fails.
     try? shorten()
   }

@@ -72,7 +72,8 @@ final class RecordKeeping {
     for output in declaring.outputs {
       let folder = output.surroundingFolder
       let whole =
-        folder == "." ? declaring.folder
+        folder == "."
+        ? declaring.folder
         : folder.hasPrefix("/") ? folder : declaring.folder + "/" + folder
       do throws(Errno) {
         try Path.makeDirectories(whole, mode: 0o777)

@@ -30,7 +30,8 @@ final class TaskReadings {
 
   /// - Parameter after: how many tasks have ended in this drive; what a command printed holds as long as that
   ///   is the same. Nil to ask anew.
-  func all(of declaring: DeclaringTask, after: Int32?) throws(LookFault) -> [SuccessRecord.Reading] {
+  func all(of declaring: DeclaringTask, after: Int32?) throws(LookFault) -> [SuccessRecord.Reading]
+  {
     var readings: [SuccessRecord.Reading] = []
     for entry in plan.otherInputs(of: declaring.task) {
       switch entry {
