@@ -68,6 +68,9 @@ package enum CommandLineParser {
   private static func help(on word: String) throws(UsageError) -> Invocation {
     guard let topic = Command(named: word) else {
       if LaterCommands.refusal(of: word) != nil { throw UsageError("\(word): not supported yet") }
+      if word == "keys" || word == "yaml" || word == "opflow.yaml" {
+        throw UsageError("help: `opflow help manifest` is about the keys of a manifest")
+      }
       let hint =
         ForeignWords.help(command: word).map { "; \($0)" }
         ?? nearest(word).map { "; did you mean `opflow help \($0)`?" } ?? ""

@@ -35,6 +35,8 @@ package struct Invocation: Equatable, Sendable {
   package var passesCommands = true
   /// Of `help`: the command; nil for the whole program.
   package var topic: Command?
+  /// Of `help manifest`: the key, or nothing for all of them; nil where it is no help on the manifest.
+  package var manifestKey: String?
   /// `NAME=VALUE` of each name once, by name.
   package var set: [String] = []
   package var only: [String] = []

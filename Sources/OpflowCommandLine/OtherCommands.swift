@@ -37,10 +37,17 @@ extension CommandRow {
 
   static var help: CommandRow {
     CommandRow(
-      group: .other, meaning: "this text, or all about a command",
+      group: .other, meaning: "this text, or all about a command or a key of the manifest",
       words: .topic
     ) {
-      CommandHelp(summary: "Print the help of opflow, or of one of its commands.")
+      CommandHelp(
+        summary: "Print the help of opflow, of one of its commands, or of keys of the manifest.",
+        examples: """
+            opflow help run                   all about a command
+            opflow help manifest              the keys of a manifest
+            opflow help manifest retry        what a key takes and means, with an example
+            opflow help manifest retry.max    a key within another
+          """)
     }
   }
 }

@@ -12,7 +12,7 @@ enum Words {
   /// At least one.
   case someTasks
   case run
-  /// A command, which the parser looks for.
+  /// A command, which the parser looks for, or `manifest` and a key of it.
   case topic
   /// Tasks that an order is about: some, or, where the whole run may be meant, none.
   case asked(mayBeNone: Bool)
@@ -38,7 +38,7 @@ enum Words {
     case .asked(let mayBeNone): ("", mayBeNone ? " [SEL...]" : " SEL...")
     case .askedAndPriority: ("", " SEL... N")
     case .capacity: ("", " N|NAME=N")
-    case .topic: ("", " [COMMAND]")
+    case .topic: ("", " [COMMAND | manifest [KEY]]")
     case .actionAndRun: (" \(Self.all(JournalAction.self).joined(separator: "|"))", " [RUN]")
     case .kindAndRun: (" \(Self.all(ReportKind.self).joined(separator: "|"))", " [RUN]")
     }
@@ -99,7 +99,11 @@ enum Words {
       if invocation.resource.isEmpty || invocation.value.isEmpty {
         throw Complaint("`\(word.clean)` is no NAME=N")
       }
-    case .topic: invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []
+    case .topic:
+      guard words.first == "manifest" else {
+        return invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []
+      }
+      invocation.manifestKey = try Self.single(words.dropFirst()) ?? ""
     case .actionAndRun:
       invocation.action = try Self.choice(words.first)
       invocation.run = try Self.single(words.dropFirst())

@@ -164,6 +164,9 @@ import Testing
     var help = Invocation(.help)
     help.topic = .run
     for line in ["help run", "run --help"] { #expect(try parse(line) == help) }
+    #expect(try parse("help manifest").manifestKey == "")
+    #expect(try parse("help manifest retry.max").manifestKey == "retry.max")
+    #expect(try parse("help run").manifestKey == nil)
     #expect(try parse("logs -fh").topic == .logs)
     for line in ["version", "--version", "-V"] { #expect(try parse(line) == Invocation(.version)) }
     var journal = Invocation(.journal)

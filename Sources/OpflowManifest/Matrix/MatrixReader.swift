@@ -204,7 +204,7 @@ struct MatrixReader {
       return nil
     }
     let bounds = items.map {
-      values.integer($0, .item(of: AxisKey.range), in: -Self.farthest...Self.farthest)
+      values.integer($0, .item(of: AxisKey.range), in: KeyBounds.axis)
     }
     for item in items {
       let text = document.text(item)
@@ -222,9 +222,6 @@ struct MatrixReader {
       help: "write [\(last), \(first)]")
     return nil
   }
-
-  /// Numbers of a range are not beyond this, on either side.
-  private static var farthest: Int64 { 1_000_000_000_000_000 }
 
   private mutating func readGlob(_ node: Node) -> [Int32] {
     guard let pattern = values.filledString(node, Subject(AxisKey.glob)) else { return [] }

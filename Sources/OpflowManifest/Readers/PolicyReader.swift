@@ -33,7 +33,7 @@ struct PolicyReader {
   private func readRetry(_ node: Node, into settings: inout TaskSettings) {
     if values.document.kind(node) == .scalar {
       if let value = values.integer(
-        node, Subject(TaskKey.retry), in: 0...1_000_000, expected: "a whole number or a map")
+        node, Subject(TaskKey.retry), in: KeyBounds.retries, expected: "a whole number or a map")
       {
         settings.policy.retryMax = UInt32(value)
         settings.hasRetryMax = true
@@ -46,7 +46,7 @@ struct PolicyReader {
     }
     let fields = values.maps.fields(node, values.tables.retry, owner: "`retry`")
     if let node = fields[.max],
-      let value = values.integer(node, Subject(RetryKey.max), in: 0...1_000_000)
+      let value = values.integer(node, Subject(RetryKey.max), in: KeyBounds.retries)
     {
       settings.policy.retryMax = UInt32(value)
       settings.hasRetryMax = true
@@ -67,12 +67,12 @@ struct PolicyReader {
       settings.policy.retryMaxDelayMilliseconds = UInt32(value)
     }
     if let node = fields[.backoff],
-      let value = values.number(node, Subject(RetryKey.backoff), in: 1...1000)
+      let value = values.number(node, Subject(RetryKey.backoff), in: KeyBounds.backoff)
     {
       settings.policy.retryBackoffPermille = UInt32(value * 1000 + 0.5)
     }
     if let node = fields[.jitter],
-      let value = values.number(node, Subject(RetryKey.jitter), in: 0...1)
+      let value = values.number(node, Subject(RetryKey.jitter), in: KeyBounds.jitter)
     {
       settings.policy.retryJitterPermille = UInt32(value * 1000 + 0.5)
     }

@@ -61,7 +61,9 @@ extension ValueReader {
   func readAmount(_ node: Node, _ name: Text, atLeast minimum: Int64) -> UInt64? {
     let subject = Subject.entry("resources", name)
     if name == "cpu" || name == "download" {
-      return integer(node, subject, in: minimum...1_000_000).map { UInt64($0) }
+      return integer(node, subject, in: minimum...KeyBounds.maxParallel.upperBound).map {
+        UInt64($0)
+      }
     }
     let isSize = name == "memory"
     guard let amount = isSize ? size(node, subject) : thousandths(node, subject)

@@ -40,13 +40,13 @@ struct TopLevelReader {
     if let name = readName(keys) { manifest.name = name.text.string }
     if let text = readDescription(keys) { manifest.description = text.text }
     if let node = keys[.maxFailures],
-      let value = values.integer(node, Subject(ManifestKey.maxFailures), in: 0...1_000_000_000)
+      let value = values.integer(node, Subject(ManifestKey.maxFailures), in: KeyBounds.maxFailures)
     {
       manifest.maxFailures = UInt32(value)
     }
     if let node = keys[.maxParallel] { readMaxParallel(node, into: &manifest) }
     if let node = keys[.keepRuns],
-      let value = values.integer(node, Subject(ManifestKey.keepRuns), in: 1...1_000_000)
+      let value = values.integer(node, Subject(ManifestKey.keepRuns), in: KeyBounds.keepRuns)
     {
       manifest.keepRuns = UInt32(value)
     }
@@ -132,7 +132,7 @@ struct TopLevelReader {
     }
     if scalar.text == "auto" { return }
     if let value = values.integer(
-      node, subject, in: 1...1_000_000, expected: "a whole number or `auto`")
+      node, subject, in: KeyBounds.maxParallel, expected: "a whole number or `auto`")
     {
       manifest.maxParallel = UInt32(value)
     }

@@ -5,6 +5,8 @@ protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
   /// Whether this version does what it says. What is not supported is read, refused, and never
   /// offered.
   var isSupported: Bool { get }
+  /// What it takes and means. Made when it is asked for: a manifest is read without it.
+  var row: KeyRow { get }
 }
 
 extension SchemaKey {

@@ -259,7 +259,7 @@ final class ValueReader {
     }
     var codes: [Int32] = []
     for item in items {
-      guard let code = integer(item, .item(name), in: 1...255) else { continue }
+      guard let code = integer(item, .item(name), in: KeyBounds.exitCode) else { continue }
       if !codes.contains(Int32(code)) { codes.append(Int32(code)) }
     }
     return codes

@@ -12,7 +12,7 @@ enum SignalName {
   /// A signal by name, with `SIG` in front or without, or by a number from 1 to 64.
   static func number(_ text: Text) -> UInt32? {
     if let number = CoreSchema.integer(text) {
-      return (1...64).contains(number) ? UInt32(number) : nil
+      return KeyBounds.signal.contains(number) ? UInt32(number) : nil
     }
     let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
     return table.first { name == $0.name }?.number
@@ -22,15 +22,15 @@ enum SignalName {
 }
 
 enum PriorityName {
-  static let range: ClosedRange<Int64> = -1000...1000
-
   static func value(_ text: Text) -> Int16? {
     if text == "very_low" { return -8 }
     if text == "low" { return -4 }
     if text == "normal" { return 0 }
     if text == "high" { return 4 }
     if text == "very_high" { return 8 }
-    guard let number = CoreSchema.integer(text), range.contains(number) else { return nil }
+    guard let number = CoreSchema.integer(text), KeyBounds.priority.contains(number) else {
+      return nil
+    }
     return Int16(number)
   }
 

@@ -1,0 +1,18 @@
+/// The tables of the manual: a row for each key of a map, in Markdown.
+package enum KeyTableText {
+  /// The names of the tables there are.
+  package static var names: [String] { KeyMap.allCases.map(\.rawValue) }
+
+  /// Nil for a name that is none.
+  package static func table(_ name: String) -> String? {
+    guard let map = KeyMap(rawValue: name) else { return nil }
+    var text = "| key | takes | default | meaning |\n| --- | --- | --- | --- |\n"
+    for entry in map.entries {
+      let cells = [
+        "`\(entry.name)`", entry.row.takes.words, entry.row.standard, entry.row.meaning,
+      ]
+      text += "|" + cells.map { $0.isEmpty ? " |" : " \($0) |" }.joined() + "\n"
+    }
+    return text
+  }
+}

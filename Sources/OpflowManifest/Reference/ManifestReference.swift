@@ -1,0 +1,135 @@
+/// What there is to say of the keys of a manifest, from the table of them.
+package enum ManifestReference {
+  /// All keys, a line each.
+  package static var list: String {
+    var lines = HelpLines()
+    lines.line("The keys of a manifest. `opflow help manifest KEY` tells all about one.")
+    for map in KeyMap.allCases where map != .defaults {
+      lines.line()
+      lines.line(map.heading)
+      for entry in map.entries { lines.row("  \(entry.name)", 18, entry.row.meaning) }
+    }
+    return lines.text
+  }
+
+  /// All about the keys of that name. It may be one of a certain map: `retry.max`.
+  package static func help(on word: String) throws(UnknownKey) -> String {
+    let parts = word.split(separator: ".", omittingEmptySubsequences: false)
+    let name = parts.last.map(String.init) ?? ""
+    let owner = parts.dropLast().last.map(String.init)
+    var lines = HelpLines()
+    for meaning in meanings(of: name, in: owner) {
+      if !lines.text.isEmpty { lines.line() }
+      tell(meaning, into: &lines)
+    }
+    if lines.text.isEmpty { throw UnknownKey(word, name) }
+    return lines.text
+  }
+
+  /// Every name that help can be asked for.
+  package static var names: [String] {
+    var names: [String] = []
+    for name in KeyMap.allCases.flatMap({ $0.entries.map(\.name) }) where !names.contains(name) {
+      names.append(name)
+    }
+    return names
+  }
+
+  /// A key, and the maps in which it says the same.
+  private struct Meaning {
+    let entry: KeyEntry
+    var maps: [KeyMap]
+  }
+
+  private static func meanings(of name: String, in owner: String?) -> [Meaning] {
+    var meanings: [Meaning] = []
+    for map in KeyMap.allCases where owner == nil || map.spelled == owner {
+      guard let entry = map.entries.first(where: { $0.name == name }) else { continue }
+      let row = entry.row
+      if let same = meanings.firstIndex(where: {
+        $0.entry.row.meaning == row.meaning && $0.entry.row.takes.words == row.takes.words
+      }) {
+        meanings[same].maps.append(map)
+      } else {
+        meanings.append(Meaning(entry: entry, maps: [map]))
+      }
+    }
+    return meanings
+  }
+
+  private static func tell(_ meaning: Meaning, into lines: inout HelpLines) {
+    let entry = meaning.entry
+    let places = meaning.maps.map(\.place).joined(separator: ", or ")
+    lines.line("\(entry.name), in \(places):")
+    lines.row("", 2, entry.row.meaning)
+    lines.line()
+    lines.row("  takes", 12, entry.row.takes.words)
+    if !entry.row.standard.isEmpty { lines.row("  default", 12, entry.row.standard) }
+    lines.block("  example", 12, entry.row.example)
+    for map in entry.row.takes.maps where map != .task && map != .defaults {
+      lines.line()
+      lines.line("  \(map.heading)")
+      for entry in map.entries { lines.row("    \(entry.name)", 20, entry.row.meaning) }
+    }
+  }
+}
+
+/// A word that is no key of a manifest.
+package struct UnknownKey: Error, Equatable, Sendable {
+  /// What is wrong with it, and what was probably meant.
+  package let message: String
+
+  fileprivate init(_ word: String, _ name: String) {
+    let store = TextStore()
+    message = withExtendedLifetime(store) {
+      let text = store.copy(name)
+      if LaterKeys.contains(text, owner: TaskKey.owner) { return "`\(name)`: not supported yet" }
+      let known = ManifestReference.names.map { store.copy($0) }
+      let meant =
+        known.first { $0.isSame(as: text) } ?? ForeignKeys.key(for: text, among: known)
+        ?? Suggestion.nearest(to: text, among: known)
+      return "no key `\(word)`"
+        + (meant.map { "; did you mean `opflow help manifest \($0.string)`?" }
+          ?? "; `opflow help manifest` lists all")
+    }
+  }
+}
+
+extension KeyMap {
+  /// What stands before the point of `retry.max`.
+  var spelled: String {
+    switch self {
+    case .need: "needs"
+    case .secret: "secrets"
+    case .input: "inputs"
+    case .axis: "matrix"
+    case .manifest, .task, .defaults, .retry, .stop, .cache, .include, .download, .matrix, .rows:
+      rawValue
+    }
+  }
+
+  fileprivate var heading: String {
+    switch self {
+    case .manifest: "At the top:"
+    case .task: "In a task (and in `defaults` those that it takes):"
+    case .defaults, .retry, .stop, .cache, .need, .include, .download, .secret, .input, .matrix,
+      .axis, .rows:
+      "In \(place):"
+    }
+  }
+}
+
+extension ValueShape {
+  /// The maps with known keys that it may be.
+  var maps: [KeyMap] {
+    switch self {
+    case .map(let map): [map] + (map.others?.take.map(\.maps) ?? [])
+    case .list(let item, _), .nested(_, let item), .entries(_, let item, _): item.maps
+    case .either(let shapes): shapes.flatMap(\.maps)
+    case .text, .line, .script, .scalar, .boolean, .integer, .number, .duration, .size, .speed,
+      .amount,
+      .hexadecimal, .octal, .address, .expression, .id, .word, .wordOrNumber, .command, .tag:
+      []
+    }
+  }
+}

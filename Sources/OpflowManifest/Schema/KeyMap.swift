@@ -1,0 +1,103 @@
+/// The maps of a manifest that have known keys.
+enum KeyMap: String, CaseIterable {
+  case manifest, task, defaults, retry, stop, cache, need, include, download, secret, input
+  case matrix, axis, rows
+
+  /// Its keys, but those that are not there yet.
+  var entries: [KeyEntry] {
+    switch self {
+    case .manifest: Self.entries(ManifestKey.allCases)
+    case .task: Self.entries(TaskKey.allCases)
+    case .defaults: Self.entries(TaskKey.ofDefaults)
+    case .retry: Self.entries(RetryKey.allCases)
+    case .stop: Self.entries(StopKey.allCases)
+    case .cache: Self.entries(CacheKey.allCases)
+    case .need: Self.entries(NeedKey.allCases)
+    case .include: Self.entries(IncludeKey.allCases)
+    case .download: Self.entries(DownloadKey.allCases)
+    case .secret: Self.entries(SecretKey.allCases)
+    case .input: Self.entries(InputKey.allCases)
+    case .matrix: Self.entries(MatrixKey.allCases)
+    case .axis: Self.entries(AxisKey.ofAxes)
+    case .rows: Self.entries(AxisKey.ofRows)
+    }
+  }
+
+  private static func entries(_ keys: some Sequence<some SchemaKey>) -> [KeyEntry] {
+    keys.filter(\.isSupported).map { KeyEntry(name: $0.name.description, row: $0.row) }
+  }
+
+  /// Where its keys stand, behind "in".
+  var place: String {
+    switch self {
+    case .manifest: "the manifest, at the top"
+    case .task: "a task"
+    case .defaults: "`defaults`"
+    case .retry: "`retry`"
+    case .stop: "`stop`"
+    case .cache: "`cache`"
+    case .need: "an item of `needs`"
+    case .include: "an item of `include`"
+    case .download: "`download`"
+    case .secret: "an entry of `secrets` at the top"
+    case .input: "an item of `inputs`"
+    case .matrix: "`matrix`"
+    case .axis: "an axis of `matrix`"
+    case .rows: "`rows` of `matrix`"
+    }
+  }
+
+  /// What each must hold, whatever else it does.
+  var rules: [KeyRule] {
+    switch self {
+    case .manifest: [.anyOf(["tasks", "include"])]
+    case .task: Self.rulesOfTask
+    case .defaults, .retry, .stop, .cache, .matrix: []
+    case .need: [.oneOf(["task"])]
+    case .include: [.oneOf(["path"])]
+    case .download: [.oneOf(["url"]), .oneOf(["to"])]
+    case .secret: [.oneOf(Self.names(SecretKey.allCases))]
+    case .input: [.oneOf(Self.names(InputKey.allCases))]
+    case .axis: [.oneOf(entries.map(\.name))]
+    case .rows: [.oneOf(["file"])]
+    }
+  }
+
+  /// Names that are no keys, and what they take; nil where there are none.
+  var others: (names: NameShape, take: ValueShape?)? {
+    switch self {
+    case .manifest: (.extra, nil)
+    case .matrix: (.identifier, .either([.list(.scalar, mayBeEmpty: false), .map(.axis)]))
+    case .task, .defaults, .retry, .stop, .cache, .need, .include, .download, .secret, .input,
+      .axis,
+      .rows:
+      nil
+    }
+  }
+
+  private static var rulesOfTask: [KeyRule] {
+    let ofCommandsOnly: [TaskKey] = [.inputs, .outputs, .cache]
+    return [
+      .oneOf(names(TaskKey.actions)),
+      .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
+      .without(TaskKey.download.name.description, names(ofCommandsOnly)),
+      .notBothTrue(TaskKey.finally.name.description, TaskKey.manual.name.description),
+    ]
+  }
+
+  private static func names(_ keys: some Sequence<some SchemaKey>) -> [String] {
+    keys.filter(\.isSupported).map { $0.name.description }
+  }
+}
+
+/// What holds between the keys of a map.
+enum KeyRule {
+  /// It has exactly one of these.
+  case oneOf([String])
+  /// It has at least one of these.
+  case anyOf([String])
+  /// With the first it has none of the others.
+  case without(String, [String])
+  /// Two that exclude each other when both are true.
+  case notBothTrue(String, String)
+}

@@ -1,0 +1,120 @@
+// What the keys of the whole run and of further files take and mean.
+
+extension ManifestKey {
+  var row: KeyRow {
+    switch self {
+    case .version:
+      KeyRow(
+        .integer(1...1), standard: "1", "the format of the file; 1 is the only one there is",
+        example: "version: 1")
+    case .name:
+      KeyRow(
+        .text, standard: "the file's name", "what views call the run", example: "name: release")
+    case .desc:
+      KeyRow(.line, "a line for people", example: "desc: build, test and publish the SDK")
+    case .maxParallel:
+      KeyRow(
+        .either([.integer(KeyBounds.maxParallel), .word(["auto"])]),
+        standard: "the processors that opflow may use",
+        "how many `cpu` there are to share out; `-j` wins over it", example: "max_parallel: 8")
+    case .maxFailures:
+      KeyRow(
+        .integer(KeyBounds.maxFailures), standard: "1",
+        "after so many failed tasks nothing new starts; 0 is no limit", example: "max_failures: 3")
+    case .vars:
+      KeyRow(
+        .entries(.identifier, .scalar, known: []),
+        "values for expressions: `${{ vars.NAME }}`; `--set NAME=VALUE` wins over them",
+        example: "vars: { ver: \"1.4.2\" }")
+    case .env:
+      KeyRow(
+        .entries(.taskVariable, .scalar, known: []), "environment of every task",
+        example: "env: { LANG: C.UTF-8 }")
+    case .resources:
+      KeyRow(
+        .entries(
+          .identifier, .amount,
+          known: [
+            ("cpu", .integer(KeyBounds.maxParallel)), ("download", .integer(KeyBounds.maxParallel)),
+            ("memory", .size),
+          ]),
+        standard: "{ download: 4 }", "capacities that tasks share",
+        example: "resources: { database: 1, memory: 4GiB }")
+    case .defaults:
+      KeyRow(
+        .map(.defaults), "keys that every task starts from",
+        example: "defaults: { shell: bash, timeout: 30m }")
+    case .include:
+      KeyRow(
+        .list(.either([.text, .map(.include)]), mayBeEmpty: true), "further files with tasks",
+        example: "include:\n  - lint.yaml\n  - { path: db/tasks.yaml, as: db }")
+    case .envFile:
+      KeyRow(
+        .list(.text, mayBeEmpty: true),
+        "files of variables, below `env`; with a `?` before it a file may be missing",
+        example: "env_file: [.env, \"?.env.local\"]")
+    case .secrets:
+      KeyRow(
+        .entries(.taskVariable, .map(.secret), known: []),
+        "where the values of secrets come from",
+        example: "secrets:\n  TOKEN: { env: CI_TOKEN }\n  KEY: { file: deploy.pem }")
+    case .keepRuns:
+      KeyRow(
+        .integer(KeyBounds.keepRuns), standard: "50",
+        "how many runs of this manifest are kept: the end of a run removes older ones",
+        example: "keep_runs: 10")
+    case .concurrency:
+      KeyRow(
+        .text, standard: "the runs of this manifest",
+        "the name of a group of runs, of which one is to be live at a time",
+        example: "concurrency: deploy\nif_running: wait")
+    case .ifRunning:
+      KeyRow(
+        .word(["wait", "fail", "allow"]), standard: "`allow`",
+        "while another run of the group is live: `wait` for its end, `fail` with exit code 5, or"
+          + " `allow` both",
+        example: "if_running: wait")
+    case .tasks:
+      KeyRow(
+        .entries(.task, .map(.task), known: []), standard: "required, unless there is an `include`",
+        "the tasks, by id",
+        example: "tasks:\n  hello: { run: echo hello }\n  bye: { needs: [hello], run: echo bye }")
+    }
+  }
+}
+
+extension IncludeKey {
+  var row: KeyRow {
+    switch self {
+    case .path:
+      KeyRow(
+        .text, standard: "required", "the file, from the folder of this one",
+        example: "path: db/tasks.yaml")
+    case .prefix:
+      KeyRow(
+        .text, standard: "the ids join as they are",
+        "a name, which with a `/` stands before the ids of its tasks",
+        example: "path: db/tasks.yaml\nas: db")
+    case .vars:
+      KeyRow(
+        .entries(.identifier, .scalar, known: []), "values for the file's variables",
+        example: "path: db/tasks.yaml\nas: db\nvars: { port: \"5433\" }")
+    }
+  }
+}
+
+extension SecretKey {
+  var row: KeyRow {
+    switch self {
+    case .env:
+      KeyRow(
+        .text, "a variable of the environment in which opflow is started", example: "env: CI_TOKEN")
+    case .file:
+      KeyRow(.text, "a file, from the manifest's folder", example: "file: keys/deploy.pem")
+    case .run:
+      KeyRow(
+        .command, "what a command prints, which runs in the manifest's folder",
+        example: "run: [pass, show, deploy]")
+    }
+  }
+}

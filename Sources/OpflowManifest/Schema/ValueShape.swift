@@ -1,0 +1,123 @@
+/// What a key takes.
+indirect enum ValueShape {
+  /// A text that is not empty.
+  case text
+  /// A text, also without anything in it.
+  case line
+  /// A text for a shell. `true` and `false` are commands too.
+  case script
+  /// A text, number or boolean, of which the text counts.
+  case scalar
+  case boolean
+  case integer(ClosedRange<Int64>)
+  case number(ClosedRange<Double>)
+  case duration
+  case size
+  /// Bytes a second.
+  case speed
+  /// Of a resource.
+  case amount
+  /// So many digits.
+  case hexadecimal(Int)
+  /// Permission bits.
+  case octal
+  case address
+  case expression
+  /// A task's id, or what stands for several.
+  case id
+  case word([String])
+  /// One of some words, or a number, in quotes too.
+  case wordOrNumber([String], ClosedRange<Int64>)
+  /// A program and its arguments.
+  case command
+  /// A word without blanks.
+  case tag
+  case list(ValueShape, mayBeEmpty: Bool)
+  /// A list, lists in it, or one text without a list. The name is that of the items' shape in a schema.
+  case nested(String, ValueShape)
+  /// A map whose names are the user's own; some of them have a meaning of their own.
+  case entries(NameShape, ValueShape, known: [(name: String, takes: ValueShape)])
+  /// A map with known keys.
+  case map(KeyMap)
+  case either([ValueShape])
+
+  /// As the help and the manual call it.
+  var words: String {
+    switch self {
+    case .text, .line, .script: "text"
+    case .scalar: "text"
+    case .boolean: "`true` or `false`"
+    case .integer(let range): Self.words(range)
+    case .number(let range):
+      "number from \(Self.word(range.lowerBound)) to \(Self.word(range.upperBound))"
+    case .duration: "duration"
+    case .size: "size"
+    case .speed: "size"
+    case .amount: "number or size"
+    case .hexadecimal(let count): "\(count) hexadecimal digits"
+    case .octal: "3 or 4 octal digits in quotes"
+    case .address: "URL"
+    case .expression: "expression"
+    case .id: "id"
+    case .word(let words): Self.choice(words)
+    case .wordOrNumber(let words, let range): Self.choice(words) + ", or a " + Self.words(range)
+    case .command: "list of words"
+    case .tag: "word"
+    case .list(let item, _): "list of \(item.plural)"
+    case .nested(_, let item): "list of \(item.plural), or one"
+    case .entries(_, let value, _): "map of names and \(value.plural)"
+    case .map: "map"
+    case .either(let shapes): shapes.map(\.words).joined(separator: ", or ")
+    }
+  }
+
+  private var plural: String {
+    switch self {
+    case .text, .line, .script, .scalar, .expression: "texts"
+    case .integer: "numbers"
+    case .number, .hexadecimal, .octal: "numbers"
+    case .amount: "amounts"
+    case .address: "URLs"
+    case .id: "ids"
+    case .tag, .word: "words"
+    case .duration: "durations"
+    case .size, .speed: "sizes"
+    case .boolean, .wordOrNumber: "values"
+    case .command, .list, .nested: "lists"
+    case .entries: "maps"
+    case .map: "maps"
+    case .either(let shapes): shapes.map(\.plural).joined(separator: " or ")
+    }
+  }
+
+  /// A bound of a million is none to a person.
+  private static func words(_ range: ClosedRange<Int64>) -> String {
+    if range.lowerBound == range.upperBound { return "\(range.lowerBound)" }
+    if range.upperBound < 1_000_000 {
+      return "whole number from \(range.lowerBound) to \(range.upperBound)"
+    }
+    return range.lowerBound < -1_000_000 ? "whole number" : "whole number from \(range.lowerBound)"
+  }
+
+  private static func word(_ number: Double) -> String { "\(Int64(number))" }
+
+  private static func choice(_ words: [String]) -> String {
+    let words = words.map { "`\($0)`" }
+    guard let last = words.last, words.count > 1 else { return words.joined() }
+    return words.dropLast().joined(separator: ", ") + " or " + last
+  }
+}
+
+/// What names of the user's own look like.
+enum NameShape {
+  /// Of a task.
+  case task
+  /// What an expression can speak of.
+  case identifier
+  /// Of the environment, where a task is to have it.
+  case taskVariable
+  /// Of HTTP.
+  case header
+  /// Begins with `x-`.
+  case extra
+}

@@ -1,0 +1,101 @@
+import Foundation
+import OpflowCore
+import Testing
+
+@testable import OpflowManifest
+
+/// The table of the manifest's keys, and what is made of it.
+struct KeyTableTests {
+  private static let page =
+    #filePath.components(separatedBy: "/Tests/")[0] + "/Sources/opflow/opflow.docc/Manifest.md"
+
+  /// The tables of the manual are the lines behind `<!-- keys: NAME -->`. With OPFLOW_BLESS in the
+  /// environment they are written anew, as `scripts/bless` does.
+  @Test func `the tables of the manual say what the table of keys says`() throws {
+    let text = try String(contentsOfFile: Self.page, encoding: .utf8)
+    var lines: [String] = []
+    var found: [String] = []
+    var isOfTable = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+      if isOfTable, line.hasPrefix("|") { continue }
+      isOfTable = false
+      lines.append(line)
+      guard line.hasPrefix("<!-- keys: ") else { continue }
+      let name = String(line.dropFirst(11).dropLast(4))
+      let table = try #require(KeyTableText.table(name), "\(line)")
+      found.append(name)
+      lines.append(String(table.dropLast()))
+      isOfTable = true
+    }
+    let made = lines.joined(separator: "\n")
+    #expect(found.sorted() == KeyTableText.names.sorted())
+    if ProcessInfo.processInfo.environment["OPFLOW_BLESS"] != nil {
+      try made.write(toFile: Self.page, atomically: true, encoding: .utf8)
+    } else {
+      #expect(made == text, "scripts/bless writes the tables anew")
+    }
+  }
+
+  @Test(arguments: KeySample.examples)
+  func `an example is right`(_ sample: KeySample) {
+    let found = mistakes(
+      in: sample.text, environment: [("TOKEN", "abcdefgh")], files: KeySample.files)
+    #expect(found == [], "\(sample.text)")
+  }
+
+  @Test func `a reader takes what the table says, and nothing else`() {
+    var known = 0
+    for sample in KeySample.all {
+      guard let isRight = sample.isRight else { continue }
+      known += 1
+      let found = mistakes(
+        in: sample.text, environment: [("TOKEN", "abcdefgh")], files: KeySample.files)
+      #expect(found.isEmpty == isRight, "\(sample.name): \(found)\n\(sample.text)")
+    }
+    #expect(known > 2000)
+  }
+
+  @Test func `every key has help, and no key that is not there yet`() throws {
+    for name in ManifestReference.names {
+      let help = try ManifestReference.help(on: name)
+      #expect(help.contains("  takes  ") && help.contains("  example  "), "\(name)")
+      #expect(ManifestReference.list.contains("\n  \(name) "), "\(name)")
+    }
+    for text in [ManifestReference.list, try ManifestReference.help(on: "matrix")] {
+      #expect(!text.contains("\n  after "))
+      #expect(!text.contains("\n    after "))
+    }
+    #expect(
+      throws: UnknownKey.self
+    ) { try ManifestReference.help(on: "after") }
+    for line in ManifestReference.list.split(separator: "\n") { #expect(line.count <= 80) }
+  }
+
+  @Test func `help on a key tells what it takes and means`() throws {
+    #expect(
+      try ManifestReference.help(on: "retry.max") == """
+        max, in `retry`:
+          tries after the first
+
+          takes     whole number from 0
+          default   0; of a download 3
+          example   max: 3
+
+        """)
+    #expect(try ManifestReference.help(on: "retry").contains("\n    max_delay "))
+    #expect(
+      try ManifestReference.help(on: "secrets.env").hasPrefix("env, in an entry of `secrets`"))
+  }
+
+  @Test(arguments: [
+    ("depends_on", "no key `depends_on`; did you mean `opflow help manifest needs`?"),
+    ("timeot", "no key `timeot`; did you mean `opflow help manifest timeout`?"),
+    ("retry.timeout", "no key `retry.timeout`; did you mean `opflow help manifest timeout`?"),
+    ("jobserver", "`jobserver`: not supported yet"),
+    ("qwertzuiop", "no key `qwertzuiop`; `opflow help manifest` lists all"),
+  ])
+  func `a word that is no key is answered with what was meant`(_ word: String, _ message: String) {
+    #expect(throws: UnknownKey.self) { try ManifestReference.help(on: word) }
+    do { _ = try ManifestReference.help(on: word) } catch { #expect(error.message == message) }
+  }
+}
