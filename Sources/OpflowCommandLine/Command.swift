@@ -7,7 +7,7 @@ package enum Command: String, CaseIterable, Sendable {
   case proceed = "continue"
   case suspend, priority, parallel, retry, skip, approve, reject
   case clean
-  case version, help
+  case schema, version, help
 
   /// The command of that name. Looks through the names: the standard library would first make a table
   /// of them, for the one word that a program is given.
@@ -42,6 +42,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .approve: .approve
     case .reject: .reject
     case .clean: .clean
+    case .schema: .schema
     case .version: .version
     case .help: .help
     }

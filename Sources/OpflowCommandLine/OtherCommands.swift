@@ -26,6 +26,28 @@ extension CommandRow {
     }
   }
 
+  static var schema: CommandRow {
+    CommandRow(
+      group: .other, meaning: "the JSON Schema of a manifest, for editors",
+      words: .nothing
+    ) {
+      CommandHelp(
+        summary: "Print the JSON Schema of a manifest (draft 7), for editors.",
+        description: """
+          An editor that knows it completes keys and values, shows what they mean and marks what is wrong.
+          With yaml-language-server a manifest names it in its first line:
+
+            # yaml-language-server: $schema=opflow.schema.json
+
+          It never refuses what opflow reads. What only all of a manifest tells, such as a task in `needs`
+          that is not there, `opflow check` finds.
+          """,
+        examples: """
+            opflow schema > opflow.schema.json
+          """)
+    }
+  }
+
   static var version: CommandRow {
     CommandRow(
       group: .other, meaning: "the version of opflow",

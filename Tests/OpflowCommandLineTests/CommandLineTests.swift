@@ -221,7 +221,6 @@ import Testing
       ),
       ("build.yaml", "unknown command build.yaml; did you mean `opflow run build.yaml`?"),
       ("-j4 run", "unknown flag -j4; flags stand after the command: `opflow run -j4`"),
-      ("schema", "schema: not supported yet"),
       ("graph a.yaml --run 1", "a manifest, `a.yaml`, and a run, `1`: the graph is of one of them"),
       ("graph --format dto", "--format is text, dot, mermaid, svg, not `dto`; did you mean dot?"),
       ("pause build", "it is about the whole run; `opflow suspend build` holds tasks"),
@@ -274,7 +273,7 @@ import Testing
       ("journal verify a b", "one argument too many: `b`"),
       ("resume --resume", "takes no --resume (that is a flag of run, plan)"),
       ("help nothing", "help: no help on `nothing`"),
-      ("help schema", "schema: not supported yet"),
+      ("help completion", "completion: not supported yet"),
     ])
   func `a wrong line is told what is wrong`(line: String, message: String) {
     let error = #expect(throws: UsageError.self) { try parse(line) }

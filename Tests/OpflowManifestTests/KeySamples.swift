@@ -118,17 +118,18 @@ private func accepts(_ shape: ValueShape, _ value: String) -> Bool? {
   let bare = value.filter { $0 != "'" && $0 != "\"" }
   if value.contains("${{") {
     switch shape {
-    case .list, .command, .entries, .map: return false
+    case .list, .pair, .command, .entries, .map: return false
     default: return nil
     }
   }
   switch shape {
-  case .text, .tag, .address, .octal:
+  case .text, .tag, .address, .octal, .name:
     if !isString || isBlank { return false }
     switch shape {
     case .address where !value.contains("://") || value.hasPrefix("ftp"): return false
     case .octal: return value == "\"0644\""
     case .tag where value.contains(" "): return false
+    case .name where value.contains(" "): return false
     default: return nil
     }
   case .line: return isString
@@ -145,7 +146,7 @@ private func accepts(_ shape: ValueShape, _ value: String) -> Bool? {
   case .size, .amount, .speed:
     if let number = Double(bare) {
       if number == 0 { return nil }
-      if case .amount = shape { return number > 0 }
+      if case .amount(let mayBeNone) = shape { return number > 0 || mayBeNone && number == 0 }
       return number > 0 && Int64(bare) != nil
     }
     return ["512MiB", "1.5GB"].contains(value)
@@ -154,6 +155,7 @@ private func accepts(_ shape: ValueShape, _ value: String) -> Bool? {
   case .wordOrNumber(let words, let range):
     return words.contains(bare) || Int64(bare).map { range.contains($0) } ?? false
   case .command: return value == "[]" || value == "[~]" || !isList ? false : nil
+  case .pair: return isList ? (value.contains(",") ? nil : false) : false
   case .list(let item, let mayBeEmpty):
     guard isList else { return false }
     let inside = String(value.dropFirst().dropLast())
@@ -166,11 +168,11 @@ private func accepts(_ shape: ValueShape, _ value: String) -> Bool? {
     if inside.isEmpty { return true }
     if inside.hasPrefix("[") { return accepts(shape, inside) }
     return accepts(item, inside) == false ? false : nil
-  case .entries(_, let item, _):
+  case .entries(_, let item, _, _):
     guard isMap else { return false }
     if value == "{}" { return nil }
     return accepts(item, value == "{ a: b }" ? "b" : "[b]") == false ? false : nil
-  case .map: return isMap && value == "{}" ? nil : false
+  case .map(let map): return isMap && (value == "{}" || map.others != nil) ? nil : false
   case .either(let shapes):
     let answers = shapes.map { accepts($0, value) }
     return answers.contains(true) ? true : answers.contains(nil) ? nil : false

@@ -124,11 +124,14 @@ extension ValueShape {
   var maps: [KeyMap] {
     switch self {
     case .map(let map): [map] + (map.others?.take.map(\.maps) ?? [])
-    case .list(let item, _), .nested(_, let item), .entries(_, let item, _): item.maps
+    case .list(let item, _), .nested(_, let item), .entries(_, let item, _, _),
+      .pair(let item):
+      item.maps
     case .either(let shapes): shapes.flatMap(\.maps)
     case .text, .line, .script, .scalar, .boolean, .integer, .number, .duration, .size, .speed,
       .amount,
-      .hexadecimal, .octal, .address, .expression, .id, .word, .wordOrNumber, .command, .tag:
+      .hexadecimal, .octal, .address, .expression, .id, .word, .wordOrNumber, .command, .tag,
+      .name:
       []
     }
   }

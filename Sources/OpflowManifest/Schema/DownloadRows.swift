@@ -31,7 +31,7 @@ extension DownloadKey {
         .size, "its size in bytes; another one is a failure", example: Self.whole + "size: 1048576")
     case .headers:
       KeyRow(
-        .entries(.header, .scalar, known: []),
+        .each(.header, .scalar),
         "header fields, sent as they are to the host of `url`",
         example: Self.whole + "headers: { Accept: application/gzip }")
     case .mode:
@@ -57,18 +57,19 @@ extension MatrixKey {
     case .rows:
       KeyRow(
         .either([
-          .text, .map(.rows), .list(.entries(.identifier, .scalar, known: []), mayBeEmpty: false),
+          .text, .map(.rows),
+          .list(.entries(.identifier, .scalar, known: [], mayBeEmpty: false), mayBeEmpty: false),
         ]),
         "values that belong together: a list of maps, or a file with a line of names",
         example: "rows: [{ os: linux, cc: gcc }, { os: bsd, cc: clang }]")
     case .exclude:
       KeyRow(
-        .list(.entries(.identifier, .scalar, known: []), mayBeEmpty: false),
+        .list(.entries(.identifier, .scalar, known: [], mayBeEmpty: false), mayBeEmpty: false),
         "takes away the legs that have these values",
         example: "os: [linux, bsd]\ncc: [gcc, clang]\nexclude: [{ os: bsd, cc: gcc }]")
     case .include:
       KeyRow(
-        .list(.entries(.identifier, .scalar, known: []), mayBeEmpty: false),
+        .list(.entries(.identifier, .scalar, known: [], mayBeEmpty: false), mayBeEmpty: false),
         "adds legs, each with a value for every name",
         example: "os: [linux]\ncc: [gcc, clang]\ninclude: [{ os: bsd, cc: clang }]")
     }
@@ -80,7 +81,7 @@ extension AxisKey {
     switch self {
     case .range:
       KeyRow(
-        .list(.integer(KeyBounds.axis), mayBeEmpty: false),
+        .pair(.integer(KeyBounds.axis)),
         "whole numbers, from the first to the last",
         example: "range: [1, 4]")
     case .glob:

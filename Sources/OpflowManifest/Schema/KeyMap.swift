@@ -81,6 +81,8 @@ enum KeyMap: String, CaseIterable {
       .oneOf(names(TaskKey.actions)),
       .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
       .without(TaskKey.download.name.description, names(ofCommandsOnly)),
+      .withoutTrue(TaskKey.download.name.description, names([TaskKey.interactive, .control])),
+      .withoutList(TaskKey.approve.name.description, TaskKey.allowFailure.name.description),
       .notBothTrue(TaskKey.finally.name.description, TaskKey.manual.name.description),
     ]
   }
@@ -94,10 +96,14 @@ enum KeyMap: String, CaseIterable {
 enum KeyRule {
   /// It has exactly one of these.
   case oneOf([String])
-  /// It has at least one of these.
+  /// It has at least one of these, and something in it.
   case anyOf([String])
   /// With the first it has none of the others.
   case without(String, [String])
+  /// With the first none of the others is true.
+  case withoutTrue(String, [String])
+  /// With the first the other is no list.
+  case withoutList(String, String)
   /// Two that exclude each other when both are true.
   case notBothTrue(String, String)
 }

@@ -23,21 +23,21 @@ extension ManifestKey {
         "after so many failed tasks nothing new starts; 0 is no limit", example: "max_failures: 3")
     case .vars:
       KeyRow(
-        .entries(.identifier, .scalar, known: []),
+        .each(.identifier, .scalar),
         "values for expressions: `${{ vars.NAME }}`; `--set NAME=VALUE` wins over them",
         example: "vars: { ver: \"1.4.2\" }")
     case .env:
       KeyRow(
-        .entries(.taskVariable, .scalar, known: []), "environment of every task",
+        .each(.taskVariable, .scalar), "environment of every task",
         example: "env: { LANG: C.UTF-8 }")
     case .resources:
       KeyRow(
         .entries(
-          .identifier, .amount,
+          .identifier, .amount(mayBeNone: false),
           known: [
             ("cpu", .integer(KeyBounds.maxParallel)), ("download", .integer(KeyBounds.maxParallel)),
             ("memory", .size),
-          ]),
+          ], mayBeEmpty: true),
         standard: "{ download: 4 }", "capacities that tasks share",
         example: "resources: { database: 1, memory: 4GiB }")
     case .defaults:
@@ -55,7 +55,7 @@ extension ManifestKey {
         example: "env_file: [.env, \"?.env.local\"]")
     case .secrets:
       KeyRow(
-        .entries(.taskVariable, .map(.secret), known: []),
+        .each(.taskVariable, .map(.secret)),
         "where the values of secrets come from",
         example: "secrets:\n  TOKEN: { env: CI_TOKEN }\n  KEY: { file: deploy.pem }")
     case .keepRuns:
@@ -76,7 +76,7 @@ extension ManifestKey {
         example: "if_running: wait")
     case .tasks:
       KeyRow(
-        .entries(.task, .map(.task), known: []), standard: "required, unless there is an `include`",
+        .each(.task, .map(.task)), standard: "required, unless there is an `include`",
         "the tasks, by id",
         example: "tasks:\n  hello: { run: echo hello }\n  bye: { needs: [hello], run: echo bye }")
     }
@@ -97,7 +97,7 @@ extension IncludeKey {
         example: "path: db/tasks.yaml\nas: db")
     case .vars:
       KeyRow(
-        .entries(.identifier, .scalar, known: []), "values for the file's variables",
+        .each(.identifier, .scalar), "values for the file's variables",
         example: "path: db/tasks.yaml\nas: db\nvars: { port: \"5433\" }")
     }
   }

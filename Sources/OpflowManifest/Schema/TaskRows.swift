@@ -24,7 +24,7 @@ extension TaskKey {
         example: "priority: high")
     case .env:
       KeyRow(
-        .entries(.taskVariable, .scalar, known: []), "environment variables, over the manifest's",
+        .each(.taskVariable, .scalar), "environment variables, over the manifest's",
         example: "env: { CC: clang }")
     case .dir:
       KeyRow(
@@ -55,11 +55,11 @@ extension TaskKey {
     case .resources:
       KeyRow(
         .entries(
-          .identifier, .amount,
+          .identifier, .amount(mayBeNone: true),
           known: [
             ("cpu", .integer(0...KeyBounds.maxParallel.upperBound)),
             ("download", .integer(0...KeyBounds.maxParallel.upperBound)), ("memory", .size),
-          ]),
+          ], mayBeEmpty: true),
         standard: "`{ cpu: 1 }`; of a download `{ download: 1 }`", "what it holds while it runs",
         example: "resources: { cpu: 4, memory: 2GiB }")
     case .condition:
@@ -92,7 +92,8 @@ extension TaskKey {
         example: "on_interrupted: fail")
     case .secrets:
       KeyRow(
-        .list(.text, mayBeEmpty: true), "the secrets that it finds in its environment",
+        .list(.name(.taskVariable), mayBeEmpty: true),
+        "the secrets that it finds in its environment",
         example: "secrets: [TOKEN]")
     case .desc: KeyRow(.line, "a line for people", example: "desc: the unit tests")
     case .tags:
@@ -209,7 +210,8 @@ extension InputKey {
   var row: KeyRow {
     switch self {
     case .env:
-      KeyRow(.text, "the value of a variable, as the task finds it", example: "env: CC")
+      KeyRow(
+        .name(.taskVariable), "the value of a variable, as the task finds it", example: "env: CC")
     case .run:
       KeyRow(
         .command, "what a command prints that is run in the task's `dir`",

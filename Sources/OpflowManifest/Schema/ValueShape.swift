@@ -16,7 +16,7 @@ indirect enum ValueShape {
   /// Bytes a second.
   case speed
   /// Of a resource.
-  case amount
+  case amount(mayBeNone: Bool)
   /// So many digits.
   case hexadecimal(Int)
   /// Permission bits.
@@ -32,14 +32,24 @@ indirect enum ValueShape {
   case command
   /// A word without blanks.
   case tag
+  /// A name of the user's own.
+  case name(NameShape)
   case list(ValueShape, mayBeEmpty: Bool)
+  /// A list of two.
+  case pair(ValueShape)
   /// A list, lists in it, or one text without a list. The name is that of the items' shape in a schema.
   case nested(String, ValueShape)
   /// A map whose names are the user's own; some of them have a meaning of their own.
-  case entries(NameShape, ValueShape, known: [(name: String, takes: ValueShape)])
+  case entries(
+    NameShape, ValueShape, known: [(name: String, takes: ValueShape)], mayBeEmpty: Bool)
   /// A map with known keys.
   case map(KeyMap)
   case either([ValueShape])
+
+  /// A map of names, each with the same meaning.
+  static func each(_ names: NameShape, _ value: ValueShape) -> ValueShape {
+    .entries(names, value, known: [], mayBeEmpty: true)
+  }
 
   /// As the help and the manual call it.
   var words: String {
@@ -63,9 +73,11 @@ indirect enum ValueShape {
     case .wordOrNumber(let words, let range): Self.choice(words) + ", or a " + Self.words(range)
     case .command: "list of words"
     case .tag: "word"
+    case .name: "name"
+    case .pair(let item): "list of two \(item.plural)"
     case .list(let item, _): "list of \(item.plural)"
     case .nested(_, let item): "list of \(item.plural), or one"
-    case .entries(_, let value, _): "map of names and \(value.plural)"
+    case .entries(_, let value, _, _): "map of names and \(value.plural)"
     case .map: "map"
     case .either(let shapes): shapes.map(\.words).joined(separator: ", or ")
     }
@@ -80,10 +92,11 @@ indirect enum ValueShape {
     case .address: "URLs"
     case .id: "ids"
     case .tag, .word: "words"
+    case .name: "names"
     case .duration: "durations"
     case .size, .speed: "sizes"
     case .boolean, .wordOrNumber: "values"
-    case .command, .list, .nested: "lists"
+    case .command, .list, .pair, .nested: "lists"
     case .entries: "maps"
     case .map: "maps"
     case .either(let shapes): shapes.map(\.plural).joined(separator: " or ")

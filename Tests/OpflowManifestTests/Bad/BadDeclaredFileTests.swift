@@ -8,7 +8,7 @@ struct BadDeclaredFileTests {
     #expect(mistakes(in: bad.text) == bad.mistakes)
   }
 
-  private static let entries: [BadManifest] = [
+  static let entries: [BadManifest] = [
     BadManifest(
       "nothing", task: "run: x\ninputs:", "4:12: `inputs` must be a list of paths, not empty"),
     BadManifest(
@@ -71,7 +71,7 @@ struct BadDeclaredFileTests {
       "4:21: `run` is empty", "4:35: the first word of `run` is empty"),
   ]
 
-  private static let tasks: [BadManifest] = [
+  static let tasks: [BadManifest] = [
     BadManifest(
       "a secret", task: "run: x\nsecrets: [TOKEN]\ninputs: [{ env: TOKEN }]",
       "5:21: `TOKEN` is a secret, and what an input is now is written down"),

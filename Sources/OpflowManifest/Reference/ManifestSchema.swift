@@ -1,0 +1,95 @@
+/// The JSON Schema of a manifest, from the table of its keys.
+///
+/// It is of draft 7, which editors know best. It never refuses what opflow reads; what only the whole of
+/// a manifest tells, such as a task in `needs` that is not there, it lets pass.
+package enum ManifestSchema {
+  package static var text: String {
+    var members: [(String, JSONNode)] = [
+      ("$schema", .string("http://json-schema.org/draft-07/schema#")),
+      ("title", .string("opflow manifest")),
+    ]
+    members += [("allOf", .array([ShapeSchema.reference(KeyMap.manifest.rawValue)]))]
+    var definitions: [(String, JSONNode)] = KeyMap.allCases.map { ($0.rawValue, schema(of: $0)) }
+    for entry in KeyMap.allCases.flatMap(\.entries) {
+      guard case .nested(let name, let item) = entry.row.takes else { continue }
+      definitions.append((name, ShapeSchema.items(name, item)))
+    }
+    members.append(("definitions", .object(definitions)))
+    return JSONNode.object(members).text
+  }
+
+  private static func schema(of map: KeyMap) -> JSONNode {
+    var members: [(String, JSONNode)] = [("type", .string("object"))]
+    members.append(("properties", .object(map.entries.map { ($0.name, property($0.row)) })))
+    if let (names, takes) = map.others {
+      if let takes {
+        members.append(("propertyNames", ShapeSchema.names(names)))
+        members.append(("additionalProperties", ShapeSchema.schema(of: takes)))
+        members.append(("minProperties", .integer(1)))
+      } else {
+        members.append(("patternProperties", .object([(ShapeSchema.pattern(names), .object([]))])))
+        members.append(("additionalProperties", .bool(false)))
+      }
+    } else {
+      members.append(("additionalProperties", .bool(false)))
+    }
+    if !map.rules.isEmpty { members.append(("allOf", .array(map.rules.map(rule)))) }
+    return .object(members)
+  }
+
+  private static func property(_ row: KeyRow) -> JSONNode {
+    let standard = row.standard.isEmpty ? "" : "\nDefault: \(row.standard)"
+    let description = ("description", JSONNode.string(row.meaning + standard))
+    switch ShapeSchema.schema(of: row.takes) {
+    // What stands beside a reference does not count in draft 7.
+    case .members(let names, let values) where names.first != "$ref":
+      return .object([description] + zip(names, values).map { ($0, $1) })
+    case let schema: return .object([description, ("allOf", .array([schema]))])
+    }
+  }
+
+  private static func rule(_ rule: KeyRule) -> JSONNode {
+    switch rule {
+    case .oneOf(let names) where names.count == 1: return required(names)
+    case .oneOf(let names): return .object([("oneOf", .array(names.map { required([$0]) }))])
+    case .anyOf(let names): return .object([("anyOf", .array(names.map(filled)))])
+    case .without(let name, let others):
+      let any = JSONNode.object([("anyOf", .array(others.map { required([$0]) }))])
+      return .object([("if", required([name])), ("then", .object([("not", any)]))])
+    case .withoutTrue(let name, let others):
+      return then(name, others.map { ($0, .object([("not", isTrue)])) })
+    case .withoutList(let name, let other):
+      return then(name, [(other, .object([("not", .object([("type", .string("array"))]))]))])
+    case .notBothTrue(let first, let second):
+      return .object([
+        (
+          "not",
+          .object([
+            ("required", .array([.string(first), .string(second)])),
+            ("properties", .object([(first, isTrue), (second, isTrue)])),
+          ])
+        )
+      ])
+    }
+  }
+
+  private static var isTrue: JSONNode { .object([("const", .bool(true))]) }
+
+  /// What holds of other keys where there is one.
+  private static func then(_ name: String, _ others: [(String, JSONNode)]) -> JSONNode {
+    .object([
+      ("if", required([name])), ("then", .object([("properties", .object(others))])),
+    ])
+  }
+
+  private static func filled(_ name: String) -> JSONNode {
+    .object([
+      ("required", .array([.string(name)])),
+      ("properties", .object([(name, .object([("minProperties", .integer(1))]))])),
+    ])
+  }
+
+  private static func required(_ names: [String]) -> JSONNode {
+    .object([("required", .array(names.map { .string($0) }))])
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import OpflowManifest
+
+/// The schema by a validator of other people's.
+@Suite(.enabled(if: SchemaValidator.isThere, "scripts/setup --tests installs jsonschema"))
+struct SchemaTests {
+  @Test func `the schema accepts every manifest of the jobs`() throws {
+    let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/jobs"
+    let names = try #require(FileManager.default.enumerator(atPath: folder)).compactMap {
+      $0 as? String
+    }
+    .filter { $0.hasSuffix(".yaml") }
+    let texts = try names.map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+    let verdicts = try SchemaValidator.verdicts(ManifestSchema.text, texts)
+    #expect(names.count > 20 && verdicts.count == names.count)
+    for (name, verdict) in zip(names, verdicts) { #expect(verdict == .accepted, "\(name)") }
+  }
+
+  @Test func `the schema refuses nothing that opflow reads, and every value of a wrong type`()
+    throws
+  {
+    let samples = KeySample.all + KeySample.examples
+    let verdicts = try SchemaValidator.verdicts(ManifestSchema.text, samples.map(\.text))
+    try #require(verdicts.count == samples.count)
+    var wrong = 0
+    for (sample, verdict) in zip(samples, verdicts) {
+      let isRead = mistakes(
+        in: sample.text, environment: [("TOKEN", "abcdefgh")], files: KeySample.files
+      ).isEmpty
+      if isRead { #expect(verdict == .accepted, "\(sample.name)\n\(sample.text)") }
+      // Whether a number in quotes is too large, no pattern of a reasonable length tells.
+      guard sample.isRight == false, !sample.name.hasSuffix("\"") else { continue }
+      wrong += 1
+      #expect(verdict == .refused, "\(sample.name)\n\(sample.text)")
+    }
+    #expect(wrong > 1000)
+  }
+
+  /// What only the whole of a manifest tells, a text that is no name or pattern, and the like.
+  private static let beyond = [
+    // Which names there are, and what comes before what.
+    "unknown name", "unknown task", "unknown resource", "needs itself", "is needed twice",
+    "in a ring",
+    "needs the `finally` task", "does not need", "has no `", "is missing here",
+    // The same thing twice.
+    "stands twice", "written twice", "set twice", "has two of", "two would be alike",
+    // Amounts against each other, and their decimals.
+    "is more than its capacity", "three decimals", "is too large", "at most 1000h", "not `1.0`",
+    "too many legs", "leaves no leg", "ends before it begins", "begins with a zero",
+    // What is in a text.
+    "cannot stand", "is a secret", "a secret can be neither", "names no value",
+    "no name of a value",
+    "of the value in", "expression", "without its `}}`", "where an operator", "should stand",
+    "came out empty", "parentheses", "has no value outside", "not `urgent`", "not `p`", "not `q`",
+    "is no pattern", "holds `{a,b}`", "holds `{c,h}`", "begins with `!`", "takes a script",
+    "must be an http", "holds a line end", "holds a NUL", "at most 255 bytes", "nested deeper",
+    "where runs are kept", "no name of an environment variable",
+    // Files, and a matrix as a whole.
+    "cannot be read", "cannot be looked for", ".tsv:", ".csv:", "nul:", "lines:",
+    "has no axis and no `rows`",
+  ]
+
+  @Test func `the schema refuses the bad manifests as far as one place tells`() throws {
+    let lists = [
+      BadTaskShapeTests.cases, BadTaskRuleTests.cases, BadTaskValueTests.cases,
+      BadTopLevelTests.cases, BadNeedTests.cases, BadDownloadTests.cases, BadSecretTests.cases,
+      BadValueTests.cases, BadDeclaredFileTests.entries, BadDeclaredFileTests.tasks,
+      BadDocumentTests.cases, BadSyntaxTests.cases, BadExpressionTests.cases,
+      BadMatrixTests.shapes, BadMatrixTests.axes, BadMatrixTests.ranges, BadMatrixTests.rows,
+      BadMatrixTests.lists,
+    ]
+    let cases = Array(lists.joined())
+    let verdicts = try SchemaValidator.verdicts(ManifestSchema.text, cases.map(\.text))
+    try #require(verdicts.count == cases.count)
+    var refused = 0
+    for (bad, verdict) in zip(cases, verdicts) {
+      if verdict != .accepted {
+        refused += 1
+        continue
+      }
+      let isBeyond = bad.mistakes.allSatisfy { mistake in
+        Self.beyond.contains { mistake.contains($0) }
+      }
+      #expect(isBeyond, "\(bad.mistakes)")
+    }
+    #expect(refused > 150)
+  }
+}
