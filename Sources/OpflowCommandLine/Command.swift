@@ -7,7 +7,7 @@ package enum Command: String, CaseIterable, Sendable {
   case proceed = "continue"
   case suspend, priority, parallel, retry, skip, approve, reject
   case clean
-  case schema, version, help
+  case schema, completion, version, help
 
   /// The command of that name. Looks through the names: the standard library would first make a table
   /// of them, for the one word that a program is given.
@@ -43,6 +43,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .reject: .reject
     case .clean: .clean
     case .schema: .schema
+    case .completion: .completion
     case .version: .version
     case .help: .help
     }

@@ -21,6 +21,8 @@ package struct Invocation: Equatable, Sendable {
   package var resource = "cpu"
   /// Of `journal`.
   package var action: JournalAction = .verify
+  /// Of `completion`.
+  package var shell: CompletionShell = .bash
   /// Of `report`.
   package var report: ReportKind = .junit
   /// Of `graph`: nil where the name of the file says it, or nothing does.

@@ -7,7 +7,6 @@ enum LaterCommands {
   }
 
   static let all: [(name: String, instead: String?)] = [
-    ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`"),
-    ("completion", nil),
+    ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`")
   ]
 }

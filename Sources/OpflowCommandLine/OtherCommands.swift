@@ -48,6 +48,30 @@ extension CommandRow {
     }
   }
 
+  static var completion: CommandRow {
+    CommandRow(
+      group: .other, meaning: "completion of command lines, for a shell to read",
+      words: .shell
+    ) {
+      CommandHelp(
+        summary: "Print what a shell reads to complete command lines of opflow.",
+        description: """
+          It completes commands, flags and their values, manifests, files, tasks, families and their legs,
+          tags and runs. What there is, the shell asks this program each time, so that nothing of it is
+          ever old.
+
+          bash: a line of ~/.bashrc:        eval "$(opflow completion bash)"
+          zsh: a line of ~/.zshrc, behind compinit:
+                                            eval "$(opflow completion zsh)"
+          fish:
+            opflow completion fish > ~/.config/fish/completions/opflow.fish
+          """,
+        examples: """
+            eval "$(opflow completion bash)"  for this shell, at once
+          """)
+    }
+  }
+
   static var version: CommandRow {
     CommandRow(
       group: .other, meaning: "the version of opflow",

@@ -14,6 +14,8 @@ enum Words {
   case run
   /// A command, which the parser looks for, or `manifest` and a key of it.
   case topic
+  /// A `CompletionShell`.
+  case shell
   /// Tasks that an order is about: some, or, where the whole run may be meant, none.
   case asked(mayBeNone: Bool)
   /// The same, then a priority.
@@ -39,6 +41,7 @@ enum Words {
     case .askedAndPriority: ("", " SEL... N")
     case .capacity: ("", " N|NAME=N")
     case .topic: ("", " [COMMAND | manifest [KEY]]")
+    case .shell: (" \(Self.all(CompletionShell.self).joined(separator: "|"))", "")
     case .actionAndRun: (" \(Self.all(JournalAction.self).joined(separator: "|"))", " [RUN]")
     case .kindAndRun: (" \(Self.all(ReportKind.self).joined(separator: "|"))", " [RUN]")
     }
@@ -104,6 +107,9 @@ enum Words {
         return invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []
       }
       invocation.manifestKey = try Self.single(words.dropFirst()) ?? ""
+    case .shell:
+      invocation.shell = try Self.choice(words.first)
+      if let extra = words.dropFirst().first { throw .superfluous(extra) }
     case .actionAndRun:
       invocation.action = try Self.choice(words.first)
       invocation.run = try Self.single(words.dropFirst())

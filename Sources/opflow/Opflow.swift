@@ -60,6 +60,7 @@ enum Opflow {
     case .reject: try OrderCommand.perform(.reject, invocation)
     case .clean: try CleanCommand.perform(invocation)
     case .schema: try SchemaCommand.perform(invocation)
+    case .completion: try CompletionCommand.perform(invocation)
     case .version: try VersionCommand.perform(invocation)
     case .help: try HelpCommand.perform(invocation)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import OpflowCommandLine
 import OpflowSystem
 import OpflowWorker
 
@@ -7,6 +8,10 @@ let words = Arguments.words
 // A worker is no command of a person's: its arguments are the coordinator's.
 if words.first == WorkerProcess.command {
   exit(WorkerMain.run(arguments: Array(words.dropFirst())))
+}
+// Nor are the questions that a shell asks while a line is typed.
+if words.first == CompletionShell.question {
+  exit(CompletionCommand.answer(Array(words.dropFirst())))
 }
 exit(Opflow.main(words))
 

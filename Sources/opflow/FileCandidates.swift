@@ -1,0 +1,30 @@
+import OpflowCommandLine
+import OpflowSystem
+
+/// Files and folders that may stand on a command line.
+enum FileCandidates {
+  /// The folders where a path leads that is typed up to here, and of files those with a name that
+  /// `isWanted`. Hidden ones are for who begins with a dot.
+  static func names(_ stem: String, where isWanted: (String) -> Bool) -> [CompletionCandidate] {
+    let slash = stem.lastIndex(of: "/")
+    let folder = slash.map { String(stem[...$0]) } ?? ""
+    let beginning = slash.map { String(stem[stem.index(after: $0)...]) } ?? stem
+    guard let all = try? Path.names(in: place(folder)) else { return [] }
+    var candidates: [CompletionCandidate] = []
+    for name in all.sorted() where name.hasPrefix(beginning) {
+      if name.hasPrefix("."), beginning.isEmpty { continue }
+      if Path.isDirectory(place(folder) + "/" + name) {
+        candidates.append(CompletionCandidate(folder + name + "/", isOpen: true))
+      } else if isWanted(name) {
+        candidates.append(CompletionCandidate(folder + name))
+      }
+    }
+    return candidates
+  }
+
+  private static func place(_ folder: String) -> String {
+    if folder.isEmpty { return "." }
+    guard folder.hasPrefix("~/"), let home = Environment.value("HOME") else { return folder }
+    return home + folder.dropFirst()
+  }
+}
