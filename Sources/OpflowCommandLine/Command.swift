@@ -7,6 +7,7 @@ package enum Command: String, CaseIterable, Sendable {
   case proceed = "continue"
   case suspend, priority, parallel, retry, skip, approve, reject
   case clean
+  case initialize = "init"
   case schema, completion, version, help
 
   /// The command of that name. Looks through the names: the standard library would first make a table
@@ -42,6 +43,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .approve: .approve
     case .reject: .reject
     case .clean: .clean
+    case .initialize: .initialize
     case .schema: .schema
     case .completion: .completion
     case .version: .version

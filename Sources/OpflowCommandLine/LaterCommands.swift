@@ -7,6 +7,8 @@ enum LaterCommands {
   }
 
   static let all: [(name: String, instead: String?)] = [
-    ("init", "a manifest is a file `opflow.yaml`: `tasks: { hello: { run: echo hello } }`")
+    ("add", "an edited manifest goes on with `opflow resume`, by itself with `opflow run --watch`"),
+    ("serve", nil),
+    ("close", nil),
   ]
 }

@@ -26,6 +26,25 @@ extension CommandRow {
     }
   }
 
+  static var initialize: CommandRow {
+    CommandRow(
+      group: .other, meaning: "write a first manifest",
+      words: .nothing,
+      flags: [.file, .directory]
+    ) {
+      CommandHelp(
+        summary: "Write a first manifest, which runs as it is.",
+        description: """
+          It is opflow.yaml in this folder, or FILE. What is there already is left as it is, and the exit
+          code is then 2. With `-f -` it goes to standard output.
+          """,
+        examples: """
+            opflow init                       write opflow.yaml
+            opflow init -C site               the same in another folder
+          """)
+    }
+  }
+
   static var schema: CommandRow {
     CommandRow(
       group: .other, meaning: "the JSON Schema of a manifest, for editors",

@@ -54,7 +54,7 @@ enum ManifestLookup {
     } else if let other = otherName(in: "") {
       text += "; `opflow run \(other)` runs \(other)"
     } else {
-      text += "; name a manifest, or see `opflow help run`"
+      text += "; `opflow init` writes a first one, `opflow run FILE` takes another"
     }
     return CommandError(.usage, text)
   }

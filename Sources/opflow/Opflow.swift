@@ -59,6 +59,7 @@ enum Opflow {
     case .approve: try OrderCommand.perform(.approve, invocation)
     case .reject: try OrderCommand.perform(.reject, invocation)
     case .clean: try CleanCommand.perform(invocation)
+    case .initialize: try InitCommand.perform(invocation)
     case .schema: try SchemaCommand.perform(invocation)
     case .completion: try CompletionCommand.perform(invocation)
     case .version: try VersionCommand.perform(invocation)

@@ -273,7 +273,7 @@ import Testing
       ("journal verify a b", "one argument too many: `b`"),
       ("resume --resume", "takes no --resume (that is a flag of run, plan)"),
       ("help nothing", "help: no help on `nothing`"),
-      ("help init", "init: not supported yet"),
+      ("help serve", "serve: not supported yet"),
     ])
   func `a wrong line is told what is wrong`(line: String, message: String) {
     let error = #expect(throws: UsageError.self) { try parse(line) }
