@@ -13,6 +13,10 @@ if words.first == WorkerProcess.command {
 if words.first == CompletionShell.question {
   exit(CompletionCommand.answer(Array(words.dropFirst())))
 }
+// What packages are made with.
+if words.first == PageCommand.word {
+  exit(PageCommand.write(Array(words.dropFirst())))
+}
 exit(Opflow.main(words))
 
 /// What whoever started this program left must not decide what it does.

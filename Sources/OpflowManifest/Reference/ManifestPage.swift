@@ -1,0 +1,41 @@
+internal import OpflowCore
+
+/// opflow.yaml(5), from the table of keys.
+package enum ManifestPage {
+  /// - Parameter date: `2026-12-31`; empty where none is to be told.
+  package static func text(date: String) -> String {
+    var page = RoffText("OPFLOW.YAML", section: 5, date: date)
+    page.name("opflow.yaml", "the tasks that opflow runs")
+    page.section("DESCRIPTION")
+    page.paragraphs(
+      """
+      A manifest is a YAML file that declares tasks and what they need of each other. opflow(1) runs it.
+      `opflow check` finds its mistakes, `opflow plan` tells what would run.
+      """)
+    page.section("EXAMPLE")
+    page.example(String(FirstManifest.text.dropLast()))
+    for map in KeyMap.allCases where map != .defaults {
+      page.section(map == .manifest ? "KEYS AT THE TOP" : "KEYS OF " + title(map))
+      for entry in map.entries { add(entry, to: &page) }
+    }
+    page.section("VALUES")
+    page.paragraphs(
+      """
+      Durations are 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds. Sizes are 512MiB, 2GiB or 1.5GB; a
+      bare number is bytes. An expression, ${{ vars.NAME }}, may stand for a value of any type.
+      """)
+    page.section("SEE ALSO")
+    page.paragraphs("opflow(1)")
+    return page.text
+  }
+
+  private static func title(_ map: KeyMap) -> String {
+    map.place.uppercased().replacing("`", with: "")
+  }
+
+  private static func add(_ entry: KeyEntry, to page: inout RoffText) {
+    let row = entry.row
+    let standard = row.standard.isEmpty ? "" : " Default: \(row.standard)."
+    page.item(entry.name, "\(row.meaning). It takes: \(row.takes.words).\(standard)")
+  }
+}

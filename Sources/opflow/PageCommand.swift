@@ -1,0 +1,25 @@
+import OpflowCommandLine
+import OpflowManifest
+
+/// The pages of the manual, for man(1): what packages are made with, no command of a person's.
+enum PageCommand {
+  static let word = "__man"
+
+  /// - Parameter words: which page, and where there is one, its date.
+  static func write(_ words: [String]) -> Int32 {
+    let date = words.dropFirst().first ?? ""
+    let text: String
+    switch words.first {
+    case "opflow": text = CommandPage.text(date: date)
+    case "opflow.yaml": text = ManifestPage.text(date: date)
+    default: return ExitCode.usage.rawValue
+    }
+    do throws(CommandError) {
+      try Console.write(text)
+      return ExitCode.success.rawValue
+    } catch {
+      Console.complain(error.text)
+      return error.code.rawValue
+    }
+  }
+}
