@@ -6,8 +6,10 @@ internal import Glibc
 package struct FolderBeneath: ~Copyable {
   private let folder: Descriptor
 
-  package init(_ path: String) throws(Errno) {
-    folder = try File.open(path, [.readOnly, .directory])
+  /// - Parameter followsLink: whether the folder may itself be reached through a link.
+  package init(_ path: String, followsLink: Bool = true) throws(Errno) {
+    folder = try File.open(
+      path, followsLink ? [.readOnly, .directory] : [.readOnly, .directory, .noFollow])
   }
 
   /// - Parameter path: without `.`, `..` and empty parts, as all of these; empty for the folder itself.
@@ -33,24 +35,27 @@ package struct FolderBeneath: ~Copyable {
     }
   }
 
-  /// Makes a folder, and those above it that are missing.
-  package func makeFolders(_ path: String) throws(Errno) {
-    if path.isEmpty { return }
+  /// Makes a folder, and those above it that are missing. Returns the ones it made, outermost first.
+  @discardableResult
+  package func makeFolders(_ path: String) throws(Errno) -> [String] {
+    if path.isEmpty { return [] }
     do throws(Errno) {
       _ = try open(path, [.readOnly, .directory])
-      return
+      return []
     } catch {
       guard error == .noSuchFile else { throw error }
     }
     let (parent, name) = Self.split(path)
-    try makeFolders(parent)
+    let made = try makeFolders(parent)
     let at = try open(parent, [.readOnly, .directory]).release()
     defer { _ = Glibc.close(at) }
     do throws(Errno) {
       try call { mkdirat(at, name, 0o777) }
+      return made + [path]
     } catch {
       guard error == .exists else { throw error }
       _ = try open(path, [.readOnly, .directory])
+      return made
     }
   }
 
@@ -62,6 +67,22 @@ package struct FolderBeneath: ~Copyable {
     let folder = try open(parent, [.readOnly, .directory])
     let at = folder.rawValue
     try call { renameat(AT_FDCWD, new, at, name) }
+  }
+
+  /// Gives a file another name. Both folders must be there.
+  package func move(_ path: String, to new: String) throws(Errno) {
+    let (oldParent, oldName) = Self.split(path)
+    let (parent, name) = Self.split(new)
+    let from = try open(oldParent, [.readOnly, .directory])
+    let to = try open(parent, [.readOnly, .directory])
+    let (old, at) = (from.rawValue, to.rawValue)
+    try call { renameat(old, oldName, at, name) }
+  }
+
+  /// The names in a folder, without `.` and `..`, in no order.
+  package func names(_ path: String) throws(Errno) -> [String] {
+    let folder = try open(path, [.readOnly, .directory])
+    return try Path.names(in: "/proc/self/fd/\(folder.rawValue)")
   }
 
   /// The text of a link.

@@ -12,6 +12,7 @@
 //   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it reads, as it was before the start
 //   read  KIND CONTENT NAME                       what it reads besides
 //   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    a file that it left
+//   found PATH                                    one of these that lay there before, as it is
 //   value NAME TEXT                               a value that it left for others, as its file has it
 //   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME [WORD...]    ends the block
 //
@@ -25,11 +26,13 @@
 // A block is appended by one write under a lock of the file, so that no other stands in between; where a
 // crash cuts it off, or a bit of it is flipped, it is none, and the `void` before it holds.
 package enum RecordLines {
-  package enum Event: Equatable, Sendable { case void, input, reading, output, value, record }
+  package enum Event: Equatable, Sendable {
+    case void, input, reading, output, found, value, record
+  }
 
   static let words: [(Event, StaticString)] = [
-    (.void, "void"), (.input, "in"), (.reading, "read"), (.output, "out"), (.value, "value"),
-    (.record, "record"),
+    (.void, "void"), (.input, "in"), (.reading, "read"), (.output, "out"),
+    (.found, "found"), (.value, "value"), (.record, "record"),
   ]
 
   /// The line of a task that is about to start.
@@ -57,6 +60,11 @@ package enum RecordLines {
       lines.end()
     }
     for file in record.outputs { lines.write("out", file) }
+    for path in record.foundOutputs {
+      lines.begin("found")
+      lines.field(escaping: path)
+      lines.end()
+    }
     for value in record.values ?? [] {
       lines.begin("value")
       lines.field(escaping: Array(value.name.utf8))
@@ -101,6 +109,9 @@ package enum RecordLines {
           let content = fields.content(), let name = fields.bytes()
         else { return nil }
         record.readings.append(SuccessRecord.Reading(kind: kind, name: name, content: content))
+      case .found:
+        guard let path = fields.bytes() else { return nil }
+        record.foundOutputs.append(path)
       case .value:
         guard let value = fields.value() else { return nil }
         values.append(value)

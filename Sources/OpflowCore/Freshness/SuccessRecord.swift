@@ -59,6 +59,9 @@ package struct SuccessRecord: Equatable, Sendable {
   package var inputs: [SeenFile]
   package var readings: [Reading]
   package var outputs: [SeenFile]
+  /// Paths of outputs that lay there before the task started, and that it did not touch: they may be somebody's
+  /// own, so that nothing is removed or replaced by what is known of them.
+  package var foundOutputs: [[UInt8]] = []
   /// Nil where nobody was to read any, so that nobody looked.
   package var values: [Value]?
   /// A number of this success alone.
@@ -109,6 +112,13 @@ package struct SuccessRecord: Equatable, Sendable {
 }
 
 extension SuccessRecord {
+  /// Those of its outputs that it made.
+  package var madeOutputs: [SeenFile] {
+    if foundOutputs.isEmpty { return outputs }
+    let found = Set(foundOutputs)
+    return outputs.filter { !found.contains($0.path) }
+  }
+
   /// What serves as a memory of contents where these are known by that hash.
   package func known(by hash: ContentHash) -> SuccessRecord {
     hash == self.hash ? self : SuccessRecord(terms: terms, inputs: [], readings: [], hash: hash)

@@ -12,6 +12,8 @@ final class ResultKeeping {
   private let cache: ResultCache
   private let key: SHA256.Digest
   private let folder: FolderBeneath
+  private let folderPath: String
+  private var leadsOut = false
   private var sources: [Source]
   private var draft: ResultCache.Draft?
   private var items: [CacheEntry.Item] = []
@@ -44,6 +46,7 @@ final class ResultKeeping {
   ) throws(CacheFault) {
     self.cache = cache
     self.key = key
+    folderPath = folder
     sources = files.map { .project($0) }
     sources += values.map { .value($0) }
     if let (path, bytes) = output { sources.append(.output(path: path, bytes: bytes)) }
@@ -78,6 +81,11 @@ final class ResultKeeping {
     switch source {
     case .project(let file):
       try reading(file.path) { () throws(Errno) in try begin(file) }
+      if leadsOut {
+        throw CacheFault(
+          what: "the link `\(file.path)` leads out of the manifest's folder, and is not kept",
+          isOfProject: true)
+      }
     case .value(let value):
       do throws(Errno) {
         try write(value.bytes)
@@ -100,6 +108,8 @@ final class ResultKeeping {
     case .folder: add(.folder, mode: 0o777, [], file.path)
     case .link:
       let target = try folder.linkTarget(file.path)
+      leadsOut = !LinkReach.isWithin(target, at: file.path, folder: folderPath)
+      if leadsOut { return }
       let text = Array(target.utf8)
       guard SHA256.digest(of: text).high == file.seen.content else { throw .noSuchFile }
       try write(text)

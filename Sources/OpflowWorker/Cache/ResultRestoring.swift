@@ -15,12 +15,12 @@ final class ResultRestoring {
 
   private let entry: CacheEntry
   private let file: Descriptor
-  private let project: FolderBeneath
+  private let placing: ResultPlacing
+  private let folder: String
   /// Where contents are until they are known to be right.
   private let stage: String
-  /// What the last success left.
-  private let earlier: [ProjectFile]
   private var next = 0
+  private var checked = 0
   private var offset: Int64 = 0
   private var copying: Copying?
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
@@ -43,25 +43,21 @@ final class ResultRestoring {
   /// - Parameters:
   ///   - folder: the manifest's.
   ///   - stage: a folder that is made and removed here.
-  ///   - isOwn: whether the task leaves something at a path, as seen from the manifest's folder.
+  ///   - earlier: what the last success made.
+  ///   - isResult: whether the task may have left this, and all of its outputs are in it.
   init?(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
-    earlier: [ProjectFile], isOwn: (String) -> Bool
+    earlier: [ProjectFile], isResult: ([CacheEntry.Item]) -> Bool
   ) throws(CacheFault) {
     do throws(Errno) {
       guard let file = try cache.open(key) else { return nil }
-      guard let entry = try Self.entry(file, key) else { return nil }
-      for item in entry.items where item.kind.isOfProject {
-        guard let path = String(validating: item.name, as: UTF8.self), isOwn(path) else {
-          return nil
-        }
-      }
+      guard let entry = try Self.entry(file, key), isResult(entry.items) else { return nil }
       cache.noteUse(file)
       self.entry = entry
       self.file = file
-      project = try FolderBeneath(folder)
+      self.folder = folder
       self.stage = stage
-      self.earlier = earlier
+      placing = try ResultPlacing(folder, earlier: earlier, entry.items)
       try Path.removeTree(Path.name(stage), in: Path.parent(of: stage))
       try Path.makeDirectories(stage)
     } catch {
@@ -109,24 +105,29 @@ final class ResultRestoring {
   // MARK: - Contents
 
   /// - Returns: what came back; nil while that goes on.
-  /// - Throws: why nothing did. What stood there may be gone.
+  /// - Throws: why nothing did. What the task left last may be gone.
   func goOn(until deadline: Int64) throws(CacheFault) -> Brought? {
-    do throws(Errno) {
-      repeat {
-        if let copying {
-          try copy(copying)
-        } else if next < entry.items.count {
-          try begin(entry.items[next])
-        } else {
-          try putInPlace()
-          return brought
+    repeat {
+      if copying != nil || next < entry.items.count {
+        do throws(Errno) {
+          if let copying { try copy(copying) } else { try begin(entry.items[next]) }
+        } catch {
+          throw CacheFault(what: "a result cannot be brought back: \(error)")
         }
-      } while Clock.monotonicNanoseconds < deadline
-      return nil
-    } catch {
-      throw CacheFault(what: "a result cannot be brought back: \(error)")
-    }
+      } else if checked < entry.items.count {
+        let item = entry.items[checked]
+        checked += 1
+        if item.kind.isOfProject { try placing.check(item) }
+      } else {
+        try placing.put(entry.items) { path($0) }
+        return brought
+      }
+    } while Clock.monotonicNanoseconds < deadline
+    return nil
   }
+
+  /// What was put in place goes again.
+  func takeAway() { placing.takeAway() }
 
   private func path(_ place: Int) -> String { "\(stage)/\(place)" }
 
@@ -137,7 +138,9 @@ final class ResultRestoring {
       guard item.sizeBytes <= 4096 else { throw .nameTooLong }
       let text = try Self.read(file, at: offset, count: Int(item.sizeBytes))
       guard SHA256.digest(of: text) == item.digest,
-        let target = String(validating: text, as: UTF8.self), !text.contains(0), !text.isEmpty
+        let target = String(validating: text, as: UTF8.self), !text.contains(0), !text.isEmpty,
+        LinkReach.isWithin(
+          target, at: String(decoding: item.name, as: UTF8.self), folder: folder)
       else { throw .damaged }
       try Path.symbolicLink(target, at: path(next))
       offset += item.sizeBytes
@@ -171,65 +174,6 @@ final class ResultRestoring {
     if copying.item.kind.isOfProject { try copying.file.setMode(copying.item.mode) }
     self.copying = nil
     next += 1
-  }
-
-  // MARK: - Places
-
-  /// What the task left last and leaves no more goes, where nobody changed it.
-  private func removeEarlier() throws(Errno) {
-    let kept = Set(entry.items.filter { $0.kind.isOfProject }.map(\.name))
-    // What is in a folder stands behind it.
-    for file in earlier.reversed() where !kept.contains(Array(file.path.utf8)) {
-      switch file.seen.kind {
-      case .folder:
-        // Somebody else may have put something there.
-        try? project.remove(file.path, isFolder: true)
-      case .other: break
-      case .file, .executable, .link:
-        if try isAsSeen(file) { try project.remove(file.path, isFolder: false) }
-      }
-    }
-  }
-
-  private func isAsSeen(_ file: ProjectFile) throws(Errno) -> Bool {
-    guard let status = try project.status(file.path), SeenFile.Kind(status) == file.seen.kind
-    else { return false }
-    if let stamp = file.seen.stamp, stamp == FileStamp(status) { return true }
-    if file.seen.kind == .link {
-      return SHA256.digest(of: try project.linkTarget(file.path).utf8).high == file.seen.content
-    }
-    let hash = SHA256()
-    let open = try project.open(file.path, [.readOnly, .nonblocking])
-    while true {
-      let got = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
-        try open.read(into: UnsafeMutableRawBufferPointer(room))
-      }
-      if got == 0 { break }
-      chunk.withUnsafeBytes { hash.add(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
-    }
-    return hash.digest.high == file.seen.content
-  }
-
-  private func putInPlace() throws(Errno) {
-    try removeEarlier()
-    for (place, item) in entry.items.enumerated() where item.kind.isOfProject {
-      let target = String(decoding: item.name, as: UTF8.self)
-      if item.kind == .folder {
-        try project.makeFolders(target)
-        continue
-      }
-      if let slash = target.lastIndex(of: "/") { try project.makeFolders(String(target[..<slash])) }
-      do throws(Errno) {
-        try project.place(path(place), at: target)
-      } catch {
-        guard error == .crossDevice else { throw error }
-        if item.kind == .link {
-          try project.placeLink(to: try Path.linkTarget(path(place)), at: target)
-        } else {
-          try project.placeCopy(of: path(place), at: target)
-        }
-      }
-    }
   }
 
   private var brought: Brought {

@@ -248,7 +248,7 @@ final class CommandWorker: WorkerRole {
       files.noteValuesBroughtBack(values.files(frame.masker))
     } catch {
       // A further begin makes the folder anew.
-      files.giveUpBringingBack(error.what)
+      files.giveUpBringingBack(CacheFault(what: error.what))
     }
   }
 

@@ -234,7 +234,7 @@ final class DeclaredFiles {
     do throws(CacheFault) {
       bringing = try running?.beginBringingBack(stage: stage) == true ? .files : nil
     } catch {
-      complain(error.what)
+      complain(error)
     }
     return bringing != nil
   }
@@ -254,7 +254,7 @@ final class DeclaredFiles {
         news.append(.broughtBack(result))
       }
     } catch {
-      giveUpBringingBack(error.what)
+      giveUpBringingBack(error)
     }
   }
 
@@ -265,10 +265,10 @@ final class DeclaredFiles {
   }
 
   /// The task is to run all the same.
-  func giveUpBringingBack(_ what: String) {
+  func giveUpBringingBack(_ fault: CacheFault) {
     bringing = nil
     running?.forgetBroughtBack()
-    complain(what)
+    complain(fault)
     news.append(.notBroughtBack)
   }
 
@@ -278,11 +278,14 @@ final class DeclaredFiles {
   /// The file with what the task printed that came back; until `end`.
   var broughtOutput: String? { running?.brought?.output }
 
-  /// Once: every task may find the same.
-  private func complain(_ what: String) {
-    if isCacheFaultTold { return }
-    isCacheFaultTold = true
-    news.append(.complained("cache: \(what)"))
+  /// Once where it is of the cache: every task may find the same.
+  private func complain(_ fault: CacheFault) {
+    if !fault.isOfProject {
+      if isCacheFaultTold { return }
+      isCacheFaultTold = true
+    }
+    let task = fault.isOfProject ? running.map { "task \($0.name): " } ?? "" : ""
+    news.append(.complained("cache: \(task)\(fault.what)"))
   }
 
   /// It has succeeded.

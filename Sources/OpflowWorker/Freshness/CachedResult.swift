@@ -27,17 +27,19 @@ final class CachedResult {
   /// Notes what the task left last, before its record is void.
   func noteEarlier(_ record: SuccessRecord?) {
     guard let record, record.hash == .strong else { return }
-    earlier = projectFiles(record.outputs) ?? []
+    earlier = projectFiles(record.madeOutputs) ?? []
   }
 
   /// Nil where one of them lies outside of the project.
   private func projectFiles(_ files: [SeenFile]) -> [ProjectFile]? {
     var found: [ProjectFile] = []
+    // One output may be declared under two spellings, and is then seen twice.
+    var paths: Set<String> = []
     for file in files {
       guard let text = String(validating: file.path, as: UTF8.self),
         let path = declaring.projectPath(text)
       else { return nil }
-      found.append(ProjectFile(path: path, seen: file))
+      if paths.insert(path).inserted { found.append(ProjectFile(path: path, seen: file)) }
     }
     return found
   }
@@ -49,7 +51,8 @@ final class CachedResult {
   func begin(stage: String) throws(CacheFault) -> Bool {
     if seen.isAsked { return false }
     restoring = try ResultRestoring(
-      cache, key, folder: folder, stage: stage, earlier: earlier, isOwn: declaring.leaves)
+      cache, key, folder: folder, stage: stage, earlier: earlier,
+      isResult: CachedOutputs(declaring).areAll)
     return restoring != nil
   }
 
@@ -96,6 +99,9 @@ final class CachedResult {
     }
     return try keeping?.goOn(until: deadline) ?? true
   }
+
+  /// What came back turns out not to be a result.
+  func takeAway() { restoring?.takeAway() }
 
   /// What was begun is over.
   func end() {

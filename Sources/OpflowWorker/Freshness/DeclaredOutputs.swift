@@ -3,15 +3,13 @@ internal import OpflowCore
 /// What tasks leave, to be asked whether some path is of that.
 struct DeclaredOutputs {
   private var paths: Set<[String]> = []
-  private var patterns: [(folder: [String], pattern: PathPattern)] = []
+  private var patterns: [PlacedPattern] = []
 
   mutating func add(_ output: FileLook.Item, in folder: String) {
     switch output {
     case .path(let path): paths.insert(DeclaringTask.names(path, in: folder))
     case .glob(let text):
-      if let pattern = PathPattern(text) {
-        patterns.append((DeclaringTask.names("", in: folder), pattern))
-      }
+      if let pattern = PlacedPattern(text, in: folder) { patterns.append(pattern) }
     }
   }
 
@@ -19,10 +17,8 @@ struct DeclaredOutputs {
   func contains(_ path: String, in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }
-    return patterns.contains { folder, pattern in
-      guard pattern.isAbsolute || names.starts(with: folder) else { return false }
-      let relative = pattern.isAbsolute ? names : Array(names.dropFirst(folder.count))
-      return relative.indices.contains { pattern.matches(Array(relative[...$0])) }
+    return patterns.contains { pattern in
+      names.indices.contains { pattern.matches(Array(names[...$0])) }
     }
   }
 }

@@ -10,16 +10,20 @@ final class RecordKeeping {
   /// What was seen before its start; nil where nobody looked, or that is lost.
   private let before: SuccessRecord?
   private let identity: UInt64
+  /// The task's.
+  var name: String { declaring.plan.nameString(declaring.task) }
   private let cache: CachedResult?
   private var isHeld = false
   private var inputs: FileLook?
   private var outputs: FileLook?
+  /// Nil where results are not cached: then nothing is ever removed by what is known of outputs.
+  private var found: FoundOutputs?
   /// What it left for others; nil where nobody reads that.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
   /// Its log, where it printed anything, and how many bytes of the end of that are of this try.
   var output: (path: String, bytes: Int64)?
   /// Why its result is not kept, for people.
-  private(set) var complaint: String?
+  private(set) var complaint: CacheFault?
   /// The number under which its success is written down, once it is.
   private var origin: UInt64?
 
@@ -60,9 +64,11 @@ final class RecordKeeping {
       if let book {
         guard try book.take(identity) else { return false }
         isHeld = true
-        if let cache {
+        if declaring.plan.hasCaches {
           try book.follow()
-          cache.noteEarlier(try book.record(of: identity))
+          let record = try book.record(of: identity)
+          cache?.noteEarlier(record)
+          found = FoundOutputs(declaring, hashes.folders, earlier: record)
         }
         try book.void(identity, atMilliseconds: Clock.wallMilliseconds)
       }
@@ -120,6 +126,7 @@ final class RecordKeeping {
 
   /// It did not come back: the task runs.
   func forgetBroughtBack() {
+    cache?.takeAway()
     cache?.end()
     (inputs, outputs) = (nil, nil)
   }
@@ -133,7 +140,7 @@ final class RecordKeeping {
       return try cache.keep(
         outputs.files, values: (try? values.get()) ?? nil, output: output, until: deadline)
     } catch {
-      complaint = error.what
+      complaint = error
       return true
     }
   }
@@ -189,6 +196,7 @@ final class RecordKeeping {
       return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
     }
     after.outputs = outputs.files
+    after.foundOutputs = found?.unchanged(outputs.files) ?? []
     after.isAsked = false
     do throws(ValueFault) {
       after.values = try values.get()

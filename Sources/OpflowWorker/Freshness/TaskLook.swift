@@ -92,6 +92,7 @@ package final class TaskLook {
     var refreshed = now
     let paths = Set(record.outputs.map(\.path))
     refreshed.outputs = outputs.files.filter { paths.contains($0.path) }
+    refreshed.foundOutputs = record.foundOutputs
     refreshed.values = record.values
     refreshed.origin = record.origin
     return .fresh(record, refreshed: refreshed)

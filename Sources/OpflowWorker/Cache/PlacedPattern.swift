@@ -1,0 +1,32 @@
+internal import OpflowCore
+
+/// A pattern together with the folder that it starts in: `.` and `..` in it are gone, which no name that is
+/// found has.
+struct PlacedPattern {
+  /// Names from the root.
+  let folder: [String]
+  let pattern: PathPattern
+
+  /// Nil where a `[` is not closed.
+  init?(_ text: String, in folder: String) {
+    var home = DeclaringTask.names("", in: text.utf8.first == UInt8(ascii: "/") ? "/" : folder)
+    var rest: [Substring] = []
+    for name in text.split(separator: "/") where name != "." {
+      if name != ".." {
+        rest.append(name)
+      } else if rest.popLast() == nil {
+        _ = home.popLast()
+      }
+    }
+    let end = text.utf8.last == UInt8(ascii: "/") ? "/" : ""
+    guard let pattern = PathPattern(rest.joined(separator: "/") + end) else { return nil }
+    self.folder = home
+    self.pattern = pattern
+  }
+
+  /// - Parameter names: from the root.
+  func matches(_ names: [String]) -> Bool {
+    names.count > folder.count && names.starts(with: folder)
+      && pattern.matches(Array(names[folder.count...]))
+  }
+}
