@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// Time as the kernel tells it.
 package enum Clock {
@@ -8,4 +9,7 @@ package enum Clock {
 
   /// Milliseconds since the epoch, as the machine's clock is set.
   package static var wallMilliseconds: Int64 { clinux_realtime_milliseconds() }
+
+  /// A signal may end it early.
+  package static func sleep(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
 }

@@ -7,23 +7,34 @@ internal import OpflowSystem
 /// is not, and who reads it goes on reading when it is removed. Nothing in it is believed without its hash, so
 /// that nothing has to be synced. How much there is stands in a file of its own, under a lock; that number may be
 /// wrong after a crash, and is found out anew before anything goes.
+///
+/// Others may write into it: nothing in it is reached through a link, and what is no file of its kind is none.
 package struct ResultCache {
   private let folder: String
+  private let isOwn: Bool
   package let isWritable: Bool
   private let limitBytes: Int64
 
   package init(_ setting: CacheSetting, state: String) {
     switch setting {
-    case .own(let limit): (folder, isWritable, limitBytes) = (state + "/cache", true, limit)
+    case .own(let limit):
+      (folder, isOwn, isWritable, limitBytes) = (state + "/cache", true, true, limit)
     case .shared(let path, let mayWrite, let limit):
-      (folder, isWritable, limitBytes) = (path, mayWrite, limit)
+      (folder, isOwn, isWritable, limitBytes) = (path, false, mayWrite, limit)
     }
   }
 
-  /// Of one format: an opflow of another one finds nothing here, and harms nothing.
-  private var root: String { "\(folder)/\(CacheEntry.version)" }
+  /// The folder itself may be a link where somebody named it.
+  private func store() throws(Errno) -> FolderBeneath {
+    try FolderBeneath(folder, followsLink: !isOwn)
+  }
 
-  private func path(_ key: SHA256.Digest) -> String {
+  /// Of one format, as seen from the folder: an opflow of another one finds nothing here, and harms nothing.
+  private static let root = "\(CacheEntry.version)"
+  private static let drafts = root + "/new"
+  private static let size = root + "/size"
+
+  private static func path(_ key: SHA256.Digest) -> String {
     let digits = key.description
     return "\(root)/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }
@@ -33,10 +44,15 @@ package struct ResultCache {
   /// The entry of that key, open; nil where there is none.
   func open(_ key: SHA256.Digest) throws(Errno) -> Descriptor? {
     do throws(Errno) {
-      return try File.open(path(key), [.readOnly, .noFollow, .nonblocking])
+      let file = try store().open(Self.path(key), [.readOnly, .noFollow, .nonblocking])
+      guard try file.status().kind == .file else { return nil }
+      return file
     } catch {
-      if error == .noSuchFile || error == .notADirectory { return nil }
-      throw error
+      switch error {
+      // A link in its place is no entry.
+      case .noSuchFile, .notADirectory, .tooManyLinks: return nil
+      default: throw error
+      }
     }
   }
 
@@ -50,49 +66,60 @@ package struct ResultCache {
   /// A file that may become an entry.
   struct Draft: ~Copyable {
     let file: Descriptor
-    let path: String
+    fileprivate let store: FolderBeneath
+    fileprivate let path: String
   }
 
-  private var drafts: String { "\(root)/new" }
-
   func begin() throws(Errno) -> Draft {
-    try Path.makeDirectories(drafts, mode: 0o777)
-    removeOldDrafts()
-    let name = Hexadecimal.text(UInt64.random(in: 0 ... .max))
-    let path = "\(drafts)/\(name)"
-    return Draft(
-      file: try File.open(path, [.readWrite, .create, .exclusive, .noFollow], mode: 0o666),
-      path: path)
+    try Path.makeDirectories(folder, mode: 0o777)
+    let store = try store()
+    try store.makeFolders(Self.drafts)
+    Self.removeOldDrafts(in: store)
+    let path = "\(Self.drafts)/\(Hexadecimal.text(UInt64.random(in: 0 ... .max)))"
+    let file = try store.open(
+      path, [.readWrite, .create, .exclusive, .noFollow], mode: 0o666)
+    return Draft(file: file, store: store, path: path)
   }
 
   /// What killed programs left: none takes a day for one result.
-  private func removeOldDrafts() {
-    guard let names = try? Path.names(in: drafts) else { return }
+  private static func removeOldDrafts(in store: borrowing FolderBeneath) {
     let old = (Clock.wallMilliseconds - 86_400_000) * 1_000_000
+    for (path, status) in files(of: drafts, in: store) where status.modifiedNanoseconds < old {
+      try? store.remove(path, isFolder: false)
+    }
+  }
+
+  /// The files of a folder; of one that is a link, none.
+  private static func files(
+    of folder: String, in store: borrowing FolderBeneath
+  ) -> [(path: String, status: FileStatus)] {
+    guard let names = try? store.names(folder) else { return [] }
+    var files: [(String, FileStatus)] = []
     for name in names {
-      let path = "\(drafts)/\(name)"
-      if let status = try? Path.linkStatus(path), status.modifiedNanoseconds < old {
-        try? Path.remove(path)
+      let path = "\(folder)/\(name)"
+      if let status = (try? store.status(path)) ?? nil, status.kind == .file {
+        files.append((path, status))
       }
     }
+    return files
   }
 
   /// Whether something so large may be kept at all.
   func hasRoom(for bytes: Int64) -> Bool { bytes <= limitBytes }
 
-  func drop(_ draft: consuming Draft) { try? Path.remove(draft.path) }
+  func drop(_ draft: consuming Draft) { try? draft.store.remove(draft.path, isFolder: false) }
 
   /// Makes an entry of it. What was of that key before was damaged, or is the same.
   func keep(_ draft: consuming Draft, as key: SHA256.Digest) throws(Errno) {
-    let path = path(key)
+    let path = Self.path(key)
     let bytes = try draft.file.status().sizeBytes
     do throws(Errno) {
-      try Path.makeDirectories(Path.parent(of: path), mode: 0o777)
-      let earlier = (try? Path.linkStatus(path))?.sizeBytes ?? 0
-      try Path.rename(draft.path, to: path)
-      try count(bytes - earlier)
+      try draft.store.makeFolders(Path.parent(of: path))
+      let earlier = try draft.store.status(path)?.sizeBytes ?? 0
+      try draft.store.move(draft.path, to: path)
+      try count(bytes - earlier, in: draft.store)
     } catch {
-      try? Path.remove(draft.path)
+      drop(draft)
       throw error
     }
   }
@@ -101,27 +128,37 @@ package struct ResultCache {
 
   /// Of what was emptied, so that the next entries need no look at all others.
   private static let emptiedPercent: Int64 = 90
+  /// Somebody else may never give the lock up.
+  private static let lockPatience: Int64 = 5_000_000_000
+  private static let lockPauseMilliseconds: Int32 = 20
 
   /// Adds to how much there is, and makes room where that is too much.
-  private func count(_ added: Int64) throws(Errno) {
-    let lock = try FileLock.lock("\(root)/size", .exclusive)
-    let text = try lock.file.readAll(atMost: 40)
+  private func count(_ added: Int64, in store: borrowing FolderBeneath) throws(Errno) {
+    let file = try store.open(
+      Self.size, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o666)
+    let status = try file.status()
+    // A second name of it may be a file of somebody's elsewhere.
+    guard status.kind == .file, status.linkCount == 1 else { throw .notSupported }
+    let deadline = Clock.monotonicNanoseconds + Self.lockPatience
+    while try !file.tryLock() {
+      if Clock.monotonicNanoseconds > deadline { throw .wouldBlock }
+      Clock.sleep(milliseconds: Self.lockPauseMilliseconds)
+    }
+    let text = try file.readAll(atMost: 40)
     let digits = text.prefix { $0 != Field.lineFeed }
     var total =
       Field.number(digits, as: Int64.self)?.addingReportingOverflow(added).partialValue ?? .max
-    if total < 0 || total > limitBytes { total = try makeRoom() }
-    try lock.file.truncate(to: 0)
-    try lock.file.seek(to: 0)
-    try lock.file.writeAll("\(total)\n")
+    if total < 0 || total > limitBytes { total = try makeRoom(in: store) }
+    try file.truncate(to: 0)
+    try file.seek(to: 0)
+    try file.writeAll("\(total)\n")
   }
 
   /// - Returns: how much is left.
-  private func makeRoom() throws(Errno) -> Int64 {
+  private func makeRoom(in store: borrowing FolderBeneath) throws(Errno) -> Int64 {
     var entries: [(path: String, bytes: Int64, used: Int64)] = []
-    for shelf in try Path.names(in: root) where shelf.utf8.count == 2 {
-      for name in (try? Path.names(in: "\(root)/\(shelf)")) ?? [] {
-        let path = "\(root)/\(shelf)/\(name)"
-        guard let status = try? Path.linkStatus(path) else { continue }
+    for shelf in try store.names(Self.root) where shelf.utf8.count == 2 {
+      for (path, status) in Self.files(of: "\(Self.root)/\(shelf)", in: store) {
         entries.append((path, status.sizeBytes, status.modifiedNanoseconds))
       }
     }
@@ -130,7 +167,7 @@ package struct ResultCache {
     entries.sort { $0.used < $1.used }
     for entry in entries {
       if total <= limitBytes / 100 * Self.emptiedPercent { break }
-      try Path.removeIfThere(entry.path)
+      try store.remove(entry.path, isFolder: false)
       total -= entry.bytes
     }
     return total

@@ -1,0 +1,191 @@
+import Foundation
+import OpflowCore
+import OpflowSystem
+import Testing
+
+@testable import OpflowWorker
+
+/// A cache that others may write to, and entries that they made.
+@Suite final class HostileCacheTests {
+  private let root: String
+  private let cache: ResultCache
+  private static let key = SHA256.digest(of: "key".utf8)
+
+  init() throws {
+    let place = NSTemporaryDirectory() + "opflow-cache-" + UUID().uuidString
+    for folder in ["", "/project", "/victim", "/C/1"] {
+      try Path.makeDirectories(place + folder)
+    }
+    root = try Path.real(place)
+    cache = ResultCache(
+      .shared(path: root + "/C", mayWrite: true, limitBytes: 1000), state: root)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: root) }
+
+  private func write(_ name: String, _ text: String, hoursOld: Int64 = 0) throws {
+    let file = try File.open("\(root)/\(name)", [.writeOnly, .create], mode: 0o644)
+    try file.writeAll(text)
+    try file.setModified(
+      nanoseconds: (Clock.wallMilliseconds - hoursOld * 3_600_000) * 1_000_000)
+  }
+
+  private func names(_ folder: String) throws -> [String] {
+    try Path.names(in: "\(root)/\(folder)").sorted()
+  }
+
+  // MARK: - The store
+
+  private func keep(_ text: String, as key: SHA256.Digest = key) throws {
+    let draft = try cache.begin()
+    try draft.file.writeAll(text)
+    try cache.keep(draft, as: key)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `nothing elsewhere is removed or written through links in a cache`() throws {
+    let shelf = String(Self.key.description.prefix(2))
+    let other = shelf == "ab" ? "cd" : "ab"
+    for (name, link) in [("new", "C/1/new"), ("shelf", "C/1/\(shelf)"), ("other", "C/1/\(other)")] {
+      try Path.makeDirectories("\(root)/victim/\(name)")
+      try write("victim/\(name)/f", String(repeating: "x", count: 2000), hoursOld: 100)
+      try Path.symbolicLink("\(root)/victim/\(name)", at: "\(root)/\(link)")
+      #expect(throws: (any Error).self) {
+        // The last link harms nobody: it is only looked into when there is too much.
+        try keep(String(repeating: "y", count: 900))
+        if name == "other" { try keep(String(repeating: "y", count: 990)); throw Errno.invalid }
+      }
+      #expect(try names("victim/\(name)") == ["f"], "\(link)")
+      if name != "other" { try Path.remove("\(root)/\(link)") }
+    }
+    // A later entry makes room, and finds nothing beside those of the cache.
+    for number in 0..<4 {
+      try keep(String(repeating: "y", count: 600), as: SHA256.digest(of: "\(number)".utf8))
+    }
+    #expect(try names("victim/other") == ["f"])
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: ["link", "fifo", "name", "folder"])
+  func `how much there is is told by a file of the cache alone`(_ kind: String) throws {
+    try write("victim/f", "a text that is none of opflow's")
+    let size = root + "/C/1/size"
+    switch kind {
+    case "link": try Path.symbolicLink(root + "/victim/f", at: size)
+    case "fifo": #expect(mkfifo(size, 0o666) == 0)
+    case "name": try Path.link(root + "/victim/f", to: size)
+    default: try Path.makeDirectory(size)
+    }
+    #expect(throws: Errno.self) { try keep("x") }
+    #expect(try File.read(root + "/victim/f") == Array("a text that is none of opflow's".utf8))
+  }
+
+  @Test func `what is no file under the name of a result is none`() throws {
+    let digits = Self.key.description
+    let folder = "\(root)/C/1/\(digits.prefix(2))"
+    let path = "\(folder)/\(digits.dropFirst(2))"
+    try keep("x")
+    #expect(try cache.open(Self.key) != nil)
+    try Path.remove(path)
+    #expect(mkfifo(path, 0o666) == 0)
+    #expect(try cache.open(Self.key) == nil)
+    try Path.remove(path)
+    try write("victim/f", "x")
+    try Path.symbolicLink("\(root)/victim/f", at: path)
+    #expect(try cache.open(Self.key) == nil)
+    try Path.remove(path)
+    try Path.removeDirectory(folder)
+    try Path.rename("\(root)/victim/f", to: "\(root)/victim/\(digits.dropFirst(2))")
+    try Path.symbolicLink("\(root)/victim", at: folder)
+    #expect(try cache.open(Self.key) == nil)
+  }
+
+  @Test func `others may count what they add where they may add it`() throws {
+    let mask = File.creationMask
+    try keep("x")
+    #expect(try Path.status(root + "/C/1/size").mode == 0o666 & ~mask)
+  }
+
+  // MARK: - Entries
+
+  private struct Made { let kind: CacheEntry.Item.Kind; let name: String; let content: String }
+
+  private func restore(
+    _ made: [Made], paths: [String] = [], patterns: [String] = []
+  ) throws -> ResultRestoring? {
+    var bytes: [UInt8] = []
+    var items: [CacheEntry.Item] = []
+    for one in made {
+      bytes += one.content.utf8
+      items.append(
+        CacheEntry.Item(
+          kind: one.kind, mode: 0o644, sizeBytes: Int64(one.content.utf8.count),
+          digest: SHA256.digest(of: one.content.utf8), name: Array(one.name.utf8)))
+    }
+    bytes += CacheEntry(items: items).end(key: Self.key)
+    let draft = try cache.begin()
+    try draft.file.writeAll(bytes)
+    try cache.keep(draft, as: Self.key)
+    let outputs = CachedOutputs(
+      project: root + "/project", folder: root + "/project",
+      paths.map { .path($0) } + patterns.map { .glob($0) })
+    return try ResultRestoring(
+      cache, Self.key, folder: root + "/project", stage: root + "/stage", earlier: [],
+      isResult: outputs.areAll)
+  }
+
+  @Test func `an entry that lacks an output, or has more, is none`() throws {
+    let link = Made(kind: .link, name: "o", content: "x")
+    #expect(try restore([link], paths: ["o"]) != nil)
+    #expect(try restore([link], paths: ["o", "p"]) == nil)
+    #expect(try restore([link], paths: ["o"], patterns: ["*.c"]) == nil)
+    #expect(try restore([link], paths: ["o"], patterns: ["./q/../?"]) != nil)
+    #expect(try restore([link], paths: ["p"]) == nil)
+    let below = Made(kind: .file, name: "o/a", content: "")
+    #expect(try restore([link, below], paths: ["o"]) == nil)
+    #expect(
+      try restore([Made(kind: .folder, name: "o", content: ""), below], paths: ["./o/"]) != nil)
+    #expect(try names("project") == [])
+  }
+
+  @Test(arguments: [
+    "/etc", "..", "../victim", "o/../../victim", "./../x", "l/..", "/", "x/..", "../project",
+  ])
+  func `no link comes back that leads elsewhere`(_ target: String) throws {
+    let restoring = try #require(
+      try restore(
+        [
+          Made(kind: .file, name: "a", content: "a"),
+          Made(kind: .link, name: "l", content: target),
+        ], paths: ["a", "l"]))
+    #expect(throws: CacheFault.self) { _ = try restoring.goOn(until: .max) }
+    #expect(try names("project") == [])
+  }
+
+  @Test func `links lead anywhere within`() throws {
+    let folder = root + "/project"
+    for (path, target) in [
+      ("l", "a"), ("l", "./a/b"), ("o/l", "../a"), ("o/p/l", "../../x/y"), ("o/l", ".."),
+      ("l", folder), ("l", folder + "/a"),
+    ] {
+      #expect(LinkReach.isWithin(target, at: path, folder: folder), "\(path) \(target)")
+    }
+    for target in [folder + "x", folder + "/..", folder + "/a/../../x"] {
+      #expect(!LinkReach.isWithin(target, at: "l", folder: folder), "\(target)")
+    }
+  }
+
+  @Test func `what was put in place goes where the rest cannot follow`() throws {
+    let restoring = try #require(
+      try restore(
+        [
+          Made(kind: .folder, name: "n", content: ""), Made(kind: .link, name: "n/l", content: "x"),
+          Made(kind: .file, name: "o/a", content: "a"), Made(kind: .file, name: "p", content: "p"),
+        ], paths: ["n", "o/a", "p"]))
+    try write("project/p", "p")
+    #expect(try restoring.goOn(until: .max) != nil)
+    #expect(try names("project") == ["n", "o", "p"])
+    restoring.takeAway()
+    // It was there before.
+    #expect(try names("project") == ["p"])
+  }
+}
