@@ -59,6 +59,41 @@ struct CachedResultTests {
     #expect(try run(place).told.contains("1 up to date"))
   }
 
+  @Test func `a result that came back is told as that, of a task and of a family`() throws {
+    let place = try place(
+      """
+      tasks:
+        a: { inputs: [src], outputs: [o], cache: true, run: cp src o }
+        b:
+          matrix: { n: [1, 2] }
+          inputs: [src, "in${{ matrix.n }}"]
+          outputs: ["o${{ matrix.n }}"]
+          cache: true
+          env: { N: "${{ matrix.n }}" }
+          run: cp src o$N
+      """)
+    try place.shell("touch in1 in2")
+    _ = try run(place)
+    try place.write("src", "two\n")
+    _ = try run(place)
+    try place.write("src", "one\n")
+    try place.write("in2", "new\n")
+    _ = try run(place)
+    let why = try place.opflow("why", "a").output
+    #expect(
+      why.contains("its result was restored from the cache") && !why.contains("ran"), "\(why)")
+    let status = try place.opflow("status").output
+    #expect(status.contains("3 succeeded (2 restored)"), "\(status)")
+    #expect(status.contains("2 succeeded (1 restored)"), "\(status)")
+    let all = try place.opflow("status", "-v").output
+    #expect(all.split(separator: "\n").count { $0.hasSuffix("restored from the cache") } == 2)
+    let json = try place.opflow("status", "--json").output
+    #expect(json.split(separator: #""restored":true"#).count == 3, "\(json)")
+    #expect(json.contains(#""restored":1"#), "\(json)")
+    let report = try place.opflow("report", "junit").output
+    #expect(report.split(separator: "<system-out>restored from the cache").count == 3, "\(report)")
+  }
+
   @Test func `what is gone comes back, and what was changed stays where nothing is put`() throws {
     let place = try place()
     _ = try run(place)

@@ -19,6 +19,19 @@ struct KeyTests {
     }
   }
 
+  @Test func `a field of every key is found where it stands, and is of no other one`() throws {
+    for key in Key.allCases {
+      let field = Array("\(key.name)=v\t".utf8)
+      try field.withUnsafeBytes { bytes in
+        let window = try #require(ByteWindow(bytes))
+        var cursor = FieldCursor(window, from: 0, to: bytes.count - 1)
+        #expect(Key.allCases.filter { cursor.stands(at: $0) } == [key])
+        #expect(cursor.text(key).elementsEqual("v".utf8))
+        #expect(!cursor.stands(at: key))
+      }
+    }
+  }
+
   @Test(arguments: ["", "wal", "walls", "Wall", "n=", "unknown"])
   func `another text is no key`(_ name: String) {
     #expect(Array(name.utf8).withUnsafeBytes { Key(name: $0) } == nil)

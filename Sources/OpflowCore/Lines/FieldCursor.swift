@@ -22,10 +22,22 @@ struct FieldCursor {
   @inline(__always)
   var isAtEnd: Bool { position >= end }
 
-  /// Whether a field of that key follows, whose name has at most seven bytes.
+  /// Whether a field of that key follows.
   @_transparent
   func stands(at key: Key) -> Bool {
-    position < end && bytes.eight(at: position).begins(with: key.name, UInt8(ascii: "="))
+    key.name.utf8CodeUnitCount < 8
+      ? position < end && bytes.eight(at: position).begins(with: key.name, UInt8(ascii: "="))
+      : standsLong(key)
+  }
+
+  /// Of a key that does not lie in eight bytes with what ends it.
+  @inline(never)
+  private func standsLong(_ key: Key) -> Bool {
+    let width = Self.width(key)
+    guard position &+ width <= end, bytes[position &+ width &- 1] == UInt8(ascii: "=") else {
+      return false
+    }
+    return bytes.part(position, position &+ width &- 1).equals(key.name)
   }
 
   /// On to the next field.

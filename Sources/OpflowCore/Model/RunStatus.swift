@@ -104,4 +104,12 @@ package struct RunStatus {
     return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
       && (record.why == .ended(.interrupted) || record.why == .ended(.workerLost))
   }
+
+  /// How many of some tasks succeeded by a result from a cache.
+  func restoredCount(of tasks: Range<Int>) -> Int {
+    if !plan.hasCaches { return 0 }
+    return tasks.lazy.map { TaskID($0) }.count {
+      included.contains($0) && state($0) == .succeeded && history[$0].isRestored
+    }
+  }
 }

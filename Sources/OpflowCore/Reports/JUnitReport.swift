@@ -106,6 +106,11 @@ package struct JUnitReport {
       xml.attribute("type", TaskVerdict.word(failed.outcome))
       xml.end()
     }
+    if verdict == .passed, record.isRestored {
+      xml.begin("system-out")
+      xml.line("restored from the cache")
+      xml.end()
+    }
     xml.end()
   }
 

@@ -17,8 +17,8 @@ struct EndReasons {
       let words = "was \(answer ?? "approved")"
       return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
     case .succeeded where record.isRestored:
-      let came = "all it needs was met; its result came from the cache"
-      return [TaskReason(.succeeded, came, shared: "came from the cache")] + reused(record)
+      let came = "all it needs was met; its result was restored from the cache"
+      return [TaskReason(.succeeded, came, shared: "was restored from the cache")] + reused(record)
     case .succeeded:
       let ran = "all it needs was met; it ran for \(time)\(tries)"
       return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)

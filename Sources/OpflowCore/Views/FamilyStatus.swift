@@ -2,6 +2,8 @@
 struct FamilyStatus {
   let name: String
   private let counts: TaskCounts
+  /// Of those that succeeded, by a result from a cache.
+  private var restored = 0
 
   init(_ family: FamilyID, _ status: RunStatus) {
     var counts = TaskCounts()
@@ -9,6 +11,7 @@ struct FamilyStatus {
       counts.add(status.state(TaskID(index)))
     }
     self.init(name: status.plan.familyName(family), counts: counts)
+    restored = status.restoredCount(of: status.plan.legs(family))
   }
 
   init(name: String, counts: TaskCounts) {
@@ -30,15 +33,21 @@ struct FamilyStatus {
     return counts.upToDate > 0 ? .upToDate : .skipped
   }
 
-  /// How many legs are in which state; nothing where all are in one.
+  /// How many legs are in which state; nothing where all are in one, and none was restored.
   var words: String {
     let parts = [
       (counts.running, "running"), (counts.failed, "failed"),
       (counts.failedAllowed, "failed (allowed)"), (counts.cancelled, "cancelled"),
-      (counts.pending, "pending"), (counts.succeeded, "succeeded"),
+      (counts.pending, "pending"), (counts.succeeded, "succeeded" + restoredWords),
       (counts.upToDate, "up to date"), (counts.skipped, "skipped"),
     ].filter { $0.0 > 0 }
-    return parts.count > 1 ? parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") : ""
+    return parts.count > 1 || restored > 0
+      ? parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") : ""
+  }
+
+  private var restoredWords: String {
+    if restored == 0 { return "" }
+    return restored == counts.succeeded ? " (restored)" : " (\(restored) restored)"
   }
 
   /// What `status --json` tells of it.
@@ -50,6 +59,10 @@ struct FamilyStatus {
     json.string(state.word)
     json.key("counts")
     StatusJSON.write(counts, into: &json)
+    if restored > 0 {
+      json.key("restored")
+      json.number(restored)
+    }
     json.endObject()
   }
 }

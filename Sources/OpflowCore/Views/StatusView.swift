@@ -82,8 +82,10 @@ package struct StatusView {
     }
     text.endLine()
     let counts = status.counts
+    let restored = status.restoredCount(of: status.plan.tasks)
     let parts = [
-      (counts.succeeded, "succeeded"), (counts.upToDate, "up to date"),
+      (counts.succeeded, "succeeded" + (restored > 0 ? " (\(restored) restored)" : "")),
+      (counts.upToDate, "up to date"),
       (counts.running, "running"), (counts.failed, "failed"),
       (counts.failedAllowed, "failed (allowed)"), (counts.skipped, "skipped"),
       (counts.cancelled, "cancelled"), (counts.pending, "pending"),
@@ -226,7 +228,7 @@ package struct StatusView {
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
       } ?? ""
-    case .succeeded where record.isRestored: return "from the cache"
+    case .succeeded where record.isRestored: return "restored from the cache"
     case .succeeded:
       guard status.plan.hasGates, let answer = status.history.orders.answers[task] else {
         return ""
