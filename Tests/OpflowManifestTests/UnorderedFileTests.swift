@@ -33,6 +33,7 @@ struct UnorderedFileTests {
     ("out", "out/deep/x"), ("out/deep/x", "out/"), ("x", "."), ("out/x", "**"),
     ("src/gen.c", "src/*.c"), ("src/deep/gen.c", "**/*.c"), ("src/a/b/gen.c", "src/**/gen.?"),
     ("x", "[w-z]"), ("out/*.o", "out/a.o"), ("out/*.o", "out/*.o"), ("out/.x", "out/.*"),
+    ("o/*", "**"), ("o", "o/**"), ("o/a/*.c", "o/**/*.c"), ("o/*.c", "o/*"), ("o/p", "o/p/q/*.c"),
   ]
 
   @Test(arguments: apart)
@@ -50,6 +51,7 @@ struct UnorderedFileTests {
     ("out/x", "out/xy"), ("out/x", "x"), ("out/x", "ou"), ("src/gen.c", "src/*.h"),
     ("src/deep/gen.c", "src/*.c"), (".hidden/gen.c", "**/*.c"), ("src/.gen.c", "src/*"),
     ("out/*.o", "out/a.c"), ("out", "*/"), ("a/b", "a/b*/c"),
+    ("o/.*", "**"), ("o/.h/*.c", "o/**"), ("o/*/x", "o/*"), ("o/*", "*/x"), ("o/*.c", "o/**/*.h"),
   ]
 
   @Test(arguments: different)
@@ -65,8 +67,8 @@ struct UnorderedFileTests {
     "  w: { run: x, needs: r, outputs: [o] }\n  r: { run: x, inputs: [o] }",
     "  w: { run: x, outputs: [o] }\n  r: { run: x, needs: [{ task: w, on: finished }], inputs: o }",
     "  w: { download: { url: 'http://h/x', to: o } }\n  r: { run: x, needs: w, inputs: o }",
-    // A task's own; and what comes after all others.
-    "  r: { run: x, inputs: [o], outputs: [o] }",
+    // A task's own, among others; and what comes after all others.
+    "  r: { run: x, inputs: ['*'], outputs: [o] }",
     "  r: { run: x, inputs: [o] }\n  w: { run: x, finally: true, outputs: [o] }",
     "  w: { run: x, outputs: [o] }\n  r: { run: x, inputs: [{ env: o }, { run: [o] }] }",
   ])

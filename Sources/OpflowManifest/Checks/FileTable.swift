@@ -5,12 +5,21 @@ struct FileTable {
   /// A task that declares one.
   struct Entry {
     var task: Int32
-    var isFinally: Bool
+    var traits: Traits
     var place: Place
     /// As the task writes it: a number in `written`.
     var text: Int32
     /// The one of the same path before; -1 for none.
     var previous: Int32
+  }
+
+  /// What of a task counts here.
+  struct Traits: OptionSet {
+    var rawValue: UInt8
+    static let finally = Traits(rawValue: 1 << 0)
+    static let cached = Traits(rawValue: 1 << 1)
+    /// Of an output.
+    static let download = Traits(rawValue: 1 << 2)
   }
 
   /// Absolute and normal.
@@ -28,7 +37,7 @@ struct FileTable {
   private static let mostEntries = 1_000_000
 
   mutating func add(
-    _ path: Text, in folder: Text, task: Int, isFinally: Bool, place: Place, isPattern: Bool
+    _ path: Text, in folder: Text, task: Int, traits: Traits, place: Place, isPattern: Bool
   ) {
     guard entries.count < Self.mostEntries else { return }
     scratch.removeAll()
@@ -40,7 +49,7 @@ struct FileTable {
     }
     entries.append(
       Entry(
-        task: Int32(truncatingIfNeeded: task), isFinally: isFinally, place: place,
+        task: Int32(truncatingIfNeeded: task), traits: traits, place: place,
         text: Int32(truncatingIfNeeded: written.insert(path, keptIn: store)),
         previous: last[number]))
     last[number] = Int32(truncatingIfNeeded: entries.count - 1)
@@ -48,6 +57,13 @@ struct FileTable {
 
   /// An entry's text, as its task has it.
   func text(_ entry: Entry) -> Text { written.texts[Int(entry.text)] }
+
+  /// The last entries of a path, at most two: of several tasks, two.
+  func newest(of path: Int) -> [Entry] {
+    guard last[path] >= 0 else { return [] }
+    let newest = entries[Int(last[path])]
+    return newest.previous < 0 ? [newest] : [newest, entries[Int(newest.previous)]]
+  }
 
   /// The last entry of a path; -1 for none.
   func lastEntry(of path: Int) -> Int { Int(last[path]) }

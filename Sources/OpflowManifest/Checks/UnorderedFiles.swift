@@ -6,30 +6,38 @@ internal import OpflowCore
 struct UnorderedFiles {
   private let mistakes: Mistakes
   private var inputs = FileTable()
-  private var outputs = FileTable()
+  private(set) var outputs = FileTable()
+  /// Absolute: of the manifest.
+  private let manifestFiles: [String]
 
   /// What is looked at before the rest is left alone: bytes that are compared with patterns, and pairs of
   /// tasks.
   private static let mostCompared = 20_000_000
   private static let mostPairs = 500_000
 
-  init(mistakes: Mistakes) { self.mistakes = mistakes }
+  init(mistakes: Mistakes, manifestFiles: [String]) {
+    self.mistakes = mistakes
+    self.manifestFiles = manifestFiles
+  }
 
   /// Notes what a task declares.
   ///
   /// - Parameter number: the task's.
   mutating func note(_ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument) {
     let folder = task.settings.directory.path
-    let isFinally = task.flags.contains(.finally)
+    var traits = FileTable.Traits(rawValue: 0)
+    if task.flags.contains(.finally) { traits.insert(.finally) }
+    if task.flags.contains(.cached) { traits.insert(.cached) }
     for input in task.inputs {
       guard case .file(let path) = input, !Self.isOfFolders(path.text) else { continue }
       inputs.add(
-        path.text, in: folder, task: number, isFinally: isFinally,
+        path.text, in: folder, task: number, traits: traits,
         place: document.place(path.node), isPattern: PathPattern.isPattern(path.text))
     }
     for file in task.written where !Self.isOfFolders(file.path.text) {
       outputs.add(
-        file.path.text, in: folder, task: number, isFinally: isFinally,
+        file.path.text, in: folder, task: number,
+        traits: file.kind == .download ? traits.union(.download) : traits,
         place: document.place(file.path.node),
         isPattern: file.kind == .output && PathPattern.isPattern(file.path.text))
     }
@@ -40,14 +48,21 @@ struct UnorderedFiles {
     path.last == UInt8(ascii: "/") && PathPattern.isPattern(path)
   }
 
-  /// Warns, once all tasks are noted and all needs found.
+  /// Reports, once all tasks are noted and all needs found.
   func check(_ needs: NeedList, _ tasks: TaskList) {
+    OutputOverlaps(mistakes: mistakes, outputs: outputs, tasks: tasks).check(
+      manifestFiles: manifestFiles)
     if inputs.entries.isEmpty || outputs.entries.isEmpty || mistakes.errorCount > 0 { return }
     var forward = NeedReach(needs)
     var backward = NeedReach(needs)
     var told: Set<Place> = []
     // By the task that reads, whose needs are then looked at once.
-    for (reader, writer) in pairs().sorted(by: <) {
+    let (pairs, own) = pairs()
+    for (reader, writer) in own.sorted(by: <) {
+      let (input, output) = (inputs.entries[reader], outputs.entries[writer])
+      if told.insert(input.place).inserted { reportOwn(input, output) }
+    }
+    for (reader, writer) in pairs.sorted(by: <) {
       if mistakes.isFull { return }
       let (input, output) = (inputs.entries[reader], outputs.entries[writer])
       guard !told.contains(input.place),
@@ -82,11 +97,32 @@ struct UnorderedFiles {
         notes: [.init(place: output.place, message: "`\(writer)` writes it here")]))
   }
 
-  /// Entries of inputs and outputs that are about one file, of two tasks that may run at once.
-  private func pairs() -> [(Int, Int)] {
+  /// A task's own output is none of its inputs, so that nothing tells one result of it from another.
+  private func reportOwn(_ input: FileTable.Entry, _ output: FileTable.Entry) {
+    let (read, written) = (inputs.text(input).string, outputs.text(output).string)
+    let what =
+      read == written
+      ? "`\(read)` is an output of this task too" : "`\(read)` is among its output `\(written)`"
+    let isCached = input.traits.contains(.cached)
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: isCached ? .error : .warning, place: input.place,
+        message: what
+          + (isCached
+            ? ", and `cache` would bring an old one back over it" : ", and no input of it"),
+        help: isCached
+          ? "let the task write elsewhere, or take `cache` away"
+          : "an edit of it has the task run again as one of what it leaves; name that more narrowly",
+        notes: [.init(place: output.place, message: "the output is declared here")]))
+  }
+
+  /// Entries of inputs and outputs that are about one file: of two tasks that may run at once, and of one task
+  /// where the output is about all that the input is about.
+  private func pairs() -> (pairs: [(Int, Int)], own: [(Int, Int)]) {
     var pairs: [(Int, Int)] = []
+    var own: [(Int, Int)] = []
     var left = Self.mostPairs
-    func add(_ input: Int, _ output: Int) {
+    func add(_ input: Int, _ output: Int, isCovered: Bool) {
       var reader = inputs.lastEntry(of: input)
       while reader >= 0 {
         let a = inputs.entries[reader]
@@ -95,23 +131,30 @@ struct UnorderedFiles {
           left -= 1
           let b = outputs.entries[writer]
           // A `finally` task comes after all others.
-          if a.task != b.task, a.isFinally == b.isFinally { pairs.append((reader, writer)) }
+          if a.task == b.task {
+            if isCovered { own.append((reader, writer)) }
+          } else if a.traits.contains(.finally) == b.traits.contains(.finally) {
+            pairs.append((reader, writer))
+          }
           writer = Int(b.previous)
         }
         reader = left > 0 ? Int(a.previous) : -1
       }
     }
     var bytesLeft = Self.mostCompared
-    var ways = WayTable(inputs)
+    var covers = CoverTable(inputs)
     for (output, path) in outputs.paths.texts.enumerated() {
-      if let input = inputs.paths.index(of: path) { add(input, output) }
-      if outputs.isPattern[output] { continue }
-      ways.forEach(of: path, left: &bytesLeft) { add($0, output) }
+      if let input = inputs.paths.index(of: path) { add(input, output, isCovered: true) }
+      covers.forEach(over: path, isPattern: outputs.isPattern[output], left: &bytesLeft) {
+        add($0, output, isCovered: false)
+      }
     }
-    ways = WayTable(outputs)
-    for (input, path) in inputs.paths.texts.enumerated() where !inputs.isPattern[input] {
-      ways.forEach(of: path, left: &bytesLeft) { add(input, $0) }
+    covers = CoverTable(outputs)
+    for (input, path) in inputs.paths.texts.enumerated() {
+      covers.forEach(over: path, isPattern: inputs.isPattern[input], left: &bytesLeft) {
+        add(input, $0, isCovered: true)
+      }
     }
-    return pairs
+    return (pairs, own)
   }
 }

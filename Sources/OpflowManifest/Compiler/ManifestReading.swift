@@ -24,11 +24,11 @@ struct ManifestReading: ~Copyable {
     guard let manifest = loader.load() else { return nil }
     let parts = loader.parts
     let included = loader.further.read
-    let files = MatrixFiles(
+    let matrixFiles = MatrixFiles(
       loader.further, root: (parts[0].folder, source.displayFolder), mistakes,
       store: loader.kept)
     sources = ReadSources(
-      store: loader.kept, file: { files.open($0, in: $1) }, names: options.fileNames)
+      store: loader.kept, file: { matrixFiles.open($0, in: $1) }, names: options.fileNames)
     tasks = Self.tasks(of: parts, Self.declaredTasks(of: parts, mistakes), sources, legTexts)
     resolver = NeedResolver(
       tasks, texts: legTexts, mistakes: mistakes, suggestions: parts[0].values.scope.suggestions,
@@ -39,7 +39,9 @@ struct ManifestReading: ~Copyable {
       readLink: options.readLink)
     written.note(loader.root, at: source.path)
     for case (_, let file?) in included { written.note(named: file.realPath) }
-    unordered = UnorderedFiles(mistakes: mistakes)
+    let files = [source.path] + included.compactMap { $0.1?.realPath }
+    unordered = UnorderedFiles(
+      mistakes: mistakes, manifestFiles: files.filter { $0.utf8.first == UInt8(ascii: "/") })
     kept = loader.kept
     self.manifest = manifest
     self.parts = parts

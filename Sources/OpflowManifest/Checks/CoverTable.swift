@@ -1,0 +1,69 @@
+internal import OpflowCore
+
+/// Finds which paths and patterns of a table are surely about all that another path or pattern is about: a folder
+/// that it is in, a pattern that it fits, or one that fits whatever it does.
+///
+/// Whether two patterns have a file in common cannot be told without looking: what is found here is so with any
+/// files.
+struct CoverTable {
+  private let table: FileTable
+  private var ways: WayTable
+  private let scratch = TextStore()
+
+  init(_ table: FileTable) {
+    self.table = table
+    ways = WayTable(table)
+  }
+
+  /// Calls `body` with the numbers of those that cover `path`, which is absolute and normal; that which is the
+  /// same is not among them.
+  ///
+  /// - Parameter left: what may still be done, in bytes that are compared.
+  mutating func forEach(
+    over path: Text, isPattern: Bool, left: inout Int, _ body: (Int) -> Void
+  ) {
+    guard isPattern else { return ways.forEach(of: path, left: &left, body) }
+    let special = path.firstIndex(where: PathPattern.isSpecial) ?? path.count
+    // From there on no name begins with a dot, which a `*` would not fit.
+    let open = lastHidden(path)
+    let name = path.part(((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<path.count)
+    var end = path.part(0..<special).lastIndex(of: UInt8(ascii: "/"))
+    var isNearest = true
+    while let folder = end, folder > 0, left > 0 {
+      left -= path.count
+      let above = path.part(0..<folder)
+      if let number = table.paths.index(of: above), !table.isPattern[number] { body(number) }
+      if folder >= open {
+        find(above, "/**", Text(start: nil, count: 0), path, body)
+        find(above, "/**/*", Text(start: nil, count: 0), path, body)
+        find(above, "/**/", name, path, body)
+        if isNearest, folder + 1 + name.count == path.count {
+          find(above, "/*", Text(start: nil, count: 0), path, body)
+        }
+      }
+      isNearest = false
+      end = above.lastIndex(of: UInt8(ascii: "/"))
+    }
+  }
+
+  /// Where the last name begins that has a dot in front; 0 where there is none.
+  private func lastHidden(_ path: Text) -> Int {
+    var last = 0
+    for place in path.indices.dropFirst()
+    where path[place] == UInt8(ascii: ".") && path[place - 1] == UInt8(ascii: "/") {
+      last = place
+    }
+    return last
+  }
+
+  private func find(
+    _ folder: Text, _ middle: StaticString, _ name: Text, _ path: Text, _ body: (Int) -> Void
+  ) {
+    scratch.removeAll()
+    scratch.append(folder)
+    middle.withUTF8Buffer { scratch.append(Text($0)) }
+    scratch.append(name)
+    let wanted = scratch.finish()
+    if !wanted.isSame(as: path), let number = table.paths.index(of: wanted) { body(number) }
+  }
+}

@@ -1,0 +1,72 @@
+internal import OpflowCore
+
+/// Finds outputs that lie in what another task writes, or that take in a file of the manifest. Outputs that are
+/// the same are found by `WrittenPathCheck`.
+struct OutputOverlaps {
+  let mistakes: Mistakes
+  let outputs: FileTable
+  let tasks: TaskList
+
+  /// What is looked at before the rest is left alone, in bytes that are compared with patterns.
+  private static let mostCompared = 20_000_000
+
+  /// - Parameter manifestFiles: absolute.
+  func check(manifestFiles: [String]) {
+    if outputs.entries.isEmpty { return }
+    var covers = CoverTable(outputs)
+    var left = Self.mostCompared
+    for file in manifestFiles {
+      var file = file
+      file.withUTF8 { bytes in
+        let path = Text(bytes)
+        covers.forEach(over: path, isPattern: false, left: &left) { number in
+          reportManifest(outputs.entries[outputs.lastEntry(of: number)], path)
+        }
+      }
+    }
+    for (number, path) in outputs.paths.texts.enumerated() {
+      var first: (FileTable.Entry, FileTable.Entry)?
+      covers.forEach(over: path, isPattern: outputs.isPattern[number], left: &left) { outer in
+        if first == nil { first = pair(number, outer) }
+      }
+      if let (inner, outer) = first { report(inner, outer) }
+    }
+  }
+
+  /// Entries of two tasks, not both of them downloads: what these leave is looked at elsewhere.
+  private func pair(_ inner: Int, _ outer: Int) -> (FileTable.Entry, FileTable.Entry)? {
+    for a in outputs.newest(of: inner) {
+      for b in outputs.newest(of: outer) where a.task != b.task {
+        if !(a.traits.contains(.download) && b.traits.contains(.download)) { return (a, b) }
+      }
+    }
+    return nil
+  }
+
+  private func report(_ inner: FileTable.Entry, _ outer: FileTable.Entry) {
+    if mistakes.isFull { return mistakes.count() }
+    let (path, around) = (outputs.text(inner).string, outputs.text(outer).string)
+    let other = tasks.name(Int(outer.task)).string
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: inner.place,
+        message:
+          "`\(path)` is written twice: it is among `\(around)`, which task `\(other)` leaves",
+        help: "two writers of one file destroy each other's work; let one task write it",
+        notes: [.init(place: outer.place, message: "`\(around)` is declared here")]))
+  }
+
+  private func reportManifest(_ output: FileTable.Entry, _ file: Text) {
+    let text = outputs.text(output).string
+    let name = file.part(((file.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<file.count).string
+    let isCached = output.traits.contains(.cached)
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: isCached ? .error : .warning, place: output.place,
+        message: "`\(text)` takes in `\(name)`, a file of this manifest"
+          + (isCached
+            ? ": `cache` would bring an old one back over it"
+            : ": an edit of it counts as one of what the task leaves"),
+        help: "name what the task leaves more narrowly"))
+  }
+}

@@ -1,0 +1,78 @@
+import OpflowManifest
+import Testing
+
+/// Outputs that more than one task has, however each names them, and those that are something else already.
+struct OutputOverlapTests {
+  private func mistakes(_ one: String, _ other: String) -> [String] {
+    OpflowManifestTests.mistakes(
+      in: "tasks:\n  a: { run: x, outputs: ['\(one)'] }\n  b: { run: x, outputs: ['\(other)'] }")
+  }
+
+  private static let overlapping: [(inner: String, outer: String)] = [
+    ("dist/app.js", "dist"), ("dist/a/b/c", "./dist/"), ("o/x", "o/*"), ("o/x.c", "**/*.c"),
+    ("o/*", "o"), ("o/p/*.c", "o"), ("o/*.c", "o/*"), ("o/p/*.c", "o/**"), ("o/p/*.c", "**/*.c"),
+    ("../project/o/x", "o"),
+  ]
+
+  @Test(arguments: overlapping)
+  func `what lies in another task's output is written twice`(inner: String, outer: String) {
+    func message(_ place: String, _ other: String) -> String {
+      "\(place): `\(inner)` is written twice: it is among `\(outer)`, which task `\(other)` leaves"
+    }
+    #expect(mistakes(outer, inner) == [message("3:26", "a")])
+    #expect(mistakes(inner, outer) == [message("2:26", "b")])
+  }
+
+  @Test(arguments: [
+    ("dist/app", "dist/app.js"), ("o/*.c", "o/*.h"), ("o/*", "*/x"), ("o/.x", "o/*"),
+    ("o/.h/*.c", "o/**"), ("o/*/x", "o/*"), ("a", "ab"), ("o/a*", "o/*b"),
+  ])
+  func `what may be apart is no mistake`(one: String, other: String) {
+    #expect(mistakes(one, other) == [] && mistakes(other, one) == [])
+  }
+
+  @Test func `a task may have an output within another of its own, and a download lies in none`() {
+    #expect(
+      OpflowManifestTests.mistakes(
+        in: "tasks: { a: { run: x, outputs: [o, o/a, 'o/*', 'o/**/*.c'] } }") == [])
+    #expect(
+      OpflowManifestTests.mistakes(
+        in: """
+          tasks:
+            a: { run: x, outputs: [o] }
+            b: { download: { url: 'http://h/x', to: o/x } }
+          """
+      ).count == 1)
+  }
+
+  @Test func `what is read and written by a task without a cache is warned of`() throws {
+    func warnings(_ keys: String) throws -> [String] {
+      try compile("tasks: { a: { run: x, \(keys) } }").warnings.map(\.message)
+    }
+    #expect(
+      try warnings("inputs: [src], outputs: [src]")
+        == ["`src` is an output of this task too, and no input of it"])
+    #expect(
+      try warnings("inputs: [src/a], outputs: [src]")
+        == ["`src/a` is among its output `src`, and no input of it"])
+    #expect(try warnings("inputs: [src], outputs: [src/gen.c, 'src/*.o']") == [])
+    #expect(
+      try warnings("inputs: [s], outputs: ['*.yaml']") == [
+        "`*.yaml` takes in `m.yaml`, a file of this manifest: an edit of it counts as one of what"
+          + " the task leaves"
+      ])
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `much of it is looked at no longer than it is worth`() throws {
+    var tasks = "tasks:\n"
+    for task in 0..<4000 {
+      tasks += "  t\(task): { run: x, outputs: ['o/\(task)/*', 'p/\(task)', 'q/x\(task)*y'] }\n"
+    }
+    #expect(try compile(tasks).warnings.isEmpty)
+    let deep = String(repeating: "a/", count: 2000)
+    tasks = "tasks:\n"
+    for task in 0..<100 { tasks += "  t\(task): { run: x, outputs: ['\(deep)\(task)/*'] }\n" }
+    #expect(try compile(tasks).warnings.isEmpty)
+  }
+}
