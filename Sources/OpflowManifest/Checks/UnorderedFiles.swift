@@ -58,9 +58,10 @@ struct UnorderedFiles {
     var told: Set<Place> = []
     // By the task that reads, whose needs are then looked at once.
     let (pairs, own) = pairs()
+    var toldOwn: Set<Place> = []
     for (reader, writer) in own.sorted(by: <) {
       let (input, output) = (inputs.entries[reader], outputs.entries[writer])
-      if told.insert(input.place).inserted { reportOwn(input, output) }
+      if toldOwn.insert(input.place).inserted { reportOwn(input, output) }
     }
     for (reader, writer) in pairs.sorted(by: <) {
       if mistakes.isFull { return }
