@@ -16,6 +16,7 @@ struct PathPatternTests {
       ["a/b", "x/a/y/b", "a/a/b/b"]
     ),
     ("**/.x/**/b", [".x/b", "a/.x/b", ".x/.x/b", ".x/a/b"], [".x/b", "a/.x/b", ".x/a/b"]),
+    ("a/**/", ["a", "a/b", "a/b/c", "b", "a/.b"], ["a", "a/b", "a/b/c"]),
     ("[!a]/[[]", ["b/[", "a/[", "b/a"], ["b/["]),
   ])
   func `paths fit that are written like the pattern`(

@@ -69,6 +69,8 @@ package struct PathPattern: Sendable {
         return false
       }
     }
+    // `a/**/` is `a` as well.
+    while part < parts.count, case .anyFolders = parts[part] { part += 1 }
     return part == parts.count
   }
 

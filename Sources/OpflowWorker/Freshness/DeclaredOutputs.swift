@@ -17,8 +17,6 @@ struct DeclaredOutputs {
   func contains(_ path: String, in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }
-    return patterns.contains { pattern in
-      names.indices.contains { pattern.matches(Array(names[...$0])) }
-    }
+    return patterns.contains { $0.covers(names) }
   }
 }

@@ -13,14 +13,15 @@ struct LeftOutPaths {
   /// The paths by their names from the root, once somebody asks for them.
   private final class Names { var ofPaths: [[String]] = [] }
 
-  private var patterns: [PathPattern] = []
+  private var patterns: [PlacedPattern] = []
 
   /// - Parameter folder: where relative paths and patterns start.
   init(_ folder: String) { self.folder = folder }
 
   mutating func add(_ item: FileLook.Item) {
     switch item {
-    case .glob(let text): if let pattern = PathPattern(text) { patterns.append(pattern) }
+    case .glob(let text):
+      if let pattern = PlacedPattern(text, in: folder) { patterns.append(pattern) }
     case .path(let path):
       paths.append(path)
       let start = folder + "/"
@@ -63,8 +64,7 @@ struct LeftOutPaths {
     }
     if patterns.isEmpty { return false }
     let names = DeclaringTask.names(path, in: folder)
-    let relative = path.split(separator: "/").map(String.init)
-    return patterns.contains { $0.matches($0.isAbsolute ? names : relative) }
+    return patterns.contains { $0.covers(names) }
   }
 
   /// Whether it is that path, or lies in it.

@@ -29,4 +29,10 @@ struct PlacedPattern {
     names.count > folder.count && names.starts(with: folder)
       && pattern.matches(Array(names[folder.count...]))
   }
+
+  /// Whether it fits, or a folder on the way to it does where folders are meant.
+  func covers(_ names: [String]) -> Bool {
+    if !pattern.fitsFolders { return matches(names) }
+    return names.indices.contains { matches(Array(names[...$0])) }
+  }
 }
