@@ -64,6 +64,8 @@ extension Drive {
     var needs: [String: ImaginedRecords.Standing] = [:]
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
+      // It is no result.
+      if plan.isService(need) { continue }
       let state = engine.state(need)
       let number = origins[need] ?? UInt64(witness.attempt(need))
       needs[plan.nameString(need)] =
@@ -120,7 +122,7 @@ extension Drive {
       for edge in plan.needs(task)
       where line.kept != .skipped && !plan.flags(task).contains(.finally) {
         let need = TaskID(plan.needTargets[edge])
-        if !keptLate.contains(need), initial[need.index].endsBefore == false {
+        if !keptLate.contains(need), !plan.isService(need), initial[need.index].endsBefore == false {
           throw Finding("\(name): it is kept though \(plan.nameString(need)) is not")
         }
       }
@@ -129,7 +131,7 @@ extension Drive {
       if isUpToDate(task) {
         throw Finding("\(name): it starts though it is up to date")
       }
-    case .start, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume: break
+    case .start, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume, .ready: break
     }
   }
 }

@@ -7,6 +7,7 @@ struct Move {
   enum Kind {
     case hello, order, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
     case recorded, broughtBack
+    case ready, givesUp
     case report, loss, sync
   }
   var kind: Kind
@@ -16,7 +17,7 @@ struct Move {
   var isOfWorker: Bool {
     switch kind {
     case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
-      .recorded, .broughtBack:
+      .recorded, .broughtBack, .ready, .givesUp:
       true
     case .hello, .report, .loss, .sync: false
     }
@@ -40,7 +41,7 @@ extension Drive {
         if !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
         if !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
         switch worker.kind {
-        case .command, .terminal: addMoves(ofCommands: index, to: &moves)
+        case .command, .terminal, .service: addMoves(ofCommands: index, to: &moves)
         case .download: addMoves(ofDownloads: index, to: &moves)
         case .check: break
         }
@@ -57,6 +58,7 @@ extension Drive {
     }
     addTimer(of: index, canEnd: canEnd, to: &moves)
     guard let tree else { return }
+    addMoves(ofService: tree, index, to: &moves)
     if tree.isBroughtBack {
       moves.append(Move(kind: .broughtBack, worker: index))
     } else if tree.hasLeftovers {
@@ -65,6 +67,17 @@ extension Drive {
       }
     } else if canEnd {
       moves.append(Move(kind: .endOfTree, worker: index))
+    }
+  }
+
+  private func addMoves(ofService tree: ImaginedTree, _ index: Int, to moves: inout [Move]) {
+    guard let service = tasks[tree.task.index].service, tree.exists, !tree.isReady,
+      !tree.isAskedToEnd, !tree.isKilled, !tree.hasLeftovers, !tree.isStopped
+    else { return }
+    switch service {
+    case .serves, .endsInUse: moves.append(Move(kind: .ready, worker: index))
+    case .neverReady: moves.append(Move(kind: .givesUp, worker: index))
+    case .endsBeforeReady: break
     }
   }
 
@@ -100,7 +113,13 @@ extension Drive {
     if tree.isStopped { return nil }
     let task = tasks[tree.task.index]
     if tree.isAskedToEnd, !task.ignoresStop { return .signal(15) }
-    return task.behaviour.status(attempt: tree.attempt)
+    switch task.service {
+    case nil: return task.behaviour.status(attempt: tree.attempt)
+    case .serves, .neverReady: return nil
+    case .endsBeforeReady(let code): return .exit(code)
+    case .endsInUse(let last, let code):
+      return tree.isReady && tree.attempt <= last && !chaos.isNone ? .exit(code) : nil
+    }
   }
 
   mutating func make(_ move: Move) throws(Finding) {
@@ -118,7 +137,7 @@ extension Drive {
       switch (order, workers[index].kind) {
       // The frame of every worker answers it.
       case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
-      case (_, .command), (_, .terminal): try tell(commands: index, .order(order))
+      case (_, .command), (_, .terminal), (_, .service): try tell(commands: index, .order(order))
       case (_, .download): try tell(downloads: index, .order(order))
       case (.check(let check), .check): answer(check, of: index)
       case (.bye, .check): workers[index].phase = .dead
@@ -133,7 +152,7 @@ extension Drive {
       try tell(.workerLost(id, complaint: "it is gone"))
     case .workerTimer:
       switch workers[index].kind {
-      case .command, .terminal: try tell(commands: index, .timer)
+      case .command, .terminal, .service: try tell(commands: index, .timer)
       case .download: try tell(downloads: index, .timer)
       case .check: break
       }
@@ -157,6 +176,10 @@ extension Drive {
       if leaves { workers[index].commands.tree?.hasLeftovers = true }
       try tell(commands: index, .reaped(status: status, isGone: !leaves))
     case .thaw: workers[index].phase = .talking
+    case .ready:
+      workers[index].commands.tree?.isReady = true
+      try tell(commands: index, .ready)
+    case .givesUp: try tell(commands: index, .unready(what: "it is not ready"))
     case .endOfLeftovers: try tell(commands: index, .reaped(status: nil, isGone: true))
     case .recorded: try tell(commands: index, .recorded(record(workers[index].commands.recording)))
     case .broughtBack:
@@ -182,7 +205,9 @@ extension Drive {
     if try lacksValue(tree.task, told: workers[index].commands.told) {
       _ = workers[index].tell(.valueMissing(what: "there is none"), at: now)
       witness.refuse(tree.task, tree.attempt)
-    } else if case .isRefused = tasks[tree.task.index].behaviour {
+    } else if case .isRefused = tasks[tree.task.index].behaviour,
+      tasks[tree.task.index].service == nil
+    {
       _ = workers[index].tell(.refused(errorNumber: 2, what: "no such program"), at: now)
       witness.refuse(tree.task, tree.attempt)
       // A task that was handed ahead is given back then, so nothing follows.
@@ -266,6 +291,7 @@ extension Drive {
       try tell(.unkept(id, task, attempt: attempt, what: what))
     case .restored(let task, let attempt):
       try tell(.restored(id, task, attempt: attempt))
+    case .ready(let task, let attempt): try tell(.ready(id, task, attempt: attempt))
     case .pulse: try tell(.heard(id))
     case .hello, .progress, .left, .awaits, .warning: break
     }
@@ -303,6 +329,11 @@ extension Drive {
     limit += chaos.cancels
     if roll < limit {
       let cause: StopCause = random.chance(50) ? .request : .signal(2)
+      // Who ends what only serves ends it as it is to end.
+      if case .signal = cause, engine.isServing {
+        try tell(.stop(cause))
+        return true
+      }
       if stopCause == nil { stopCause = cause }
       witness.endHolds()
       try tell(.stop(cause))

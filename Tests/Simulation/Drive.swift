@@ -168,6 +168,7 @@ struct Drive {
     if steps > 3000 + plan.taskCount * 120 { throw Finding("the drive does not come to an end") }
     now.nanoseconds += Int64(random.below(3_000_000))
     wallMilliseconds += Int64(random.below(3))
+    if engine.isServing, random.chance(10) { return try tell(.stop(.signal(2))) }
     if try disturb() { return }
     let choices = enabledMoves()
     if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
@@ -184,6 +185,8 @@ struct Drive {
     }
     if random.chance(20), try letGoOfSomething() { return }
     if chaos.isNone || random.chance(50), try answerSomeGate() { return }
+    // Somebody has enough of it.
+    if engine.isServing { return try tell(.stop(.signal(2))) }
     if let wake {
       now = max(now, wake)
     } else if witness.isSuspended {
@@ -390,6 +393,7 @@ struct Drive {
         throw Finding("a task was started before the drive's first lines were synced")
       }
     }
+    if case .stop(let task, _, .unneeded) = order { try witness.checkUnneeded(task) }
     workers[worker.index].inbox.append(order)
   }
 

@@ -22,10 +22,29 @@ struct ExpectedEnds {
     states = [TaskState](repeating: .waiting, count: plan.taskCount)
     isSkippedForNeeds = [Bool](repeating: false, count: plan.taskCount)
     anyStarts = entry.owesFinally
+    defer { useServices(plan, entry) }
     for isFinally in [false, true] {
       for index in plan.topologicalOrder
       where plan.flags(TaskID(index)).contains(.finally) == isFinally {
         decide(TaskID(index), plan, tasks, entry)
+      }
+    }
+  }
+
+  /// Services that nothing used that ran were skipped.
+  private mutating func useServices(_ plan: Plan, _ entry: Drive.Entry) {
+    for index in plan.topologicalOrder.reversed() {
+      let task = TaskID(index)
+      guard plan.isService(task), hasRun.contains(task) else { continue }
+      let users = plan.dependents(task).map { TaskID(plan.dependentTargets[$0]) }
+      // `finally` tasks whose turn does not come, and what only they need.
+      let isLeft = users.contains { [.waiting, .ready].contains(states[$0.index]) }
+      if isLeft, !users.contains(where: { hasRun.contains($0) }) {
+        states[task.index] = .ready
+        hasRun.remove(task)
+      } else if states[task.index] == .succeeded, !users.isEmpty, !users.contains(where: { hasRun.contains($0) }) {
+        states[task.index] = .skipped
+        hasRun.remove(task)
       }
     }
   }
@@ -68,7 +87,8 @@ struct ExpectedEnds {
           states[index] = isKept[index] ? earlier?.state ?? .upToDate : .upToDate
           origins[task] = origin
         } else {
-          anyStarts = true
+          // A service starts with what needs it.
+          if !plan.isService(task) || plan.dependents(task).isEmpty { anyStarts = true }
           hasRun.insert(task)
           states[index] = lastEnd(plan, task, tasks, entry)
         }
@@ -77,7 +97,9 @@ struct ExpectedEnds {
   }
 
   private func keeps(_ task: TaskID, _ plan: Plan) -> Bool {
-    plan.needs(task).allSatisfy { isKept[Int(plan.needTargets[$0])] }
+    plan.needs(task).allSatisfy {
+      isKept[Int(plan.needTargets[$0])] || plan.isService(TaskID(plan.needTargets[$0]))
+    }
   }
 
   /// The number of the success that makes it up to date; nil where none does.
@@ -92,6 +114,7 @@ struct ExpectedEnds {
     else { return nil }
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
+      if plan.isService(need) { continue }
       let state = states[need.index]
       // What runs gets another number.
       let number = origins[need] ?? UInt64(entry.attempts[need.index])
@@ -101,7 +124,10 @@ struct ExpectedEnds {
         : hasRun.contains(need) ? nil : state == .failed ? .failure(number) : .success(number)
       if standing == nil || record.truth.needs[plan.nameString(need)] != standing { return nil }
     }
-    return record.truth.needs.count == Set(plan.needs(task).map { plan.needTargets[$0] }).count
+    return record.truth.needs.count 
+      == Set(
+        plan.needs(task).map { plan.needTargets[$0] }.filter { !plan.isService(TaskID($0)) }
+      ).count
       ? record.origin : nil
   }
 
@@ -157,6 +183,7 @@ struct ExpectedEnds {
     }
     let attempts = entry.attempts[id.index]
     if let need = task.reads, value(of: need, plan, tasks, entry) == nil { return failure(task) }
+    if let service = task.service { return service.isSound ? .succeeded : .failed }
     var attempt = attempts + 1
     while true {
       let end =

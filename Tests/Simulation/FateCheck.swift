@@ -93,6 +93,7 @@ struct FateCheck {
 
   private func check(_ task: TaskID) throws(Finding) {
     let state = drive.engine.state(task)
+    if plan.isService(task) { return try checkService(task, state) }
     switch drive.initial[task.index] {
     case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed,
       .leftDone, .leftFailed, .leftUpstream, .leftOpen:
@@ -110,6 +111,30 @@ struct FateCheck {
         try checkSkip(task, [.condition])
       } else {
         try checkRun(task, state)
+      }
+    }
+  }
+
+  /// A service is over when nothing runs: it ended well where it was used, and was skipped where not.
+  private func checkService(_ task: TaskID, _ state: TaskState) throws(Finding) {
+    if firstLine[task.index] == nil { return }
+    switch state {
+    case .running, .suspended, .handed, .checking: throw fault(task, "it is left \(state)")
+    case .succeeded, .failed, .cancelled: try checkEnded(task, state)
+    case .skipped:
+      if lastLine[task.index]?.event == .fresh { return }
+      guard case .skip(let reason) = lastLine[task.index]?.event else {
+        throw fault(task, "it is skipped after another line")
+      }
+      let users = plan.dependents(task).map { TaskID(plan.dependentTargets[$0]) }
+      if reason == .unused, users.contains(where: { !drive.engine.state($0).isTerminal }) {
+        throw fault(task, "it is unused, and something may need it")
+      }
+    case .waiting, .ready, .upToDate, .failedAllowed:
+      let users = plan.dependents(task).map { TaskID(plan.dependentTargets[$0]) }
+      let isOpen = users.isEmpty || users.contains { !drive.engine.state($0).isTerminal }
+      guard isOpen, drive.stopCause != nil || isHalted || drive.wasKilled else {
+        throw fault(task, "it is left \(state)")
       }
     }
   }
@@ -161,6 +186,15 @@ struct FateCheck {
       }
       return
     }
+    // Whether it may start is told by the services' own ends.
+    let hasOpenService = plan.services(neededBy: task).contains {
+      !drive.engine.state($0).isTerminal
+    }
+    if hasOpenService {
+      if state.isTerminal { return try checkEnded(task, state) }
+      if !mayBeLeft(task) { throw fault(task, "it was left \(state) with a service") }
+      return
+    }
     var open = false
     var lacking: Set<TaskID> = []
     for edge in plan.needs(task) {
@@ -173,12 +207,22 @@ struct FateCheck {
     if !lacking.isEmpty {
       let line = lastLine[task.index]
       if line?.event == .fresh, line?.kept == .skipped, state == .skipped { return }
+      // It had its end before the service had its.
+      if state != .skipped, state.isTerminal, lacking.allSatisfy({ plan.isService($0) }) {
+        return try checkEnded(task, state)
+      }
       guard state == .skipped, !started[task.index],
         case .skip(.upstream(let culprit)) = line?.event,
         lacking.contains(culprit) || retried.contains(culprit)
       else { throw fault(task, "it lacks a need and is \(state)") }
     } else if open {
-      guard state == .waiting, !started[task.index] else {
+      // Likewise.
+      if state.isTerminal, !plan.services(neededBy: task).isEmpty {
+        return try checkEnded(task, state)
+      }
+      // What had all but services was ready before these were cut short.
+      let wasReady = state == .ready && !plan.services(neededBy: task).isEmpty
+      guard state == .waiting || wasReady, !started[task.index] || wasReady else {
         throw fault(task, "a need has not ended and it is \(state)")
       }
     } else if lastLine[task.index]?.event == .fresh {
@@ -221,6 +265,8 @@ struct FateCheck {
     let need = TaskID(plan.needTargets[edge])
     let state = drive.engine.state(need)
     let condition = plan.needCondition(edge)
+    // It had it.
+    if plan.isService(need), started[task.index] { return .met }
     // What was to follow a task that was cut short is left to the resume, as that task is.
     if drive.cutShort.contains(need), state == .cancelled, !plan.flags(task).contains(.finally) {
       return .open
@@ -283,6 +329,12 @@ struct FateCheck {
   private func checkGaveUp(_ task: TaskID, _ line: Transition) throws(Finding) {
     switch line.outcome.reason {
     case .workerLost, .output, .fetchFinal, .value: return
+    case .stopped(.serviceLost):
+      let isLost = plan.services(neededBy: task).contains {
+        drive.engine.state($0) == .failed || drive.engine.state($0) == .cancelled
+          || drive.engine.state($0) == .skipped || retried.contains($0)
+      }
+      if isLost { return }
     default: break
     }
     let policy = plan.policy(task)
@@ -296,7 +348,7 @@ struct FateCheck {
     }
     if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
     let codes = plan.codeList(policy.retryCodes)
-    if !codes.isEmpty {
+    if !codes.isEmpty, line.outcome.reason != .stopped(.serviceLost) {
       guard line.outcome.reason == nil, case .exit(let code) = line.outcome.status,
         codes.contains(code)
       else { return }
@@ -340,6 +392,8 @@ struct FateCheck {
     var failures = 0
     for line in drive.lines.lazy.map(\.transition) {
       if line.event == .failure, !line.allowed { failures += 1 }
+      // A service starts with what needs it.
+      if !line.task.isNone, plan.isService(line.task) { continue }
       if line.event == .start, failures >= drive.options.maxFailures, !mayStart.contains(line.task)
       {
         throw fault(line.task, "it started after max_failures was reached")
@@ -350,7 +404,7 @@ struct FateCheck {
   private func checkFinallyComesLast() throws(Finding) {
     var began = false
     for line in drive.lines.lazy.filter({ !$0.isOrdered }).map(\.transition)
-    where !line.task.isNone {
+    where !line.task.isNone && !plan.isService(line.task) {
       if plan.flags(line.task).contains(.finally) {
         if line.event == .start { began = true }
       } else if began {

@@ -87,4 +87,6 @@ struct ImaginedTree {
   var isStopped = false
   /// Its own process has ended; what it left behind has not.
   var hasLeftovers = false
+  /// A service that has said so.
+  var isReady = false
 }

@@ -93,7 +93,8 @@ struct ImaginedDownloads {
           throw Finding("a download was given back that goes on")
         }
       case .hello, .progress, .fetched, .left, .value, .kept, .fault, .ended, .refused, .pulse,
-        .checked, .awaits, .recorded, .changed, .restored, .warning:
+        .checked, .awaits, .recorded, .changed, .restored, .ready,
+        .warning:
         break
       }
     case .leave:

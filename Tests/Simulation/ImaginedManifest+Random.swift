@@ -86,7 +86,8 @@ extension ImaginedManifest {
     default:
       // It reads what nobody was to read before.
       guard !tasks[victim].isDownload, !tasks[victim].isGate,
-        let need = tasks[victim].needs.randomElement(using: &random)?.task
+        let need = tasks[victim].needs.randomElement(using: &random)?.task,
+        tasks.first(where: { $0.name == need })?.service == nil
       else { return }
       if random.chance(50) { tasks[victim].reads = need } else { tasks[victim].decidedBy = need }
     }

@@ -29,6 +29,10 @@ package struct ImaginedManifest: Sendable {
     var decidedBy: String?
     /// One of its needs, whose value it reads when it starts.
     var reads: String?
+    /// It does not end by itself; `behaviour` is not looked at.
+    var service: ImaginedService?
+    /// How often it starts again.
+    var restarts = 0
     /// Only KILL ends it.
     package var ignoresStop = false
     /// It leaves descendants behind when it ends.
@@ -59,6 +63,12 @@ package struct ImaginedManifest: Sendable {
         let source = builder.intern("https://example.org/\(task.version)")
         entry.record.download = builder.download(
           DownloadEntry(target: builder.intern("/\(task.name)"), sources: builder.list([source])))
+      }
+      if task.service != nil {
+        entry.flags.insert(.service)
+        var service = ServiceEntry(.none)
+        service.restarts = UInt32(task.restarts)
+        entry.record.service = builder.service(service)
       }
       addLate(of: task, to: &entry, &builder)
       entry.record.directory = builder.intern("/")
@@ -146,6 +156,24 @@ extension ImaginedManifest {
   }
 }
 
+/// How a service fares.
+package enum ImaginedService: Sendable {
+  /// It is ready some time, and runs until it is stopped.
+  case serves
+  case neverReady
+  case endsBeforeReady(Int32)
+  /// After it was ready, while the number of the try is at most that. Where nothing is disturbed it serves.
+  case endsInUse(attempt: Int32, code: Int32)
+
+  /// It comes to be ready.
+  var isSound: Bool {
+    switch self {
+    case .serves, .endsInUse: true
+    case .neverReady, .endsBeforeReady: false
+    }
+  }
+}
+
 /// How the process of a task ends when nobody stops it.
 package enum Behaviour: Sendable {
   case succeeds
@@ -174,7 +202,8 @@ extension ImaginedManifest.Task {
   /// For a person who replays a seed.
   var brief: String {
     let needs = needs.map { "\($0.task):\($0.condition)" }.joined(separator: ",")
-    return "\(name) needs=[\(needs)] flags=\(flags.rawValue) retry=\(policy.retryMax) \(behaviour)"
+    let how = service.map { "service \($0) restarts=\(restarts)" } ?? "\(behaviour)"
+    return "\(name) needs=[\(needs)] flags=\(flags.rawValue) retry=\(policy.retryMax) \(how)"
   }
 
   /// The value that it leaves; nil for none.

@@ -41,7 +41,7 @@ struct ImaginedWorker {
   /// When it does something though nothing happens to it; nil for never.
   var deadline: Instant? {
     switch kind {
-    case .command, .terminal: commands.state.deadline
+    case .command, .terminal, .service: commands.state.deadline
     case .download: downloads.state.deadline
     case .check: nil
     }

@@ -136,7 +136,7 @@ struct KnownTask {
       (left, with) = (nil, nil)
       settle = 0
       isCutShort = line.event == .resume(.interrupted)
-    case .pause, .proceed: break
+    case .pause, .proceed, .ready: break
     }
   }
 
@@ -177,7 +177,7 @@ struct KnownTask {
     case .interrupt: line.outcome.reason != .revoked
     case .resume:
       line.event != .resume(.asked) && (wasCutShort || line.event == .resume(.interrupted))
-    case .skip, .pause, .proceed: wasCutShort
+    case .skip, .pause, .proceed, .ready: wasCutShort
     }
   }
 

@@ -36,6 +36,7 @@ struct ResumeCheck {
   private func check(_ task: TaskID) throws(Finding) {
     let known = known(task)
     try checkRecord(task, known)
+    if plan.isService(task) { return }
     guard request.selected?.contains(task) ?? true else {
       return try checkLeftOut(task, known)
     }
@@ -259,7 +260,9 @@ struct ResumeCheck {
   }
 
   private func isCertainToStart(_ task: TaskID) -> Bool {
-    plan.needs(task).allSatisfy { edge in
+    // That hangs on what needs it.
+    if plan.isService(task) { return false }
+    return plan.needs(task).allSatisfy { edge in
       guard case .keep(let state, let reason) = decision[TaskID(plan.needTargets[edge])] else {
         return false
       }
@@ -271,6 +274,7 @@ struct ResumeCheck {
   private func needThatRuns(_ task: TaskID, _ start: UInt64) -> String? {
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
+      if plan.isService(need) { continue }
       switch decision[need] {
       case .outside, .leave: continue
       case .run, .fail: return "\(plan.nameString(need)) runs again"

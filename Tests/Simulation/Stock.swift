@@ -44,8 +44,11 @@ struct Stock {
 
   mutating func take(_ task: TaskID, at site: SiteID) throws(Finding) {
     var own: [Use] = []
+    let isTogether = plan.isService(task) || !plan.services(neededBy: task).isEmpty
     for item in plan.demandList(plan.demand[task.index]) {
       let resource = Int(item.resource)
+      // Of what is built in they take what is left, where they want more together than there is.
+      if isTogether, resource < 3 { continue }
       let place = resource < 2 ? site.index : 0
       let whole = place == 0 ? least[resource] : capacity[place][resource]
       let use = Use(site: place, resource: resource, amount: min(item.amount, whole))

@@ -81,6 +81,8 @@ extension Witness {
     switch (effect.event, end.event) {
     case (.resume(.asked), .failure): if !end.allowed { failures -= 1 }
     case (.resume(.asked), .cancel), (.resume(.skippedBefore), .skip(.upstream)): break
+    case (.resume(.skippedBefore), .success), (.resume(.skippedBefore), .skip(.unused)):
+      if !isService(task) { throw fault(task, "it is started again, and is no service") }
     case (.resume(.asked), .fresh) where end.kept == .failedAllowed: break
     case (.resume(.skippedBefore), .fresh) where end.kept == .skipped: break
     default: throw fault(task, "it is tried again after '\(end.event.kind.word)'")

@@ -64,6 +64,9 @@ struct Witness {
   /// Of this drive, that fail the run.
   var failures = 0
   private(set) var startCount = 0
+  /// Services that are ready, and those that ended otherwise than for want of use.
+  var ready: Set<TaskID> = []
+  var gone: Set<TaskID> = []
 
   /// Workers that a task may lose before it fails.
   private static let allowedLosses = 3
@@ -79,6 +82,8 @@ struct Witness {
     losses = retries
     mayStartAt = [Instant](repeating: Instant(nanoseconds: 0), count: plan.taskCount)
   }
+
+  func isLive(_ task: TaskID) -> Bool { live[task] != nil }
 
   var liveCount: Int { live.count }
   func attempt(_ task: TaskID) -> Int32 { lastAttempt[task.index] }
@@ -125,6 +130,7 @@ struct Witness {
   /// Downloads, and what comes after all others, run on the coordinator's machine.
   private func isBoundHere(_ task: TaskID) -> Bool {
     plan.kind(task) == .download || plan.flags(task).contains(.finally) || isInteractive(task)
+      || isService(task) || !plan.services(neededBy: task).isEmpty
   }
 
   private func isInteractive(_ task: TaskID) -> Bool { plan.flags(task).contains(.interactive) }
@@ -186,7 +192,10 @@ struct Witness {
   /// first.
   private func checkNeeds(of task: TaskID) throws(Finding) {
     if plan.flags(task).contains(.finally) || haveRun.contains(task) { return }
-    for edge in plan.needs(task) where stand[Int(plan.needTargets[edge])] != .over {
+    for edge in plan.needs(task)
+    where stand[Int(plan.needTargets[edge])] != .over
+      && !isService(TaskID(plan.needTargets[edge]))
+    {
       throw fault(task, "it starts before all that it needs has ended")
     }
   }
@@ -208,6 +217,11 @@ struct Witness {
       return
     }
     if mayKeep.contains(task) { throw fault(task, "its earlier result was not taken back") }
+    if line.event == .ready { return try takeReady(task) }
+    if isService(task), line.event != .start, stood == .running {
+      try endOfService(line, seen: ended[key])
+    }
+    try checkLoss(line)
     let isCancelled = cancelling.contains(task)
     if line.event != .start {
       cancelling.remove(task)
@@ -223,6 +237,7 @@ struct Witness {
       if onHold.contains(task) { throw fault(task, "started while it is on hold") }
       guard stood == .waiting else { throw fault(task, "started while \(stood)") }
       try checkNeeds(of: task)
+      try checkServices(of: task)
       guard line.attempt == lastAttempt[task.index] + 1 else {
         throw fault(task, "try \(line.attempt) follows try \(lastAttempt[task.index])")
       }
@@ -236,7 +251,7 @@ struct Witness {
       }
     case .success:
       try checkEnd(line, stood, key)
-      guard line.outcome.isSuccess, line.fingerprint == plan.fingerprint(task) else {
+      guard line.outcome.isSuccess || isService(task), line.fingerprint == plan.fingerprint(task) else {
         throw fault(task, "a success that is none")
       }
       stand[task.index] = .over
@@ -271,14 +286,14 @@ struct Witness {
       if line.outcome.reason == .revoked {
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         lastAttempt[task.index] -= 1
-      } else {
+      } else if line.outcome.reason == .workerLost {
         losses[task.index] += 1
       }
       stand[task.index] = .waiting
     case .skip:
       guard stood == .waiting else { throw fault(task, "skipped while \(stood)") }
       stand[task.index] = .over
-    case .pause, .proceed, .resume, .fresh:
+    case .pause, .proceed, .resume, .fresh, .ready:
       throw fault(task, "'\(line.event.kind.word)' in the middle of a drive")
     }
   }
@@ -324,6 +339,8 @@ struct Witness {
       throw fault(line.task, "'\(line.event.kind.word)' of try \(line.attempt) while \(stood)")
     }
     if isGate(line.task) { return try checkEndOfGate(line) }
+    // See `endOfService`.
+    if isService(line.task) { return }
     if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
       throw fault(line.task, "its try \(line.attempt) bears the report of another")
     }
@@ -374,6 +391,10 @@ struct Witness {
   ) throws(Finding) {
     let task = line.task
     try checkEnd(line, stood, key)
+    if isService(task) {
+      stand[task.index] = .waiting
+      return
+    }
     let policy = plan.policy(task)
     retries[task.index] += 1
     guard retries[task.index] <= Int(policy.retryMax) else {
@@ -406,8 +427,11 @@ struct Witness {
     guard starts.count == 1, launches.isEmpty, let start = starts.first, !holdsBack else {
       return
     }
+    // They wait for their services, of which there may be others.
+    if isService(start) || !plan.services(neededBy: start).isEmpty { return }
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
+      if isService(other) || !plan.services(neededBy: other).isEmpty { continue }
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
         // It may wait for its check.

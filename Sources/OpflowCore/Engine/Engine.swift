@@ -279,6 +279,9 @@ package struct Engine {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
+  /// Nothing is left but services that stay until somebody asks for the end.
+  package var isServing: Bool { closing == nil && scheduler.isServing }
+
   /// Tasks that succeeded and that the journal may not tell of, since it cannot be written any more: a
   /// resume runs them again.
   package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
@@ -318,6 +321,8 @@ package struct Entering: Sendable {
   package var results: [TaskID: EarlierResult] = [:]
   /// The numbers of the successes that hold, in a plan with checks.
   package var origins: [TaskID: UInt64] = [:]
+  /// Tasks that somebody named: services among them stay.
+  package var named: TaskSet?
   /// Tasks that run however they are checked.
   package var asked: TaskSet?
 

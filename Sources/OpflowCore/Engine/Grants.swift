@@ -55,6 +55,25 @@ struct Grants {
     spare.append(grant)
   }
 
+  /// A grant of other amounts than a lane takes, which somebody holds.
+  mutating func holdCut(_ wanted: [DemandItem], of lane: Int) -> Int32 {
+    let number: Int32
+    if let place = spare.firstIndex(where: { Int(grants[Int($0)].count) == wanted.count }) {
+      number = spare.remove(at: place)
+      items.replaceSubrange(range(number), with: wanted)
+    } else {
+      number = Int32(truncatingIfNeeded: grants.count)
+      grants.append(
+        Grant(
+          lane: 0, start: Int32(truncatingIfNeeded: items.count),
+          count: Int32(truncatingIfNeeded: wanted.count)))
+      items += wanted
+    }
+    grants[Int(number)].lane = Int32(truncatingIfNeeded: lane)
+    hold(number)
+    return number
+  }
+
   /// Changes the amounts that a lane takes from now on.
   mutating func cut(_ lane: Int, to wanted: [DemandItem]) {
     if items[range(current[lane])].elementsEqual(wanted) { return }

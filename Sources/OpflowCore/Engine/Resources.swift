@@ -27,6 +27,8 @@ struct Resources {
   private var shapes: [SiteOffer] = []
 
   private var grants = Grants()
+  /// Of tasks that need services, and of services: behind all others.
+  let serviceLanes: ServiceLanes
   /// Lanes that have tasks.
   private let isUsed: [Bool]
   /// Of each resource, what every task wants at least: where less is left, nothing more fits. For tasks
@@ -38,6 +40,8 @@ struct Resources {
   /// for one of the others'.
   private var reservedHere: Share?
   private var reservedElsewhere: Share?
+  /// The same for a task with the services that it needs: of each resource that it lacks or has.
+  private var reservedTogether: [DemandItem] = []
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
@@ -45,10 +49,14 @@ struct Resources {
     pools = [Pool(capacity: options.capacities(of: plan))]
     // Demand 0 is the empty one, which is there whether a task has it or not.
     let blocks = Block.count(plan, usesSites: options.usesSites)
-    var isUsed = [Bool](repeating: false, count: plan.demandCount * blocks)
-    for index in plan.tasks where plan.kind(TaskID(index)) != .approve {
+    let ordinary = plan.demandCount * blocks
+    serviceLanes = ServiceLanes(plan: plan, first: ordinary)
+    var isUsed = [Bool](repeating: false, count: ordinary)
+    for index in plan.tasks
+    where plan.kind(TaskID(index)) != .approve && serviceLanes.lane(of: TaskID(index)) == nil {
       isUsed[Self.lane(of: TaskID(index), plan, usesSites: options.usesSites)] = true
     }
+    isUsed += serviceLanes.demands.map { _ in true }
     self.isUsed = isUsed
     for lane in isUsed.indices { grants.addLane(wanted(in: lane)) }
     cutAll()
@@ -58,7 +66,9 @@ struct Resources {
 
   var laneCount: Int { grants.laneCount }
 
-  func lane(of task: TaskID) -> Int { Self.lane(of: task, plan, usesSites: usesSites) }
+  func lane(of task: TaskID) -> Int {
+    serviceLanes.lane(of: task) ?? Self.lane(of: task, plan, usesSites: usesSites)
+  }
 
   private static func lane(of task: TaskID, _ plan: Plan, usesSites: Bool) -> Int {
     let demand = Int(plan.demand[task.index])
@@ -85,6 +95,7 @@ struct Resources {
   /// Whether its tasks run on this machine.
   func isLocal(_ lane: Int) -> Bool {
     lane < plan.demandCount || lane >= plan.demandCount * Block.terminal
+      || serviceLanes.contains(lane)
   }
 
   // MARK: - Taking
@@ -105,6 +116,7 @@ struct Resources {
   private func heldBack(of resource: Int, in pool: Int) -> UInt64 {
     heldBack(of: resource, in: pool, for: reservedHere)
       &+ heldBack(of: resource, in: pool, for: reservedElsewhere)
+      &+ (pool == 0 ? reservedTogether.amount(of: resource) : 0)
   }
 
   private func heldBack(of resource: Int, in pool: Int, for reserved: Share?) -> UInt64 {
@@ -183,7 +195,9 @@ struct Resources {
   /// Holds back all that a lane wants on the machine where least is lacking, so that smaller tasks
   /// cannot starve it. Nothing is held back for what is more than there is at all.
   mutating func reserve(_ lane: Int) {
-    guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil else { return }
+    guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil,
+      !isLocal(lane) || reservedTogether.isEmpty
+    else { return }
     var best: SiteID?
     var bestLoad = 2.0
     for site in candidates(for: lane) where isWithinCapacity(lane, at: site) {
@@ -204,6 +218,69 @@ struct Resources {
   mutating func clearReservations() {
     reservedHere = nil
     reservedElsewhere = nil
+    if !reservedTogether.isEmpty { reservedTogether.removeAll() }
+  }
+
+  // MARK: - Together
+
+  /// What tasks of these lanes take on this machine when they are started together, where those shares are held
+  /// already by services that they need: of what is built in no more than there is, or they never would.
+  func together(_ lanes: [Int], with held: [Share]) -> [[DemandItem]] {
+    var left = (0...Int(ResourceEntry.download)).map { resource in
+      held.reduce(pools[0].capacity[resource]) { left, share in
+        left - min(left, grants.amount(of: resource, in: share.grant))
+      }
+    }
+    return lanes.map { lane in
+      grants.items[grants.range(grants.current(lane))].map { item in
+        var item = item
+        guard Self.isBuiltIn(Int(item.resource)) else { return item }
+        item.amount = min(item.amount, left[Int(item.resource)])
+        left[Int(item.resource)] -= item.amount
+        return item
+      }
+    }
+  }
+
+  /// Whether all of that is free and not held back.
+  func fit(_ amounts: [[DemandItem]]) -> Bool {
+    pools[0].capacity.indices.allSatisfy { resource in
+      let sum = amounts.sum(of: resource)
+      return sum == 0 || pools[0].has(sum, of: resource, beside: heldBack(of: resource, in: 0))
+    }
+  }
+
+  mutating func take(_ amounts: [DemandItem], of lane: Int) -> Share {
+    if grants.items[grants.range(grants.current(lane))].elementsEqual(amounts) {
+      return take(lane, at: .local)
+    }
+    let grant = grants.holdCut(amounts, of: lane)
+    for item in amounts { pools[0].take(item.amount, of: Int(item.resource)) }
+    return Share(site: .local, grant: grant)
+  }
+
+  /// Holds all of that back, unless that is done for others. Not what is more than there is at all.
+  mutating func reserve(_ amounts: [[DemandItem]]) {
+    guard reservedHere == nil, reservedTogether.isEmpty else { return }
+    let sums = pools[0].capacity.indices.map { amounts.sum(of: $0) }
+    guard zip(sums, pools[0].capacity).allSatisfy({ $0 <= $1 }) else { return }
+    reservedTogether = sums.enumerated().filter { $1 > 0 }.map {
+      DemandItem(resource: UInt32(truncatingIfNeeded: $0), amount: $1)
+    }
+  }
+
+  /// What a task that runs on another machine takes of what the whole run has.
+  func wantedOfRun(_ lane: Int) -> [DemandItem] {
+    grants.items[grants.range(grants.current(lane))]
+      .filter { !Self.isOfMachine(Int($0.resource)) }
+  }
+
+  /// Whether a share has any of what is lacking for those amounts.
+  func helps(_ share: Share, _ amounts: [[DemandItem]]) -> Bool {
+    pools[0].capacity.indices.contains { resource in
+      amounts.sum(of: resource) > pools[0].free(resource)
+        && grants.amount(of: resource, in: share.grant) > 0
+    }
   }
 
   // MARK: - What there is
@@ -247,6 +324,11 @@ struct Resources {
     resource == Int(ResourceEntry.cpu) || resource == Int(ResourceEntry.memory)
   }
 
+  /// What is cut to what there is.
+  private static func isBuiltIn(_ resource: Int) -> Bool {
+    resource <= Int(ResourceEntry.download)
+  }
+
   private func poolIndex(of resource: Int, at site: SiteID) -> Int {
     Self.isOfMachine(resource) ? site.index : 0
   }
@@ -255,7 +337,11 @@ struct Resources {
 
   /// What the tasks of a lane want, before it is cut.
   private func wanted(in lane: Int) -> [DemandItem] {
-    Array(plan.demandList(UInt32(truncatingIfNeeded: lane % plan.demandCount)))
+    let demand =
+      serviceLanes.contains(lane)
+      ? serviceLanes.demands[lane - serviceLanes.first]
+      : UInt32(truncatingIfNeeded: lane % plan.demandCount)
+    return Array(plan.demandList(demand))
   }
 
   /// Cuts what all lanes want to what there is by now: a task that wants more runs alone.
@@ -274,8 +360,8 @@ struct Resources {
     items.map { item in
       var item = item
       let resource = Int(item.resource)
-      let isBuiltIn = resource <= Int(ResourceEntry.download)
-      let whole = isBuiltIn ? pools[0].capacity[resource] : plan.resources[resource].capacity
+      let whole =
+        Self.isBuiltIn(resource) ? pools[0].capacity[resource] : plan.resources[resource].capacity
       item.amount = min(item.amount, whole)
       return item
     }
@@ -306,6 +392,11 @@ struct Resources {
     for lane in isUsed.indices where isUsed[lane] && belongs(lane) {
       let grant = grants.current(lane)
       for resource in least.indices {
+        // With its services it may be cut to less.
+        if serviceLanes.contains(lane), Self.isBuiltIn(resource) {
+          least[resource] = 0
+          continue
+        }
         least[resource] = min(least[resource], grants.amount(of: resource, in: grant))
       }
     }
@@ -336,6 +427,21 @@ struct Resources {
     // Where a capacity was lowered, what is held beyond it drains.
     if !hasShrunk, !pools.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
     return grants.checkInvariants(holding: shares.map(\.grant))
+  }
+}
+
+extension [DemandItem] {
+  fileprivate func amount(of resource: Int) -> UInt64 {
+    first { Int($0.resource) == resource }?.amount ?? 0
+  }
+}
+
+extension [[DemandItem]] {
+  fileprivate func sum(of resource: Int) -> UInt64 {
+    reduce(0) { sum, items in
+      let (next, overflow) = sum.addingReportingOverflow(items.amount(of: resource))
+      return overflow ? .max : next
+    }
   }
 }
 

@@ -8,6 +8,8 @@ enum RetryDelay {
     guard triesUsed <= Int(policy.retryMax), outcome.reason != .fetchFinal,
       outcome.reason != .value || outcome.status == .success
     else { return false }
+    // It did nothing wrong by itself.
+    if outcome.reason == .stopped(.serviceLost) { return true }
     guard policy.retryCodes != 0 else { return true }
     guard outcome.reason == nil, let code = plan.exitCode(task, outcome.status) else {
       return false

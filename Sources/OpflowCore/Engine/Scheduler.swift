@@ -16,6 +16,7 @@ struct Scheduler {
   var ready: ReadyQueues
   var gates: Gates
   var checks: Checks
+  var services: Services
   /// In a plan with checks: the numbers of the successes that hold, those that workers wrote down of tasks whose
   /// end is still to come, and where further ones come from.
   var origins: [TaskID: UInt64]
@@ -75,6 +76,8 @@ struct Scheduler {
     resources = Resources(plan: plan, options: options)
     workforce = Workforce(
       options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)
+    services = Services(plan: plan, named: entering.named)
+    workforce.setServices(services.all.count)
     ready = ReadyQueues(laneCount: resources.laneCount)
     gates = Gates(approved: entering.approved)
     checks = Checks(asked: entering.asked)
@@ -147,6 +150,10 @@ struct Scheduler {
       }
     case .keptValue(let worker, let task, let serial, let value):
       keptValue(worker, task, serial, value, into: &actions)
+    case .ready(let worker, let task, let attempt):
+      if holds(worker, task, attempt, "ready", at: now, into: &actions) {
+        noteReady(task, on: worker, into: &actions)
+      }
     case .restored(let worker, let task, let attempt):
       if holds(worker, task, attempt, "restored", at: now, into: &actions) {
         restored.insert(task)
@@ -193,12 +200,18 @@ struct Scheduler {
 
   /// Whether the task may start at all in the phase that the run is in.
   func mayStart(_ task: TaskID) -> Bool {
-    phase.mayStart(
+    if isService(task) {
+      // Others start with what needs them.
+      return !stands(task) || !services.isLeaving && phase.mayStart(
+        isFinally: false, isExempt: graph.has(.exempt, task))
+    }
+    return phase.mayStart(
       isFinally: plan.flags(task).contains(.finally), isExempt: graph.has(.exempt, task))
   }
 
   func workerKind(of task: TaskID) -> WorkerKind {
-    switch plan.kind(task) {
+    if isService(task) { return .service }
+    return switch plan.kind(task) {
     case .shell, .command:
       plan.hasInteractive && plan.flags(task).contains(.interactive) ? .terminal : .command
     case .download: .download

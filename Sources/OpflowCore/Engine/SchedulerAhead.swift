@@ -4,7 +4,9 @@ extension Scheduler {
   /// for the coordinator between two tasks. Only behind a task of the same lane, whose resources
   /// the next one takes over, and only where no much better task can become ready by that one's end.
   mutating func handAhead(from lane: Int, into actions: inout [EngineStep]) {
-    guard phase.isOrdinary, let rank = ready.head(lane) else { return }
+    guard phase.isOrdinary, !resources.serviceLanes.contains(lane),
+      let rank = ready.head(lane)
+    else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
     let depth = workforce.paces[Int(kind.rawValue)].aheadNow(
       ready: ready.count, alive: workforce.count(of: kind))
@@ -166,7 +168,7 @@ extension Scheduler {
       !phase.isSuspended, !phase.isPaused, orders.isEmpty, !resources.mayFitMore
     else { return 0 }
     var rest = SchedulerOptions.maxRestMicroseconds
-    for kind in WorkerKind.allCases {
+    for kind in WorkerKind.allCases where kind != .service {
       guard workforce.areAllAtWork(kind) else { return 0 }
       guard let least = workforce.backlogs.least(of: kind) else { continue }
       let mean = workforce.paces[Int(kind.rawValue)].meanWallMicroseconds

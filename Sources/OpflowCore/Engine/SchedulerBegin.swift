@@ -24,6 +24,7 @@ extension Scheduler {
         settle(task, as: .skipped, Transition(.skip(reason), task), into: &actions)
       } else if graph.unmetNeeds(of: task) == 0 {
         becomeReady(task)
+        if isService(task) { spread(from: task, into: &actions) }
       }
     }
   }
@@ -44,6 +45,7 @@ extension Scheduler {
   }
 
   mutating func spread(from task: TaskID, into actions: inout [EngineStep]) {
+    if isService(task), graph.state(task).isTerminal { withdrawUsers(of: task, into: &actions) }
     graph.spread(from: task, isStopping: phase.stopCause != nil)
     followChanges(into: &actions)
   }
@@ -96,6 +98,8 @@ extension Scheduler {
   mutating func enqueue(_ task: TaskID) {
     if isGate(task) { return gates.enqueue(task) }
     if wantsCheck(task) { return checks.enqueue(task) }
+    // It starts with what needs it, or when the others are through.
+    if isService(task), !stands(task) || services.deferred.contains(task) { return }
     ready.push(ranking.rank[task.index], lane: resources.lane(of: task))
   }
 

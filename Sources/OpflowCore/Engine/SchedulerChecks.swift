@@ -226,6 +226,7 @@ extension Scheduler {
     var sum: UInt64 = 0
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
+      if isService(need) { continue }
       let state = graph.state(need)
       let isTold = state == .failed || state.isSuccess && !plan.declaresOutputs(need)
       let end = Hash.combine(

@@ -9,10 +9,14 @@ extension Scheduler {
   /// say what it does.
   mutating func noteStart(of task: TaskID, on worker: WorkerID, at now: Instant) {
     let policy = plan.policy(task)
-    guard policy.timeoutMilliseconds > 0, options.watchesWorkers,
+    let limit =
+      isService(task)
+      ? services.up.contains(task) ? 0 : plan.readiness(of: task).timeoutMilliseconds
+      : policy.timeoutMilliseconds
+    guard limit > 0, options.watchesWorkers,
       !workforce.workers[worker.index].isStopping
     else { return }
-    let end = now.advanced(byMilliseconds: Int64(clamping: policy.timeoutMilliseconds))
+    let end = now.advanced(byMilliseconds: Int64(clamping: limit))
       .advanced(byMilliseconds: Int64(policy.stopGraceMilliseconds))
       .advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
     workforce.watch.setDeadline(of: worker, at: end)
@@ -71,6 +75,7 @@ extension Scheduler {
       return "it did not end a stopped task in time"
     }
     switch record.kind {
+    case .service: return "it neither said that its service is ready nor gave it up in time"
     case .command, .terminal, .check: return "it did not end a task whose time was up"
     // Its time is for the transfer. To make durable what was transferred may take longer.
     case .download: return nil

@@ -5,17 +5,28 @@ extension Scheduler {
     guard !phase.isSuspended, !phase.isPaused else { return }
     if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
     if checks.hasPending { giveChecks(at: now, into: &actions) }
+    if !services.waiting.isEmpty { startTaken(at: now, into: &actions) }
     guard ready.count > 0 || workforce.aheadCount > 0 else { return }
     resources.clearReservations()
     var firstBlocked: Int?
+    var lacks = TaskID.none
     pass: while let (lane, rank) = ready.best {
       let task = TaskID(ranking.task[Int(rank)])
       switch place(for: task, lane) {
       case .site(let site):
         _ = ready.pop(lane)
-        assign(task, lane, at: site, now: now, into: &actions)
+        if resources.serviceLanes.contains(lane) {
+          takeTogether(task, at: now, into: &actions)
+        } else {
+          assign(task, lane, at: site, now: now, into: &actions)
+        }
         continue pass
-      case .noRoom: resources.reserve(lane)
+      case .noRoom:
+        // What stays for good waits for room without keeping it from others.
+        if !isService(task) {
+          if plan.hasServices, lacks.isNone { lacks = task }
+          reserve(for: task, lane)
+        }
       case .noWorker: break
       }
       if firstBlocked == nil { firstBlocked = lane }
@@ -25,6 +36,15 @@ extension Scheduler {
     if workforce.aheadCount > 0 { takeBackAhead(into: &actions) }
     if let firstBlocked, options.handsAhead { handAhead(from: firstBlocked, into: &actions) }
     ready.unblock()
+    if !lacks.isNone { makeRoom(for: lacks, at: now, into: &actions) }
+  }
+
+  private mutating func reserve(for task: TaskID, _ lane: Int) {
+    if resources.serviceLanes.contains(lane) {
+      if let amounts = amountsTogether(task) { resources.reserve(amounts) }
+    } else {
+      resources.reserve(lane)
+    }
   }
 
   private enum Place {
@@ -39,6 +59,10 @@ extension Scheduler {
   /// Inline, or the whole scheduler is copied for the call.
   @inline(__always)
   private func place(for task: TaskID, _ lane: Int) -> Place {
+    if resources.serviceLanes.contains(lane) {
+      guard let amounts = amountsTogether(task) else { return .noWorker }
+      return resources.fit(amounts) ? .site(.local) : .noRoom
+    }
     let kind = workerKind(of: task)
     if resources.isLocal(lane) {
       guard resources.fits(lane, at: .local) else { return .noRoom }

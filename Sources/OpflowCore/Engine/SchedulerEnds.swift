@@ -18,6 +18,9 @@ extension Scheduler {
     var transition = Transition(
       .success, task, attempt: attempt[task.index], outcome: outcome,
       what: fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what, left: left, fetch: fetch)
+    if isService(task) {
+      return serviceEnded(task, consume transition, at: now, into: &actions)
+    }
     let isRestored = !restored.isEmpty && restored.remove(task) != nil
     let isCancelled = graph.has(.cancelling, task) && !outcome.isSuccess
     graph.unmark(task, .cancelling)
@@ -31,6 +34,10 @@ extension Scheduler {
       transition.outcome.reason = .stopped(phase.stopReason)
       transition.event = .cancel
       settle(task, as: .cancelled, consume transition, into: &actions)
+    case .stopped(.serviceLost)
+    where phase.stopCause == nil || plan.flags(task).contains(.finally):
+      if let lost = services.takeLoss(of: task) { transition.what = plan.nameString(lost) }
+      failed(task, consume transition, having: read, at: now, into: &actions)
     case .stopped:
       transition.event = .cancel
       settle(task, as: .cancelled, consume transition, into: &actions)
@@ -45,7 +52,7 @@ extension Scheduler {
       if isRestored { transition.isRestored = true }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
-      .input, .noOutput, .rejected:
+      .input, .noOutput, .rejected, .unready, .ended:
       failed(task, consume transition, having: read, at: now, into: &actions)
     }
   }
@@ -58,7 +65,7 @@ extension Scheduler {
     let policy = plan.policy(task)
     if RetryDelay.costsTry(transition, policy: policy) { triesUsed[task.index] += 1 }
     let tries = Int(triesUsed[task.index])
-    if mayStart(task),
+    if mayStart(task), !lacksService(task),
       RetryDelay.isWorthwhile(
         task, transition.outcome, policy: policy, triesUsed: tries, plan: plan)
     {
@@ -82,6 +89,15 @@ extension Scheduler {
       settle(task, as: .failedAllowed, transition, into: &actions)
     } else {
       settle(task, as: .failed, transition, into: &actions)
+    }
+  }
+
+  /// Whether a service that it needs has ended for good.
+  private func lacksService(_ task: TaskID) -> Bool {
+    plan.services(neededBy: task).contains {
+      let state = graph.state($0)
+      return state.isTerminal
+        && !state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, $0))
     }
   }
 

@@ -6,11 +6,16 @@ extension Scheduler {
     if order.action == .retry { tasks += pendingDependents(of: order.tasks + order.among) }
     orders.fence(tasks)
     if tasks.isEmpty { return }
+    for task in tasks { graph.mark(task, .fenced) }
+    pull(tasks, into: &actions)
+  }
+
+  /// Takes what is ready out of wherever it stands: it is held back.
+  mutating func pull(_ tasks: [TaskID], into actions: inout [EngineStep]) {
     var ranks: Set<Int32> = []
     var lanes: Set<Int> = []
     var isAway: Set<TaskID> = []
     for task in tasks {
-      graph.mark(task, .fenced)
       switch graph.state(task) {
       case .ready where isGate(task):
         if graph.has(.held, task) { break }
@@ -19,6 +24,8 @@ extension Scheduler {
       case .checking: withdrawCheck(of: task)
       case .ready where wantsCheck(task):
         if !graph.has(.held, task) { withdrawCheck(of: task) }
+      case .ready where services.isWaiting(task): withdrawToHold(task)
+      case .ready where isService(task) && !stands(task): break
       case .ready where !graph.has(.held, task):
         ranks.insert(ranking.rank[task.index])
         lanes.insert(resources.lane(of: task))
@@ -31,6 +38,14 @@ extension Scheduler {
     ready.remove(ranks, of: lanes)
     takeBack(isAway, into: &actions)
     for task in isAway where graph.state(task) == .ready { graph.mark(task, .held) }
+  }
+
+  /// Gives back what is taken for a task, and for what needs it.
+  private mutating func withdrawToHold(_ task: TaskID) {
+    let lanes = resources.serviceLanes
+    for entry in services.removeWaiting(where: { $0 == task }) { resources.give(entry.share) }
+    withdrawTaken { lanes.services(of: $0).contains(task) }
+    if !isService(task) || stands(task) { graph.mark(task, .held) }
   }
 
   /// What a retry takes a need from that was there.

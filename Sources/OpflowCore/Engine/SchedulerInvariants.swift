@@ -4,6 +4,7 @@ extension Scheduler {
   func checkInvariants() -> String? {
     var shares: [Share] = []
     for record in workforce.workers { if let share = record.share { shares.append(share) } }
+    shares += services.waiting.map(\.share)
     if let problem = phase.checkInvariants() ?? ready.checkInvariants()
       ?? workforce.checkInvariants() ?? resources.checkInvariants(holding: shares)
     {
@@ -22,6 +23,7 @@ extension Scheduler {
       return "a task is queued twice"
     }
     let delayed = Set(timers.elements.map(\.task))
+    if let problem = checkServices() { return problem }
     for index in plan.tasks {
       let task = TaskID(index)
       if let problem = check(task, holder: holders[task], queued: queued, delayed: delayed) {
@@ -77,8 +79,10 @@ extension Scheduler {
     case .ready:
       if checks.isOpen(task) { return "is ready and checked" }
       let assigned = holder.map { workforce.workers[$0.index].phase == .launching } ?? false
-      let places = [queued.contains(task), assigned, isHeldBack].filter { $0 }.count
-      if places != 1 { return "is ready in \(places) places" }
+      let isTaken = services.isWaiting(task)
+      let places = [queued.contains(task), assigned, isHeldBack, isTaken].filter { $0 }.count
+      // An idle service stands nowhere.
+      if places != 1, places != 0 || !isService(task) { return "is ready in \(places) places" }
       if graph.unmetNeeds(of: task) != 0 { return "is ready with needs unmet" }
       if graph.has(.onHold, task), queued.contains(task) { return "is on hold and queued" }
       if isHeldBack, mayBeQueued(task) { return "is held back though it may start" }
@@ -96,6 +100,26 @@ extension Scheduler {
     return nil
   }
 
+  private func checkServices() -> String? {
+    let waiting = services.waiting.map(\.task)
+    if Set(waiting).count != waiting.count { return "something is taken twice" }
+    for task in waiting where graph.state(task) != .ready {
+      return "\(plan.nameString(task)) is taken and \(graph.state(task))"
+    }
+    for service in services.up.union(services.stopping) where !graph.state(service).isRunning {
+      return "service \(plan.nameString(service)) is up, or told to end, and \(graph.state(service))"
+    }
+    for task in waiting {
+      for service in plan.services(neededBy: task)
+      where !graph.state(service).isTerminal && !graph.state(service).isRunning
+        && !waiting.contains(service)
+      {
+        return "\(plan.nameString(task)) waits for a service that nobody starts"
+      }
+    }
+    return nil
+  }
+
   private func checkUnmet(_ task: TaskID) -> String? {
     let isMain = phase.step == .main
     // What the end of the main phase left waiting is past.
@@ -105,6 +129,9 @@ extension Scheduler {
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
       let state = graph.state(need)
+      if isService(need), graph.has(.offered, need) {
+        if !state.isTerminal { continue }
+      }
       if state == .cancelled, phase.stopCause != nil, !plan.flags(task).contains(.finally) {
         // Unless an order did it before.
         open += 1

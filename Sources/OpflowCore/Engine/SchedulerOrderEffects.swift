@@ -32,7 +32,7 @@ extension Scheduler {
   }
 
   /// Pending tasks come to their end: nothing waits for their time any more.
-  private mutating func forget(_ tasks: [TaskID]) {
+  mutating func forget(_ tasks: [TaskID]) {
     var delayed: Set<TaskID> = []
     for task in tasks {
       if graph.has(.delayed, task) { delayed.insert(task) }
@@ -101,6 +101,7 @@ extension Scheduler {
       release(task)
     }
     entry.back = graph.reopen(entry.tasks)
+    services.countUsersAnew()
     actions.append(.tell(.order(entry)))
     guard phase.isHalted, options.maxFailures == 0 || failures < options.maxFailures else { return }
     phase.endHalt()

@@ -40,6 +40,7 @@ extension Scheduler {
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
     if !gates.isEmpty { withdrawGates(into: &actions) }
     if !checks.isEmpty { withdrawChecks() }
+    withdrawTaken()
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
@@ -56,6 +57,9 @@ extension Scheduler {
 
   /// Starts nothing new and ends what runs by its stop rule.
   mutating func stop(_ cause: StopCause, at now: Instant, into actions: inout [EngineStep]) {
+    if case .signal = cause, phase.stopCause == nil, isServing {
+      return leaveService(into: &actions)
+    }
     let isFirst = phase.stopCause == nil
     let stopsRunning = phase.stop(cause)
     // So that who looks from elsewhere sees that the run is on its way to its end.
@@ -80,6 +84,8 @@ extension Scheduler {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
       if record.isStopping, !phase.isKilled { continue }
+      // When what needs them is gone.
+      if isService(record.current), !phase.isKilled { continue }
       stopCurrent(of: worker, at: now, into: &actions)
     }
   }
@@ -140,14 +146,16 @@ extension Scheduler {
 
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout [EngineStep]) {
-    while failUnservable(into: &actions) { dispatch(at: now, into: &actions) }
+    while failUnservable(at: now, into: &actions) { dispatch(at: now, into: &actions) }
+    if plan.hasServices { attendServices(at: now, into: &actions) }
     guard isAtRest, timers.first == nil, !phase.isSuspended, !isKeptOpen else { return }
     if phase.leadsToFinally, startedAny {
       phase.advance(to: .finally)
       graph.openFinally()
       followChanges(into: &actions)
       dispatch(at: now, into: &actions)
-      while failUnservable(into: &actions) { dispatch(at: now, into: &actions) }
+      while failUnservable(at: now, into: &actions) { dispatch(at: now, into: &actions) }
+      if plan.hasServices { attendServices(at: now, into: &actions) }
       if !isAtRest || isKeptOpen { return }
     }
     phase.advance(to: .done)
@@ -156,7 +164,7 @@ extension Scheduler {
 
   /// Nothing runs, and what could start waits for an order: what is on hold, and `finally` tasks of a run
   /// that is paused.
-  private var isKeptOpen: Bool {
+  var isKeptOpen: Bool {
     if phase.isPaused, phase.leadsToFinally, phase.stopCause == nil, graph.hasOpenFinally {
       return true
     }
@@ -165,6 +173,7 @@ extension Scheduler {
 
   /// Nothing runs or can start.
   private var isAtRest: Bool {
-    workforce.heldCount == 0 && ready.count == 0 && gates.isEmpty && checks.isEmpty
+    ready.count == 0 && gates.isEmpty && checks.isEmpty
+      && (plan.hasServices ? allowServicesNextStep : workforce.heldCount == 0)
   }
 }

@@ -86,6 +86,7 @@ extension Scheduler {
     var transition = Transition(.interrupt, task, reason: .revoked)
     transition.attempt = attempt
     self.attempt[task.index] -= 1
+    if isService(task) { leaveUsers(of: task, at: now, into: &actions) }
     goBack(task, transition, into: &actions)
   }
 
@@ -95,6 +96,7 @@ extension Scheduler {
   ) {
     fetches[task] = nil
     leftBehind[task] = nil
+    _ = services.takeLoss(of: task)
     if !recorded.isEmpty { recorded[task] = nil }
     if !unkept.isEmpty { unkept[task] = nil }
     if !restored.isEmpty { restored.remove(task) }
@@ -133,7 +135,7 @@ extension Scheduler {
   ) {
     guard let loss = workforce.lose(worker, complaint: complaint) else { return }
     loseChecks(of: worker, complaint: loss.complaint, into: &actions)
-    bear(loss, into: &actions)
+    bear(loss, at: now, into: &actions)
     scout(loss.site, at: now, into: &actions)
   }
 
@@ -142,21 +144,23 @@ extension Scheduler {
     _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard let loss = workforce.launchFailed(worker, complaint: complaint) else { return }
-    bear(loss, into: &actions)
+    bear(loss, at: now, into: &actions)
     scout(loss.site, at: now, into: &actions)
   }
 
-  private mutating func bear(_ loss: Loss, into actions: inout [EngineStep]) {
+  private mutating func bear(
+    _ loss: Loss, at now: Instant, into actions: inout [EngineStep]
+  ) {
     if loss.wasLaunching {
       // What only that machine had is cut to what others have.
       if loss.isLastTry, loss.site != .local { resources.leave(loss.site) }
       giveBackAssigned(Freed(task: loss.current, share: loss.share))
-      failUnservable(into: &actions)
+      failUnservable(at: now, into: &actions)
       return
     }
     if let share = loss.share { resources.give(share) }
     if !loss.current.isNone {
-      interrupted(loss.current, complaint: loss.complaint, into: &actions)
+      interrupted(loss.current, complaint: loss.complaint, at: now, into: &actions)
     }
     for task in loss.ahead {
       var transition = Transition(.interrupt, task, reason: .workerLost)
@@ -167,8 +171,9 @@ extension Scheduler {
 
   /// Its worker is lost: it runs again, or fails by its own rule or after too many such losses.
   private mutating func interrupted(
-    _ task: TaskID, complaint: String, into actions: inout [EngineStep]
+    _ task: TaskID, complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) {
+    if isService(task) { leaveUsers(of: task, at: now, into: &actions) }
     lostCount[task.index] += 1
     graph.mark(task, .ran)
     values.forget(task)
@@ -195,11 +200,18 @@ extension Scheduler {
   ///
   /// - Returns: whether any failed; what became ready by that and has workers is to be dispatched.
   @discardableResult
-  mutating func failUnservable(into actions: inout [EngineStep]) -> Bool {
+  mutating func failUnservable(
+    at now: Instant, into actions: inout [EngineStep]
+  ) -> Bool {
     guard workforce.hasComplaints else { return false }
     let complaints = Complaints(workforce, isElsewhere: options.usesSites)
     if complaints.isEmpty { return false }
     var count = failUncheckable(into: &actions) ? 1 : 0
+    if !services.waiting.isEmpty, let complaint = complaints.of(.service, isLocal: true),
+      failUnservableServices(complaint, at: now, into: &actions)
+    {
+      count += 1
+    }
     var countBefore = -1
     while count > countBefore, ready.count > 0 {
       countBefore = count

@@ -111,10 +111,14 @@ struct TaskGraph {
 
   /// Takes a task out of its end, which an order alone may do.
   mutating func takeBack(_ task: TaskID) {
-    precondition(state(task).mayBeRetried, "a task was to be retried that is \(state(task))")
+    precondition(
+      state(task).mayBeRetried || plan.isService(task),
+      "a task was to be retried that is \(state(task))"
+    )
     states[task.index] = TaskState.waiting.rawValue
     marks[task.index].subtract([
-      .skippedUpstream, .failsAtBegin, .onHold, .cancelling, .checked, .kept,
+      .skippedUpstream, .failsAtBegin, .onHold, .cancelling, .checked, .kept, .offered,
+      .unused,
     ])
   }
 
@@ -162,14 +166,20 @@ struct TaskGraph {
       let needState = state(need)
       let isUpstream = marks[need.index].contains(.skippedUpstream)
       let isCutShort = needState == .cancelled && isStopping
+      let wasOffered = marks[need.index].contains(.offered)
+      // A service: what needs it waits for nothing more of it.
+      let isOffer = !needState.isTerminal
+      if isOffer { marks[need.index].insert(.offered) }
       for edge in plan.dependents(need) {
         let dependent = TaskID(plan.dependentTargets[edge])
         // One that is between two tries has had all that it needs, whatever becomes of that since.
-        guard state(dependent) == .waiting, !marks[dependent.index].contains(.delayed) else {
-          continue
-        }
+        let waits =
+          state(dependent) == .waiting ? !marks[dependent.index].contains(.delayed)
+          : wasOffered && state(dependent) == .ready
+        guard waits else { continue }
         if isCutShort, !plan.flags(dependent).contains(.finally) { continue }
-        if needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
+        if isOffer || needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
+          if wasOffered { continue }
           unmet[dependent.index] -= 1
           if unmet[dependent.index] == 0, !hasOwnFate(dependent) { release(dependent) }
         } else if !hasOwnFate(dependent) {
@@ -188,6 +198,7 @@ struct TaskGraph {
     } else {
       becomeReady(task)
       changes.append(.ready(task))
+      if plan.hasServices, isToBeOffered(task) { ended.append(task) }
     }
   }
 
@@ -206,8 +217,16 @@ struct TaskGraph {
     return false
   }
 
+  /// A service that is to count as there, and does not yet.
+  func isToBeOffered(_ task: TaskID) -> Bool {
+    plan.isService(task) && !marks[task.index].contains(.offered)
+  }
+
+  /// Services aside, which are no results.
   private func firstNeedNotKept(of task: TaskID) -> TaskID? {
-    plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.first { !isKept($0) }
+    plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.first {
+      !isKept($0) && !plan.isService($0)
+    }
   }
 
   private func isKept(_ task: TaskID) -> Bool {

@@ -27,7 +27,9 @@ extension TaskGraph {
       var missed = TaskID.none
       for edge in plan.needs(task) {
         let need = TaskID(plan.needTargets[edge])
-        if state(need).isTerminal || plan.flags(need).contains(.finally) { continue }
+        if state(need).isTerminal || plan.flags(need).contains(.finally) || has(.offered, need) {
+          continue
+        }
         if plan.needCondition(edge) == .finished {
           meetOne(of: task)
         } else {

@@ -12,6 +12,7 @@ extension TaskGraph {
       takeBack(task)
       back.append(task)
     }
+    back = servicesToReopen(for: tasks + back) + back
     for task in tasks + back {
       for edge in plan.dependents(task) {
         let dependent = TaskID(plan.dependentTargets[edge])
@@ -22,7 +23,30 @@ extension TaskGraph {
       countNeeds(of: task)
       if unmetNeeds(of: task) == 0 { release(task) }
     }
+    if plan.hasServices { spreadSkips() }
     return back
+  }
+
+  /// Takes services out of their end that ended, or never began, since nothing needed them any more, and that
+  /// are needed again; in topological order.
+  private mutating func servicesToReopen(for tasks: [TaskID]) -> [TaskID] {
+    guard plan.hasServices else { return [] }
+    var found: Set<TaskID> = []
+    var open = tasks
+    while let task = open.popLast() {
+      for service in plan.services(neededBy: task)
+      where (state(service) == .succeeded || isUnused(service)) && found.insert(service).inserted {
+        open.append(service)
+      }
+    }
+    let services = plan.topologicalOrder.lazy.map { TaskID($0) }.filter { found.contains($0) }
+    for service in services { takeBack(service) }
+    return Array(services)
+  }
+
+  /// It was skipped for nothing but that: not for its `if`, nor by anybody.
+  private func isUnused(_ service: TaskID) -> Bool {
+    state(service) == .skipped && has(.unused, service)
   }
 
   /// It did not begin in this drive and has no end.
@@ -33,7 +57,10 @@ extension TaskGraph {
   }
 
   private mutating func countNeeds(of task: TaskID) {
-    let open = plan.needs(task).count { !state(TaskID(plan.needTargets[$0])).isTerminal }
+    let open = plan.needs(task).count {
+      let need = TaskID(plan.needTargets[$0])
+      return !state(need).isTerminal && !has(.offered, need)
+    }
     let finally = plan.flags(task).contains(.finally) ? 1 : 0
     setUnmet(Int32(truncatingIfNeeded: open + finally), of: task)
   }

@@ -25,6 +25,10 @@ struct TaskMarks: OptionSet {
   static let checked = TaskMarks(rawValue: 1 << 11)
   /// The journal has a result of it, of an earlier drive, that it may come to keep.
   static let mayKeep = TaskMarks(rawValue: 1 << 12)
+  /// A service that counts as there for its users: it has all that it needs.
+  static let offered = TaskMarks(rawValue: 1 << 14)
+  /// A service that nothing came to need.
+  static let unused = TaskMarks(rawValue: 1 << 15)
   /// It kept that.
   static let kept = TaskMarks(rawValue: 1 << 13)
 }

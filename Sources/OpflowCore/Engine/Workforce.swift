@@ -33,6 +33,7 @@ struct Workforce {
         expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds)),
       Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
       Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
+      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
     ]
     backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
     alive = WorkerKind.allCases.map { _ in 0 }
@@ -47,6 +48,7 @@ struct Workforce {
       Crew(limit: Int(min(max(downloads, 1), 1 << 10))),
       Crew(limit: 1),
       Crew(limit: Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))),
+      Crew(limit: 1),
     ]
   }
 
@@ -64,6 +66,11 @@ struct Workforce {
     sites[site.index].isUnknown = false
     let limits = Self.crews(cpu: offer.cpu, downloads: 1).map(\.limit)
     for kind in limits.indices { sites[site.index].crews[kind].limit = limits[kind] }
+  }
+
+  /// There are so many services, of which each may have a worker on this machine at once.
+  mutating func setServices(_ count: Int) {
+    sites[0].crews[Int(WorkerKind.service.rawValue)].limit = max(count, 1)
   }
 
   /// Changes how many workers there may be on this machine, for so much of what they work with.
@@ -125,6 +132,11 @@ struct Workforce {
     let kind = Int(kind.rawValue)
     return !sites[site.index].crews[kind].idle.isEmpty
       || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
+  }
+
+  /// Whether a worker of a kind has nothing to do there.
+  func hasIdle(_ kind: WorkerKind, at site: SiteID) -> Bool {
+    !sites[site.index].crews[Int(kind.rawValue)].idle.isEmpty
   }
 
   /// Whether one more worker of a kind may be launched there.

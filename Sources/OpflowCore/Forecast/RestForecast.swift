@@ -90,7 +90,7 @@ package struct RestForecast {
         guard plan.flags(task).contains(.finally) == isLast else { continue }
         let behind = isLast ? chains[task.index] : max(chains[task.index], finally)
         // Of what is no part of the drive only the way is left.
-        let own = isOpen(task.index) ? durations[task] : 0
+        let own = isOpen(task.index) && !plan.isService(task) ? durations[task] : 0
         let sum = behind.addingReportingOverflow(own)
         let chain = sum.overflow ? .max : sum.partialValue
         chains[task.index] = chain
@@ -128,6 +128,8 @@ package struct RestForecast {
   }
 
   private mutating func count(_ task: TaskID, _ sign: Int64) {
+    // It lasts as long as what needs it.
+    if plan.isService(task) { return }
     let length = durations[task]
     left += sign * length
     if durations.isGuess(task) { guessed += sign * length }

@@ -73,6 +73,18 @@ package struct RunForecast {
       case .launch(let worker, _, _):
         let offer = WorkerOffer(cores: 1, actions: .all)
         engine.take(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
+      case .order(let worker, .run(let task, let attempt)) where engine.plan.isService(task):
+        // It is ready at once, and ends when it is told to.
+        for event in [
+          SchedulerEvent.started(worker, task, attempt: attempt),
+          .ready(worker, task, attempt: attempt),
+        ] {
+          engine.take(.scheduler(event), at: clock, wall: 0)
+        }
+      case .order(let worker, .stop(let task, let attempt, let reason)):
+        let outcome = Outcome(status: .unknown, reason: .stopped(reason))
+        engine.take(
+          .scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)):
         running.push(
           ForecastEnd(
@@ -148,7 +160,7 @@ package struct RunForecast {
       } else {
         files.keptCount += 1
       }
-    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume: break
+    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume, .ready: break
     }
   }
 }

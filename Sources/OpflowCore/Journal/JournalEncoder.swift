@@ -137,7 +137,7 @@ extension OutputSpan<UInt8> {
       if transition.isAhead { append(.ahead, 1) }
       appendWhat(of: transition)
       return
-    case .pause, .proceed: return
+    case .pause, .proceed, .ready: return
     case .skip(let reason):
       begin(.reason)
       appendText(reason.word)

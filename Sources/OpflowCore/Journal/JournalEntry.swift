@@ -143,6 +143,8 @@ package enum TransitionEvent: Equatable, Sendable {
   case resume(RerunReason)
   /// It keeps the result that it has: what it reads and what it made are as they were.
   case fresh
+  /// A service is ready.
+  case ready
 
   package var kind: TransitionKind {
     switch self {
@@ -157,6 +159,7 @@ package enum TransitionEvent: Equatable, Sendable {
     case .proceed: .proceed
     case .resume: .resume
     case .fresh: .fresh
+    case .ready: .ready
     }
   }
 }
@@ -164,6 +167,7 @@ package enum TransitionEvent: Equatable, Sendable {
 /// The event of a line, without what its fields say of it.
 package enum TransitionKind: UInt8, CaseIterable, Sendable {
   case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume, fresh
+  case ready
 
   /// The word in the journal.
   package var word: StaticString {
@@ -179,6 +183,7 @@ package enum TransitionKind: UInt8, CaseIterable, Sendable {
     case .proceed: "continue"
     case .resume: "resume"
     case .fresh: "fresh"
+    case .ready: "ready"
     }
   }
 }
@@ -322,7 +327,8 @@ package struct Transition: Sendable, Equatable {
     switch event {
     case .skip(let reason): .skipped(reason)
     case .resume(let reason): .rerun(reason)
-    case .start, .success, .failure, .retry, .cancel, .interrupt, .pause, .proceed, .fresh:
+    case .start, .success, .failure, .retry, .cancel, .interrupt, .pause, .proceed, .fresh,
+      .ready:
       outcome.reason.map { .ended($0) }
     }
   }

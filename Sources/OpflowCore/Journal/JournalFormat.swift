@@ -41,6 +41,7 @@
 //   continue    x    d n
 //   resume      x    d n reason part of late what
 //   fresh       x    d n origin kept fp with values
+//   ready       x    d n
 //
 //   d          number of the drive of the run (1 for its first, which leaves the key out)
 //   n          number of the try, over all drives
@@ -133,7 +134,9 @@ package enum JournalEvent: Equatable, Sendable {
       if word.equals("resume") {
         self = ofRun ? .resume : .transition(.resume)
       } else {
-        self = word.equals("retry") ? .transition(.retry) : .unknown
+        self =
+          word.equals("retry")
+          ? .transition(.retry) : word.equals("ready") ? .transition(.ready) : .unknown
       }
     case UInt8(ascii: "c"):
       if word.equals("close") {

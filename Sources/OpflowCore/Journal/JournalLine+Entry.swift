@@ -165,6 +165,7 @@ extension TransitionFields {
     case .proceed: .proceed
     case .resume: rerunReason(plan).map { .resume($0) }
     case .fresh: .fresh
+    case .ready: .ready
     }
   }
 }

@@ -15,6 +15,8 @@ package enum RerunReason: Equatable, Sendable {
   /// The journal is damaged where a line may have stood that took its result back.
   case unproven
   case asked
+  /// A service is no result: it starts again when something needs it.
+  case service
   case new
 
   /// The word in the journal.
@@ -30,6 +32,7 @@ package enum RerunReason: Equatable, Sendable {
     case .inputs: "inputs"
     case .unproven: "unproven"
     case .asked: "asked"
+    case .service: "service"
     case .new: "new"
     }
   }
@@ -37,7 +40,8 @@ package enum RerunReason: Equatable, Sendable {
   init?(word: UnsafeRawBufferPointer, part: Fingerprint.Part?, of task: TaskID) {
     let all = [
       RerunReason.interrupted, .changed(part), .afterRerun(task), .failedBefore, .skippedBefore,
-      .cancelledBefore, .outputMissing, .inputs, .unproven, .asked, .new,
+      .cancelledBefore, .outputMissing, .inputs, .unproven, .asked, .service,
+      .new,
     ]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason

@@ -7,6 +7,8 @@ package enum SkipReason: Equatable, Sendable {
   case skipOption
   /// Somebody asked for it while the run went on.
   case order
+  /// A service that nothing came to need.
+  case unused
   /// Its needs cannot be met; by this one, which is `none` where the plan no longer has it.
   case upstream(TaskID)
 
@@ -17,12 +19,13 @@ package enum SkipReason: Equatable, Sendable {
     case .emptyMatrix: "empty matrix"
     case .skipOption: "--skip"
     case .order: "order"
+    case .unused: "unused"
     case .upstream: "upstream"
     }
   }
 
   init?(word: UnsafeRawBufferPointer, of task: TaskID) {
-    let all = [SkipReason.condition, .emptyMatrix, .skipOption, .order, .upstream(task)]
+    let all = [SkipReason.condition, .emptyMatrix, .skipOption, .order, .unused, .upstream(task)]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason
   }
@@ -30,7 +33,7 @@ package enum SkipReason: Equatable, Sendable {
   package var isUpstream: Bool {
     switch self {
     case .upstream: true
-    case .condition, .emptyMatrix, .skipOption, .order: false
+    case .condition, .emptyMatrix, .skipOption, .order, .unused: false
     }
   }
 }

@@ -56,7 +56,7 @@ package struct TaskDetails: Sendable {
             attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))
       }
     case .fresh: staleness[task] = nil
-    case .skip, .cancel, .interrupt, .pause, .proceed: break
+    case .skip, .cancel, .interrupt, .pause, .proceed, .ready: break
     }
   }
 

@@ -45,6 +45,8 @@ package struct TaskRecord: Sendable {
     static let restored = Marks(rawValue: 1 << 5)
     /// It failed before its start: the worker that was lost only looked at it.
     static let unstarted = Marks(rawValue: 1 << 6)
+    /// A service that is ready.
+    static let ready = Marks(rawValue: 1 << 7)
   }
 
   private enum StatusKind: UInt8 { case unknown, exit, signal }
@@ -96,6 +98,9 @@ package struct TaskRecord: Sendable {
   /// It succeeded by a result that came from a cache.
   package var isRestored: Bool { marks.contains(.restored) }
 
+  /// A service that is ready, and has not ended since.
+  package var isReady: Bool { state.isRunning && marks.contains(.ready) }
+
   /// An order cancelled it while it did not run.
   var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
 
@@ -130,7 +135,7 @@ extension TaskRecord {
       end(next, line, fields)
       if fields.isRestored { marks.insert(.restored) }
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
-    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh:
+    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh, .ready:
       applyRare(event, line, task, plan)
     }
   }
@@ -172,6 +177,7 @@ extension TaskRecord {
         endedMilliseconds = 0
       }
     case .pause, .proceed: state = next
+    case .ready: if state.isRunning { marks.insert(.ready) }
     case .fresh:
       // A result of this run stays what it is, with the lines that told of it. Where damage took
       // those, nobody knows which try it was, so the task runs again.
@@ -200,7 +206,7 @@ extension TaskRecord {
       why = effect.why
     case .pause, .proceed: state = next
     case .resume(let reason): waitAgain(with: reason)
-    case .start, .success, .failure, .retry, .interrupt, .fresh: break
+    case .start, .success, .failure, .retry, .interrupt, .fresh, .ready: break
     }
   }
 

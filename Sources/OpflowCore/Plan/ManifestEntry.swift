@@ -22,6 +22,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package internal(set) var hasChecks: UInt32 = 0
   /// 1 when results of any task are cached; the builder sees to it.
   package internal(set) var hasCaches: UInt32 = 0
+  /// 1 when any task is a service; the builder sees to it.
+  package internal(set) var hasServices: UInt32 = 0
   /// How many runs of the manifest are kept.
   package var keepRuns = Self.standardKeepRuns
   /// The group of runs that the manifest names; empty for none.

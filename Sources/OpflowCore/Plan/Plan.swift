@@ -58,6 +58,7 @@ package final class Plan: @unchecked Sendable {
   let declarations: Column<DeclarationEntry>
   let declaredOffsets: Column<UInt32>
   let declaredItems: Column<DeclaredItem>
+  let services: Column<ServiceEntry>
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
@@ -116,6 +117,7 @@ package final class Plan: @unchecked Sendable {
       self.declarations = try sections.column(.declarations)
       self.declaredOffsets = try sections.column(.declaredOffsets)
       self.declaredItems = try sections.column(.declaredItems)
+      self.services = try sections.column(.services)
     } catch {
       release(bytes)
       throw error

@@ -25,6 +25,7 @@ package struct PlanBuilder: ~Copyable {
   private var hasGates = false
   private var hasChecks = false
   private var hasCaches = false
+  private var services: [ServiceEntry] = []
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
   private var downloads: [DownloadEntry] = []
@@ -132,6 +133,11 @@ package struct PlanBuilder: ~Copyable {
     return UInt32(truncatingIfNeeded: downloads.count - 1)
   }
 
+  package mutating func service(_ entry: ServiceEntry) -> UInt32 {
+    services.append(entry)
+    return UInt32(truncatingIfNeeded: services.count - 1)
+  }
+
   package mutating func add(_ task: TaskEntry) -> TaskID {
     let id = TaskID(taskCount)
     if task.flags.contains(.manual) { hasManual = true }
@@ -225,6 +231,7 @@ package struct PlanBuilder: ~Copyable {
     manifest.hasGates = hasGates ? 1 : 0
     manifest.hasChecks = hasChecks ? 1 : 0
     manifest.hasCaches = hasCaches ? 1 : 0
+    manifest.hasServices = services.isEmpty ? 0 : 1
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)
@@ -238,6 +245,7 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.declarations, declarations)
     writer.add(.declaredOffsets, declaredItems.offsets)
     writer.add(.declaredItems, declaredItems.items)
+    writer.add(.services, services)
     return .plan(writer.finish(taskCount: count, key: key))
   }
 

@@ -46,10 +46,11 @@
 //   14   tasks that a person ends
 //   15   where tasks stand
 //   16   what tasks declare to read and to leave
+//   18   services
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 17
+  package static let version: UInt32 = 18
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// More lines than a file may have.
@@ -78,4 +79,5 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case lateOffsets, lateItems
   case stepOffsets, stepItems
   case declarations, declaredOffsets, declaredItems
+  case services
 }

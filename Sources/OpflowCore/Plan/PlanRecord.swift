@@ -13,6 +13,8 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var words: ListIndex = 0
   /// What a `download` action fetches: a number that the builder gave.
   package var download: UInt32 = 0
+  /// How a service comes to be ready: a number that the builder gave.
+  package var service: UInt32 = 0
   /// The words before the script of a `shell` action.
   package var shell: ListIndex = 0
   /// Environment list.

@@ -34,6 +34,7 @@ extension Plan {
     try validateWords(record.secrets)
     try validateLateItems(of: task)
     try validateDeclaration(of: task)
+    if isService(task) { try validateService(of: task) }
     if kind(task) == .download {
       let download = downloads[Int(record.download)]
       guard isSound(download) else { throw .reference(.downloads) }
@@ -78,6 +79,7 @@ extension Plan {
     for demand in 0..<demandCount { try validate(demand: UInt32(truncatingIfNeeded: demand)) }
     for policy in policies where !isSound(policy) { throw .reference(.policies) }
     for download in downloads where !isSound(download) { throw .reference(.downloads) }
+    for service in services where !isSound(service) { throw .reference(.services) }
     for secret in secretEntries where !isSound(secret) { throw .reference(.secrets) }
   }
 
@@ -155,6 +157,9 @@ extension Plan {
     if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }
     if Int(demand[index]) >= demandCount { throw .reference(.taskDemand) }
     guard isSound(record[index], of: kind) else { throw .reference(.taskRecord) }
+    if isService(task), Int(record[index].service) >= services.count {
+      throw .reference(.taskRecord)
+    }
     // A gate takes nothing.
     if kind == .approve, demand[index] != 0 { throw .reference(.taskDemand) }
   }
@@ -164,6 +169,11 @@ extension Plan {
     if flags.contains(.control), kind == .download { return false }
     if flags.contains(.checked), !hasChecks || kind == .download { return false }
     if flags.contains(.cached), !hasCaches || !flags.contains(.checked) { return false }
+    if flags.contains(.service) {
+      guard hasServices, kind == .shell || kind == .command,
+        flags.isDisjoint(with: TaskFlags.notOfServices)
+      else { return false }
+    }
     if kind == .approve, !hasGates || !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
@@ -197,7 +207,7 @@ extension Plan {
     else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
       manifest.hasInteractive <= 1, manifest.hasGates <= 1, manifest.hasChecks <= 1,
-      manifest.hasCaches <= 1,
+      manifest.hasCaches <= 1, manifest.hasServices <= 1,
       IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }
@@ -222,6 +232,10 @@ extension Plan {
         // A `finally` task runs when all others have ended, so none of those may wait for it.
         if flags(TaskID(target)).contains(.finally), !flags(TaskID(index)).contains(.finally) {
           throw .reference(.needTargets)
+        }
+        // What a service leaves it leaves while it runs: there is no end of it to wait for.
+        if isService(TaskID(target)), needConditions[edge] != NeedCondition.success.rawValue {
+          throw .reference(.needConditions)
         }
         let place = Int(cursor[target])
         guard place < Int(dependentOffsets[target + 1]),

@@ -95,11 +95,16 @@ package struct ResumeDecision: Sendable {
         continue
       }
       guard !plan.flags(task).contains(.finally) else { continue }
-      apply(verdict(for: task, input), to: task, input)
+      if plan.hasServices, plan.isService(task) {
+        decideService(task, input)
+      } else {
+        apply(verdict(for: task, input), to: task, input)
+      }
       if firstStarted == nil, starts(task, input) { firstStarted = task }
       if firstCertain == nil, startsForCertain(task, input) { firstCertain = task }
     }
     decideFinally(input, firstStarted: firstStarted, firstCertain: firstCertain)
+    if plan.hasServices { keepServices(input) }
   }
 
   /// Frees what only the decision itself looks at.
@@ -186,6 +191,37 @@ package struct ResumeDecision: Sendable {
     let request: ResumeRequest
   }
 
+  private mutating func noteNeeds(of task: TaskID, _ input: Input) {
+    lacksNeeds[task.index] = isCertainToLackNeeds(task, input)
+    if input.plan.hasChecks {
+      lacksNeedsThen[task.index] = isCertainToLackNeeds(task, input, ifChecksHold: true)
+    }
+  }
+
+  /// Whether it starts again is told when all is decided that needs it.
+  private mutating func decideService(_ task: TaskID, _ input: Input) {
+    let verdict = verdict(for: task, input)
+    if input.plan.dependents(task).isEmpty {
+      let holds = verdict == .run(.service) && !isWanted(task, input)
+      return apply(holds ? .keep(input.history[task]) : verdict, to: task, input)
+    }
+    verdicts[task.index] = verdict
+    noteNeeds(of: task, input)
+  }
+
+  /// Services keep what they are that nothing is to need; they are no reason to run anything.
+  private mutating func keepServices(_ input: Input) {
+    for index in input.plan.topologicalOrder.reversed() {
+      let task = TaskID(index)
+      guard input.plan.isService(task), input.request.selects(task),
+        !input.plan.dependents(task).isEmpty
+      else { continue }
+      let verdict = verdicts[task.index]
+      let holds = verdict == .run(.service) && !isWanted(task, input)
+      apply(holds ? .keep(input.history[task]) : verdict, to: task, input)
+    }
+  }
+
   private mutating func apply(_ verdict: Verdict, to task: TaskID, _ input: Input) {
     verdicts[task.index] = verdict
     let reason: RerunReason
@@ -208,10 +244,7 @@ package struct ResumeDecision: Sendable {
       failCount += 1
       reason = .interrupted
     }
-    lacksNeeds[task.index] = isCertainToLackNeeds(task, input)
-    if input.plan.hasChecks {
-      lacksNeedsThen[task.index] = isCertainToLackNeeds(task, input, ifChecksHold: true)
-    }
+    noteNeeds(of: task, input)
     let record = input.history[task]
     let isTold = input.request.isNew(task) && reason == .new
     guard record.state != .waiting || record.isUnproven || isTold else { return }

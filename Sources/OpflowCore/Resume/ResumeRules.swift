@@ -4,6 +4,7 @@ extension ResumeDecision {
     if input.request.reruns(task) { return .run(.asked) }
     let record = input.history[task]
     if let verdict = interruption(task, record, input) { return verdict }
+    if input.plan.isService(task) { return service(task, record, input) }
     switch record.state {
     case .succeeded, .upToDate:
       return isChecked(task, input) ? .check : settled(task, record, input)
@@ -17,6 +18,35 @@ extension ResumeDecision {
     case .waiting, .ready, .checking: return .run(record.reasonToRun)
     case .cancelled: return .run(.cancelledBefore)
     case .handed, .running, .suspended: return .run(.interrupted)
+    }
+  }
+
+  /// A service is no result: until it is known what needs it, it starts again.
+  private func service(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
+    switch record.state {
+    case .failed: .run(.failedBefore)
+    case .cancelled: .run(.cancelledBefore)
+    case .waiting, .ready, .checking: .run(record.reasonToRun)
+    case .handed, .running, .suspended: .run(.interrupted)
+    case .skipped where record.why == .skipped(.order): .keep(record)
+    case .skipped where willSkipByWish(task, input): .keep(record)
+    case .skipped where input.plan.dependents(task).isEmpty:
+      record.why == .skipped(.unused) ? .keep(record) : skipped(task, record, input)
+    case .succeeded, .upToDate, .failedAllowed, .skipped: .run(.service)
+    }
+  }
+
+  /// Whether something may need a service that is decided already: what needs it comes behind it.
+  func isWanted(_ service: TaskID, _ input: Input) -> Bool {
+    let users = input.plan.dependents(service)
+    // It stays until somebody ends it, and is done then.
+    if users.isEmpty { return !input.history.state(service).isSuccess }
+    return users.contains { edge in
+      let user = TaskID(input.plan.dependentTargets[edge])
+      return switch verdicts[user.index] {
+      case .run, .check, .later: true
+      case .outside, .leave, .keep, .fail: false
+      }
     }
   }
 
@@ -149,6 +179,7 @@ extension ResumeDecision {
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {
       let need = TaskID(input.plan.needTargets[edge])
+      if input.plan.isService(need) { continue }
       switch verdicts[need.index] {
       case .outside, .leave: continue
       case .keep, .check, .later:
@@ -192,7 +223,11 @@ extension ResumeDecision {
 
   /// Whether a task with verdict `run` will start, as far as can be told: where checks are to tell, not.
   func starts(_ task: TaskID, _ input: Input) -> Bool {
-    switch verdicts[task.index] {
+    // Only with what needs it.
+    if input.plan.isService(task), !input.plan.dependents(task).isEmpty, !isWanted(task, input) {
+      return false
+    }
+    return switch verdicts[task.index] {
     case .run:
       !(input.plan.hasChecks ? lacksNeedsThen : lacksNeeds)[task.index]
         && !willSkipByWish(task, input)

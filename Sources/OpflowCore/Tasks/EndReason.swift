@@ -22,13 +22,17 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   case noOutput
   /// Somebody said no to a gate; `what` says who.
   case rejected
+  /// A service that is not ready, and is not going to be; `what` says why.
+  case unready
+  /// A service ended by itself after it was ready.
+  case ended
   /// It was told to.
   case stopped(StopReason)
 
   package static let allCases: [EndReason] =
     [
       .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
-      .input, .noOutput, .rejected,
+      .input, .noOutput, .rejected, .unready, .ended,
     ]
     + StopReason.allCases.map { .stopped($0) }
 
@@ -47,6 +51,8 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     case .input: "input"
     case .noOutput: "no-output"
     case .rejected: "rejected"
+    case .unready: "unready"
+    case .ended: "ended"
     case .stopped(let reason): reason.word
     }
   }
@@ -65,6 +71,10 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
   case kill
   /// A file of the run cannot be written.
   case ioError
+  /// A service that nothing needs any more, or for now: how it ends then is no failure.
+  case unneeded
+  /// A service that it needs is gone.
+  case serviceLost
 
   /// The word in the journal and on the wire.
   package var word: StaticString {
@@ -73,6 +83,8 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
     case .signal: "signal"
     case .kill: "kill"
     case .ioError: "io-error"
+    case .unneeded: "unneeded"
+    case .serviceLost: "service-lost"
     }
   }
 

@@ -37,18 +37,27 @@ package struct TaskFlags: OptionSet, Sendable {
   /// `cache: true`: what it leaves is kept, and brought back instead of running it.
   package static let cached = TaskFlags(rawValue: 1 << 14)
 
+  /// It does not end by itself, and runs for as long as what needs it.
+  package static let service = TaskFlags(rawValue: 1 << 15)
+
   /// The plan has something that the task declares.
   static let declares: TaskFlags = [.checked, .declaresOutputs]
 
   /// What makes no sense of a question.
   static let notOfGates: TaskFlags = [
     .finally, .failWhenInterrupted, .interactive, .control, .checked, .declaresOutputs,
+    .cached, .service,
+  ]
+
+  /// What makes no sense of a task that does not end by itself.
+  static let notOfServices: TaskFlags = [
+    .finally, .allowAnyFailure, .failWhenInterrupted, .interactive, .checked, .declaresOutputs,
     .cached,
   ]
 
   static let all: TaskFlags = [
     .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
     .interactive, .control, .leavesValues, .decidesOthers, .readsValues, .lateCondition,
-    .checked, .declaresOutputs, .cached,
+    .checked, .declaresOutputs, .cached, .service,
   ]
 }

@@ -15,4 +15,6 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case terminal
   /// Looks whether tasks are up to date, and runs none.
   case check
+  /// Runs one service at a time, and looks whether it is ready: beyond those that tasks share out.
+  case service
 }

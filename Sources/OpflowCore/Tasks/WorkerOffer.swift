@@ -37,7 +37,7 @@ extension WorkerKind {
   /// What a worker of the kind must be able to do.
   package var action: WorkerActions {
     switch self {
-    case .command, .terminal, .check: .run
+    case .command, .terminal, .check, .service: .run
     case .download: .download
     }
   }

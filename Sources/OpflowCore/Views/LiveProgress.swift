@@ -29,7 +29,7 @@ struct LiveProgress: ProgressRenderer {
     case .failure, .retry, .interrupt, .pause, .proceed:
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)
-    case .success, .cancel, .fresh:
+    case .success, .cancel, .fresh, .ready:
       if transition.left == nil, !line.isUnkept(transition, model) { return }
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)

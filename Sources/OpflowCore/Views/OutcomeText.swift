@@ -24,6 +24,12 @@ package enum OutcomeText {
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
     case .rejected: return what.isEmpty ? "rejected" : "rejected by \(CleanText.string(what))"
+    case .unready: return what.isEmpty ? "it was not ready" : CleanText.string(what)
+    case .ended: return "it ended by itself, \(statusText(outcome.status))"
+    case .stopped(.unneeded): return "not needed"
+    case .stopped(.serviceLost):
+      return what.isEmpty
+        ? "a service that it needs is gone" : "service \(CleanText.string(what)) is gone"
     case .interrupted: return "interrupted"
     case .stopped(.cancel): return "cancelled"
     case .stopped(.signal): return "stopped by a signal"
@@ -46,6 +52,8 @@ package enum OutcomeText {
       outcome.reason == .fetch || outcome.reason == .fetchFinal
       || outcome.reason == .workerLost || outcome.reason == .value
       || outcome.reason == .input || outcome.reason == .noOutput
+      || outcome.reason == .unready || outcome.reason == .ended
+      || outcome.reason == .stopped(.serviceLost)
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }
 
@@ -111,8 +119,10 @@ enum ReasonText {
     case .skipped(.emptyMatrix): return "empty matrix"
     case .skipped(.skipOption): return "by --skip"
     case .skipped(.order): return "by `opflow skip`"
+    case .skipped(.unused): return "nothing needed it"
     case .skipped(.upstream):
       return name.map { "because of \($0)" } ?? "its needs cannot be met"
+    case .rerun(.service): return "as a service does where it is needed"
     case .rerun(.changed(let part)): return part.map { "changed: \($0.word)" } ?? "changed"
     case .rerun(.afterRerun): return name.map { "after rerun of \($0)" } ?? "after a rerun"
     case .rerun(let reason): return reason.word.description

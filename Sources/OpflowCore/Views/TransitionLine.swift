@@ -95,6 +95,11 @@ struct TransitionLine {
       let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
       return palette.cyan("\(name) started") + attempt(transition)
         + (why.isEmpty ? "" : palette.dim(why))
+    case .ready: return palette.green("\(name) is ready")
+    case .success where model.plan.isService(transition.task):
+      return "\(name) stopped after \(time)"
+    case .interrupt where transition.outcome.reason == .stopped(.unneeded):
+      return "\(name) stopped after \(time), until it is needed again"
     case .success where transition.isRestored:
       return palette.green("\(name) restored") + " from the cache in \(time)"
         + unkept(transition, model)

@@ -24,6 +24,7 @@
 //                                       recorded ID ATTEMPT ORIGIN
 //                                       changed ID ATTEMPT TEXT
 //                                       restored ID ATTEMPT
+//                                       ready ID ATTEMPT
 //                                       warning TEXT
 //   bye                                 fetched ID ATTEMPT [from=N] [size=N] [gained=N] [after=MS]
 //                                             [kept=1] [sha256=HEX] [sha512=HEX] [source=HEX]
@@ -154,6 +155,7 @@ package enum MessageCodec {
       writer.tab()
       writer.cut(what, lineStart: start)
     case .restored(let task, let attempt): writer.message("restored", task, attempt)
+    case .ready(let task, let attempt): writer.message("ready", task, attempt)
     case .warning(let what):
       writer.raw("warning\t")
       writer.cut(what, lineStart: start)
@@ -292,6 +294,9 @@ package enum MessageCodec {
     } else if word.equals("restored") {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       report = .restored(task, attempt: attempt)
+    } else if word.equals("ready") {
+      guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
+      report = .ready(task, attempt: attempt)
     } else if word.equals("warning") {
       guard let what = fields.text() else { return nil }
       report = .warning(what)

@@ -67,6 +67,8 @@ package enum WorkerReport: Equatable, Sendable {
   case changed(TaskID, attempt: Int32, what: String)
   /// It did not run: its result came from a cache; comes before its end.
   case restored(TaskID, attempt: Int32)
+  /// A service is ready: what needs it may start.
+  case ready(TaskID, attempt: Int32)
   /// Something is wrong that no task is the worse for; for people.
   case warning(String)
   /// The answer to a pulse, with its number.
@@ -75,7 +77,7 @@ package enum WorkerReport: Equatable, Sendable {
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 7
+  package static let currentVersion = 8
   /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.

@@ -40,6 +40,8 @@ package enum RelayLines {
     case .command: writer.raw("command")
     case .download: writer.raw("download")
     case .check: writer.raw("check")
+    // What needs a service runs beside it.
+    case .service: preconditionFailure("a service's worker was asked for elsewhere")
     // There is none: the terminal is on this side.
     case .terminal: preconditionFailure("a worker at the terminal was asked for elsewhere")
     }

@@ -5,7 +5,7 @@ internal import OpflowSystem
 enum WorkerProgram {
   static func path(for kind: WorkerKind) -> String {
     switch kind {
-    case .command, .terminal, .check: return "/proc/self/exe"
+    case .command, .terminal, .check, .service: return "/proc/self/exe"
     // Beside this program, wherever that was put. A path that cannot be read becomes a launch that
     // fails, with the reason.
     case .download:
@@ -19,7 +19,7 @@ enum WorkerProgram {
   /// - Parameter trace: what its tasks are a part of.
   static func additions(for kind: WorkerKind, _ trace: DriveTrace) -> [String] {
     switch kind {
-    case .command, .terminal: trace.variables
+    case .command, .terminal, .service: trace.variables
     case .check: []
     // GnuTLS comes along with libcurl for protocols that no download speaks, and would test itself at
     // each start. A libcurl that does use it starts it.
@@ -32,7 +32,7 @@ enum WorkerProgram {
     guard error.step == .execute else { return "no worker could be started: \(error.errno)" }
     let hint =
       switch kind {
-      case .command, .terminal, .check: ""
+      case .command, .terminal, .check, .service: ""
       case .download: " (it must lie beside opflow)"
       }
     return "\(path(for: kind)) cannot be executed: \(error.errno)\(hint)"

@@ -28,6 +28,10 @@ package enum WorkerEvent {
   case broughtBack(RecordResult)
   /// It could not be.
   case notBroughtBack
+  /// The service that runs is ready.
+  case ready
+  /// It is not, and is not waited for any longer; why, for people.
+  case unready(what: String)
   /// A deadline may have passed.
   case timer
 }
@@ -210,6 +214,14 @@ package struct WorkerState {
       guard let held = current, case .restoring = held.phase else { return }
       current?.phase = .starting
       actions.append(.launch(held.task, attempt: held.attempt))
+    case .ready:
+      guard let held = current, case .running = held.phase, held.reason == nil else { return }
+      actions.append(.report(.ready(held.task, attempt: held.attempt)))
+    case .unready(let what):
+      guard let held = current, case .running = held.phase, held.reason == nil else { return }
+      current?.reason = .unready
+      current?.fault = what
+      stop(at: now, atOnce: false, into: &actions)
     case .timer: passTime(now, into: &actions)
     }
   }

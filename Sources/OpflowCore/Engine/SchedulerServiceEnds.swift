@@ -1,0 +1,280 @@
+/// Services: which of them is needed still, and how they end.
+extension Scheduler {
+  /// Ends services that nothing needs any more, and gives those an end that nothing came to need.
+  mutating func attendServices(at now: Instant, into actions: inout [EngineStep]) {
+    let isAtRest = isAtRestButServices && !isKeptOpen
+    let active = activeServices
+    var needed: Set<TaskID> = []
+    var unused: [TaskID] = []
+    // What needs a service comes before it.
+    for service in services.all.reversed() {
+      let isNeeded =
+        active.contains(service)
+        || mayBeNeeded(service, isAtRest: isAtRest, neededServices: needed)
+      if isNeeded { needed.insert(service) }
+      switch graph.state(service) {
+      case .running, .suspended:
+        if !isNeeded { end(service, at: now, into: &actions) }
+      case .waiting, .ready:
+        if !isNeeded { withdrawTaken { $0 == service } }
+        if !isNeeded, !stands(service) || services.isLeaving, !hasOpenUser(service) {
+          unused.append(service)
+        }
+      case .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+        .cancelled:
+        break
+      }
+    }
+    services.kept = needed
+    for service in unused {
+      pull([service], into: &actions)
+      forget([service])
+      graph.mark(service, .unused)
+      settle(service, as: .skipped, Transition(.skip(.unused), service), into: &actions)
+    }
+    if !services.deferred.isEmpty, isAtRestButServices, phase.isOrdinary {
+      let deferred = services.deferred.sorted { $0.rawValue < $1.rawValue }
+      services.deferred.removeAll()
+      for service in deferred where graph.state(service) == .ready { offer(service) }
+    }
+    if !unused.isEmpty || ready.count > 0 { dispatch(at: now, into: &actions) }
+  }
+
+  /// Services that somebody needs who has a worker, or a share.
+  private var activeServices: Set<TaskID> {
+    var active: Set<TaskID> = []
+    for worker in workforce.living {
+      let task = workforce.workers[worker.index].current
+      if !task.isNone { active.formUnion(plan.services(neededBy: task)) }
+    }
+    for entry in services.waiting {
+      active.formUnion(plan.services(neededBy: entry.task))
+    }
+    return active
+  }
+
+  /// Whether one of its users has no end.
+  private mutating func hasOpenUser(_ service: TaskID) -> Bool {
+    services.firstOpenUser(of: service, plan, hasEnded: { graph.state($0).isTerminal }) != nil
+  }
+
+  /// Whether a service is kept, or may come to be needed yet.
+  private mutating func mayBeNeeded(
+    _ service: TaskID, isAtRest: Bool, neededServices: Set<TaskID>
+  ) -> Bool {
+    if stands(service), mayStand { return true }
+    guard
+      let first = services.firstOpenUser(
+        of: service, plan, hasEnded: { graph.state($0).isTerminal })
+    else { return false }
+    for place in first..<plan.dependents(service).upperBound {
+      let user = TaskID(plan.dependentTargets[place])
+      if graph.state(user).isTerminal { continue }
+      if isService(user) {
+        if neededServices.contains(user) { return true }
+      } else if mayCome(user, isAtRest: isAtRest) {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Whether a task that has no end may start yet.
+  private func mayCome(_ task: TaskID, isAtRest: Bool) -> Bool {
+    if plan.flags(task).contains(.finally) {
+      return phase.leadsToFinally || phase.step == .finally && !isAtRest && !phase.isKilled
+    }
+    return phase.step == .main && phase.stopCause == nil && !isAtRest
+      && (!phase.isHalted || graph.has(.exempt, task))
+  }
+
+  /// Whether services stay that nothing needs.
+  private var mayStand: Bool { phase.isOrdinary && !services.isLeaving }
+
+  /// How many services run.
+  private var runningServices: Int { services.all.count { graph.state($0).isRunning } }
+
+  /// Nothing goes on or can start but services.
+  var isAtRestButServices: Bool {
+    services.waiting.isEmpty && gates.isEmpty && checks.isEmpty && timers.first == nil
+      && orders.isEmpty && !phase.isSuspended
+      && (ready.count == 0
+        || ready.ranks.allSatisfy { isService(TaskID(ranking.task[Int($0)])) })
+      && workforce.heldCount == runningServices
+  }
+
+  /// Services run that stay until somebody asks for the end, and nothing else is left.
+  var isServing: Bool {
+    plan.hasServices && !services.isLeaving && mayStand && isAtRestButServices && !isKeptOpen
+      && services.standing.contains { graph.state($0).isRunning }
+  }
+
+  /// Whether the run may go on to its next part, as far as services go: those that run are needed in it.
+  var allowServicesNextStep: Bool {
+    guard services.waiting.isEmpty else { return false }
+    if workforce.heldCount == 0 { return true }
+    guard phase.leadsToFinally, workforce.heldCount == runningServices else { return false }
+    return workforce.living.allSatisfy { worker in
+      let record = workforce.workers[worker.index]
+      if record.current.isNone { return true }
+      return services.kept.contains(record.current) && !record.isStopping && !record.isDiscarded
+        && !(stands(record.current) && mayStand)
+    }
+  }
+
+  /// The first to ask for the end of a run that only serves: it is an end like any other.
+  mutating func leaveService(into actions: inout [EngineStep]) {
+    services.isLeaving = true
+    for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
+  }
+
+  /// Tells a service to end that nothing needs now.
+  private mutating func end(
+    _ service: TaskID, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    guard !services.stopping.contains(service),
+      let worker = workforce.living.first(where: {
+        workforce.workers[$0.index].current == service
+      })
+    else { return }
+    let record = workforce.workers[worker.index]
+    if record.isDiscarded || record.isStopping { return }
+    services.noteStopping(service)
+    stopCurrent(of: worker, .unneeded, at: now, into: &actions)
+  }
+
+  /// Ends services that are idle and hold what the first of the ready tasks lacks.
+  mutating func makeRoom(for task: TaskID, at now: Instant, into actions: inout [EngineStep]) {
+    let lane = resources.lane(of: task)
+    let together =
+      resources.isLocal(lane) ? amountsTogether(task) : [resources.wantedOfRun(lane)]
+    guard let amounts = together else { return }
+    let needed = resources.serviceLanes.services(of: task)
+    let active = activeServices
+    let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      guard !record.current.isNone, isService(record.current), !needed.contains(record.current),
+        !active.contains(record.current), let share = record.share,
+        resources.helps(share, amounts)
+      else { continue }
+      if stands(record.current) {
+        guard isOnlyServices else { continue }
+        services.deferred.insert(record.current)
+      }
+      end(record.current, at: now, into: &actions)
+    }
+  }
+
+  // MARK: - Ends
+
+  /// A try of a service ended, however that was.
+  mutating func serviceEnded(
+    _ service: TaskID, _ end: consuming Transition, at now: Instant,
+    into actions: inout [EngineStep]
+  ) {
+    var transition = end
+    let wasUp = services.up.contains(service)
+    let wasUnneeded =
+      services.stopping.contains(service) || transition.outcome.reason == .stopped(.unneeded)
+    let isCancelled = graph.has(.cancelling, service)
+    graph.unmark(service, .cancelling)
+    leaveUsers(of: service, at: now, into: &actions)
+    if transition.outcome.reason == .output {
+      transition.event = .failure
+      settle(service, as: .failed, transition, into: &actions)
+      return stop(.ioError, at: now, into: &actions)
+    }
+    if isCancelled {
+      cancelled += 1
+      return cancelService(service, transition, into: &actions)
+    }
+    if wasUnneeded { return endUnneeded(service, transition, into: &actions) }
+    switch transition.outcome.reason {
+    case .stopped(.serviceLost) where phase.stopCause == nil:
+      let lost = services.takeLoss(of: service)
+      transition.what = lost.map { plan.nameString($0) } ?? transition.what
+      let isLeft = plan.services(neededBy: service).allSatisfy {
+        !graph.state($0).isTerminal || graph.state($0).isSuccess
+      }
+      if isLeft { return waitAgain(service, transition, into: &actions) }
+      transition.event = .failure
+      settle(service, as: .failed, transition, into: &actions)
+    case .stopped, .interrupted where phase.stopCause != nil:
+      transition.outcome.reason = .stopped(phase.stopReason)
+      cancelService(service, transition, into: &actions)
+    case nil where wasUp:
+      endByItself(service, transition, into: &actions)
+    case nil:
+      transition.outcome.reason = .unready
+      if transition.what.isEmpty { transition.what = "it ended before it was ready" }
+      transition.event = .failure
+      settle(service, as: .failed, transition, into: &actions)
+    case .stopped, .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,
+      .revoked, .value, .input, .noOutput, .rejected, .unready, .ended:
+      transition.event = .failure
+      settle(service, as: .failed, transition, into: &actions)
+    }
+  }
+
+  private mutating func cancelService(
+    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+  ) {
+    var transition = end
+    transition.event = .cancel
+    if case .stopped = transition.outcome.reason {
+    } else {
+      transition.outcome.reason = .stopped(.cancel)
+    }
+    settle(service, as: .cancelled, transition, into: &actions)
+  }
+
+  /// Nothing needed it any more, or for a while.
+  private mutating func endUnneeded(
+    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+  ) {
+    var transition = end
+    let isOpen = hasOpenUser(service) || stands(service) && !services.isLeaving
+    if !isOpen {
+      transition.event = .success
+      transition.outcome.reason = nil
+      transition.fingerprint = plan.fingerprint(service)
+      return settle(service, as: .succeeded, transition, into: &actions)
+    }
+    if phase.stopCause != nil {
+      transition.outcome.reason = .stopped(phase.stopReason)
+      return cancelService(service, transition, into: &actions)
+    }
+    transition.outcome.reason = .stopped(.unneeded)
+    waitAgain(service, transition, into: &actions)
+  }
+
+  /// It is idle again, and costs no start.
+  private mutating func waitAgain(
+    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+  ) {
+    var transition = end
+    transition.event = .interrupt
+    graph.set(service, .waiting)
+    actions.append(.tell(.transition(transition)))
+    becomeReady(service)
+  }
+
+  /// It was ready, and is not to end: it starts again, as often as it may.
+  private mutating func endByItself(
+    _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
+  ) {
+    var transition = end
+    transition.outcome.reason = .ended
+    triesUsed[service.index] += 1
+    guard phase.stopCause == nil, Int(triesUsed[service.index]) <= plan.restarts(of: service)
+    else {
+      transition.event = .failure
+      return settle(service, as: .failed, transition, into: &actions)
+    }
+    transition.event = .retry
+    graph.set(service, .waiting)
+    actions.append(.tell(.transition(transition)))
+    becomeReady(service)
+  }
+}

@@ -1,0 +1,214 @@
+/// Services: how they start with those that need them.
+extension Scheduler {
+  @inline(__always)
+  func isService(_ task: TaskID) -> Bool { plan.hasServices && plan.isService(task) }
+
+  /// Whether a service stays though nothing needs it.
+  func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
+
+  /// Whether a service has all that it needs, and nothing began with it.
+  private func isIdle(_ service: TaskID) -> Bool {
+    graph.state(service) == .ready && !services.isWaiting(service)
+  }
+
+  // MARK: - Taking
+
+  /// The services that have to be started with a task, each behind those that it needs itself; nil where it
+  /// has to wait for something to be over with one of them.
+  private func servicesToStart(with task: TaskID) -> [TaskID]? {
+    var toStart: [TaskID] = []
+    for service in resources.serviceLanes.services(of: task) {
+      let state = graph.state(service)
+      if state.isTerminal { continue }
+      if services.stopping.contains(service) || graph.has(.fenced, service)
+        || graph.has(.onHold, service)
+      {
+        return nil
+      }
+      guard isIdle(service) else { continue }
+      // It is ready itself, and before this one.
+      if stands(service), !graph.has(.held, service), !services.deferred.contains(service) {
+        return nil
+      }
+      toStart.append(service)
+    }
+    return toStart
+  }
+
+  /// What is held already by services that a task needs.
+  private func sharesOfServices(of task: TaskID) -> [Share] {
+    let needed = resources.serviceLanes.services(of: task)
+    if needed.isEmpty { return [] }
+    return services.waiting.filter { needed.contains($0.task) }.map(\.share)
+      + workforce.living.compactMap { worker in
+        let record = workforce.workers[worker.index]
+        return needed.contains(record.current) ? record.share : nil
+      }
+  }
+
+  /// What a task takes with the services that have to be started for it, in their order; nil where it has to wait.
+  func amountsTogether(_ task: TaskID) -> [[DemandItem]]? {
+    guard let toStart = servicesToStart(with: task) else { return nil }
+    return resources.together(
+      (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task))
+  }
+
+  /// Takes what a task wants, and services that have to be started for it: all fits.
+  mutating func takeTogether(
+    _ task: TaskID, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    guard let toStart = servicesToStart(with: task), let amounts = amountsTogether(task) else {
+      preconditionFailure("a task was to be started whose services cannot be")
+    }
+    for (task, amounts) in zip(toStart + [task], amounts) {
+      graph.unmark(task, .held)
+      services.deferred.remove(task)
+      let lane = resources.lane(of: task)
+      services.append(
+        Services.Waiting(task: task, lane: lane, share: resources.take(amounts, of: lane)))
+    }
+    startTaken(at: now, into: &actions)
+  }
+
+  /// Starts what is taken and has its services, as far as there are workers.
+  mutating func startTaken(at now: Instant, into actions: inout [EngineStep]) {
+    var place = 0
+    var wanted = 0
+    while place < services.waiting.count {
+      let entry = services.waiting[place]
+      let kind = workerKind(of: entry.task)
+      let isFree =
+        kind == .service
+        ? workforce.hasIdle(kind, at: .local) : workforce.canTake(kind, at: .local)
+      guard areServicesUp(for: entry.task), isFree else {
+        if kind == .service, areServicesUp(for: entry.task) { wanted += 1 }
+        place += 1
+        continue
+      }
+      services.removeWaiting(at: place)
+      let (worker, isNew) = workforce.claim(kind, at: .local, now: now)
+      if isNew { actions.append(.launch(worker, kind, .local)) }
+      if workforce.assign(entry.task, lane: entry.lane, entry.share, to: worker, at: now) {
+        start(entry.task, on: worker, into: &actions)
+      }
+    }
+    while workforce.launching[Int(WorkerKind.service.rawValue)] < wanted,
+      workforce.mayLaunch(.service, at: .local)
+    {
+      let worker = workforce.launch(.service, at: .local, now: now)
+      actions.append(.launch(worker, .service, .local))
+    }
+  }
+
+  private func areServicesUp(for task: TaskID) -> Bool {
+    plan.services(neededBy: task).allSatisfy {
+      graph.state($0).isTerminal || services.up.contains($0) && !services.stopping.contains($0)
+    }
+  }
+
+  /// A service says that it is ready.
+  mutating func noteReady(
+    _ service: TaskID, on worker: WorkerID, into actions: inout [EngineStep]
+  ) {
+    guard isService(service) else {
+      return discard(
+        worker, complaint: "it said 'ready' of task number \(service.rawValue), which is no service",
+        into: &actions)
+    }
+    guard services.noteUp(service) else { return }
+    if !workforce.workers[worker.index].isStopping { workforce.watch.clearDeadline(of: worker) }
+    actions.append(
+      .tell(.transition(Transition(.ready, service, attempt: attempt[service.index]))))
+  }
+
+  // MARK: - Giving back
+
+  /// Gives back what is taken for these. Tasks are ready again, and services idle.
+  mutating func withdrawTaken(where fits: (TaskID) -> Bool) {
+    for entry in services.removeWaiting(where: fits) {
+      resources.give(entry.share)
+      if !isService(entry.task) || stands(entry.task) { offer(entry.task) }
+    }
+  }
+
+  /// Gives back what is taken for tasks that must not start any more.
+  mutating func withdrawTaken() {
+    if services.waiting.isEmpty { return }
+    let kept = Set(services.waiting.map(\.task).filter { mayStart($0) })
+    withdrawTaken { !kept.contains($0) }
+  }
+
+  /// A service is gone, or told to go, that its users had: what waits gives back, what runs is ended.
+  mutating func leaveUsers(
+    of service: TaskID, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    services.forget(service)
+    let lanes = resources.serviceLanes
+    withdrawTaken { lanes.services(of: $0).contains(service) }
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      guard !record.current.isNone, lanes.services(of: record.current).contains(service) else {
+        continue
+      }
+      if record.phase == .launching {
+        giveBackAssigned(workforce.withdraw(worker))
+      } else if record.phase == .busy, !record.isDiscarded, !record.isStopping {
+        services.noteLoss(of: service, by: record.current)
+        stopCurrent(of: worker, .serviceLost, at: now, into: &actions)
+      }
+    }
+  }
+
+  /// A service has an end that does not meet what needs it: what stands in queues is taken out of them, to be
+  /// skipped.
+  mutating func withdrawUsers(of service: TaskID, into actions: inout [EngineStep]) {
+    let state = graph.state(service)
+    if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
+    let isCutShort = state == .cancelled && phase.stopCause != nil
+    var users: [TaskID] = []
+    var open = [service]
+    while let next = open.popLast() {
+      for edge in plan.dependents(next) {
+        let user = TaskID(plan.dependentTargets[edge])
+        if isCutShort, !plan.flags(user).contains(.finally) { continue }
+        guard mayBeSkipped(user), !users.contains(user) else { continue }
+        users.append(user)
+        // With it what needs that.
+        if isService(user) { open.append(user) }
+      }
+    }
+    pull(users, into: &actions)
+    forget(users)
+  }
+
+  /// Whether it is about to start, or waits for a further try.
+  private func mayBeSkipped(_ user: TaskID) -> Bool {
+    switch graph.state(user) {
+    case .ready, .checking: true
+    case .waiting: graph.has(.delayed, user)
+    case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+      .cancelled:
+      false
+    }
+  }
+
+  /// Fails services that no worker can be had for.
+  ///
+  /// - Returns: whether there were any.
+  mutating func failUnservableServices(
+    _ complaint: String, at now: Instant, into actions: inout [EngineStep]
+  ) -> Bool {
+    let wanted = services.waiting.map(\.task).filter { isService($0) }
+    for service in wanted where services.isWaiting(service) {
+      withdrawTaken { $0 == service }
+      leaveUsers(of: service, at: now, into: &actions)
+      pull([service], into: &actions)
+      graph.unmark(service, .held)
+      var transition = Transition(.failure, service, reason: .workerLost)
+      transition.what = complaint
+      graph.set(service, .waiting)
+      settle(service, as: .failed, transition, into: &actions)
+    }
+    return !wanted.isEmpty
+  }
+}

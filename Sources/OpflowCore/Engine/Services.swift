@@ -1,0 +1,123 @@
+/// Services as the drive knows them: what waits for them, which of them are ready, and which were told to end.
+///
+/// A service is a task that does not end by itself. It counts as there for those that need it, its users, as
+/// soon as it has everything that it needs itself: from then on a user that has everything else is ready, and
+/// takes what it wants together with what services want that it needs and that do not run yet, all or nothing.
+///
+///     (task states)            waiting ─► ready ─► running ───────► succeeded, failed, cancelled
+///     (here, of a service)               idle ─► taken ─► started ─► up ─► stopping ─► (gone)
+///                                         ▲        │         │        │       │
+///                                         └────────┴─────────┴────────┴───────┘
+///
+/// - *idle*: it has all that it needs, and nobody holds anything for it.
+/// - *taken*: its share is held (`waiting`), and it waits for services that it needs, or for a worker. Its users wait
+///   there with theirs. A user that must not start any more gives back what was taken; a service that is taken
+///   and has no user left does too.
+/// - *started*: its worker has it. Where it ends now it has failed at once: nobody waits for what is not to come.
+/// - *up*: it said that it is ready, which holds until it ends. Nobody looks again.
+/// - *stopping*: it was told to end since nothing needs it, or since what is ready lacks what it holds while it
+///   is idle. However it ends then is no failure. A user that becomes ready meanwhile waits for the end and starts it anew, so
+///   that two of it never run at once (the old one would still have the port).
+///
+/// It ends when the trees of its users are gone, so that a service ends after what needs it, other services
+/// included. An end that nobody ordered stops its running users, with reason `service-lost`; they are tried
+/// again by their own rule, if it has starts left, and what waits with a share gives that back and is ready again.
+/// It never waits for them while it holds what they want, nor they for it.
+///
+/// When a process dies between any two of these steps
+/// -------------------------------------------------
+///
+/// - *The service's worker*, or the service before `ready` was read: it is lost or has ended, as any task; what
+///   was taken for its users comes back with the word of it, not before.
+/// - *The service, while a user is on its way to a worker*: the user was journaled as started and gets its stop,
+///   or was not and comes back to its queue.
+/// - *A user, while its service is told to end*: the end of a service is ordered only when no worker has a
+///   user, so there is none.
+/// - *The coordinator, between `start`, `ready` and the end*: a resume ends what is left of it before anything
+///   starts (as for all tasks), and takes nothing of a service for a result.
+struct Services {
+  struct Waiting {
+    let task: TaskID
+    let lane: Int
+    let share: Share
+  }
+
+  /// Those of the plan, each behind all that it needs.
+  let all: [TaskID]
+  /// Those that nothing needs, or that were named: they start like tasks, and stay.
+  let standing: Set<TaskID>
+  /// Whose share is held, in the order in which it was taken.
+  private(set) var waiting: [Waiting] = []
+  private(set) var up: Set<TaskID> = []
+  private(set) var stopping: Set<TaskID> = []
+  /// By user that was told to end: the service that it lost.
+  private var lost: [TaskID: TaskID] = [:]
+  /// Standing ones that gave way to tasks, until none is left.
+  var deferred: Set<TaskID> = []
+  /// Those that were found to be needed last.
+  var kept: Set<TaskID> = []
+  /// Who asked for the end found nothing but standing services.
+  var isLeaving = false
+  /// By service: how many of its users, from the first on, have their end for certain.
+  private var ended: [TaskID: Int] = [:]
+
+  init(plan: Plan, named: TaskSet?) {
+    guard plan.hasServices else {
+      all = []
+      standing = []
+      return
+    }
+    all = plan.topologicalOrder.lazy.map { TaskID($0) }.filter { plan.isService($0) }
+    standing = Set(
+      all.filter { plan.dependents($0).isEmpty || named?.contains($0) == true })
+  }
+
+  // MARK: - Taken
+
+  func isWaiting(_ task: TaskID) -> Bool { waiting.contains { $0.task == task } }
+
+  mutating func append(_ entry: Waiting) { waiting.append(entry) }
+
+  mutating func removeWaiting(at place: Int) { waiting.remove(at: place) }
+
+  /// Takes out those that fit.
+  mutating func removeWaiting(where fits: (TaskID) -> Bool) -> [Waiting] {
+    let removed = waiting.filter { fits($0.task) }
+    if !removed.isEmpty { waiting.removeAll { fits($0.task) } }
+    return removed
+  }
+
+  // MARK: - Up, and down
+
+  mutating func noteUp(_ service: TaskID) -> Bool { up.insert(service).inserted }
+
+  mutating func noteStopping(_ service: TaskID) { stopping.insert(service) }
+
+  /// It has ended, or its worker is gone.
+  mutating func forget(_ service: TaskID) {
+    up.remove(service)
+    stopping.remove(service)
+  }
+
+  mutating func noteLoss(of service: TaskID, by user: TaskID) { lost[user] = service }
+
+  mutating func takeLoss(of user: TaskID) -> TaskID? {
+    lost.isEmpty ? nil : lost.removeValue(forKey: user)
+  }
+
+  // MARK: - Users
+
+  /// The first of a service's users that has no end, by its place among them; nil where all have theirs.
+  mutating func firstOpenUser(
+    of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool
+  ) -> Int? {
+    let users = plan.dependents(service)
+    var place = users.lowerBound + ended[service, default: 0]
+    while place < users.upperBound, hasEnded(TaskID(plan.dependentTargets[place])) { place += 1 }
+    ended[service] = place - users.lowerBound
+    return place < users.upperBound ? place : nil
+  }
+
+  /// Tasks were taken out of their end.
+  mutating func countUsersAnew() { ended.removeAll() }
+}

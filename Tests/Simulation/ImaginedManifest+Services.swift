@@ -1,0 +1,79 @@
+import OpflowCore
+
+extension ImaginedManifest {
+  /// Makes services of some tasks.
+  mutating func addServices(_ random: inout SplitMix64) {
+    for index in tasks.indices where random.chance(30) {
+      let task = tasks[index]
+      if task.isDownload || task.isGate || task.flags.contains(.finally) { continue }
+      tasks[index].becomeService(&random)
+    }
+    let services = Set(tasks.filter { $0.service != nil }.map(\.name))
+    for index in tasks.indices {
+      for place in tasks[index].needs.indices where services.contains(tasks[index].needs[place].task) {
+        tasks[index].needs[place].condition = .success
+      }
+      // Nothing is run for a question, so that it needs nothing that runs.
+      if tasks[index].isGate { tasks[index].needs.removeAll { services.contains($0.task) } }
+      if tasks[index].reads.map(services.contains) ?? false { tasks[index].reads = nil }
+      if tasks[index].decidedBy.map(services.contains) ?? false { tasks[index].decidedBy = nil }
+    }
+    fitServices()
+  }
+
+  /// What is started together is not to want more than there is: the reader of manifests sees to it.
+  private mutating func fitServices() {
+    for index in tasks.indices {
+      let group = servicesNeeded(by: index)
+      for (resource, capacity) in zip(3..., resources.map(\.capacity)) {
+        let sum = (group + [index]).reduce(UInt64(0)) { sum, member in
+          sum
+            + tasks[member].demand.filter { Int($0.resource) == resource }
+            .reduce(0) { $0 + $1.amount }
+        }
+        if sum > capacity { for service in group { tasks[service].demand = [] } }
+      }
+    }
+  }
+
+  /// All of them, each once.
+  private func servicesNeeded(by index: Int) -> [Int] {
+    var found: [Int] = []
+    var open = [index]
+    while let next = open.popLast() {
+      for need in tasks[next].needs {
+        guard let place = tasks.firstIndex(where: { $0.name == need.task }),
+          tasks[place].service != nil, !found.contains(place)
+        else { continue }
+        found.append(place)
+        open.append(place)
+      }
+    }
+    return found
+  }
+}
+
+extension ImaginedManifest.Task {
+  fileprivate mutating func becomeService(_ random: inout SplitMix64) {
+    flags.subtract([.allowAnyFailure, .failWhenInterrupted, .interactive])
+    isChecked = false
+    leaves = .nothing
+    allowedCodes = []
+    retryCodes = []
+    policy.retryMax = 0
+    policy.timeoutMilliseconds = 0
+    restarts = random.chance(40) ? 1 + random.below(2) : 0
+    switch random.below(10) {
+    case 0: service = .neverReady
+    case 1: service = .endsBeforeReady(Int32(random.below(2)))
+    case 2, 3:
+      service = .endsInUse(attempt: Int32(1 + random.below(3)), code: Int32(random.below(2)))
+    default: service = .serves
+    }
+    switch random.below(4) {
+    case 0: demand = [DemandItem(resource: 3, amount: 1)]
+    case 1: demand = [DemandItem(resource: ResourceEntry.cpu, amount: UInt64(1 + random.below(2)))]
+    default: demand = []
+    }
+  }
+}

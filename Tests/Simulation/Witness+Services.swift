@@ -1,0 +1,99 @@
+import OpflowCore
+
+/// What an outside observer sees of services.
+extension Witness {
+  func isService(_ task: TaskID) -> Bool { plan.isService(task) }
+
+  /// A task starts: what it needs of services is ready, and runs.
+  func checkServices(of task: TaskID) throws(Finding) {
+    for service in plan.services(neededBy: task) where stand[service.index] != .over {
+      guard stand[service.index] == .running, ready.contains(service) else {
+        throw fault(task, "it starts before \(plan.nameString(service)) is ready")
+      }
+    }
+  }
+
+  /// Nothing that needs a service is on any worker when that is told to end for want of use.
+  func checkUnneeded(_ service: TaskID) throws(Finding) {
+    for edge in plan.dependents(service) {
+      let user = TaskID(plan.dependentTargets[edge])
+      if stand[user.index] == .running || isLive(user) {
+        throw fault(service, "it is ended as unneeded, and \(plan.nameString(user)) runs")
+      }
+    }
+  }
+
+  mutating func takeReady(_ service: TaskID) throws(Finding) {
+    guard isService(service), stand[service.index] == .running, ready.insert(service).inserted
+    else { throw fault(service, "ready while \(stand[service.index])") }
+  }
+
+  /// The end of a try of a service; how it ended was seen.
+  mutating func endOfService(_ line: Transition, seen: Outcome?) throws(Finding) {
+    let task = line.task
+    let wasReady = ready.remove(task) != nil
+    let reason = line.outcome.reason
+    switch line.event {
+    case .success:
+      try checkUnneeded(task)
+      guard reason == nil else { throw fault(task, "a success with a reason") }
+    case .interrupt where reason == .stopped(.unneeded): try checkUnneeded(task)
+    case .retry:
+      guard wasReady, reason == .ended else { throw fault(task, "tried again, and was not ready") }
+      retries[task.index] += 1
+      guard retries[task.index] <= plan.restarts(of: task) else {
+        throw fault(task, "it starts again too often")
+      }
+      gone.insert(task)
+    default:
+      if line.outcome.reason != .revoked { gone.insert(task) }
+      if reason == .ended, !wasReady { throw fault(task, "it ended in use, and was not ready") }
+      if reason == .unready, wasReady { throw fault(task, "it was ready") }
+    }
+    if line.event == .success || line.event == .failure, let seen {
+      guard seen.status == line.outcome.status else { throw fault(task, "it did not end so") }
+    }
+  }
+
+  /// A task ended since a service was gone.
+  func checkLoss(_ line: Transition) throws(Finding) {
+    guard line.outcome.reason == .stopped(.serviceLost), !isService(line.task) else { return }
+    var open = plan.services(neededBy: line.task)
+    while let service = open.popLast() {
+      if gone.contains(service) { return }
+      open += plan.services(neededBy: service)
+    }
+    throw fault(line.task, "no service that it needs was lost")
+  }
+}
+
+/// What is expected of services where nothing is disturbed.
+enum ExpectedServices {
+  /// Tasks whose end hangs on which of them comes first: services that never are ready, and what needs them.
+  static func tainted(_ plan: Plan, _ tasks: [ImaginedManifest.Task]) -> Set<TaskID> {
+    guard plan.hasServices else { return [] }
+    var tainted: Set<TaskID> = []
+    for index in plan.topologicalOrder {
+      let task = TaskID(index)
+      let imagined = tasks[task.index]
+      let isUnsound =
+        imagined.service.map { !$0.isSound || !imagined.valuesRead.isEmpty } ?? false
+      // What stays may be ended before it has begun.
+      let isStanding = plan.isService(task) && plan.dependents(task).isEmpty
+      let isBehind = plan.needs(task).contains { tainted.contains(TaskID(plan.needTargets[$0])) }
+      if isUnsound || isBehind || isStanding { tainted.insert(task) }
+    }
+    // Whether anything started may hang on it.
+    for index in plan.tasks where !tainted.isEmpty {
+      if plan.flags(TaskID(index)).contains(.finally) { tainted.insert(TaskID(index)) }
+    }
+    // Services that only such tasks need may be used, or not.
+    for index in plan.topologicalOrder.reversed() where plan.isService(TaskID(index)) {
+      let users = plan.dependents(TaskID(index))
+      if users.contains(where: { tainted.contains(TaskID(plan.dependentTargets[$0])) }) {
+        tainted.insert(TaskID(index))
+      }
+    }
+    return tainted
+  }
+}
