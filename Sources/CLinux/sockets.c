@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "clinux_sockets.h"
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -71,5 +73,22 @@ int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_
     if (errno != EINTR) return give_up(made);
   }
   if (set_patience(made, 0) < 0) return give_up(made);
+  return made;
+}
+
+int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t *connected) {
+  struct sockaddr_in four = {.sin_family = AF_INET,
+                             .sin_port = htons(port),
+                             .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6,
+                             .sin6_port = htons(port),
+                             .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int made = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (made < 0) return -1;
+  int result = is_ipv6 ? connect(made, (struct sockaddr *)&six, sizeof six)
+                       : connect(made, (struct sockaddr *)&four, sizeof four);
+  *connected = result == 0;
+  // One that is interrupted goes on by itself, as one that does not block.
+  if (result < 0 && errno != EINPROGRESS && errno != EINTR) return give_up(made);
   return made;
 }

@@ -20,3 +20,7 @@ int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer);
 /// connect(2), close-on-exec. Fails with EAGAIN when nobody took the connection for so long, though somebody
 /// listens. What is read and written then waits without end.
 int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_nanoseconds);
+
+/// connect(2) of TCP to a port of this machine's loopback, non-blocking and close-on-exec: `connected` is 0
+/// while it goes on.
+int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t *connected);

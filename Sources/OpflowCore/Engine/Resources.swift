@@ -234,6 +234,7 @@ struct Resources {
     return lanes.map { lane in
       grants.items[grants.range(grants.current(lane))].map { item in
         var item = item
+        // What is named is checked when the manifest is read.
         guard Self.isBuiltIn(Int(item.resource)) else { return item }
         item.amount = min(item.amount, left[Int(item.resource)])
         left[Int(item.resource)] -= item.amount

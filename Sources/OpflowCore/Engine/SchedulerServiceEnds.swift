@@ -149,21 +149,30 @@ extension Scheduler {
     let together =
       resources.isLocal(lane) ? amountsTogether(task) : [resources.wantedOfRun(lane)]
     guard let amounts = together else { return }
-    let needed = resources.serviceLanes.services(of: task)
-    let active = activeServices
+    var needed = Set(resources.serviceLanes.services(of: task))
+    for user in usersAtWork { needed.formUnion(resources.serviceLanes.services(of: user)) }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
-    for worker in workforce.living {
-      let record = workforce.workers[worker.index]
-      guard !record.current.isNone, isService(record.current), !needed.contains(record.current),
-        !active.contains(record.current), let share = record.share,
-        resources.helps(share, amounts)
-      else { continue }
-      if stands(record.current) {
-        guard isOnlyServices else { continue }
-        services.deferred.insert(record.current)
+    let running = workforce.living.filter { worker in
+      let current = workforce.workers[worker.index].current
+      return !current.isNone && isService(current)
+    }.map { (service: workforce.workers[$0.index].current, share: workforce.workers[$0.index].share) }
+    for (service, share) in running {
+      guard !needed.contains(service), let share, resources.helps(share, amounts) else { continue }
+      // What needs it goes before it, and it with the next look.
+      let users = running.map(\.service).filter {
+        resources.serviceLanes.services(of: $0).contains(service)
       }
-      end(record.current, at: now, into: &actions)
+      for idle in users.isEmpty ? [service] : users where isOnlyServices || !stands(idle) {
+        if stands(idle) { services.deferred.insert(idle) }
+        end(idle, at: now, into: &actions)
+      }
     }
+  }
+
+  /// Tasks, no services, that a worker has or that hold a share.
+  private var usersAtWork: [TaskID] {
+    (workforce.living.map { workforce.workers[$0.index].current }
+      + services.waiting.map(\.task)).filter { !$0.isNone && !isService($0) }
   }
 
   // MARK: - Ends

@@ -212,6 +212,12 @@ extension Scheduler {
     {
       count += 1
     }
+    if !services.waiting.isEmpty {
+      let hopeless = services.waiting.map(\.task).filter {
+        !isService($0) && complaints.of(workerKind(of: $0), isLocal: true) != nil
+      }
+      withdrawTaken { hopeless.contains($0) }
+    }
     var countBefore = -1
     while count > countBefore, ready.count > 0 {
       countBefore = count

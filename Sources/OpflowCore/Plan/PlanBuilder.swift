@@ -138,6 +138,28 @@ package struct PlanBuilder: ~Copyable {
     return UInt32(truncatingIfNeeded: services.count - 1)
   }
 
+  /// Makes the definitions of services a part of the fingerprints of what needs them, directly or by other
+  /// services. Called once, when all needs are added.
+  package mutating func addServicesToFingerprints() {
+    if services.isEmpty { return }
+    // Services of their own first: what they are is not changed by what they need.
+    let own = (0..<taskCount).map { tasks.isService($0) ? tasks.fingerprint($0).whole : 0 }
+    for task in 0..<taskCount {
+      var digest: UInt64 = 0
+      var open = [task]
+      var seen: Set<Int> = []
+      while let next = open.popLast() {
+        for edge in Int(needOffsets[next])..<Int(needOffsets[next + 1]) {
+          let need = Int(needTargets[edge])
+          guard own[need] != 0 || tasks.isService(need), seen.insert(need).inserted else { continue }
+          digest &+= Hash.combine(own[need], 1)
+          open.append(need)
+        }
+      }
+      if !seen.isEmpty { tasks.combine(task, with: digest) }
+    }
+  }
+
   package mutating func add(_ task: TaskEntry) -> TaskID {
     let id = TaskID(taskCount)
     if task.flags.contains(.manual) { hasManual = true }

@@ -34,6 +34,18 @@ struct TaskColumns {
 
   mutating func mark(_ task: TaskID, _ marks: TaskFlags) { flags[task.index] |= marks.rawValue }
 
+  func isService(_ task: Int) -> Bool {
+    TaskFlags(rawValue: flags[task]).contains(.service)
+  }
+
+  func fingerprint(_ task: Int) -> Fingerprint { fingerprint[task] }
+
+  /// Makes a task's fingerprint one of its needs' definitions too.
+  mutating func combine(_ task: Int, with digest: UInt64) {
+    fingerprint[task].whole = Hash.combine(fingerprint[task].whole, digest)
+    fingerprint[task].parts ^= (digest & 255) << (Fingerprint.Part.needs.rawValue * 8)
+  }
+
   /// Moves the columns into the file: with a million tasks they are not to be there twice.
   mutating func move(to writer: inout PlanWriter) {
     writer.move(.taskName, &name)

@@ -9,6 +9,9 @@ struct NeedResolver {
   /// For each task, the last one that said it needs it.
   private var stamps: [Int32]
   private var finallyTasks: [Bool]
+  /// Tasks that do not end by themselves, and questions.
+  private var services: Set<Int> = []
+  private var questions: Set<Int> = []
   private var families: FamilyNeeds
   /// Whether all tasks are declared; where a file could not be read, an unknown one may stand in it.
   var knowsAll = true
@@ -37,6 +40,8 @@ struct NeedResolver {
   ///   - leg: of its family; nil for a task on its own, and for a family without legs.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
+    if task.flags.contains(.service) { services.insert(number) }
+    if task.kind == .approve { questions.insert(number) }
     if !task.needs.isEmpty {
       let document = tasks.declared.document(declaration)
       let start = needs.targets.count
@@ -192,6 +197,31 @@ struct NeedResolver {
   func reportCycles() {
     guard !needs.allPointBack, needs.hasCycle else { return }
     CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
+  }
+
+  /// A service runs while others do: there is no end of it that they could wait for.
+  func checkServices() {
+    if services.isEmpty { return }
+    for task in 0..<needs.count {
+      var last: Place?
+      for edge in needs.edges(of: task) where services.contains(Int(needs.targets[edge])) {
+        let isQuestion = questions.contains(task)
+        if needs.conditions[edge] == .success, !isQuestion { continue }
+        let place = needs.place(of: edge, in: tasks.document(task).file)
+        if place == last { continue }
+        last = place
+        let service = tasks.name(Int(needs.targets[edge])).string
+        if isQuestion {
+          mistakes.error(
+            place, "a question (`approve`) cannot need the service `\(service)`",
+            help: "nothing is run for it that could use it; let what follows it need the service")
+        } else {
+          mistakes.error(
+            place, "`on: \(needs.conditions[edge])` says nothing of the service `\(service)`",
+            help: "it runs while what needs it does; write `needs: [\(service)]`")
+        }
+      }
+    }
   }
 
   /// A task of the main part cannot wait for one that runs after all others.

@@ -127,6 +127,7 @@ struct ManifestReading: ~Copyable {
       }
     }
     resolver.checkFinally()
+    resolver.checkServices()
     written.check()
     unordered.check(resolver.needs, tasks)
   }

@@ -8,6 +8,8 @@ struct PlanEmitter: ~Copyable {
   /// Of what is the same for all tasks of a part, and that part.
   private var standard = StandardEntries()
   private var part = -1
+  /// What `defaults` of the part ask of resources.
+  private var standardDemands = Demands()
   private var lines = LineCounter(Text(start: nil, count: 0))
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
@@ -50,6 +52,7 @@ struct PlanEmitter: ~Copyable {
 
   private mutating func begin(_ part: ManifestPart, _ defaults: TaskDefaults) {
     lines = LineCounter(part.document.file.text)
+    standardDemands = defaults.lists.demands
     let settings = defaults.settings
     Self.set(&items, to: defaults.lists.environment, &builder)
     let kinds = (command: ActionKind.shell, download: ActionKind.download)
@@ -120,6 +123,7 @@ struct PlanEmitter: ~Copyable {
     if !task.secrets.isEmpty {
       entry.record.secrets = builder.list(task.secrets.map { builder.intern($0) })
     }
+    if let service = task.service { entry.record.service = add(service) }
     var environmentDigest = standard.environmentDigest
     entry.record.environment = standard.environment
     if task.own.contains(.environment) {
@@ -151,6 +155,7 @@ struct PlanEmitter: ~Copyable {
       }
       builder.endNeeds()
     }
+    builder.addServicesToFingerprints()
     addFamilies(of: tasks, legTexts)
     for reading in readings { mark(reading, needs) }
     builder.resources = manifest.resources.entries { builder.intern($0) }
@@ -233,6 +238,17 @@ struct PlanEmitter: ~Copyable {
     entry.resumes = download.resumes ? 1 : 0
     entry.maxBytesPerSecond = download.maximumBytesPerSecond ?? 0
     return builder.download(entry)
+  }
+
+  private mutating func add(_ service: ServiceValues) -> UInt32 {
+    var entry = ServiceEntry(service.kind)
+    entry.timeoutMilliseconds = service.timeoutMilliseconds
+    entry.intervalMilliseconds = service.intervalMilliseconds
+    entry.port = service.port
+    if let text = service.text { entry.text = builder.intern(text.text) }
+    entry.words = Self.list(service.words, &builder)
+    entry.restarts = service.restarts
+    return builder.service(entry)
   }
 
   /// Adds what the task declares to read and to leave. What a download leaves is its `to`.
@@ -346,6 +362,10 @@ struct PlanEmitter: ~Copyable {
 
   private mutating func demand(of task: borrowing TaskValues) -> UInt32 {
     if task.kind == .approve { return 0 }
+    if task.flags.contains(.service) {
+      let demands = task.own.contains(.demands) ? task.lists.demands : standardDemands
+      return builder.demand(demands.resolved(for: task.kind, isService: true))
+    }
     guard task.own.contains(.demands) else {
       return task.kind == .download ? standard.demand.download : standard.demand.command
     }

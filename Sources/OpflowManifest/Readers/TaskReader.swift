@@ -13,6 +13,7 @@ struct TaskReader {
   private let needs: NeedReader
   private let secrets: SecretReader
   private let files: DeclaredFileReader
+  private let services: ServiceReader
 
   /// - Parameters:
   ///   - settings: keeps what it reads, as defaults must.
@@ -34,6 +35,7 @@ struct TaskReader {
     needs = NeedReader(values: values)
     secrets = SecretReader(values)
     files = DeclaredFileReader(values)
+    services = ServiceReader(values)
   }
 
   /// Reads one task. Everything wrong is reported on the way; what is wrong is left out or gets a
@@ -79,6 +81,7 @@ struct TaskReader {
     if let names = keys.key(.secrets) { secrets.readNames(names, into: &task) }
     if task.kind == .download { secrets.addNamesOfHeaders(to: &task) }
     files.read(keys, into: &task)
+    if keys.key(.service) != nil { services.read(keys, into: &task) }
     if !values.valueReadings.isEmpty { checkValues(of: &task) }
   }
 

@@ -54,10 +54,11 @@ struct Demands {
   }
 
   /// What a task of that kind holds: by default one processor, or one download.
-  func resolved(for kind: ActionKind) -> [DemandItem] {
+  func resolved(for kind: ActionKind, isService: Bool = false) -> [DemandItem] {
     let standard = kind == .download ? ResourceEntry.download : ResourceEntry.cpu
     var result = items
-    if !result.contains(where: { $0.resource == standard }) {
+    // A service mostly waits.
+    if !isService, !result.contains(where: { $0.resource == standard }) {
       result.append(DemandItem(resource: standard, amount: 1))
     }
     result.removeAll { $0.amount == 0 }

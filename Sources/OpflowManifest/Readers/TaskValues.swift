@@ -32,6 +32,8 @@ struct TaskValues {
   var hasInputs = false
   /// The files that the task says it writes.
   var written: [WrittenFile] = []
+  /// Nil for what ends by itself.
+  var service: ServiceValues?
 
   /// A need as it is written: which tasks there are is not asked.
   struct Need {
@@ -99,6 +101,7 @@ struct TaskValues {
     if !needs.isEmpty { needs.removeAll(keepingCapacity: true) }
     hasInputs = false
     if !inputs.isEmpty { inputs.removeAll(keepingCapacity: true) }
+    if service != nil { service = nil }
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }
 }

@@ -42,7 +42,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive, control, approve, cache
+  case manual, interactive, control, approve, cache, service
 
   var name: StaticString {
     switch self {
@@ -72,6 +72,7 @@ enum TaskKey: Int, SchemaKey {
     case .control: "control"
     case .approve: "approve"
     case .cache: "cache"
+    case .service: "service"
     }
   }
 
@@ -82,6 +83,12 @@ enum TaskKey: Int, SchemaKey {
   static let notOfGates: [TaskKey] = [
     .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
     .secrets, .interactive, .control, .cache,
+  ]
+
+  /// Those that say nothing of what does not end by itself.
+  static let notOfServices: [TaskKey] = [
+    .timeout, .retry, .inputs, .outputs, .cache, .finally, .allowFailure, .onInterrupted,
+    .interactive,
   ]
 
   /// Those that `defaults` may set for all tasks, in the order in which they are offered.
@@ -120,6 +127,36 @@ enum CacheKey: Int, SchemaKey {
   case secrets
 
   var name: StaticString { "secrets" }
+}
+
+enum ServiceKey: Int, SchemaKey {
+  case ready, restart
+
+  var name: StaticString {
+    switch self {
+    case .ready: "ready"
+    case .restart: "restart"
+    }
+  }
+}
+
+/// What makes a service ready.
+enum ReadyKey: Int, SchemaKey {
+  case port, http, log, exec, file, timeout, every
+
+  var name: StaticString {
+    switch self {
+    case .port: "port"
+    case .http: "http"
+    case .log: "log"
+    case .exec: "exec"
+    case .file: "file"
+    case .timeout: "timeout"
+    case .every: "every"
+    }
+  }
+
+  static let probes: [ReadyKey] = [.port, .http, .log, .exec, .file]
 }
 
 enum NeedKey: Int, SchemaKey {

@@ -1,7 +1,7 @@
 /// Keys of later versions: known, and refused as such, so that nobody takes them for misspelled.
 enum LaterKeys {
   private static let ofTask: [StaticString] = [
-    "service", "memory_limit", "local", "jobserver",
+    "memory_limit", "local", "jobserver",
     "clean",
   ]
 
@@ -9,6 +9,7 @@ enum LaterKeys {
   static func contains(_ name: Text, owner: StaticString) -> Bool {
     switch owner.description {
     case TaskKey.owner.description: ofTask.contains { name == $0 }
+    case "`service`": name == "ports"
     default: false
     }
   }

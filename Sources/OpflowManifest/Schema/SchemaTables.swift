@@ -6,6 +6,8 @@ final class SchemaTables {
   let retry = KeyTable<RetryKey>()
   let stop = KeyTable<StopKey>()
   let cache = KeyTable<CacheKey>()
+  let service = KeyTable<ServiceKey>()
+  let ready = KeyTable<ReadyKey>()
   let need = KeyTable<NeedKey>()
   let include = KeyTable<IncludeKey>()
   let download = KeyTable<DownloadKey>()

@@ -27,15 +27,17 @@ final class CommandWorker: WorkerRole {
   }()
 
   let frame: WorkerFrame
-  private let plan: Plan
-  private let launcher: WorkerLauncher
+  let plan: Plan
+  let launcher: WorkerLauncher
   private let logs: Descriptor
   /// CHLD. Looked at only while a task runs for longer, so that a short one is spared a read.
   private let children: SignalDescriptor
 
   private var state: WorkerState
   private var watch = WorkerWatch()
-  private var tree = WorkerTree()
+  /// Nil while no service runs.
+  var service: ServiceWatch?
+  var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
   private var taskFolder: TaskFolder
   /// Of the output of the task that runs; nil where there are no secrets.
@@ -44,7 +46,7 @@ final class CommandWorker: WorkerRole {
   /// Nil where no task declares any.
   private let files: DeclaredFiles?
   private var isLogFailureTold = false
-  private var running: TaskID = .none
+  var running: TaskID = .none
   /// The task that runs has the terminal. What the terminal does to it, it does by itself.
   private var isInteractive = false
   /// The task that runs was sent its stop signal.
@@ -84,6 +86,7 @@ final class CommandWorker: WorkerRole {
   var deadline: Instant? {
     var next = state.deadline
     if let deadline = watch.deadline { next = min(next ?? deadline, deadline) }
+    if let deadline = service?.deadline { next = min(next ?? deadline, deadline) }
     if let watchChildrenAt { next = min(next ?? watchChildrenAt, watchChildrenAt) }
     return next
   }
@@ -124,20 +127,21 @@ final class CommandWorker: WorkerRole {
       case .complained(let what): frame.say(.warning(what))
       }
     }
+    lookAtService(now)
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
     // The task takes its time: from now on watch what it leaves behind, or it would fill the
     // process table with what ended.
     if let time = watchChildrenAt, time <= now { watchChildren() }
   }
 
-  private func watchChildren() {
+  func watchChildren() {
     watchChildrenAt = nil
     frame.poll.set(Slot.children, children.rawValue)
   }
 
   // MARK: Decisions
 
-  private func tell(_ event: WorkerEvent, _ now: Instant) {
+  func tell(_ event: WorkerEvent, _ now: Instant) {
     state.handle(event, at: now, into: &actions)
     // What is done may add to what is to be done.
     if isPerforming { return }
@@ -168,9 +172,14 @@ final class CommandWorker: WorkerRole {
       }
     case .signal(let number):
       isStopped = true
+      service?.end()
       tree.signal(Signal(rawValue: number))
-    case .suspend: if !isInteractive { tree.signal(.stop) }
-    case .proceed: if !isInteractive || isStopped { tree.signal(.proceed) }
+    case .suspend:
+      service?.pause(at: now)
+      if !isInteractive { tree.signal(.stop) }
+    case .proceed:
+      service?.proceed(at: now)
+      if !isInteractive || isStopped { tree.signal(.proceed) }
     case .noteLeft: tree.noteLeft()
     case .record(let task): record(task)
     case .stopRecording: files?.stopRecording()
@@ -193,6 +202,13 @@ final class CommandWorker: WorkerRole {
     isInteractive = plan.flags(task).contains(.interactive)
     isStopped = false
     log = WorkerLog(attempt: attempt)
+    if plan.isService(task) {
+      service = ServiceWatch(plan, task)
+      if let what = service?.obstacle() {
+        service = nil
+        return tell(.obstructed(what: what), now)
+      }
+    }
     masker = frame.masker
     isLogFailureTold = false
     // From before the spawn: it returns after the exec, when a short task is half done.
@@ -229,6 +245,8 @@ final class CommandWorker: WorkerRole {
       frame.poll.set(Slot.task, process.descriptor.rawValue)
       self.process = consume process
       tell(.started(pid: pid), began)
+      service?.begin(at: frame.now)
+      lookAtService(frame.now)
     } catch {
       endValues(isSuccess: false)
       files?.end()
@@ -370,6 +388,8 @@ final class CommandWorker: WorkerRole {
     {
       tell(.valueFailed(what: fault.what), now)
     }
+    if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }
+    if reaped.status != nil || reaped.isGone { service?.end() }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
@@ -392,6 +412,7 @@ final class CommandWorker: WorkerRole {
   private func keep(_ bytes: UnsafeRawBufferPointer) {
     log.append(bytes, name: { LogName.of(plan.nameBytes(running)) }, in: logs)
     if watch.isWatched(running) { watch.note(bytes) }
+    service?.note(bytes)
   }
 
   /// A task whose log cannot be written is stopped, once.
@@ -425,6 +446,7 @@ final class CommandWorker: WorkerRole {
     cleanFolder()
     process = nil
     pipe = nil
+    service = nil
     var outcome = outcome
     let wall = outcome.usage.wallMicroseconds
     outcome.usage = tree.usage

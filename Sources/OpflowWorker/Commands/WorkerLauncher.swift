@@ -91,6 +91,14 @@ final class WorkerLauncher {
     }
   }
 
+  /// Starts a command beside the task that was started last: in its folder, with its environment.
+  func startBeside(_ command: [String], output: Int32) throws(ProgramError) -> Int32 {
+    words.removeAll()
+    for word in command { words.append(Array(word.utf8)) }
+    let process = try spawn(.logged(output: output), hasDirectory: true)
+    return process.pid
+  }
+
   /// Sets the words of a script that is one plain command for the default shell, so that it needs
   /// none. False for anything else.
   private func setPlainWords(of task: TaskID) -> Bool {

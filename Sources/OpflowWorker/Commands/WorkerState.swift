@@ -28,6 +28,8 @@ package enum WorkerEvent {
   case broughtBack(RecordResult)
   /// It could not be.
   case notBroughtBack
+  /// A service cannot be started: somebody else would be taken for it; who, for people.
+  case obstructed(what: String)
   /// The service that runs is ready.
   case ready
   /// It is not, and is not waited for any longer; why, for people.
@@ -194,6 +196,12 @@ package struct WorkerState {
     case .unfit(let what):
       guard let held = current else { return }
       let outcome = Outcome(status: .unknown, reason: .input)
+      actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
+      actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
+      next(afterSuccess: false, into: &actions)
+    case .obstructed(let what):
+      guard let held = current else { return }
+      let outcome = Outcome(status: .unknown, reason: .unready)
       actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
       actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
       next(afterSuccess: false, into: &actions)

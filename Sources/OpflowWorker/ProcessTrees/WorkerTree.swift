@@ -4,6 +4,8 @@ internal import OpflowSystem
 /// The processes of the task that runs: everything below this worker, which is their subreaper.
 struct WorkerTree {
   private var mainPID: Int32 = 0
+  /// A process that looks whether the task is ready; 0 for none.
+  var probePID: Int32 = 0
   private(set) var usage = Usage()
   /// What could not be ended is left behind and counts no more.
   private var abandoned: Set<Int32> = []
@@ -19,10 +21,13 @@ struct WorkerTree {
     var isGone = false
     /// Processes that were reaped.
     var count = 0
+    /// How the process ended that looks whether the task is ready.
+    var probeStatus: ExitStatus?
   }
 
   mutating func begin(mainPID: Int32) {
     self.mainPID = mainPID
+    probePID = 0
     usage = Usage()
     leftAlive = [:]
     leftKilled = []
@@ -71,10 +76,15 @@ struct WorkerTree {
     usage.userMicroseconds += ended.userMicroseconds
     usage.systemMicroseconds += ended.systemMicroseconds
     usage.peakKibibytes = max(usage.peakKibibytes, ended.peakKibibytes)
-    guard ended.pid == mainPID else { return }
-    switch ended.status {
-    case .exit(let code): reaped.status = .exit(code)
-    case .signal(let signal): reaped.status = .signal(signal)
+    let status: ExitStatus =
+      switch ended.status {
+      case .exit(let code): .exit(code)
+      case .signal(let signal): .signal(signal)
+      }
+    if ended.pid == mainPID { reaped.status = status }
+    if probePID != 0, ended.pid == probePID {
+      reaped.probeStatus = status
+      probePID = 0
     }
   }
 

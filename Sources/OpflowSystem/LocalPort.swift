@@ -1,0 +1,67 @@
+internal import CLinux
+
+/// A TCP port of this machine, as who uses it from here sees it.
+package struct LocalPort: Sendable {
+  package let number: UInt16
+
+  package init(_ number: UInt16) { self.number = number }
+
+  /// A connection, non-blocking, and whether it is made; else it goes on.
+  ///
+  /// - Throws: `connectionRefused` where nobody listens.
+  package func connect(isIPv6: Bool) throws(Errno) -> Connection {
+    var connected: Int32 = 0
+    let number = self.number
+    let made = try call { clinux_socket_reach(isIPv6 ? 1 : 0, number, &connected) }
+    return Connection(descriptor: Descriptor(owning: made), isMade: connected != 0)
+  }
+
+  package struct Connection: ~Copyable {
+    package let descriptor: Descriptor
+    package let isMade: Bool
+
+    package consuming func takeDescriptor() -> Descriptor { descriptor }
+  }
+
+  /// Whether a connection is made at once, by either version of the protocol.
+  package var answers: Bool {
+    for isIPv6 in [false, true] {
+      guard let connection = try? connect(isIPv6: isIPv6) else { continue }
+      if connection.isMade { return true }
+    }
+    return false
+  }
+
+  /// The processes that listen, as far as their descriptors can be read: those of this user.
+  package var listeners: [ProcessStatus] {
+    let sockets = Set(
+      ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { path in
+        (try? File.read(path)).map { listeningSockets($0) } ?? []
+      })
+    if sockets.isEmpty { return [] }
+    let wanted = Set(sockets.map { "socket:[\($0)]" })
+    var found: [ProcessStatus] = []
+    for name in (try? Path.names(in: "/proc")) ?? [] {
+      guard let pid = Int32(name) else { continue }
+      let folder = "/proc/\(pid)/fd"
+      let holds = ((try? Path.names(in: folder)) ?? []).contains { descriptor in
+        guard let target = try? Path.linkTarget("\(folder)/\(descriptor)") else { return false }
+        return wanted.contains(target)
+      }
+      if holds, let status = ProcessStatus.read(pid) { found.append(status) }
+    }
+    return found
+  }
+
+  /// Inodes of the sockets of a table (proc_net(5)) that listen on the port.
+  private func listeningSockets(_ table: [UInt8]) -> [String] {
+    let port = String(number, radix: 16, uppercase: true)
+    let suffix = ":" + String(repeating: "0", count: 4 - port.count) + port
+    return String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst()
+      .compactMap { line in
+        let fields = line.split(separator: " ")
+        guard fields.count > 9, fields[1].hasSuffix(suffix), fields[3] == "0A" else { return nil }
+        return String(fields[9])
+      }
+  }
+}

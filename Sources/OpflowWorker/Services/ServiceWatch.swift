@@ -1,0 +1,217 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Looks whether the service that runs is ready, until it is: a little at a time, between all else that its
+/// worker does.
+struct ServiceWatch: ~Copyable {
+  enum Look {
+    case again
+    /// With what a person should know of it; empty for nothing.
+    case ready(note: String)
+    /// It is not, and is not waited for any longer.
+    case gaveUp(what: String)
+  }
+
+  private let readiness: ServiceReadiness
+  private let folder: String
+  private var nextLook = Instant(nanoseconds: 0)
+  private var timeout = Instant(nanoseconds: 0)
+  private var isOver = true
+  private var pausedAt: Instant?
+  /// What the last look found, for a person.
+  private var found = ""
+  /// Of `file`: what stood there before the start.
+  private var fileBefore: FileStatus?
+  private var log: LogLines?
+  private var request: ServiceRequest?
+  /// Of `exec`: the command that runs now; 0 for none.
+  private(set) var probePID: Int32 = 0
+  private var isProbed = false
+
+  init(_ plan: Plan, _ task: TaskID) {
+    readiness = plan.readiness(of: task)
+    folder = String(decoding: plan.text(plan.record(task).directory), as: UTF8.self)
+    if case .log(let pattern) = readiness.probe { log = LogLines(pattern) }
+  }
+
+  /// Why it cannot be started: somebody else would be taken for it. Remembers what there is before.
+  mutating func obstacle() -> String? {
+    switch readiness.probe {
+    case .none, .log, .exec: return nil
+    case .port(let number): return Self.obstacle(LocalPort(number))
+    case .http(let url): return ServiceAddress(url).flatMap { Self.obstacle(LocalPort($0.port)) }
+    case .file(let path):
+      fileBefore = try? Path.status(absolute(path))
+      return nil
+    }
+  }
+
+  private static func obstacle(_ port: LocalPort) -> String? {
+    guard port.answers else { return nil }
+    let holder = port.listeners.first.map { "process \($0.pid) (\($0.name))" } ?? "somebody else"
+    return "port \(port.number) is taken: \(holder) listens there already"
+  }
+
+  mutating func begin(at now: Instant) {
+    isOver = false
+    nextLook = now
+    timeout = now.advanced(byMilliseconds: Int64(clamping: readiness.timeoutMilliseconds))
+  }
+
+  /// It stands still, and so does its time.
+  mutating func pause(at now: Instant) { if !isOver, pausedAt == nil { pausedAt = now } }
+
+  mutating func proceed(at now: Instant) {
+    guard let since = pausedAt else { return }
+    pausedAt = nil
+    timeout = timeout.advanced(byNanoseconds: now.nanoseconds - since.nanoseconds)
+    nextLook = now
+  }
+
+  /// Nobody asks any more.
+  mutating func end() {
+    isOver = true
+    request = nil
+  }
+
+  /// Takes note of output.
+  mutating func note(_ chunk: UnsafeRawBufferPointer) {
+    guard !isOver, log?.note(chunk) == true else { return }
+    nextLook = Instant(nanoseconds: 0)
+  }
+
+  /// The command that looks has ended.
+  mutating func noteProbe(_ status: ExitStatus, at now: Instant) {
+    probePID = 0
+    isProbed = status == .success
+    found = "it ended with \(OutcomeText.text(Outcome(status: status)))"
+    nextLook =
+      isProbed ? now : now.advanced(byMilliseconds: Int64(clamping: readiness.intervalMilliseconds))
+  }
+
+  /// When `look` is due; nil for never.
+  var deadline: Instant? { isOver || pausedAt != nil ? nil : min(nextLook, timeout) }
+
+  /// - Parameter start: starts a command beside the service.
+  mutating func look(
+    at now: Instant, start: ([String]) throws(WatchFault) -> Int32
+  ) -> Look {
+    guard let deadline, deadline <= now else { return .again }
+    nextLook = now.advanced(byMilliseconds: Int64(clamping: readiness.intervalMilliseconds))
+    var note = ""
+    do throws(WatchFault) {
+      if try isReady(at: now, &note, start) {
+        end()
+        return .ready(note: note)
+      }
+    } catch {
+      end()
+      return .gaveUp(what: error.what)
+    }
+    guard timeout <= now else { return .again }
+    end()
+    let time = DurationText.text(milliseconds: Int64(clamping: readiness.timeoutMilliseconds))
+    return .gaveUp(what: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
+  }
+
+  /// What is looked at, for a person.
+  private var subject: String {
+    switch readiness.probe {
+    case .none: "nothing"
+    case .port(let number): "nobody listens on port \(number)"
+    case .http(let url): "\(url) does not answer"
+    case .log(let pattern): "no line of its output has `\(pattern)`"
+    case .exec(let words): "`\(words.joined(separator: " "))` has not succeeded"
+    case .file(let path): "there is no new file \(path)"
+    }
+  }
+
+  private mutating func isReady(
+    at now: Instant, _ note: inout String, _ start: ([String]) throws(WatchFault) -> Int32
+  ) throws(WatchFault) -> Bool {
+    switch readiness.probe {
+    case .none: return true
+    case .port(let number):
+      let port = LocalPort(number)
+      guard port.answers else { return false }
+      note = Self.outsider(of: port)
+      return true
+    case .http(let url):
+      guard let address = ServiceAddress(url) else { return false }
+      return askByHTTP(address, at: now)
+    case .log: return log?.isFound == true
+    case .exec(let words):
+      if isProbed { return true }
+      if probePID == 0 { probePID = try start(words) }
+      return false
+    case .file(let path):
+      guard let status = try? Path.status(absolute(path)) else { return false }
+      return status != fileBefore
+    }
+  }
+
+  private mutating func askByHTTP(_ address: ServiceAddress, at now: Instant) -> Bool {
+    var asked = request.take() ?? ServiceRequest(address, at: now)
+    switch asked.goOn(at: now) {
+    case .waits:
+      request = consume asked
+      // What comes back is looked at soon; what does not ends the request in its time.
+      nextLook = now.advanced(byMilliseconds: ServiceRequest.pauseMilliseconds)
+      return false
+    case .answered(let status):
+      found = "status \(status)"
+      return (200..<400).contains(status)
+    case .failed(let why):
+      found = why
+      return false
+    }
+  }
+
+  /// Who listens there that is none of the service's processes; a container's, for example.
+  private static func outsider(of port: LocalPort) -> String {
+    let listeners = port.listeners
+    if listeners.isEmpty { return "" }
+    let own = Set(ProcessTree.descendants(of: ProcessID.own))
+    guard !listeners.contains(where: { own.contains($0.pid) }), let other = listeners.first else {
+      return ""
+    }
+    return "process \(other.pid) (\(other.name)), which it did not start, listens on port \(port.number)"
+  }
+
+  private func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : folder + "/" + path
+  }
+}
+
+/// Why it makes no sense to look any longer, in words for a person.
+struct WatchFault: Error {
+  let what: String
+}
+
+/// Lines of output, and whether one fitted.
+private struct LogLines {
+  private let glob: Glob
+  private var line: [UInt8] = []
+  private(set) var isFound = false
+
+  /// Of a longer line that much is looked at.
+  private static let longestLine = 65_536
+
+  init(_ pattern: String) { glob = Glob("*\(pattern)*") }
+
+  /// Whether a line fits now. One that has no end yet counts as well: many a prompt never has one.
+  mutating func note(_ chunk: UnsafeRawBufferPointer) -> Bool {
+    if isFound { return true }
+    var rest = chunk[...]
+    while !rest.isEmpty, !isFound {
+      let end = rest.firstIndex(of: Field.lineFeed) ?? rest.endIndex
+      let room = max(0, Self.longestLine - line.count)
+      line.append(contentsOf: rest[..<end].prefix(room))
+      isFound = line.withUnsafeBytes { glob.matches($0) }
+      guard end < rest.endIndex else { break }
+      line.removeAll(keepingCapacity: true)
+      rest = rest[(end + 1)...]
+    }
+    return isFound
+  }
+}
