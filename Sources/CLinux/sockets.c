@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -76,7 +77,17 @@ int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_
   return made;
 }
 
-int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t *connected) {
+// Whether a connect that goes on has come to its end in that time, and well.
+static int is_connected(int descriptor, int32_t patience_milliseconds) {
+  struct pollfd watched = {.fd = descriptor, .events = POLLOUT};
+  if (poll(&watched, 1, patience_milliseconds) <= 0) return 0;
+  int error = 0;
+  socklen_t size = sizeof error;
+  return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_milliseconds,
+                            int32_t *connected) {
   struct sockaddr_in four = {.sin_family = AF_INET,
                              .sin_port = htons(port),
                              .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
@@ -90,5 +101,8 @@ int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t *connected) 
   *connected = result == 0;
   // One that is interrupted goes on by itself, as one that does not block.
   if (result < 0 && errno != EINPROGRESS && errno != EINTR) return give_up(made);
+  if (result < 0 && patience_milliseconds > 0) {
+    *connected = is_connected(made, patience_milliseconds);
+  }
   return made;
 }

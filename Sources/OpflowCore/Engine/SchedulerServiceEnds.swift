@@ -216,7 +216,6 @@ extension Scheduler {
       endByItself(service, transition, into: &actions)
     case nil:
       transition.outcome.reason = .unready
-      if transition.what.isEmpty { transition.what = "it ended before it was ready" }
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)
     case .stopped, .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,

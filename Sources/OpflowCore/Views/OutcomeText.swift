@@ -24,7 +24,10 @@ package enum OutcomeText {
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
     case .rejected: return what.isEmpty ? "rejected" : "rejected by \(CleanText.string(what))"
-    case .unready: return what.isEmpty ? "it was not ready" : CleanText.string(what)
+    case .unready:
+      if !what.isEmpty { return CleanText.string(what) }
+      let hint = outcome.status == .success ? ": a service stays in the foreground" : ""
+      return "it ended before it was ready, \(statusText(outcome.status))\(hint)"
     case .ended: return "it ended by itself, \(statusText(outcome.status))"
     case .stopped(.unneeded): return "not needed"
     case .stopped(.serviceLost):
