@@ -37,6 +37,7 @@ struct JobsTests {
     ("priority", 0, ["most urgent"]),
     ("resources", 0, ["alone with the database", "linking", "waiting"]),
     ("retry", 1, ["try 5", "try 1"]),
+    ("services", 0, ["hello from the service", "200"]),
     ("shell", 0, ["I am in /", "$HOME stays", "* too", "42"]),
     ("stop", 1, ["told to stop, tidying up"]),
     ("tags", 0, ["built", "fast", "slow", "packed"]),

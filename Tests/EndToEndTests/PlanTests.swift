@@ -98,7 +98,7 @@ struct PlanTests {
 
   @Test func `what comes later is refused by name`() throws {
     for (key, line) in [
-      ("service", "run: 'true'\n    service: true")
+      ("jobserver", "run: 'true'\n    jobserver: true")
     ] {
       let place = try Workplace("tasks:\n  a:\n    \(line)\n")
       let run = try place.opflow("run", status: 3)

@@ -151,6 +151,7 @@ extension TransitionEvent {
     case .proceed: .proceed
     case .resume: .resume(.changed(.needs))
     case .fresh: .fresh
+    case .ready: .ready
     }
   }
 }

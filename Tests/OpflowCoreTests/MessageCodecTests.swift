@@ -82,6 +82,7 @@ import Testing
     ),
     (.checked(TaskID(3), serial: 5, .fresh(origin: 1)), "fresh\t3\t5\t0000000000000001\n"),
     (.restored(TaskID(3), attempt: 1), "restored\t3\t1\n"),
+    (.ready(TaskID(3), attempt: 1), "ready\t3\t1\n"),
     (.warning("a\tb"), "warning\ta\\tb\n"),
     (.pulse(7), "pulse\t7\n"),
   ]

@@ -226,16 +226,17 @@ struct Resources {
   /// What tasks of these lanes take on this machine when they are started together, where those shares are held
   /// already by services that they need: of what is built in no more than there is, or they never would.
   func together(_ lanes: [Int], with held: [Share]) -> [[DemandItem]] {
-    var left = (0...Int(ResourceEntry.download)).map { resource in
-      held.reduce(pools[0].capacity[resource]) { left, share in
+    var left = pools[0].capacity.indices.map { resource in
+      // Of what is named no more than the manifest says: it refuses what wants more together.
+      let whole =
+        Self.isBuiltIn(resource) ? pools[0].capacity[resource] : plan.resources[resource].capacity
+      return held.reduce(whole) { left, share in
         left - min(left, grants.amount(of: resource, in: share.grant))
       }
     }
     return lanes.map { lane in
       grants.items[grants.range(grants.current(lane))].map { item in
         var item = item
-        // What is named is checked when the manifest is read.
-        guard Self.isBuiltIn(Int(item.resource)) else { return item }
         item.amount = min(item.amount, left[Int(item.resource)])
         left[Int(item.resource)] -= item.amount
         return item

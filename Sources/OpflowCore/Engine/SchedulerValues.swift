@@ -117,6 +117,8 @@ extension Scheduler {
   }
 
   private mutating func decide(_ task: TaskID, into actions: inout [EngineStep]) {
+    // What it needs may have failed when that was decided itself: a service.
+    guard graph.state(task) == .ready else { return }
     guard let condition = plan.lateCondition(task), options.knowsValues else { return offer(task) }
     switch plan.verdict(of: task, condition, values: { valuesLeft(by: $0) }) {
     case .holds: offer(task)

@@ -89,6 +89,7 @@ package struct RunStatus {
     guard state(task) == .waiting else { return [] }
     return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
       included.contains($0) && (!state($0).isTerminal || state($0) == .cancelled)
+        && !history[$0].isReady
     }
   }
 

@@ -35,6 +35,12 @@ package enum RunScope {
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }
 
+  /// The tasks that the run was started with; nil for all.
+  package static func named(by history: RunModel, _ plan: Plan) -> TaskSet? {
+    let selectors = fitting(history.tasks, plan)
+    return selectors.isEmpty ? nil : try? Selector.tasks(selectors, of: plan)
+  }
+
   /// Those of a run's selectors that still name a task.
   ///
   /// - Throws: when an edit of the manifest left none of them with a task: the run would be about

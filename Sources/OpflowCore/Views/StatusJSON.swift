@@ -92,6 +92,10 @@ package enum StatusJSON {
     json.optional(log)
     if !status.history.orders.all.isEmpty { StatusOrders(status).write(task, into: &json) }
     if status.plan.kind(task) == .approve { writeGate(task, status, into: &json) }
+    if status.plan.isService(task) {
+      json.key("ready")
+      json.bool(record.isReady)
+    }
     if status.plan.kind(task) == .download {
       json.key("download")
       DownloadJSON(

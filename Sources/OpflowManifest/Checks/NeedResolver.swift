@@ -12,6 +12,8 @@ struct NeedResolver {
   /// Tasks that do not end by themselves, and questions.
   private var services: Set<Int> = []
   private var questions: Set<Int> = []
+  /// Of tasks that want some of what the manifest names.
+  private var demands: [Int: [DemandItem]] = [:]
   private var families: FamilyNeeds
   /// Whether all tasks are declared; where a file could not be read, an unknown one may stand in it.
   var knowsAll = true
@@ -42,6 +44,11 @@ struct NeedResolver {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
     if task.flags.contains(.service) { services.insert(number) }
     if task.kind == .approve { questions.insert(number) }
+    if task.own.contains(.demands), !task.lists.demands.items.isEmpty {
+      demands[number] = task.lists.demands.items.filter {
+        $0.resource > ResourceEntry.download
+      }
+    }
     if !task.needs.isEmpty {
       let document = tasks.declared.document(declaration)
       let start = needs.targets.count
@@ -200,9 +207,10 @@ struct NeedResolver {
   }
 
   /// A service runs while others do: there is no end of it that they could wait for.
-  func checkServices() {
+  func checkServices(_ resources: ResourceTable) {
     if services.isEmpty { return }
     for task in 0..<needs.count {
+      checkDemands(of: task, resources)
       var last: Place?
       for edge in needs.edges(of: task) where services.contains(Int(needs.targets[edge])) {
         let isQuestion = questions.contains(task)
@@ -221,6 +229,39 @@ struct NeedResolver {
             help: "it runs while what needs it does; write `needs: [\(service)]`")
         }
       }
+    }
+  }
+
+  /// A task takes what it wants together with what the services want that it needs.
+  private func checkDemands(of task: Int, _ resources: ResourceTable) {
+    var together = demands[task] ?? []
+    var names: [String] = []
+    var open = [task]
+    var place: Place?
+    while let next = open.popLast() {
+      for edge in needs.edges(of: next) {
+        let need = Int(needs.targets[edge])
+        guard services.contains(need), !names.contains(tasks.name(need).string) else { continue }
+        if next == task, place == nil {
+          place = needs.place(of: edge, in: tasks.document(task).file)
+        }
+        names.append(tasks.name(need).string)
+        together += demands[need] ?? []
+        open.append(need)
+      }
+    }
+    guard let place else { return }
+    for resource in Set(together.map(\.resource)).sorted() {
+      let sum = together.filter { $0.resource == resource }.reduce(UInt64(0)) { $0 &+ $1.amount }
+      let capacity = resources.capacity(resource)
+      guard sum > capacity else { continue }
+      let name = resources.names.texts[Int(resource)].string
+      mistakes.error(
+        place,
+        "with its services (\(names.joined(separator: ", "))) the task wants"
+          + " \(ResourceEntry.text(sum, of: resource)) of `\(name)`, of which there is"
+          + " \(ResourceEntry.text(capacity, of: resource))",
+        help: "it is started together with them; ask for less, or raise the capacity")
     }
   }
 

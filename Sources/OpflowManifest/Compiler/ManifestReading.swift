@@ -127,7 +127,7 @@ struct ManifestReading: ~Copyable {
       }
     }
     resolver.checkFinally()
-    resolver.checkServices()
+    resolver.checkServices(manifest.resources)
     written.check()
     unordered.check(resolver.needs, tasks)
   }

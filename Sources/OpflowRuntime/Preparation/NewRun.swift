@@ -18,6 +18,8 @@ package struct NewRun {
   private var owesFinally = false
   private var arguments: TaskArguments?
   private var rerun: TaskSet?
+  /// Tasks that the command line names, where some are services.
+  private var named: TaskSet?
 
   /// - Throws: all mistakes of the manifest.
   package init(
@@ -52,6 +54,9 @@ package struct NewRun {
       try selection.expectSomething(of: plan)
       // It decides over those that would be found up to date.
       if !request.rerun.isEmpty { rerun = try Selection.tasks("--rerun", request.rerun, plan) }
+      if plan.hasServices, !request.tasks.isEmpty {
+        named = try Selection.tasks("run", request.tasks, plan)
+      }
       arguments = try TaskArguments(request.arguments, of: request.tasks, in: plan)
       initial = plan.tasks.map { selection.initialState(TaskID($0)) }
       owesFinally = selection.namedFinally != nil
@@ -116,6 +121,7 @@ package struct NewRun {
       owesFinally: owesFinally)
     entering.arguments = arguments
     entering.asked = rerun
+    entering.named = named
     return entering
   }
 

@@ -100,6 +100,7 @@ package struct PreparedResume {
     entering.results = decision.results(history)
     entering.origins = history.origins
     entering.asked = request.rerun
+    entering.named = plan.hasServices ? RunScope.named(by: history, plan) : nil
     return entering
   }
 

@@ -1,0 +1,301 @@
+import Foundation
+import Testing
+
+/// Tasks that run for as long as others need them.
+struct ServiceTests {
+  /// Says that it is there, and waits for its end.
+  private static let serves = "echo up; exec tail -f /dev/null"
+
+  private func events(_ place: Workplace) throws -> [String] {
+    try place.journal().filter { !$0.task.isEmpty }.map { "\($0.event) \($0.task)" }
+  }
+
+  /// A TCP port of this machine that is free now.
+  private func freePort(_ place: Workplace) throws -> String {
+    try place.shell(
+      "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0));"
+        + " print(s.getsockname()[1])' > port")
+    return try place.text("port").trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  @Test func `a server is there for what needs it, and gone after it`() throws {
+    let place = try Workplace()
+    let port = try freePort(place)
+    try place.write(
+      "opflow.yaml",
+      """
+      tasks:
+        web:
+          service: { ready: { http: "http://127.0.0.1:\(port)/" } }
+          run: [python3, -m, http.server, "\(port)", --bind, 127.0.0.1]
+        read: { needs: [web], run: "python3 -c 'import urllib.request as u; print(u.urlopen(\\"http://127.0.0.1:\(port)/\\").status)' >> trace" }
+      """)
+    try place.opflow("run")
+    #expect(place.lines() == ["200"])
+    #expect(
+      try events(place) == [
+        "start web", "ready web", "start read", "success read", "success web",
+      ])
+    place.expectNothingAlive()
+  }
+
+  @Test func `services start before what needs them, and end after it in the other order`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        api: { needs: [db], service: { ready: { log: "u?" } }, run: "\(Self.serves)" }
+        db: { service: { ready: { log: up } }, run: "\(Self.serves)" }
+        test: { needs: [api], run: "true" }
+      """)
+    try place.opflow("run")
+    #expect(
+      try events(place) == [
+        "start db", "ready db", "start api", "ready api", "start test", "success test",
+        "success api", "success db",
+      ])
+  }
+
+  @Test func `a file, a command and a port make it ready, and only then what needs it starts`()
+    throws
+  {
+    let place = try Workplace()
+    let port = try freePort(place)
+    // What stands there from another time is none.
+    try place.write("pid", "old")
+    let listen =
+      "import socket, sys; s = socket.create_server((\\\"127.0.0.1\\\", \(port)));"
+      + " open(\\\"listens\\\", \\\"w\\\"); sys.stdin.read()"
+    try place.write(
+      "opflow.yaml",
+      """
+      tasks:
+        file:
+          service: { ready: { file: pid, every: 20ms } }
+          run: "read word < go; echo new > pid; exec tail -f /dev/null"
+        command:
+          service: { ready: { exec: [test, -e, made], every: 20ms } }
+          run: "touch made; exec tail -f /dev/null"
+        port:
+          service: { ready: { port: \(port), every: 20ms } }
+          run: "tail -f /dev/null | python3 -c '\(listen)'"
+        a: { needs: [file], run: "cat pid >> trace" }
+        b: { needs: [command], run: "test -e made" }
+        c: { needs: [port], run: "test -e listens" }
+      """)
+    let gate = try place.gate("go")
+    let run = try place.start("run")
+    try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "c" } }
+    #expect(!(try place.journal().contains { $0.event == "start" && $0.task == "a" }))
+    #expect(try place.opflow("why", "a").output.contains("file"))
+    try gate.letGo()
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["new"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `one that is not ready in time, or ends before, has failed`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        never: { service: { ready: { log: nothing, timeout: 100ms } }, run: "\(Self.serves)" }
+        early: { service: { ready: { log: up } }, run: "exit 3" }
+        daemon: { service: { ready: { file: pid } }, run: "tail -f /dev/null & exit 0" }
+        missing: { service: { ready: { exec: [no-such-program] } }, run: "\(Self.serves)" }
+        a: { needs: [never], run: echo a >> trace }
+        b: { needs: [early], run: echo b >> trace }
+        c: { needs: [daemon], run: echo c >> trace }
+        d: { needs: [missing], run: echo d >> trace }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("not ready after 0.10s: no line of its output has `nothing`"))
+    #expect(run.errors.contains("it ended before it was ready, exit 3"))
+    #expect(run.errors.contains("it ended before it was ready, exit 0: a service stays in the"))
+    #expect(run.errors.contains("`no-such-program` cannot be executed"))
+    #expect(place.lines() == [])
+    let skips = try place.journal().filter { $0.event == "skip" }
+    #expect(skips.count == 4 && skips.allSatisfy { $0.values["reason"] == "upstream" })
+    place.expectNothingAlive()
+  }
+
+  @Test func `a port that somebody has is not taken for its own`() throws {
+    let place = try Workplace()
+    let port = try freePort(place)
+    let other = try place.startShell(
+      "exec python3 -u -c 'import socket; s = socket.create_server((\"127.0.0.1\", \(port)));"
+        + " print(\"listens\"); s.accept(); s.accept()'")
+    try other.waitForOutput("listens")
+    try place.write(
+      "opflow.yaml",
+      """
+      tasks:
+        db: { service: { ready: { port: \(port) } }, run: "echo db >> trace" }
+        test: { needs: [db], run: echo test >> trace }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("port \(port) is taken: process \(other.pid) (python3)"), "\(run)")
+    #expect(place.lines() == [])
+    other.send(SIGKILL)
+    _ = try other.finish()
+  }
+
+  @Test func `one that ends in use starts again, and so does what it was lost to`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db:
+          service: { ready: { log: up }, restart: 1 }
+          run: "echo up; if [ ! -e died ]; then read word < die; touch died; exit 7; fi; exec tail -f /dev/null"
+        test:
+          needs: [db]
+          retry: { max: 1, delay: 1ms, exit_codes: [75] }
+          run: "echo try >> trace; if [ ! -e died ]; then echo go > die; exec tail -f /dev/null; fi"
+      """)
+    try place.shell("mkfifo die")
+    let run = try place.opflow("run")
+    #expect(place.lines() == ["try", "try"])
+    #expect(run.errors.contains("it ended by itself, exit 7"), "\(run)")
+    #expect(run.errors.contains("service db is gone"), "\(run)")
+    let retries = try place.journal().filter { $0.event == "retry" }
+    #expect(retries.map { $0.values["reason"] } == ["ended", "service-lost"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `one that ends in use and does not start again takes what needs it along`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "echo up; read word < die; exit 7" }
+        test: { needs: [db], retry: 3, run: "echo go > die; exec tail -f /dev/null" }
+        after: { needs: [db, test], run: echo after >> trace }
+      """)
+    try place.shell("mkfifo die")
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("db failed"), "\(run)")
+    let failure = try #require(
+      try place.journal().first { $0.event == "failure" && $0.task == "test" })
+    #expect(failure.values["reason"] == "service-lost")
+    #expect(place.lines() == [])
+    place.expectNothingAlive()
+  }
+
+  @Test func `one that does not heed its stop signal is killed, which is no failure`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db:
+          service: { ready: { log: up } }
+          run: "trap '' TERM; echo up; while :; do read word < never; done"
+          stop: { grace: 100ms }
+        test: { needs: [db], run: "true" }
+      """)
+    try place.shell("mkfifo never")
+    try place.opflow("run")
+    let end = try #require(try place.journal().first { $0.event == "success" && $0.task == "db" })
+    #expect(end.values["signal"] == "9")
+    place.expectNothingAlive()
+  }
+
+  @Test func `what nothing needs stays until somebody ends it, with success`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        build: { run: echo built >> trace }
+        db: { service: true, run: "\(Self.serves)" }
+        api: { service: { ready: { log: up } }, needs: [build, db], run: "\(Self.serves)" }
+      """)
+    let run = try place.start("run")
+    try run.waitForError("api is ready")
+    run.send(SIGINT)
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(
+      try events(place).suffix(2) == ["success api", "success db"])
+    #expect(try place.status()["build"]?.state == "succeeded")
+    place.expectNothingAlive()
+  }
+
+  @Test func `one that is named stays, and one that nothing comes to need never starts`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "\(Self.serves)" }
+        test: { needs: [db], inputs: [a], run: "echo test >> trace" }
+      """)
+    try place.write("a", "1")
+    try place.opflow("run")
+    let again = try place.opflow("run")
+    #expect(place.lines() == ["test"])
+    let skip = try #require(try place.journal().first { $0.event == "skip" && $0.task == "db" })
+    #expect(skip.values["reason"] == "unused", "\(again)")
+    let named = try place.start("run", "db")
+    try named.waitForError("db is ready")
+    named.send(SIGTERM)
+    #expect(try named.finish().status == 0)
+    place.expectNothingAlive()
+  }
+
+  @Test func `after a cancel it is there for what comes last`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "\(Self.serves)" }
+        test: { needs: [db], run: "echo begun > says; exec tail -f /dev/null" }
+        dump: { finally: true, needs: [db], run: echo dumped >> trace }
+      """)
+    let gate = try place.gate("says")
+    let run = try place.start("run")
+    #expect(try gate.next() == "begun")
+    run.send(SIGINT)
+    #expect(try run.finish().status == 130)
+    #expect(place.lines() == ["dumped"])
+    #expect(
+      try events(place) == [
+        "start db", "ready db", "start test", "cancel test", "start dump", "success dump",
+        "success db",
+      ])
+    place.expectNothingAlive()
+  }
+
+  @Test func `a killed run leaves none, and a resume starts it for what is left`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "echo db >> trace; \(Self.serves)" }
+        first: { needs: [db], run: echo first >> trace }
+        second:
+          needs: [db, first]
+          run: "echo second >> trace; [ -e again ] || { echo begun > says; exec tail -f /dev/null; }"
+      """)
+    let gate = try place.gate("says")
+    let run = try place.start("run")
+    #expect(try gate.next() == "begun")
+    run.send(SIGKILL)
+    _ = try run.finish()
+    place.expectNothingAlive()
+    try place.write("again", "")
+    try place.opflow("resume")
+    #expect(place.lines() == ["db", "first", "second", "db", "second"])
+    // Nothing is left to be done, so it is not started either.
+    let nothing = try place.opflow("resume", try place.status().run)
+    #expect(place.lines().count == 5, "\(nothing)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a change of a service has what needs it run again`() throws {
+    let manifest = """
+      max_failures: 0
+      tasks:
+        db: { service: { ready: { log: up } }, run: "\(Self.serves)" }
+        test: { needs: [db], run: echo test >> trace }
+        apart: { run: echo apart >> trace }
+        fails: { run: "exit 1" }
+      """
+    let place = try Workplace(manifest)
+    try place.opflow("run", status: 1)
+    try place.write("opflow.yaml", manifest.replacing("echo up;", with: "echo up now;"))
+    let resume = try place.opflow("resume", status: 1)
+    #expect(place.lines().sorted() == ["apart", "test", "test"], "\(resume)")
+  }
+}

@@ -1,0 +1,94 @@
+import Testing
+
+/// Wrong declarations of services, and of what needs them.
+struct BadServiceTests {
+  @Test(arguments: cases)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  private static func beside(_ key: String, _ value: String) -> BadManifest {
+    BadManifest(
+      "`\(key)` beside a service", task: "run: x\nservice: true\n\(key): \(value)",
+      "5:5: `\(key)` says nothing of a service")
+  }
+
+  private static func needed(_ condition: String) -> BadManifest {
+    BadManifest(
+      "a service that is needed on \(condition)",
+      """
+      tasks:
+        db: { service: true, run: x }
+        a: { run: x, needs: [{ task: db, on: \(condition) }] }
+      """, "3:30: `on: \(condition)` says nothing of the service `db`")
+  }
+
+  static let cases: [BadManifest] = [
+    BadManifest(
+      "a service that is a word", task: "run: x\nservice: maybe",
+      "4:14: `service` must be true or a map, not `maybe`"),
+    BadManifest(
+      "a service that is a list", task: "run: x\nservice: []",
+      "4:14: `service` must be true or a map, not a list"),
+    BadManifest(
+      "a service of a download", task: "download: { url: http://a/b, to: b }\nservice: true",
+      "4:5: a service goes with `run`, not with `download`"),
+    BadManifest(
+      "a service of a question", task: "approve: yes?\nservice: true",
+      "4:5: a service goes with `run`, not with `approve`"),
+    BadManifest(
+      "an unknown key", task: "run: x\nservice: { redy: { port: 1 } }",
+      "4:16: unknown key `redy` in `service`"),
+    BadManifest(
+      "ports of its own", task: "run: x\nservice: { ports: [http] }",
+      "4:16: `ports` is not supported yet"),
+    BadManifest(
+      "ready as a number", task: "run: x\nservice: { ready: 80 }",
+      "4:23: `ready` must be a map, not a number"),
+    BadManifest(
+      "ready by nothing", task: "run: x\nservice: { ready: { timeout: 3s } }",
+      "4:23: `ready` says nothing of what makes the service ready"),
+    BadManifest(
+      "ready by two things", task: "run: x\nservice: { ready: { port: 1, log: up } }",
+      "4:39: `ready` is one of `port`, `http`, `log`, `exec`, `file`, and this one has 2"),
+    BadManifest(
+      "a port that is none", task: "run: x\nservice: { ready: { port: 70000 } }",
+      "4:31: `port` must be a number from 1 to 65535, not 70000"),
+    BadManifest(
+      "a URL of another machine", task: "run: x\nservice: { ready: { http: 'http://example.org/' } }",
+      "4:31: `http` must be an http URL of this machine"),
+    BadManifest(
+      "a URL that is encrypted", task: "run: x\nservice: { ready: { http: 'https://localhost/' } }",
+      "4:31: a service is asked by http, not by https"),
+    BadManifest(
+      "a script instead of a command", task: "run: x\nservice: { ready: { exec: pg_isready } }",
+      "4:31: `exec` must be a list of strings, not a string"),
+    BadManifest(
+      "no time at all", task: "run: x\nservice: { ready: { log: up, timeout: 0, every: 0 } }",
+      "4:43: `timeout` must be more than 0", "4:53: `every` must be more than 0"),
+    BadManifest(
+      "restart below 0", task: "run: x\nservice: { restart: -1 }",
+      "4:25: `restart` must be at least 0, not -1"),
+    beside("timeout", "1s"), beside("retry", "1"), beside("inputs", "[a]"),
+    beside("outputs", "[a]"), beside("finally", "true"), beside("allow_failure", "true"),
+    beside("on_interrupted", "fail"), beside("interactive", "true"),
+    needed("finished"), needed("failure"), needed("ran"),
+    BadManifest(
+      "a question that needs one",
+      """
+      tasks:
+        db: { service: true, run: x }
+        a: { approve: yes?, needs: [db] }
+      """, "3:31: a question (`approve`) cannot need the service `db`"),
+    BadManifest(
+      "more together than there is",
+      """
+      resources: { slots: 2 }
+      tasks:
+        db: { service: true, run: x, resources: { slots: 1 } }
+        api: { service: true, run: x, needs: [db], resources: { slots: 1 } }
+        a: { run: x, needs: [api], resources: { slots: 1 } }
+      """,
+      "5:24: with its services (api, db) the task wants 3 of `slots`, of which there is 2"),
+  ]
+}
