@@ -15,7 +15,7 @@ package struct LocalPort: Sendable {
   ) throws(Errno) -> Connection {
     var connected: Int32 = 0
     let number = self.number
-    let made = try call { 
+    let made = try call {
       clinux_socket_reach(isIPv6 ? 1 : 0, number, patienceMilliseconds, &connected)
     }
     return Connection(descriptor: Descriptor(owning: made), isMade: connected != 0)
@@ -34,8 +34,9 @@ package struct LocalPort: Sendable {
   /// Whether a connection is made at once, by either version of the protocol.
   package var answers: Bool {
     for isIPv6 in [false, true] {
-      guard let connection = try? connect(
-        isIPv6: isIPv6, patienceMilliseconds: Self.patienceMilliseconds)
+      guard
+        let connection = try? connect(
+          isIPv6: isIPv6, patienceMilliseconds: Self.patienceMilliseconds)
       else { continue }
       if connection.isMade { return true }
     }

@@ -122,7 +122,8 @@ extension Drive {
       for edge in plan.needs(task)
       where line.kept != .skipped && !plan.flags(task).contains(.finally) {
         let need = TaskID(plan.needTargets[edge])
-        if !keptLate.contains(need), !plan.isService(need), initial[need.index].endsBefore == false {
+        if !keptLate.contains(need), !plan.isService(need), initial[need.index].endsBefore == false
+        {
           throw Finding("\(name): it is kept though \(plan.nameString(need)) is not")
         }
       }

@@ -198,7 +198,6 @@ struct Drive {
     } else if try answerSomeGate() {
       return
     } else {
-      log?(states.enumerated().map { "t\($0)=\($1)" }.joined(separator: " ") + " \(engine.checkInvariants() ?? "") \(sites.count) \(options.usesSites)")
       throw Finding("nothing can happen any more, and the drive is not over")
     }
   }

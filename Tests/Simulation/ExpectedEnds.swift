@@ -42,7 +42,9 @@ struct ExpectedEnds {
       if isLeft, !users.contains(where: { hasRun.contains($0) }) {
         states[task.index] = .ready
         hasRun.remove(task)
-      } else if states[task.index] == .succeeded, !users.isEmpty, !users.contains(where: { hasRun.contains($0) }) {
+      } else if states[task.index] == .succeeded, !users.isEmpty,
+        !users.contains(where: { hasRun.contains($0) })
+      {
         states[task.index] = .skipped
         hasRun.remove(task)
       }
@@ -124,7 +126,7 @@ struct ExpectedEnds {
         : hasRun.contains(need) ? nil : state == .failed ? .failure(number) : .success(number)
       if standing == nil || record.truth.needs[plan.nameString(need)] != standing { return nil }
     }
-    return record.truth.needs.count 
+    return record.truth.needs.count
       == Set(
         plan.needs(task).map { plan.needTargets[$0] }.filter { !plan.isService(TaskID($0)) }
       ).count

@@ -10,7 +10,8 @@ extension ImaginedManifest {
     }
     let services = Set(tasks.filter { $0.service != nil }.map(\.name))
     for index in tasks.indices {
-      for place in tasks[index].needs.indices where services.contains(tasks[index].needs[place].task) {
+      for place in tasks[index].needs.indices
+      where services.contains(tasks[index].needs[place].task) {
         tasks[index].needs[place].condition = .success
       }
       // Nothing is run for a question, so that it needs nothing that runs.

@@ -251,7 +251,8 @@ struct Witness {
       }
     case .success:
       try checkEnd(line, stood, key)
-      guard line.outcome.isSuccess || isService(task), line.fingerprint == plan.fingerprint(task) else {
+      guard line.outcome.isSuccess || isService(task), line.fingerprint == plan.fingerprint(task)
+      else {
         throw fault(task, "a success that is none")
       }
       stand[task.index] = .over

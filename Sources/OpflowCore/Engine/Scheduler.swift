@@ -202,8 +202,10 @@ struct Scheduler {
   func mayStart(_ task: TaskID) -> Bool {
     if isService(task) {
       // Others start with what needs them.
-      return !stands(task) || !services.isLeaving && phase.mayStart(
-        isFinally: false, isExempt: graph.has(.exempt, task))
+      return !stands(task)
+        || !services.isLeaving
+          && phase.mayStart(
+            isFinally: false, isExempt: graph.has(.exempt, task))
     }
     return phase.mayStart(
       isFinally: plan.flags(task).contains(.finally), isExempt: graph.has(.exempt, task))

@@ -107,7 +107,7 @@ extension Scheduler {
       return "\(plan.nameString(task)) is taken and \(graph.state(task))"
     }
     for service in services.up.union(services.stopping) where !graph.state(service).isRunning {
-      return "service \(plan.nameString(service)) is up, or told to end, and \(graph.state(service))"
+      return "\(plan.nameString(service)) is up, or told to end, and \(graph.state(service))"
     }
     for task in waiting {
       for service in plan.services(neededBy: task)

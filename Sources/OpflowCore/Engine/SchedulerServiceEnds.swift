@@ -155,7 +155,9 @@ extension Scheduler {
     let running = workforce.living.filter { worker in
       let current = workforce.workers[worker.index].current
       return !current.isNone && isService(current)
-    }.map { (service: workforce.workers[$0.index].current, share: workforce.workers[$0.index].share) }
+    }.map {
+      (service: workforce.workers[$0.index].current, share: workforce.workers[$0.index].share)
+    }
     for (service, share) in running {
       guard !needed.contains(service), let share, resources.helps(share, amounts) else { continue }
       // What needs it goes before it, and it with the next look.
@@ -209,7 +211,8 @@ extension Scheduler {
       if isLeft { return waitAgain(service, transition, into: &actions) }
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)
-    case .stopped, .interrupted where phase.stopCause != nil:
+    case .stopped,
+      .interrupted where phase.stopCause != nil:
       transition.outcome.reason = .stopped(phase.stopReason)
       cancelService(service, transition, into: &actions)
     case nil where wasUp:

@@ -112,7 +112,7 @@ extension Scheduler {
   ) {
     guard isService(service) else {
       return discard(
-        worker, complaint: "it said 'ready' of task number \(service.rawValue), which is no service",
+        worker, complaint: "it said 'ready' of task number \(service.rawValue), no service",
         into: &actions)
     }
     guard services.noteUp(service) else { return }

@@ -174,7 +174,8 @@ struct TaskGraph {
         let dependent = TaskID(plan.dependentTargets[edge])
         // One that is between two tries has had all that it needs, whatever becomes of that since.
         let waits =
-          state(dependent) == .waiting ? !marks[dependent.index].contains(.delayed)
+          state(dependent) == .waiting
+          ? !marks[dependent.index].contains(.delayed)
           : wasOffered && state(dependent) == .ready
         guard waits else { continue }
         if isCutShort, !plan.flags(dependent).contains(.finally) { continue }

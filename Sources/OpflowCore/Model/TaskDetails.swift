@@ -24,6 +24,7 @@ package struct TaskDetails: Sendable {
     case .start:
       !nextTries.isEmpty || !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks
     case .success: !nextTries.isEmpty || plan.hasDownloads
+    case .ready: !nextTries.isEmpty
     case .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause, .proceed: true
     }
   }

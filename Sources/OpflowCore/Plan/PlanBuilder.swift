@@ -151,7 +151,9 @@ package struct PlanBuilder: ~Copyable {
       while let next = open.popLast() {
         for edge in Int(needOffsets[next])..<Int(needOffsets[next + 1]) {
           let need = Int(needTargets[edge])
-          guard own[need] != 0 || tasks.isService(need), seen.insert(need).inserted else { continue }
+          guard own[need] != 0 || tasks.isService(need), seen.insert(need).inserted else {
+            continue
+          }
           digest &+= Hash.combine(own[need], 1)
           open.append(need)
         }

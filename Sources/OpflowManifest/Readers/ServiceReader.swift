@@ -110,7 +110,8 @@ struct ServiceReader {
       guard !ReadyKey.probes.contains(where: { fields.isMeant($0) }) else { return }
       values.mistakes.error(
         values.document.place(node), "`ready` says nothing of what makes the service ready",
-        help: "give it one of \(Self.list(ReadyKey.probes)); without `ready` it is as soon as it has started"
+        help: "give it one of \(Self.list(ReadyKey.probes));"
+          + " without `ready` it is as soon as it has started"
       )
       return
     }

@@ -71,7 +71,9 @@ struct ServiceRequest: ~Copyable {
       let count = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) -> Int? in
         try connection?.read(into: UnsafeMutableRawBufferPointer(room))
       }
-      guard let count, count > 0 else { return .failed("it closed the connection without an answer") }
+      guard let count, count > 0 else {
+        return .failed("it closed the connection without an answer")
+      }
       answer += chunk[..<count]
     }
     let words = String(decoding: answer.prefix(Self.statusBytes), as: UTF8.self)

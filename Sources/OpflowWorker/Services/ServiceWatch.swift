@@ -175,7 +175,8 @@ struct ServiceWatch: ~Copyable {
     guard !listeners.contains(where: { own.contains($0.pid) }), let other = listeners.first else {
       return ""
     }
-    return "process \(other.pid) (\(other.name)), which it did not start, listens on port \(port.number)"
+    return "process \(other.pid) (\(other.name)), which it did not start,"
+      + " listens on port \(port.number)"
   }
 
   private func absolute(_ path: String) -> String {

@@ -55,7 +55,8 @@ struct BadServiceTests {
       "a port that is none", task: "run: x\nservice: { ready: { port: 70000 } }",
       "4:31: `port` must be a number from 1 to 65535, not 70000"),
     BadManifest(
-      "a URL of another machine", task: "run: x\nservice: { ready: { http: 'http://example.org/' } }",
+      "a URL of another machine",
+      task: "run: x\nservice: { ready: { http: 'http://example.org/' } }",
       "4:31: `http` must be an http URL of this machine"),
     BadManifest(
       "a URL that is encrypted", task: "run: x\nservice: { ready: { http: 'https://localhost/' } }",
