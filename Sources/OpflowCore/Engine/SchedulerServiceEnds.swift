@@ -38,6 +38,8 @@ extension Scheduler {
       for service in deferred where graph.state(service) == .ready { offer(service) }
     }
     if !unused.isEmpty || ready.count > 0 { dispatch(at: now, into: &actions) }
+    // With them those may have had their last user that they need themselves.
+    if !unused.isEmpty { attendServices(at: now, into: &actions) }
   }
 
   /// Services that somebody needs who has a worker, or a share.
