@@ -20,7 +20,7 @@ struct BadServiceTests {
       tasks:
         db: { service: true, run: x }
         a: { run: x, needs: [{ task: db, on: \(condition) }] }
-      """, "3:30: `on: \(condition)` says nothing of the service `db`")
+      """, "3:32: `on: \(condition)` says nothing of the service `db`")
   }
 
   static let cases: [BadManifest] = [
@@ -53,7 +53,7 @@ struct BadServiceTests {
       "4:39: `ready` is one of `port`, `http`, `log`, `exec`, `file`, and this one has 2"),
     BadManifest(
       "a port that is none", task: "run: x\nservice: { ready: { port: 70000 } }",
-      "4:31: `port` must be a number from 1 to 65535, not 70000"),
+      "4:31: `port` must be from 1 to 65535, not 70000"),
     BadManifest(
       "a URL of another machine",
       task: "run: x\nservice: { ready: { http: 'http://example.org/' } }",
