@@ -89,6 +89,10 @@ struct KeySample: CustomTestStringConvertible {
     case .retry: return under(task + ["    run: x", "    retry:"], 6)
     case .stop: return under(task + ["    run: x", "    stop:"], 6)
     case .cache: return under(task + ["    run: x", "    inputs: [y]", "    cache:"], 6)
+    case .service: return under(task + ["    run: x", "    service:"], 6)
+    case .ready:
+      let own = has("port", "http", "log", "exec", "file") ? [] : ["        port: 1"]
+      return under(task + ["    run: x", "    service:", "      ready:"] + own, 8)
     case .need: return under(task + ["    run: x", "    needs:"], 6, item: true) + others
     case .include: return under(["include:"], 2, item: true)
     case .download:

@@ -76,7 +76,7 @@ struct ServiceReader {
     var service = ServiceValues()
     if let ready = fields[.ready] { readReady(ready, into: &service) }
     if let node = fields[.restart],
-      let count = values.integer(node, Subject(ServiceKey.restart), in: 0...1_000_000)
+      let count = values.integer(node, Subject(ServiceKey.restart), in: KeyBounds.retries)
     {
       service.restarts = UInt32(count)
     }
@@ -91,12 +91,12 @@ struct ServiceReader {
     }
     let fields = values.maps.fields(node, values.tables.ready, owner: "`ready`")
     if let node = fields[.timeout], let value = values.duration(node, Subject(ReadyKey.timeout)) {
-      if value == 0 { reportZero(node, .timeout) } else { service.timeoutMilliseconds = value }
+      service.timeoutMilliseconds = value
     }
     if let node = fields[.every],
-      let value = values.duration(node, Subject(ReadyKey.every), atMost: 3_600_000)
+      let value = values.duration(node, Subject(ReadyKey.every))
     {
-      if value == 0 { reportZero(node, .every) } else { service.intervalMilliseconds = value }
+      service.intervalMilliseconds = max(value, 1)
     }
     let probes = ReadyKey.probes.compactMap { key in fields[key].map { (key, $0) } }
     if probes.count > 1, let last = probes.last {
@@ -122,14 +122,10 @@ struct ServiceReader {
     keys.map { "`\($0.name)`" }.joined(separator: ", ")
   }
 
-  private func reportZero(_ node: Node, _ key: ReadyKey) {
-    values.mistakes.error(values.document.place(node), "`\(key.name)` must be more than 0")
-  }
-
   private func readProbe(_ key: ReadyKey, _ node: Node, into service: inout ServiceValues) {
     switch key {
     case .port:
-      guard let port = values.integer(node, Subject(key), in: 1...65535) else { return }
+      guard let port = values.integer(node, Subject(key), in: KeyBounds.port) else { return }
       service.port = UInt32(port)
       service.kind = .port
     case .http:

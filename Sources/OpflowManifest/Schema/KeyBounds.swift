@@ -9,6 +9,7 @@ enum KeyBounds {
   /// 0 is no failure.
   static var exitCode: ClosedRange<Int64> { 1...255 }
   static var priority: ClosedRange<Int64> { -1000...1000 }
+  static var port: ClosedRange<Int64> { 1...65535 }
   static var signal: ClosedRange<Int64> { 1...64 }
   /// Of a range of a matrix, on either side.
   static var axis: ClosedRange<Int64> { -1_000_000_000_000_000...1_000_000_000_000_000 }

@@ -1,6 +1,6 @@
 /// The maps of a manifest that have known keys.
 enum KeyMap: String, CaseIterable {
-  case manifest, task, defaults, retry, stop, cache, need, include, download, secret, input
+  case manifest, task, defaults, retry, stop, cache, service, ready, need, include, download, secret, input
   case matrix, axis, rows
 
   /// Its keys, but those that are not there yet.
@@ -12,6 +12,8 @@ enum KeyMap: String, CaseIterable {
     case .retry: Self.entries(RetryKey.allCases)
     case .stop: Self.entries(StopKey.allCases)
     case .cache: Self.entries(CacheKey.allCases)
+    case .service: Self.entries(ServiceKey.allCases)
+    case .ready: Self.entries(ReadyKey.allCases)
     case .need: Self.entries(NeedKey.allCases)
     case .include: Self.entries(IncludeKey.allCases)
     case .download: Self.entries(DownloadKey.allCases)
@@ -36,6 +38,8 @@ enum KeyMap: String, CaseIterable {
     case .retry: "`retry`"
     case .stop: "`stop`"
     case .cache: "`cache`"
+    case .service: "`service`"
+    case .ready: "`ready` of `service`"
     case .need: "an item of `needs`"
     case .include: "an item of `include`"
     case .download: "`download`"
@@ -52,7 +56,8 @@ enum KeyMap: String, CaseIterable {
     switch self {
     case .manifest: [.anyOf(["tasks", "include"])]
     case .task: Self.rulesOfTask
-    case .defaults, .retry, .stop, .cache, .matrix: []
+    case .defaults, .retry, .stop, .cache, .service, .matrix: []
+    case .ready: [.oneOf(Self.names(ReadyKey.probes))]
     case .need: [.oneOf(["task"])]
     case .include: [.oneOf(["path"])]
     case .download: [.oneOf(["url"]), .oneOf(["to"])]
@@ -68,7 +73,7 @@ enum KeyMap: String, CaseIterable {
     switch self {
     case .manifest: (.extra, nil)
     case .matrix: (.identifier, .either([.list(.scalar, mayBeEmpty: false), .map(.axis)]))
-    case .task, .defaults, .retry, .stop, .cache, .need, .include, .download, .secret, .input,
+    case .task, .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download, .secret, .input,
       .axis,
       .rows:
       nil
@@ -80,7 +85,8 @@ enum KeyMap: String, CaseIterable {
     return [
       .oneOf(names(TaskKey.actions)),
       .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
-      .without(TaskKey.download.name.description, names(ofCommandsOnly)),
+      .without(TaskKey.download.name.description, names(ofCommandsOnly + [.service])),
+      .without(TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve])),
       .withoutTrue(TaskKey.download.name.description, names([TaskKey.interactive, .control])),
       .withoutList(TaskKey.approve.name.description, TaskKey.allowFailure.name.description),
       .notBothTrue(TaskKey.finally.name.description, TaskKey.manual.name.description),

@@ -122,6 +122,11 @@ extension TaskKey {
         .either([.boolean, .map(.cache)]), standard: "`false`",
         "results are kept, and brought back instead of running it; it needs `inputs`",
         example: "inputs: [\"src/*.c\"]\noutputs: [out/app]\ncache: true")
+    case .service:
+      KeyRow(
+        .either([.boolean, .map(.service)]), standard: "`false`",
+        "it does not end by itself, and runs for as long as what needs it",
+        example: "run: ./server\nservice: { ready: { port: 8080 } }")
     }
   }
 }

@@ -1,0 +1,51 @@
+// What the keys of services take and mean.
+
+extension ServiceKey {
+  var row: KeyRow {
+    switch self {
+    case .ready:
+      KeyRow(
+        .map(.ready), standard: "ready as soon as it has started",
+        "what tells that it is ready: what needs it starts then",
+        example: "ready: { port: 5432, timeout: 2m }")
+    case .restart:
+      KeyRow(
+        .integer(KeyBounds.retries), standard: "0",
+        "how often it starts again when it ends by itself after it was ready",
+        example: "restart: 2")
+    }
+  }
+}
+
+extension ReadyKey {
+  var row: KeyRow {
+    switch self {
+    case .port:
+      KeyRow(
+        .integer(KeyBounds.port), "somebody listens on that TCP port of this machine",
+        example: "port: 5432")
+    case .http:
+      KeyRow(
+        .address, "a GET of that URL of this machine is answered by a status of 200 to 399",
+        example: "http: http://127.0.0.1:8080/health")
+    case .log:
+      KeyRow(
+        .text, "a line of its output has that in it, a pattern with `*` and `?`",
+        example: "log: ready to accept connections")
+    case .exec:
+      KeyRow(
+        .command, "that command ends with exit code 0; it runs in the service's folder",
+        example: "exec: [pg_isready, -q]")
+    case .file:
+      KeyRow(
+        .text, "that file is there, made or changed since the start", example: "file: run/pid")
+    case .timeout:
+      KeyRow(
+        .duration, standard: "60s", "how long it may take to be ready",
+        example: "port: 5432\ntimeout: 2m")
+    case .every:
+      KeyRow(
+        .duration, standard: "200ms", "from one look to the next", example: "port: 5432\nevery: 1s")
+    }
+  }
+}
