@@ -13,8 +13,6 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var words: ListIndex = 0
   /// What a `download` action fetches: a number that the builder gave.
   package var download: UInt32 = 0
-  /// How a service comes to be ready: a number that the builder gave.
-  package var service: UInt32 = 0
   /// The words before the script of a `shell` action.
   package var shell: ListIndex = 0
   /// Environment list.
@@ -33,6 +31,13 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var file: ListIndex = 0
 
   package init() {}
+
+  /// How a service comes to be ready: a number that the builder gave. No service is a download, so that one
+  /// field is enough.
+  package var service: UInt32 {
+    get { download }
+    set { download = newValue }
+  }
 }
 
 /// One task as it goes into a plan: what it is scheduled by, and the record of the rest.

@@ -103,7 +103,8 @@ extension KeyMap {
     case .secret: "secrets"
     case .input: "inputs"
     case .axis: "matrix"
-    case .manifest, .task, .defaults, .retry, .stop, .cache, .service, .ready, .include, .download, .matrix, .rows:
+    case .manifest, .task, .defaults, .retry, .stop, .cache, .service, .ready, .include, .download,
+      .matrix, .rows:
       rawValue
     }
   }
@@ -112,7 +113,8 @@ extension KeyMap {
     switch self {
     case .manifest: "At the top:"
     case .task: "In a task (and in `defaults` those that it takes):"
-    case .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download, .secret, .input, .matrix,
+    case .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download, .secret,
+      .input, .matrix,
       .axis, .rows:
       "In \(place):"
     }

@@ -1,6 +1,7 @@
 /// The maps of a manifest that have known keys.
 enum KeyMap: String, CaseIterable {
-  case manifest, task, defaults, retry, stop, cache, service, ready, need, include, download, secret, input
+  case manifest, task, defaults, retry, stop, cache, service, ready, need, include, download,
+    secret, input
   case matrix, axis, rows
 
   /// Its keys, but those that are not there yet.
@@ -73,7 +74,8 @@ enum KeyMap: String, CaseIterable {
     switch self {
     case .manifest: (.extra, nil)
     case .matrix: (.identifier, .either([.list(.scalar, mayBeEmpty: false), .map(.axis)]))
-    case .task, .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download, .secret, .input,
+    case .task, .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download,
+      .secret, .input,
       .axis,
       .rows:
       nil
