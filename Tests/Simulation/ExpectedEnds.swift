@@ -10,6 +10,8 @@ struct ExpectedEnds {
   private var isKept: [Bool]
   private var origins: [TaskID: UInt64]
   private var hasRun: Set<TaskID> = []
+  /// Of these, the ones that have a process.
+  private var begun: Set<TaskID> = []
   private var isOfRecord: Set<TaskID> = []
   private let records: ImaginedRecords
 
@@ -35,18 +37,18 @@ struct ExpectedEnds {
   private mutating func useServices(_ plan: Plan, _ entry: Drive.Entry) {
     for index in plan.topologicalOrder.reversed() {
       let task = TaskID(index)
-      guard plan.isService(task), hasRun.contains(task) else { continue }
+      guard plan.isService(task), begun.contains(task) else { continue }
       let users = plan.dependents(task).map { TaskID(plan.dependentTargets[$0]) }
       // `finally` tasks whose turn does not come, and what only they need.
       let isLeft = users.contains { [.waiting, .ready].contains(states[$0.index]) }
-      if isLeft, !users.contains(where: { hasRun.contains($0) }) {
+      if isLeft, !users.contains(where: { begun.contains($0) }) {
         states[task.index] = .ready
-        hasRun.remove(task)
+        begun.remove(task)
       } else if states[task.index] == .succeeded, !users.isEmpty,
-        !users.contains(where: { hasRun.contains($0) })
+        !users.contains(where: { begun.contains($0) })
       {
         states[task.index] = .skipped
-        hasRun.remove(task)
+        begun.remove(task)
       }
     }
   }
@@ -91,6 +93,7 @@ struct ExpectedEnds {
         } else {
           // A service starts with what needs it.
           if !plan.isService(task) || plan.dependents(task).isEmpty { anyStarts = true }
+          begun.insert(task)
           hasRun.insert(task)
           states[index] = lastEnd(plan, task, tasks, entry)
         }

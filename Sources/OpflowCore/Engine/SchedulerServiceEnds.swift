@@ -154,6 +154,12 @@ extension Scheduler {
     var needed = Set(resources.serviceLanes.services(of: task))
     for user in usersAtWork { needed.formUnion(resources.serviceLanes.services(of: user)) }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
+    // What stays for good and has not begun gives way as well, or it would take the same again.
+    let giveWay = services.waiting.map(\.task).filter { stands($0) }
+    if isOnlyServices, !giveWay.isEmpty {
+      services.deferred.formUnion(giveWay)
+      withdrawTaken { giveWay.contains($0) }
+    }
     let running = workforce.living.filter { worker in
       let current = workforce.workers[worker.index].current
       return !current.isNone && isService(current)
