@@ -106,7 +106,7 @@ import Testing
     for turn in fields.indices {
       let turned = Array(fields[turn...] + fields[..<turn])
       for list in [turned, turned.reversed()] {
-        let text = "2\t5\tsuccess\ta\t" + list.joined(separator: "\t")
+        let text = "3\t5\tsuccess\ta\t" + list.joined(separator: "\t")
         let isSame = try second(sealed(text)) { line in
           let read = TransitionFields(line)
           return read.attempt == 2 && read.drive == 3 && read.end.status == .exit(0)

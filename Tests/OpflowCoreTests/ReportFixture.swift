@@ -4,6 +4,8 @@ import OpflowCore
 struct ReportFixture {
   let plan: Plan
   private var encoder = JournalEncoder()
+  /// What was written before it.
+  private var earlier: [UInt8] = []
   private var now: Int64 = 1_767_323_045_000
   var logs: [String: [UInt8]] = [:]
   /// Between two lines.
@@ -45,12 +47,21 @@ struct ReportFixture {
     for (name, reason) in withdrawn { tell(.resume(reason), name, attempt: 0) }
   }
 
-  mutating func close(_ state: RunState, exit: Int32) {
-    encoder.append(.close(CloseEntry(state: state, exitCode: exit)), at: now, plan: plan)
+  mutating func close(_ state: RunState, exit: Int32, signal: Int32 = 0) {
+    encoder.append(
+      .close(CloseEntry(state: state, exitCode: exit, signal: signal)), at: now, plan: plan)
   }
 
+  /// Lines from here on say that they are of that drive.
+  mutating func pretend(drive: Int) {
+    earlier += encoder.bytes
+    encoder = JournalEncoder(nextSequence: encoder.nextSequence, drive: drive)
+  }
+
+  mutating func wait(_ milliseconds: Int64) { now += milliseconds }
+
   func status(isHeld: Bool = false) throws -> RunStatus {
-    let history = try encoder.bytes.withUnsafeBytes {
+    let history = try (earlier + encoder.bytes).withUnsafeBytes {
       try RunModel.read($0, plan: plan, keepingAttempts: true).history
     }
     return RunStatus(

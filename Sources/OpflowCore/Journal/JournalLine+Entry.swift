@@ -145,7 +145,9 @@ extension JournalLine {
 
   /// Of the run's own `resume`, which is read for it before anything else.
   var drive: Int {
-    for field in fields where field.key == .drive { return Swift.max(1, Int(field.natural)) }
+    for field in fields where field.key == .drive {
+      return TransitionFields.drive(Int(field.natural), at: sequence)
+    }
     return 1
   }
 }

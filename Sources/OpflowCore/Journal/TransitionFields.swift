@@ -3,7 +3,7 @@
 /// A key that is missing, or whose value is none, leaves what stands here. The journal is untrusted
 /// input: numbers are bounded so that a reader may count on from them.
 struct TransitionFields {
-  /// Of the run; 1 where the line has none.
+  /// Of the run, never above the number of lines up to here; 1 where the line has none.
   var drive = 1
   var attempt: Int32 = 0
   /// `none` where it is not told.
@@ -53,6 +53,13 @@ struct TransitionFields {
       if cursor.stands(at: .fingerprint) { readFingerprint(&cursor) }
     }
     while !cursor.isAtEnd { cursor = readOther(cursor) }
+    if drive != 1 { drive = Self.drive(drive, at: line.sequence) }
+  }
+
+  /// The number of a drive as the line with that SEQ may tell it: each drive before it has written a line at
+  /// least, so that no more of them than lines can have been.
+  static func drive(_ told: Int, at sequence: UInt64) -> Int {
+    Swift.max(1, Swift.min(told, Int(clamping: sequence)))
   }
 
   @inline(__always)
@@ -83,7 +90,7 @@ struct TransitionFields {
   private mutating func readOther(_ start: FieldCursor) -> FieldCursor {
     var cursor = start
     if cursor.stands(at: .drive) {
-      drive = Swift.max(1, Int(cursor.natural(.drive)))
+      drive = Int(cursor.natural(.drive))
     } else if cursor.stands(at: .attempt) {
       readAttempt(&cursor)
     } else if cursor.stands(at: .worker) {

@@ -67,6 +67,6 @@ package struct DownloadProgress: Equatable, Sendable {
   package func secondsLeft(at now: Int64) -> Int64? {
     let speed = bytesPerSecond(at: now)
     guard let totalBytes, totalBytes >= doneBytes, speed > 0 else { return nil }
-    return (totalBytes - doneBytes + speed - 1) / speed
+    return totalBytes.minus(doneBytes).plus(speed - 1) / speed
   }
 }

@@ -26,6 +26,11 @@ package struct TaskAttempt: Sendable, Equatable {
   package internal(set) var reason: EndReason?
   package internal(set) var status = ExitStatus.unknown
 
+  /// Its processes stood still for so long.
+  fileprivate mutating func stood(_ milliseconds: Int64) {
+    suspendedMilliseconds = suspendedMilliseconds.plus(milliseconds)
+  }
+
   package enum End: UInt8, Sendable, CaseIterable {
     /// It runs, or nobody drives the run any more.
     case none
@@ -103,7 +108,7 @@ package struct TaskAttempts: Sendable {
     case .pause: if running[task.index] >= 0 { suspended[task] = now }
     case .proceed:
       if let since = suspended.removeValue(forKey: task), running[task.index] >= 0 {
-        all[Int(running[task.index])].suspendedMilliseconds += max(0, now - since)
+        all[Int(running[task.index])].stood(max(0, now - since))
       }
     case .skip, .resume, .fresh, .ready: break
     }
@@ -140,7 +145,7 @@ package struct TaskAttempts: Sendable {
     all[place].status = fields.end.status
     if end == .retried { all[place].delayMilliseconds = fields.delayMilliseconds }
     all[place].wallMicroseconds = usage.wallMicroseconds
-    all[place].cpuMicroseconds = usage.userMicroseconds &+ usage.systemMicroseconds
+    all[place].cpuMicroseconds = usage.userMicroseconds.plus(usage.systemMicroseconds)
     all[place].peakKibibytes = UInt32(clamping: usage.peakKibibytes)
   }
 
@@ -149,7 +154,7 @@ package struct TaskAttempts: Sendable {
     let task = all[place].task
     let now = max(now, all[place].begunMilliseconds)
     if !suspended.isEmpty, let since = suspended.removeValue(forKey: task) {
-      all[place].suspendedMilliseconds += max(0, now - since)
+      all[place].stood(max(0, now - since))
     }
     all[place].endedMilliseconds = now
     all[place].end = end

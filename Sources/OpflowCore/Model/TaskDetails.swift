@@ -51,7 +51,7 @@ package struct TaskDetails: Sendable {
       let fields = TransitionFields(line)
       complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
       if event == .retry {
-        nextTries[task] = line.milliseconds &+ fields.delayMilliseconds
+        nextTries[task] = line.milliseconds.plus(fields.delayMilliseconds)
         failedTries[task, default: []].append(
           FailedTry(
             attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))

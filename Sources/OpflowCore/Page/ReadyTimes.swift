@@ -15,8 +15,7 @@ struct ReadyTimes {
     ready.reserveCapacity(entries.count)
     for entry in entries {
       let attempt = attempts[entry.attempt]
-      let drive = Int(attempt.drive)
-      var time = drives.indices.contains(drive) ? drives[drive] : entry.begin
+      var time = drives[Int(attempt.drive)] ?? entry.begin
       time = max(time, ends[attempt.task.index])
       for edge in plan.needs(attempt.task) {
         time = max(time, ends[Int(plan.needTargets[edge])])
@@ -29,17 +28,19 @@ struct ReadyTimes {
     milliseconds = ready
   }
 
-  /// By drive: when it began. Of drives between the first and the newest one nothing is known before
-  /// the first of their tries.
+  /// By the number of a drive: when it began. Of drives between the first and the newest one nothing is known
+  /// before the first of their tries.
+  ///
+  /// Those of which there is something to tell: how many drives there were is but a number that stands in the
+  /// journal.
   private static func driveBeginnings(
     _ status: RunStatus, _ entries: [AttemptLanes.Entry]
-  ) -> [Int64] {
+  ) -> [Int: Int64] {
     let history = status.history
-    var beginnings = [Int64](repeating: .max, count: history.drives + 1)
+    var beginnings: [Int: Int64] = [:]
     for entry in entries {
       let drive = Int(history.attempts.all[entry.attempt].drive)
-      guard beginnings.indices.contains(drive) else { continue }
-      beginnings[drive] = min(beginnings[drive], entry.begin)
+      beginnings[drive] = min(beginnings[drive] ?? .max, entry.begin)
     }
     if history.drives > 0 { beginnings[history.drives] = history.driveMilliseconds }
     if history.drives > 1 { beginnings[1] = history.openedMilliseconds }

@@ -14,7 +14,7 @@ struct JUnitSuite {
 
   private mutating func add(_ task: TaskID, _ status: RunStatus) {
     tasks.append(task)
-    microseconds += status.history[task].wallMicroseconds
+    microseconds = microseconds.plus(status.history[task].wallMicroseconds)
     switch TaskVerdict(task, status) {
     case .passed: break
     case .failure: failures += 1

@@ -14,6 +14,6 @@ struct MeasuredPath {
     for task in ran { measured[task.index] = max(1, history[task].wallMicroseconds) }
     let durations = TaskDurations(measured: measured, plan: plan)
     tasks = CriticalPath(plan: plan, starts: Array(ran), durations: durations).tasks
-    microseconds = tasks.reduce(0) { $0 &+ history[$1].wallMicroseconds }
+    microseconds = tasks.reduce(0) { $0.plus(history[$1].wallMicroseconds) }
   }
 }

@@ -151,12 +151,13 @@ package struct LiveKeys: Sendable {
       message = "how much runs at once is not known; `opflow parallel N` sets it"
       return nil
     }
-    guard now + step >= 1 else {
+    let wanted = now.plus(step)
+    guard wanted >= 1 else {
       message = "one at once is the least; p starts nothing new"
       return nil
     }
-    asked.append((nil, now + step))
-    return .order(.parallel, .none, value: now + step)
+    asked.append((nil, wanted))
+    return .order(.parallel, .none, value: wanted)
   }
 
   // MARK: - Choosing
