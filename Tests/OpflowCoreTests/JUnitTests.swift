@@ -14,6 +14,29 @@ import Testing
     return bytes
   }
 
+  @Test func `what was to be tried again when the run was stopped is interrupted, with its tries`()
+    throws
+  {
+    var run = ReportFixture(try ViewFixture.plan([("flaky", [])]))
+    run.tell(.start, "flaky")
+    run.tell(.retry, "flaky", .exit(1), wall: 1000)
+    run.tell(.start, "flaky", attempt: 2)
+    run.tell(.retry, "flaky", attempt: 2, .exit(2), wall: 1000)
+    let running = try text(run, isHeld: true)
+    #expect(
+      running.contains(
+        #"<skipped message="waits for its next try; try 2 of 1 failed: exit 2" type="pending"/>"#),
+      "\(running)")
+    run.close(.interrupted, exit: 143, signal: 15)
+    let text = try text(run)
+    #expect(text.contains(#"errors="1""#), "\(text)")
+    let message =
+      "interrupted before its next try; a resume runs it again; try 2 of 1 failed: exit 2"
+    #expect(text.contains("<error message=\"\(message)\" type=\"interrupted\">"), "\(text)")
+    #expect(text.contains(#"<rerunFailure message="try 1: exit 1" type="exit"/>"#), "\(text)")
+    #expect(text.contains(#"<rerunFailure message="try 2: exit 2" type="exit"/>"#), "\(text)")
+  }
+
   private func plan() throws -> Plan {
     try ViewFixture.plan([
       ("fetch", []), ("build", []), ("flaky", []), ("lib/lint", []), ("soft", []),

@@ -116,7 +116,7 @@ import Testing
       text.contains(
         """
         "families":[{"id":"b","state":"running","counts":{"pending":0,"running":1,"succeeded":1,\
-        "failed":1,"skipped":0,"cancelled":0,"up_to_date":0}},{"id":"t","state":"pending",\
+        "failed":1,"failed_allowed":0,"skipped":0,"cancelled":0,"up_to_date":0}},{"id":"t","state":"pending",\
         "counts":{"pending":2,
         """), "\(text)")
     #expect(

@@ -28,6 +28,11 @@ import Testing
       encoder.append(transition, at: now, plan: plan)
     }
 
+    mutating func resume() {
+      encoder.append(
+        .resume(ResumeEntry(planKey: "00", opflowVersion: "0.1.0")), at: now, plan: plan)
+    }
+
     mutating func close(_ close: CloseEntry) {
       encoder.append(.close(close), at: now, plan: plan)
     }
@@ -188,7 +193,7 @@ import Testing
     #expect(
       String(decoding: json, as: UTF8.self) == """
         {"run":"r1","name":"demo","state":"running","counts":{"pending":1,"running":1,\
-        "succeeded":1,"failed":1,"skipped":1,"cancelled":0,"up_to_date":0},\
+        "succeeded":1,"failed":1,"failed_allowed":0,"skipped":1,"cancelled":0,"up_to_date":0},\
         "stopped_by":null,"stop_signal":null,"paused_by":null,"capacities":[],"tasks":[\
         {"id":"fetch","state":"succeeded","attempts":1,"exit":0,"signal":null,\
         "started_ms":1000,"ended_ms":2500,"reason":null,"waits_for":[],\
@@ -203,6 +208,57 @@ import Testing
         "started_ms":null,"ended_ms":null,"reason":"if","waits_for":[],"log":null}]}
 
         """)
+  }
+
+  @Test func `json tells failures that are allowed from others`() throws {
+    var journal = Journal(try ViewFixture.plan([("soft", []), ("hard", [])]))
+    for task in ["soft", "hard"] {
+      journal.tell(.start, task)
+      journal.tell(.failure, task) {
+        $0.outcome = Outcome(status: .exit(1))
+        $0.allowed = task == "soft"
+      }
+    }
+    let text = String(
+      decoding: StatusJSON.text(try journal.status(isHeld: true), nowMilliseconds: 1) { _ in nil },
+      as: UTF8.self)
+    #expect(text.contains(#""failed":1,"failed_allowed":1,"#))
+    #expect(text.contains(#"{"id":"soft","state":"failed","allowed":true,"attempts":1,"#))
+    #expect(text.contains(#"{"id":"hard","state":"failed","attempts":1,"#))
+  }
+
+  @Test func `the time between two drives is no time of the run`() throws {
+    var journal = try journal()
+    journal.close(CloseEntry(state: .failed, exitCode: 1))
+    journal.wait(86_400_000)
+    journal.resume()
+    journal.tell(.start, "test")
+    journal.wait(2000)
+    journal.tell(.success, "test")
+    let status = try journal.status(isHeld: false)
+    #expect(text(status).hasPrefix("run r1 (demo): interrupted after 3.5s in 2 drives\n"))
+    let runs = String(
+      decoding: RunsView.text(
+        [RunsView.Row(status, manifest: "m")], nowMilliseconds: status.lastMilliseconds,
+        color: false), as: UTF8.self)
+    #expect(runs.contains(" 3.5s  1 d ago"), "\(runs)")
+  }
+
+  @Test func `a narrow terminal loses columns of the table of runs, and no cell is wrapped`() throws
+  {
+    let status = try journal().status(isHeld: false)
+    for (columns, titles) in [
+      (200, ["RUN", "NAME", "STATE", "DONE", "FAILED", "TIME", "STARTED", "MANIFEST"]),
+      (40, ["RUN", "NAME", "STATE", "DONE", "FAILED"]), (20, ["RUN", "STATE"]),
+    ] {
+      let lines = String(
+        decoding: RunsView.text(
+          [RunsView.Row(status, manifest: "a/long/way/to/opflow.yaml")], nowMilliseconds: 4500,
+          color: false, columns: columns), as: UTF8.self
+      ).split(separator: "\n")
+      #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+      #expect(lines[0].split(separator: " ").map(String.init) == titles, "\(columns)")
+    }
   }
 
   @Test func `json escapes what names hold`() throws {

@@ -17,6 +17,10 @@ package struct RunModel: Sendable {
   package private(set) var lastMilliseconds: Int64 = 0
   /// Since the epoch, when the newest drive began; the last line before that, where its first one is lost.
   package private(set) var driveMilliseconds: Int64 = 0
+  /// What the drives before the newest one took, each up to its last line, without the time between them.
+  private var earlierMilliseconds: Int64 = 0
+  /// Since the epoch, of the line before the newest one.
+  private var beforeMilliseconds: Int64 = 0
   /// The task that a worker began with last of what it was handed ahead, by the line with that SEQ, which
   /// ended the one before it.
   package private(set) var begun: (task: TaskID, sequence: UInt64) = (.none, 0)
@@ -180,6 +184,7 @@ package struct RunModel: Sendable {
     missingBefore = line.sequence - lastSequence - 1
     if missingBefore > 0 { lose((lastSequence + 1)..<line.sequence) }
     lastSequence = line.sequence
+    beforeMilliseconds = lastMilliseconds
     lastMilliseconds = line.milliseconds
     switch line.event {
     case .transition(let event): apply(event, line, plan: plan)
@@ -240,6 +245,7 @@ package struct RunModel: Sendable {
       if drive > drives + 1 { distrust(before: line.sequence) }
       drives = Swift.max(drive, drives + 1)
       head = DriveHead(sequence: line.sequence, expected: entry.withdrawn)
+      addDrive()
       driveMilliseconds = line.milliseconds
       gone.forget(entry.removed)
       resume = entry
@@ -274,6 +280,19 @@ package struct RunModel: Sendable {
     driveRecords[driveRecords.count - 1].note(effect, at: line.milliseconds)
   }
 
+  /// The newest drive was over with the line before this one. A clock that was set back takes nothing away.
+  private mutating func addDrive() {
+    let took = Swift.max(0, beforeMilliseconds - driveMilliseconds)
+    earlierMilliseconds = earlierMilliseconds.plus(took)
+  }
+
+  /// How long somebody drove the run, up to a time of the newest drive; that between two drives does not count.
+  ///
+  /// - Parameter now: in milliseconds since the epoch.
+  func drivenMilliseconds(until now: Int64) -> Int64 {
+    earlierMilliseconds.plus(Swift.max(0, now.minus(driveMilliseconds)))
+  }
+
   /// What is of a drive alone is over.
   private mutating func beginDrive() {
     isSuspended = false
@@ -299,6 +318,7 @@ package struct RunModel: Sendable {
       head = DriveHead()
     }
     drives = drive
+    addDrive()
     driveMilliseconds = lastMilliseconds
     driveRecords.append(DriveRecord(drive, at: lastMilliseconds))
     resume = nil

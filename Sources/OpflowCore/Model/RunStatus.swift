@@ -37,6 +37,26 @@ package struct RunStatus {
     self.counts = counts
   }
 
+  /// How long the run was driven: up to now while it is, else up to its end. What passed between two drives of it
+  /// does not count.
+  func drivenMilliseconds(at now: Int64) -> Int64 {
+    history.drivenMilliseconds(until: state == .running ? now : lastMilliseconds)
+  }
+
+  /// ` in 3 drives`; nothing of a run that was never resumed.
+  var driveWords: String { history.drives > 1 ? " in \(history.drives) drives" : "" }
+
+  /// A try of it has failed, and the next one is still to come, or never came.
+  func awaitsNextTry(_ task: TaskID) -> Bool {
+    state(task) == .waiting && history.details.nextTries[task] != nil
+  }
+
+  /// It began and has no end, and nobody gives it one: it was cut short while it ran, or while it waited for its
+  /// next try.
+  func isCut(_ task: TaskID) -> Bool {
+    !isHeld && state(task) == .waiting && (history[task].isInterrupted || awaitsNextTry(task))
+  }
+
   package var name: String { plan.string(plan.manifest.name) }
 
   func state(_ task: TaskID) -> TaskState { Self.state(history.state(task), isHeld: isHeld) }

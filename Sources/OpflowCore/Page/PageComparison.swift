@@ -27,13 +27,15 @@ extension PageReport {
   }
 
   private static func sentence(_ run: RunStatus) -> String {
-    let wall = DurationText.text(milliseconds: run.lastMilliseconds - run.openedMilliseconds)
+    let wall = DurationText.text(milliseconds: run.drivenMilliseconds(at: run.lastMilliseconds))
     let counts = [
       (run.counts.succeeded + run.counts.upToDate, "succeeded"), (run.counts.failed, "failed"),
-      (run.counts.skipped, "skipped"), (run.counts.pending, "had no end"),
+      (run.counts.failedAllowed, "failed (allowed)"), (run.counts.skipped, "skipped"),
+      (run.counts.cancelled, "cancelled"), (run.counts.pending, "had no end"),
     ].filter { $0.0 > 0 }.map { "\(CountText.grouped($0.0)) \($0.1)" }
     let result = run.state == .running ? "goes on" : run.state.rawValue
-    return "\(result) after \(wall)\(counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))")"
+    let words = counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))"
+    return "\(result) after \(wall)\(run.driveWords)\(words)"
   }
 
   private mutating func names(_ title: String, _ tasks: [TaskID]) {
@@ -51,7 +53,8 @@ extension PageReport {
   /// Of those that succeeded both times.
   private mutating func changes(_ changes: [RunComparison.Change]) {
     if changes.isEmpty { return }
-    html.add("<h3>Times that changed most</h3>\n<table class=\"brief\"><thead><tr><th>task</th>")
+    html.add("<h3>Times that changed most</h3>\n<div class=\"scroll\"><table class=\"brief\">")
+    html.add("<thead><tr><th>task</th>")
     html.add("<th class=\"n\">before</th><th class=\"n\">now</th><th class=\"n\">change</th>")
     html.add("<th></th></tr></thead>\n<tbody>\n")
     for change in changes {
@@ -61,6 +64,6 @@ extension PageReport {
       cell("\(change.difference < 0 ? "−" : "+")\(Self.time(abs(change.difference)))")
       html.add("<td></td></tr>\n")
     }
-    html.add("</tbody></table>\n")
+    html.add("</tbody></table></div>\n")
   }
 }

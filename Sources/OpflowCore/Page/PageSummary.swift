@@ -33,18 +33,20 @@ extension PageReport {
     html.add("\">")
     html.text(began)
     html.add("</time></dd></div>\n")
-    let wall = status.lastMilliseconds - status.openedMilliseconds
-    fact(
-      status.history.drives > 1 ? "from first to last" : "took",
-      DurationText.text(milliseconds: wall))
-    if status.history.drives > 1 { fact("drives", "\(status.history.drives)") }
+    let took = status.drivenMilliseconds(at: status.lastMilliseconds)
+    fact("took", DurationText.text(milliseconds: took))
+    if status.history.drives > 1 {
+      let wall = status.lastMilliseconds - status.openedMilliseconds
+      fact("from first to last", DurationText.text(milliseconds: wall))
+      fact("drives", "\(status.history.drives)")
+    }
     let path = data.path
     if !path.tasks.isEmpty {
       let time = DurationText.text(microseconds: path.microseconds)
       let count = path.tasks.count
       fact("critical path", "\(time) in \(Self.tasks(count))")
     }
-    let processor = status.history.attempts.all.reduce(0) { $0 &+ $1.cpuMicroseconds }
+    let processor = status.history.attempts.all.reduce(Int64(0)) { $0.plus($1.cpuMicroseconds) }
     if processor > 0 { fact("processor time", DurationText.text(microseconds: processor)) }
     if let close = status.history.close { fact("exit", "\(close.exitCode)") }
     if let manifest = status.history.open?.manifestPath {
@@ -127,7 +129,7 @@ extension PageReport {
     case .interrupted where close == nil:
       parts.append(
         "It died: nobody saw its end, and the last that was heard of it was at \(lastTime).")
-    case .cancelled, .interrupted: parts.append(stopped(close))
+    case .cancelled, .interrupted: parts.append("It was \(status.stopWords).")
     case .succeeded where status.counts.total == status.counts.upToDate + status.counts.succeeded:
       parts.append("All tasks have succeeded.")
     case .succeeded: parts.append("No task has failed that may not.")
@@ -143,15 +145,6 @@ extension PageReport {
   }
 
   private var lastTime: String { UTCText.text(milliseconds: status.lastMilliseconds) }
-
-  private func stopped(_ close: CloseEntry?) -> String {
-    if close?.exitCode == 74 { return "It was stopped by an error of input or output." }
-    if let record = status.history.orders.stoppedBy {
-      return "It was stopped by \(record.asker.text)."
-    }
-    let signal = close?.signal ?? 0
-    return signal == 0 ? "It was stopped." : "It was stopped by \(SignalName.spelled(signal))."
-  }
 
   private var failed: String {
     let first = status.plan.nameString(failures[0])

@@ -48,8 +48,7 @@ package struct JUnitReport {
     xml.attribute("tests", "\(suites.reduce(0) { $0 + $1.tasks.count })")
     xml.attribute("failures", "\(suites.reduce(0) { $0 + $1.failures })")
     xml.attribute("errors", "\(suites.reduce(0) { $0 + $1.errors })")
-    let wall = max(0, status.lastMilliseconds - status.openedMilliseconds)
-    xml.attribute("time", Self.seconds(microseconds: wall * 1000))
+    xml.attribute("time", Self.seconds(status.drivenMilliseconds(at: status.lastMilliseconds)))
   }
 
   private mutating func writeNext() {
@@ -131,9 +130,11 @@ package struct JUnitReport {
     for line in LineSlices(bytes) { xml.line(line) }
   }
 
+  private static func seconds(microseconds: Int64) -> String { seconds(microseconds / 1000) }
+
   /// `12.034`: what the schema takes.
-  static func seconds(microseconds: Int64) -> String {
-    let milliseconds = max(0, microseconds) / 1000
+  private static func seconds(_ milliseconds: Int64) -> String {
+    let milliseconds = max(0, milliseconds)
     let rest = "\(milliseconds % 1000)"
     let zeros = String(repeating: "0", count: 3 - rest.utf8.count)
     return "\(milliseconds / 1000).\(zeros)\(rest)"

@@ -10,7 +10,7 @@ enum TaskVerdict {
       self =
         record.why == .ended(.interrupted) || record.why == .ended(.workerLost) ? .error : .failure
     case .cancelled: self = record.attempts > 0 ? .error : .skipped
-    case .waiting: self = record.isInterrupted ? .error : .skipped
+    case .waiting: self = record.isInterrupted || status.isCut(task) ? .error : .skipped
     case .failedAllowed, .skipped, .ready, .checking, .handed, .running, .suspended: self = .skipped
     }
   }
@@ -29,6 +29,11 @@ enum TaskVerdict {
     case .skipped: return ("skipped", "skipped: \(ReasonText.text(record.why, plan: status.plan))")
     case .waiting where record.isInterrupted:
       return ("interrupted", "interrupted; a resume runs it again")
+    case .waiting where status.awaitsNextTry(task):
+      let tries = EndReasons(status).triesFailed(task)
+      return status.isCut(task)
+        ? ("interrupted", "interrupted before its next try; a resume runs it again; \(tries)")
+        : ("pending", "waits for its next try; \(tries)")
     case .waiting, .ready, .checking:
       return (
         "pending", "not started: \(status.state == .running ? "it waits" : "the run ended before")"

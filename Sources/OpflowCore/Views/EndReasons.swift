@@ -53,6 +53,12 @@ struct EndReasons {
       what: status.history.details.complaints[task] ?? "")
   }
 
+  /// `try 2 of 6 failed: exit 1`, of a task that was to be tried again.
+  func triesFailed(_ task: TaskID) -> String {
+    let most = Int(plan.policy(task).retryMax) + 1
+    return "try \(status.history[task].attempts) of \(most) failed: \(outcome(task))"
+  }
+
   private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
     let record = status.history[task]
     let most = Int(plan.policy(task).retryMax) + 1

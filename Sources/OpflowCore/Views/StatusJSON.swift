@@ -43,7 +43,9 @@ package enum StatusJSON {
     json.key("succeeded")
     json.number(counts.succeeded)
     json.key("failed")
-    json.number(counts.allFailed)
+    json.number(counts.failed)
+    json.key("failed_allowed")
+    json.number(counts.failedAllowed)
     json.key("skipped")
     json.number(counts.skipped)
     json.key("cancelled")
@@ -64,6 +66,10 @@ package enum StatusJSON {
     if let family = status.plan.family(of: task) { writeLeg(task, of: family, status, into: &json) }
     json.key("state")
     json.string(status.state(task).word)
+    if status.state(task) == .failedAllowed {
+      json.key("allowed")
+      json.bool(true)
+    }
     json.key("attempts")
     json.number(record.attempts)
     json.key("exit")

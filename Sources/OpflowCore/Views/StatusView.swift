@@ -64,13 +64,12 @@ package struct StatusView {
 
   private func writeHeading(into text: inout TextBuffer) {
     let isRunning = status.state == .running
-    let end = isRunning ? nowMilliseconds : status.lastMilliseconds
-    let elapsed = DurationText.text(milliseconds: end - status.openedMilliseconds)
+    let elapsed = DurationText.text(milliseconds: status.drivenMilliseconds(at: nowMilliseconds))
     text.add(palette.bold("run \(status.run)"))
     text.add(" (")
     text.addCleaned(status.name)
     text.add("): \(palette.painted(status.state.rawValue)) ")
-    text.add("\(isRunning ? "for" : "after") \(elapsed)")
+    text.add("\(isRunning ? "for" : "after") \(elapsed)\(status.driveWords)")
     if isRunning, status.history.isSuspended {
       text.add(", \(palette.painted("suspended")) by a signal")
     } else if isRunning, let stop = status.history.orders.stoppedBy {
@@ -174,12 +173,7 @@ package struct StatusView {
 
   /// First tries go without saying, unless another is to follow.
   private func tries(_ task: TaskID, _ record: TaskRecord) -> String {
-    record.attempts > 1 || lastTryFailed(task) ? "\(record.attempts)" : ""
-  }
-
-  /// Whether it waits for its next try.
-  private func lastTryFailed(_ task: TaskID) -> Bool {
-    status.state(task) == .waiting && status.history.details.nextTries[task] != nil
+    record.attempts > 1 || status.awaitsNextTry(task) ? "\(record.attempts)" : ""
   }
 
   private func time(_ record: TaskRecord, _ state: TaskState) -> String {
@@ -207,12 +201,12 @@ package struct StatusView {
     let record = status.history[task]
     switch state {
     case .failed, .failedAllowed: return outcome(task, record)
-    case .waiting where lastTryFailed(task):
+    case .waiting where status.awaitsNextTry(task):
       guard let next = status.nextTry(task) else { return outcome(task, record) }
-      let left = next - nowMilliseconds
+      let left = next.minus(nowMilliseconds)
       return outcome(task, record)
         + (left > 0
-          ? "; next try in \(DurationText.text(wholeSeconds: (left + 999) / 1000))"
+          ? "; next try in \(DurationText.text(wholeSeconds: left.plus(999) / 1000))"
           : "; next try is due")
     case .waiting, .ready, .checking:
       let needs = status.waitsFor(task)

@@ -1,5 +1,15 @@
-/// Why tasks are in their states, in words.
+/// Why tasks, and the run, are in their states, in words.
 extension RunStatus {
+  /// `stopped by SIGTERM`, of a run that was cancelled or interrupted.
+  var stopWords: String {
+    guard let close = history.close else { return "cut off: the process that drove it died" }
+    if close.exitCode == 74 { return "stopped by an error of input or output" }
+    if let record = history.orders.stoppedBy {
+      return "stopped by \(CleanText.string(record.asker.text))"
+    }
+    return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
+  }
+
   /// In the journal's words, with what they speak of; nil where the state says it all.
   func reasonWord(_ task: TaskID) -> String? {
     let why = why(task)

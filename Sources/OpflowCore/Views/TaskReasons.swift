@@ -196,13 +196,11 @@ struct TaskReasons {
 
   private func retry(_ task: TaskID) -> TaskReason? {
     guard let next = status.nextTry(task), next > nowMilliseconds else { return nil }
-    let record = status.history[task]
-    let left = DurationText.text(wholeSeconds: (next - nowMilliseconds + 999) / 1000)
-    let most = Int(plan.policy(task).retryMax) + 1
+    let left = DurationText.text(wholeSeconds: next.minus(nowMilliseconds).plus(999) / 1000)
     let outcome = EndReasons(status).outcome(task)
     return TaskReason(
       .retry,
-      "try \(record.attempts) of \(most) failed: \(outcome); the next one is due in \(left)",
+      "\(EndReasons(status).triesFailed(task)); the next one is due in \(left)",
       shared: "a try failed: \(outcome); the next one is due later")
   }
 
@@ -312,6 +310,14 @@ struct TaskReasons {
     if record.isInterrupted {
       return [
         TaskReason(.interrupted, "began, and was cut short: the run \(runEnd)")
+      ]
+    }
+    if status.awaitsNextTry(task) {
+      let tries = EndReasons(status).triesFailed(task)
+      return [
+        TaskReason(
+          .interrupted, "\(tries); the run \(runEnd) before the next one",
+          shared: "a try failed, and the run \(runEnd) before the next one")
       ]
     }
     var reasons = [TaskReason(.unstarted, "did not start before the run \(runEnd)")]
