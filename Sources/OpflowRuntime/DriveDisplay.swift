@@ -39,7 +39,7 @@ final class DriveDisplay {
     }
     for task in plan.tasks.lazy.map({ TaskID($0) }) {
       switch history[task].state {
-      case .running, .suspended: outputs.join(task)
+      case .running, .suspended: outputs.join(task, attempt: history[task].attempts)
       case .handed: outputs.begin(task, attempt: history[task].attempts)
       case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
         .cancelled:

@@ -36,6 +36,8 @@ struct TaskOutputFiles {
   /// Of a task that is further behind than that, and than there is room, only the newest is shown.
   private static let mostBehindBytes: Int64 = 1 << 20
   private static let newestBytes: Int64 = 65_536
+  /// The beginning of a try is looked for in so many bytes at most.
+  private static let searchedBytes: Int64 = 64 << 20
   /// Lines that are left out are counted in so many bytes at most.
   private static let countedBytes: Int64 = 4 << 20
 
@@ -43,8 +45,8 @@ struct TaskOutputFiles {
     var file: Descriptor?
     /// Read so far.
     var offset: Int64
-    /// Where the try begins, as far as that is known.
-    let start: Int64
+    /// Where the try begins.
+    var start: Int64
     init(offset: Int64) {
       self.offset = offset
       start = offset
@@ -63,12 +65,14 @@ struct TaskOutputFiles {
     running[task] = OpenLog(offset: offset)
   }
 
-  /// A try runs already: what it prints from now on is wanted, and the line that it is in whole.
-  mutating func join(_ task: TaskID) {
+  /// A try runs already: what it prints from now on is wanted as it comes, and the line that it is in whole. Of what
+  /// it has printed before, its end tells as of any other one.
+  mutating func join(_ task: TaskID, attempt: Int32) {
     let log = OpenLog(offset: 0)
     running[task] = log
     guard let size = open(log, task) else { return }
-    log.offset = max(0, size - Int64(buffer.count))
+    log.start = start(of: attempt, log, size)
+    log.offset = max(log.start, size - Int64(buffer.count))
     guard let bytes = read(log) else { return }
     let line = bytes.lastIndex(of: Field.lineFeed).map { $0 + 1 }
     log.offset += Int64((line ?? bytes.count) - bytes.count)
@@ -107,15 +111,14 @@ struct TaskOutputFiles {
     else { return }
     let task = transition.task
     guard let size = open(log, task) else { return }
-    let start = log.offset
-    if wantsLog, size > start { sink(task, .log(start..<size)) }
+    if wantsLog, size > log.start { sink(task, .log(log.start..<size)) }
     if follows {
       skip(log, task, toLast: Int64(room()), of: size, sink)
       while room() > 0, let bytes = read(log) { sink(task, .bytes(bytes)) }
       skip(log, task, toLast: 0, of: size, sink)
     }
     if tailBytes > 0 {
-      log.offset = max(start, size - Int64(tailBytes))
+      log.offset = max(log.start, size - Int64(tailBytes))
       while let bytes = read(log) { sink(task, .tail(bytes)) }
     }
   }
@@ -174,6 +177,36 @@ struct TaskOutputFiles {
   private func open(_ log: OpenLog, _ task: TaskID) -> Int64? {
     if log.file == nil { log.file = try? File.open(path(task), [.readOnly, .noFollow]) }
     return try? log.file?.status().sizeBytes
+  }
+
+  /// Where a try begins, of which the log may hold others before it: at the line that stands before what it prints,
+  /// or, where it has printed nothing yet, at the end.
+  private func start(of attempt: Int32, _ log: OpenLog, _ size: Int64) -> Int64 {
+    if attempt <= 1 { return 0 }
+    let header = [Field.lineFeed] + Array(AttemptHeader.line(attempt).utf8)
+    var end = size
+    while end > 0 {
+      // What lies further back is that try's too, or nobody would have been told so much of it.
+      if size - end >= Self.searchedBytes { return end }
+      let begin = max(0, end - Int64(buffer.count))
+      guard let count = try? log.file?.read(into: buffer, at: begin), count > 0 else { return size }
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      if let place = Self.last(header, in: bytes) { return begin + Int64(place) + 1 }
+      if begin == 0 { return bytes.starts(with: header.dropFirst()) ? 0 : size }
+      // The line may stand across two pieces.
+      end = begin + Int64(header.count)
+    }
+    return size
+  }
+
+  /// Where some bytes begin that stand in others, the last time that they do.
+  private static func last(_ wanted: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int? {
+    var place = bytes.count - wanted.count
+    while place >= 0 {
+      if bytes[place] == wanted[0], bytes[place...].starts(with: wanted) { return place }
+      place -= 1
+    }
+    return nil
   }
 
   private func read(_ log: OpenLog) -> UnsafeRawBufferPointer? {

@@ -89,6 +89,39 @@ struct StatusWatchTests {
     #expect(try run.finish().status == 1)
   }
 
+  @Test(arguments: ["line", "group", "github", "quiet"])
+  func `what a task printed before somebody came is told with its failure`(output: String) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a:
+          retry: { max: 1, delay: 0s }
+          run: |
+            test -e second && echo once more || echo at first
+            test -e second || { touch second; exit 1; }
+            echo here > here; read x < go; echo after; exit 4
+      """)
+    let (here, go) = (try place.gate("here"), try place.gate("go"))
+    let run = try place.start("run")
+    _ = try here.next()
+    let watching = try place.start("status", "--watch", "--output", output)
+    if output == "quiet" {
+      // It says nothing of what runs.
+      try place.shell("sleep 1")
+    } else {
+      try watching.waitForError("still running: a (")
+    }
+    try go.letGo()
+    let watched = try watching.finish()
+    #expect(watched.status == 1)
+    let lines = watched.errorLines.map { $0.trimmingPrefix("a | ") }
+    #expect(lines.contains { $0.hasSuffix("once more") }, "\(watched)")
+    #expect(lines.contains { $0.hasSuffix("after") }, "\(watched)")
+    // That is another try's.
+    #expect(!watched.errors.contains("at first") && !watched.errors.contains("---"), "\(watched)")
+    _ = try run.finish()
+  }
+
   @Test func `two watch at once, and the end of the run ends both`() throws {
     let (place, run, id) = try begin()
     let watching = try place.start("status", "--watch", id, "-q")
