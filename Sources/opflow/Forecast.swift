@@ -40,7 +40,7 @@ enum Forecast {
       reasons: reasons, capacities: arguments.capacities.map { UInt64($0) },
       foresight: foresight(plan, state: state, cache: RunRequest(arguments).cache, console),
       showsAll: arguments.verbose,
-      color: console.colorsOutput)
+      color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns)
     try view.write { bytes throws(CommandError) in try Console.write(bytes) }
     return ExitCode.success.rawValue
   }

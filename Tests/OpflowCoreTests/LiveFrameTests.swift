@@ -102,6 +102,37 @@ import Testing
     }
   }
 
+  @Test func `a line of counts loses whole words, and how long it takes last`() throws {
+    var view = try view(columns: 80)
+    view.wait(1000)
+    for columns in 12...80 {
+      view.resize(columns: columns, rows: 24)
+      let line = view.frame(columns: columns, rows: 24).last ?? ""
+      #expect(line.count < columns)
+      let words = line.split(separator: ", ").map(String.init)
+      for word in words.dropFirst() {
+        let isWhole = word == "2 running" || word == "2 waiting" || word.hasSuffix(" s left")
+        #expect(isWhole, "\(columns): \(line)")
+      }
+      if words.contains("2 running") { #expect(line.contains(" left"), "\(columns): \(line)") }
+    }
+  }
+
+  @Test(arguments: [10, 24, 60]) func `tails of some tasks say how many more there are`(rows: Int)
+    throws
+  {
+    let names = (0..<30).map { "t\($0)" }
+    var options = ProgressOptions(mode: .live)
+    options.size = TerminalSize(columns: 80, rows: rows)
+    var view = ViewDriver(try ViewFixture.plan(names.map { ($0, []) }), options)
+    _ = view.errorText()
+    for name in names { view.start(name) }
+    view.type("t")
+    let frame = view.frame(columns: 80, rows: rows)
+    let shown = frame.count { $0.hasPrefix("t") }
+    #expect(shown > 0 && frame.contains("… and \(30 - shown) more"), "\(frame)")
+  }
+
   @Test func `a list to choose from keeps the times of long ids whole`() throws {
     let long = String(repeating: "long/", count: 12)
     var options = ProgressOptions(mode: .live)

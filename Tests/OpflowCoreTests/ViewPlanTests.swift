@@ -42,6 +42,21 @@ import Testing
         """)
   }
 
+  @Test(arguments: [40, 60, 80, 200])
+  func `a terminal has no cell of a plan wrapped`(columns: Int) throws {
+    let long = "a/rather/long/name/of/a/task/that/needs/room"
+    let plan = try ViewFixture.plan([("a", []), (long, ["a"]), ("b", [long, "a"])])
+    let view = PlanView(
+      plan: plan, options: options,
+      entering: Entering(
+        initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }), color: false,
+      columns: columns)
+    let lines = String(decoding: view.text(), as: UTF8.self).split(separator: "\n")
+    #expect(lines[1...4].allSatisfy { $0.count <= columns }, "\(lines)")
+    #expect(lines[1].contains("TASK") && lines[1].contains("COMMAND"))
+    if columns == 200 { #expect(lines[3].contains("make \(long)")) }
+  }
+
   @Test func `a long plan is handed on piece by piece, as one text`() throws {
     let plan = try ViewFixture.plan((0..<5000).map { ("task-\($0)", []) })
     let view = PlanView(

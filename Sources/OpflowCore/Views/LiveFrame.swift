@@ -101,39 +101,69 @@ struct LiveFrame {
 
   // MARK: - Counts
 
-  /// As much as there is room for: the hint goes first, then what waits, then what runs.
-  private var counts: StyledLine {
-    let all = counts(leavingOut: 0)
-    let parts = left.isEmpty ? 1...1 : 1...3
-    if all.width <= columns { return all }
-    let less = parts.lazy.map { counts(leavingOut: $0) }
-    return less.first { $0.width <= columns } ?? counts(leavingOut: parts.upperBound)
+  /// A part of the line of counts.
+  private struct Word {
+    let separator: String
+    let text: String
+    let style: StyledLine.Style
+    /// What there is no room for goes in this order, the highest first.
+    let rank: Int
+
+    init(
+      _ text: String, _ style: StyledLine.Style = .plain, rank: Int, after separator: String = ", "
+    ) {
+      self.separator = separator
+      self.text = text
+      self.style = style
+      self.rank = rank
+    }
   }
 
-  private func counts(leavingOut parts: Int) -> StyledLine {
-    let suspended = model.suspendedCount
+  /// As much as there is room for, in whole words: a number that is cut says something else. The hint goes first,
+  /// then what waits, what runs and what stands still, and how long the rest takes only then.
+  private var counts: StyledLine {
+    var words = words
+    var line = Self.line(words)
+    while line.width > columns,
+      let least = words.indices.max(by: { words[$0].rank < words[$1].rank }), words[least].rank > 0
+    {
+      words.remove(at: least)
+      line = Self.line(words)
+    }
+    return line
+  }
+
+  private static func line(_ words: [Word]) -> StyledLine {
     var line = StyledLine()
-    line.add("[\(model.finished)/\(model.total)]", .dim)
-    line.add(" \(DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds))")
+    for word in words {
+      line.add(word.separator)
+      line.add(word.text, word.style)
+    }
+    return line
+  }
+
+  /// In the order in which they stand.
+  private var words: [Word] {
+    let suspended = model.suspendedCount
+    let elapsed = DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds)
+    var words = [
+      Word("[\(model.finished)/\(model.total)]", .dim, rank: 0, after: ""),
+      Word(elapsed, rank: 3, after: " "),
+    ]
     if model.counts.failed > 0 {
-      line.add(", ")
-      line.add("\(model.counts.failed) failed", .red)
+      words.append(Word("\(model.counts.failed) failed", .red, rank: 1))
     }
     if model.isStopped {
-      line.add(", ")
-      line.add("suspended by a signal", .yellow)
+      words.append(Word("suspended by a signal", .yellow, rank: 2))
     } else if let pause = model.orders.pausedBy {
-      line.add(", ")
-      line.add("paused by \(CleanText.string(pause.asker.name))", .yellow)
+      words.append(Word("paused", .yellow, rank: 2))
+      words.append(Word("by \(CleanText.string(pause.asker.name))", .yellow, rank: 8, after: " "))
     }
-    if parts < 3 { line.add(", \(model.running.count - suspended) running") }
-    if suspended > 0 {
-      line.add(", ")
-      line.add("\(suspended) suspended", .yellow)
-    }
-    if parts < 2, model.notStarted > 0 { line.add(", \(model.notStarted) waiting") }
-    if !left.isEmpty { line.add(", \(left)") }
-    if parts < 1, hasKeys { line.add("  (? helps)", .dim) }
-    return line
+    words.append(Word("\(model.running.count - suspended) running", rank: 6))
+    if suspended > 0 { words.append(Word("\(suspended) suspended", .yellow, rank: 5)) }
+    if model.notStarted > 0 { words.append(Word("\(model.notStarted) waiting", rank: 7)) }
+    if !left.isEmpty { words.append(Word(left, rank: 4)) }
+    if hasKeys { words.append(Word("(? helps)", .dim, rank: 9, after: "  ")) }
+    return words
   }
 }

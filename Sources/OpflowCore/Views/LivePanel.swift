@@ -57,16 +57,22 @@ struct LivePanel {
     return lines + [line(text, .plain)]
   }
 
-  /// Each task with the last lines that it printed, as many as there is room for.
+  /// Each task with the last lines that it printed, as many as there is room for, and how many there is none for.
   private var withTails: [StyledLine] {
     if model.running.isEmpty { return [Self.line("nothing runs", .dim)] }
-    let tasks = model.running.prefix(max(1, room / 2))
-    let count = min(Self.mostTailLines, max(1, room / tasks.count - 1))
-    return tasks.indices.flatMap { place -> [StyledLine] in
+    var tasks = model.running.prefix(max(1, room / 2))
+    // That there are more is a line of its own.
+    let isCut = model.running.count > tasks.count && room > 1
+    if isCut { tasks = model.running.prefix(max(1, (room - 1) / 2)) }
+    let count = min(Self.mostTailLines, max(1, (isCut ? room - 1 : room) / tasks.count - 1))
+    let lines = tasks.indices.flatMap { place -> [StyledLine] in
       let last = LastLines.of(tails[tasks[place].task] ?? [], count: count)
       let row = plainFrame.rowLines(tasks[place...place], columns: columns)
       return row + LineSlices(last).map { Self.printed($0) }
     }
+    if !isCut { return lines }
+    return lines.prefix(room - 1)
+      + [Self.line("… and \(model.running.count - tasks.count) more", .dim)]
   }
 
   /// Of one task among others.

@@ -113,14 +113,14 @@ struct LiveRows {
   /// `of 30s`, or `12s over` of what takes longer than that.
   private static func expectation(_ row: Row, _ now: Int64) -> StyledLine {
     var line = StyledLine()
-    let elapsed = now - row.running.startedMilliseconds
+    let elapsed = max(0, now - row.running.startedMilliseconds)
     guard let expected = row.expectedMilliseconds,
       max(expected, elapsed) >= leastExpectedMilliseconds, row.running.download == nil
     else { return line }
     if isOver(elapsed, expected) {
       line.add("\(DurationText.text(wholeSeconds: (elapsed - expected) / 1000)) over", .yellow)
     } else {
-      line.add("of \(DurationText.text(wholeSeconds: (expected + 999) / 1000))", .dim)
+      line.add("of \(DurationText.text(wholeSeconds: max(1, expected.plus(500) / 1000)))", .dim)
     }
     return line
   }

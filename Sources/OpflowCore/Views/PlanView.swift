@@ -9,6 +9,8 @@ package struct PlanView {
   private let palette: Palette
   /// Each leg of a family has its own row.
   private let showsAll: Bool
+  /// Of the terminal; nil where there is none.
+  private let columns: Int?
 
   private static let maxNeeds = 3
   private static let maxNames = 20
@@ -20,8 +22,10 @@ package struct PlanView {
   ///   - foresight: see `RunForecast`.
   package init(
     plan: Plan, options: SchedulerOptions, entering: Entering, reasons: [Transition] = [],
-    capacities: [UInt64] = [], foresight: FileForesight? = nil, showsAll: Bool = false, color: Bool
+    capacities: [UInt64] = [], foresight: FileForesight? = nil, showsAll: Bool = false, color: Bool,
+    columns: Int? = nil
   ) {
+    self.columns = columns
     self.plan = plan
     self.showsAll = showsAll
     self.capacities = capacities.isEmpty ? [options.maxParallel] : capacities
@@ -86,8 +90,8 @@ package struct PlanView {
       ["#", "TASK", "TAKES", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"],
       rightAligned: [0, 2, 5])
     layout.measure("\(starts.count)", in: 0)
-    // Nothing stands behind the last column, so it needs no width of its own.
-    layout.measure(width: 1, in: 7)
+    // Nothing stands behind the last column, so it needs no width of its own, but what a terminal has.
+    layout.measure(width: columns ?? 1, in: 7)
     let folds = showsAll ? [:] : FoldedLegs.of(starts, plan)
     for (index, task) in starts.enumerated() {
       guard let fold = fold(of: task, at: index, folds) else { continue }
@@ -95,6 +99,7 @@ package struct PlanView {
         layout.measure(cell, in: column + 1)
       }
     }
+    if let columns { layout.fit(to: columns, cutsFirst: true, leavingOut: [5, 4, 2, 3, 6, 0]) }
     layout.writeTitles(into: &text, palette: palette)
     for (index, task) in starts.enumerated() {
       guard let fold = fold(of: task, at: index, folds) else { continue }

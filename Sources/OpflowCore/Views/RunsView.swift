@@ -43,17 +43,19 @@ package enum RunsView {
         table.add([row.run, "", row.word, "", "", "", "", CleanText.string(row.complaint)])
         continue
       }
-      let end = status.state == .running ? nowMilliseconds : status.lastMilliseconds
       table.add([
         row.run, CleanText.string(status.name), status.state.rawValue,
         "\(status.counts.ended)/\(status.counts.total)",
         status.counts.failed > 0 ? "\(status.counts.failed)" : "",
-        DurationText.text(milliseconds: end - status.openedMilliseconds),
+        DurationText.text(milliseconds: status.drivenMilliseconds(at: nowMilliseconds)),
         age(nowMilliseconds - status.openedMilliseconds), CleanText.string(row.manifest),
       ])
     }
     var text = TextBuffer()
-    table.write(into: &text, palette: Palette(isOn: color), fitting: columns, cutsFirst: false)
+    // A run is named by its id, so this one stays.
+    table.write(
+      into: &text, palette: Palette(isOn: color), fitting: columns, cutsFirst: false,
+      leavingOut: [7, 6, 5, 1, 4, 3])
     return text.take()
   }
 

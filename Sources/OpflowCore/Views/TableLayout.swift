@@ -30,9 +30,13 @@ struct TableLayout {
 
   /// Cuts to the width of a terminal: the last column, and the first one, in the middle of its names
   /// (`cutsFirst`), but no other, and none of numbers, which say something else when they are cut.
-  mutating func fit(to width: Int, cutsFirst: Bool) {
+  ///
+  /// - Parameter leavingOut: columns that are left out as a whole where that is not enough, in this order.
+  mutating func fit(to width: Int, cutsFirst: Bool, leavingOut: [Int] = []) {
+    for column in leavingOut where leastWidth(cutsFirst: cutsFirst) > width { widths[column] = 0 }
     let columns = titles.indices.filter { widths[$0] > 0 }
     guard let first = columns.first, let last = columns.last, first != last else { return }
+    let cutsFirst = cutsFirst && !rightAligned.contains(first)
     let wanted = titles.indices.map { max(widths[$0], titles[$0].count) }
     let gaps = 2 * (columns.count - 1)
     let room = width - columns.dropFirst().dropLast().reduce(gaps) { $0 + wanted[$1] }
@@ -46,6 +50,17 @@ struct TableLayout {
     if cutsLast {
       let left = room - max(widths[first], titles[first].count)
       widths[last] = min(wanted[last], max(Self.leastColumns, left))
+    }
+  }
+
+  /// With all cut that may be.
+  private func leastWidth(cutsFirst: Bool) -> Int {
+    let columns = titles.indices.filter { widths[$0] > 0 }
+    return columns.reduce(2 * max(0, columns.count - 1)) { sum, column in
+      let wanted = max(widths[column], titles[column].count)
+      let mayCut = column == columns.first ? cutsFirst : column == columns.last
+      let isCut = mayCut && !rightAligned.contains(column)
+      return sum + (isCut ? min(wanted, max(Self.leastColumns, titles[column].count)) : wanted)
     }
   }
 

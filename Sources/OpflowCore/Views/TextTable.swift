@@ -23,12 +23,14 @@ struct TextTable {
   /// - Parameters:
   ///   - width: as `TableLayout.fit` has it; nil where nothing is to be cut.
   ///   - cutsFirst: the first column may be cut.
+  ///   - leavingOut: columns that may be left out, in this order.
   func write(
     into text: inout TextBuffer, palette: Palette, fitting width: Int? = nil,
-    cutsFirst: Bool = true, paint: (_ column: Int, _ cell: String) -> String = { $1 }
+    cutsFirst: Bool = true, leavingOut: [Int] = [],
+    paint: (_ column: Int, _ cell: String) -> String = { $1 }
   ) {
     var layout = layout
-    if let width { layout.fit(to: width, cutsFirst: cutsFirst) }
+    if let width { layout.fit(to: width, cutsFirst: cutsFirst, leavingOut: leavingOut) }
     layout.writeTitles(into: &text, palette: palette)
     for start in stride(from: 0, to: ends.count, by: layout.columnCount) {
       layout.write((0..<layout.columnCount).map { cell(start + $0) }, into: &text, paint: paint)
