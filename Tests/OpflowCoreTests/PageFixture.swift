@@ -56,11 +56,14 @@ struct TakenPage {
     data.compactMap { $0[name] as? String }.flatMap(Self.numbers)
   }
 
-  var names: [String] {
+  var names: [String] { lines("names", "heads", "tails") }
+
+  /// Lines, each put together from what is its own and the one before it.
+  func lines(_ key: String, _ headsKey: String, _ tailsKey: String) -> [String] {
     var names: [String] = []
     for block in data {
-      guard let own = block["names"] as? String, let heads = block["heads"] as? String,
-        let tails = block["tails"] as? String
+      guard let own = block[key] as? String, let heads = block[headsKey] as? String,
+        let tails = block[tailsKey] as? String
       else { continue }
       let counts = zip(Self.numbers(heads), Self.numbers(tails))
       for (middle, (head, tail)) in zip(own.components(separatedBy: "\n"), counts) {

@@ -115,6 +115,28 @@ import Testing
     #expect(page.column("needs") == [0, 1, 4, 1, 4, 1, 4, 0])
   }
 
+  @Test func `what a task runs, and how its tries ended, stand in the data`() throws {
+    let page = try TakenPage(failed())
+    #expect(
+      page.lines("actions", "actionHeads", "actionTails")
+        == ["build", "test", "package", "publish", "docs"].map { "make \($0)" })
+    let outcomes = page.data.first?["outcomes"] as? [String] ?? []
+    #expect(page.column("outcomes").map { outcomes[$0] } == ["", "exit 7", "", "exit 101"])
+  }
+
+  @Test func `what was to be tried again when the run was stopped was cut short`() throws {
+    var run = ReportFixture(try ViewFixture.plan([("flaky", []), ("late", ["flaky"])]))
+    run.tell(.start, "flaky")
+    run.tell(.retry, "flaky", .exit(7), wall: 500_000)
+    run.close(.interrupted, exit: 143, signal: 15)
+    let page = try TakenPage(run)
+    #expect(page.column("states") == [64, 0])
+    let notes = page.data.first?["notes"] as? [String] ?? []
+    let words = page.column("why").map { notes[$0] }
+    #expect(words.first?.contains("try 1 of 1 failed: exit 7") == true)
+    #expect(page.header.contains("It was stopped by SIGTERM."))
+  }
+
   @Test func `needs that follow each other are told as one`() throws {
     let names = (0..<30).map { "t\($0)" }
     let all = names.map { ($0, [String]()) } + [("all", names), ("some", ["t3", "t4", "t9"])]

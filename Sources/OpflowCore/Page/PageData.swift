@@ -13,6 +13,8 @@ struct PageData {
   private let entries: [Int]
   private let ready: ReadyTimes
   private let notes: PageNotes
+  private let outcomes: PageOutcomes
+  private var texts: PageTexts
   private var part = Part.run
   /// Of the part's rows, the next one.
   private var next = 0
@@ -37,6 +39,8 @@ struct PageData {
     ready = ReadyTimes(status, lanes.entries)
     path = MeasuredPath(status)
     notes = PageNotes(status, numbers)
+    outcomes = PageOutcomes(history.attempts.all)
+    texts = PageTexts(status.plan)
     lastTry = (0, status.openedMilliseconds)
   }
 
@@ -103,6 +107,10 @@ struct PageData {
     json.beginArray()
     for note in notes.texts { json.string(note) }
     json.endArray()
+    json.key("outcomes")
+    json.beginArray()
+    for outcome in outcomes.texts { json.string(outcome) }
+    json.endArray()
     json.endObject()
     return json.bytes
   }
@@ -141,26 +149,19 @@ struct PageData {
   // MARK: - Tasks
 
   private mutating func tasks(_ rows: Range<Int>) -> [UInt8] {
-    var names: [UInt8] = []
-    var (heads, tails) = (PageDigits(), PageDigits())
     var (states, why, demands) = (PageDigits(), PageDigits(), PageDigits())
     var before = PageDigits()
-    if rows.lowerBound == 0 { lastName = [] }
+    var names = PageLines(after: rows.lowerBound == 0 ? [] : lastName)
     for number in rows {
       let task = numbers.tasks[number]
       var name: [UInt8] = []
       CleanText.append(status.plan.nameBytes(task), to: &name)
-      let (head, tail) = Self.shared(name, lastName)
-      heads.add(head)
-      tails.add(tail)
-      names += name[head..<(name.count - tail)]
-      names.append(Field.lineFeed)
-      lastName = name
+      names.add(name)
       let isReused = ResumeEffects.isReused(task, status)
       let isGate = status.plan.kind(task) == .approve
       states.add(
         Self.number(of: status.state(task)) | (isReused ? 16 : 0) | (isGate ? 32 : 0)
-          | (status.history[task].isInterrupted ? 64 : 0))
+          | (status.history[task].isInterrupted || status.isCut(task) ? 64 : 0))
       why.add(notes.number(of: number))
       demands.add(status.plan.demand[task.index])
       // One more than the time: nothing is known of 0.
@@ -168,17 +169,15 @@ struct PageData {
         before.add(wall < 0 ? 0 : wall / 1000 + 1)
       }
     }
-    names.removeLast()
+    lastName = names.last
     var json = JSONWriter(isInMarkup: true)
     json.beginObject()
-    json.key("names")
-    names.withUnsafeBytes { json.string($0) }
-    write(heads, "heads", &json)
-    write(tails, "tails", &json)
+    names.write("names", heads: "heads", tails: "tails", &json)
     write(states, "states", &json)
     write(why, "why", &json)
     write(demands, "demands", &json)
     if comparison != nil { write(before, "before", &json) }
+    texts.write(numbers.tasks[rows], into: &json)
     json.endObject()
     return json.bytes
   }
@@ -200,19 +199,6 @@ struct PageData {
     }
   }
 
-  /// How many bytes a name begins and ends with as the one before it does, as those beside each other
-  /// mostly do. Of ASCII, of which the script counts as many characters.
-  private static func shared(_ name: [UInt8], _ last: [UInt8]) -> (head: Int, tail: Int) {
-    let most = min(name.count, last.count)
-    var head = 0
-    while head < most, name[head] == last[head], name[head] < 128 { head += 1 }
-    var tail = 0
-    while tail < most - head, name[name.count - 1 - tail] == last[last.count - 1 - tail],
-      name[name.count - 1 - tail] < 128
-    { tail += 1 }
-    return (head, tail)
-  }
-
   private func write(_ digits: PageDigits, _ key: StaticString, _ json: inout JSONWriter) {
     json.key(key)
     digits.bytes.withUnsafeBytes { json.string($0) }
@@ -225,6 +211,8 @@ struct PageData {
     var (tasks, begins, times, waits) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
     var (places, ends, tries) = (PageDigits(), PageDigits(), PageDigits())
     var (walls, processors, peaks, stood) = (PageDigits(), PageDigits(), PageDigits(), PageDigits())
+    var outcomes = PageDigits()
+    var hasOutcomes = false
     for place in entries[rows] {
       let entry = lanes.entries[place]
       let attempt = status.history.attempts.all[entry.attempt]
@@ -243,6 +231,9 @@ struct PageData {
       processors.add(attempt.cpuMicroseconds / 100)
       peaks.add(attempt.peakKibibytes >> 6)
       stood.add(attempt.suspendedMilliseconds)
+      let outcome = self.outcomes.number(of: attempt)
+      if outcome > 0 { hasOutcomes = true }
+      outcomes.add(outcome)
       lastTry = (number, begin)
     }
     var json = JSONWriter(isInMarkup: true)
@@ -258,6 +249,8 @@ struct PageData {
     write(processors, "processors", &json)
     write(peaks, "peaks", &json)
     write(stood, "stood", &json)
+    // Most tries go well.
+    if hasOutcomes { write(outcomes, "outcomes", &json) }
     json.endObject()
     return json.bytes
   }

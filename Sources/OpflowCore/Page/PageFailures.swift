@@ -15,8 +15,8 @@ extension PageReport {
     if number + 1 == min(failures.count, Self.mostFailures) {
       if failures.count > Self.mostFailures {
         html.add("<p>… and ")
-        html.text(CountText.grouped(failures.count - Self.mostFailures))
-        html.add(" more failures</p>\n")
+        html.text(CountText.moreFailures(failures.count - Self.mostFailures))
+        html.add("</p>\n")
       }
       html.add("</section>\n")
     }

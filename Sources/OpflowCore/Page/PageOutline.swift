@@ -11,12 +11,14 @@ enum PageOutline {
     <label hidden><input id="path-only" type="checkbox"> only the critical path</label>
     <output id="span"></output>
     </div>
+    <div class="whole">
     <div class="wide"><canvas id="axis" aria-hidden="true"></canvas></div>
     <div class="wide tall"><canvas id="lanes" tabindex="0" role="img" aria-label="The tries of tasks in the lanes of \
     their workers. Arrows left and right move, plus and minus zoom, arrows up and down go from task to task; the table \
     below has the same times."></canvas></div>
     <div class="wide"><canvas id="use" tabindex="0" role="img" aria-label="How many tasks ran and waited, and what they \
     held of each resource. Arrows left and right move, plus and minus zoom."></canvas></div>
+    </div>
     <p id="under" class="mono"></p>
     <ul class="legend">
     <li><i class="good"></i>succeeded</li><li><i class="bad"></i>failed</li>
@@ -47,6 +49,7 @@ enum PageOutline {
     <button id="after" type="button">Next</button>
     <output id="shown" aria-live="polite"></output>
     </div>
+    <p id="printed" class="paper"></p>
     <div class="scroll"><table id="table"><thead><tr></tr></thead><tbody></tbody></table></div>
     </section>
     </main>

@@ -32,11 +32,14 @@ extension PageScript {
     const states = [];
     const notes = [];
     const demands = [];
+    /// What each runs, cut, and what its manifest says of it; empty where the page had no room for that.
+    const actions = [];
+    const words = [];
     /// By task: what its last try took in the run before; -1 where nothing is known. Empty without such a run.
     const before = [];
     const tries = {
       task: [], begin: [], time: [], wait: [], lane: [], end: [], number: [], wall: [], processor: [],
-      peak: [], stood: [],
+      peak: [], stood: [], outcome: [],
     };
     /// By task: the newest of its tries; -1 for none.
     const lastTry = new Int32Array(taskCount).fill(-1);
@@ -47,16 +50,25 @@ extension PageScript {
     /// Up to which task they are known: of very many the rest is left out.
     let needsKnown = 0;
 
-    function readTasks(block) {
-      const own = block.names.split("\n");
-      let last = names.length > 0 ? names[names.length - 1] : "";
+    /// Lines, of which each begins and ends as the one before it.
+    function readLines(lines, text, heads, tailsText) {
+      const own = text.split("\n");
+      let last = lines.length > 0 ? lines[lines.length - 1] : "";
       let row = 0;
-      const tails = numbersOf(block.tails);
-      for (const head of numbersOf(block.heads)) {
+      const tails = numbersOf(tailsText);
+      for (const head of numbersOf(heads)) {
         const tail = tails.next().value;
         last = last.slice(0, head) + own[row++] + last.slice(last.length - tail);
-        names.push(last);
+        lines.push(last);
       }
+    }
+
+    function readTasks(block) {
+      readLines(names, block.names, block.heads, block.tails);
+      if (block.actions !== undefined) readLines(actions, block.actions, block.actionHeads, block.actionTails);
+      if (block.words !== undefined) readLines(words, block.words, block.wordHeads, block.wordTails);
+      while (actions.length < names.length) actions.push("");
+      while (words.length < names.length) words.push("");
       for (const state of numbersOf(block.states)) states.push(state);
       for (const note of numbersOf(block.why)) notes.push(note);
       for (const demand of numbersOf(block.demands)) demands.push(demand);
@@ -79,6 +91,8 @@ extension PageScript {
       for (const value of numbersOf(block.processors)) tries.processor.push(value / 10);
       for (const value of numbersOf(block.peaks)) tries.peak.push(value * 65536);
       for (const value of numbersOf(block.stood)) tries.stood.push(value);
+      for (const value of numbersOf(block.outcomes || "")) tries.outcome.push(value);
+      while (tries.outcome.length < tries.task.length) tries.outcome.push(0);
       for (row = first; row < tries.task.length; row++) {
         lastTry[tries.task[row]] = row;
         tryCounts[tries.task[row]] += 1;

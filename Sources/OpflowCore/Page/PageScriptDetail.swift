@@ -22,8 +22,9 @@ extension PageScript {
     }
 
     function describe(row) {
+      const outcome = run.outcomes[tries.outcome[row]];
       const parts = [
-        `try ${tries.number[row]} ${endWords[tries.end[row]]}`, `began ${duration(tries.begin[row])} into the run`,
+        `try ${tries.number[row]} ${endWords[tries.end[row]]}${outcome ? `: ${outcome}` : ""}`, `began ${duration(tries.begin[row])} into the run`,
         `took ${took(tries.wall[row])}`,
       ];
       if (tries.wait[row] > 0) parts.push(`waited ${took(tries.wait[row])} before`);
@@ -75,7 +76,8 @@ extension PageScript {
         }));
       }
       panel.replaceChildren(
-        close, make("h2", "mono", names[task]), state, jump,
+        close, make("h2", "mono", names[task]), ...(words[task] ? [make("p", "", words[task])] : []), state, jump,
+        ...(actions[task] ? [make("h3", "", isGate(task) ? "Asks" : "Runs"), make("pre", "", actions[task])] : []),
         ...(lines.length > 0 ? [make("h3", "", "Tries"), make("ul", "", ...lines)] : []),
         ...list("Needs", [...needed.subarray(0, mostLinks)], needed.length),
         ...list("Needed by", [...behind.subarray(0, mostLinks)], behind.length));

@@ -2,6 +2,9 @@ extension PageScript {
   /// The table of all tasks, a page of it at a time: it sorts, finds and filters.
   static let table = #"""
     const rowsShown = 100;
+    /// On paper there are no pages of the table to turn.
+    const rowsPrinted = 2000;
+    const natural = new Intl.Collator("en", { numeric: true });
     const last = (column) => (task) => (lastTry[task] < 0 ? -1 : tries[column][lastTry[task]]);
     const byState = [8, 7, 10, 4, 3, 0, 1, 2, 9, 5, 6];
     /// How much longer a task took than in the run before.
@@ -57,7 +60,7 @@ extension PageScript {
         const { key } = columns[shown.column];
         const way = shown.isDown ? -1 : 1;
         if (key === null) {
-          shown.order.sort((one, other) => way * (names[one] < names[other] ? -1 : names[one] > names[other] ? 1 : 0));
+          shown.order.sort((one, other) => way * natural.compare(names[one], names[other]));
         } else {
           const keys = Float64Array.from({ length: taskCount }, () => 0);
           for (const task of shown.order) keys[task] = key(task);
@@ -68,9 +71,8 @@ extension PageScript {
       fillTable();
     }
 
-    function fillTable() {
-      const first = shown.page * rowsShown;
-      const rows = shown.order.slice(first, first + rowsShown).map((task) =>
+    function fillTable(first = shown.page * rowsShown, most = rowsShown) {
+      const rows = shown.order.slice(first, first + most).map((task) =>
         make("tr", "", ...columns.map((column) => {
           const cell = make("td", column.isNumber ? "n" : column.className);
           if (column.cell) {
@@ -83,9 +85,11 @@ extension PageScript {
         })));
       find("table").tBodies[0].replaceChildren(...rows);
       const total = shown.order.length;
-      const end = Math.min(first + rowsShown, total);
+      const end = Math.min(first + most, total);
       find("shown").textContent =
         total === 0 ? "no task" : `${count(first + 1)} to ${count(end)} of ${count(total)}`;
+      find("printed").textContent =
+        end - first < total ? `These are ${count(end - first)} of ${count(total)} tasks.` : "";
       find("before").disabled = first === 0;
       find("after").disabled = end === total;
       for (const [place, head] of [...find("table").tHead.rows[0].cells].entries()) {
@@ -139,6 +143,8 @@ extension PageScript {
         shown.page += pages;
         fillTable();
       };
+      window.addEventListener("beforeprint", () => fillTable(0, rowsPrinted));
+      window.addEventListener("afterprint", () => fillTable());
       find("before").addEventListener("click", turn(-1));
       find("after").addEventListener("click", turn(1));
       arrange();

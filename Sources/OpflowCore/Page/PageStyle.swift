@@ -8,14 +8,14 @@ enum PageStyle {
       color-scheme: light dark;
       --paper: #fff; --ink: #1b1f24; --dim: #59636e; --line: #d6dbe1; --shade: #f4f6f8;
       --link: #0b5cad; --good: #79c2ad; --well: #1f7a61; --bad: #b93a00; --odd: #dda000; --live: #2f78ad; --rest: #a9b1ba;
-      --wait: #8a94a0; --path: #1b1f24;
+      --wait: #8a94a0; --path: #1b1f24; --edge: #0000002e;
       font: 15px/1.5 system-ui, sans-serif;
     }
     @media (prefers-color-scheme: dark) {
       :root {
         --paper: #14171b; --ink: #e4e8ec; --dim: #9aa4af; --line: #333a42; --shade: #1d2127;
         --link: #7ab7ee; --good: #2b6f5d; --well: #4cc3a2; --bad: #f07a35; --odd: #e8b43a; --live: #56a9e0; --rest: #59636e;
-        --wait: #7d8793; --path: #fff;
+        --wait: #7d8793; --path: #fff; --edge: #ffffff38;
       }
     }
     * { box-sizing: border-box; }
@@ -59,8 +59,17 @@ enum PageStyle {
     td { vertical-align: top; }
     .n { text-align: right; white-space: nowrap; }
     .brief td:last-child { width: 40%; }
+    .brief code { overflow-wrap: break-word; }
     .bar { display: block; width: 100%; height: 10px; margin-top: 6px; }
     .scroll { overflow-x: auto; }
+    .scroll, .plane {
+      background:
+        linear-gradient(to right, var(--paper) 40%, transparent) left / 32px 100% no-repeat local,
+        linear-gradient(to left, var(--paper) 40%, transparent) right / 32px 100% no-repeat local,
+        linear-gradient(to right, var(--edge), transparent) left / 14px 100% no-repeat scroll,
+        linear-gradient(to left, var(--edge), transparent) right / 14px 100% no-repeat scroll;
+    }
+    .paper { display: none; }
     button, input, select {
       font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line);
       border-radius: 4px; padding: 3px 10px;
@@ -121,7 +130,12 @@ enum PageStyle {
     #detail h3 { margin: 12px 0 2px; font-size: 13px; color: var(--dim); }
     #detail ul { margin: 0; padding: 0; list-style: none; }
     [hidden] { display: none !important; }
-    @media (max-width: 640px) { body { padding: 16px 16px 48px; } }
+    #detail pre { max-height: 120px; }
+    @media (max-width: 640px) {
+      body { padding: 16px 16px 48px; }
+      .brief td:last-child { width: auto; }
+      .bar { min-width: 48px; }
+    }
     @page { margin: 14mm; }
     @media print {
       :root {
@@ -131,7 +145,15 @@ enum PageStyle {
       body { padding: 0; max-width: none; }
       * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
       nav, .tools, .hint, #under, #detail { display: none !important; }
-      .plane, .tall { max-height: none; overflow: visible; }
+      .plane, .tall, .scroll { max-height: none; overflow: visible; background: none; }
+      .paper { display: block; }
+      .whole { break-inside: avoid; }
+      .wide canvas { height: auto !important; max-height: 50mm; }
+      .tall canvas { max-height: 100mm; }
+      #table { font-size: 9px; }
+      #table td, #table th { padding-right: 8px; }
+      #table td:first-child, .why { min-width: 0; }
+      #table .link, .why { overflow-wrap: anywhere; white-space: normal; }
       pre { max-height: none; border-left: 2px solid var(--line); }
       code, pre, .mono, dt, th, .legend { font-size: 10px !important; }
       h2, h3 { break-after: avoid; }

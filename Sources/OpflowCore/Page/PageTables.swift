@@ -13,7 +13,8 @@ extension PageReport {
     let longest = SlowestTasks.of(status, most: Self.mostRows)
     guard let first = longest.first else { return }
     begin("slowest", "Slowest")
-    html.add("<table class=\"brief\"><thead><tr><th>task</th><th class=\"n\">time</th>")
+    html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>task</th>")
+    html.add("<th class=\"n\">time</th>")
     html.add("<th class=\"n\">processor time</th><th></th></tr></thead>\n<tbody>\n")
     let tries = LastTries(status)
     for (task, wall) in longest {
@@ -27,7 +28,7 @@ extension PageReport {
       html.number(max(1, Int(100 * Double(wall) / Double(max(1, first.wall)))))
       html.add("\"></rect></svg></td></tr>\n")
     }
-    html.add("</tbody></table>\n</section>\n")
+    html.add("</tbody></table></div>\n</section>\n")
   }
 
   private mutating func writeRetried() {
@@ -37,7 +38,8 @@ extension PageReport {
     }
     if tasks.isEmpty { return }
     begin("retried", "Tried again")
-    html.add("<table class=\"brief\"><thead><tr><th>task</th><th class=\"n\">tries</th>")
+    html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>task</th>")
+    html.add("<th class=\"n\">tries</th>")
     html.add("<th>the one before ended with</th><th>now</th></tr></thead>\n<tbody>\n")
     for task in tasks.prefix(Self.mostRows) {
       row(of: task)
@@ -46,7 +48,7 @@ extension PageReport {
       words(status.state(task).word)
       html.add("</tr>\n")
     }
-    html.add("</tbody></table>\n")
+    html.add("</tbody></table></div>\n")
     more(tasks.count - Self.mostRows)
     html.add("</section>\n")
   }
@@ -63,7 +65,8 @@ extension PageReport {
     )
     html.add("</p>\n")
     if !resume.again.isEmpty {
-      html.add("<table class=\"brief\"><thead><tr><th>ran again</th><th class=\"n\">tasks</th>")
+      html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>ran again</th>")
+      html.add("<th class=\"n\">tasks</th>")
       html.add("<th>among them</th></tr></thead>\n<tbody>\n")
       for group in resume.again.prefix(Self.mostRows) {
         html.add("<tr>")
@@ -76,7 +79,7 @@ extension PageReport {
         }
         html.add(group.tasks.count > 3 ? ", …</td></tr>\n" : "</td></tr>\n")
       }
-      html.add("</tbody></table>\n")
+      html.add("</tbody></table></div>\n")
       more(resume.again.count - Self.mostRows)
     }
     html.add("</section>\n")
