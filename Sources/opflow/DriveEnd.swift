@@ -59,7 +59,8 @@ enum DriveEnd {
       let file = try File.open(path, [.writeOnly, .create, .append], mode: 0o644)
       // Others of the step may have written to it.
       let room = try mostSummaryBytes - file.status().sizeBytes
-      let summary = StepSummary(run.status) {
+      let resume = CommandText.about(folder, "resume", [folder.id.description], view)
+      let summary = StepSummary(run.status, resumeCommand: resume) {
         folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
       }
       try file.writeAll(summary.text(atMost: Int(max(0, room))))

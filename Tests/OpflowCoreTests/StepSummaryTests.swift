@@ -20,7 +20,8 @@ import Testing
   }
 
   private func text(_ run: ReportFixture, atMost room: Int = 1 << 20) throws -> String {
-    let summary = StepSummary(try run.status(), output: run.output)
+    let summary = StepSummary(
+      try run.status(), resumeCommand: "opflow resume r1", output: run.output)
     return String(decoding: summary.text(atMost: room), as: UTF8.self)
   }
 
@@ -30,6 +31,10 @@ import Testing
         ### <code>demo</code> failed
 
         2 succeeded, 1 failed, 1 pending in 8.0s, run <code>r1</code>
+
+        Never began: <code>rest</code>.
+
+        Resume it: <code>opflow resume r1</code>
 
         <details open><summary><code>build</code>: exit 2 after 0.10s</summary>
 
@@ -84,10 +89,51 @@ import Testing
       let text = try text(run, atMost: room)
       #expect(text.utf8.count <= room)
       if room > 1000 {
-        #expect(text.contains(" more failures\n") && text.contains("#### Slowest"), "\(room)")
+        let none = "\n200 failures, too long to be told here\n"
+        let rest = text.contains("<details") ? " more failures\n" : none
+        #expect(text.contains(rest) && text.contains("#### Slowest"), "\(room)")
       }
     }
     #expect(try text(run, atMost: 900 << 10).utf8.count > 880_000)
+  }
+
+  @Test func `of a stopped run it tells the signal, what has no end, and how to go on`() throws {
+    var run = ReportFixture(
+      try ViewFixture.plan([("a", []), ("flaky", []), ("b", ["a"]), ("done", [])]))
+    run.tell(.start, "done")
+    run.tell(.success, "done", .success, wall: 1000)
+    run.tell(.start, "flaky")
+    run.tell(.retry, "flaky", .exit(1), wall: 1000)
+    run.tell(.start, "a")
+    run.tell(.interrupt, "a", .signal(15), .stopped(.signal))
+    run.close(.interrupted, exit: 143, signal: 15)
+    let text = try text(run)
+    #expect(
+      text.hasPrefix(
+        """
+        ### <code>demo</code> interrupted
+
+        1 succeeded, 3 pending in 6.0s, run <code>r1</code>
+
+        It was stopped by SIGTERM.
+
+        Cut short: <code>a</code>, <code>flaky</code>.
+
+        Never began: <code>b</code>.
+
+        Resume it: <code>opflow resume r1</code>
+
+        """), "\(text)")
+  }
+
+  @Test func `the time between two drives is no time of the run`() throws {
+    var run = try run()
+    run.wait(86_400_000)
+    run.resume(("build", .failedBefore))
+    run.tell(.start, "build", attempt: 2)
+    run.tell(.success, "build", attempt: 2, .success, wall: 1_000_000)
+    run.close(.succeeded, exit: 0)
+    #expect(try text(run).contains("3 succeeded, 1 pending in 11.0s in 2 drives, run"))
   }
 
   @Test func `notify is told in one object`() throws {
@@ -97,7 +143,7 @@ import Testing
     }
     #expect(
       String(decoding: bytes, as: UTF8.self) == #"""
-        {"run":"r1","name":"demo","manifest":"/srv/project/opflow.yaml","state":"failed","exit":1,"signal":null,"started_ms":1767323045000,"ended_ms":1767323053000,"counts":{"pending":1,"running":0,"succeeded":2,"failed":1,"skipped":0,"cancelled":0,"up_to_date":0},"failed":[{"id":"build","attempts":1,"exit":2,"signal":null,"what":"exit 2","log":"/logs/build.log"}],"resume":"opflow resume r1"}
+        {"run":"r1","name":"demo","manifest":"/srv/project/opflow.yaml","state":"failed","exit":1,"signal":null,"started_ms":1767323045000,"ended_ms":1767323053000,"counts":{"pending":1,"running":0,"succeeded":2,"failed":1,"failed_allowed":0,"skipped":0,"cancelled":0,"up_to_date":0},"failed":[{"id":"build","attempts":1,"exit":2,"signal":null,"what":"exit 2","log":"/logs/build.log"}],"resume":"opflow resume r1"}
 
         """#)
   }

@@ -55,6 +55,39 @@ import Testing
       ])
   }
 
+  @Test(arguments: [(9, 9), (10, 10), (11, 10)])
+  func `ten failures are ten annotations`(failures: Int, annotations: Int) throws {
+    let names = (0..<failures).map { "t\($0)" }
+    var view = ViewDriver(try plan(names), ProgressOptions(mode: .gitHub))
+    for name in names {
+      view.start(name)
+      view.end(name, .failure, .exit(1))
+    }
+    view.close(.failed, exit: 1)
+    let errors = RunnerCommand.all(in: view.errorText()).filter { $0.name == "error" }
+    #expect(errors.count == annotations)
+    #expect(errors.last?.properties["title"] == (failures > 10 ? "opflow" : names.last))
+    if failures > 10 { #expect(errors.last?.data == "and 2 more failures") }
+  }
+
+  @Test func `a manifest's name moves no terminal`() throws {
+    var view = ViewDriver(
+      try plan(["a"]), ProgressOptions(mode: .gitHub),
+      place: { _ in ("x\u{1b}[31m\u{9b}y:1.yaml", 3) })
+    view.start("a")
+    view.end("a", .failure, .exit(1))
+    view.close(.failed, exit: 1)
+    let text = view.errorText()
+    #expect(text.contains("::error file=x"), "\(text)")
+    #expect(!text.unicodeScalars.contains { $0 == "\u{1b}" || $0 == "\u{9b}" })
+  }
+
+  @Test func `a command that is printed moves no terminal, and a shell reads it back`() {
+    #expect(ActionText.quoted("a b") == "'a b'")
+    #expect(ActionText.quoted("x\u{1b}[31m'\\y") == #"$'x\033[31m\'\\y'"#)
+    #expect(ActionText.quoted("\u{9b}") == #"$'\302\233'"#)
+  }
+
   @Test func `of many failures nine are annotations, and the tenth says how many more`() throws {
     let names = (0..<12).map { "t\($0)" }
     var view = ViewDriver(try plan(names), ProgressOptions(mode: .gitHub))

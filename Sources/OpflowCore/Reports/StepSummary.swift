@@ -2,13 +2,16 @@
 /// again, and what took longest.
 package struct StepSummary {
   private let status: RunStatus
+  private let resumeCommand: String
   private let output: OutputSource
 
   private static let mostRows = 20
   private static let mostTailBytes = 16_384
 
-  package init(_ status: RunStatus, output: @escaping OutputSource) {
+  /// - Parameter resumeCommand: the command line that continues the run.
+  package init(_ status: RunStatus, resumeCommand: String, output: @escaping OutputSource) {
     self.status = status
+    self.resumeCommand = resumeCommand
     self.output = output
   }
 
@@ -29,7 +32,11 @@ package struct StepSummary {
       told += 1
     }
     if told < failed.count {
-      text += Array("\n… and \(failed.count - told) more failures\n".utf8)
+      let rest =
+        told > 0
+        ? "… and \(CountText.moreFailures(failed.count - told))"
+        : "\(CountText.failures(failed.count)), too long to be told here"
+      text += Array("\n\(rest)\n".utf8)
     }
     if text.count + tables.count <= room { text += tables }
     return text.count <= room ? text : []
@@ -44,13 +51,45 @@ package struct StepSummary {
       (status.counts.pending, "pending"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     let wall = DurationText.text(
-      milliseconds: status.lastMilliseconds - status.openedMilliseconds)
+      milliseconds: status.drivenMilliseconds(at: status.lastMilliseconds))
     return """
       ### \(Self.code(status.name)) \(state.rawValue)
 
-      \(counts.isEmpty ? "nothing to do" : counts) in \(wall), run \(Self.code(status.run))
-
+      \(counts.isEmpty ? "nothing to do" : counts) in \(wall)\(status.driveWords), run \(Self.code(status.run))
+      \(rest)
       """
+  }
+
+  /// How the run was stopped, what has no end, and how to go on; of one that succeeded nothing.
+  private var rest: String {
+    let state = status.history.close?.state ?? .interrupted
+    if state == .succeeded { return "" }
+    var lines: [String] = []
+    if state != .failed { lines.append("It was \(Self.escaped(status.stopWords)).") }
+    var (cut, unstarted): ([TaskID], [TaskID]) = ([], [])
+    for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
+      switch status.state(task) {
+      case .waiting, .ready, .checking, .cancelled:
+        let hasBegun = status.isCut(task) || status.state(task) == .cancelled
+        if hasBegun, status.history[task].attempts > 0 {
+          cut.append(task)
+        } else {
+          unstarted.append(task)
+        }
+      case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .skipped:
+        break
+      }
+    }
+    if !cut.isEmpty { lines.append("Cut short: \(names(cut)).") }
+    if !unstarted.isEmpty { lines.append("Never began: \(names(unstarted)).") }
+    lines.append("Resume it: \(Self.code(resumeCommand))")
+    return "\n" + lines.joined(separator: "\n\n") + "\n"
+  }
+
+  private func names(_ tasks: [TaskID]) -> String {
+    let shown = tasks.prefix(Self.mostRows).map { Self.code(status.plan.nameString($0)) }
+    let more = tasks.count - shown.count
+    return shown.joined(separator: ", ") + (more > 0 ? " and \(CountText.grouped(more)) more" : "")
   }
 
   /// Not folded: it is what a reader came for.

@@ -25,6 +25,29 @@ package enum ActionText {
     return cut.count < first.count || lines.count > 1 ? cut + " …" : cut
   }
 
+  /// Whether a word would move a terminal that it is printed to: C0 but for tabs and line feeds, DEL, and C1.
+  private static func hasControls(_ word: String) -> Bool {
+    word.unicodeScalars.contains {
+      $0.value < 32 && $0 != "\t" && $0 != "\n" || (127...159).contains($0.value)
+    }
+  }
+
+  /// With such characters as octal numbers, which shells take between `$'` and `'` (POSIX.1-2024, 2.2.4).
+  private static func escaped(_ word: String) -> String {
+    var text = "$'"
+    for scalar in word.unicodeScalars {
+      switch scalar {
+      case "'", "\\": text += "\\\(scalar)"
+      case _ where hasControls(String(scalar)):
+        for byte in String(scalar).utf8 {
+          text += "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
+        }
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "'"
+  }
+
   /// As a shell would read it back.
   package static func quoted(_ word: String) -> String {
     let isPlain =
@@ -37,6 +60,7 @@ package enum ActionText {
         }
       }
     if isPlain { return word }
+    if hasControls(word) { return escaped(word) }
     let parts = word.split(separator: "'", omittingEmptySubsequences: false)
     return "'" + parts.joined(separator: "'\\''") + "'"
   }

@@ -26,7 +26,7 @@ struct ClosingSummary {
       }
     }
     if model.counts.failed > failures.first.count {
-      text.add("… and \(model.counts.failed - failures.first.count) more failures\n")
+      text.add("… and \(CountText.moreFailures(model.counts.failed - failures.first.count))\n")
     }
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
     names(

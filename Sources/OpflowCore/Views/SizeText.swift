@@ -8,6 +8,16 @@ enum CountText {
       return follows % 3 == 0 && index > 0 ? ",\(digits[index])" : "\(digits[index])"
     }.joined()
   }
+
+  /// `1 failure`, `702 failures`
+  static func failures(_ count: Int) -> String {
+    "\(grouped(count)) \(count == 1 ? "failure" : "failures")"
+  }
+
+  /// `1 more failure`, `702 more failures`
+  static func moreFailures(_ count: Int) -> String {
+    "\(grouped(count)) more \(count == 1 ? "failure" : "failures")"
+  }
 }
 
 /// Sizes as people read them.

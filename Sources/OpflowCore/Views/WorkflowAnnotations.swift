@@ -1,18 +1,20 @@
-/// The failures of a drive as annotations of GitHub, each at its task's own line. GitHub takes ten of a step.
+/// The failures of a drive as annotations of GitHub, each at its task's own line. GitHub takes ten of a step: of
+/// more failures than that the tenth tells how many there are.
 struct WorkflowAnnotations {
   let heading: ProgressHeading
   let model: DriveModel
   let failures: [FailureRecord]
 
-  private static let most = 9
+  private static let most = 10
   private static let mostLines = 10
   private static let mostBytes = 2048
 
   func write(into text: inout TextBuffer) {
-    for failure in failures.prefix(Self.most) { write(failure, into: &text) }
-    let count = model.counts.failed
-    if count > Self.most {
-      text.add("::error title=opflow::and \(count - Self.most) more failures\n")
+    let count = max(model.counts.failed, failures.count)
+    let shown = count <= Self.most ? count : Self.most - 1
+    for failure in failures.prefix(shown) { write(failure, into: &text) }
+    if count > shown {
+      text.add("::error title=opflow::and \(CountText.moreFailures(count - shown))\n")
     }
   }
 

@@ -15,9 +15,9 @@ enum WorkflowCommand {
     }
   }
 
-  /// The value of a property.
+  /// The value of a property: a name, which may hold what moves a terminal.
   static func append(property value: String, to text: inout TextBuffer) {
-    for byte in value.utf8 {
+    for byte in CleanText.string(value).utf8 {
       switch byte {
       case UInt8(ascii: ":"): text.add("%3A")
       case UInt8(ascii: ","): text.add("%2C")
