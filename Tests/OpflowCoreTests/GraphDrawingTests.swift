@@ -55,6 +55,13 @@ import Testing
     #expect(lines.contains("lint, clean (finally)"), "\(lines)")
   }
 
+  @Test func `a list of tasks that need nothing is not indented where it goes on`() throws {
+    let plan = try ViewFixture.plan((0..<10).map { ("a-task-\($0)", []) })
+    let lines = text(graph(plan), columns: 40).split(separator: "\n").map(String.init).dropFirst()
+    #expect(lines.count > 2)
+    #expect(lines.allSatisfy { $0.hasPrefix("a-task-") }, "\(lines)")
+  }
+
   @Test func `where a run stands is told by signs and words too`() throws {
     let status = try ended()
     let drawn = graph(status.plan, status)

@@ -189,10 +189,11 @@ package struct GraphText {
     }
   }
 
-  /// Nodes that need the same, and that nothing stands behind.
+  /// Nodes that need the same, and that nothing stands behind. Its further lines begin where the first does: what is
+  /// indented stands below something.
   private mutating func writeList(_ nodes: [Int]) {
     guard let first = nodes.first else { return }
-    writeNames(nodes, after: afterItems(graph.needs(first)), first: "", others: "  ")
+    writeNames(nodes, after: afterItems(graph.needs(first)), first: "", others: "")
   }
 
   private mutating func writeNames(
