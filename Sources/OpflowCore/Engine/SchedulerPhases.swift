@@ -146,20 +146,30 @@ extension Scheduler {
 
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout [EngineStep]) {
-    while failUnservable(at: now, into: &actions) { dispatch(at: now, into: &actions) }
-    if plan.hasServices { attendServices(at: now, into: &actions) }
+    settleReady(at: now, into: &actions)
     guard isAtRest, timers.first == nil, !phase.isSuspended, !isKeptOpen else { return }
     if phase.leadsToFinally, startedAny {
       phase.advance(to: .finally)
       graph.openFinally()
       followChanges(into: &actions)
       dispatch(at: now, into: &actions)
-      while failUnservable(at: now, into: &actions) { dispatch(at: now, into: &actions) }
-      if plan.hasServices { attendServices(at: now, into: &actions) }
+      settleReady(at: now, into: &actions)
       if !isAtRest || isKeptOpen { return }
     }
     phase.advance(to: .done)
     actions.append(.finish(closing))
+  }
+
+  /// Gives what is ready and can never run its end, services that nothing needs included. Those that gave way
+  /// to others are ready again by that.
+  private mutating func settleReady(at now: Instant, into actions: inout [EngineStep]) {
+    while true {
+      while failUnservable(at: now, into: &actions) { dispatch(at: now, into: &actions) }
+      guard plan.hasServices else { return }
+      attendServices(at: now, into: &actions)
+      guard failUnservable(at: now, into: &actions) else { return }
+      dispatch(at: now, into: &actions)
+    }
   }
 
   /// Nothing runs, and what could start waits for an order: what is on hold, and `finally` tasks of a run

@@ -229,7 +229,7 @@ extension Scheduler {
       transition.outcome.reason = .unready
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)
-    case .stopped, .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,
+    case .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,
       .revoked, .value, .input, .noOutput, .rejected, .unready, .ended:
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)

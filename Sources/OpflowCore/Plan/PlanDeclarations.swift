@@ -135,8 +135,10 @@ extension Plan {
     return Hash.combine(UInt64(item.code), words)
   }
 
+  /// List 0 is empty by what it is: a worker looks at no list that its tasks do not name.
   private func declaredItems(_ index: UInt32) -> Column<DeclaredItem> {
-    declaredItems[
+    if index == 0 { return declaredItems[0..<0] }
+    return declaredItems[
       Int(declaredOffsets[Int(index)])..<Int(declaredOffsets[Int(index) + 1])]
   }
 
