@@ -36,6 +36,8 @@ struct TaskOutputFiles {
   /// Of a task that is further behind than that, and than there is room, only the newest is shown.
   private static let mostBehindBytes: Int64 = 1 << 20
   private static let newestBytes: Int64 = 65_536
+  /// So much is shown of what a task printed before somebody came.
+  private static let joinedLines = 10
   /// The beginning of a try is looked for in so many bytes at most.
   private static let searchedBytes: Int64 = 64 << 20
   /// Lines that are left out are counted in so many bytes at most.
@@ -65,17 +67,35 @@ struct TaskOutputFiles {
     running[task] = OpenLog(offset: offset)
   }
 
-  /// A try runs already: what it prints from now on is wanted as it comes, and the line that it is in whole. Of what
-  /// it has printed before, its end tells as of any other one.
+  /// A try runs already: its last lines and what it prints from now on are wanted as they come. Of what it has
+  /// printed before, its end tells as of any other one.
   mutating func join(_ task: TaskID, attempt: Int32) {
     let log = OpenLog(offset: 0)
     running[task] = log
     guard let size = open(log, task) else { return }
     log.start = start(of: attempt, log, size)
-    log.offset = max(log.start, size - Int64(buffer.count))
+    let first = max(log.start, size - Int64(buffer.count))
+    log.offset = first
     guard let bytes = read(log) else { return }
-    let line = bytes.lastIndex(of: Field.lineFeed).map { $0 + 1 }
-    log.offset += Int64((line ?? bytes.count) - bytes.count)
+    log.offset =
+      first
+      + Int64(Self.lastLines(Self.joinedLines, of: bytes, areWhole: first == log.start))
+  }
+
+  /// Where the last lines begin, and the line that has no end yet after them.
+  private static func lastLines(
+    _ count: Int, of bytes: UnsafeRawBufferPointer, areWhole: Bool
+  ) -> Int {
+    var place = bytes.count
+    var begin: Int?
+    for _ in 0...count {
+      guard let end = bytes[..<place].lastIndex(of: Field.lineFeed) else {
+        return areWhole ? 0 : begin ?? bytes.count
+      }
+      begin = end + 1
+      place = end
+    }
+    return begin ?? bytes.count
   }
 
   /// Gives the last bytes that a task has printed, in this try where it runs.

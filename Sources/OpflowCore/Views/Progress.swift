@@ -97,6 +97,11 @@ package struct ProgressView {
     // The first frame is due at once.
     live?.begin(atMilliseconds: 0)
     live?.pass(toMilliseconds: now)
+    if followsOutput {
+      for task in model.running.map(\.task) where history[task].attempts > 1 {
+        laterTries[task] = history[task].attempts
+      }
+    }
     renderer.begin(model, into: &text)
     settle()
   }
