@@ -42,7 +42,7 @@ struct StatusWatchTests {
   {
     let (place, run, _) = try begin()
     let watching = try place.start("status", "--watch")
-    try watching.waitForError("still running: a (")
+    try watching.waitForError("a | before")
     try place.opflow("priority", "b", "5")
     try watching.waitForError("order: priority")
     try place.gate("go").letGo()
@@ -53,16 +53,16 @@ struct StatusWatchTests {
     #expect(watched.status == 1)
     #expect(watched.output == "")
     #expect(
-      plain(Array(watched.errorLines.prefix(4))) == [
+      plain(Array(watched.errorLines.prefix(5))) == [
         "run RUN (demo): 3 tasks", "[1/3] bad failed: exit 3 after TIME",
-        "[1/3] still running: a (TIME)",
+        "[1/3] still running: a (TIME)", "a | before",
         "order: priority 5 of b, asked by opflow priority (pid PID)",
       ])
     // From there on nothing tells one from the other.
     let order = try #require(own.errorLines.firstIndex { $0.hasPrefix("order:") })
     let rest = plain(Array(own.errorLines[order...]))
     #expect(
-      plain(Array(watched.errorLines[3...])).filter { !$0.hasPrefix("resume it:") }
+      plain(Array(watched.errorLines[4...])).filter { !$0.hasPrefix("resume it:") }
         == rest.filter { !$0.hasPrefix("resume it:") })
     #expect(rest.contains("a | after"), "\(rest)")
   }
