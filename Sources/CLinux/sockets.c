@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -104,5 +105,43 @@ int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_mil
   if (result < 0 && patience_milliseconds > 0) {
     *connected = is_connected(made, patience_milliseconds);
   }
+  return made;
+}
+
+// A TCP socket that is bound to a port of the kernel's choice on all addresses of this machine.
+static int bind_anywhere(int family, uint16_t *port) {
+  int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0) return -1;
+  struct sockaddr_in four = {.sin_family = AF_INET};
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+  int no = 0;
+  if (family == AF_INET6 && setsockopt(made, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) < 0) {
+    return give_up(made);
+  }
+  int bound = family == AF_INET6 ? bind(made, (struct sockaddr *)&six, sizeof six)
+                                 : bind(made, (struct sockaddr *)&four, sizeof four);
+  if (bound < 0) return give_up(made);
+  socklen_t size = family == AF_INET6 ? sizeof six : sizeof four;
+  if (getsockname(made, family == AF_INET6 ? (struct sockaddr *)&six : (struct sockaddr *)&four,
+                  &size) < 0) {
+    return give_up(made);
+  }
+  *port = ntohs(family == AF_INET6 ? six.sin6_port : four.sin_port);
+  return made;
+}
+
+int32_t clinux_socket_reserve(uint16_t *port) {
+  int made = bind_anywhere(AF_INET6, port);
+  return made >= 0 ? made : bind_anywhere(AF_INET, port);
+}
+
+int32_t clinux_socket_claim(uint16_t port) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  // Behind the zero that makes it a name of no file.
+  int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "opflow-port-%u", port);
+  int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (made < 0) return -1;
+  socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+  if (bind(made, (struct sockaddr *)&address, size) < 0) return give_up(made);
   return made;
 }

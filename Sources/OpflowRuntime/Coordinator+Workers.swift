@@ -120,7 +120,8 @@ extension Coordinator {
       // Each worker of this machine may find the same.
       if warned.count < Self.mostWarnings, warned.insert(what).inserted { progress.warning(what) }
     case .restored(let task, let attempt): tell(.restored(link.id, task, attempt: attempt))
-    case .ready(let task, let attempt): tell(.ready(link.id, task, attempt: attempt))
+    case .ready(let task, let attempt, let ports):
+      tell(.ready(link.id, task, attempt: attempt, ports: ports))
     case .awaits(let task, _):
       tell(.heard(link.id))
       if plan.tasks.contains(task.index), awaited.insert(task).inserted {

@@ -17,6 +17,7 @@ import Testing
     (.values(TaskID(7), attempt: 0), "values\t7\t0\n"),
     (.values(TaskID(7), attempt: nil), "values\t7\t-\n"),
     (.value(TaskID(7), name: "v_1", hash: 0xab), "value\t7\tv_1\t00000000000000ab\n"),
+    (.ports(TaskID(3), [5432, 1]), "ports\t3\t5432\t1\n"),
     (.bye, "bye\n"),
   ]
 
@@ -82,7 +83,8 @@ import Testing
     ),
     (.checked(TaskID(3), serial: 5, .fresh(origin: 1)), "fresh\t3\t5\t0000000000000001\n"),
     (.restored(TaskID(3), attempt: 1), "restored\t3\t1\n"),
-    (.ready(TaskID(3), attempt: 1), "ready\t3\t1\n"),
+    (.ready(TaskID(3), attempt: 1, ports: []), "ready\t3\t1\n"),
+    (.ready(TaskID(3), attempt: 1, ports: [80, 65535]), "ready\t3\t1\t80\t65535\n"),
     (.warning("a\tb"), "warning\ta\\tb\n"),
     (.pulse(7), "pulse\t7\n"),
   ]

@@ -178,7 +178,8 @@ extension Drive {
     case .thaw: workers[index].phase = .talking
     case .ready:
       workers[index].commands.tree?.isReady = true
-      try tell(commands: index, .ready)
+      guard let tree = workers[index].commands.tree else { return }
+      try tell(commands: index, .ready(ports: tree.ports(plan)))
     case .givesUp: try tell(commands: index, .unready(what: "it is not ready"))
     case .endOfLeftovers: try tell(commands: index, .reaped(status: nil, isGone: true))
     case .recorded: try tell(commands: index, .recorded(record(workers[index].commands.recording)))
@@ -291,7 +292,8 @@ extension Drive {
       try tell(.unkept(id, task, attempt: attempt, what: what))
     case .restored(let task, let attempt):
       try tell(.restored(id, task, attempt: attempt))
-    case .ready(let task, let attempt): try tell(.ready(id, task, attempt: attempt))
+    case .ready(let task, let attempt, let ports):
+      try tell(.ready(id, task, attempt: attempt, ports: ports))
     case .pulse: try tell(.heard(id))
     case .hello, .progress, .left, .awaits, .warning: break
     }

@@ -394,6 +394,7 @@ struct Drive {
       }
     }
     if case .stop(let task, _, .unneeded) = order { try witness.checkUnneeded(task) }
+    try checkPorts(order, to: worker)
     workers[worker.index].inbox.append(order)
   }
 

@@ -63,6 +63,7 @@ extension ImaginedManifest.Task {
     retryCodes = []
     policy.retryMax = 0
     policy.timeoutMilliseconds = 0
+    ports = random.below(3)
     restarts = random.chance(40) ? 1 + random.below(2) : 0
     switch random.below(10) {
     case 0: service = .neverReady

@@ -33,6 +33,8 @@ package struct ImaginedManifest: Sendable {
     var service: ImaginedService?
     /// How often it starts again.
     var restarts = 0
+    /// How many are found for it.
+    var ports = 0
     /// Only KILL ends it.
     package var ignoresStop = false
     /// It leaves descendants behind when it ends.
@@ -68,6 +70,7 @@ package struct ImaginedManifest: Sendable {
         entry.flags.insert(.service)
         var service = ServiceEntry(.none)
         service.restarts = UInt32(task.restarts)
+        service.ports = builder.list((0..<task.ports).map { builder.intern("p\($0)") })
         entry.record.service = builder.service(service)
       }
       addLate(of: task, to: &entry, &builder)

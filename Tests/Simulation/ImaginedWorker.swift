@@ -23,6 +23,8 @@ struct ImaginedWorker {
   var phase = Phase.launching
   /// Orders that it has not read, reports that nobody has read.
   var inbox: [WorkerOrder] = []
+  /// Of services, as it was told since it was told to start something.
+  var ports: [TaskID: [UInt16]] = [:]
   var outbox: [WorkerReport] = []
   // Of which the one of its kind is used.
   var commands: ImaginedCommands

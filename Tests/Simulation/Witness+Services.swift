@@ -23,9 +23,15 @@ extension Witness {
     }
   }
 
-  mutating func takeReady(_ service: TaskID) throws(Finding) {
+  mutating func takeReady(_ line: Transition) throws(Finding) {
+    let service = line.task
     guard isService(service), stand[service.index] == .running, ready.insert(service).inserted
     else { throw fault(service, "ready while \(stand[service.index])") }
+    let found = ImaginedPorts.of(service, attempt: line.attempt, plan)
+    guard line.what == ServicePorts(plan.portNames(of: service), found).text else {
+      throw fault(service, "ready with ports that it does not have: \(line.what)")
+    }
+    ports[service] = found
   }
 
   /// The end of a try of a service; how it ended was seen.
@@ -95,5 +101,38 @@ enum ExpectedServices {
       }
     }
     return tainted
+  }
+}
+
+/// The ports that are found for a service: others for each try.
+enum ImaginedPorts {
+  static func of(_ service: TaskID, attempt: Int32, _ plan: Plan) -> [UInt16] {
+    plan.portNames(of: service).indices.map {
+      UInt16(truncatingIfNeeded: 1 + (Int(service.rawValue) * 64 + Int(attempt) * 4 + $0) % 65_000)
+    }
+  }
+}
+
+extension ImaginedTree {
+  func ports(_ plan: Plan) -> [UInt16] { ImaginedPorts.of(task, attempt: attempt, plan) }
+}
+
+extension Drive {
+  /// Whoever is to start what needs a service was told, right before, which ports that has now.
+  mutating func checkPorts(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
+    if case .ports(let service, let ports) = order {
+      workers[worker.index].ports[service] = ports
+      return
+    }
+    guard let (task, _) = order.start else { return }
+    let told = workers[worker.index].ports
+    workers[worker.index].ports = [:]
+    for service in plan.services(neededBy: task) where witness.ready.contains(service) {
+      let ports = witness.ports[service] ?? []
+      guard (told[service] ?? []) == ports else {
+        let name = plan.nameString(service)
+        throw witness.fault(task, "it starts with \(told[service] ?? []) of \(name), not \(ports)")
+      }
+    }
   }
 }

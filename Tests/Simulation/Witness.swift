@@ -66,6 +66,8 @@ struct Witness {
   private(set) var startCount = 0
   /// Services that are ready, and those that ended otherwise than for want of use.
   var ready: Set<TaskID> = []
+  /// The ports with which services were ready last.
+  var ports: [TaskID: [UInt16]] = [:]
   var gone: Set<TaskID> = []
 
   /// Workers that a task may lose before it fails.
@@ -217,7 +219,7 @@ struct Witness {
       return
     }
     if mayKeep.contains(task) { throw fault(task, "its earlier result was not taken back") }
-    if line.event == .ready { return try takeReady(task) }
+    if line.event == .ready { return try takeReady(line) }
     if isService(task), line.event != .start, stood == .running {
       try endOfService(line, seen: ended[key])
     }

@@ -25,3 +25,11 @@ int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_
 /// where it goes on, or failed, after so many milliseconds, which it is waited for.
 int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_milliseconds,
                             int32_t *connected);
+
+/// A TCP socket, close-on-exec, bound to a port that nobody has on any address of this machine, of both versions
+/// of IP where there are both; it does not listen.
+int32_t clinux_socket_reserve(uint16_t *port);
+
+/// A socket, close-on-exec, with an abstract name (unix(7)) made of that number: fails with EADDRINUSE while
+/// another one has it, in this network namespace.
+int32_t clinux_socket_claim(uint16_t port);

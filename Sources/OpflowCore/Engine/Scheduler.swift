@@ -150,9 +150,9 @@ struct Scheduler {
       }
     case .keptValue(let worker, let task, let serial, let value):
       keptValue(worker, task, serial, value, into: &actions)
-    case .ready(let worker, let task, let attempt):
+    case .ready(let worker, let task, let attempt, let ports):
       if holds(worker, task, attempt, "ready", at: now, into: &actions) {
-        noteReady(task, on: worker, into: &actions)
+        noteReady(task, on: worker, ports, into: &actions)
       }
     case .restored(let worker, let task, let attempt):
       if holds(worker, task, attempt, "restored", at: now, into: &actions) {

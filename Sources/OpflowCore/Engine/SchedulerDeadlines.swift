@@ -11,7 +11,7 @@ extension Scheduler {
     let policy = plan.policy(task)
     let limit =
       isService(task)
-      ? services.up.contains(task) ? 0 : plan.readiness(of: task).timeoutMilliseconds
+      ? services.isUp(task) ? 0 : plan.readiness(of: task).timeoutMilliseconds
       : policy.timeoutMilliseconds
     guard limit > 0, options.watchesWorkers,
       !workforce.workers[worker.index].isStopping

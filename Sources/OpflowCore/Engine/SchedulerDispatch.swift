@@ -124,6 +124,7 @@ extension Scheduler {
     }
     noteRead(by: task)
     tellValues(of: task, to: worker, into: &actions)
+    if plan.hasServices { tellPorts(of: task, to: worker, into: &actions) }
     actions.append(
       .order(
         worker, isAhead ? .follow(task, attempt: number) : .run(task, attempt: number)))

@@ -38,7 +38,7 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// The task did not run: its result came from a cache; its end follows.
   case restored(WorkerID, TaskID, attempt: Int32)
   /// A service is ready.
-  case ready(WorkerID, TaskID, attempt: Int32)
+  case ready(WorkerID, TaskID, attempt: Int32, ports: [UInt16])
   /// What a task left that may be up to date; the answer follows.
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
   /// The answer to the question with that number, whether a task is up to date.

@@ -106,7 +106,7 @@ extension Scheduler {
     for task in waiting where graph.state(task) != .ready {
       return "\(plan.nameString(task)) is taken and \(graph.state(task))"
     }
-    for service in services.up.union(services.stopping) where !graph.state(service).isRunning {
+    for service in Set(services.up.keys).union(services.stopping) where !graph.state(service).isRunning {
       return "\(plan.nameString(service)) is up, or told to end, and \(graph.state(service))"
     }
     for task in waiting {

@@ -193,7 +193,7 @@ extension Scheduler {
     into actions: inout [EngineStep]
   ) {
     var transition = end
-    let wasUp = services.up.contains(service)
+    let wasUp = services.isUp(service)
     let wasUnneeded =
       services.stopping.contains(service) || transition.outcome.reason == .stopped(.unneeded)
     let isCancelled = graph.has(.cancelling, service)

@@ -102,23 +102,41 @@ extension Scheduler {
 
   private func areServicesUp(for task: TaskID) -> Bool {
     plan.services(neededBy: task).allSatisfy {
-      graph.state($0).isTerminal || services.up.contains($0) && !services.stopping.contains($0)
+      graph.state($0).isTerminal || services.isUp($0) && !services.stopping.contains($0)
     }
   }
 
   /// A service says that it is ready.
   mutating func noteReady(
-    _ service: TaskID, on worker: WorkerID, into actions: inout [EngineStep]
+    _ service: TaskID, on worker: WorkerID, _ ports: [UInt16],
+    into actions: inout [EngineStep]
   ) {
     guard isService(service) else {
       return discard(
         worker, complaint: "it said 'ready' of task number \(service.rawValue), no service",
         into: &actions)
     }
-    guard services.noteUp(service) else { return }
+    let names = plan.portNames(of: service)
+    guard names.count == ports.count else {
+      return discard(
+        worker,
+        complaint: "it said 'ready' of task number \(service.rawValue) with \(ports.count) ports,"
+          + " which has \(names.count)", into: &actions)
+    }
+    guard services.noteUp(service, ports) else { return }
     if !workforce.workers[worker.index].isStopping { workforce.watch.clearDeadline(of: worker) }
-    actions.append(
-      .tell(.transition(Transition(.ready, service, attempt: attempt[service.index]))))
+    var transition = Transition(.ready, service, attempt: attempt[service.index])
+    transition.what = ServicePorts(names, ports).text
+    actions.append(.tell(.transition(transition)))
+  }
+
+  /// Tells a worker which ports the services have that a task needs, which it is to start.
+  func tellPorts(of task: TaskID, to worker: WorkerID, into actions: inout [EngineStep]) {
+    if !services.havePorts { return }
+    for service in plan.services(neededBy: task) {
+      guard let ports = services.up[service], !ports.isEmpty else { continue }
+      actions.append(.order(worker, .ports(service, ports)))
+    }
   }
 
   // MARK: - Giving back

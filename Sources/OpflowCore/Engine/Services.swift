@@ -46,9 +46,12 @@ struct Services {
   let all: [TaskID]
   /// Those that nothing needs, or that were named: they start like tasks, and stay.
   let standing: Set<TaskID>
+  /// Whether ports are found for any.
+  let havePorts: Bool
   /// Whose share is held, in the order in which it was taken.
   private(set) var waiting: [Waiting] = []
-  private(set) var up: Set<TaskID> = []
+  /// Those that are ready, with the ports that were found for them.
+  private(set) var up: [TaskID: [UInt16]] = [:]
   private(set) var stopping: Set<TaskID> = []
   /// By user that was told to end: the service that it lost.
   private var lost: [TaskID: TaskID] = [:]
@@ -65,9 +68,11 @@ struct Services {
     guard plan.hasServices else {
       all = []
       standing = []
+      havePorts = false
       return
     }
     all = plan.topologicalOrder.lazy.map { TaskID($0) }.filter { plan.isService($0) }
+    havePorts = all.contains { !plan.portNames(of: $0).isEmpty }
     standing = Set(
       all.filter { plan.dependents($0).isEmpty || named?.contains($0) == true })
   }
@@ -89,13 +94,20 @@ struct Services {
 
   // MARK: - Up, and down
 
-  mutating func noteUp(_ service: TaskID) -> Bool { up.insert(service).inserted }
+  func isUp(_ service: TaskID) -> Bool { up[service] != nil }
+
+  /// False where it is known.
+  mutating func noteUp(_ service: TaskID, _ ports: [UInt16]) -> Bool {
+    if isUp(service) { return false }
+    up[service] = ports
+    return true
+  }
 
   mutating func noteStopping(_ service: TaskID) { stopping.insert(service) }
 
   /// It has ended, or its worker is gone.
   mutating func forget(_ service: TaskID) {
-    up.remove(service)
+    up[service] = nil
     stopping.remove(service)
   }
 

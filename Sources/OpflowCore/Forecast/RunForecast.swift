@@ -77,7 +77,9 @@ package struct RunForecast {
         // It is ready at once, and ends when it is told to.
         for event in [
           SchedulerEvent.started(worker, task, attempt: attempt),
-          .ready(worker, task, attempt: attempt),
+          .ready(
+            worker, task, attempt: attempt,
+            ports: engine.plan.portNames(of: task).map { _ in 1 }),
         ] {
           engine.take(.scheduler(event), at: clock, wall: 0)
         }

@@ -263,8 +263,8 @@ package struct Transition: Sendable, Equatable {
     set { details.delayMilliseconds = newValue }
   }
 
-  /// Of a refusal: what could not be done, with what. Of a `start` and a `resume`: what is not up to date.
-  /// For people.
+  /// Of a refusal: what could not be done, with what. Of a `start` and a `resume`: what is not up to date. Of a
+  /// `ready`: the ports (`ServicePorts.text`). For people.
   package var what: String {
     get { details.what }
     set { details.what = newValue }

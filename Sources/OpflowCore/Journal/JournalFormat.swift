@@ -41,7 +41,7 @@
 //   continue    x    d n
 //   resume      x    d n reason part of late what
 //   fresh       x    d n origin kept fp with values
-//   ready       x    d n
+//   ready       x    d n what
 //
 //   d          number of the drive of the run (1 for its first, which leaves the key out)
 //   n          number of the try, over all drives
@@ -55,7 +55,8 @@
 //   values     what it left for others: NAME:XXH3 each, commas between
 //   of         the task that the reason speaks of
 //   part       the part of the definition that changed
-//   what       of a `start` and a `resume`: what is not up to date any more, for people
+//   what       of a `start` and a `resume`: what is not up to date any more, for people; of a `ready`: the ports
+//              that were found for the service, NAME:NUMBER each, commas between
 //   origin     a random number of the success alone, in any run of any time: 16 hex digits; so of a failure that
 //              is allowed
 //   restored   1: the task did not run, and what it left came from a cache

@@ -12,6 +12,9 @@ package struct TaskDetails: Sendable {
   /// What was not up to date of tasks that ran, or run, for that.
   package private(set) var staleness: [TaskID: String] = [:]
 
+  /// The ports of services that are ready, or were.
+  package private(set) var ports: [TaskID: ServicePorts] = [:]
+
   /// The tries that were followed by another one, oldest first, since the task was taken back last.
   package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
 
@@ -24,8 +27,7 @@ package struct TaskDetails: Sendable {
     case .start:
       !nextTries.isEmpty || !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks
     case .success: !nextTries.isEmpty || plan.hasDownloads
-    case .ready: !nextTries.isEmpty
-    case .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause, .proceed: true
+    case .ready, .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause, .proceed: true
     }
   }
 
@@ -57,7 +59,8 @@ package struct TaskDetails: Sendable {
             attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))
       }
     case .fresh: staleness[task] = nil
-    case .skip, .cancel, .interrupt, .pause, .proceed, .ready: break
+    case .ready: ports[task] = Field.text(TransitionFields(line).what).flatMap { .init(text: $0) }
+    case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
   }
 

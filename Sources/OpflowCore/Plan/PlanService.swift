@@ -11,6 +11,10 @@ package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
   package var words: ListIndex = 0
   /// How often it starts again when it ends by itself.
   package var restarts: UInt32 = 0
+  /// Names of ports that are found for it.
+  package var ports: ListIndex = 0
+  /// A record of a plan has no gaps.
+  private var reserved: UInt32 = 0
 
   package enum Kind: UInt32, Sendable { case none, port, http, log, exec, file }
 
@@ -27,7 +31,10 @@ package struct ServiceReadiness: Equatable, Sendable {
     case none
     /// Somebody listens on that port of this machine.
     case port(UInt16)
-    /// A GET of that URL on this machine is answered by a status of 200 to 399.
+    /// The same of one that was found for it, by its name.
+    case namedPort(String)
+    /// A GET of that URL on this machine is answered by a status of 200 to 399. It may name ports by their
+    /// variables (`ServicePorts.resolve`).
     case http(String)
     /// A line of its output has that in it, a pattern with `*` and `?`.
     case log(String)
@@ -68,6 +75,7 @@ extension Plan {
     let entry = services[Int(record[task.index].service)]
     let probe: ServiceReadiness.Probe =
       switch entry.kind {
+      case .port where entry.port == 0: .namedPort(string(entry.text))
       case .port: .port(UInt16(truncatingIfNeeded: entry.port))
       case .http: .http(string(entry.text))
       case .log: .log(string(entry.text))
@@ -78,6 +86,18 @@ extension Plan {
     return ServiceReadiness(
       probe: probe, timeoutMilliseconds: entry.timeoutMilliseconds,
       intervalMilliseconds: entry.intervalMilliseconds)
+  }
+
+  /// The names of the ports that are found for a service at each of its starts.
+  package func portNames(of service: TaskID) -> [String] {
+    guard isService(service) else { return [] }
+    return list(services[Int(record[service.index].service)].ports).map { string($0) }
+  }
+
+  /// The variables of all ports that are found for services.
+  package var portVariables: [String] {
+    guard hasServices else { return [] }
+    return services.flatMap { list($0.ports) }.map { ServicePorts.variable(string($0)) }
   }
 
   /// How often a service starts again that ends by itself after it was ready.
@@ -97,10 +117,13 @@ extension Plan {
 extension Plan {
   func isSound(_ entry: ServiceEntry) -> Bool {
     guard let kind = entry.kind, isSound(entry.text), Int(entry.words) + 1 < listOffsets.count,
-      entry.intervalMilliseconds > 0
+      entry.intervalMilliseconds > 0, Int(entry.ports) + 1 < listOffsets.count,
+      Int(listOffsets[Int(entry.ports) + 1]) - Int(listOffsets[Int(entry.ports)])
+        <= ServicePorts.mostPorts
     else { return false }
     switch kind {
     case .none: return true
+    case .port where entry.port == 0: return entry.text.length > 0
     case .port: return (1...65535).contains(entry.port)
     case .http, .log, .file: return entry.text.length > 0
     case .exec:
@@ -114,5 +137,6 @@ extension Plan {
     let entry = services[Int(record[task.index].service)]
     guard isSound(entry) else { throw .reference(.services) }
     try validateWords(entry.words)
+    try validateWords(entry.ports)
   }
 }

@@ -101,6 +101,15 @@ package enum StatusJSON {
     if status.plan.isService(task) {
       json.key("ready")
       json.bool(record.isReady)
+      json.key("ports")
+      json.beginObject()
+      if record.isReady {
+        for port in status.history.details.ports[task]?.all ?? [] {
+          Array(port.name.utf8).withUnsafeBytes { json.key($0) }
+          json.number(Int64(port.number))
+        }
+      }
+      json.endObject()
     }
     if status.plan.kind(task) == .download {
       json.key("download")

@@ -218,7 +218,10 @@ package struct StatusView {
     case .skipped: return status.words(record)
     case .running, .suspended:
       if status.plan.kind(task) == .approve { return GateText.asks(task, plan: status.plan) }
-      if status.plan.isService(task) { return record.isReady ? "ready" : "not ready yet" }
+      if status.plan.isService(task) {
+        let ports = status.history.details.ports[task].map { ", \($0.words)" } ?? ""
+        return record.isReady ? "ready\(ports)" : "not ready yet"
+      }
       if status.plan.flags(task).contains(.interactive) { return "has the terminal" }
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)

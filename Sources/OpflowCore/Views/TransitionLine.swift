@@ -95,7 +95,9 @@ struct TransitionLine {
       let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
       return palette.cyan("\(name) started") + attempt(transition)
         + (why.isEmpty ? "" : palette.dim(why))
-    case .ready: return palette.green("\(name) is ready")
+    case .ready:
+      let ports = ServicePorts(text: transition.what)
+      return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
     case .success where model.plan.isService(transition.task):
       return "\(name) stopped after \(time)"
     case .interrupt where transition.outcome.reason == .stopped(.unneeded):

@@ -65,6 +65,9 @@ package enum MessageCodec {
     case .value(let task, let name, let hash):
       writer.message("value", task)
       writer.value(name, hash)
+    case .ports(let task, let ports):
+      writer.message("ports", task)
+      writer.ports(ports)
     case .check(let check):
       writer.message("check", check.task, check.serial)
       writer.tab()
@@ -155,7 +158,9 @@ package enum MessageCodec {
       writer.tab()
       writer.cut(what, lineStart: start)
     case .restored(let task, let attempt): writer.message("restored", task, attempt)
-    case .ready(let task, let attempt): writer.message("ready", task, attempt)
+    case .ready(let task, let attempt, let ports):
+      writer.message("ready", task, attempt)
+      writer.ports(ports)
     case .warning(let what):
       writer.raw("warning\t")
       writer.cut(what, lineStart: start)
@@ -207,6 +212,9 @@ package enum MessageCodec {
         return nil
       }
       order = .value(task, name: value.name, hash: value.hash)
+    } else if word.equals("ports") {
+      guard let task = fields.task(), let ports = fields.ports() else { return nil }
+      order = .ports(task, ports)
     } else if word.equals("check") {
       guard let check = fields.check() else { return nil }
       order = .check(check)
@@ -295,8 +303,9 @@ package enum MessageCodec {
       guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
       report = .restored(task, attempt: attempt)
     } else if word.equals("ready") {
-      guard let task = fields.task(), let attempt = fields.attempt() else { return nil }
-      report = .ready(task, attempt: attempt)
+      guard let task = fields.task(), let attempt = fields.attempt(), let ports = fields.ports()
+      else { return nil }
+      report = .ready(task, attempt: attempt, ports: ports)
     } else if word.equals("warning") {
       guard let what = fields.text() else { return nil }
       report = .warning(what)
@@ -324,6 +333,13 @@ extension FieldWriter {
     message(word, task)
     tab()
     number(attempt)
+  }
+
+  fileprivate mutating func ports(_ ports: [UInt16]) {
+    for port in ports {
+      tab()
+      number(port)
+    }
   }
 
   fileprivate mutating func value(_ name: String, _ hash: UInt64) {

@@ -99,6 +99,17 @@ struct MessageFields {
   }
 
   /// All that is left.
+  mutating func ports() -> [UInt16]? {
+    var ports: [UInt16] = []
+    while !isAtEnd {
+      guard let port = natural(as: UInt16.self), port > 0, ports.count < ServicePorts.mostPorts
+      else { return nil }
+      ports.append(port)
+    }
+    return ports
+  }
+
+  /// All that is left.
   mutating func fetch() -> FetchRecord? {
     var report = FetchReport()
     while let bytes = next() {

@@ -24,6 +24,8 @@ package enum WorkerOrder: Equatable, Sendable {
   case values(TaskID, attempt: Int32?)
   /// One of them, by which its text is known; follows that.
   case value(TaskID, name: String, hash: UInt64)
+  /// The ports of a service, in the order of its names. Before the start of a task that needs it.
+  case ports(TaskID, [UInt16])
   case bye
 }
 
@@ -33,7 +35,7 @@ extension WorkerOrder {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
     case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .check, .pulse, .values, .value,
-      .bye:
+      .ports, .bye:
       nil
     }
   }
@@ -67,8 +69,9 @@ package enum WorkerReport: Equatable, Sendable {
   case changed(TaskID, attempt: Int32, what: String)
   /// It did not run: its result came from a cache; comes before its end.
   case restored(TaskID, attempt: Int32)
-  /// A service is ready: what needs it may start.
-  case ready(TaskID, attempt: Int32)
+  /// A service is ready: what needs it may start. With the ports that were found for it, in the order of
+  /// their names.
+  case ready(TaskID, attempt: Int32, ports: [UInt16])
   /// Something is wrong that no task is the worse for; for people.
   case warning(String)
   /// The answer to a pulse, with its number.

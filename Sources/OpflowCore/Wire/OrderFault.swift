@@ -20,6 +20,9 @@ extension WorkerOrder {
         return Self.noSuchTask
       }
       return nil
+    case .ports(let task, _):
+      guard plan.tasks.contains(task.index), plan.isService(task) else { return Self.noSuchTask }
+      return nil
     case .conclude, .pulse, .bye: return nil
     }
   }

@@ -11,6 +11,8 @@ struct NeedResolver {
   private var finallyTasks: [Bool]
   /// Tasks that do not end by themselves, and questions.
   private var services: Set<Int> = []
+  /// Variables of the ports of services.
+  private var ports: [Int: [String]] = [:]
   private var questions: Set<Int> = []
   /// Of tasks that want some of what the manifest names.
   private var demands: [Int: [DemandItem]] = [:]
@@ -42,7 +44,10 @@ struct NeedResolver {
   ///   - leg: of its family; nil for a task on its own, and for a family without legs.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
-    if task.flags.contains(.service) { services.insert(number) }
+    if let service = task.service {
+      services.insert(number)
+      if !service.ports.isEmpty { ports[number] = service.portVariables }
+    }
     if task.kind == .approve { questions.insert(number) }
     if task.own.contains(.demands), !task.lists.demands.items.isEmpty {
       demands[number] = task.lists.demands.items.filter {
@@ -211,6 +216,7 @@ struct NeedResolver {
     if services.isEmpty { return }
     for task in 0..<needs.count {
       checkDemands(of: task, resources)
+      if !ports.isEmpty { checkPorts(of: task) }
       var last: Place?
       for edge in needs.edges(of: task) where services.contains(Int(needs.targets[edge])) {
         let isQuestion = questions.contains(task)
@@ -228,6 +234,22 @@ struct NeedResolver {
             place, "`on: \(needs.conditions[edge])` says nothing of the service `\(service)`",
             help: "it runs while what needs it does; write `needs: [\(service)]`")
         }
+      }
+    }
+  }
+
+  /// A variable has one value.
+  private func checkPorts(of task: Int) {
+    var owners: [String: Int] = [:]
+    for variable in ports[task] ?? [] { owners[variable] = task }
+    for edge in needs.edges(of: task) {
+      let need = Int(needs.targets[edge])
+      for variable in ports[need] ?? [] {
+        guard let other = owners.updateValue(need, forKey: variable), other != need else { continue }
+        mistakes.error(
+          needs.place(of: edge, in: tasks.document(task).file),
+          "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in \(variable)",
+          help: "give one of them another name under `ports`")
       }
     }
   }

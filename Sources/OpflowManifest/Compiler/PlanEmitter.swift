@@ -248,6 +248,7 @@ struct PlanEmitter: ~Copyable {
     if let text = service.text { entry.text = builder.intern(text.text) }
     entry.words = Self.list(service.words, &builder)
     entry.restarts = service.restarts
+    entry.ports = Self.list(service.ports, &builder)
     return builder.service(entry)
   }
 

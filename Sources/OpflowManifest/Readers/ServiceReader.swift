@@ -3,7 +3,7 @@ internal import OpflowCore
 /// A service, as its task declares it.
 struct ServiceValues {
   var kind = ServiceEntry.Kind.none
-  /// Of `http`, `log` and `file`.
+  /// Of `http`, `log` and `file`, and of `port` the name.
   var text: Scalar?
   var port: UInt32 = 0
   /// Of `exec`.
@@ -11,6 +11,11 @@ struct ServiceValues {
   var timeoutMilliseconds = ServiceReadiness.standardTimeoutMilliseconds
   var intervalMilliseconds = ServiceReadiness.standardIntervalMilliseconds
   var restarts: UInt32 = 0
+  /// Names, each of a variable of its own.
+  var ports: [Scalar] = []
+
+  /// The variables of its ports.
+  var portVariables: [String] { ports.map { ServicePorts.variable($0.text.string) } }
 }
 
 /// Reads `service`: how a task that does not end by itself comes to be ready.
@@ -74,6 +79,7 @@ struct ServiceReader {
     }
     let fields = values.maps.fields(node, values.tables.service, owner: "`service`")
     var service = ServiceValues()
+    if let ports = fields[.ports] { readPorts(ports, into: &service) }
     if let ready = fields[.ready] { readReady(ready, into: &service) }
     if let node = fields[.restart],
       let count = values.integer(node, Subject(ServiceKey.restart), in: KeyBounds.retries)
@@ -81,6 +87,37 @@ struct ServiceReader {
       service.restarts = UInt32(count)
     }
     return service
+  }
+
+  private func readPorts(_ node: Node, into service: inout ServiceValues) {
+    guard
+      let names = values.strings(node, ServiceKey.ports, expected: "a list of names")
+    else { return }
+    if names.isEmpty, values.document.children(node).isEmpty {
+      values.mistakes.error(
+        values.document.place(node), "`ports` is empty", help: "write a name for each: [http]")
+    }
+    for name in names {
+      let text = name.text.string
+      let place = values.document.place(name.node)
+      if !ServicePorts.isName(text) {
+        let isNumber = text.utf8.allSatisfy(ASCII.isDigit)
+        values.mistakes.error(
+          place, "`ports` are names, and `\(text)` is none",
+          help: isNumber
+            ? "a fixed port goes into the command, and into `ready: { port: \(text) }`"
+            : "a letter comes first, then letters, digits, `_` and `-`")
+      } else if service.portVariables.contains(ServicePorts.variable(text)) {
+        values.mistakes.error(
+          place, "the variable \(ServicePorts.variable(text)) is another port's already",
+          help: "give them names that differ in more than `-` and capitals")
+      } else if service.ports.count == ServicePorts.mostPorts {
+        return values.mistakes.error(
+          place, "a service has at most \(ServicePorts.mostPorts) `ports`")
+      } else {
+        service.ports.append(name)
+      }
+    }
   }
 
   private func readReady(_ node: Node, into service: inout ServiceValues) {
@@ -118,19 +155,52 @@ struct ServiceReader {
     readProbe(key, value, into: &service)
   }
 
+  /// A number, or a name of `ports`.
+  private func readPort(_ node: Node, into service: inout ServiceValues) {
+    let subject = Subject(ReadyKey.port)
+    if let scalar = values.scalar(node, subject, expected: "a port's number or name"),
+      scalar.type == .string, CoreSchema.integer(scalar.text) == nil
+    {
+      guard service.ports.contains(where: { $0.text.elementsEqual(scalar.text) }) else {
+        let names = service.ports.map { "`\($0.text.string)`" }.joined(separator: ", ")
+        return values.mistakes.error(
+          values.document.place(node),
+          "`\(scalar.text.string)` is no name of this service's `ports`",
+          help: names.isEmpty ? "it has none; give it `ports: [\(scalar.text.string)]`"
+            : "it has \(names)")
+      }
+      service.text = scalar
+      service.kind = .port
+      return
+    }
+    guard let port = values.integer(node, subject, in: KeyBounds.port) else { return }
+    service.port = UInt32(port)
+    service.kind = .port
+  }
+
   private static func list(_ keys: [ReadyKey]) -> String {
     keys.map { "`\($0.name)`" }.joined(separator: ", ")
   }
 
   private func readProbe(_ key: ReadyKey, _ node: Node, into service: inout ServiceValues) {
     switch key {
-    case .port:
-      guard let port = values.integer(node, Subject(key), in: KeyBounds.port) else { return }
-      service.port = UInt32(port)
-      service.kind = .port
+    case .port: readPort(node, into: &service)
     case .http:
       guard let url = values.filledString(node, Subject(key)) else { return }
-      if let mistake = ServiceAddress.mistake(in: url.text.string) {
+      var unknown = ""
+      let known = service.portVariables
+      guard
+        let address = ServicePorts.resolve(
+          url.text.string, unknown: &unknown, number: { known.contains($0) ? 1 : nil })
+      else {
+        values.mistakes.error(
+          values.document.place(node), "`\(unknown)` in `http` is no port of this service",
+          help: known.isEmpty
+            ? "it has none; give it `ports: [NAME]`"
+            : "it has \(known.map { "$" + $0 }.joined(separator: ", "))")
+        return
+      }
+      if let mistake = ServiceAddress.mistake(in: address) {
         values.mistakes.error(
           values.document.place(node), mistake,
           help: "write http://127.0.0.1:PORT/PATH: a service runs on this machine")

@@ -56,6 +56,14 @@ package enum ManifestSchema {
     case .without(let name, let others):
       let any = JSONNode.object([("anyOf", .array(others.map { required([$0]) }))])
       return .object([("if", required([name])), ("then", .object([("not", any)]))])
+    case .unlessFalse(let name, let others):
+      let any = JSONNode.object([("anyOf", .array(others.map { required([$0]) }))])
+      let map = JSONNode.object([("type", .string("object"))])
+      let isGiven = JSONNode.object([
+        ("required", .array([.string(name)])),
+        ("properties", .object([(name, .object([("anyOf", .array([isTrue, map]))]))])),
+      ])
+      return .object([("if", isGiven), ("then", .object([("not", any)]))])
     case .withoutTrue(let name, let others):
       return then(name, others.map { ($0, .object([("not", isTrue)])) })
     case .withoutList(let name, let other):

@@ -88,7 +88,7 @@ enum KeyMap: String, CaseIterable {
       .oneOf(names(TaskKey.actions)),
       .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
       .without(TaskKey.download.name.description, names(ofCommandsOnly + [.service])),
-      .without(TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve])),
+      .unlessFalse(TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve])),
       .withoutTrue(TaskKey.download.name.description, names([TaskKey.interactive, .control])),
       .withoutList(TaskKey.approve.name.description, TaskKey.allowFailure.name.description),
       .notBothTrue(TaskKey.finally.name.description, TaskKey.manual.name.description),
@@ -108,6 +108,8 @@ enum KeyRule {
   case anyOf([String])
   /// With the first it has none of the others.
   case without(String, [String])
+  /// With the first, where it is neither false nor decided by an expression, it has none of the others.
+  case unlessFalse(String, [String])
   /// With the first none of the others is true.
   case withoutTrue(String, [String])
   /// With the first the other is no list.

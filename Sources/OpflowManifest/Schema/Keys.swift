@@ -130,12 +130,13 @@ enum CacheKey: Int, SchemaKey {
 }
 
 enum ServiceKey: Int, SchemaKey {
-  case ready, restart
+  case ready, restart, ports
 
   var name: StaticString {
     switch self {
     case .ready: "ready"
     case .restart: "restart"
+    case .ports: "ports"
     }
   }
 }

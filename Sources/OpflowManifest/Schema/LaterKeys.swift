@@ -9,7 +9,6 @@ enum LaterKeys {
   static func contains(_ name: Text, owner: StaticString) -> Bool {
     switch owner.description {
     case TaskKey.owner.description: ofTask.contains { name == $0 }
-    case "`service`": name == "ports"
     default: false
     }
   }

@@ -13,6 +13,12 @@ extension ServiceKey {
         .integer(KeyBounds.retries), standard: "0",
         "how often it starts again when it ends by itself after it was ready",
         example: "restart: 2")
+    case .ports:
+      KeyRow(
+        .list(.name(.identifier), mayBeEmpty: false),
+        "names of ports: for each a free one is found at every start, of which it and what needs it find the"
+          + " number in `OPFLOW_PORT_NAME`",
+        example: "ports: [http]\nready: { http: \"http://127.0.0.1:$OPFLOW_PORT_HTTP/\" }")
     }
   }
 }
@@ -22,7 +28,8 @@ extension ReadyKey {
     switch self {
     case .port:
       KeyRow(
-        .integer(KeyBounds.port), "somebody listens on that TCP port of this machine",
+        .either([.integer(KeyBounds.port), .name(.identifier)]),
+        "somebody listens on that TCP port of this machine; or on the one of that name of `ports`",
         example: "port: 5432")
     case .http:
       KeyRow(

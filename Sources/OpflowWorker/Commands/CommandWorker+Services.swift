@@ -10,8 +10,22 @@ extension CommandWorker {
     case .again, nil: break
     case .ready(let note):
       if !note.isEmpty { frame.say(.warning("service \(plan.nameString(running)): \(note)")) }
-      tell(.ready, now)
+      tell(.ready(ports: ports.ownNumbers), now)
     case .gaveUp(let what): tell(.unready(what: what), now)
+    }
+  }
+
+  /// Makes ready what a service needs before it starts.
+  ///
+  /// - Returns: why it cannot be started; nil where it can.
+  func prepareService(_ task: TaskID) -> String? {
+    do throws(Errno) {
+      var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
+      if let what = watch.obstacle() { return what }
+      service = consume watch
+      return nil
+    } catch {
+      return "no free port can be had for it: \(error)"
     }
   }
 

@@ -37,6 +37,7 @@ final class CommandWorker: WorkerRole {
   private var watch = WorkerWatch()
   /// Nil while no service runs.
   var service: ServiceWatch?
+  var ports: KnownPorts
   var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
   private var taskFolder: TaskFolder
@@ -71,6 +72,7 @@ final class CommandWorker: WorkerRole {
       try ProcessTree.becomeSubreaper()
       return try SignalDescriptor([.child])
     }
+    ports = KnownPorts(plan)
     values = RunningValues(plan, runFolder: frame.runFolder)
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
     launcher = WorkerLauncher(
@@ -110,6 +112,7 @@ final class CommandWorker: WorkerRole {
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
     if case .check(let check) = order { files?.ask(check, frame.masker) }
     values.note(order)
+    ports.note(order)
     tell(.order(order), now)
   }
 
@@ -202,12 +205,9 @@ final class CommandWorker: WorkerRole {
     isInteractive = plan.flags(task).contains(.interactive)
     isStopped = false
     log = WorkerLog(attempt: attempt)
-    if plan.isService(task) {
-      service = ServiceWatch(plan, task)
-      if let what = service?.obstacle() {
-        service = nil
-        return tell(.obstructed(what: what), now)
-      }
+    if plan.isService(task), let what = prepareService(task) {
+      ports.release()
+      return tell(.obstructed(what: what), now)
     }
     masker = frame.masker
     isLogFailureTold = false
@@ -250,6 +250,8 @@ final class CommandWorker: WorkerRole {
     } catch {
       endValues(isSuccess: false)
       files?.end()
+      service = nil
+      ports.release()
       tell(
         error.isOfValues
           ? .valueMissing(what: error.what)
@@ -325,10 +327,11 @@ final class CommandWorker: WorkerRole {
   private func launch(
     _ task: TaskID, _ attempt: Int32, _ late: LateValues?, _ streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
-    try launcher.start(
+    ports.open()
+    return try launcher.start(
       task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
       valuesPath: values.path, needsPath: values.needsPath, late: late,
-      streams: streams)
+      ports: ports.variables(of: task), streams: streams)
   }
 
   private func endValues(isSuccess: Bool) {
@@ -447,6 +450,7 @@ final class CommandWorker: WorkerRole {
     process = nil
     pipe = nil
     service = nil
+    ports.release()
     var outcome = outcome
     let wall = outcome.usage.wallMicroseconds
     outcome.usage = tree.usage

@@ -28,13 +28,16 @@ struct TaskEnvironment: ~Copyable {
     "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
     "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
+  /// Those of ports of services.
+  private let ports: [String]
 
-  init(inherited: [[UInt8]], run: String, folder: String) {
+  init(inherited: [[UInt8]], run: String, folder: String, ports: [String] = []) {
+    self.ports = ports
     trace = Self.value(TraceParent.variable, in: inherited).flatMap { TraceParent($0) }
     let text = Array((trace?.text ?? "").utf8)
     tracePrefix = Array("\(TraceParent.variable)=".utf8) + text.prefix(TraceParent.spanStart)
     traceSuffix = Array(text.dropFirst(TraceParent.spanStart + 16))
-    let own = (Self.own + [TraceParent.variable]).map { Array($0.utf8) }
+    let own = (Self.own + ports + [TraceParent.variable]).map { Array($0.utf8) }
     // Nobody gave a state where nobody gave a parent (`WorkerProgram`).
     let noState = Array("\(TraceParent.stateVariable)=".utf8)
     self.inherited = inherited.filter { entry in
@@ -98,6 +101,7 @@ struct TaskEnvironment: ~Copyable {
     for (place, item) in items.enumerated() {
       let name = plan.text(item.name)
       if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
+      if ports.contains(where: { name.elementsEqual($0.utf8) }) { continue }
       if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.begin()
@@ -119,7 +123,7 @@ struct TaskEnvironment: ~Copyable {
 
   mutating func set(
     task: UnsafeRawBufferPointer, attempt: Int32, directory: UnsafeRawBufferPointer,
-    conclusion: RunState?, valuesPath: String, needsPath: String?
+    conclusion: RunState?, valuesPath: String, needsPath: String?, ports: [String] = []
   ) {
     block.begin()
     block.add("OPFLOW_TASK=")
@@ -151,6 +155,8 @@ struct TaskEnvironment: ~Copyable {
       block.append("OPFLOW_NEEDS=\(needsPath)")
       ownCount += 1
     }
+    for port in ports { block.append(port) }
+    ownCount += ports.count
     guard let conclusion else { return }
     block.append("OPFLOW_RUN_STATE=\(conclusion.rawValue)")
     ownCount += 1

@@ -48,7 +48,8 @@ final class WorkerLauncher {
     self.plan = plan
     self.arguments = arguments
     environment = TaskEnvironment(
-      inherited: Environment.entries(), run: run, folder: taskFolder)
+      inherited: Environment.entries(), run: run, folder: taskFolder,
+      ports: plan.portVariables)
   }
 
   /// Starts a task with those streams. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
@@ -58,9 +59,11 @@ final class WorkerLauncher {
   ///   - valuesPath: where it may leave values.
   ///   - needsPath: where it finds what its needs left; nil where it does not ask.
   ///   - late: what it reads of others.
+  ///   - ports: variables with those of services, `NAME=NUMBER`.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
-    valuesPath: String, needsPath: String?, late: LateValues?, streams: TaskStreams
+    valuesPath: String, needsPath: String?, late: LateValues?, ports: [String],
+    streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
@@ -73,7 +76,7 @@ final class WorkerLauncher {
     }
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion,
-      valuesPath: valuesPath, needsPath: needsPath)
+      valuesPath: valuesPath, needsPath: needsPath, ports: ports)
     if setPlainWords(of: task) {
       do throws(ProgramError) {
         return try spawn(streams, hasDirectory: !directory.isEmpty)

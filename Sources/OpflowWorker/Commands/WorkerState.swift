@@ -31,7 +31,7 @@ package enum WorkerEvent {
   /// A service cannot be started: somebody else would be taken for it; who, for people.
   case obstructed(what: String)
   /// The service that runs is ready.
-  case ready
+  case ready(ports: [UInt16])
   /// It is not, and is not waited for any longer; why, for people.
   case unready(what: String)
   /// A deadline may have passed.
@@ -222,9 +222,9 @@ package struct WorkerState {
       guard let held = current, case .restoring = held.phase else { return }
       current?.phase = .starting
       actions.append(.launch(held.task, attempt: held.attempt))
-    case .ready:
+    case .ready(let ports):
       guard let held = current, case .running = held.phase, held.reason == nil else { return }
-      actions.append(.report(.ready(held.task, attempt: held.attempt)))
+      actions.append(.report(.ready(held.task, attempt: held.attempt, ports: ports)))
     case .unready(let what):
       guard let held = current, case .running = held.phase, held.reason == nil else { return }
       current?.reason = .unready
@@ -258,7 +258,7 @@ package struct WorkerState {
       }
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
-    case .watch, .check, .pulse, .values, .value: break
+    case .watch, .check, .pulse, .values, .value, .ports: break
     case .conclude(let state): conclusion = state
     case .bye:
       isLeaving = true

@@ -13,6 +13,7 @@ struct ServiceWatch: ~Copyable {
   }
 
   private let readiness: ServiceReadiness
+  private let ports: ServicePorts
   private let folder: String
   private var nextLook = Instant(nanoseconds: 0)
   private var timeout = Instant(nanoseconds: 0)
@@ -28,8 +29,10 @@ struct ServiceWatch: ~Copyable {
   private(set) var probePID: Int32 = 0
   private var isProbed = false
 
-  init(_ plan: Plan, _ task: TaskID) {
+  /// - Parameter ports: those that were found for it.
+  init(_ plan: Plan, _ task: TaskID, _ ports: ServicePorts) {
     readiness = plan.readiness(of: task)
+    self.ports = ports
     folder = String(decoding: plan.text(plan.record(task).directory), as: UTF8.self)
     if case .log(let pattern) = readiness.probe { log = LogLines(pattern) }
   }
@@ -37,13 +40,23 @@ struct ServiceWatch: ~Copyable {
   /// Why it cannot be started: somebody else would be taken for it. Remembers what there is before.
   mutating func obstacle() -> String? {
     switch readiness.probe {
-    case .none, .log, .exec: return nil
+    // Nobody has a port that was found for it.
+    case .none, .log, .exec, .namedPort: return nil
     case .port(let number): return Self.obstacle(LocalPort(number))
-    case .http(let url): return ServiceAddress(url).flatMap { Self.obstacle(LocalPort($0.port)) }
+    case .http(let url): return address(url).flatMap { obstacle($0) }
     case .file(let path):
       fileBefore = try? Path.status(absolute(path))
       return nil
     }
+  }
+
+  private func obstacle(_ address: ServiceAddress) -> String? {
+    if ports.all.contains(where: { $0.number == address.port }) { return nil }
+    return Self.obstacle(LocalPort(address.port))
+  }
+
+  private func address(_ url: String) -> ServiceAddress? {
+    ports.resolve(url).flatMap { ServiceAddress($0) }
   }
 
   private static func obstacle(_ port: LocalPort) -> String? {
@@ -119,7 +132,9 @@ struct ServiceWatch: ~Copyable {
     switch readiness.probe {
     case .none: "nothing"
     case .port(let number): "nobody listens on port \(number)"
-    case .http(let url): "\(url) does not answer"
+    case .namedPort(let name):
+      "nobody listens on port \(ports[name].map { "\($0) " } ?? "")(\(name))"
+    case .http(let url): "\(ports.resolve(url) ?? url) does not answer"
     case .log(let pattern): "no line of its output has `\(pattern)`"
     case .exec(let words): "`\(words.joined(separator: " "))` has not succeeded"
     case .file(let path): "there is no new file \(path)"
@@ -131,13 +146,12 @@ struct ServiceWatch: ~Copyable {
   ) throws(WatchFault) -> Bool {
     switch readiness.probe {
     case .none: return true
-    case .port(let number):
-      let port = LocalPort(number)
-      guard port.answers else { return false }
-      note = Self.outsider(of: port)
-      return true
+    case .port(let number): return answers(LocalPort(number), &note)
+    case .namedPort(let name):
+      guard let number = ports[name] else { return false }
+      return answers(LocalPort(number), &note)
     case .http(let url):
-      guard let address = ServiceAddress(url) else { return false }
+      guard let address = address(url) else { return false }
       return askByHTTP(address, at: now)
     case .log: return log?.isFound == true
     case .exec(let words):
@@ -148,6 +162,12 @@ struct ServiceWatch: ~Copyable {
       guard let status = try? Path.status(absolute(path)) else { return false }
       return status != fileBefore
     }
+  }
+
+  private func answers(_ port: LocalPort, _ note: inout String) -> Bool {
+    guard port.answers else { return false }
+    note = Self.outsider(of: port)
+    return true
   }
 
   private mutating func askByHTTP(_ address: ServiceAddress, at now: Instant) -> Bool {
