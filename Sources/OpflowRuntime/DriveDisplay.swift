@@ -63,6 +63,12 @@ final class DriveDisplay {
         progress.take(piece, of: task)
       }
     }
+    let (services, bytes) = progress.servicesTold(with: transition)
+    for service in services {
+      outputs.last(bytes, of: service) { service, piece in
+        if case .tail(let bytes) = piece { progress.serviceTail(bytes, of: service) }
+      }
+    }
     progress.transition(transition, atMilliseconds: wall)
   }
 

@@ -79,6 +79,14 @@ final class ProgressOutput {
     errors.isOpen ? view.tailBytes(for: transition) : 0
   }
 
+  func servicesTold(with transition: Transition) -> (services: [TaskID], bytes: Int) {
+    errors.isOpen ? view.servicesTold(with: transition) : ([], 0)
+  }
+
+  func serviceTail(_ bytes: UnsafeRawBufferPointer, of service: TaskID) {
+    view.serviceTail(bytes, of: service)
+  }
+
   func begin(atMilliseconds wall: Int64) { view.begin(atMilliseconds: wall) }
   /// The drive goes on already.
   ///

@@ -39,6 +39,78 @@ struct ServiceTests {
     place.expectNothingAlive()
   }
 
+  @Test func `a port is found for each name, and told to what needs the service and to no other`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ports: [http, side-door], ready: { http: "http://127.0.0.1:$OPFLOW_PORT_HTTP/" } }
+          run: echo "$OPFLOW_PORT_HTTP $OPFLOW_PORT_SIDE_DOOR" > web; exec python3 -m http.server "$OPFLOW_PORT_HTTP"
+        db:
+          service: { ports: [db], ready: { port: db } }
+          run: exec python3 -m http.server "$OPFLOW_PORT_DB"
+        read:
+          needs: [web]
+          run: echo "$OPFLOW_PORT_HTTP $OPFLOW_PORT_SIDE_DOOR" > read; echo "${OPFLOW_PORT_DB-none}" >> trace
+        both:
+          needs: [web, db]
+          run: echo "$OPFLOW_PORT_HTTP $OPFLOW_PORT_DB" > both
+        none:
+          needs: [read]
+          run: echo "${OPFLOW_PORT_HTTP-none}" >> trace
+      """)
+    let run = try place.opflow("run")
+    #expect(place.lines() == ["none", "none"])
+    let ports = try place.text("web").split(whereSeparator: \.isWhitespace)
+    #expect(Set(ports).count == 2 && ports.allSatisfy { UInt16($0) != nil })
+    #expect(try place.text("read") == place.text("web"))
+    let both = try place.text("both").split(whereSeparator: \.isWhitespace)
+    #expect(both.first == ports.first && Set(ports + both).count == 3)
+    #expect(run.errors.contains("web is ready (http \(ports[0]), side-door \(ports[1]))"), "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `who asks for the status is told the ports`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web: { service: { ports: [a] }, run: "\(Self.serves)" }
+        look: { needs: [web], run: "echo $OPFLOW_PORT_A > here; read x < go" }
+      """)
+    let (here, go) = (try place.gate("here"), try place.gate("go"))
+    let run = try place.start("run")
+    let port = try here.next()
+    #expect(try place.opflow("status").output.contains("ready, a \(port)\n"))
+    #expect(try place.opflow("status", "--json").output.contains("\"ports\":{\"a\":\(port)}"))
+    try go.letGo()
+    #expect(try run.finish().status == 0)
+    // What is over has none.
+    #expect(try place.opflow("status", "--json").output.contains("\"ports\":{}"))
+  }
+
+  @Test(arguments: ["group", "quiet", "github"])
+  func `a failure of what needs a service shows the last of that too`(output: String) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web: { service: { ready: { log: up } }, run: "seq 100; \(Self.serves)" }
+        other: { service: { ready: { log: up } }, run: "echo unheard; \(Self.serves)" }
+        look: { needs: [web], run: "echo mine; exit 3" }
+        fine: { needs: [other], run: "true" }
+      """)
+    let run = try place.opflow("run", "-k", "--output", output, status: 1)
+    let lines = run.errorLines
+    let begin = try #require(
+      lines.firstIndex { $0.hasPrefix("  the last of web, which it needs:") }, "\(run)")
+    #expect(
+      Array(lines[(begin + 1)...].prefix(10))
+        == (92...100).map { "  web | \($0)" } + ["  web | up"], "\(run)")
+    #expect(lines[..<begin].contains { $0.hasSuffix("mine") }, "\(run)")
+    #expect(!lines.contains { $0.contains("  other | ") }, "\(run)")
+  }
+
   @Test func `services start before what needs them, and end after it in the other order`() throws {
     let place = try Workplace(
       """

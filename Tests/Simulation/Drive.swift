@@ -379,7 +379,9 @@ struct Drive {
     case .dead, .gone: return
     }
     if let (task, attempt) = order.start {
-      if hasJournalFailed { throw Finding("a task was started after the journal had failed") }
+      if hasJournalFailed {
+        throw witness.fault(task, "it was started after the journal had failed")
+      }
       try witness.checkOrder(task, attempt)
       let line = witness.endOfStart(task)
       if line > file.bytes.count { throw Finding("a task was started before its line was written") }

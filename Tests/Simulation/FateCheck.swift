@@ -198,17 +198,24 @@ struct FateCheck {
     var open = false
     var lacking: Set<TaskID> = []
     for edge in plan.needs(task) {
+      let target = TaskID(plan.needTargets[edge])
       switch need(edge, of: task) {
+      // A service that could not start any more; it had its end when nothing was left that needs it.
+      case .met where lastLine[target.index]?.event == .skip(.unused)
+        && lastLine[task.index]?.event == .skip(.upstream(target)): lacking.insert(target)
       case .met: break
       case .open: open = true
-      case .unmeetable: lacking.insert(TaskID(plan.needTargets[edge]))
+      case .unmeetable: lacking.insert(target)
       }
     }
     if !lacking.isEmpty {
       let line = lastLine[task.index]
       if line?.event == .fresh, line?.kept == .skipped, state == .skipped { return }
       // It had its end before the service had its.
-      if state != .skipped, state.isTerminal, lacking.allSatisfy({ plan.isService($0) }) {
+      let isDecided = line?.event == .skip(.condition)
+      if state.isTerminal, state != .skipped || isDecided,
+        lacking.allSatisfy({ plan.isService($0) })
+      {
         return try checkEnded(task, state)
       }
       guard state == .skipped, !started[task.index],

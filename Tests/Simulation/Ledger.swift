@@ -89,7 +89,7 @@ struct KnownTask {
   /// The same, whatever a resume made of it since, unless the task was asked for.
   var wasCutShort = false
   var attempts: Int32 = 0
-  /// A try began, and nothing was told of it since.
+  /// A try began, and no end of it was told since.
   var isRunning = false
   /// As what it was approved since it asked.
   var approval: UInt64?
@@ -100,7 +100,10 @@ struct KnownTask {
   mutating func take(_ line: Transition, _ item: Ledger.Item) {
     defer {
       wasCutShort = wasCutShort(since: line)
-      isRunning = line.event == .start
+      switch line.event {
+      case .pause, .proceed, .ready: break
+      default: isRunning = line.event == .start
+      }
       approval = nil
     }
     switch line.event {

@@ -59,9 +59,12 @@ struct Phase {
     return true
   }
 
+  /// Nothing at all starts any more.
+  var isShut: Bool { isKilled || stopCause == .ioError }
+
   /// Whether a task may start at all.
   func mayStart(isFinally: Bool, isExempt: Bool) -> Bool {
-    if isKilled || stopCause == .ioError { return false }
+    if isShut { return false }
     switch step {
     case .begin, .main: return stopCause == nil && (!isHalted || isExempt)
     case .finally: return isFinally

@@ -203,9 +203,9 @@ struct Scheduler {
     if isService(task) {
       // Others start with what needs them.
       return !stands(task)
-        || !services.isLeaving
-          && phase.mayStart(
-            isFinally: false, isExempt: graph.has(.exempt, task))
+        ? !phase.isShut
+        : !services.isLeaving
+          && phase.mayStart(isFinally: false, isExempt: false)
     }
     return phase.mayStart(
       isFinally: plan.flags(task).contains(.finally), isExempt: graph.has(.exempt, task))

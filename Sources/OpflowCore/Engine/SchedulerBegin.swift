@@ -56,6 +56,8 @@ extension Scheduler {
     for place in graph.changes.indices {
       switch graph.changes[place] {
       case .ready(let task):
+        // One end may give it the last that it waited for, and then skip it: by a service that it needs.
+        guard graph.state(task) == .ready else { break }
         if plan.flags(task).contains(.lateCondition) {
           awaitDecision(of: task)
         } else {

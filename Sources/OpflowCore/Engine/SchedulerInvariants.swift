@@ -50,7 +50,8 @@ extension Scheduler {
     if record.phase == .launching, !record.current.isNone,
       graph.state(record.current) != .ready
     {
-      return "a task assigned to a launching worker is \(graph.state(record.current))"
+      return "\(plan.nameString(record.current)), assigned to a launching worker, is"
+        + " \(graph.state(record.current))"
     }
     for handed in record.ahead where graph.state(handed.task) != .handed {
       return "a task handed ahead is \(graph.state(handed.task))"

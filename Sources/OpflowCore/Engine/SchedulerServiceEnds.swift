@@ -3,7 +3,7 @@ extension Scheduler {
   /// Ends services that nothing needs any more, and gives those an end that nothing came to need.
   mutating func attendServices(at now: Instant, into actions: inout [EngineStep]) {
     let isAtRest = isAtRestButServices && !isKeptOpen
-    let active = activeServices
+    var active = activeServices
     var needed: Set<TaskID> = []
     var unused: [TaskID] = []
     // What needs a service comes before it.
@@ -16,7 +16,11 @@ extension Scheduler {
       case .running, .suspended:
         if !isNeeded { end(service, at: now, into: &actions) }
       case .waiting, .ready:
-        if !isNeeded { withdrawTaken { $0 == service } }
+        if !isNeeded, services.isWaiting(service) {
+          withdrawTaken { $0 == service }
+          // What it needs itself may be needed by nothing else.
+          active = activeServices
+        }
         if !isNeeded, !stands(service) || services.isLeaving, !hasOpenUser(service) {
           unused.append(service)
         }
@@ -168,11 +172,12 @@ extension Scheduler {
     }
     for (service, share) in running {
       guard !needed.contains(service), let share, resources.helps(share, amounts) else { continue }
-      // What needs it goes before it, and it with the next look.
-      let users = running.map(\.service).filter {
-        resources.serviceLanes.services(of: $0).contains(service)
+      // What needs it goes before it, and it with a later look.
+      let behind = running.map(\.service).filter { other in
+        (other == service || resources.serviceLanes.services(of: other).contains(service))
+          && !running.contains { resources.serviceLanes.services(of: $0.service).contains(other) }
       }
-      for idle in users.isEmpty ? [service] : users where isOnlyServices || !stands(idle) {
+      for idle in behind where isOnlyServices || !stands(idle) {
         if stands(idle) { services.deferred.insert(idle) }
         end(idle, at: now, into: &actions)
       }
@@ -253,7 +258,7 @@ extension Scheduler {
     _ service: TaskID, _ end: Transition, into actions: inout [EngineStep]
   ) {
     var transition = end
-    let isOpen = hasOpenUser(service) || stands(service) && !services.isLeaving
+    let isOpen = hasOpenUser(service) || stands(service) && mayStand
     if !isOpen {
       transition.event = .success
       transition.outcome.reason = nil

@@ -365,7 +365,7 @@ struct Workforce {
     if loss.wasLaunching {
       changeCrew(of: worker) { $0.silent += 1 }
       if crew.silent + 1 >= SchedulerOptions.maxSilent {
-        if crew.alive > 0 {
+        if crew.alive > 0, workers[worker.index].kind != .service {
           limit(worker, to: crew.alive)
         } else {
           changeCrew(of: worker) { $0.complaint = loss.complaint }
@@ -377,10 +377,13 @@ struct Workforce {
     return loss
   }
 
-  /// It could not be launched. Where others live, the run goes on with those.
+  /// It could not be launched. Where others live, the run goes on with those; but for services, which keep
+  /// theirs for as long as they are needed, maybe together with the one that this was for.
   mutating func launchFailed(_ worker: WorkerID, complaint: String) -> Loss? {
     guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
-    guard crew(of: worker).alive > 1 else { return lose(worker, complaint: complaint) }
+    guard crew(of: worker).alive > 1, workers[worker.index].kind != .service else {
+      return lose(worker, complaint: complaint)
+    }
     let loss = bury(worker, complaint: complaint)
     limit(worker, to: crew(of: worker).alive)
     return loss

@@ -22,6 +22,7 @@ package struct ProgressView {
   private var outputs = TaskOutputs()
   /// The end of what the try printed that ends next.
   private var tail: [UInt8] = []
+  private var serviceTails: [ServiceTail] = []
   /// The same of all that it printed, where that is shown.
   private var log: LogRange?
   /// What was read of a log, cleaned.
@@ -174,6 +175,8 @@ package struct ProgressView {
     text.log = log
     log = nil
     renderer.transition(transition, kept: kept, model, into: &text)
+    for tail in serviceTails { tail.write(model, palette, into: &text) }
+    serviceTails.removeAll()
     settle()
     if transition.event == .failure, !transition.allowed {
       failures.add(
@@ -349,6 +352,22 @@ package struct ProgressView {
 
   /// The last bytes of a try, in the order it wrote them.
   package mutating func tail(_ bytes: UnsafeRawBufferPointer) { tail.append(contentsOf: bytes) }
+
+  /// The services of which the last bytes are told with a failure (`serviceTail`), before that.
+  package func servicesTold(with transition: Transition) -> (services: [TaskID], bytes: Int) {
+    // Where lines are shown as they come, these were.
+    guard !followsOutput, transition.event == .failure, !transition.allowed,
+      model.plan.hasServices
+    else { return ([], 0) }
+    let services = model.plan.services(neededBy: transition.task)
+    // Of one that failed itself that is told with its failure.
+    return (services.filter { model.state($0) != .failed }, ServiceTail.mostBytes)
+  }
+
+  package mutating func serviceTail(_ bytes: UnsafeRawBufferPointer, of service: TaskID) {
+    let before = serviceTails.last?.service == service ? serviceTails.removeLast().bytes : []
+    serviceTails.append(ServiceTail(service: service, bytes: before + bytes))
+  }
 
   private mutating func takeTail(_ transition: Transition) -> [UInt8] {
     defer { tail = [] }

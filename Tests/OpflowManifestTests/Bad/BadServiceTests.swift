@@ -40,8 +40,34 @@ struct BadServiceTests {
       "an unknown key", task: "run: x\nservice: { redy: { port: 1 } }",
       "4:16: unknown key `redy` in `service`"),
     BadManifest(
-      "ports of its own", task: "run: x\nservice: { ports: [http] }",
-      "4:16: `ports` is not supported yet"),
+      "a port without a list", task: "run: x\nservice: { ports: http }",
+      "4:23: `ports` must be a list of names, not a string"),
+    BadManifest(
+      "no ports", task: "run: x\nservice: { ports: [] }", "4:23: `ports` is empty"),
+    BadManifest(
+      "a port's number as a name", task: "run: x\nservice: { ports: ['80'] }",
+      "4:24: `ports` are names, and `80` is none"),
+    BadManifest(
+      "a port's name with a dot", task: "run: x\nservice: { ports: [a.b] }",
+      "4:24: `ports` are names, and `a.b` is none"),
+    BadManifest(
+      "two ports of one variable", task: "run: x\nservice: { ports: [a-b, A_B] }",
+      "4:29: the variable OPFLOW_PORT_A_B is another port's already"),
+    BadManifest(
+      "a name of no port", task: "run: x\nservice: { ports: [a], ready: { port: b } }",
+      "4:43: `b` is no name of this service's `ports`"),
+    BadManifest(
+      "a URL with a port that it does not have",
+      task: "run: x\nservice: { ports: [a], ready: { http: 'http://localhost:$OPFLOW_PORT_B/' } }",
+      "4:43: `$OPFLOW_PORT_B` in `http` is no port of this service"),
+    BadManifest(
+      "a port of one name of two that are needed",
+      """
+      tasks:
+        db: { service: { ports: [main] }, run: x }
+        api: { service: { ports: [main] }, run: x }
+        a: { run: x, needs: [db, api] }
+      """, "4:28: `api` and `db` both tell a port in OPFLOW_PORT_MAIN"),
     BadManifest(
       "ready as a number", task: "run: x\nservice: { ready: 80 }",
       "4:23: `ready` must be a map, not a number"),
