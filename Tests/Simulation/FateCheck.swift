@@ -211,6 +211,12 @@ struct FateCheck {
     if !lacking.isEmpty {
       let line = lastLine[task.index]
       if line?.event == .fresh, line?.kept == .skipped, state == .skipped { return }
+      // The service had its end by what came after the main part, which is over.
+      if !state.isTerminal, hasFinallyPhase, !plan.flags(task).contains(.finally),
+        lacking.allSatisfy({ plan.isService($0) }), mayBeLeft(task)
+      {
+        return
+      }
       // It had its end before the service had its.
       let isDecided = line?.event == .skip(.condition)
       if state.isTerminal, state != .skipped || isDecided,
@@ -354,6 +360,8 @@ struct FateCheck {
       }
     }
     if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
+    // Without a service that it needs it cannot be tried again.
+    if plan.services(neededBy: task).contains(where: { drive.engine.state($0) == .failed }) { return }
     let codes = plan.codeList(policy.retryCodes)
     if !codes.isEmpty, line.outcome.reason != .stopped(.serviceLost) {
       guard line.outcome.reason == nil, case .exit(let code) = line.outcome.status,
@@ -410,11 +418,14 @@ struct FateCheck {
 
   private func checkFinallyComesLast() throws(Finding) {
     var began = false
+    // An order may end at any time what has no end yet, and so what needs that.
+    let isOrdered = drive.lines.contains { $0.isOrdered }
     for line in drive.lines.lazy.filter({ !$0.isOrdered }).map(\.transition)
     where !line.task.isNone && !plan.isService(line.task) {
       if plan.flags(line.task).contains(.finally) {
         if line.event == .start { began = true }
       } else if began {
+        if isOrdered, case .skip(.upstream) = line.event { continue }
         throw fault(
           line.task, "'\(line.event.kind.word)' after the first `finally` task had started")
       }

@@ -88,6 +88,8 @@ struct ResumeCheck {
     // It counts as done only where what it lacked stays as it is.
     let isCertain = plan.needs(task).contains { edge in
       switch decision[TaskID(plan.needTargets[edge])] {
+      // A service that nothing is to need: what it lacks itself counts.
+      case .keep(.skipped, .unused): true
       case .keep(let need, let reason), .leave(let need, let reason):
         need.isTerminal
           && !need.meets(plan.needCondition(edge), skippedUpstream: reason?.isUpstream ?? false)
@@ -95,7 +97,11 @@ struct ResumeCheck {
       case .check, .later: false
       }
     }
-    if !isCertain { throw fault(task, "it is left as done though its needs may be met now") }
+    if !isCertain {
+      let needs = plan.needs(task).map { TaskID(plan.needTargets[$0]) }
+      throw fault(
+        task, "it is left as done though its needs may be met now: \(needs.map { decision[$0] })")
+    }
   }
 
   /// Recovery claims what was written, no more and no less.

@@ -118,6 +118,14 @@ extension ImaginedTree {
 }
 
 extension Drive {
+  /// Whether a service was ended for a while.
+  func gaveWay(_ service: TaskID) -> Bool {
+    lines.contains {
+      $0.transition.task == service && $0.transition.event == .interrupt
+        && $0.transition.outcome.reason == .stopped(.unneeded)
+    }
+  }
+
   /// Whoever is to start what needs a service was told, right before, which ports that has now.
   mutating func checkPorts(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
     if case .ports(let service, let ports) = order {

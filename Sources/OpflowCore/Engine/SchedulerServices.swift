@@ -182,13 +182,14 @@ extension Scheduler {
   mutating func withdrawUsers(of service: TaskID, into actions: inout [EngineStep]) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
-    let isCutShort = state == .cancelled && phase.stopCause != nil
+    // What is left of the main part is the resume's.
+    let isLeft = state == .cancelled && phase.stopCause != nil || phase.step == .finally
     var users: [TaskID] = []
     var open = [service]
     while let next = open.popLast() {
       for edge in plan.dependents(next) {
         let user = TaskID(plan.dependentTargets[edge])
-        if isCutShort, !plan.flags(user).contains(.finally) { continue }
+        if isLeft, !plan.flags(user).contains(.finally) { continue }
         guard mayBeSkipped(user), !users.contains(user) else { continue }
         users.append(user)
         // With it what needs that.

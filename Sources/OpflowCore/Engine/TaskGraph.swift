@@ -151,17 +151,19 @@ struct TaskGraph {
   /// Lets a task's end spread: needs met, needs that can no longer be met, and so on down. Iterative,
   /// so that a chain of a million skips is no deeper than one.
   ///
-  /// - Parameter isStopping: what was to follow a task that a stop cut short waits for the resume, as
-  ///   that task does.
-  mutating func spread(from first: TaskID, isStopping: Bool) {
+  /// - Parameters:
+  ///   - isStopping: what was to follow a task that a stop cut short waits for the resume, as that task does.
+  ///   - isFinally: what of the main part has no end yet is left as it is; so it is where a service ends that
+  ///     `finally` tasks had.
+  mutating func spread(from first: TaskID, isStopping: Bool, isFinally: Bool) {
     ended.append(first)
-    spread(isStopping: isStopping)
+    spread(isStopping: isStopping, isFinally: isFinally)
   }
 
   /// The same from what was just skipped, where anything was.
-  mutating func spreadSkips() { spread(isStopping: false) }
+  mutating func spreadSkips() { spread(isStopping: false, isFinally: false) }
 
-  private mutating func spread(isStopping: Bool) {
+  private mutating func spread(isStopping: Bool, isFinally: Bool) {
     while let need = ended.popLast() {
       let needState = state(need)
       let isUpstream = marks[need.index].contains(.skippedUpstream)
@@ -178,7 +180,7 @@ struct TaskGraph {
           ? !marks[dependent.index].contains(.delayed)
           : wasOffered && state(dependent) == .ready
         guard waits else { continue }
-        if isCutShort, !plan.flags(dependent).contains(.finally) { continue }
+        if isCutShort || isFinally, !plan.flags(dependent).contains(.finally) { continue }
         if isOffer || needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
           if wasOffered { continue }
           unmet[dependent.index] -= 1
