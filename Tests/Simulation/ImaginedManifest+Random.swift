@@ -45,11 +45,19 @@ extension ImaginedManifest {
     if shape == .files { task.becomeFile(&random) }
     let isLast = task.flags.contains(.finally)
     if !task.isDownload { task.read(&random) }
+    // The reader of manifests sees to that, too.
+    if let name = task.reads, !leavesValues(name) { task.reads = nil }
+    if let name = task.decidedBy, !leavesValues(name) { task.decidedBy = nil }
     for name in task.valuesRead where random.chance(30) {
       if let need = tasks.firstIndex(where: { $0.name == name }) { tasks[need].isChecked = true }
     }
     if !task.isDownload, !isLast, random.chance(8) { task.becomeGate(&random) }
     tasks.append(task)
+  }
+
+  /// Whether a process of it could.
+  private func leavesValues(_ name: String) -> Bool {
+    tasks.first { $0.name == name }.map { !$0.isGate && !$0.isDownload && $0.service == nil } ?? false
   }
 
   private static func condition(_ random: inout SplitMix64) -> NeedCondition {
@@ -87,7 +95,7 @@ extension ImaginedManifest {
       // It reads what nobody was to read before.
       guard !tasks[victim].isDownload, !tasks[victim].isGate,
         let need = tasks[victim].needs.randomElement(using: &random)?.task,
-        tasks.first(where: { $0.name == need })?.service == nil
+        leavesValues(need)
       else { return }
       if random.chance(50) { tasks[victim].reads = need } else { tasks[victim].decidedBy = need }
     }

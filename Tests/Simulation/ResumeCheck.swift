@@ -252,8 +252,6 @@ struct ResumeCheck {
   ) -> TaskID? {
     // A check hands over what it left.
     if plan.isChecked(task), !plan.flags(task).contains(.finally) { return nil }
-    // A gate has none to leave.
-    if plan.kind(task) == .approve { return nil }
     guard known.end == .success || known.end == .fresh, !isWished(task),
       known.left.map({ !$0.isEmpty && valuesLost?.contains(task) ?? false }) ?? true
     else { return nil }

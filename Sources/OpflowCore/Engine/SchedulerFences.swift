@@ -42,9 +42,9 @@ extension Scheduler {
 
   /// Gives back what is taken for a task, and for what needs it.
   private mutating func withdrawToHold(_ task: TaskID) {
-    let lanes = resources.serviceLanes
+    let users = takenUsers(of: task)
     for entry in services.removeWaiting(where: { $0 == task }) { resources.give(entry.share) }
-    withdrawTaken { lanes.services(of: $0).contains(task) }
+    withdrawTaken { users.contains($0) }
     if !isService(task) || stands(task) { graph.mark(task, .held) }
   }
 

@@ -155,8 +155,8 @@ extension Scheduler {
     let together =
       resources.isLocal(lane) ? amountsTogether(task) : [resources.wantedOfRun(lane)]
     guard let amounts = together else { return }
-    var needed = Set(resources.serviceLanes.services(of: task))
-    for user in usersAtWork { needed.formUnion(resources.serviceLanes.services(of: user)) }
+    var needed = Set(servicesWanted(by: task))
+    for user in usersAtWork { needed.formUnion(servicesWanted(by: user)) }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     // What stays for good and has not begun gives way as well, or it would take the same again.
     let giveWay = services.waiting.map(\.task).filter { stands($0) }
@@ -174,8 +174,8 @@ extension Scheduler {
       guard !needed.contains(service), let share, resources.helps(share, amounts) else { continue }
       // What needs it goes before it, and it with a later look.
       let behind = running.map(\.service).filter { other in
-        (other == service || resources.serviceLanes.services(of: other).contains(service))
-          && !running.contains { resources.serviceLanes.services(of: $0.service).contains(other) }
+        (other == service || servicesWanted(by: other).contains(service))
+          && !running.contains { servicesWanted(by: $0.service).contains(other) }
       }
       for idle in behind where isOnlyServices || !stands(idle) {
         if stands(idle) { services.deferred.insert(idle) }

@@ -11,15 +11,32 @@ extension Scheduler {
     graph.state(service) == .ready && !services.isWaiting(service)
   }
 
+  /// The services that a task needs, directly or by others, each behind those that it needs itself; without
+  /// those that have their end, and what only these needed.
+  func servicesWanted(by task: TaskID) -> [TaskID] {
+    let all = resources.serviceLanes.services(of: task)
+    guard all.contains(where: { graph.state($0).isTerminal }) else { return all }
+    var wanted: Set<TaskID> = []
+    var open = plan.services(neededBy: task)
+    while let service = open.popLast() {
+      guard !graph.state(service).isTerminal, wanted.insert(service).inserted else { continue }
+      open += plan.services(neededBy: service)
+    }
+    return all.filter { wanted.contains($0) }
+  }
+
+  /// What holds a share and waits for a service.
+  func takenUsers(of service: TaskID) -> Set<TaskID> {
+    Set(services.waiting.lazy.map(\.task).filter { servicesWanted(by: $0).contains(service) })
+  }
+
   // MARK: - Taking
 
   /// The services that have to be started with a task, each behind those that it needs itself; nil where it
   /// has to wait for something to be over with one of them.
   private func servicesToStart(with task: TaskID) -> [TaskID]? {
     var toStart: [TaskID] = []
-    for service in resources.serviceLanes.services(of: task) {
-      let state = graph.state(service)
-      if state.isTerminal { continue }
+    for service in servicesWanted(by: task) {
       if services.stopping.contains(service) || graph.has(.fenced, service)
         || graph.has(.onHold, service)
       {
@@ -37,7 +54,7 @@ extension Scheduler {
 
   /// What is held already by services that a task needs.
   private func sharesOfServices(of task: TaskID) -> [Share] {
-    let needed = resources.serviceLanes.services(of: task)
+    let needed = servicesWanted(by: task)
     if needed.isEmpty { return [] }
     return services.waiting.filter { needed.contains($0.task) }.map(\.share)
       + workforce.living.compactMap { worker in
@@ -161,11 +178,11 @@ extension Scheduler {
     of service: TaskID, at now: Instant, into actions: inout [EngineStep]
   ) {
     services.forget(service)
-    let lanes = resources.serviceLanes
-    withdrawTaken { lanes.services(of: $0).contains(service) }
+    let users = takenUsers(of: service)
+    withdrawTaken { users.contains($0) }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
-      guard !record.current.isNone, lanes.services(of: record.current).contains(service) else {
+      guard !record.current.isNone, servicesWanted(by: record.current).contains(service) else {
         continue
       }
       if record.phase == .launching {

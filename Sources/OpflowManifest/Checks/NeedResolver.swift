@@ -14,6 +14,9 @@ struct NeedResolver {
   /// Variables of the ports of services.
   private var ports: [Int: [String]] = [:]
   private var questions: Set<Int> = []
+  /// For each task: no process of it could leave a value.
+  private var leavesNothing: [Bool]
+  private var valueReads: [(task: Int, needs: Range<Int>, place: Place)] = []
   /// Of tasks that want some of what the manifest names.
   private var demands: [Int: [DemandItem]] = [:]
   private var families: FamilyNeeds
@@ -33,6 +36,7 @@ struct NeedResolver {
     families = FamilyNeeds(mistakes: mistakes, suggestions: suggestions, texts: texts)
     stamps = [Int32](repeating: -1, count: tasks.count)
     finallyTasks = [Bool](repeating: false, count: tasks.count)
+    leavesNothing = finallyTasks
     needs.reserve(taskCount: tasks.count, edgeCount: min(nodeCount, tasks.count * 4))
   }
 
@@ -49,6 +53,9 @@ struct NeedResolver {
       if !service.ports.isEmpty { ports[number] = service.portVariables }
     }
     if task.kind == .approve { questions.insert(number) }
+    if task.kind == .approve || task.kind == .download || task.service != nil {
+      leavesNothing[number] = true
+    }
     if task.own.contains(.demands), !task.lists.demands.items.isEmpty {
       demands[number] = task.lists.demands.items.filter {
         $0.resource > ResourceEntry.download
@@ -73,6 +80,12 @@ struct NeedResolver {
       }
     }
     needs.endTask()
+    for (id, place) in task.valueReads {
+      for need in task.needs where ValueReference.isOf(need.written, id) {
+        let first = need.firstEdge
+        valueReads.append((number, first..<(first + need.edgeCount), place))
+      }
+    }
   }
 
   /// Adds all that is declared there: a task, or the legs of a family.
@@ -209,6 +222,24 @@ struct NeedResolver {
   func reportCycles() {
     guard !needs.allPointBack, needs.hasCycle else { return }
     CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
+  }
+
+  /// A value that nothing could leave is never there.
+  func checkValues() {
+    for (task, range, place) in valueReads {
+      let edges = needs.edges(of: task)
+      let lacking = range.lazy.map { Int(needs.targets[edges.lowerBound + $0]) }
+        .first { leavesNothing[$0] }
+      guard let lacking else { continue }
+      let name = tasks.name(lacking).string
+      let (what, help) =
+        services.contains(lacking)
+        ? ("a service", "what needs it finds its ports in OPFLOW_PORT_NAME; a task before it may leave a value")
+        : questions.contains(lacking)
+          ? ("a question", "who answers it leaves nothing; read a value of a task that runs a command")
+          : ("a download", "what it fetched is the file in `to`; read that")
+      mistakes.error(place, "`\(name)` is \(what), and leaves no values", help: help)
+    }
   }
 
   /// A service runs while others do: there is no end of it that they could wait for.

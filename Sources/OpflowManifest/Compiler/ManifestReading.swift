@@ -128,6 +128,7 @@ struct ManifestReading: ~Copyable {
     }
     resolver.checkFinally()
     resolver.checkServices(manifest.resources)
+    resolver.checkValues()
     written.check()
     unordered.check(resolver.needs, tasks)
   }

@@ -114,7 +114,13 @@ struct TaskReader {
           task: task.name, needs: needs, suggestions: values.scope.suggestions
         )
         .mistake(reading.reference)
-      else { continue }
+      else {
+        if let (id, _) = ValueReference.parts(reading.reference) {
+          task.valueReads.append(
+            (id, values.document.place(reading.node, textOffset: reading.offset)))
+        }
+        continue
+      }
       values.report(
         ExpressionMistake(offset: reading.offset, message: mistake.message, help: mistake.help),
         in: reading.node)

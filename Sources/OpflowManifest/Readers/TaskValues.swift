@@ -27,6 +27,8 @@ struct TaskValues {
   var lateCondition: Text?
   /// Whether anything of it reads such values.
   var readsValues = false
+  /// The tasks whose values it reads, as it writes them, and where.
+  var valueReads: [(id: Text, place: Place)] = []
   /// What decides besides its definition whether it has to run, where it says so.
   var inputs: [Input] = []
   var hasInputs = false
@@ -98,6 +100,7 @@ struct TaskValues {
     if !secrets.isEmpty { secrets.removeAll(keepingCapacity: true) }
     lateCondition = nil
     readsValues = false
+    if !valueReads.isEmpty { valueReads.removeAll(keepingCapacity: true) }
     if !needs.isEmpty { needs.removeAll(keepingCapacity: true) }
     hasInputs = false
     if !inputs.isEmpty { inputs.removeAll(keepingCapacity: true) }

@@ -61,6 +61,18 @@ struct BadServiceTests {
       task: "run: x\nservice: { ports: [a], ready: { http: 'http://localhost:$OPFLOW_PORT_B/' } }",
       "4:43: `$OPFLOW_PORT_B` in `http` is no port of this service"),
     BadManifest(
+      "values of what runs no command to its end",
+      """
+      tasks:
+        s: { service: true, run: x }
+        q: { approve: sure? }
+        d: { download: { url: "http://a/b", to: b } }
+        a: { run: x, needs: [s], env: { A: "${{ needs.s.x }}" } }
+        b: { run: x, needs: [q, d], env: { A: "${{ needs.q.x }}", B: "b${{ needs.d.x }}" } }
+      """, "5:43: `s` is a service, and leaves no values",
+      "6:46: `q` is a question, and leaves no values",
+      "6:70: `d` is a download, and leaves no values"),
+    BadManifest(
       "a port of one name of two that are needed",
       """
       tasks:
