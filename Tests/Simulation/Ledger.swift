@@ -101,10 +101,13 @@ struct KnownTask {
     defer {
       wasCutShort = wasCutShort(since: line)
       switch line.event {
-      case .pause, .proceed, .ready: break
-      default: isRunning = line.event == .start
+      case .pause, .proceed, .ready: approval = nil
+      // The drive that took it up again may have died before it came to it.
+      case .resume(.interrupted): isRunning = false
+      default:
+        isRunning = line.event == .start
+        approval = nil
       }
-      approval = nil
     }
     switch line.event {
     case .start:

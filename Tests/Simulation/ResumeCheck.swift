@@ -22,7 +22,7 @@ struct ResumeCheck {
   private func checkApproval(_ task: TaskID, _ approved: Set<TaskID>) throws(Finding) {
     let known = known(task)
     let holds =
-      known.approval == plan.fingerprint(task).whole && known.isRunning
+      known.approval == plan.fingerprint(task).whole && known.isCutShort
       && decision[task] == .run(.interrupted) && needThatRuns(task, known.start) == nil
     if approved.contains(task) != holds {
       throw fault(task, "its approval \(holds ? "is forgotten" : "holds though it must not")")

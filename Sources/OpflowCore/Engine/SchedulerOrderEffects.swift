@@ -103,9 +103,11 @@ extension Scheduler {
     entry.back = graph.reopen(entry.tasks)
     services.countUsersAnew()
     actions.append(.tell(.order(entry)))
-    guard phase.isHalted, options.maxFailures == 0 || failures < options.maxFailures else { return }
-    phase.endHalt()
+    guard phase.isHalted else { return }
     graph.endExemption()
+    // What waits again may be what something exempt needs.
+    guard options.maxFailures == 0 || failures < options.maxFailures else { return exemptAll() }
+    phase.endHalt()
     for index in plan.tasks {
       let task = TaskID(index)
       if graph.state(task) == .failed { exemptFailureEdges(of: task) }

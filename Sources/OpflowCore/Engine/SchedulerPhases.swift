@@ -27,12 +27,16 @@ extension Scheduler {
   /// what they need.
   mutating func halt(into actions: inout [EngineStep]) {
     phase.halt()
+    exemptAll()
+    withdraw(into: &actions)
+  }
+
+  /// Finds what is exempt, by how the tasks stand.
+  mutating func exemptAll() {
     for index in plan.tasks {
       if plan.flags(TaskID(index)).contains(.finally) { exempt(TaskID(index)) }
-      // What an order to retry ended is so again.
       if graph.state(TaskID(index)) == .failed { exemptFailureEdges(of: TaskID(index)) }
     }
-    withdraw(into: &actions)
   }
 
   /// Takes back all that was about to start and may not any more.
