@@ -201,8 +201,10 @@ struct FateCheck {
       let target = TaskID(plan.needTargets[edge])
       switch need(edge, of: task) {
       // A service that could not start any more; it had its end when nothing was left that needs it.
-      case .met where lastLine[target.index]?.event == .skip(.unused)
-        && lastLine[task.index]?.event == .skip(.upstream(target)): lacking.insert(target)
+      case .met
+      where lastLine[target.index]?.event == .skip(.unused)
+        && lastLine[task.index]?.event == .skip(.upstream(target)):
+        lacking.insert(target)
       case .met: break
       case .open: open = true
       case .unmeetable: lacking.insert(target)
@@ -361,7 +363,9 @@ struct FateCheck {
     }
     if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
     // Without a service that it needs it cannot be tried again.
-    if plan.services(neededBy: task).contains(where: { drive.engine.state($0) == .failed }) { return }
+    if plan.services(neededBy: task).contains(where: { drive.engine.state($0) == .failed }) {
+      return
+    }
     let codes = plan.codeList(policy.retryCodes)
     if !codes.isEmpty, line.outcome.reason != .stopped(.serviceLost) {
       guard line.outcome.reason == nil, case .exit(let code) = line.outcome.status,

@@ -57,7 +57,8 @@ extension ImaginedManifest {
 
   /// Whether a process of it could.
   private func leavesValues(_ name: String) -> Bool {
-    tasks.first { $0.name == name }.map { !$0.isGate && !$0.isDownload && $0.service == nil } ?? false
+    tasks.first { $0.name == name }.map { !$0.isGate && !$0.isDownload && $0.service == nil }
+      ?? false
   }
 
   private static func condition(_ random: inout SplitMix64) -> NeedCondition {

@@ -47,7 +47,8 @@ extension Scheduler {
   mutating func spread(from task: TaskID, into actions: inout [EngineStep]) {
     if isService(task), graph.state(task).isTerminal { withdrawUsers(of: task, into: &actions) }
     graph.spread(
-      from: task, isStopping: phase.stopCause != nil, isFinally: isService(task) && phase.step == .finally)
+      from: task, isStopping: phase.stopCause != nil,
+      isFinally: isService(task) && phase.step == .finally)
     followChanges(into: &actions)
   }
 

@@ -107,7 +107,8 @@ extension Scheduler {
     for task in waiting where graph.state(task) != .ready {
       return "\(plan.nameString(task)) is taken and \(graph.state(task))"
     }
-    for service in Set(services.up.keys).union(services.stopping) where !graph.state(service).isRunning {
+    let beyondIdle = Set(services.up.keys).union(services.stopping)
+    for service in beyondIdle where !graph.state(service).isRunning {
       return "\(plan.nameString(service)) is up, or told to end, and \(graph.state(service))"
     }
     for task in waiting {

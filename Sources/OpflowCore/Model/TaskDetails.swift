@@ -27,7 +27,8 @@ package struct TaskDetails: Sendable {
     case .start:
       !nextTries.isEmpty || !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks
     case .success: !nextTries.isEmpty || plan.hasDownloads
-    case .ready, .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause, .proceed: true
+    case .ready, .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause, .proceed:
+      true
     }
   }
 

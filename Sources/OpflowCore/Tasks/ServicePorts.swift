@@ -22,7 +22,8 @@ package struct ServicePorts: Equatable, Sendable {
     guard let first = text.utf8.first, first < UInt8(ascii: "0") || first > UInt8(ascii: "9") else {
       return false
     }
-    return first != UInt8(ascii: "-") && text.utf8.allSatisfy { isOfVariable($0) || $0 == UInt8(ascii: "-") }
+    return first != UInt8(ascii: "-")
+      && text.utf8.allSatisfy { isOfVariable($0) || $0 == UInt8(ascii: "-") }
   }
 
   private static func isOfVariable(_ byte: UInt8) -> Bool {

@@ -234,9 +234,9 @@ struct NeedResolver {
       let name = tasks.name(lacking).string
       let (what, help) =
         services.contains(lacking)
-        ? ("a service", "what needs it finds its ports in OPFLOW_PORT_NAME; a task before it may leave a value")
+        ? ("a service", "what needs it finds its `ports` in OPFLOW_PORT_NAME")
         : questions.contains(lacking)
-          ? ("a question", "who answers it leaves nothing; read a value of a task that runs a command")
+          ? ("a question", "read a value of a task that runs a command")
           : ("a download", "what it fetched is the file in `to`; read that")
       mistakes.error(place, "`\(name)` is \(what), and leaves no values", help: help)
     }
@@ -276,10 +276,13 @@ struct NeedResolver {
     for edge in needs.edges(of: task) {
       let need = Int(needs.targets[edge])
       for variable in ports[need] ?? [] {
-        guard let other = owners.updateValue(need, forKey: variable), other != need else { continue }
+        guard let other = owners.updateValue(need, forKey: variable), other != need else {
+          continue
+        }
         mistakes.error(
           needs.place(of: edge, in: tasks.document(task).file),
-          "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in \(variable)",
+          "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in"
+            + " \(variable)",
           help: "give one of them another name under `ports`")
       }
     }

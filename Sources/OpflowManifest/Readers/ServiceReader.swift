@@ -166,7 +166,8 @@ struct ServiceReader {
         return values.mistakes.error(
           values.document.place(node),
           "`\(scalar.text.string)` is no name of this service's `ports`",
-          help: names.isEmpty ? "it has none; give it `ports: [\(scalar.text.string)]`"
+          help: names.isEmpty
+            ? "it has none; give it `ports: [\(scalar.text.string)]`"
             : "it has \(names)")
       }
       service.text = scalar
