@@ -6,12 +6,19 @@ enum WorkerProgram {
   static func path(for kind: WorkerKind) -> String {
     switch kind {
     case .command, .terminal, .check, .service: return "/proc/self/exe"
-    // Beside this program, wherever that was put. A path that cannot be read becomes a launch that
-    // fails, with the reason.
+    // A path that cannot be read becomes a launch that fails, with the reason.
     case .download:
-      let own = (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe"
-      return Path.parent(of: own) + "/opflow-download"
+      return downloader(of: (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe")
     }
+  }
+
+  /// Where the program for downloads lies: beside `program`, as a build leaves it, or in the
+  /// `libexec` of the prefix that `program` is installed in. Beside it where it is in neither.
+  static func downloader(of program: String) -> String {
+    let folder = Path.parent(of: program)
+    let beside = folder + "/opflow-download"
+    let installed = Path.parent(of: folder) + "/libexec/opflow/opflow-download"
+    return Path.isMissing(beside) && Path.exists(installed) ? installed : beside
   }
 
   /// What a worker finds in its environment beyond this process's own.
@@ -33,7 +40,7 @@ enum WorkerProgram {
     let hint =
       switch kind {
       case .command, .terminal, .check, .service: ""
-      case .download: " (it must lie beside opflow)"
+      case .download: " (it must lie beside opflow, or in ../libexec/opflow from there)"
       }
     return "\(path(for: kind)) cannot be executed: \(error.errno)\(hint)"
   }
