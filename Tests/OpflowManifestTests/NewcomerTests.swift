@@ -103,6 +103,52 @@ struct NewcomerTests {
       ),
       ("run: x, when: '${{ env.CI }}'", "the key is `if` here"),
       ("download: https://example.org/a", "write { url: https://…, to: FILE }"),
+      ("run: x, needs: other", "the other tasks are b, c"),
+      ("run: x, needs: [a]", "take it out of its own `needs`"),
+      (
+        "run: x, needs: ['${NEXT}']",
+        "an id is written out, or has an expression: `${{ env.NEXT }}`"
+      ),
+      (
+        "run: x, retry: 3x",
+        "how often it is tried again, `retry: 3`, or with more: `retry: { max: 3, delay: 5s }`"
+      ),
+      (
+        "run: x, retry: [3]",
+        "how often it is tried again, `retry: 3`, or with more: `retry: { max: 3, delay: 5s }`"
+      ),
+      (
+        "run: x, stop: SIGINT",
+        "write the signal, how long to wait for an end, or both: { signal: INT, grace: 10s }"
+      ),
+      (
+        "run: x, timeout: '${LIMIT}'",
+        "nothing expands `${LIMIT}` here: write `${{ env.LIMIT }}`"
+      ),
+      ("run: x, finally: $LAST", "nothing expands `$LAST` here: write `${{ env.LAST }}`"),
+      ("run: x, priority: $LEVEL", "nothing expands `$LEVEL` here: write `${{ env.LEVEL }}`"),
+      (
+        "run: x, resources: { memory: $SIZE }",
+        "nothing expands `$SIZE` here: write `${{ env.SIZE }}`"
+      ),
+      ("run: x, retry: $TRIES", "nothing expands `$TRIES` here: write `${{ env.TRIES }}`"),
+      ("run: x, if: env.A and env.B", "write `&&`"),
+      ("run: x, if: env.A or env.B", "write `||`"),
+      ("run: x, if: not env.A", "write `!`"),
+      (
+        "run: x, secrets: { TOKEN: abc }",
+        "a task lists names, `secrets: [TOKEN]`; where their values come from stands in `secrets`"
+          + " at the top"
+      ),
+      ("run: { cmd: make }", "write the command itself: `run: make test`"),
+      (
+        "run: x, service: { port: 80 }",
+        "it stands in `ready`: `service: { ready: { port: 8080 } }`"
+      ),
+      (
+        "run: x, schedule: '0 3 * * *'",
+        "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
+      ),
     ])
   func `a task with what another tool has`(keys: String, help: String) throws {
     let error = try #require(throws: ManifestError.self) {
@@ -127,6 +173,24 @@ struct NewcomerTests {
         "a task stands under `tasks`: `tasks: { build: { run: … } }`"
       ),
       ("tasks: { a: [make, make test] }", "write a: { run: … }"),
+      ("tasks: { a: make }", "write a: { run: … }"),
+      (
+        "tasks:\n  a:\n    run make test\n",
+        "a `:` and a blank stand between a key and its value: `run: make test`"
+      ),
+      (
+        "tasks:\n  a:\n    run:make\n",
+        "a `:` and a blank stand between a key and its value: `run: make`"
+      ),
+      ("tasks: { a: { run: x, needs: [b] } }", "there is no other task"),
+      (
+        "version: \"3.8\"\ntasks: { a: { run: x } }",
+        "it is the version of the manifest's format; leave it out, or write `version: 1`"
+      ),
+      (
+        "services: { db: { image: postgres } }\ntasks: { a: { run: x } }",
+        "a service is a task with `service: true`, and what uses it names it in `needs`"
+      ),
       (
         "version: 3\ntasks: { a: { run: x } }",
         "it is the version of the manifest's format; leave it out, or write `version: 1`"
@@ -183,6 +247,15 @@ struct NewcomerTests {
       #expect(warnings.map(\.message) == ["\(message), and nothing expands it here"])
       #expect(warnings.map(\.help) == [help])
     }
+  }
+
+  @Test func `a variable of a shell in an address is warned of where it is one for sure`() throws {
+    let one = try compile(
+      "tasks: { a: { download: { url: 'https://example.org/${NAME}/$DIR', to: x } } }")
+    #expect(
+      one.warnings.map(\.message) == ["`url` holds `${NAME}`, and nothing expands it here"])
+    let none = try compile("tasks: { a: { download: { url: 'https://example.org/$DIR', to: x } } }")
+    #expect(none.warnings.isEmpty)
   }
 
   @Test(arguments: [

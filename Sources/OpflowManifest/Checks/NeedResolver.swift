@@ -118,7 +118,8 @@ struct NeedResolver {
   ) -> Bool {
     if target == number {
       mistakes.error(
-        document.place(need.node), "task `\(shown(target, need))` needs itself")
+        document.place(need.node), "task `\(shown(target, need))` needs itself",
+        help: "take it out of its own `needs`")
       return false
     }
     if stamps[target] == Int32(truncatingIfNeeded: number) {
@@ -192,7 +193,8 @@ struct NeedResolver {
     guard knowsAll else { return }
     mistakes.error(
       document.place(need.node), "unknown task `\(need.name.string)`",
-      help: severalHelp(need.name) ?? nearest(to: need.name, for: declaration))
+      help: severalHelp(need.name) ?? nearest(to: need.name, for: declaration)
+        ?? shellHelp(need.name) ?? knownHelp(for: declaration))
   }
 
   /// What may have been meant: a name as the file of the task would write it.
@@ -204,6 +206,22 @@ struct NeedResolver {
       .map { declared.name($0).part(prefix.count..<declared.name($0).count) }
     if !prefix.isEmpty, let help = suggestions.help(for: name, among: own) { return help }
     return suggestions.help(for: name, among: others.map { declared.name($0) })
+  }
+
+  /// For a variable of a shell.
+  private func shellHelp(_ name: Text) -> String? {
+    ShellText(in: name).map {
+      "an id is written out, or has an expression: `${{ env.\($0.variable) }}`"
+    }
+  }
+
+  /// All that there are, where they are few.
+  private func knownHelp(for number: Int) -> String? {
+    let declared = tasks.declared
+    guard declared.count <= 12 else { return nil }
+    let names = (0..<declared.count).filter { $0 != number }.map { declared.name($0).string }
+    return names.isEmpty
+      ? "there is no other task" : "the other tasks are \(names.joined(separator: ", "))"
   }
 
   /// Several ids in one text, as make has them.

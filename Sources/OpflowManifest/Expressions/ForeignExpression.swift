@@ -47,6 +47,8 @@ enum ForeignExpression {
   /// For what stands where an expression cannot go on.
   static func help(at lexer: ExpressionLexer) -> String? {
     let rest = lexer.text.part(lexer.range.upperBound..<lexer.text.count)
+    if lexer.tokenText == "and" { return "write `&&`" }
+    if lexer.tokenText == "or" { return "write `||`" }
     switch lexer.tokenText.first {
     case UInt8(ascii: "$"):
       let start = rest.first == UInt8(ascii: "{") ? 1 : 0

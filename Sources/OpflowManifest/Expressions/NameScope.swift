@@ -252,6 +252,8 @@ struct ScopedNames: ExpressionNames {
         ?? "an expression knows `vars.NAME`, `env.NAME`, `matrix.NAME`, `task.id` and `run.id`"
     } else if scope.variables.index(of: name) != nil {
       help = "did you mean `vars.\(name.string)`?"
+    } else if name == "not" {
+      help = "write `!`"
     } else {
       help = "a text needs quotes: '\(name.string)'; a variable is `vars.NAME` or `env.NAME`"
     }

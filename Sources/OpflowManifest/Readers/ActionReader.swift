@@ -59,7 +59,10 @@ struct ActionReader {
       guard let words = commands.readWords(node, subject) else { return }
       task.kind = .command
       task.words = words
-    case .mapping: values.wrongType(node, subject, expected: "a string or a list of strings")
+    case .mapping:
+      values.wrongType(
+        node, subject, expected: "a string or a list of strings",
+        help: "write the command itself: `run: make test`")
     }
   }
 

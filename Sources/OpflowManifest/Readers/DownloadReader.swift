@@ -86,7 +86,11 @@ struct DownloadReader {
     var help: String?
     do throws(WebAddress.Mistake) {
       _ = try WebAddress(url.text.string)
-      if url.text.allSatisfy({ $0 > 32 && $0 != 127 }) { return url }
+      if url.text.allSatisfy({ $0 > 32 && $0 != 127 }) {
+        // Unlike a `$`, braces are no part of an address.
+        if url.text.contains(UInt8(ascii: "{")) { values.warnOfShellText(url, node, subject) }
+        return url
+      }
       help = "write a blank in it as %20"
     } catch {
       help = error.text

@@ -33,7 +33,8 @@ struct PolicyReader {
   private func readRetry(_ node: Node, into settings: inout TaskSettings) {
     if values.document.kind(node) == .scalar {
       if let value = values.integer(
-        node, Subject(TaskKey.retry), in: KeyBounds.retries, expected: "a whole number or a map")
+        node, Subject(TaskKey.retry), in: KeyBounds.retries, expected: "a whole number or a map",
+        help: Self.retryHelp)
       {
         settings.policy.retryMax = UInt32(value)
         settings.hasRetryMax = true
@@ -41,7 +42,8 @@ struct PolicyReader {
       return
     }
     guard values.document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(TaskKey.retry), expected: "a whole number or a map")
+      values.wrongType(
+        node, Subject(TaskKey.retry), expected: "a whole number or a map", help: Self.retryHelp)
       return
     }
     let fields = values.maps.fields(node, values.tables.retry, owner: "`retry`")
@@ -83,12 +85,17 @@ struct PolicyReader {
     }
   }
 
+  private static let retryHelp =
+    "how often it is tried again, `retry: 3`, or with more: `retry: { max: 3, delay: 5s }`"
+
   /// A thousand hours, in milliseconds: the plan keeps delays in 32 bits.
   private static var longestDelay: UInt64 { 1000 * 3_600_000 }
 
   private func readStop(_ node: Node, into settings: inout TaskSettings) {
     guard values.document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(TaskKey.stop), expected: "a map")
+      values.wrongType(
+        node, Subject(TaskKey.stop), expected: "a map",
+        help: "write the signal, how long to wait for an end, or both: { signal: INT, grace: 10s }")
       return
     }
     let fields = values.maps.fields(node, values.tables.stop, owner: "`stop`")

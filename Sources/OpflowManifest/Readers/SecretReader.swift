@@ -95,6 +95,13 @@ struct SecretReader {
 
   /// Reads the list of a task.
   func readNames(_ key: Node, into task: inout TaskValues) {
+    if values.document.kind(key.value) == .mapping {
+      values.wrongType(
+        key.value, Subject(TaskKey.secrets), expected: "a list of names",
+        help: "a task lists names, `secrets: [TOKEN]`; where their values come from stands in"
+          + " `secrets` at the top")
+      return
+    }
     let names = values.strings(key.value, TaskKey.secrets, expected: "a list of names") ?? []
     for name in names where isName(name.text, at: name.node) {
       // What is in none of the files that were read by then, or is made by an expression.

@@ -127,13 +127,24 @@ struct TaskReader {
     }
   }
 
+  /// For a key and its value that no `: ` stands between: `run make`, `run:make`.
+  private func missingColonHelp(_ node: Node) -> String? {
+    guard let text = values.document.scalarText(node), text.count <= 80, !text.contains(10),
+      let end = text.firstIndex(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ":") }),
+      values.tables.task.key(text.part(0..<end)) != nil
+    else { return nil }
+    let key = text.part(0..<end).string
+    let value = text.part((end + 1)..<text.count).trimmed.string
+    return "a `:` and a blank stand between a key and its value: `\(key): \(value)`"
+  }
+
   private func reportNoTask(_ node: Node, _ task: TaskValues) {
     let name = task.name.string
     let found = values.describe(node)
     values.mistakes.error(
       values.document.place(found == "empty" ? task.key : node),
       found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
-      help: values.quotingHelp(node)
+      help: values.quotingHelp(node) ?? missingColonHelp(node)
         ?? (found == "a string" || found == "a list"
           ? "write \(name): { run: … }" : "give it `run` or `download`"))
   }

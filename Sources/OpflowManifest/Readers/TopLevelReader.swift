@@ -81,13 +81,17 @@ struct TopLevelReader {
 
   private func readVersion(_ fields: Fields<ManifestKey>) {
     guard let node = fields[.version],
-      let version = values.integer(node, Subject(ManifestKey.version), in: Int64.min...Int64.max),
+      let version = values.integer(
+        node, Subject(ManifestKey.version), in: Int64.min...Int64.max, help: Self.versionHelp),
       version != 1
     else { return }
     values.mistakes.error(
       values.document.place(node), "this opflow reads version 1 of the format, not \(version)",
-      help: "it is the version of the manifest's format; leave it out, or write `version: 1`")
+      help: Self.versionHelp)
   }
+
+  private static let versionHelp =
+    "it is the version of the manifest's format; leave it out, or write `version: 1`"
 
   private func readName(_ keys: Fields<ManifestKey>) -> Scalar? {
     keys[.name].flatMap { values.filledString($0, Subject(ManifestKey.name)) }

@@ -72,6 +72,9 @@ enum ForeignKeys {
     return nil
   }
 
+  private static let clock: StaticString =
+    "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
+
   /// What has no key here, and what to do instead. The first ones are about a key that there is.
   private static let advices: [(foreign: StaticString, owner: StaticString, help: StaticString)] = [
     ("timeout-minutes", TaskKey.owner, "the key is `timeout` here, with a unit: `timeout: 10m`"),
@@ -94,7 +97,17 @@ enum ForeignKeys {
     ("restart", TaskKey.owner, "`retry` runs a task again when it fails"),
     ("volumes", TaskKey.owner, "tasks run on this machine, in `dir`"),
     ("on", ManifestKey.owner, "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
-    ("services", ManifestKey.owner, "services are not supported yet; tasks stand under `tasks`"),
+    (
+      "services", ManifestKey.owner,
+      "a service is a task with `service: true`, and what uses it names it in `needs`"
+    ),
+    ("schedule", ManifestKey.owner, clock),
+    ("cron", ManifestKey.owner, clock),
+    ("schedule", TaskKey.owner, clock),
+    ("cron", TaskKey.owner, clock),
+    ("port", "`service`", "it stands in `ready`: `service: { ready: { port: 8080 } }`"),
+    ("http", "`service`", "it stands in `ready`: `service: { ready: { http: URL } }`"),
+    ("healthcheck", "`service`", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
     (
       "stages", ManifestKey.owner, "tasks stand under `tasks`, and their order follows from `needs`"
     ),

@@ -13,6 +13,14 @@ extension ValueReader {
   }
 }
 
+extension ValueReader {
+  /// What to write in place of a shell's variable, in a value that has to be of another type.
+  func shellHelp(_ value: Scalar) -> String? {
+    guard let found = ShellText(in: value.text), !hasExpression(value.node) else { return nil }
+    return "nothing expands `\(found.text.string)` here: write `${{ env.\(found.variable) }}`"
+  }
+}
+
 /// A variable as a shell writes it, or the home folder.
 struct ShellText {
   /// As it stands.

@@ -114,13 +114,15 @@ final class ValueReader {
       document.place(node),
       "\(subject.description) must be \(expected), not \(describe(scalar))",
       help: isQuoted
-        ? "write it without quotes" : isWord ? "YAML 1.2 knows `true` and `false` only" : help())
+        ? "write it without quotes"
+        : isWord
+          ? "YAML 1.2 knows `true` and `false` only" : shellHelp(scalar) ?? help())
     return nil
   }
 
   func integer(
     _ node: Node, _ subject: Subject, in range: ClosedRange<Int64>,
-    expected: StaticString = "a whole number"
+    expected: StaticString = "a whole number", help: @autoclosure () -> String? = nil
   ) -> Int64? {
     guard let scalar = scalar(node, subject, expected: expected) else { return nil }
     guard scalar.type == .integer else {
@@ -128,7 +130,7 @@ final class ValueReader {
         document.place(node),
         "\(subject.description) must be \(expected), not \(describe(scalar))",
         help: !scalar.isTyped && CoreSchema.integer(scalar.text) != nil
-          ? "write it without quotes" : nil)
+          ? "write it without quotes" : shellHelp(scalar) ?? help())
       return nil
     }
     let value = CoreSchema.integer(scalar.text)
@@ -164,7 +166,8 @@ final class ValueReader {
     guard let value = DurationText.milliseconds(scalar.text) else {
       mistakes.error(
         document.place(node), "\(subject.description) must be a duration, not \(describe(scalar))",
-        help: "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds")
+        help: shellHelp(scalar)
+          ?? "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds")
       return nil
     }
     if value > limit {
@@ -180,7 +183,7 @@ final class ValueReader {
     guard let value = SizeText.bytes(scalar.text) else {
       mistakes.error(
         document.place(node), "\(subject.description) must be a size, not \(describe(scalar))",
-        help: "write it as 512MiB, 2GiB or 1.5GB; a bare number is bytes")
+        help: shellHelp(scalar) ?? "write it as 512MiB, 2GiB or 1.5GB; a bare number is bytes")
       return nil
     }
     return value
@@ -204,7 +207,7 @@ final class ValueReader {
       mistakes.error(
         document.place(node),
         "\(subject.description) must be a number or a size, not \(describe(scalar))",
-        help: "write it as 2, 0.5 or 100GiB")
+        help: shellHelp(scalar) ?? "write it as 2, 0.5 or 100GiB")
     }
     return nil
   }
@@ -218,7 +221,7 @@ final class ValueReader {
     if let value = parse(scalar.text) { return value }
     mistakes.error(
       document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))",
-      help: help(scalar.text))
+      help: help(scalar.text) ?? shellHelp(scalar))
     return nil
   }
 
