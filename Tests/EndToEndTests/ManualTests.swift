@@ -1,79 +1,76 @@
 import Foundation
 import Testing
 
-/// Every manifest in the manual is one: a `yaml` block is checked as it stands, unless the line above
-/// it is `<!-- fragment -->`.
+/// Every code block of the manual holds, unless a comment above it says why nobody can try it.
 struct ManualTests {
-  private struct Page: CustomTestStringConvertible {
-    let name: String
-    /// The number of each block's first line, and the block.
-    let manifests: [(line: Int, text: String)]
-    /// Blocks that have no end, or are of a kind that nobody knows how to test.
-    let oddities: [String]
+  private static let folder = Program.package + "/Sources/opflow/opflow.docc"
 
-    var testDescription: String { name }
-
-    init(_ name: String, text: String) {
-      self.name = name
-      var manifests: [(line: Int, text: String)] = []
-      var oddities: [String] = []
-      var open: (kind: String, line: Int, isFragment: Bool, lines: [String])?
-      var last = ""
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      for (index, line) in lines.enumerated() {
-        defer { last = line }
-        guard line.hasPrefix("```") else {
-          open?.lines.append(line)
-          continue
-        }
-        guard let block = open else {
-          open = (String(line.dropFirst(3)), index + 2, last == "<!-- fragment -->", [])
-          continue
-        }
-        open = nil
-        if block.kind == "yaml", !block.isFragment {
-          manifests.append((block.line, block.lines.joined(separator: "\n") + "\n"))
-        } else if !["yaml", "", "console"].contains(block.kind) {
-          oddities.append("\(name):\(block.line): a block of kind \(block.kind)")
-        }
-      }
-      if let open { oddities.append("\(name):\(open.line): a block without an end") }
-      self.manifests = manifests
-      self.oddities = oddities
-    }
-  }
-
-  private static func pages() throws -> [Page] {
-    let folder = Program.package + "/Sources/opflow/opflow.docc"
-    return try FileManager.default.contentsOfDirectory(atPath: folder)
+  private static func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder)
       .filter { $0.hasSuffix(".md") }.sorted()
-      .map { Page($0, text: try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8)) }
   }
 
-  @Test func `every block is of a kind that is known`() throws {
-    let pages = try Self.pages()
+  private static func page(_ name: String) throws -> DocumentBlocks {
+    DocumentBlocks(name, text: try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8))
+  }
+
+  @Test func `every block is of a kind that is tried, or says why it is not`() throws {
+    let pages = try Self.names().map(Self.page)
     #expect(pages.flatMap(\.oddities) == [])
-    #expect(pages.contains { $0.name == "Manifest.md" && $0.manifests.count >= 7 })
+    let blocks = pages.flatMap(\.blocks)
+    let tried = blocks.filter { $0.reason == nil }
+    #expect(tried.count > 2 * (blocks.count - tried.count))
   }
 
-  @Test func `every manifest of the manual has no mistake`() throws {
-    let place = try Workplace()
-    for page in try Self.pages() {
-      for (line, text) in page.manifests {
-        try place.write("opflow.yaml", text)
-        let check = try place.opflow("check", status: nil)
-        #expect(check.status == 0, "\(page.name):\(line): \(check)")
-        #expect(!check.errors.contains("warning:"), "\(page.name):\(line): \(check)")
-      }
-    }
+  @Test(arguments: try names())
+  func `the blocks of a page do what it says`(_ name: String) throws {
+    try DocumentTrial(try Self.page(name)).run()
   }
 
-  @Test func `a manifest with a mistake, and a block of an unknown kind, are found`() {
-    let page = Page(
+  @Test func `what cannot be tried is found`() {
+    let page = DocumentBlocks(
       "p.md",
-      text: "```yaml\na\n```\n<!-- fragment -->\n```yaml\nb\n```\n```swift\n```\n```yaml\nc\n")
-    #expect(page.manifests.map(\.line) == [2])
-    #expect(page.manifests.map(\.text) == ["a\n"])
-    #expect(page.oddities == ["p.md:9: a block of kind swift", "p.md:11: a block without an end"])
+      text: """
+        ```yaml
+        # a.yaml
+        x
+        ```
+        <!-- not run: a network is needed -->
+        ```swift
+        b
+        ```
+        <!-- not run: no -->
+        ```
+        ```
+        ```swift
+        ```
+        ```sh
+        echo
+        ```
+        <!-- before: true -->
+        text
+        ```yaml
+        c
+        """)
+    #expect(page.blocks.map(\.line) == [2, 7, 11, 13, 15])
+    #expect(page.blocks.map(\.fileName) == ["a.yaml", nil, nil, nil, nil])
+    #expect(page.blocks[1].reason == "a network is needed")
+    #expect(
+      page.oddities == [
+        "p.md:11: no reason why it is not run",
+        "p.md:13: nobody knows how to try a block of kind `swift`",
+        "p.md:15: the first line of the block names no file",
+        "p.md:18: a comment about a block that does not follow",
+        "p.md:20: a block without an end",
+      ])
+  }
+
+  @Test func `an output fits what is expected of it line by line`() {
+    #expect(DocumentTrial.fits("a\nb\nc", "a\n…\nc"))
+    #expect(DocumentTrial.fits("a\nc", "a\n…\nc"))
+    #expect(DocumentTrial.fits("a\nb", "…"))
+    #expect(!DocumentTrial.fits("a\nb", "a"))
+    #expect(!DocumentTrial.fits("a\nb\nd", "a\n…\nc"))
+    #expect(!DocumentTrial.fits("a", "a\nb"))
   }
 }

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+/// Tries the blocks of a page, one after the other, in a folder that has a copy of `jobs`.
+///
+/// - `yaml` is a manifest, which has no mistake and no warning. It is kept under the name that its first
+///   comment has, else as `opflow.yaml`.
+/// - `console` is a session: each line after `$ ` is run, and what follows must be what it prints,
+///   standard error included. A line `…` stands for any lines. A session that shows no output is about
+///   the command alone, which must succeed.
+/// - Others are files for the sessions behind them, under the name that their first comment has: `sh` a
+///   script, which is executable, `json` what it says.
+struct DocumentTrial {
+  let page: DocumentBlocks
+  let place: Workplace
+
+  init(_ page: DocumentBlocks) throws {
+    self.page = page
+    place = try Workplace()
+    try FileManager.default.copyItem(
+      atPath: Program.package + "/jobs", toPath: place.file("jobs"))
+    _ = try? place.remove("jobs/.opflow")
+    _ = try? place.remove("jobs/out")
+    try place.writeProgram("scripts/opflow", "#!/bin/sh\nexec \"$opflow\" \"$@\"\n")
+    // What `scripts/test` builds is what is under test here, and is there.
+    for name in ["test", "install"] { try place.writeProgram("scripts/\(name)", "#!/bin/sh\n") }
+  }
+
+  func run() throws {
+    for block in page.blocks where block.reason == nil {
+      for command in block.before { try shell(command, block) }
+      switch block.kind {
+      case "yaml": try check(block)
+      case "console": try runSession(block)
+      case "sh":
+        let name = try #require(block.fileName)
+        // The kernel knows a script by its first two bytes.
+        let isNamed = block.lines.dropFirst().first?.hasPrefix("#!") == true
+        try place.writeProgram(
+          name, block.lines.dropFirst(isNamed ? 1 : 0).joined(separator: "\n") + "\n")
+        try shell("bash -n '\(name)'", block)
+      case "json":
+        let name = try #require(block.fileName)
+        try place.write(name, block.lines.dropFirst().joined(separator: "\n"))
+        try shell("python3 -m json.tool '\(name)' >/dev/null", block)
+      default: try place.write(try #require(block.fileName), block.text)
+      }
+    }
+  }
+
+  private func shell(_ command: String, _ block: DocumentBlocks.Block) throws {
+    let run = try place.shell("PATH=$PWD/scripts:$PATH; \(command)", status: nil)
+    #expect(run.status == 0, "\(page.name):\(block.line): \(command): \(run)")
+  }
+
+  private func check(_ block: DocumentBlocks.Block) throws {
+    let name = block.fileName ?? "opflow.yaml"
+    try place.write(name, block.text)
+    let check = try place.opflow("check", "-f", name, status: nil)
+    #expect(check.status == 0, "\(page.name):\(block.line): \(check)")
+    #expect(!check.errors.contains("warning:"), "\(page.name):\(block.line): \(check)")
+  }
+
+  private func runSession(_ block: DocumentBlocks.Block) throws {
+    var rest = block.lines[...]
+    while let line = rest.popFirst() {
+      guard line.hasPrefix("$ ") else {
+        Issue.record("\(page.name):\(block.line): no command of a session: \(line)")
+        return
+      }
+      let end = rest.firstIndex { $0.hasPrefix("$ ") } ?? rest.endIndex
+      let expected = rest[..<end].joined(separator: "\n")
+      rest = rest[end...]
+      let command = String(line.dropFirst(2))
+      let run = try place.shell("PATH=$PWD/scripts:$PATH; { \(command); } 2>&1", status: nil)
+      guard !expected.isEmpty else {
+        #expect(run.status == 0, "\(page.name):\(block.line): \(command): \(run)")
+        continue
+      }
+      let said = run.output.hasSuffix("\n") ? String(run.output.dropLast()) : run.output
+      #expect(
+        Self.fits(normalised(said), normalised(expected)),
+        "\(page.name):\(block.line): \(command): \(run)")
+    }
+  }
+
+  /// Whether the lines are those that were expected, of which `…` are any.
+  static func fits(_ said: String, _ expected: String) -> Bool {
+    func lines(_ text: String) -> ArraySlice<Substring> {
+      text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    }
+    func fits(_ said: ArraySlice<Substring>, _ expected: ArraySlice<Substring>) -> Bool {
+      guard let first = expected.first else { return said.isEmpty }
+      if first == "…" {
+        return said.indices.contains { fits(said[$0...], expected.dropFirst()) }
+          || fits(said[said.endIndex...], expected.dropFirst())
+      }
+      return said.first == first && fits(said.dropFirst(), expected.dropFirst())
+    }
+    return fits(lines(said), lines(expected))
+  }
+
+  /// Replaces what differs from run to run: ids of runs, times, the folder, and the width of columns.
+  private func normalised(_ text: String) -> String {
+    text.replacing(place.path, with: "~/opflow")
+      .replacing(#/\b\d{8}-\d{6}-[0-9a-z]+\b/#, with: "RUN")
+      .replacing(#/\b\d+(\.\d+)? ?(ms|s|m)\b/#, with: "TIME")
+      .replacing(#/ +/#, with: " ")
+  }
+}
