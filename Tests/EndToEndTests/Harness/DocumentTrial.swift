@@ -8,8 +8,8 @@ import Testing
 /// - `console` is a session: each line after `$ ` is run, and what follows must be what it prints,
 ///   standard error included. A line `…` stands for any lines. A session that shows no output is about
 ///   the command alone, which must succeed.
-/// - Others are files for the sessions behind them, under the name that their first comment has: `sh` a
-///   script, which is executable, `json` what it says.
+/// - Others are files, under the name that their first comment has, for the sessions behind them: `sh` a
+///   script, which is executable, `json` what it says, `file` one of another program.
 struct DocumentTrial {
   let page: DocumentBlocks
   let place: Workplace
@@ -43,9 +43,21 @@ struct DocumentTrial {
         let name = try #require(block.fileName)
         try place.write(name, block.lines.dropFirst().joined(separator: "\n"))
         try shell("python3 -m json.tool '\(name)' >/dev/null", block)
-      default: try place.write(try #require(block.fileName), block.text)
+      default: try writeFile(block)
       }
     }
+  }
+
+  /// A file of another program. One that is to be YAML is looked at by another reader of that.
+  private func writeFile(_ block: DocumentBlocks.Block) throws {
+    let name = try #require(block.fileName)
+    try place.write(name, block.text)
+    let python = Program.package + "/.build/validator/bin/python"
+    guard name.hasSuffix(".yml") || name.hasSuffix(".yaml"),
+      FileManager.default.isExecutableFile(atPath: python)
+    else { return }
+    try shell(
+      "'\(python)' -c 'import sys, yaml; yaml.safe_load(open(sys.argv[1]))' '\(name)'", block)
   }
 
   private func shell(_ command: String, _ block: DocumentBlocks.Block) throws {
