@@ -183,6 +183,8 @@ struct NewcomerTests {
         "a `:` and a blank stand between a key and its value: `run: make`"
       ),
       ("tasks: { a: { run: x, needs: [b] } }", "there is no other task"),
+      ("tasks: { a: { run: x, needs: [other] }, b: { run: x } }", "the other task is `b`"),
+      ("tasks:\nbuild:\n  run: make\n", "write the tasks below it, further to the right"),
       (
         "version: \"3.8\"\ntasks: { a: { run: x } }",
         "it is the version of the manifest's format; leave it out, or write `version: 1`"

@@ -220,8 +220,9 @@ struct NeedResolver {
     let declared = tasks.declared
     guard declared.count <= 12 else { return nil }
     let names = (0..<declared.count).filter { $0 != number }.map { declared.name($0).string }
-    return names.isEmpty
-      ? "there is no other task" : "the other tasks are \(names.joined(separator: ", "))"
+    if names.isEmpty { return "there is no other task" }
+    return names.count == 1
+      ? "the other task is `\(names[0])`" : "the other tasks are \(names.joined(separator: ", "))"
   }
 
   /// Several ids in one text, as make has them.

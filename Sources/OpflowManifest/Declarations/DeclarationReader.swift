@@ -35,7 +35,8 @@ struct DeclarationReader {
     guard document.kind(node) == .mapping else {
       values.wrongType(
         node, Subject(ManifestKey.tasks), expected: "a map from ids to tasks",
-        help: listedTaskHelp(node))
+        help: values.describe(node) == "empty"
+          ? "write the tasks below it, further to the right" : listedTaskHelp(node))
       return
     }
     let before = tasks.count
