@@ -5,6 +5,7 @@ import Testing
 struct CompletionTests {
   private struct Shell: CustomTestStringConvertible {
     let name: String
+    var way = ""
     let arguments: [String]
     let setUp: String
     /// Lines that it takes otherwise than the others.
@@ -16,7 +17,7 @@ struct CompletionTests {
       }
     }
 
-    var testDescription: String { name }
+    var testDescription: String { name + way }
   }
 
   private static let shells = [
@@ -27,6 +28,11 @@ struct CompletionTests {
       name: "zsh", arguments: ["-f", "-i"],
       setUp: "autoload -U compinit; compinit -u -D; eval \"$(opflow completion zsh)\"",
       // To zsh that is a pattern, which it does not complete.
+      leavesOut: ["run build[arch=x86_64,v=c\t"]),
+    Shell(
+      name: "zsh", way: " with a file, as an install has it", arguments: ["-f", "-i"],
+      setUp: "mkdir functions; opflow completion zsh > functions/_opflow;"
+        + " fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D",
       leavesOut: ["run build[arch=x86_64,v=c\t"]),
     Shell(
       name: "fish", arguments: ["--no-config", "-i"], setUp: "opflow completion fish | source"),
