@@ -53,7 +53,7 @@ final class DriveDisplay {
     let task = transition.task
     if transition.event == .start {
       outputs.begin(task, attempt: transition.attempt)
-    } else if !task.isNone {
+    } else if transition.endsTry {
       outputs.end(
         transition, follows: progress.followsOutput,
         tailBytes: progress.tailBytes(for: transition),

@@ -42,5 +42,5 @@ extension Transition {
   var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }
 
   /// Whether a try of the task is over with it.
-  var endsTry: Bool { event.kind.endsTry }
+  package var endsTry: Bool { event.kind.endsTry }
 }
