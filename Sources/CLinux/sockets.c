@@ -78,13 +78,16 @@ int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_
   return made;
 }
 
-// Whether a connect that goes on has come to its end in that time, and well.
+// Whether a connect that goes on has come to its end in that time: 1 where it has, and well, -1 where it failed.
 static int is_connected(int descriptor, int32_t patience_milliseconds) {
   struct pollfd watched = {.fd = descriptor, .events = POLLOUT};
   if (poll(&watched, 1, patience_milliseconds) <= 0) return 0;
   int error = 0;
   socklen_t size = sizeof error;
-  return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0) return -1;
+  if (error == 0) return 1;
+  errno = error;
+  return -1;
 }
 
 int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_milliseconds,
@@ -103,7 +106,9 @@ int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_mil
   // One that is interrupted goes on by itself, as one that does not block.
   if (result < 0 && errno != EINPROGRESS && errno != EINTR) return give_up(made);
   if (result < 0 && patience_milliseconds > 0) {
-    *connected = is_connected(made, patience_milliseconds);
+    int state = is_connected(made, patience_milliseconds);
+    if (state < 0) return give_up(made);
+    *connected = state;
   }
   return made;
 }

@@ -8,15 +8,12 @@ package struct LocalPort: Sendable {
 
   /// A connection, non-blocking, and whether it is made; else it goes on.
   ///
-  /// - Parameter patienceMilliseconds: so long it is waited for.
   /// - Throws: `connectionRefused` where nobody listens.
-  package func connect(
-    isIPv6: Bool, patienceMilliseconds: Int32 = 0
-  ) throws(Errno) -> Connection {
+  package func connect(isIPv6: Bool) throws(Errno) -> Connection {
     var connected: Int32 = 0
     let number = self.number
     let made = try call {
-      clinux_socket_reach(isIPv6 ? 1 : 0, number, patienceMilliseconds, &connected)
+      clinux_socket_reach(isIPv6 ? 1 : 0, number, Self.patienceMilliseconds, &connected)
     }
     return Connection(descriptor: Descriptor(owning: made), isMade: connected != 0)
   }
@@ -34,10 +31,7 @@ package struct LocalPort: Sendable {
   /// Whether a connection is made at once, by either version of the protocol.
   package var answers: Bool {
     for isIPv6 in [false, true] {
-      guard
-        let connection = try? connect(
-          isIPv6: isIPv6, patienceMilliseconds: Self.patienceMilliseconds)
-      else { continue }
+      guard let connection = try? connect(isIPv6: isIPv6) else { continue }
       if connection.isMade { return true }
     }
     return false

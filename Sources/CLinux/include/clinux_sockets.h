@@ -22,7 +22,7 @@ int32_t clinux_socket_accept(int32_t listener, struct clinux_peer *peer);
 int32_t clinux_socket_connect(int32_t folder, const char *name, int64_t timeout_nanoseconds);
 
 /// connect(2) of TCP to a port of this machine's loopback, non-blocking and close-on-exec: `connected` is 0
-/// where it goes on, or failed, after so many milliseconds, which it is waited for.
+/// where it goes on after so many milliseconds, which it is waited for.
 int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_milliseconds,
                             int32_t *connected);
 

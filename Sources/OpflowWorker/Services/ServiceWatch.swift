@@ -134,7 +134,7 @@ struct ServiceWatch: ~Copyable {
     case .port(let number): "nobody listens on port \(number)"
     case .namedPort(let name):
       "nobody listens on port \(ports[name].map { "\($0) " } ?? "")(\(name))"
-    case .http(let url): "\(ports.resolve(url) ?? url) does not answer"
+    case .http(let url): "no success from \(ports.resolve(url) ?? url)"
     case .log(let pattern): "no line of its output has `\(pattern)`"
     case .exec(let words): "`\(words.joined(separator: " "))` has not succeeded"
     case .file(let path): "there is no new file \(path)"
@@ -174,6 +174,7 @@ struct ServiceWatch: ~Copyable {
     var asked = request.take() ?? ServiceRequest(address, at: now)
     switch asked.goOn(at: now) {
     case .waits:
+      found = "it has not answered yet"
       request = consume asked
       // What comes back is looked at soon; what does not ends the request in its time.
       nextLook = now.advanced(byMilliseconds: ServiceRequest.pauseMilliseconds)

@@ -1,0 +1,106 @@
+import Testing
+
+/// How it is found out that a service is ready, and what is told where it is not.
+struct ServiceProbeTests {
+  /// Serves one status at every path, at the port that was found for it.
+  private static func server(_ address: String, status: Int) -> String {
+    """
+    import http.server, os, socket
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(\(status))
+            self.end_headers()
+    class Server(http.server.HTTPServer):
+        address_family = socket.AF_INET6 if ":" in "\(address)" else socket.AF_INET
+    Server(("\(address)", int(os.environ["OPFLOW_PORT_WEB"])), Handler).serve_forever()
+
+    """
+  }
+
+  private func place(_ ready: String, _ server: String) throws -> Workplace {
+    let place = try Workplace(
+      """
+      tasks:
+        web: { service: { ports: [web], ready: \(ready) }, run: exec python3 server.py }
+        read: { needs: [web], run: echo read >> trace }
+      """)
+    try place.write("server.py", server)
+    return place
+  }
+
+  @Test(
+    arguments: ["127.0.0.1", "::1"],
+    ["{ port: web }", "{ http: \"http://localhost:$OPFLOW_PORT_WEB/\" }"])
+  func `localhost is both of its addresses`(address: String, ready: String) throws {
+    let place = try place(ready, Self.server(address, status: 302))
+    try place.opflow("run")
+    #expect(place.lines() == ["read"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `an answer that is no success is told`() throws {
+    let place = try place(
+      "{ http: \"http://127.0.0.1:$OPFLOW_PORT_WEB/\", timeout: 1s, every: 10ms }",
+      Self.server("127.0.0.1", status: 503))
+    let run = try place.opflow("run", status: 1)
+    #expect(
+      run.errors.contains(/not ready after 1.0s: no success from http:.*, status 503/), "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a server that takes the question and says nothing is told apart from none`() throws {
+    let place = try place(
+      "{ http: \"http://127.0.0.1:$OPFLOW_PORT_WEB/\", timeout: 1s, every: 10ms }",
+      """
+      import os, signal, socket
+      server = socket.create_server(("127.0.0.1", int(os.environ["OPFLOW_PORT_WEB"])))
+      signal.pause()
+
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains(/not ready after 1.0s: .*, it has not answered yet/), "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a command that hangs, or leaves something behind, is ended with the service`() throws
+  {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        hangs:
+          service: { ready: { exec: [tail, -f, /dev/null], timeout: 100ms } }
+          run: exec tail -f /dev/null
+        leaves:
+          service: { ready: { exec: [sh, -c, "setsid tail -f /dev/null & exit 0"] } }
+          run: exec tail -f /dev/null
+        a: { needs: [hangs], run: echo a >> trace }
+        b: { needs: [leaves], run: echo b >> trace }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("`tail -f /dev/null` has not succeeded"), "\(run)")
+    #expect(place.lines() == ["b"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `nobody asks any more once it is ready`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ready: { exec: [sh, -c, "echo asked >> trace; read word < told"], every: 1ms } }
+          run: exec tail -f /dev/null
+        a: { needs: [web], run: "echo begun > begun; read word < go" }
+      """)
+    let (told, begun, go) = (try place.gate("told"), try place.gate("begun"), try place.gate("go"))
+    let run = try place.start("run")
+    try told.letGo()
+    _ = try begun.next()
+    // Whoever would ask again reads it.
+    try told.letGo()
+    try go.letGo()
+    #expect(try run.finish().status == 0)
+    #expect(place.lines() == ["asked"])
+    #expect(try told.next() == "go")
+  }
+}
