@@ -47,6 +47,8 @@ extension Coordinator {
       progress.warning("stopping: running tasks are ended (once more to kill them at once)")
       tell(.stop(.signal(signal.rawValue)))
     } else {
+      // Where the first only ended services that would have stayed, nothing has stopped the run yet.
+      tell(.stop(.signal(signal.rawValue)))
       tell(.kill)
     }
   }

@@ -135,7 +135,7 @@ struct KnownTask {
       isCutShort = false
     case .interrupt:
       end = nil
-      isCutShort = line.outcome.reason != .revoked
+      isCutShort = line.outcome.reason != .revoked && line.outcome.reason != .stopped(.unneeded)
       if line.outcome.reason == .revoked { attempts = line.attempt - 1 }
     case .resume:
       end = nil

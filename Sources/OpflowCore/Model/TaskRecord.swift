@@ -171,7 +171,7 @@ extension TaskRecord {
       settleSequence = 0
       if event.cutsShort(fields.end.endReason) {
         marks.insert(.interrupted)
-      } else {
+      } else if fields.end.endReason == .revoked {
         attempts = Swift.max(0, fields.attempt - 1)
         startedMilliseconds = 0
         endedMilliseconds = 0

@@ -20,8 +20,11 @@ extension TransitionKind {
     }
   }
 
-  /// Whether it cut a try short. What was handed ahead and taken back never ran.
-  func cutsShort(_ reason: EndReason?) -> Bool { self == .interrupt && reason != .revoked }
+  /// Whether it cut a try short. What was handed ahead and taken back never ran, and a service that is not
+  /// needed for a while did all that it had to.
+  func cutsShort(_ reason: EndReason?) -> Bool {
+    self == .interrupt && reason != .revoked && reason != .stopped(.unneeded)
+  }
 
   /// Whether a try of the task is over with it.
   var endsTry: Bool {

@@ -113,6 +113,8 @@ struct TransitionLine {
         transition.allowed
         ? palette.yellow("\(name) failed (allowed)") : palette.red("\(name) failed")
       return verb + OutcomeText.failure(transition)
+    case .retry where model.plan.isService(transition.task):
+      return palette.yellow("\(name) failed") + OutcomeText.failure(transition) + ", starts again"
     case .retry:
       let delay = DurationText.text(milliseconds: transition.delayMilliseconds)
       return palette.yellow("\(name) failed") + OutcomeText.failure(transition)
@@ -123,8 +125,11 @@ struct TransitionLine {
       if transition.outcome.reason == .revoked {
         return isGate ? palette.yellow("\(name) asks no more") : nil
       }
-      let why =
+      let saysMore =
         transition.outcome.reason == .workerLost
+        || transition.outcome.reason == .stopped(.serviceLost)
+      let why =
+        saysMore
         ? OutcomeText.text(transition.outcome, what: transition.what) : reason
       return palette.yellow("\(name) interrupted")
         + (why.isEmpty || why == "interrupted" ? "" : ": \(why)")

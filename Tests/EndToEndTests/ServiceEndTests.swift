@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// How services end, and what is told of it.
+struct ServiceEndTests {
+  private static let serves = "echo up; exec tail -f /dev/null"
+
+  @Test func `a second Ctrl-C ends at once what stays, as that of any run`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ready: { log: up } }
+          run: "trap 'echo told > says' TERM; echo up; while :; do tail -f /dev/null & wait; done"
+          stop: { grace: 1h }
+      """)
+    let says = try place.gate("says")
+    let run = try place.start("run")
+    try run.waitForError("web is ready")
+    run.send(SIGINT)
+    #expect(try says.next() == "told")
+    run.send(SIGINT)
+    let end = try run.finish()
+    #expect(end.status == 130, "\(end)")
+    #expect(end.errors.contains("interrupted by SIGINT"), "\(end)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `one that loses another starts again, and both are told of`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db:
+          service: { ready: { log: up }, restart: 1 }
+          run: "echo up; if [ ! -e died ]; then read word < die; touch died; exit 7; fi; exec tail -f /dev/null"
+        api: { needs: [db], service: { ready: { log: up } }, run: "echo api >> trace; \(Self.serves)" }
+        test:
+          needs: [api]
+          retry: { max: 1, delay: 1ms }
+          run: "if [ ! -e died ]; then echo go > die; exec tail -f /dev/null; fi; echo test >> trace"
+      """)
+    try place.shell("mkfifo die")
+    let run = try place.opflow("run")
+    #expect(place.lines() == ["api", "api", "test"])
+    #expect(run.errors.contains("it ended by itself, exit 7, starts again"), "\(run)")
+    #expect(run.errors.contains("api interrupted: service db is gone"), "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `one that goes with the last that may start was not interrupted`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "\(Self.serves)" }
+        bad: { needs: [db], run: exit 3 }
+        more: { needs: [db, bad], run: "true" }
+        last: { needs: [db, { task: bad, on: finished }], run: echo last >> trace }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(!run.errors.contains("interrupted"), "\(run)")
+    #expect(run.errors.contains("pending: db, last"), "\(run)")
+    #expect(try place.opflow("status").output.contains(/db +pending +not needed/))
+    try place.opflow("resume", status: 1)
+    place.expectNothingAlive()
+  }
+
+  @Test func `what it started in other sessions goes with it, whatever it heeds`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ready: { log: up } }
+          run: "setsid sh -c 'trap : TERM INT HUP; echo up; tail -f /dev/null & wait; wait' & exec tail -f /dev/null"
+          stop: { grace: 100ms }
+        a: { needs: [web], run: "true" }
+      """)
+    try place.opflow("run")
+    place.expectNothingAlive()
+  }
+
+  @Test func `what it says when it is told to end is kept and shown`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ready: { log: up } }
+          run: "trap 'echo farewell; exit 9' TERM; echo up; while :; do tail -f /dev/null & wait; done"
+        a: { needs: [web], run: "true" }
+      """)
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errorLines.contains("web | farewell"), "\(run)")
+    #expect(try place.log("web") == "up\nfarewell\n")
+  }
+}
