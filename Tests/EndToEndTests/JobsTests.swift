@@ -3,18 +3,7 @@ import Testing
 
 /// Every manifest in `jobs` does what its comment says.
 struct JobsTests {
-  /// A place with a copy of the manifest, so that a run leaves nothing in the repository.
-  private func place(_ job: String) throws -> Workplace {
-    let text = try String(contentsOfFile: Program.package + "/jobs/" + job, encoding: .utf8)
-    let place = try Workplace(text)
-    // What it includes lies in a folder of its name.
-    let folder = Program.package + "/jobs/" + job.dropLast(5)
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-      let file = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
-      try place.write("\(folder.split(separator: "/").last ?? "")/\(name)", file)
-    }
-    return place
-  }
+  private func place(_ job: String) throws -> Workplace { try .ofJob(job) }
 
   private static let features: [(job: String, exit: Int32, said: [String])] = [
     ("allow-failure", 0, ["published"]),
@@ -56,7 +45,8 @@ struct JobsTests {
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
     #expect(
       names.sorted() == [
-        "c-library", "downloads", "headers", "index", "nightly", "quickstart", "release", "samples",
+        "c-library", "dev", "downloads", "headers", "index", "integration", "nightly", "quickstart",
+        "release", "samples",
       ])
   }
 

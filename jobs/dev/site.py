@@ -1,0 +1,62 @@
+"""Pages made of a text: `build TEXT FOLDER` once, `watch TEXT FOLDER` whenever it changes, `serve FOLDER PORT`, and
+`read URL` what is served."""
+
+import functools
+import html
+import http.server
+import os
+import sys
+import time
+import urllib.request
+
+
+def build(source, folder):
+    os.makedirs(folder, exist_ok=True)
+    lines = []
+    with open(source) as text:
+        for line in text.read().splitlines():
+            tag = "h1" if line.startswith("# ") else "p"
+            lines.append(f"<{tag}>{html.escape(line.removeprefix('# '))}</{tag}>")
+    with open(f"{folder}/index.html.part", "w") as page:
+        page.write("\n".join(["<!doctype html>", *lines, ""]))
+    os.replace(f"{folder}/index.html.part", f"{folder}/index.html")
+    print(f"built a page of {len(lines)} lines")
+
+
+def watch(source, folder):
+    stamp = os.stat(source).st_mtime_ns
+    print(f"watching {source}")
+    while True:
+        time.sleep(0.2)
+        now = os.stat(source).st_mtime_ns
+        if now != stamp:
+            stamp = now
+            build(source, folder)
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_request(self, code="-", size="-"):
+        if code != http.HTTPStatus.OK:
+            super().log_request(code, size)
+
+
+def serve(folder, port):
+    handler = functools.partial(Handler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), handler) as server:
+        print(f"serving {folder} at http://127.0.0.1:{port}/")
+        server.serve_forever()
+
+
+def read(url):
+    shown = None
+    while True:
+        with urllib.request.urlopen(url) as answer:
+            page = answer.read().decode()
+        if page != shown:
+            print(f"the {'first' if shown is None else 'new'} page has {len(page.split())} words")
+            shown = page
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    {"build": build, "watch": watch, "serve": serve, "read": read}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,9 @@
+# Makes an empty cluster in FOLDER/data. Its users come from this machine alone, and need no password.
+set -eu
+rm -rf "$1"
+mkdir -p "$1/data"
+chmod 700 "$1/data"
+if [ "$(id -u)" = 0 ]; then chown postgres: "$1/data"; fi
+sh integration/as-server.sh initdb --pgdata="$1/data" --username=app --auth=trust --encoding=UTF8 \
+  --no-locale --no-sync --no-instructions > "$1/initdb"
+echo "a new cluster in $1/data"

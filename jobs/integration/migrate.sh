@@ -1,0 +1,16 @@
+# Applies each migration that this database does not have yet, whole or not at all: it and the note of it are one
+# transaction.
+set -eu
+run() { sh integration/postgres.sh psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+export PGAPPNAME=migrate PGOPTIONS='-c client_min_messages=warning'
+run -c 'create table if not exists migrations (name text primary key)'
+for file in integration/*.sql; do
+  name=${file##*/}
+  [ "$name" != tests.sql ] || continue
+  if [ -n "$(run -c "select 1 from migrations where name = '$name'")" ]; then
+    echo "$name is there"
+    continue
+  fi
+  run --single-transaction -f "$file" -c "insert into migrations values ('$name')"
+  echo "$name applied"
+done
