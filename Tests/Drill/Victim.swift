@@ -64,11 +64,13 @@ struct MarkedProcess {
   var isTask: Bool
   var command: String
 
-  static func all(mark: String) -> [MarkedProcess] {
+  /// - Parameter folder: with those that are in that folder, since a program may write over its environment.
+  static func all(mark: String, in folder: String? = nil) -> [MarkedProcess] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { pid_t($0) }.compactMap { pid in
       guard let environment = contents("/proc/\(pid)/environ"),
         environment.contains("OPFLOW_DRILL=\(mark)\0")
+          || folder.map({ isProcess(pid, in: $0) }) == true
       else { return nil }
       let command = contents("/proc/\(pid)/cmdline") ?? ""
       return MarkedProcess(
@@ -76,6 +78,11 @@ struct MarkedProcess {
         isTask: environment.contains("\0OPFLOW_TASK=") || environment.hasPrefix("OPFLOW_TASK="),
         command: command.replacing("\0", with: " "))
     }
+  }
+
+  private static func isProcess(_ pid: pid_t, in folder: String) -> Bool {
+    let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")
+    return path.map { $0 == folder || $0.hasPrefix(folder + "/") } ?? false
   }
 
   /// Files of proc(5) have no size, so they are read to their end.
@@ -86,10 +93,12 @@ struct MarkedProcess {
   }
 
   /// Waits until none is left; returns those that are there when the time is over.
-  static func waitForNone(mark: String, milliseconds: Int) -> [MarkedProcess] {
+  static func waitForNone(
+    mark: String, in folder: String? = nil, milliseconds: Int
+  ) -> [MarkedProcess] {
     let deadline = ContinuousClock.now + .milliseconds(milliseconds)
     while true {
-      let left = all(mark: mark)
+      let left = all(mark: mark, in: folder)
       guard let first = left.first, ContinuousClock.now < deadline else { return left }
       let descriptor = ctest_pidfd_open(first.pid)
       guard descriptor >= 0 else { continue }

@@ -13,6 +13,7 @@ case "orders": code = OrdersCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "fresh": code = FreshCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "latency": code = LatencyCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "services": code = ServicesCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "download": code = DownloadCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "scheduler": code = SchedulerCommand(Array(arguments.dropFirst()))?.run() ?? 2
 default: break
@@ -22,6 +23,7 @@ if code == 2 {
   print("       soak kill PROGRAM COUNT SEED FOLDER")
   print("       soak orders PROGRAM COUNT SEED FOLDER")
   print("       soak fresh PROGRAM COUNT SEED FOLDER")
+  print("       soak services PROGRAM COUNT SEED FOLDER JOBS")
   print("       soak latency PROGRAM COUNT FOLDER")
   print("       soak download PROGRAM COUNT SEED FOLDER")
   print("       soak build PROGRAM INJECTOR COUNT SEED FOLDER")

@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+
+/// Runs of tests against a database (`jobs/integration.yaml`), killed at random moments, the database too, and
+/// resumed until they are whole: nothing may be left that runs or listens, and what was done once is not done again.
+package struct ServiceDrill {
+  private let program: String
+  private let project: ServiceProject
+  private let mark = UUID().uuidString
+  private var random: DrillNumbers
+  private var strikes: Strikes
+  private var proven: Set<String> = []
+  private var attempts = 0
+  /// The database was killed in this drive, so what used it may have failed.
+  private var killedServer = false
+
+  package private(set) var kills = 0
+  package private(set) var serverKills = 0
+  package private(set) var drives = 0
+
+  /// - Parameters:
+  ///   - program: the `opflow` to run.
+  ///   - jobs: the folder with the manifest.
+  ///   - parent: where it makes its folder.
+  package init(program: String, seed: UInt64, jobs: String, parent: String) throws {
+    self.program = program
+    random = DrillNumbers(seed: seed)
+    strikes = Strikes(mark: mark)
+    project = try ServiceProject(folder: parent + "/opflow-services-" + mark, jobs: jobs)
+  }
+
+  /// Whether the programs of PostgreSQL are there.
+  package static var isPossible: Bool { ServiceProject.hasDatabase }
+
+  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when all
+  /// is well, and stays when something is found.
+  package mutating func run(killing limit: Int) throws {
+    var isWhole = false
+    while !isWhole { isWhole = try drive(mayKill: kills < limit) }
+    if let fault = project.fault(proven: proven) { throw finding(fault) }
+    try FileManager.default.removeItem(atPath: project.folder)
+  }
+
+  /// True when the run has come to its end.
+  private mutating func drive(mayKill: Bool) throws -> Bool {
+    drives += 1
+    strikes.begin()
+    killedServer = false
+    let isResume = JournalProof.newestPath(in: project.folder) != nil
+    let victim = try Victim(
+      program, [isResume ? "resume" : "run", "-j", "4", "--output", "line"],
+      folder: project.folder, mark: mark)
+    var sent: Int32 = 0
+    // A start of the database takes longer than most of the tests; both have their turn.
+    let patience = [400, 2000, 5000][random.below(3)]
+    while mayKill, sent == 0 {
+      if victim.end(withinMilliseconds: random.below(patience)) != nil { break }
+      if random.chance(25) {
+        if !killServer() { continue }
+        serverKills += 1
+      } else {
+        sent = strikes.strike(victim, &random)
+      }
+      kills += 1
+    }
+    guard let status = victim.end(withinMilliseconds: 120_000) else {
+      throw finding("it does not end after signal \(sent)")
+    }
+    try checkStatus(status, after: sent)
+    try checkSurvivors()
+    try checkJournal()
+    return status == 0
+  }
+
+  /// The process that all others of the database come from, in one instant.
+  private mutating func killServer() -> Bool {
+    guard let pid = project.server else { return false }
+    killedServer = true
+    return kill(pid, SIGKILL) == 0
+  }
+
+  // MARK: - Judging
+
+  private func checkStatus(_ status: Int32, after signal: Int32) throws {
+    switch status {
+    case 0: return
+    case 1 where strikes.killedOthers || killedServer: return
+    case 128 + signal where signal != 0 && signal != SIGKILL: return
+    case -SIGKILL where signal == SIGKILL: return
+    // Before it catches signals they end it as they end any program.
+    case -signal where signal != 0: return
+    default: throw finding("it ended with \(status) after signal \(signal)")
+    }
+  }
+
+  private func checkSurvivors() throws {
+    // They end with the next drive.
+    if strikes.mayHaveOrphans { return }
+    let left = MarkedProcess.waitForNone(mark: mark, in: project.folder, milliseconds: 15_000)
+    if !left.isEmpty {
+      throw finding("left alive: " + left.map { "\($0.pid) \($0.command)" }.joined(separator: "; "))
+    }
+    if let port = project.ports.first(where: { ServiceProject.databaseAnswers(on: $0) }) {
+      throw finding("a database still listens on port \(port)")
+    }
+  }
+
+  private mutating func checkJournal() throws {
+    let lines = project.attempts
+    let again = Set(lines.dropFirst(attempts)).intersection(proven)
+    if !again.isEmpty { throw finding("ran again though proven: \(again.sorted())") }
+    attempts = lines.count
+    guard let path = JournalProof.newestPath(in: project.folder),
+      let data = FileManager.default.contents(atPath: path)
+    else { return }
+    let proof = JournalProof([UInt8](data))
+    if proof.damagedLines > 0 {
+      throw finding("\(proof.damagedLines) damaged lines in the journal")
+    }
+    // A service is no result.
+    let now = proof.successes.subtracting(["db"])
+    let lost = proven.subtracting(now)
+    if !lost.isEmpty { throw finding("proven, and not any more: \(lost.sorted())") }
+    proven = now
+  }
+
+  private func finding(_ text: String) -> DrillFinding {
+    let output = FileManager.default.contents(atPath: project.folder + "/last.out") ?? Data()
+    return DrillFinding(
+      "drive \(drives): \(text)\n\(project.folder)\n"
+        + String(decoding: output, as: UTF8.self).suffix(4000))
+  }
+}
