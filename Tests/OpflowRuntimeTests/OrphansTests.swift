@@ -1,3 +1,4 @@
+import Foundation
 import OpflowCore
 import OpflowRuntime
 import OpflowSystem
@@ -70,6 +71,30 @@ import Testing
     entry.startTime = start
     #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
     #expect(!worker.isAlive(pid))
+  }
+
+  @Test func `what is ended has lost its number, however slow whoever it fell to is`() throws {
+    // Takes its time to see what has ended, as the first process of some machines does.
+    let script = """
+      import os, subprocess, sys
+      child = subprocess.Popen(["sleep", "1000"], env=dict(os.environ, OPFLOW_RUN=sys.argv[1]))
+      print(child.pid, flush=True)
+      os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+      for _ in range(20): subprocess.run(["true"])
+      child.wait()
+      """
+    let run = "run-" + UUID().uuidString
+    let parent = Process()
+    let output = Foundation.Pipe()
+    parent.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    parent.arguments = ["python3", "-c", script, run]
+    parent.standardOutput = output
+    try parent.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    let pid = try #require(Int32(line.dropLast()))
+    #expect(Orphans.end(run: run, runFolder: "/nowhere", workers: []) == [])
+    #expect(ProcessStatus.read(pid) == nil)
+    parent.waitUntilExit()
   }
 
   @Test func `a worker that lives is given time to leave by itself`() throws {

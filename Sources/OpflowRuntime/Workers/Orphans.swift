@@ -24,6 +24,8 @@ package enum Orphans {
   /// How long KILL may take to work, and workers to leave by themselves.
   private static let patienceNanoseconds: Int64 = 5_000_000_000
   private static let intervalNanoseconds: Int64 = 2_000_000
+  /// How long the machine's first process may take to see what has ended. Some never do.
+  private static let numberNanoseconds: Int64 = 1_000_000_000
 
   /// Ends what is left of an earlier drive of `run`, whose files are in `runFolder`: waits for its
   /// workers to leave, for some seconds at most, then kills what carries the run's mark or is in the
@@ -44,12 +46,20 @@ package enum Orphans {
     }
     let family = ancestors(of: ProcessID.own)
     let mark = Array("OPFLOW_RUN=\(run)".utf8)
-    return endAll(
+    var ended: Set<Int32> = []
+    let survivors = endAll(
       find: { processes().filter { !family.contains($0) } },
       isPrey: { status in
         !family.contains(status.pid)
           && (carries(mark, status.pid) || isInSession(of: sessions, status))
-      })
+      }, &ended)
+    for pid in processes() where !family.contains(pid) {
+      if let status = ProcessStatus.read(pid), status.isZombie, isInSession(of: sessions, status) {
+        ended.insert(pid)
+      }
+    }
+    waitForNumbers(of: ended)
+    return survivors
   }
 
   /// The machines of workers that `end` cannot look at, in the order of their names.
@@ -66,6 +76,7 @@ package enum Orphans {
   package static func endAdopted(sparing workers: Set<Int32>) -> [Survivor] {
     if workers.isEmpty, !hasChildren() { return [] }
     let own = ProcessID.own
+    var ended: Set<Int32> = []
     return endAll(
       find: {
         let children = ProcessTree.children(of: own).filter { !workers.contains($0) }
@@ -73,7 +84,7 @@ package enum Orphans {
         for child in children { _ = try? EndedProcess.reap(.pid(child), block: false) }
         return children
       },
-      isPrey: { $0.parent == own && !workers.contains($0.pid) })
+      isPrey: { $0.parent == own && !workers.contains($0.pid) }, &ended)
   }
 
   /// Whether this process has any child that lives; those that have ended are reaped. A process whose
@@ -111,6 +122,18 @@ package enum Orphans {
     var nothing = PollSet(slots: 0)
     // Fails for no reason that waiting less would not mend.
     _ = try? nothing.wait(nanoseconds: intervalNanoseconds)
+  }
+
+  /// What has ended keeps its number until whoever it fell to has seen that. A program that looks by a number in a
+  /// file whether an earlier one of it runs, as databases do, would take it for alive until then.
+  private static func waitForNumbers(of ended: Set<Int32>) {
+    let deadline = Clock.monotonicNanoseconds + numberNanoseconds
+    var left = ended
+    while true {
+      left = left.filter { ProcessStatus.read($0)?.isZombie == true }
+      if left.isEmpty || Clock.monotonicNanoseconds >= deadline { return }
+      pause()
+    }
   }
 
   private static func processes() -> [Int32] {
@@ -151,8 +174,10 @@ package enum Orphans {
   // MARK: Ending it
 
   /// Kills what `find` finds and `isPrey` confirms, until there is nothing more or patience ends.
+  ///
+  /// - Parameter ended: whom it killed is added.
   private static func endAll(
-    find: () -> [Int32], isPrey: (ProcessStatus) -> Bool
+    find: () -> [Int32], isPrey: (ProcessStatus) -> Bool, _ ended: inout Set<Int32>
   ) -> [Survivor] {
     let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     var refused: Set<Survivor> = []
@@ -165,6 +190,7 @@ package enum Orphans {
         continue
       }
       emptyPasses = 0
+      ended.formUnion(killed.map(\.pid))
       if Clock.monotonicNanoseconds >= deadline { return Array(refused.union(killed)) }
       pause()
     }
