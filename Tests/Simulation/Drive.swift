@@ -395,7 +395,10 @@ struct Drive {
         throw Finding("a task was started before the drive's first lines were synced")
       }
     }
-    if case .stop(let task, _, .unneeded) = order { try witness.checkUnneeded(task) }
+    if case .stop(let task, _, let reason) = order {
+      if reason == .unneeded { try witness.checkUnneeded(task) }
+      if witness.isService(task) { witness.leaving.insert(task) }
+    }
     try checkPorts(order, to: worker)
     workers[worker.index].inbox.append(order)
   }

@@ -66,6 +66,8 @@ struct Witness {
   private(set) var startCount = 0
   /// Services that are ready, and those that ended otherwise than for want of use.
   var ready: Set<TaskID> = []
+  /// Services that were told to end, and have not.
+  var leaving: Set<TaskID> = []
   /// The ports with which services were ready last.
   var ports: [TaskID: [UInt16]] = [:]
   var gone: Set<TaskID> = []

@@ -201,6 +201,11 @@ extension Scheduler {
     let wasUp = services.isUp(service)
     let wasUnneeded =
       services.stopping.contains(service) || transition.outcome.reason == .stopped(.unneeded)
+    let lost = services.takeLoss(of: service)
+    // It may have gone with what it needs before it was told to.
+    if lost != nil, transition.outcome.reason == nil {
+      transition.outcome.reason = .stopped(.serviceLost)
+    }
     let isCancelled = graph.has(.cancelling, service)
     graph.unmark(service, .cancelling)
     leaveUsers(of: service, at: now, into: &actions)
@@ -216,7 +221,6 @@ extension Scheduler {
     if wasUnneeded { return endUnneeded(service, transition, into: &actions) }
     switch transition.outcome.reason {
     case .stopped(.serviceLost) where phase.stopCause == nil:
-      let lost = services.takeLoss(of: service)
       transition.what = lost.map { plan.nameString($0) } ?? transition.what
       let isLeft = plan.services(neededBy: service).allSatisfy {
         !graph.state($0).isTerminal || graph.state($0).isSuccess

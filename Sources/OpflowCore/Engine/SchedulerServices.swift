@@ -11,6 +11,12 @@ extension Scheduler {
     graph.state(service) == .ready && !services.isWaiting(service)
   }
 
+  /// Whether a service was told to end, for whatever reason: nothing begins with it any more.
+  private func isLeaving(_ service: TaskID) -> Bool {
+    services.stopping.contains(service) || services.hasLoss(service)
+      || graph.has(.cancelling, service)
+  }
+
   /// The services that a task needs, directly or by others, each behind those that it needs itself; without
   /// those that have their end, and what only these needed.
   func servicesWanted(by task: TaskID) -> [TaskID] {
@@ -37,9 +43,7 @@ extension Scheduler {
   private func servicesToStart(with task: TaskID) -> [TaskID]? {
     var toStart: [TaskID] = []
     for service in servicesWanted(by: task) {
-      if services.stopping.contains(service) || graph.has(.fenced, service)
-        || graph.has(.onHold, service)
-      {
+      if isLeaving(service) || graph.has(.fenced, service) || graph.has(.onHold, service) {
         return nil
       }
       guard isIdle(service) else { continue }
@@ -119,7 +123,7 @@ extension Scheduler {
 
   private func areServicesUp(for task: TaskID) -> Bool {
     plan.services(neededBy: task).allSatisfy {
-      graph.state($0).isTerminal || services.isUp($0) && !services.stopping.contains($0)
+      graph.state($0).isTerminal || services.isUp($0) && !isLeaving($0)
     }
   }
 

@@ -113,6 +113,9 @@ struct Services {
 
   mutating func noteLoss(of service: TaskID, by user: TaskID) { lost[user] = service }
 
+  /// Whether it was told to end for that.
+  func hasLoss(_ user: TaskID) -> Bool { lost[user] != nil }
+
   mutating func takeLoss(of user: TaskID) -> TaskID? {
     lost.isEmpty ? nil : lost.removeValue(forKey: user)
   }

@@ -117,6 +117,8 @@ enum ReasonText {
     let name = culprit.isNone ? nil : plan.nameString(culprit)
     switch why {
     case nil: return ""
+    case .ended(.stopped(.unneeded)): return "not needed now"
+    case .ended(.stopped(.serviceLost)): return "a service that it needs is gone"
     case .ended(let reason): return reason.word.description
     case .skipped(.condition): return "`if` is false"
     case .skipped(.emptyMatrix): return "empty matrix"
