@@ -52,10 +52,10 @@ package struct ServiceDrill {
       folder: project.folder, mark: mark)
     var sent: Int32 = 0
     // A start of the database takes longer than most of the tests; both have their turn.
-    let patience = [400, 2000, 5000][random.below(3)]
+    let patience = isResume ? [300, 1000][random.below(2)] : [400, 1500, 3000][random.below(3)]
     while mayKill, sent == 0 {
       if victim.end(withinMilliseconds: random.below(patience)) != nil { break }
-      if random.chance(25) {
+      if random.chance(40) {
         if !killServer() { continue }
         serverKills += 1
       } else {

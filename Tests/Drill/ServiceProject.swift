@@ -49,7 +49,12 @@ struct ServiceProject {
 
   /// The process of the database that all others of it come from, where one runs.
   var server: pid_t? {
-    lines("out/integration/data/postmaster.pid").first.flatMap { pid_t($0) }
+    let data = folder + "/out/integration/data"
+    guard let pid = lines("out/integration/data/postmaster.pid").first.flatMap({ pid_t($0) }),
+      // What was killed leaves its file, and its number may be another's by now.
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")) == data
+    else { return nil }
+    return pid
   }
 
   /// What is wrong when the run is whole.
@@ -103,7 +108,7 @@ struct ServiceProject {
     }
     guard status == 0 else { return false }
     let question: [UInt8] = [0, 0, 0, 8, 4, 210, 22, 47]
-    guard send(socket, question, question.count, Int32(MSG_NOSIGNAL.rawValue)) == question.count
+    guard send(socket, question, question.count, Int32(MSG_NOSIGNAL)) == question.count
     else { return false }
     var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard poll(&event, 1, 5000) > 0 else { return false }

@@ -25,6 +25,7 @@ struct ServiceWatch: ~Copyable {
   private var fileBefore: FileStatus?
   private var log: LogLines?
   private var request: ServiceRequest?
+  private var hasAnswered = false
   /// Of `exec`: the command that runs now; 0 for none.
   private(set) var probePID: Int32 = 0
   private var isProbed = false
@@ -174,12 +175,13 @@ struct ServiceWatch: ~Copyable {
     var asked = request.take() ?? ServiceRequest(address, at: now)
     switch asked.goOn(at: now) {
     case .waits:
-      found = "it has not answered yet"
+      if !hasAnswered { found = "it has not answered yet" }
       request = consume asked
       // What comes back is looked at soon; what does not ends the request in its time.
       nextLook = now.advanced(byMilliseconds: ServiceRequest.pauseMilliseconds)
       return false
     case .answered(let status):
+      hasAnswered = true
       found = "status \(status)"
       return (200..<400).contains(status)
     case .failed(let why):
