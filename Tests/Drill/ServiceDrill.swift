@@ -52,15 +52,11 @@ package struct ServiceDrill {
       folder: project.folder, mark: mark)
     var sent: Int32 = 0
     // A start of the database takes longer than most of the tests; both have their turn.
-    let patience = isResume ? [300, 1000][random.below(2)] : [400, 1500, 3000][random.below(3)]
+    let patience = isResume ? [300, 1500][random.below(2)] : [400, 1500, 3000][random.below(3)]
+    if mayKill, random.chance(40) { strikeServer(victim) }
     while mayKill, sent == 0 {
       if victim.end(withinMilliseconds: random.below(patience)) != nil { break }
-      if random.chance(40) {
-        if !killServer() { continue }
-        serverKills += 1
-      } else {
-        sent = strikes.strike(victim, &random)
-      }
+      sent = strikes.strike(victim, &random)
       kills += 1
     }
     guard let status = victim.end(withinMilliseconds: 120_000) else {
@@ -72,11 +68,14 @@ package struct ServiceDrill {
     return status == 0
   }
 
-  /// The process that all others of the database come from, in one instant.
-  private mutating func killServer() -> Bool {
-    guard let pid = project.server else { return false }
+  /// Kills the process that all others of the database come from, a while after it came, unless the run ends before.
+  private mutating func strikeServer(_ victim: Victim) {
+    while project.server == nil { if victim.end(withinMilliseconds: 10) != nil { return } }
+    if victim.end(withinMilliseconds: random.below(500)) != nil { return }
+    guard let pid = project.server, kill(pid, SIGKILL) == 0 else { return }
     killedServer = true
-    return kill(pid, SIGKILL) == 0
+    kills += 1
+    serverKills += 1
   }
 
   // MARK: - Judging

@@ -63,6 +63,35 @@ struct ServiceEndTests {
     place.expectNothingAlive()
   }
 
+  @Test func `nothing begins with one that is being cancelled`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      max_parallel: 4
+      tasks:
+        web:
+          service: { ready: { log: up } }
+          run: "trap 'echo told > says; read word < go; exit 0' TERM; echo up; tail -f /dev/null & wait"
+          stop: { grace: 1h }
+        first: { needs: [web], run: "echo begun > begun; exec tail -f /dev/null" }
+        other: { run: "read word < free" }
+        second: { needs: [web, other], run: echo second >> trace }
+      """)
+    let (says, begun) = (try place.gate("says"), try place.gate("begun"))
+    let (go, free) = (try place.gate("go"), try place.gate("free"))
+    let run = try place.start("run")
+    #expect(try begun.next() == "begun")
+    try place.opflow("cancel", "web")
+    #expect(try says.next() == "told")
+    try free.letGo()
+    try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "other" } }
+    try go.letGo()
+    let end = try run.finish()
+    #expect(place.lines() == [], "\(end)")
+    #expect(try place.status()["second"]?.state == "skipped", "\(end)")
+    place.expectNothingAlive()
+  }
+
   @Test func `what it started in other sessions goes with it, whatever it heeds`() throws {
     let place = try Workplace(
       """

@@ -16,6 +16,7 @@ struct PlanMaker {
     /// Nil for a task that declares none.
     var inputs: [InputEntry]?
     var outputs: [OutputEntry] = []
+    var service: ServiceEntry?
   }
 
   var tasks: [Task] = []
@@ -29,6 +30,15 @@ struct PlanMaker {
     task.needs = needs.map { ($0, on) }
     change(&task)
     tasks.append(task)
+  }
+
+  mutating func addService(_ name: String, needs: [String] = [], restarts: UInt32 = 0) {
+    add(name, needs: needs) {
+      var service = ServiceEntry(.none)
+      service.restarts = restarts
+      $0.service = service
+      $0.demand = []
+    }
   }
 
   mutating func addDownload(_ name: String) {
@@ -63,6 +73,10 @@ struct PlanMaker {
         let sources = builder.list([builder.intern("http://localhost/\(task.name)")])
         let target = builder.intern("/\(task.name)")
         entry.record.download = builder.download(DownloadEntry(target: target, sources: sources))
+      }
+      if let service = task.service {
+        entry.flags.insert(.service)
+        entry.record.service = builder.service(service)
       }
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)
