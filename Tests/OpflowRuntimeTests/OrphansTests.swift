@@ -92,7 +92,7 @@ import Testing
     try parent.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     let pid = try #require(Int32(line.dropLast()))
-    #expect(Orphans.end(run: run, runFolder: "/nowhere", workers: []) == [])
+    #expect(Orphans.end(run: run, runFolder: "/nowhere", workers: [], freesNumbers: true) == [])
     #expect(ProcessStatus.read(pid) == nil)
     parent.waitUntilExit()
   }

@@ -200,7 +200,8 @@ package struct PreparedResume {
       isCopyOfLive
       ? []
       : Orphans.end(
-        run: folder.id.description, runFolder: folder.path, workers: history.workers)
+        run: folder.id.description, runFolder: folder.path, workers: history.workers,
+        freesNumbers: plan.hasServices)
     if !isCopyOfLive { TaskFolder.removeLeft(run: folder.id.description) }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in

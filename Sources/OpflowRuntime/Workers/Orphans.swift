@@ -24,15 +24,17 @@ package enum Orphans {
   /// How long KILL may take to work, and workers to leave by themselves.
   private static let patienceNanoseconds: Int64 = 5_000_000_000
   private static let intervalNanoseconds: Int64 = 2_000_000
-  /// How long the machine's first process may take to see what has ended. Some never do.
-  private static let numberNanoseconds: Int64 = 1_000_000_000
 
   /// Ends what is left of an earlier drive of `run`, whose files are in `runFolder`: waits for its
   /// workers to leave, for some seconds at most, then kills what carries the run's mark or is in the
   /// session of one of `workers`, this process and its ancestors excepted. Call it under the run's lock
   /// and before any worker of this drive is started. Returns what could not be ended.
+  ///
+  /// - Parameter freesNumbers: waits until the numbers of what is ended are nobody's, for some seconds at most. A
+  ///   database looks by a number in a file whether an earlier one of it runs, and takes what has ended for alive
+  ///   until whoever it fell to has seen that.
   package static func end(
-    run: String, runFolder: String, workers: [WorkerEntry]
+    run: String, runFolder: String, workers: [WorkerEntry], freesNumbers: Bool = false
   ) -> [Survivor] {
     waitForWorkers(lockPath: runFolder + "/workers.lock")
     let groups = RunGroups.left(by: run)
@@ -53,6 +55,7 @@ package enum Orphans {
         !family.contains(status.pid)
           && (carries(mark, status.pid) || isInSession(of: sessions, status))
       }, &ended)
+    if !freesNumbers { return survivors }
     for pid in processes() where !family.contains(pid) {
       if let status = ProcessStatus.read(pid), status.isZombie, isInSession(of: sessions, status) {
         ended.insert(pid)
@@ -124,10 +127,10 @@ package enum Orphans {
     _ = try? nothing.wait(nanoseconds: intervalNanoseconds)
   }
 
-  /// What has ended keeps its number until whoever it fell to has seen that. A program that looks by a number in a
-  /// file whether an earlier one of it runs, as databases do, would take it for alive until then.
+  /// What has ended keeps its number until whoever it fell to, such as the machine's first process, has seen that.
+  /// Some take seconds for it, and some never do.
   private static func waitForNumbers(of ended: Set<Int32>) {
-    let deadline = Clock.monotonicNanoseconds + numberNanoseconds
+    let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     var left = ended
     while true {
       left = left.filter { ProcessStatus.read($0)?.isZombie == true }
