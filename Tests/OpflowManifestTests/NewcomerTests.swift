@@ -140,6 +140,9 @@ struct NewcomerTests {
         "a task lists names, `secrets: [TOKEN]`; where their values come from stands in `secrets`"
           + " at the top"
       ),
+      ("run: x, priority: urgent", "write `very_high`"),
+      ("run: x, stop: { signal: SIGTRM }", "did you mean `TERM`?"),
+      ("run: x, matrix: { os: [] }", "give it a value, or take it away"),
       ("run: { cmd: make }", "write the command itself: `run: make test`"),
       (
         "run: x, service: { port: 80 }",

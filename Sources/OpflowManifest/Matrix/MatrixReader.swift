@@ -126,7 +126,9 @@ struct MatrixReader {
       list.append(value)
     }
     if document.isEmpty(node) {
-      mistakes.error(document.place(node), "\(subject.description) is empty")
+      mistakes.error(
+        document.place(node), "\(subject.description) is empty",
+        help: "give it a value, or take it away")
     }
     return list
   }

@@ -138,7 +138,8 @@ struct DownloadReader {
     guard hash.text.count == digitCount else {
       values.mistakes.error(
         values.document.place(node),
-        "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)")
+        "\(subject.description) must have \(digitCount) digits, not \(hash.text.count)",
+        help: "`\(key.name)sum FILE` prints them")
       return nil
     }
     return .hash(lowercased(hash.text))

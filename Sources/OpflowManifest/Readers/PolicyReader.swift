@@ -101,7 +101,8 @@ struct PolicyReader {
     let fields = values.maps.fields(node, values.tables.stop, owner: "`stop`")
     if let node = fields[.signal],
       let number = values.word(
-        node, Subject(StopKey.signal), known: SignalName.known, parse: SignalName.number)
+        node, Subject(StopKey.signal), known: SignalName.known, help: SignalName.help,
+        parse: SignalName.number)
     {
       settings.policy.stopSignal = number
     }
@@ -114,7 +115,8 @@ struct PolicyReader {
 
   private func readPriority(_ node: Node, into settings: inout TaskSettings) {
     if let value = values.word(
-      node, Subject(TaskKey.priority), known: PriorityName.known, parse: PriorityName.value)
+      node, Subject(TaskKey.priority), known: PriorityName.known, help: PriorityName.help,
+      parse: PriorityName.value)
     {
       settings.priority = value
     }

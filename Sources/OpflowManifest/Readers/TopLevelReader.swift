@@ -136,7 +136,9 @@ struct TopLevelReader {
     }
     if scalar.text == "auto" { return }
     if let value = values.integer(
-      node, subject, in: KeyBounds.maxParallel, expected: "a whole number or `auto`")
+      node, subject, in: KeyBounds.maxParallel, expected: "a whole number or `auto`",
+      help: "write how many `cpu` there are to share out, such as 4; as many as there are"
+        + " processors without it")
     {
       manifest.maxParallel = UInt32(value)
     }

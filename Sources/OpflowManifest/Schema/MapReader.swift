@@ -138,6 +138,7 @@ struct MapReader {
       Mistakes.Mistake(
         severity: .error, place: document.place(key),
         message: "the key `\(name.string)` stands twice in this map",
+        help: "take one of them away, or give it another name",
         notes: [.init(place: document.place(first), message: "the first `\(name.string)`")]))
   }
 

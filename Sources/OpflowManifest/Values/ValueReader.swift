@@ -139,7 +139,7 @@ final class ValueReader {
     mistakes.error(
       document.place(node),
       "\(subject.description) must be \(Self.words(range, isBelow: isBelow)), not"
-        + " \(scalar.text.string)")
+        + " \(scalar.text.string)", help: help())
     return nil
   }
 

@@ -18,6 +18,14 @@ enum SignalName {
     return table.first { name == $0.name }?.number
   }
 
+  /// The name that is nearest to one that there is not.
+  static func help(for text: Text) -> String? {
+    let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
+    // SAFETY: a literal's bytes live as long as the program.
+    let names = table.map { Text(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount) }
+    return Suggestion.nearest(to: name, among: names).map { Suggestion.text($0) }
+  }
+
   static let known: StaticString = "TERM, INT, HUP, QUIT, KILL, ABRT, ALRM, USR1, USR2 or a number"
 }
 
@@ -32,6 +40,19 @@ enum PriorityName {
       return nil
     }
     return Int16(number)
+  }
+
+  /// The word that is meant by one of other tools.
+  static func help(for text: Text) -> String? {
+    let meant: [(words: [StaticString], help: StaticString)] = [
+      (
+        ["urgent", "critical", "highest", "important", "max", "top", "first", "realtime"],
+        "write `very_high`"
+      ),
+      (["medium", "default", "middle", "standard", "none"], "write `normal`, or leave it out"),
+      (["lowest", "idle", "background", "min", "last"], "write `very_low`"),
+    ]
+    return meant.first { $0.words.contains { text == $0 } }?.help.description
   }
 
   static let known: StaticString =
