@@ -395,9 +395,9 @@ struct Drive {
         throw Finding("a task was started before the drive's first lines were synced")
       }
     }
-    if case .stop(let task, _, let reason) = order {
+    if case .stop(let task, let attempt, let reason) = order {
       if reason == .unneeded { try witness.checkUnneeded(task) }
-      if witness.isService(task) { witness.leaving.insert(task) }
+      if witness.isService(task) { witness.leaving[task] = attempt }
     }
     try checkPorts(order, to: worker)
     workers[worker.index].inbox.append(order)

@@ -10,7 +10,7 @@ extension Witness {
       guard stand[service.index] == .running, ready.contains(service) else {
         throw fault(task, "it starts before \(plan.nameString(service)) is ready")
       }
-      if leaving.contains(service) {
+      if leaving[service] == lastAttempt[service.index] {
         throw fault(task, "it starts with \(plan.nameString(service)), which was told to end")
       }
     }
@@ -41,7 +41,6 @@ extension Witness {
   mutating func endOfService(_ line: Transition, seen: Outcome?) throws(Finding) {
     let task = line.task
     let wasReady = ready.remove(task) != nil
-    leaving.remove(task)
     let reason = line.outcome.reason
     switch line.event {
     case .success:

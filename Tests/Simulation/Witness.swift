@@ -37,7 +37,7 @@ struct Witness {
   private var refused: Set<Try> = []
   var stand: [Stand]
   private var startEnds: [TaskID: Int] = [:]
-  private var lastAttempt: [Int32]
+  private(set) var lastAttempt: [Int32]
   var retries: [Int]
   var losses: [Int]
   var mayStartAt: [Instant]
@@ -66,8 +66,8 @@ struct Witness {
   private(set) var startCount = 0
   /// Services that are ready, and those that ended otherwise than for want of use.
   var ready: Set<TaskID> = []
-  /// Services that were told to end, and have not.
-  var leaving: Set<TaskID> = []
+  /// The tries of services that were told to end.
+  var leaving: [TaskID: Int32] = [:]
   /// The ports with which services were ready last.
   var ports: [TaskID: [UInt16]] = [:]
   var gone: Set<TaskID> = []

@@ -272,12 +272,13 @@ package struct ResumeDecision: Sendable {
       let isDue =
         (firstCertain != nil || owesFinally)
         && (!follows || firstNeedThatStarts(task, input) != nil)
+      let state = input.history[task].state
+      // One that failed before anything had started runs where something does, which checks may tell.
+      let mayBeDue = state == .failed && firstStarted != nil && !follows
       var verdict = verdict(for: task, input)
       if isDue, verdict.keepsEnd {
         verdict = .run(.afterRerun(firstCertain ?? .none))
-      } else if !isDue, input.history[task].state.isTerminal,
-        input.history[task].state != .cancelled
-      {
+      } else if !isDue, !mayBeDue, state.isTerminal, state != .cancelled {
         verdict = .keep(input.history[task])
       }
       // Whether anything starts, checks are to tell.
