@@ -87,7 +87,8 @@ struct ExpectedEnds {
         } else if let origin = freshness(of: task, plan, tasks, entry) {
           isOfRecord.insert(task)
           let earlier = entry.results[task]
-          isKept[index] = earlier.map { $0.origin == origin } ?? false
+          // What was skipped since is another result, of the same number.
+          isKept[index] = earlier.map { $0.origin == origin && $0.state != .skipped } ?? false
           states[index] = isKept[index] ? earlier?.state ?? .upToDate : .upToDate
           origins[task] = origin
         } else {
