@@ -2,7 +2,7 @@
 /// these rows.
 package enum Command: String, CaseIterable, Sendable {
   case run, resume, check, plan
-  case status, why, wait, logs, runs, graph, report, journal
+  case tasks, status, why, wait, logs, runs, graph, report, journal
   case cancel, pause
   case proceed = "continue"
   case suspend, priority, parallel, retry, skip, approve, reject
@@ -24,6 +24,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .resume: .resume
     case .check: .check
     case .plan: .plan
+    case .tasks: .tasks
     case .status: .status
     case .why: .why
     case .wait: .wait

@@ -18,11 +18,10 @@ enum ForeignWords {
   }
 
   private static let commands: [(word: String, help: StaticString)] = [
-    ("list", "`opflow` alone shows the tasks, `opflow runs` the runs"),
-    ("ls", "`opflow` alone shows the tasks, `opflow runs` the runs"),
-    ("tasks", "`opflow` alone shows the tasks, `opflow plan` their order"),
-    ("targets", "`opflow` alone shows the tasks, `opflow plan` their order"),
-    ("show", "`opflow status` shows a run, `opflow` alone the tasks"),
+    ("list", "`opflow tasks` shows the tasks, `opflow runs` the runs"),
+    ("ls", "`opflow tasks` shows the tasks, `opflow runs` the runs"),
+    ("targets", "`opflow tasks` shows the tasks, `opflow plan` their order"),
+    ("show", "`opflow status` shows a run, `opflow tasks` the tasks"),
     ("ps", "`opflow status` shows what runs, `opflow runs` all runs"),
     ("top", "`opflow status` shows what runs"),
     ("jobs", "`opflow status` shows what runs, `opflow runs` all runs"),
@@ -121,8 +120,8 @@ enum ForeignWords {
     ("always-make", [], .rerun, "`--rerun '*'` runs all tasks, also those that are up to date"),
     ("B", [], .rerun, "`--rerun '*'` runs all tasks, also those that are up to date"),
     ("force", [], .rerun, "did you mean --rerun?"),
-    ("list", [], nil, "`opflow` alone shows the tasks"),
-    ("l", [], nil, "`opflow` alone shows the tasks"),
+    ("list", [], nil, "`opflow tasks` shows the tasks"),
+    ("l", [], nil, "`opflow tasks` shows the tasks"),
     ("summary", [.run], nil, "`opflow plan` shows what would run"),
     ("timeout", [], nil, "the manifest says `timeout` of a task, or of all under `defaults`"),
     ("retries", [], nil, "the manifest says `retry` of a task, or of all under `defaults`"),

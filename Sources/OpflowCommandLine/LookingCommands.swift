@@ -1,5 +1,29 @@
-/// The commands that look at runs.
+/// The commands that look at runs, and at what there is to run.
 extension CommandRow {
+  static var tasks: CommandRow {
+    CommandRow(
+      group: .looking, meaning: "the tasks of a manifest, with what it says of them",
+      words: .manifestAndTasks(handsOn: false),
+      flags: [.set, .color, .file, .directory, .stateDirectory]
+    ) {
+      CommandHelp(
+        summary: "List the tasks of a manifest, with what it says of them.",
+        description: """
+          The legs of a family share a row. What is `manual` runs only when it is named, or needed. The last
+          line is about the newest run. `opflow` alone is the same of the manifest that is here or above.
+
+          \(HelpPhrases.manifest)
+
+          With TASK it lists these alone.
+          """,
+        examples: """
+            opflow tasks                      of opflow.yaml
+            opflow tasks ci.yaml              of another manifest
+            opflow tasks tag:slow             those that have this tag
+          """)
+    }
+  }
+
   static var status: CommandRow {
     CommandRow(
       group: .looking, meaning: "where a run stands, also while it runs",

@@ -40,6 +40,7 @@ enum Opflow {
     case .run, .plan: try RunCommand.perform(invocation)
     case .resume: try ResumeCommand.perform(invocation)
     case .check: try CheckCommand.perform(invocation)
+    case .tasks: try OverviewCommand.performTasks(invocation)
     case .status: try StatusCommand.perform(invocation)
     case .why: try WhyCommand.perform(invocation)
     case .wait: try WaitCommand.perform(invocation)

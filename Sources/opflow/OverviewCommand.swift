@@ -4,25 +4,42 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow` alone: the tasks of the manifest that is here or above, and its newest run; the help where
-/// there is none.
+/// `opflow tasks`, and `opflow` alone: the tasks of a manifest, and its newest run.
 enum OverviewCommand {
+  /// Of the manifest that is here or above; the help where there is none.
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     guard let path = try ManifestLookup.nearest() else {
       try Console.write(HelpText.text(nil))
       return ExitCode.success.rawValue
     }
-    let manifest = try ManifestLookup.read(path)
+    return try show(try ManifestLookup.read(path), arguments, console)
+  }
+
+  /// Of the manifest that is named, and of these tasks where some are.
+  static func performTasks(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
+    return try show(manifest, arguments, console)
+  }
+
+  private static func show(
+    _ manifest: ManifestFile, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
     let compiled = try console.preparing { () throws(PreparationError) in
-      try manifest.compile(runID: "overview", set: [], maxParallel: nil)
+      try manifest.compile(runID: "overview", set: arguments.set, maxParallel: nil)
     }
     console.show(compiled.warnings)
-    let plan = try console.preparing { () throws(PreparationError) in try compiled.openPlan() }
+    let plan = try console.preparing { () throws(PreparationError) in
+      let plan = try compiled.openPlan()
+      try manifest.expectTasks(arguments.tasks, in: plan)
+      return plan
+    }
+    let chosen = arguments.tasks.isEmpty ? nil : try? Selector.tasks(arguments.tasks, of: plan)
     let state = try RunLookup.state(arguments.view, for: manifest)
     try Console.write(
       TasksView.text(
-        plan, manifest: manifest.displayPath, newest: newest(manifest, state),
+        plan, manifest: manifest.displayPath, only: chosen, newest: newest(manifest, state),
         nowMilliseconds: Clock.wallMilliseconds, color: console.colorsOutput))
     return ExitCode.success.rawValue
   }

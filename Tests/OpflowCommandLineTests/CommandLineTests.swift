@@ -183,7 +183,7 @@ import Testing
       ("graphs", "unknown command graphs; did you mean `opflow graph`?"),
       (
         "list",
-        "unknown command list; `opflow` alone shows the tasks, `opflow runs` the runs"
+        "unknown command list; `opflow tasks` shows the tasks, `opflow runs` the runs"
       ),
       ("ps", "unknown command ps; `opflow status` shows what runs, `opflow runs` all runs"),
       (

@@ -152,4 +152,13 @@ import Testing
         plan, manifest: "m", newest: nil, nowMilliseconds: 0, color: false), as: UTF8.self)
     #expect(text == "m: 7 tasks\nTASK\nfetch\nb (3 legs)\nt (2 legs)\nlast\n")
   }
+
+  @Test func `tasks that are named are shown alone, and legs counted`() throws {
+    let only = try Selector.tasks(["last", plan.nameString(TaskID(1))], of: plan)
+    let text = String(
+      decoding: TasksView.text(
+        plan, manifest: "m", only: only, newest: nil, nowMilliseconds: 0, color: false),
+      as: UTF8.self)
+    #expect(text == "m: 7 tasks\nTASK\nb (1 of 3 legs)\nlast\n")
+  }
 }
