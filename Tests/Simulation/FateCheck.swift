@@ -226,6 +226,12 @@ struct FateCheck {
       {
         return try checkEnded(task, state)
       }
+      // It failed for want of a worker, before what it needs was tried again.
+      if state == .failed, line?.outcome.reason == .workerLost,
+        lacking.allSatisfy({ retried.contains($0) })
+      {
+        return try checkEnded(task, state)
+      }
       guard state == .skipped, !started[task.index],
         case .skip(.upstream(let culprit)) = line?.event,
         lacking.contains(culprit) || retried.contains(culprit)
