@@ -50,10 +50,19 @@ extension Scheduler {
 
   /// What a retry takes a need from that was there.
   private func pendingDependents(of tasks: [TaskID]) -> [TaskID] {
-    let all = tasks + graph.skippedForWant(of: tasks)
-    return all.flatMap { task in
-      plan.dependents(task).lazy.map { TaskID(plan.dependentTargets[$0]) }
-    }.filter { graph.state($0) == .handed || graph.isPending($0) }
+    var found: Set<TaskID> = []
+    var open = tasks + graph.skippedForWant(of: tasks)
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) {
+        let dependent = TaskID(plan.dependentTargets[edge])
+        guard graph.state(dependent) == .handed || graph.isPending(dependent),
+          found.insert(dependent).inserted
+        else { continue }
+        // A service that waits again takes its own from those that need it.
+        if isService(dependent) { open.append(dependent) }
+      }
+    }
+    return found.sorted { $0.rawValue < $1.rawValue }
   }
 
   /// From workers that are on their way, and from those that were handed them ahead; those answer.

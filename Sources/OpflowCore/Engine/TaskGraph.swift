@@ -127,7 +127,7 @@ struct TaskGraph {
     unmet[task.index] = count
     if count > 0, state(task) == .ready || state(task) == .checking {
       set(task, .waiting)
-      marks[task.index].subtract([.held, .checked])
+      marks[task.index].subtract([.held, .checked, .offered])
     }
   }
 

@@ -13,10 +13,15 @@ extension TaskGraph {
       back.append(task)
     }
     back = servicesToReopen(for: tasks + back) + back
-    for task in tasks + back {
+    var open = tasks + back
+    while let task = open.popLast() {
       for edge in plan.dependents(task) {
         let dependent = TaskID(plan.dependentTargets[edge])
-        if isPending(dependent) { countNeeds(of: dependent) }
+        guard isPending(dependent) else { continue }
+        let wasOffered = has(.offered, dependent)
+        countNeeds(of: dependent)
+        // A service that waits again is not there any more for what needs it.
+        if wasOffered, !has(.offered, dependent) { open.append(dependent) }
       }
     }
     for task in tasks + back {
