@@ -118,6 +118,11 @@ int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place) {
   return lock.l_type != F_UNLCK;
 }
 
+int32_t clinux_readable_bytes(int32_t descriptor) {
+  int count = 0;
+  return ioctl(descriptor, FIONREAD, &count) < 0 ? -1 : count;
+}
+
 int32_t clinux_close_from(uint32_t lowest) {
   if (close_range(lowest, ~0u, 0) == 0) return 0;
   if (errno != ENOSYS) return -1;

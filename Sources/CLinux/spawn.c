@@ -35,17 +35,19 @@ static int move(int from, int to) {
 }
 
 static int place_descriptors(const struct clinux_program *program) {
-  int from[3] = {program->input, program->output, program->error};
+  int from[5] = {
+      program->input, program->output, program->error, program->further[0], program->further[1]};
+  int count = program->further[0] < 0 ? 3 : 5;
   // A descriptor that stands where another is to go must be moved away first.
-  for (int i = 0; i < 3; i++) {
-    if (from[i] >= 3 || from[i] == i) continue;
-    from[i] = fcntl(from[i], F_DUPFD, 3);
+  for (int i = 0; i < count; i++) {
+    if (from[i] >= count || from[i] == i) continue;
+    from[i] = fcntl(from[i], F_DUPFD, count);
     if (from[i] < 0) return -1;
   }
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < count; i++) {
     if (move(from[i], i) < 0) return -1;
   }
-  return clinux_close_from(3);
+  return clinux_close_from((uint32_t)count);
 }
 
 // Whether an error says that there is no such program in a folder, so that the next one is its turn.

@@ -122,6 +122,7 @@ extension Coordinator {
     case .restored(let task, let attempt): tell(.restored(link.id, task, attempt: attempt))
     case .ready(let task, let attempt, let ports):
       tell(.ready(link.id, task, attempt: attempt, ports: ports))
+    case .tokens(let task, let count): tell(.tokens(link.id, task, count))
     case .awaits(let task, _):
       tell(.heard(link.id))
       if plan.tasks.contains(task.index), awaited.insert(task).inserted {

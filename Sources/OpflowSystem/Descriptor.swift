@@ -169,6 +169,14 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { fchmod(descriptor, mode) }
   }
 
+  /// How many bytes of a pipe can be read at once.
+  package borrowing func readableByteCount() throws(Errno) -> Int32 {
+    let descriptor = rawValue
+    let count = clinux_readable_bytes(descriptor)
+    if count < 0 { throw Errno.current }
+    return count
+  }
+
   package borrowing func setNonblocking(_ on: Bool) throws(Errno) {
     let descriptor = rawValue
     try call { clinux_set_nonblocking(descriptor, on ? 1 : 0) }

@@ -18,13 +18,15 @@ package struct ProgramStart: ~Copyable {
   package var options: Program.Options
   /// A folder of control groups that is open: the group to start it in, where the kernel lets us.
   package var group: Int32?
+  /// Two more descriptors, which the program finds as 3 and 4.
+  package var further: (Int32, Int32)?
 
   package init(
     file: UnsafePointer<CChar>, searchPath: UnsafePointer<CChar>? = nil,
     arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>,
     environment: UnsafePointer<UnsafeMutablePointer<CChar>?>,
     directory: UnsafePointer<CChar>? = nil, input: Int32, output: Int32, error: Int32,
-    options: Program.Options, group: Int32? = nil
+    options: Program.Options, group: Int32? = nil, further: (Int32, Int32)? = nil
   ) {
     self.file = file
     self.searchPath = searchPath
@@ -36,6 +38,7 @@ package struct ProgramStart: ~Copyable {
     self.error = error
     self.options = options
     self.group = group
+    self.further = further
   }
 }
 
@@ -48,7 +51,7 @@ package struct ProgramError: Error, Equatable, Sendable {
   package let step: Step
 }
 
-/// Starting programs: with three descriptors and no other, an empty signal mask and every signal at
+/// Starting programs: with the descriptors that are given and no other, an empty signal mask and every signal at
 /// its default.
 package enum Program {
   package struct Options: OptionSet, Sendable {
@@ -77,7 +80,7 @@ package enum Program {
       file: start.file, search_path: start.searchPath, arguments: start.arguments,
       environment: start.environment, directory: start.directory, input: start.input,
       output: start.output, error: start.error, group: start.group ?? -1,
-      flags: start.options.rawValue)
+      flags: start.options.rawValue, further: start.further ?? (-1, -1))
     var spawned = clinux_spawned()
     // SAFETY: the shim reads the strings and arrays that the caller holds for this call.
     if clinux_spawn(&program, &spawned) < 0 {

@@ -132,7 +132,7 @@ final class DownloadHarness {
       case .ended(_, _, let outcome): return End(outcome: outcome, report: report)
       case .progress(let told): progress.append(told)
       case .hello, .started, .refused, .revoked, .left, .value, .kept, .fault, .pulse, .checked,
-        .awaits, .recorded, .changed, .restored, .ready, .warning:
+        .awaits, .recorded, .changed, .restored, .ready, .tokens, .warning:
         break
       }
     }
@@ -147,7 +147,7 @@ final class DownloadHarness {
         if told.doneBytes >= bytes { return }
       case .ended(_, _, let outcome): throw Problem.ended(outcome)
       case .fetched, .hello, .started, .refused, .revoked, .left, .value, .kept, .fault, .pulse,
-        .checked, .awaits, .recorded, .changed, .restored, .ready, .warning:
+        .checked, .awaits, .recorded, .changed, .restored, .ready, .tokens, .warning:
         break
       }
     }

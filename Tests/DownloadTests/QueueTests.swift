@@ -27,7 +27,7 @@ struct QueueTests {
         words.append("revoked \(task.rawValue)")
         ends += 1
       case .hello, .refused, .progress, .left, .value, .kept, .fault, .pulse, .checked,
-        .awaits, .recorded, .changed, .restored, .ready, .warning:
+        .awaits, .recorded, .changed, .restored, .ready, .tokens, .warning:
         break
       }
     }

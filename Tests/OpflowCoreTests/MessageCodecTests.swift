@@ -177,7 +177,7 @@ import Testing
     }
     #expect(
       hello.fault(planKey: "key", kind: .command)
-        == "it speaks version 2 of the worker protocol, this opflow version 8")
+        == "it speaks version 2 of the worker protocol, this opflow version 9")
   }
 
   @Test func `a hello that does not fit the run is refused with what it lacks`() {

@@ -8,6 +8,7 @@ struct Move {
     case hello, order, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
     case recorded, broughtBack
     case ready, givesUp
+    case tokens
     case report, loss, sync
   }
   var kind: Kind
@@ -17,7 +18,7 @@ struct Move {
   var isOfWorker: Bool {
     switch kind {
     case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
-      .recorded, .broughtBack, .ready, .givesUp:
+      .recorded, .broughtBack, .ready, .givesUp, .tokens:
       true
     case .hello, .report, .loss, .sync: false
     }
@@ -59,6 +60,7 @@ extension Drive {
     addTimer(of: index, canEnd: canEnd, to: &moves)
     guard let tree else { return }
     addMoves(ofService: tree, index, to: &moves)
+    if mayGiveBack(tree) { moves.append(Move(kind: .tokens, worker: index)) }
     if tree.isBroughtBack {
       moves.append(Move(kind: .broughtBack, worker: index))
     } else if tree.hasLeftovers {
@@ -137,6 +139,8 @@ extension Drive {
       switch (order, workers[index].kind) {
       // The frame of every worker answers it.
       case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
+      case (.tokens(let task, let count), .command), (.tokens(let task, let count), .terminal):
+        try takeTokens(task, count, of: index)
       case (_, .command), (_, .terminal), (_, .service): try tell(commands: index, .order(order))
       case (_, .download): try tell(downloads: index, .order(order))
       case (.check(let check), .check): answer(check, of: index)
@@ -180,6 +184,7 @@ extension Drive {
       workers[index].commands.tree?.isReady = true
       guard let tree = workers[index].commands.tree else { return }
       try tell(commands: index, .ready(ports: tree.ports(plan)))
+    case .tokens: giveBackTokens(of: index)
     case .givesUp: try tell(commands: index, .unready(what: "it is not ready"))
     case .endOfLeftovers: try tell(commands: index, .reaped(status: nil, isGone: true))
     case .recorded: try tell(commands: index, .recorded(record(workers[index].commands.recording)))
@@ -219,6 +224,7 @@ extension Drive {
       noteStart(of: tree.task)
       workers[index].commands.tree?.exists = true
       try witness.start(tree.task, tree.attempt, on: id, at: workers[index].site)
+      try checkTokens(of: tree.task, workers[index].tokens)
       if mayBringBack(tree) {
         workers[index].commands.tree?.isBroughtBack = true
         _ = workers[index].tell(.bringingBack, at: now)
@@ -294,6 +300,7 @@ extension Drive {
       try tell(.restored(id, task, attempt: attempt))
     case .ready(let task, let attempt, let ports):
       try tell(.ready(id, task, attempt: attempt, ports: ports))
+    case .tokens(let task, let count): try tell(.tokens(id, task, count))
     case .pulse: try tell(.heard(id))
     case .hello, .progress, .left, .awaits, .warning: break
     }

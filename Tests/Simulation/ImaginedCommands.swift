@@ -89,4 +89,7 @@ struct ImaginedTree {
   var hasLeftovers = false
   /// A service that has said so.
   var isReady = false
+  /// What its jobserver was lent, and how much of that is asked back.
+  var lent: Int32 = 0
+  var owed: Int32 = 0
 }

@@ -94,7 +94,7 @@ struct ImaginedDownloads {
         }
       case .hello, .progress, .fetched, .left, .value, .kept, .fault, .ended, .refused, .pulse,
         .checked, .awaits, .recorded, .changed, .restored, .ready,
-        .warning:
+        .tokens, .warning:
         break
       }
     case .leave:

@@ -25,6 +25,8 @@ struct ImaginedWorker {
   var inbox: [WorkerOrder] = []
   /// Of services, as it was told since it was told to start something.
   var ports: [TaskID: [UInt16]] = [:]
+  /// Of a task with a jobserver, as it was told before its start.
+  var tokens: (task: TaskID, own: Int32)?
   var outbox: [WorkerReport] = []
   // Of which the one of its kind is used.
   var commands: ImaginedCommands

@@ -19,6 +19,7 @@ struct Stock {
   /// Of this machine and the run: the least there ever was.
   private var least: [UInt64]
   private var uses: [TaskID: [Use]] = [:]
+  private var lent: [TaskID: Int32] = [:]
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
@@ -63,7 +64,35 @@ struct Stock {
     uses[task] = own
   }
 
+  /// A task's jobserver has so many tokens more that are lent, or fewer.
+  mutating func lend(_ change: Int32, to task: TaskID) throws(Finding) {
+    guard let own = uses[task] else {
+      throw Finding("\(plan.nameString(task)): it is lent something while it holds nothing")
+    }
+    // What it holds with its services is not known from outside.
+    guard let site = own.first(where: { $0.resource == 0 })?.site else { return }
+    let before = lent[task] ?? 0
+    lent[task] = before + change
+    used[site][0] = UInt64(Int64(used[site][0]) + Int64(change))
+    if change > 0, used[site][0] > capacity[site][0] {
+      throw Finding("\(plan.nameString(task)): it was lent more than there is")
+    }
+  }
+
+  /// How many tokens are a task's own; nil where that is not known from outside.
+  func ownTokens(of task: TaskID) -> Int32? {
+    guard plan.services(neededBy: task).isEmpty, least[0] == capacity[0][0],
+      let use = uses[task]?.first(where: { $0.resource == 0 }), use.site == 0
+    else { return nil }
+    return Int32(use.amount) - 1
+  }
+
   mutating func give(_ task: TaskID) {
+    if let lent = lent.removeValue(forKey: task), lent != 0,
+      let site = uses[task]?.first(where: { $0.resource == 0 })?.site
+    {
+      used[site][0] -= UInt64(lent)
+    }
     for use in uses.removeValue(forKey: task) ?? [] { used[use.site][use.resource] -= use.amount }
   }
 }

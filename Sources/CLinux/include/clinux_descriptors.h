@@ -13,6 +13,9 @@ struct clinux_pipe_ends {
 /// pipe2(2) with O_CLOEXEC.
 int32_t clinux_pipe(struct clinux_pipe_ends *ends);
 
+/// ioctl(2), FIONREAD: how many bytes can be read; -1 with errno.
+int32_t clinux_readable_bytes(int32_t descriptor);
+
 /// Opens those of the three standard descriptors that are closed, on /dev/null, so that no file which
 /// is opened later gets one of their numbers. Where there is no /dev/null they are pipes without
 /// another end.

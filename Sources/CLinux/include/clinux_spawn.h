@@ -37,6 +37,8 @@ struct clinux_program {
   /// program starts in the caller's.
   int32_t group;
   uint32_t flags;
+  /// -1, or two more descriptors, which the program finds as 3 and 4.
+  int32_t further[2];
 };
 
 struct clinux_spawned {
@@ -46,7 +48,7 @@ struct clinux_spawned {
   int32_t step;
 };
 
-/// Starts a program with the three descriptors given and every other one closed, the signal mask
+/// Starts a program with the descriptors given and every other one closed, the signal mask
 /// empty and all dispositions default. Returns 0 after the exec, or -1 with errno and the step; the
 /// failed child is reaped then.
 int32_t clinux_spawn(const struct clinux_program *program, struct clinux_spawned *spawned);

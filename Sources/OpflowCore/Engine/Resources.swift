@@ -3,6 +3,8 @@ struct Share: Equatable {
   var site: SiteID
   /// Into `Resources`: how much of what.
   var grant: Int32
+  /// How much more `cpu` it has, which is lent to its jobserver.
+  var lent: Int32 = 0
 }
 
 /// All that tasks share out: `cpu` and `memory` of each machine, and what the whole run has of
@@ -153,8 +155,52 @@ struct Resources {
       pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
     }
     grants.release(share.grant)
+    if share.lent > 0 { takeBack(share.lent, at: share.site) }
     look(at: share.site)
   }
+
+  // MARK: - Lending
+
+  /// How much of a machine's `cpu` nobody holds, and nothing is held back of.
+  func idleProcessors(at site: SiteID) -> UInt64 {
+    let free = pools[site.index].free(Self.processor)
+    return free - min(free, heldBack(of: Self.processor, in: site.index))
+  }
+
+  /// How much more of it is held there than there is.
+  func overdrawnProcessors(at site: SiteID) -> UInt64 {
+    let pool = pools[site.index]
+    let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
+    return held > capacity ? held - capacity : 0
+  }
+
+  /// How much of it what a lane wants lacks, on the machine where that is least; 0 where it lacks none of it.
+  func lackingProcessors(_ lane: Int) -> UInt64 {
+    let wanted = grants.amount(of: Self.processor, in: grants.current(lane))
+    let sites = isLocal(lane) ? Self.here : pools.indices.dropFirst().map { SiteID(Int32($0)) }
+    return sites.map { wanted - min(wanted, pools[$0.index].free(Self.processor)) }.min() ?? 0
+  }
+
+  /// The same of amounts that are taken together on this machine.
+  func lackingProcessors(_ amounts: [[DemandItem]]) -> UInt64 {
+    let wanted = amounts.sum(of: Self.processor)
+    return wanted - min(wanted, pools[0].free(Self.processor))
+  }
+
+  /// How much of it a share has of its own.
+  func processors(of share: Share) -> UInt64 { grants.amount(of: Self.processor, in: share.grant) }
+
+  mutating func lend(_ count: Int32, at site: SiteID) {
+    pools[site.index].take(UInt64(count), of: Self.processor)
+    look(at: site)
+  }
+
+  mutating func takeBack(_ count: Int32, at site: SiteID) {
+    pools[site.index].give(UInt64(count), of: Self.processor)
+    look(at: site)
+  }
+
+  private static let processor = Int(ResourceEntry.cpu)
 
   // MARK: - Where
 
@@ -424,6 +470,7 @@ struct Resources {
       for item in grants.items[grants.range(share.grant)] {
         held[poolIndex(of: Int(item.resource), at: share.site)][Int(item.resource)] += item.amount
       }
+      held[share.site.index][Self.processor] += UInt64(share.lent)
     }
     if held != pools.map(\.held) { return "what is held is miscounted" }
     // Where a capacity was lowered, what is held beyond it drains.

@@ -17,6 +17,8 @@ struct Scheduler {
   var gates: Gates
   var checks: Checks
   var services: Services
+  /// Tasks with a jobserver, and what they were lent.
+  var loans = Loans()
   /// In a plan with checks: the numbers of the successes that hold, those that workers wrote down of tasks whose
   /// end is still to come, and where further ones come from.
   var origins: [TaskID: UInt64]
@@ -154,6 +156,8 @@ struct Scheduler {
       if holds(worker, task, attempt, "ready", at: now, into: &actions) {
         noteReady(task, on: worker, ports, into: &actions)
       }
+    case .tokens(let worker, let task, let count):
+      returned(count, by: task, on: worker, at: now, into: &actions)
     case .restored(let worker, let task, let attempt):
       if holds(worker, task, attempt, "restored", at: now, into: &actions) {
         restored.insert(task)
@@ -192,6 +196,7 @@ struct Scheduler {
     }
     if !phase.isSuspended { consider(timers.first?.at) }
     consider(gates.nextDeadline)
+    if !phase.isSuspended, !phase.isPaused { consider(loans.wake) }
     for pace in workforce.paces { consider(pace.slowFrom) }
     return wake
   }

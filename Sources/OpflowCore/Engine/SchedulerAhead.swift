@@ -33,6 +33,8 @@ extension Scheduler {
   private func mayFollow(_ task: TaskID, _ rank: Int32, on worker: WorkerID) -> Bool {
     if plan.flags(task).contains(.failWhenInterrupted) { return false }
     if workerKind(of: task) != workforce.workers[worker.index].kind { return false }
+    // What is lent goes back with the task, and what follows would keep it.
+    if plan.hasJobservers, plan.jobserver(of: task) != nil || hasJobserver(worker) { return false }
     if let share = workforce.workers[worker.index].share, resources.isOverdrawn(share) {
       return false
     }

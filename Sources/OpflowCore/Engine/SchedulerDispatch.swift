@@ -3,6 +3,18 @@ extension Scheduler {
   /// first one that does not fit keeps what it wants from all that come after it.
   mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
     guard !phase.isSuspended, !phase.isPaused else { return }
+    var lacking = Lacking()
+    if ready.count > 0 || workforce.aheadCount > 0 || !services.waiting.isEmpty || checks.hasPending
+      || !gates.ready.isEmpty
+    {
+      startReady(at: now, &lacking, into: &actions)
+    }
+    if !loans.isEmpty { lend(lacking, at: now, into: &actions) }
+  }
+
+  private mutating func startReady(
+    at now: Instant, _ lacking: inout Lacking, into actions: inout [EngineStep]
+  ) {
     if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
     if checks.hasPending { giveChecks(at: now, into: &actions) }
     if !services.waiting.isEmpty { startTaken(at: now, into: &actions) }
@@ -10,6 +22,7 @@ extension Scheduler {
     resources.clearReservations()
     var firstBlocked: Int?
     var lacks = TaskID.none
+    var standing = TaskID.none
     pass: while let (lane, rank) = ready.best {
       let task = TaskID(ranking.task[Int(rank)])
       switch place(for: task, lane) {
@@ -22,8 +35,11 @@ extension Scheduler {
         }
         continue pass
       case .noRoom:
+        if !loans.isEmpty { note(&lacking, lane, task) }
         // What stays for good waits for room without keeping it from others.
-        if !isService(task) {
+        if isService(task) {
+          if standing.isNone { standing = task }
+        } else {
           if plan.hasServices, lacks.isNone { lacks = task }
           reserve(for: task, lane)
         }
@@ -36,6 +52,8 @@ extension Scheduler {
     if workforce.aheadCount > 0 { takeBackAhead(into: &actions) }
     if let firstBlocked, options.handsAhead { handAhead(from: firstBlocked, into: &actions) }
     ready.unblock()
+    // What is kept for the end of the run goes before what stays until then.
+    if lacks.isNone, !standing.isNone, isAtRestButServices { lacks = standing }
     if !lacks.isNone { makeRoom(for: lacks, at: now, into: &actions) }
   }
 
@@ -125,6 +143,7 @@ extension Scheduler {
     noteRead(by: task)
     tellValues(of: task, to: worker, into: &actions)
     if plan.hasServices { tellPorts(of: task, to: worker, into: &actions) }
+    if plan.hasJobservers, !isAhead { beginLoan(of: task, on: worker, into: &actions) }
     actions.append(
       .order(
         worker, isAhead ? .follow(task, attempt: number) : .run(task, attempt: number)))

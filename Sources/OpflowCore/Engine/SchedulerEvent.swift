@@ -39,6 +39,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case restored(WorkerID, TaskID, attempt: Int32)
   /// A service is ready.
   case ready(WorkerID, TaskID, attempt: Int32, ports: [UInt16])
+  /// So many of the tokens came back that were lent to a task.
+  case tokens(WorkerID, TaskID, Int32)
   /// What a task left that may be up to date; the answer follows.
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
   /// The answer to the question with that number, whether a task is up to date.

@@ -23,7 +23,7 @@ extension Scheduler {
       return "a task is queued twice"
     }
     let delayed = Set(timers.elements.map(\.task))
-    if let problem = checkServices() { return problem }
+    if let problem = checkServices() ?? checkLoans() { return problem }
     for index in plan.tasks {
       let task = TaskID(index)
       if let problem = check(task, holder: holders[task], queued: queued, delayed: delayed) {

@@ -10,6 +10,8 @@ package struct SchedulerOptions: Sendable {
   package var seed: UInt64
   /// Whether a short task's worker may be handed the next task before it reports.
   package var handsAhead = true
+  /// Whether `cpu` that idles is lent to tasks with a jobserver.
+  package var lendsTokens = true
   /// Whether workers that hang are given up; imagined ones say nothing and do not hang.
   package var watchesWorkers = true
   /// Whether it is known what tasks leave for others, so that an `if` can be decided by it; a forecast
@@ -66,6 +68,8 @@ package struct SchedulerOptions: Sendable {
   static let maxNeedsLookedAt = 8
   /// Workers that a task may not follow on, looked at in one pass that hands ahead.
   static let maxWorkersLookedAt = 64
+  /// For so long a jobserver is lent nothing that had no use for what it was lent.
+  static let loanRestMilliseconds: Int64 = 1_000
   /// Machines looked at for room for what may be taken back.
   static let maxSitesLookedAt = 16
   /// Lanes looked at for what may be taken back, in one pass.

@@ -157,6 +157,11 @@ extension Scheduler {
     guard let amounts = together else { return }
     var needed = Set(servicesWanted(by: task))
     for user in usersAtWork { needed.formUnion(servicesWanted(by: user)) }
+    if isService(task) {
+      for other in services.standing where !graph.state(other).isTerminal {
+        needed.formUnion(servicesWanted(by: other))
+      }
+    }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     // What stays for good and has not begun gives way as well, or it would take the same again.
     let giveWay = services.waiting.map(\.task).filter { stands($0) }

@@ -107,7 +107,7 @@ extension Scheduler {
     becomeReady(task)
   }
 
-  private mutating func breach(
+  mutating func breach(
     _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout [EngineStep]
   ) {
     discard(

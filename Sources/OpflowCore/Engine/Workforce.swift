@@ -277,6 +277,11 @@ struct Workforce {
     backlogs.update(worker, in: &workers)
   }
 
+  /// The task that a worker runs has so many tokens more, or fewer, of those that are lent.
+  mutating func noteLent(_ change: Int32, to worker: WorkerID) {
+    workers[worker.index].share?.lent += change
+  }
+
   mutating func noteRunState(knownBy worker: WorkerID) {
     workers[worker.index].knowsRunState = true
   }

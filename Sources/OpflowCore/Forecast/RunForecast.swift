@@ -32,6 +32,7 @@ package struct RunForecast {
     if foresight != nil { isStarted = [Bool](repeating: false, count: plan.taskCount) }
     var options = options
     options.handsAhead = false
+    options.lendsTokens = false
     options.watchesWorkers = false
     options.knowsValues = false
     // A failure that is carried over must not hide what would follow it.

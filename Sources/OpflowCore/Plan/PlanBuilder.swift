@@ -25,6 +25,7 @@ package struct PlanBuilder: ~Copyable {
   private var hasGates = false
   private var hasChecks = false
   private var hasCaches = false
+  private var hasJobservers = false
   private var services: [ServiceEntry] = []
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
@@ -168,6 +169,7 @@ package struct PlanBuilder: ~Copyable {
     if task.flags.contains(.interactive) { hasInteractive = true }
     if task.kind == .approve { hasGates = true }
     if task.flags.contains(.cached) { hasCaches = true }
+    if task.record.jobserver != 0 { hasJobservers = true }
     tasks.append(task)
     return id
   }
@@ -256,6 +258,7 @@ package struct PlanBuilder: ~Copyable {
     manifest.hasChecks = hasChecks ? 1 : 0
     manifest.hasCaches = hasCaches ? 1 : 0
     manifest.hasServices = services.isEmpty ? 0 : 1
+    manifest.hasJobservers = hasJobservers ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)

@@ -47,10 +47,11 @@
 //   15   where tasks stand
 //   16   what tasks declare to read and to leave
 //   18   services
+//   19   tasks with a jobserver; limits of memory
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 18
+  package static let version: UInt32 = 19
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// More lines than a file may have.

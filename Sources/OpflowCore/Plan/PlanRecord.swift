@@ -30,6 +30,11 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// That file, as the one text of a list; empty for the manifest itself.
   package var file: ListIndex = 0
 
+  /// `Jobserver.Style` of a task that has one; 0 for none.
+  package var jobserver: UInt32 = 0
+  /// What it and all that it starts may use, in bytes; 0 for no limit.
+  package var memoryLimitBytes: UInt64 = 0
+
   package init() {}
 
   /// How a service comes to be ready: a number that the builder gave. No service is a download, so that one

@@ -16,6 +16,7 @@
 //   secret NAME PART/OF VALUE           left ID ATTEMPT TEXT
 //   values ID ATTEMPT|-                 value ID ATTEMPT NAME HASH [TEXT]
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
+//   tokens ID N                         tokens ID N
 //   check ID SERIAL NEEDS WITH|- ASKED AFTER  kept ID SERIAL NAME HASH [TEXT]
 //                                       fresh ID SERIAL ORIGIN
 //                                       stale ID SERIAL TEXT
@@ -68,6 +69,7 @@ package enum MessageCodec {
     case .ports(let task, let ports):
       writer.message("ports", task)
       writer.ports(ports)
+    case .tokens(let task, let count): writer.message("tokens", task, count)
     case .check(let check):
       writer.message("check", check.task, check.serial)
       writer.tab()
@@ -161,6 +163,7 @@ package enum MessageCodec {
     case .ready(let task, let attempt, let ports):
       writer.message("ready", task, attempt)
       writer.ports(ports)
+    case .tokens(let task, let count): writer.message("tokens", task, count)
     case .warning(let what):
       writer.raw("warning\t")
       writer.cut(what, lineStart: start)
@@ -215,6 +218,9 @@ package enum MessageCodec {
     } else if word.equals("ports") {
       guard let task = fields.task(), let ports = fields.ports() else { return nil }
       order = .ports(task, ports)
+    } else if word.equals("tokens") {
+      guard let task = fields.task(), let count = fields.number(as: Int32.self) else { return nil }
+      order = .tokens(task, count)
     } else if word.equals("check") {
       guard let check = fields.check() else { return nil }
       order = .check(check)
@@ -306,6 +312,11 @@ package enum MessageCodec {
       guard let task = fields.task(), let attempt = fields.attempt(), let ports = fields.ports()
       else { return nil }
       report = .ready(task, attempt: attempt, ports: ports)
+    } else if word.equals("tokens") {
+      guard let task = fields.task(), let count = fields.number(as: Int32.self), count > 0 else {
+        return nil
+      }
+      report = .tokens(task, count)
     } else if word.equals("warning") {
       guard let what = fields.text() else { return nil }
       report = .warning(what)

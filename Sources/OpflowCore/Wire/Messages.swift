@@ -26,6 +26,9 @@ package enum WorkerOrder: Equatable, Sendable {
   case value(TaskID, name: String, hash: UInt64)
   /// The ports of a service, in the order of its names. Before the start of a task that needs it.
   case ports(TaskID, [UInt16])
+  /// So many tokens more for the jobserver of the task that runs, which are lent; or so many back, as soon
+  /// as they are free there. Before its start, however: so many are its own.
+  case tokens(TaskID, Int32)
   case bye
 }
 
@@ -35,7 +38,7 @@ extension WorkerOrder {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
     case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .check, .pulse, .values, .value,
-      .ports, .bye:
+      .ports, .tokens, .bye:
       nil
     }
   }
@@ -72,6 +75,8 @@ package enum WorkerReport: Equatable, Sendable {
   /// A service is ready: what needs it may start. With the ports that were found for it, in the order of
   /// their names.
   case ready(TaskID, attempt: Int32, ports: [UInt16])
+  /// So many of the tokens came back that were lent to a task, asked for or not.
+  case tokens(TaskID, Int32)
   /// Something is wrong that no task is the worse for; for people.
   case warning(String)
   /// The answer to a pulse, with its number.
@@ -80,7 +85,7 @@ package enum WorkerReport: Equatable, Sendable {
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 8
+  package static let currentVersion = 9
   /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.

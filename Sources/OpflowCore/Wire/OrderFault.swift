@@ -23,6 +23,11 @@ extension WorkerOrder {
     case .ports(let task, _):
       guard plan.tasks.contains(task.index), plan.isService(task) else { return Self.noSuchTask }
       return nil
+    case .tokens(let task, _):
+      guard plan.tasks.contains(task.index), plan.jobserver(of: task) != nil else {
+        return Self.noSuchTask
+      }
+      return nil
     case .conclude, .pulse, .bye: return nil
     }
   }

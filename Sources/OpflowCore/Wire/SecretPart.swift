@@ -135,7 +135,7 @@ extension WorkerReport {
     case .warning(let what): return .warning(masker.masked(what))
     // A value with a secret in it is none.
     case .hello, .started, .value, .kept, .ended, .revoked, .checked, .awaits, .recorded, .restored,
-      .ready, .pulse:
+      .ready, .tokens, .pulse:
       return self
     }
   }

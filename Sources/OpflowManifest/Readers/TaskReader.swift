@@ -14,6 +14,7 @@ struct TaskReader {
   private let secrets: SecretReader
   private let files: DeclaredFileReader
   private let services: ServiceReader
+  private let processes: ProcessReader
 
   /// - Parameters:
   ///   - settings: keeps what it reads, as defaults must.
@@ -36,6 +37,7 @@ struct TaskReader {
     secrets = SecretReader(values)
     files = DeclaredFileReader(values)
     services = ServiceReader(values)
+    processes = ProcessReader(values: values)
   }
 
   /// Reads one task. Everything wrong is reported on the way; what is wrong is left out or gets a
@@ -82,6 +84,7 @@ struct TaskReader {
     if task.kind == .download { secrets.addNamesOfHeaders(to: &task) }
     files.read(keys, into: &task)
     if keys.key(.service) != nil { services.read(keys, into: &task) }
+    processes.read(keys, defaults.lists.demands, into: &task)
     if !values.valueReadings.isEmpty { checkValues(of: &task) }
   }
 

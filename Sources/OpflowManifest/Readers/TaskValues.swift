@@ -36,6 +36,10 @@ struct TaskValues {
   var written: [WrittenFile] = []
   /// Nil for what ends by itself.
   var service: ServiceValues?
+  /// Nil for none.
+  var jobserver: JobserverStyle?
+  /// 0 for no limit.
+  var memoryLimitBytes: UInt64 = 0
 
   /// A need as it is written: which tasks there are is not asked.
   struct Need {
@@ -105,6 +109,8 @@ struct TaskValues {
     hasInputs = false
     if !inputs.isEmpty { inputs.removeAll(keepingCapacity: true) }
     if service != nil { service = nil }
+    jobserver = nil
+    memoryLimitBytes = 0
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }
 }

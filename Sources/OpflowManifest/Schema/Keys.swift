@@ -42,7 +42,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive, control, approve, cache, service
+  case manual, interactive, control, approve, cache, service, jobserver, memoryLimit
 
   var name: StaticString {
     switch self {
@@ -73,6 +73,8 @@ enum TaskKey: Int, SchemaKey {
     case .approve: "approve"
     case .cache: "cache"
     case .service: "service"
+    case .jobserver: "jobserver"
+    case .memoryLimit: "memory_limit"
     }
   }
 
@@ -82,13 +84,13 @@ enum TaskKey: Int, SchemaKey {
   /// Those that say nothing of a question.
   static let notOfGates: [TaskKey] = [
     .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
-    .secrets, .interactive, .control, .cache,
+    .secrets, .interactive, .control, .cache, .jobserver, .memoryLimit,
   ]
 
   /// Those that say nothing of what does not end by itself.
   static let notOfServices: [TaskKey] = [
     .timeout, .retry, .inputs, .outputs, .cache, .finally, .allowFailure, .onInterrupted,
-    .interactive,
+    .interactive, .jobserver,
   ]
 
   /// Those that `defaults` may set for all tasks, in the order in which they are offered.

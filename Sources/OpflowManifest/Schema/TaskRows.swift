@@ -127,6 +127,16 @@ extension TaskKey {
         .either([.boolean, .map(.service)]), standard: "`false`",
         "it does not end by itself, and runs for as long as what needs it",
         example: "run: ./server\nservice: { ready: { port: 8080 } }")
+    case .jobserver:
+      KeyRow(
+        .either([.boolean, .word(["fifo", "pipe"])]), standard: "`false`",
+        "a `make`, `ninja` or `cargo` that it runs takes its jobs from the run's `cpu`",
+        example: "run: make\njobserver: true")
+    case .memoryLimit:
+      KeyRow(
+        .size, standard: "none",
+        "it is ended when it and all that it started use more; it needs a control group",
+        example: "memory_limit: 2GiB")
     }
   }
 }

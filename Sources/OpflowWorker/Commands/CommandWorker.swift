@@ -12,10 +12,10 @@ final class CommandWorker: WorkerRole {
   /// What is read at a task's end at most: more than a pipe holds comes from somebody else.
   private static let finalChunks = 64
 
-  private enum Slot {
+  enum Slot {
     static let task = WorkerFrame.firstSlot
-    static let output = task + 1, children = task + 2
-    static let count = 3
+    static let output = task + 1, children = task + 2, tokens = task + 3
+    static let count = 4
   }
 
   static let trade = {
@@ -38,6 +38,7 @@ final class CommandWorker: WorkerRole {
   /// Nil while no service runs.
   var service: ServiceWatch?
   var ports: KnownPorts
+  var jobserver = RunningJobserver()
   var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
   private var taskFolder: TaskFolder
@@ -89,6 +90,7 @@ final class CommandWorker: WorkerRole {
     var next = state.deadline
     if let deadline = watch.deadline { next = min(next ?? deadline, deadline) }
     if let deadline = service?.deadline { next = min(next ?? deadline, deadline) }
+    if let deadline = jobserver.deadline { next = min(next ?? deadline, deadline) }
     if let watchChildrenAt { next = min(next ?? watchChildrenAt, watchChildrenAt) }
     return next
   }
@@ -113,6 +115,7 @@ final class CommandWorker: WorkerRole {
     if case .check(let check) = order { files?.ask(check, frame.masker) }
     values.note(order)
     ports.note(order)
+    if case .tokens = order { noteTokens(order, at: now) }
     tell(.order(order), now)
   }
 
@@ -131,6 +134,7 @@ final class CommandWorker: WorkerRole {
       }
     }
     lookAtService(now)
+    if plan.hasJobservers { takeTokens(at: now) }
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
     // The task takes its time: from now on watch what it leaves behind, or it would fill the
     // process table with what ended.
@@ -252,6 +256,7 @@ final class CommandWorker: WorkerRole {
       files?.end()
       service = nil
       ports.release()
+      endJobserver()
       tell(
         error.isOfValues
           ? .valueMissing(what: error.what)
@@ -328,10 +333,11 @@ final class CommandWorker: WorkerRole {
     _ task: TaskID, _ attempt: Int32, _ late: LateValues?, _ streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
     ports.open()
+    let jobserver = try beginJobserver(task)
     return try launcher.start(
       task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
       valuesPath: values.path, needsPath: values.needsPath, late: late,
-      ports: ports.variables(of: task), streams: streams)
+      ports: ports.variables(of: task), jobserver: jobserver, streams: streams)
   }
 
   private func endValues(isSuccess: Bool) {
@@ -451,6 +457,7 @@ final class CommandWorker: WorkerRole {
     pipe = nil
     service = nil
     ports.release()
+    if plan.hasJobservers { endJobserver() }
     var outcome = outcome
     let wall = outcome.usage.wallMicroseconds
     outcome.usage = tree.usage

@@ -24,6 +24,11 @@ struct TaskEnvironment: ~Copyable {
   let hasShellFunctions: Bool
   private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
+  /// Of a task with a jobserver: what it has in `MAKEFLAGS` otherwise.
+  private var makeFlags: [UInt8] = []
+
+  private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
+
   private static let own = [
     "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
     "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
@@ -42,10 +47,46 @@ struct TaskEnvironment: ~Copyable {
     let noState = Array("\(TraceParent.stateVariable)=".utf8)
     self.inherited = inherited.filter { entry in
       !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) } && entry != noState
-    }
+    }.map { Self.withoutJobs($0) }
     self.run = run
     self.folder = folder
     hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
+  }
+
+  /// The jobs of a make that this process was started by are not the task's: what it may start is told by
+  /// what it holds.
+  private static func withoutJobs(_ entry: [UInt8]) -> [UInt8] {
+    for name in [makeVariable, cargoVariable, "MFLAGS"] where entry.starts(with: "\(name)=".utf8) {
+      let flags = Array(entry.dropFirst(name.utf8.count + 1))
+      if MakeFlags.server(in: flags) == nil { return entry }
+      return Array("\(name)=".utf8) + MakeFlags.withoutJobs(flags)
+    }
+    return entry
+  }
+
+  /// Keeps what a task with a jobserver has in `MAKEFLAGS`, and leaves out what goes in place of it.
+  ///
+  /// - Returns: whether the variable is one of those.
+  private mutating func takeMakeFlags(
+    _ name: some Sequence<UInt8>, _ entry: [UInt8] = [], text: [UInt8]? = nil
+  ) -> Bool {
+    if name.elementsEqual(Self.makeVariable.utf8) {
+      makeFlags = text ?? Array(entry.dropFirst(Self.makeVariable.utf8.count + 1))
+      return true
+    }
+    return name.elementsEqual(Self.cargoVariable.utf8)
+  }
+
+  /// Tells a task's programs where its jobserver is; last of all that is set.
+  mutating func set(_ jobserver: JobserverOffer, isInherited: Bool) {
+    let path = "fifo:\(jobserver.path)"
+    let (read, write) = JobserverOffer.inherited
+    let flags = MakeFlags.with(
+      jobs: jobserver.jobs, address: isInherited ? "\(read),\(write)" : path, in: makeFlags)
+    block.append(Array("\(Self.makeVariable)=".utf8) + flags)
+    let ofCargo = MakeFlags.with(jobs: jobserver.jobs, address: path, in: [])
+    block.append(Array("\(Self.cargoVariable)=".utf8) + ofCargo)
+    ownCount += 2
   }
 
   private static func value(_ name: String, in entries: [[UInt8]]) -> String? {
@@ -70,12 +111,14 @@ struct TaskEnvironment: ~Copyable {
   /// - Parameter late: values in place of those of the list, by their place.
   mutating func set(
     _ plan: Plan, _ index: UInt32, _ secretNames: ListIndex, _ secrets: [SecretValue],
-    _ late: [Int: [UInt8]]
+    _ late: [Int: [UInt8]], hasJobserver: Bool = false
   ) -> String? {
     block.removeLast(ownCount)
     ownCount = 0
-    if let lists, lists == (index, secretNames), late.isEmpty { return nil }
+    let isOwn = hasJobserver || !late.isEmpty
+    if let lists, lists == (index, secretNames), !isOwn { return nil }
     lists = nil
+    makeFlags = []
     block.removeAll()
     pathIndex = nil
     let items = plan.environmentList(index)
@@ -95,6 +138,7 @@ struct TaskEnvironment: ~Copyable {
       let name = entry.prefix { $0 != UInt8(ascii: "=") }
       if items.contains(where: { plan.text($0.name).elementsEqual(name) }) { continue }
       if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
+      if hasJobserver, takeMakeFlags(name, entry) { continue }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.append(entry)
     }
@@ -103,6 +147,9 @@ struct TaskEnvironment: ~Copyable {
       if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
       if ports.contains(where: { name.elementsEqual($0.utf8) }) { continue }
       if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
+      if hasJobserver, takeMakeFlags(name, text: late[place] ?? Array(plan.text(item.value))) {
+        continue
+      }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.begin()
       block.add(name)
@@ -117,7 +164,7 @@ struct TaskEnvironment: ~Copyable {
     block.append("OPFLOW_RUN=\(run)")
     block.append("OPFLOW_TMP=\(folder)")
     // Another task with those lists has other values.
-    if late.isEmpty { lists = (index, secretNames) }
+    if !isOwn { lists = (index, secretNames) }
     return nil
   }
 

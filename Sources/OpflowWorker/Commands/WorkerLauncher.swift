@@ -15,6 +15,8 @@ struct TaskStreams {
   fileprivate let output: Int32
   /// A process group of its own.
   fileprivate let leadsGroup: Bool
+  /// The ends of a jobserver's pipe.
+  fileprivate var jobs: (Int32, Int32)?
 
   static func logged(output: Int32) -> TaskStreams {
     TaskStreams(input: StandardStream.input.rawValue, output: output, leadsGroup: true)
@@ -60,23 +62,30 @@ final class WorkerLauncher {
   ///   - needsPath: where it finds what its needs left; nil where it does not ask.
   ///   - late: what it reads of others.
   ///   - ports: variables with those of services, `NAME=NUMBER`.
+  ///   - jobserver: where its programs may take jobs from; nil for nowhere.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
     valuesPath: String, needsPath: String?, late: LateValues?, ports: [String],
-    streams: TaskStreams
+    jobserver: JobserverOffer?, streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
     folder.append(directory)
     let record = plan.record(task)
     if let missing = environment.set(
-      plan, record.environment, record.secrets, secrets, late?.environment ?? [:])
+      plan, record.environment, record.secrets, secrets, late?.environment ?? [:],
+      hasJobserver: jobserver != nil)
     {
       throw WorkerRefusal(errorNumber: 0, what: "the secret \(missing) is not known here")
     }
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion,
       valuesPath: valuesPath, needsPath: needsPath, ports: ports)
+    var streams = streams
+    if let jobserver {
+      streams.jobs = inherited(of: jobserver, in: directory)
+      environment.set(jobserver, isInherited: streams.jobs != nil)
+    }
     if setPlainWords(of: task) {
       do throws(ProgramError) {
         return try spawn(streams, hasDirectory: !directory.isEmpty)
@@ -91,6 +100,21 @@ final class WorkerLauncher {
       return try spawn(streams, hasDirectory: !directory.isEmpty)
     } catch {
       throw refusal(error, in: directory)
+    }
+  }
+
+  /// The descriptors of a jobserver, where programs are to find it by these.
+  private func inherited(
+    of jobserver: JobserverOffer, in folder: UnsafeRawBufferPointer
+  ) -> (Int32, Int32)? {
+    switch jobserver.style {
+    case .fifo: return nil
+    case .pipe: return (jobserver.read, jobserver.write)
+    case .ofMake:
+      // SAFETY: looks at the task's environment, as its start will.
+      let make = found("make", in: String(decoding: folder, as: UTF8.self))
+      let knowsPaths = make.map { JobserverOffer.knowsPaths(make: $0) } ?? true
+      return knowsPaths ? nil : (jobserver.read, jobserver.write)
     }
   }
 
@@ -166,7 +190,7 @@ final class WorkerLauncher {
         file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
         environment: environment.pointers, directory: hasDirectory ? folder[0] : nil,
         input: streams.input, output: streams.output, error: streams.output,
-        options: streams.leadsGroup ? Self.optionsOfGroup : Self.options))
+        options: streams.leadsGroup ? Self.optionsOfGroup : Self.options, further: streams.jobs))
   }
 
   private func refusal(

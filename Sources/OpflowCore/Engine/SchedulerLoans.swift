@@ -1,0 +1,169 @@
+/// How much `cpu` it is that ready tasks wait for.
+struct Lacking {
+  var here: UInt64 = 0
+  var elsewhere: UInt64 = 0
+}
+
+/// Lending what idles to tasks with a jobserver (`Loans`).
+extension Scheduler {
+  /// A task starts that may have a jobserver: tells how many tokens are its own, since what it holds may have
+  /// been cut. Its first job needs none.
+  mutating func beginLoan(
+    of task: TaskID, on worker: WorkerID, into actions: inout [EngineStep]
+  ) {
+    guard plan.jobserver(of: task) != nil, let share = workforce.workers[worker.index].share else {
+      return
+    }
+    loans.begin(task, on: worker)
+    let own = resources.processors(of: share)
+    let tokens = Int32(clamping: own) - min(1, Int32(clamping: own))
+    actions.append(.order(worker, .tokens(task, tokens)))
+  }
+
+  func hasJobserver(_ worker: WorkerID) -> Bool {
+    let task = workforce.workers[worker.index].current
+    return !task.isNone && plan.jobserver(of: task) != nil
+  }
+
+  /// A worker says that tokens came back.
+  mutating func returned(
+    _ count: Int32, by task: TaskID, on worker: WorkerID, at now: Instant,
+    into actions: inout [EngineStep]
+  ) {
+    guard plan.tasks.contains(task.index) else {
+      return breach(worker, "tokens", task, into: &actions)
+    }
+    guard holds(worker, task, attempt[task.index], "tokens", at: now, into: &actions) else { return }
+    let lent = workforce.workers[worker.index].share?.lent ?? 0
+    guard count > 0, count <= lent else { return breach(worker, "tokens", task, into: &actions) }
+    resources.takeBack(count, at: workforce.workers[worker.index].site)
+    workforce.noteLent(-count, to: worker)
+    loans.noteReturned(count, by: worker, at: now)
+  }
+
+  /// Notes what a ready task lacks of `cpu` that does not fit.
+  func note(_ lacking: inout Lacking, _ lane: Int, _ task: TaskID) {
+    if resources.serviceLanes.contains(lane) {
+      if let amounts = amountsTogether(task) {
+        lacking.here += resources.lackingProcessors(amounts)
+      }
+    } else if resources.isLocal(lane) {
+      lacking.here += resources.lackingProcessors(lane)
+    } else {
+      lacking.elsewhere += resources.lackingProcessors(lane)
+    }
+  }
+
+  /// Lends what idles, or asks back what is waited for.
+  mutating func lend(
+    _ lacking: Lacking, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    loans.keep { workforce.workers[$0.worker.index].current == $0.task }
+    loans.wake = nil
+    guard options.lendsTokens else { return }
+    var sites: [SiteID] = []
+    for loan in loans.open {
+      let site = workforce.workers[loan.worker.index].site
+      if !sites.contains(site) { sites.append(site) }
+    }
+    var elsewhere = lacking.elsewhere
+    for site in sites {
+      let waitedFor = site == .local ? lacking.here : elsewhere
+      let wanted = max(waitedFor, resources.overdrawnProcessors(at: site))
+      if wanted > 0 {
+        let asked = askBack(wanted, at: site, into: &actions)
+        if site != .local { elsewhere -= min(elsewhere, asked) }
+      } else {
+        lend(at: site, now, into: &actions)
+      }
+    }
+  }
+
+  /// Asks for so many back in all, most of those that have most.
+  ///
+  /// - Returns: how many are on their way back.
+  private mutating func askBack(
+    _ count: UInt64, at site: SiteID, into actions: inout [EngineStep]
+  ) -> UInt64 {
+    var coming = loans.open.reduce(0 as UInt64) { sum, loan in
+      workforce.workers[loan.worker.index].site == site ? sum + UInt64(loan.asked) : sum
+    }
+    var asked = [Int32](repeating: 0, count: loans.open.count)
+    while coming < count {
+      var most: (place: Int, left: Int32)?
+      for (place, loan) in loans.open.enumerated() {
+        let record = workforce.workers[loan.worker.index]
+        guard record.site == site, !record.isDiscarded else { continue }
+        let left = (record.share?.lent ?? 0) - loan.asked - asked[place]
+        if left > most?.left ?? 0 { most = (place, left) }
+      }
+      guard let most else { break }
+      asked[most.place] += 1
+      coming += 1
+    }
+    for (place, count) in asked.enumerated() where count > 0 {
+      loans.noteAsked(count, at: place)
+      let loan = loans.open[place]
+      actions.append(.order(loan.worker, .tokens(loan.task, -count)))
+    }
+    return coming
+  }
+
+  /// Lends what idles on a machine to those that may have a use for it, so that they have as much.
+  private mutating func lend(
+    at site: SiteID, _ now: Instant, into actions: inout [EngineStep]
+  ) {
+    var idle = min(resources.idleProcessors(at: site), Self.mostLent)
+    if idle == 0 { return }
+    let able = loans.open.indices.filter { mayBorrow(loans.open[$0], at: site) }
+    var places = able.filter { loans.open[$0].restsUntil.map { $0 <= now } ?? true }
+    guard !places.isEmpty else {
+      let next = able.compactMap { loans.open[$0].restsUntil }.min()
+      loans.wake = [loans.wake, next].compactMap { $0 }.min()
+      return
+    }
+    var lent = [Int32](repeating: 0, count: loans.open.count)
+    while idle > 0 {
+      // The order of their beginnings decides between equals.
+      places.sort {
+        (has(loans.open[$0]) + lent[$0], $0) < (has(loans.open[$1]) + lent[$1], $1)
+      }
+      lent[places[0]] += 1
+      idle -= 1
+    }
+    for (place, count) in lent.enumerated() where count > 0 {
+      let loan = loans.open[place]
+      loans.endRest(at: place)
+      resources.lend(count, at: site)
+      workforce.noteLent(count, to: loan.worker)
+      actions.append(.order(loan.worker, .tokens(loan.task, count)))
+    }
+  }
+
+  /// In one turn: what a pipe holds for sure.
+  private static let mostLent: UInt64 = 4096
+
+  private func has(_ loan: Loans.Loan) -> Int32 {
+    guard let share = workforce.workers[loan.worker.index].share else { return 0 }
+    return Int32(clamping: resources.processors(of: share)) &+ share.lent
+  }
+
+  private func mayBorrow(_ loan: Loans.Loan, at site: SiteID) -> Bool {
+    let record = workforce.workers[loan.worker.index]
+    return record.site == site && !record.isStopping && !record.standsStill && !record.isDiscarded
+      && loan.asked == 0
+  }
+
+  /// What is wrong with what is lent; nil when nothing is.
+  func checkLoans() -> String? {
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      guard let lent = record.share?.lent, lent != 0 else { continue }
+      guard lent > 0, record.phase == .busy, record.ahead.isEmpty,
+        let loan = loans.open.first(where: { $0.worker == worker }), loan.task == record.current
+      else { return "something is lent to what has no jobserver" }
+      if loan.asked > lent { return "more is asked back than was lent" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,105 @@
+/// How a task's jobserver is told to the programs that take jobs from it (GNU make's manual, "Sharing Job
+/// Slots with GNU make"). The raw value is what stands in a plan.
+package enum JobserverStyle: UInt32, Sendable {
+  /// As the `make` in PATH understands it.
+  case ofMake = 1
+  /// By a path: of make 4.4 and later, ninja 1.13 and others.
+  case fifo = 2
+  /// By two descriptors that are handed down: every make knows these.
+  case pipe = 3
+}
+
+/// The words of `MAKEFLAGS` about jobs.
+package enum MakeFlags {
+  /// Where a jobserver is, as its word tells.
+  package enum Server: Equatable, Sendable {
+    case fifo(path: [UInt8])
+    case pipe(read: Int32, write: Int32)
+    /// It is told, and is not for this process: it was not started as a further make.
+    case withheld
+  }
+
+  /// The jobserver that flags speak of; the last word counts. Nil for none.
+  package static func server(in flags: some Sequence<UInt8>) -> Server? {
+    var server: Server?
+    for word in words(of: Array(flags)).options {
+      for name in names where word.starts(with: name) {
+        server = self.server(word.dropFirst(name.count))
+      }
+    }
+    return server
+  }
+
+  private static func server(_ value: ArraySlice<UInt8>) -> Server {
+    let prefix = Array("fifo:".utf8)
+    if value.starts(with: prefix), value.count > prefix.count {
+      return .fifo(path: Array(value.dropFirst(prefix.count)))
+    }
+    let numbers = value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+      .map { Int32(String(decoding: $0, as: UTF8.self)) }
+    guard numbers.count == 2, let read = numbers[0], let write = numbers[1], read >= 0, write >= 0
+    else { return .withheld }
+    return .pipe(read: read, write: write)
+  }
+
+  /// The flags without what they say of jobs; unchanged where that is nothing.
+  package static func withoutJobs(_ flags: [UInt8]) -> [UInt8] {
+    let (options, rest) = words(of: flags)
+    let kept = options.filter { !isOfJobs($0) }
+    return kept.count == options.count ? flags : joined(kept, rest)
+  }
+
+  /// The flags with that many jobs, and the jobserver that an address speaks of, in place of what they
+  /// say of these.
+  package static func with(jobs: Int, address: String, in flags: [UInt8]) -> [UInt8] {
+    let (options, rest) = words(of: flags)
+    var words = options.filter { !isOfJobs($0) }
+    // The first word may be letters without a dash, and only the first.
+    if words.first.map({ $0.first == UInt8(ascii: "-") }) ?? true { words.insert([], at: 0) }
+    words.insert(contentsOf: [Array("-j\(jobs)".utf8), Array("\(names[0])\(address)".utf8)], at: 1)
+    return joined(words, rest)
+  }
+
+  private static let names = ["--jobserver-auth=", "--jobserver-fds="].map { $0.utf8 }
+
+  private static func isOfJobs(_ word: [UInt8]) -> Bool {
+    word.starts(with: "-j".utf8) || word.starts(with: "--jobs".utf8)
+  }
+
+  private static func joined(_ options: [[UInt8]], _ rest: [UInt8]) -> [UInt8] {
+    Array(options.joined(separator: [blank])) + (rest.isEmpty ? [] : [blank] + rest)
+  }
+
+  private static let blank = UInt8(ascii: " ")
+
+  /// The options, and from `--` on what defines variables. A backslash takes the blank behind it along.
+  private static func words(of flags: [UInt8]) -> (options: [[UInt8]], rest: [UInt8]) {
+    var words: [[UInt8]] = []
+    var word: [UInt8] = []
+    var isEscaped = false
+    for (place, byte) in flags.enumerated() {
+      if byte == blank, !isEscaped {
+        if word == Array("--".utf8) { return (words, Array(flags[(place - 2)...])) }
+        if !word.isEmpty { words.append(word) }
+        word = []
+      } else {
+        word.append(byte)
+      }
+      isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+    }
+    if !word.isEmpty { words.append(word) }
+    return (words, [])
+  }
+}
+
+extension Plan {
+  /// Whether any task has a jobserver.
+  @inline(__always)
+  package var hasJobservers: Bool { manifest.hasJobservers == 1 }
+
+  /// Nil for a task that has none.
+  package func jobserver(of task: TaskID) -> JobserverStyle? {
+    guard hasJobservers else { return nil }
+    return JobserverStyle(rawValue: record[task.index].jobserver)
+  }
+}

@@ -1,0 +1,39 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+extension CommandWorker {
+  /// Takes in an order about tokens of a jobserver.
+  func noteTokens(_ order: WorkerOrder, at now: Instant) {
+    jobserver.note(order, running: running, at: now)
+    awaitTokens()
+  }
+
+  /// Takes back tokens that are owed, or that nobody uses.
+  func takeTokens(at now: Instant) {
+    if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce { report(tokens: jobserver.takeOwed()) }
+    report(tokens: jobserver.takeUnused(at: now))
+    awaitTokens()
+  }
+
+  private func report(tokens count: Int32) {
+    if count > 0 { frame.say(.tokens(running, count)) }
+  }
+
+  private func awaitTokens() { frame.poll.set(Slot.tokens, jobserver.awaited ?? -1) }
+
+  /// Makes the jobserver of a task that is about to start; nil where it has none.
+  func beginJobserver(_ task: TaskID) throws(WorkerRefusal) -> JobserverOffer? {
+    guard let style = plan.jobserver(of: task) else { return nil }
+    do {
+      return try jobserver.begin(task, style)
+    } catch {
+      throw WorkerRefusal(
+        errorNumber: error.rawValue, what: "cannot make a jobserver for it: \(error)")
+    }
+  }
+
+  func endJobserver() {
+    jobserver.end()
+    awaitTokens()
+  }
+}
