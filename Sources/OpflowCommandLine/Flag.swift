@@ -4,7 +4,7 @@ internal import OpflowCore
 enum Flag: CaseIterable {
   case set, only, skip, resume, rerun
   case maxParallel, maxFailures, keepGoing, dryRun
-  case ifRunning, watchFiles
+  case ifRunning, watchFiles, memory
   case output, quiet, verbose, json, color
   case durability, workers
   case cache, cacheWrite, noCache
@@ -59,6 +59,11 @@ enum Flag: CaseIterable {
       FlagRow(
         "if-running", in: .limits, "while another run of the group is live (default: `if_running`)",
         takes: .word(IfRunning.self) { $0.ifRunning = $1 })
+    case .memory:
+      FlagRow(
+        "memory", in: .limits,
+        "where `memory_limit` of tasks cannot be kept (default: warn)",
+        takes: .word(MemoryPolicy.self) { $0.memory = $1 })
     case .watchFiles:
       FlagRow(
         "watch", in: .other, "after the end wait for changes of the manifest, and go on",

@@ -54,6 +54,7 @@ package struct Invocation: Equatable, Sendable {
   package var capacities: [UInt32] = []
   package var maxFailures: UInt32?
   package var ifRunning: IfRunning?
+  package var memory = MemoryPolicy.warn
   /// Of `run`: after the end it waits for changes.
   package var watchesFiles = false
   package var output: OutputMode?

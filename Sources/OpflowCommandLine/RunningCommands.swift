@@ -7,7 +7,7 @@ extension CommandRow {
       words: .manifestAndTasks(handsOn: true),
       flags: [
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
-        .dryRun, .watchFiles,
+        .memory, .dryRun, .watchFiles,
         .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
         .workers, .cache, .cacheWrite, .noCache, .file, .directory,
         .stateDirectory,
@@ -55,8 +55,8 @@ extension CommandRow {
       group: .running, meaning: "continue a run: finished tasks are not run again",
       words: .run,
       flags: [
-        .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning, .dryRun,
-        .output,
+        .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
+        .memory, .dryRun, .output,
         .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability, .workers,
         .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
       ],

@@ -43,6 +43,8 @@ package final class Coordinator {
   let display: DriveDisplay
   var progress: ProgressOutput { display.progress }
   var downloads: DownloadNotes
+  /// nil where no make shares its jobs.
+  let make: MakeJobs?
   /// nil where the run's folder can have no socket.
   var control: ControlSocket?
 
@@ -92,6 +94,7 @@ package final class Coordinator {
     } catch {
       coordinator.endLoan()
       coordinator.control?.close()
+      coordinator.leaveMake()
       coordinator.progress.giveUp()
       throw error
     }
@@ -103,8 +106,10 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
+    var options = request.options
+    make = request.sharesJobs ? Self.joinMake(&options) : nil
     engine = Engine(
-      plan: request.plan, options: request.options,
+      plan: request.plan, options: options,
       entering: request.entering, journal: request.encoder, durability: request.durability,
       opening: request.opening)
     do throws(Errno) {
@@ -135,9 +140,22 @@ package final class Coordinator {
     downloads = DownloadNotes(folder: request.folder, plan: request.plan)
   }
 
+  /// Has what a make shares at the beginning, so that what wants several need not wait for one after the other.
+  private static func joinMake(_ options: inout SchedulerOptions) -> MakeJobs? {
+    guard case .jobs(let make) = MakeJobs.find() else { return nil }
+    let others = options.maxParallel - min(options.maxParallel, 1)
+    options.processorsAway = others - UInt64(make.take(Int(clamping: others)))
+    return make
+  }
+
   private func run() throws(CoordinatorError) -> DriveResult {
     progress.begin(atMilliseconds: wall)
     for warning in request.warnings { progress.warning(warning) }
+    if request.sharesJobs, make == nil, case .withheld = MakeJobs.find() {
+      progress.warning(
+        "make shares no jobs with opflow, which runs up to \(request.options.maxParallel) at once:"
+          + " write + before the command in the makefile, or give opflow -j")
+    }
     openControl()
     engine.begin(at: Self.now, wall: wall)
     var events: [PollEvent] = []
@@ -228,6 +246,7 @@ package final class Coordinator {
   /// Does what is to be done, then shows it.
   private func endTurn() {
     performSteps()
+    while shareWithMake() { performSteps() }
     display.follow(at: Self.now)
     downloads.write(at: Self.now)
     progress.flush(at: Self.now)
@@ -283,6 +302,7 @@ package final class Coordinator {
     // Before the file that it syncs is closed.
     syncer = nil
     control?.close()
+    leaveMake()
     for launcher in launchers { launcher.cleanUp() }
     endProgress()
     let code = closing?.exitCode ?? 70
@@ -296,6 +316,7 @@ package final class Coordinator {
     static let syncer: UInt32 = 1
     static let view: UInt32 = 2
     static let keys: UInt32 = 3
+    static let make: UInt32 = 4
   }
 }
 

@@ -17,6 +17,8 @@ package struct DriveRequest {
   package var heading: ProgressHeading
   /// Told to the person before anything starts.
   package var warnings: [String] = []
+  /// Whether it has no more jobs than a make leaves it that started this process.
+  package var sharesJobs = false
   /// For every worker.
   package var secrets: [SecretValue] = []
 

@@ -213,3 +213,12 @@ package struct Pipe: ~Copyable {
   /// The writing end; the other one is closed.
   package consuming func takeWrite() -> Descriptor { write }
 }
+
+/// Descriptors that are known by their number alone.
+package enum DescriptorNumber {
+  /// Whether it is open and would stay so through an exec, as none does that this program opened.
+  package static func isInherited(_ number: Int32) -> Bool {
+    let flags = fcntl(number, F_GETFD)
+    return flags >= 0 && flags & FD_CLOEXEC == 0
+  }
+}

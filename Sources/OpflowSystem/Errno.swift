@@ -25,6 +25,7 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let noSpace = Errno(rawValue: ENOSPC)
   package static let readOnly = Errno(rawValue: EROFS)
   package static let brokenPipe = Errno(rawValue: EPIPE)
+  package static let busy = Errno(rawValue: EBUSY)
   package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
   package static let tooManyLinks = Errno(rawValue: ELOOP)
   package static let notExecutable = Errno(rawValue: ENOEXEC)

@@ -39,8 +39,20 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
-  /// Kills all that is in it.
-  package func kill() { Self.kill(path) }
+  /// Kills all that is in it, and in the groups beside it that tasks of its process have (`MemoryGroup`).
+  package func kill() {
+    Self.kill(path)
+    for group in beside { Self.kill(group) }
+  }
+
+  /// The groups whose names begin with this one's and a dot.
+  private var beside: [String] {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return [] }
+    let folder = String(path[..<slash])
+    let prefix = path[path.index(after: slash)...] + "."
+    let names = (try? Path.names(in: folder)) ?? []
+    return names.filter { $0.hasPrefix(prefix) }.map { "\(folder)/\($0)" }
+  }
 
   /// Kills all that is in the group at `path` and in those below it.
   package static func kill(_ path: String) {

@@ -33,6 +33,11 @@ extension CommandError {
         .usage,
         "--set \(CleanText.string(name)): its value holds a secret, and is written down; list it under"
           + " the task's `secrets`, and read it from the environment")
+    case .noMemoryLimits(let what):
+      self.init(
+        .usage,
+        "--memory enforce: `memory_limit` cannot be kept: \(CleanText.string(what));"
+          + " \(MemoryPolicy.remedy)")
     case .noTerminal(let tasks):
       let names = tasks.map(CleanText.string).joined(separator: ", ")
       self.init(.manifest, "there is no terminal for what is interactive: \(names)")
@@ -96,6 +101,7 @@ extension RunRequest {
     rerun = invocation.rerun
     resumesNewest = invocation.resumesNewest
     ifRunning = invocation.ifRunning
+    memory = invocation.memory
     maxParallel = invocation.maxParallel
     maxFailures = invocation.maxFailures
     durability = invocation.durability

@@ -18,6 +18,8 @@ import Testing
     (.values(TaskID(7), attempt: nil), "values\t7\t-\n"),
     (.value(TaskID(7), name: "v_1", hash: 0xab), "value\t7\tv_1\t00000000000000ab\n"),
     (.ports(TaskID(3), [5432, 1]), "ports\t3\t5432\t1\n"),
+    (.tokens(TaskID(3), 2), "tokens\t3\t2\n"),
+    (.tokens(TaskID(3), -1), "tokens\t3\t-1\n"),
     (.bye, "bye\n"),
   ]
 
@@ -38,12 +40,12 @@ import Testing
         WorkerHello(
           planKey: key, pid: 42, offer: WorkerOffer(cores: 8, memoryBytes: 4096, actions: .all),
           host: "a\tb")),
-      "hello\t8\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
+      "hello\t9\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
     ),
     (
       .hello(
         WorkerHello(planKey: key, pid: 42, offer: WorkerOffer(cores: 1, actions: []), host: "")),
-      "hello\t8\t\(key)\t42\tcores=1\tactions=\n"
+      "hello\t9\t\(key)\t42\tcores=1\tactions=\n"
     ),
     (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
     (
@@ -82,6 +84,7 @@ import Testing
       "kept\t3\t5\tv\t00000000000000ab\n"
     ),
     (.checked(TaskID(3), serial: 5, .fresh(origin: 1)), "fresh\t3\t5\t0000000000000001\n"),
+    (.tokens(TaskID(3), 2), "tokens\t3\t2\n"),
     (.restored(TaskID(3), attempt: 1), "restored\t3\t1\n"),
     (.ready(TaskID(3), attempt: 1, ports: []), "ready\t3\t1\n"),
     (.ready(TaskID(3), attempt: 1, ports: [80, 65535]), "ready\t3\t1\t80\t65535\n"),
@@ -148,13 +151,13 @@ import Testing
     "ended\t1\t1\tuser=1\twall=1", "ended\t1\t1\texit=0\twall=99999999999999999999",
     "left\t1\t1\t2", "left\t1\t1\t0 sh", "left\t1\t1\tsh",
     "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
-    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t8", "hello\t8\tkey",
-    "hello\t8\tkey\t1", "hello\t8\tkey\t1\tcores=1", "hello\t8\tkey\t1\tactions=run",
-    "hello\t8\tkey\t-1\tcores=1\tactions=run", "hello\t8\tkey\t1\tcores=0\tactions=run",
-    "hello\t8\tkey\t1\tcores=1\tactions=run\thost",
-    "hello\t8\tkey\t1\tcores=1\tactions=run\thost=\\x",
-    "hello\t8\tkey\t1\tcores=\tactions=run",
-    "hello\t8\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t8\tkey\t1\t4\trun\thost",
+    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t9", "hello\t9\tkey",
+    "hello\t9\tkey\t1", "hello\t9\tkey\t1\tcores=1", "hello\t9\tkey\t1\tactions=run",
+    "hello\t9\tkey\t-1\tcores=1\tactions=run", "hello\t9\tkey\t1\tcores=0\tactions=run",
+    "hello\t9\tkey\t1\tcores=1\tactions=run\thost",
+    "hello\t9\tkey\t1\tcores=1\tactions=run\thost=\\x",
+    "hello\t9\tkey\t1\tcores=\tactions=run",
+    "hello\t9\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t9\tkey\t1\t4\trun\thost",
     "progress\t1\t1\t-2\t1\t",
     "pulse", "pulse\t-1", "pulse\t1\t2", "pulsate",
   ])
@@ -163,7 +166,7 @@ import Testing
   }
 
   @Test func `a hello may say more than is known, in any order`() {
-    let line = "hello\t8\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
+    let line = "hello\t9\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
     let offer = WorkerOffer(cores: 4, actions: .run)
     #expect(
       report(line) == .hello(WorkerHello(planKey: "key", pid: 7, offer: offer, host: "n1")))

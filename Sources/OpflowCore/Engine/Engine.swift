@@ -289,6 +289,12 @@ package struct Engine {
   /// Orders that were told of, and are not done after all: they could not be written down.
   package var unrecordedOrders: [OrderEntry] { hasFailed ? unrecordedAsked : [] }
 
+  /// How much more of this machine's `cpu` the drive has a use for, of what others have, and how much it has that
+  /// it has no use for.
+  package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
+    closing == nil ? scheduler.processorShare(at: now) : (0, .max)
+  }
+
   /// Whether the drive is over, so that no fact matters any more.
   package var isClosing: Bool { closing != nil }
 

@@ -3,14 +3,28 @@
 struct Pool {
   private(set) var capacity: [UInt64]
   private(set) var held: [UInt64]
+  /// How much `cpu` others have now who share it with this run.
+  private(set) var away: UInt64 = 0
+
+  private static let processor = Int(ResourceEntry.cpu)
 
   init(capacity: [UInt64]) {
     self.capacity = capacity
     held = Array(repeating: 0, count: capacity.count)
   }
 
+  /// Where nobody holds any `cpu`, all of it is free: what wants more than others leave must not wait for
+  /// them for ever, as two would that each have half of what they want.
+  @inline(__always)
   func free(_ resource: Int) -> UInt64 {
-    held[resource] < capacity[resource] ? capacity[resource] - held[resource] : 0
+    if away > 0, resource == Self.processor, held[resource] > 0 { return idleProcessors }
+    return held[resource] < capacity[resource] ? capacity[resource] - held[resource] : 0
+  }
+
+  /// How much `cpu` is there that nobody has.
+  var idleProcessors: UInt64 {
+    let taken = held[Self.processor] + away
+    return taken < capacity[Self.processor] ? capacity[Self.processor] - taken : 0
   }
 
   /// Whether that much is free beside what is held back.
@@ -26,4 +40,6 @@ struct Pool {
   var isWithinCapacity: Bool { zip(held, capacity).allSatisfy { $0 <= $1 } }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) { capacity[resource] = amount }
+
+  mutating func setAway(_ amount: UInt64) { away = amount }
 }

@@ -49,6 +49,7 @@ struct Resources {
     self.plan = plan
     usesSites = options.usesSites
     pools = [Pool(capacity: options.capacities(of: plan))]
+    pools[0].setAway(options.processorsAway)
     // Demand 0 is the empty one, which is there whether a task has it or not.
     let blocks = Block.count(plan, usesSites: options.usesSites)
     let ordinary = plan.demandCount * blocks
@@ -161,9 +162,15 @@ struct Resources {
 
   // MARK: - Lending
 
+  /// How much `cpu` of this machine others have now.
+  var away: UInt64 {
+    get { pools[0].away }
+    set { pools[0].setAway(newValue) }
+  }
+
   /// How much of a machine's `cpu` nobody holds, and nothing is held back of.
   func idleProcessors(at site: SiteID) -> UInt64 {
-    let free = pools[site.index].free(Self.processor)
+    let free = pools[site.index].idleProcessors
     return free - min(free, heldBack(of: Self.processor, in: site.index))
   }
 

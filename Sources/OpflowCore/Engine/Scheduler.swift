@@ -19,6 +19,8 @@ struct Scheduler {
   var services: Services
   /// Tasks with a jobserver, and what they were lent.
   var loans = Loans()
+  /// What waits for `cpu`, as of the last look at what may start.
+  var lacking = Lacking()
   /// In a plan with checks: the numbers of the successes that hold, those that workers wrote down of tasks whose
   /// end is still to come, and where further ones come from.
   var origins: [TaskID: UInt64]
@@ -178,6 +180,7 @@ struct Scheduler {
     case .siteJoined(let site, let offer): join(site, offer, at: now, into: &actions)
     case .siteLost(let site, let complaint):
       leave(site, complaint: complaint, at: now, into: &actions)
+    case .away(let amount): resources.away = amount
     case .capacity(let resource, let amount): setCapacity(amount, of: resource, into: &actions)
     case .prioritise(let tasks): prioritise(tasks)
     case .order(let order, let client): orders.append(order, from: client)

@@ -2,19 +2,13 @@ extension Scheduler {
   /// Starts what may start: the best ready task first, as far as resources and workers go. The
   /// first one that does not fit keeps what it wants from all that come after it.
   mutating func dispatch(at now: Instant, into actions: inout [EngineStep]) {
+    lacking = Lacking()
     guard !phase.isSuspended, !phase.isPaused else { return }
-    var lacking = Lacking()
-    if ready.count > 0 || workforce.aheadCount > 0 || !services.waiting.isEmpty || checks.hasPending
-      || !gates.ready.isEmpty
-    {
-      startReady(at: now, &lacking, into: &actions)
-    }
-    if !loans.isEmpty { lend(lacking, at: now, into: &actions) }
+    startReady(at: now, into: &actions)
+    if !loans.isEmpty { lend(at: now, into: &actions) }
   }
 
-  private mutating func startReady(
-    at now: Instant, _ lacking: inout Lacking, into actions: inout [EngineStep]
-  ) {
+  private mutating func startReady(at now: Instant, into actions: inout [EngineStep]) {
     if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
     if checks.hasPending { giveChecks(at: now, into: &actions) }
     if !services.waiting.isEmpty { startTaken(at: now, into: &actions) }
@@ -35,7 +29,7 @@ extension Scheduler {
         }
         continue pass
       case .noRoom:
-        if !loans.isEmpty { note(&lacking, lane, task) }
+        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task) }
         // What stays for good waits for room without keeping it from others.
         if isService(task) {
           if standing.isNone { standing = task }

@@ -52,7 +52,7 @@ extension Scheduler {
       if isRestored { transition.isRestored = true }
       settle(task, as: .succeeded, consume transition, into: &actions)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
-      .input, .noOutput, .rejected, .unready, .ended:
+      .input, .noOutput, .memory, .rejected, .unready, .ended:
       failed(task, consume transition, having: read, at: now, into: &actions)
     }
   }

@@ -65,6 +65,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case siteLost(SiteID, complaint: String)
   /// There is that much of a resource of the plan by now; of `cpu` and `memory` on this machine.
   case capacity(resource: Int, UInt64)
+  /// Others have that much of this machine's `cpu` now.
+  case away(UInt64)
   case prioritise([TaskPriority])
   /// Somebody asks for something; answered by `answer`.
   indirect case order(Order, from: ClientID)

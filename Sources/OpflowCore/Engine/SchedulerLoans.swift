@@ -42,7 +42,7 @@ extension Scheduler {
   }
 
   /// Notes what a ready task lacks of `cpu` that does not fit.
-  func note(_ lacking: inout Lacking, _ lane: Int, _ task: TaskID) {
+  mutating func noteLacking(_ lane: Int, _ task: TaskID) {
     if resources.serviceLanes.contains(lane) {
       if let amounts = amountsTogether(task) {
         lacking.here += resources.lackingProcessors(amounts)
@@ -55,9 +55,7 @@ extension Scheduler {
   }
 
   /// Lends what idles, or asks back what is waited for.
-  mutating func lend(
-    _ lacking: Lacking, at now: Instant, into actions: inout [EngineStep]
-  ) {
+  mutating func lend(at now: Instant, into actions: inout [EngineStep]) {
     loans.keep { workforce.workers[$0.worker.index].current == $0.task }
     loans.wake = nil
     guard options.lendsTokens else { return }
@@ -152,6 +150,19 @@ extension Scheduler {
     let record = workforce.workers[loan.worker.index]
     return record.site == site && !record.isStopping && !record.standsStill && !record.isDiscarded
       && loan.asked == 0
+  }
+
+  // MARK: - Sharing with others
+
+  /// How much more of this machine's `cpu` the run has a use for, of what others have, and how much it has that
+  /// it has no use for.
+  func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
+    let idle = resources.idleProcessors(at: .local)
+    if lacking.here > 0 { return (min(lacking.here, resources.away), 0) }
+    let borrows = loans.open.contains {
+      mayBorrow($0, at: .local) && ($0.restsUntil.map { $0 <= now } ?? true)
+    }
+    return (borrows && idle == 0 ? min(1, resources.away) : 0, idle)
   }
 
   /// What is wrong with what is lent; nil when nothing is.

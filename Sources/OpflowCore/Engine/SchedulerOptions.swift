@@ -10,6 +10,8 @@ package struct SchedulerOptions: Sendable {
   package var seed: UInt64
   /// Whether a short task's worker may be handed the next task before it reports.
   package var handsAhead = true
+  /// How much `cpu` of this machine others have at the beginning, who share it with this run.
+  package var processorsAway: UInt64 = 0
   /// Whether `cpu` that idles is lent to tasks with a jobserver.
   package var lendsTokens = true
   /// Whether workers that hang are given up; imagined ones say nothing and do not hang.

@@ -244,7 +244,7 @@ extension Scheduler {
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)
     case .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,
-      .revoked, .value, .input, .noOutput, .rejected, .unready, .ended:
+      .revoked, .value, .input, .noOutput, .memory, .rejected, .unready, .ended:
       transition.event = .failure
       settle(service, as: .failed, transition, into: &actions)
     }

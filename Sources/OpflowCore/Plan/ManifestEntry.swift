@@ -26,6 +26,8 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package internal(set) var hasServices: UInt32 = 0
   /// 1 when any task has a jobserver; the builder sees to it.
   package internal(set) var hasJobservers: UInt32 = 0
+  /// 1 when memory of any task is limited; the builder sees to it.
+  package internal(set) var hasMemoryLimits: UInt32 = 0
   /// How many runs of the manifest are kept.
   package var keepRuns = Self.standardKeepRuns
   /// The group of runs that the manifest names; empty for none.

@@ -33,6 +33,9 @@ extension Plan {
   /// Whether any task is `interactive`, so that a run may have to lend its terminal.
   package var hasInteractive: Bool { manifest.hasInteractive == 1 }
 
+  /// Whether memory of any task is limited.
+  package var hasMemoryLimits: Bool { manifest.hasMemoryLimits == 1 }
+
   /// Whether any task is a gate.
   package var hasGates: Bool { manifest.hasGates == 1 }
 

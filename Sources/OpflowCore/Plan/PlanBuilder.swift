@@ -26,6 +26,7 @@ package struct PlanBuilder: ~Copyable {
   private var hasChecks = false
   private var hasCaches = false
   private var hasJobservers = false
+  private var hasMemoryLimits = false
   private var services: [ServiceEntry] = []
   private var files: [TextRef] = []
   private var environmentNames: [TextRef] = []
@@ -170,6 +171,7 @@ package struct PlanBuilder: ~Copyable {
     if task.kind == .approve { hasGates = true }
     if task.flags.contains(.cached) { hasCaches = true }
     if task.record.jobserver != 0 { hasJobservers = true }
+    if task.record.memoryLimitBytes != 0 { hasMemoryLimits = true }
     tasks.append(task)
     return id
   }
@@ -259,6 +261,7 @@ package struct PlanBuilder: ~Copyable {
     manifest.hasCaches = hasCaches ? 1 : 0
     manifest.hasServices = services.isEmpty ? 0 : 1
     manifest.hasJobservers = hasJobservers ? 1 : 0
+    manifest.hasMemoryLimits = hasMemoryLimits ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)

@@ -189,7 +189,7 @@ extension Plan {
       && isList(record.file, in: listOffsets) && record.line < PlanFormat.lineLimit
       && (kind != .download || Int(record.download) < downloads.count)
       && isSound(jobserver: record.jobserver, of: kind)
-      && (record.memoryLimitBytes == 0 || kind == .shell || kind == .command)
+      && (record.memoryLimitBytes == 0 || hasMemoryLimits && (kind == .shell || kind == .command))
   }
 
   private func isSound(jobserver: UInt32, of kind: ActionKind) -> Bool {
@@ -216,7 +216,7 @@ extension Plan {
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
       manifest.hasInteractive <= 1, manifest.hasGates <= 1, manifest.hasChecks <= 1,
       manifest.hasCaches <= 1, manifest.hasServices <= 1,
-      manifest.hasJobservers <= 1,
+      manifest.hasJobservers <= 1, manifest.hasMemoryLimits <= 1,
       IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }

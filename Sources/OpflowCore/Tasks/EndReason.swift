@@ -20,6 +20,8 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   case input
   /// It succeeded, and one of its outputs is not there; `what` says which.
   case noOutput
+  /// It and all that it started used more memory than its `memory_limit`; `what` says how much.
+  case memory
   /// Somebody said no to a gate; `what` says who.
   case rejected
   /// A service that is not ready, and is not going to be; `what` says why.
@@ -32,7 +34,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   package static let allCases: [EndReason] =
     [
       .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
-      .input, .noOutput, .rejected, .unready, .ended,
+      .input, .noOutput, .memory, .rejected, .unready, .ended,
     ]
     + StopReason.allCases.map { .stopped($0) }
 
@@ -50,6 +52,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
     case .value: "value"
     case .input: "input"
     case .noOutput: "no-output"
+    case .memory: "memory"
     case .rejected: "rejected"
     case .unready: "unready"
     case .ended: "ended"

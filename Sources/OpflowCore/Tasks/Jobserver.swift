@@ -30,6 +30,12 @@ package enum MakeFlags {
     return server
   }
 
+  /// How many jobs flags allow in all; nil where they say nothing.
+  package static func jobs(in flags: some Sequence<UInt8>) -> Int? {
+    words(of: Array(flags)).options.lazy.filter { $0.starts(with: "-j".utf8) }
+      .compactMap { Int(String(decoding: $0.dropFirst(2), as: UTF8.self)) }.last { $0 > 0 }
+  }
+
   private static func server(_ value: ArraySlice<UInt8>) -> Server {
     let prefix = Array("fifo:".utf8)
     if value.starts(with: prefix), value.count > prefix.count {

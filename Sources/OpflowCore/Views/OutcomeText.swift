@@ -23,6 +23,7 @@ package enum OutcomeText {
       // Of what it wrote before it was gone, the first line says what there is to say.
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
+    case .memory: return what.isEmpty ? "it used more than its memory_limit" : CleanText.string(what)
     case .rejected: return what.isEmpty ? "rejected" : "rejected by \(CleanText.string(what))"
     case .unready:
       if !what.isEmpty { return CleanText.string(what) }
@@ -55,7 +56,7 @@ package enum OutcomeText {
       outcome.reason == .fetch || outcome.reason == .fetchFinal
       || outcome.reason == .workerLost || outcome.reason == .value
       || outcome.reason == .input || outcome.reason == .noOutput
-      || outcome.reason == .unready || outcome.reason == .ended
+      || outcome.reason == .memory || outcome.reason == .unready || outcome.reason == .ended
       || outcome.reason == .stopped(.serviceLost)
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }

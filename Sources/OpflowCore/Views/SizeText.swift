@@ -21,11 +21,11 @@ enum CountText {
 }
 
 /// Sizes as people read them.
-enum SizeText {
+package enum SizeText {
   private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
   /// `512MiB`, `1.5GiB`.
-  static func text(bytes: UInt64) -> String {
+  package static func text(bytes: UInt64) -> String {
     let (whole, tenth, unit) = parts(bytes)
     return tenth == 0 ? "\(whole)\(units[unit])" : "\(whole).\(tenth)\(units[unit])"
   }

@@ -58,12 +58,6 @@ struct ProcessReader {
         help: "it starts no program that could use it up; take it away")
     case .shell, .command: break
     }
-    if bytes < Self.leastLimitBytes {
-      return values.mistakes.error(
-        place, "`memory_limit` must be at least 1MiB", help: "no program starts with less")
-    }
     task.memoryLimitBytes = bytes
   }
-
-  private static let leastLimitBytes: UInt64 = 1 << 20
 }

@@ -105,6 +105,11 @@ package struct NewRun {
     throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
   }
 
+  /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to begin else.
+  package mutating func expectMemoryLimits() throws(PreparationError) {
+    if request.memory == .enforce { try MemoryLimits.expect(try prepared.open()) }
+  }
+
   /// The runs of which one is to be live at a time.
   package var group: RunGroup {
     RunGroup(

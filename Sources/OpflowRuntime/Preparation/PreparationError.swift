@@ -22,6 +22,8 @@ package enum PreparationError: Error {
   case secretSet(name: String)
   /// A run needs so many descriptors, which are not to be had.
   case noDescriptors(Int, Errno)
+  /// Why memory cannot be limited as tasks say it is.
+  case noMemoryLimits(String)
   /// `interactive` tasks are to be run, there is no terminal, and the manifest is not the one any more
   /// that says so.
   case noTerminal(tasks: [String])

@@ -62,11 +62,12 @@ package struct PreparedDrive: ~Copyable {
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
   ) throws(CoordinatorError) -> DriveResult {
     let (folder, trace, arguments) = (folder, trace, entering.arguments)
+    var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
     return try perform(asked, progress: progress, heading: heading) { watch throws(Errno) in
       [
         try LocalLauncher(
           site: 0, watch: watch, folder: folder, runID: folder.id.description, trace: trace,
-          arguments: arguments)
+          arguments: arguments, delegation: delegation.take())
       ]
     }
   }
@@ -85,6 +86,7 @@ package struct PreparedDrive: ~Copyable {
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
     request.secrets = secrets
+    request.sharesJobs = asked.maxParallel == nil
     if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }
     let (folder, hasCaches) = (folder, plan.hasCaches)
     if hasCaches {

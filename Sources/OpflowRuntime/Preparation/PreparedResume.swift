@@ -72,6 +72,11 @@ package struct PreparedResume {
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 
+  /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to go on else.
+  package func expectMemoryLimits(_ asked: RunRequest) throws(PreparationError) {
+    if asked.memory == .enforce { try MemoryLimits.expect(plan) }
+  }
+
   /// The runs of which one is to be live at a time.
   package func group(_ asked: RunRequest) -> RunGroup {
     RunGroup(

@@ -16,6 +16,7 @@ package struct RunRequest: Equatable, Sendable {
   package var resumesNewest = false
   /// Wins over what the manifest says.
   package var ifRunning: IfRunning?
+  package var memory = MemoryPolicy.warn
   /// The capacity of `cpu`.
   package var maxParallel: UInt32?
   /// 0 for no limit.
@@ -42,7 +43,8 @@ extension SchedulerOptions {
     let manifestParallel = UInt64(plan.manifest.maxParallel)
     self.init(
       maxParallel: request.maxParallel.map { UInt64($0) }
-        ?? (manifestParallel > 0 ? manifestParallel : UInt64(Machine.cores)),
+        ?? (manifestParallel > 0
+          ? manifestParallel : UInt64(MakeJobs.announced ?? Machine.cores)),
       memoryBytes: Machine.memoryBytes,
       maxFailures: Int(request.maxFailures ?? plan.manifest.maxFailures),
       seed: UInt64.random(in: 0 ... .max))

@@ -26,7 +26,7 @@ final class LocalLauncher: Launcher {
 
   init(
     site: Int, watch: Watch, folder: RunFolder, runID: String, trace: DriveTrace,
-    arguments: TaskArguments? = nil
+    arguments: TaskArguments? = nil, delegation: consuming MemoryDelegation? = nil
   ) throws(Errno) {
     self.site = site
     self.watch = watch
@@ -34,7 +34,7 @@ final class LocalLauncher: Launcher {
     self.runID = runID
     self.arguments = arguments
     self.trace = trace
-    groups = RunGroups(run: runID)
+    groups = RunGroups(run: runID, delegation: delegation)
     complaints = try File.open(
       folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
   }

@@ -1,18 +1,25 @@
 internal import OpflowSystem
 
 /// The control groups of a drive: one for each worker and all below it, within one for the drive, so
-/// that the drive counts as one where groups share out a processor. There are none on many machines.
+/// that the drive counts as one where groups share out a processor. There are none on many machines. Where
+/// tasks have a `memory_limit`, each worker makes a further group beside its own for such a task
+/// (`MemoryGroup`).
 ///
 /// Their names tell the run, so that a resume finds what a dead drive left in them, also what shed
 /// the run's mark and its worker's session.
 struct RunGroups: ~Copyable {
   private let folder: String?
   private let own: KillGroup?
+  private let delegation: MemoryDelegation?
 
   /// Makes that of a drive of `run` by this process.
-  init(run: String) {
-    folder = KillGroup.home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
+  ///
+  /// - Parameter delegation: shares out memory to the drive's groups.
+  init(run: String, delegation: consuming MemoryDelegation? = nil) {
+    folder = MemoryDelegation.home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
     if let folder { own = KillGroup.make(folder) } else { own = nil }
+    if delegation != nil, let folder { _ = MemoryDelegation.enable(folder) }
+    self.delegation = delegation
   }
 
   func make(_ number: Int32) -> KillGroup? {
@@ -21,11 +28,13 @@ struct RunGroups: ~Copyable {
   }
 
   /// Removes that of this drive.
-  func remove() { own?.remove() }
+  func remove() {
+    if let folder { Self.remove(folder) }
+  }
 
   /// Removes the empty ones of any drive that died and was not resumed.
   static func removeAbandoned() {
-    guard let home = KillGroup.home, let names = try? Path.names(in: home) else { return }
+    guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return }
     for name in names where name.hasPrefix(family) {
       let driver = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
       guard let driver, let pid = Int32(driver), ProcessStatus.read(pid) == nil else { continue }
@@ -39,13 +48,13 @@ struct RunGroups: ~Copyable {
 
   /// The groups that earlier drives of `run` left.
   static func left(by run: String) -> [String] {
-    guard let home = KillGroup.home, let names = try? Path.names(in: home) else { return [] }
+    guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return [] }
     return names.filter { $0.hasPrefix(prefix(run)) }.map { "\(home)/\($0)" }
   }
 
   /// Removes a drive's group and those in it, as far as nothing is left in them.
   static func remove(_ folder: String) {
-    for name in (try? Path.names(in: folder)) ?? [] where Int32(name) != nil {
+    for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {
       KillGroup.remove("\(folder)/\(name)")
     }
     KillGroup.remove(folder)

@@ -39,6 +39,7 @@ final class CommandWorker: WorkerRole {
   var service: ServiceWatch?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
+  private var limit: RunningLimit
   var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
   private var taskFolder: TaskFolder
@@ -75,6 +76,7 @@ final class CommandWorker: WorkerRole {
     }
     ports = KnownPorts(plan)
     values = RunningValues(plan, runFolder: frame.runFolder)
+    limit = RunningLimit(run: frame.run)
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
     launcher = WorkerLauncher(
       plan: plan, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)
@@ -334,6 +336,10 @@ final class CommandWorker: WorkerRole {
   ) throws(WorkerRefusal) -> SpawnedProcess {
     ports.open()
     let jobserver = try beginJobserver(task)
+    var streams = streams
+    if plan.hasMemoryLimits {
+      streams.group = limit.begin(limitBytes: plan.record(task).memoryLimitBytes)
+    }
     return try launcher.start(
       task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
       valuesPath: values.path, needsPath: values.needsPath, late: late,
@@ -476,6 +482,13 @@ final class CommandWorker: WorkerRole {
       for value in values.collected ?? [] { frame.say(.value(task, attempt: attempt, value)) }
     }
     endValues(isSuccess: outcome.isSuccess)
+    if plan.hasMemoryLimits {
+      if !outcome.isSuccess, outcome.reason == nil, let what = limit.overrun() {
+        outcome.reason = .memory
+        frame.say(.fault(task, attempt: attempt, what: what))
+      }
+      limit.end()
+    }
     running = .none
     if let left = tree.left {
       frame.say(.left(task, attempt: attempt, left))

@@ -15,6 +15,8 @@ struct TaskStreams {
   fileprivate let output: Int32
   /// A process group of its own.
   fileprivate let leadsGroup: Bool
+  /// The control group that it is in; nil for this process's own.
+  var group: Int32?
   /// The ends of a jobserver's pipe.
   fileprivate var jobs: (Int32, Int32)?
 
@@ -190,7 +192,8 @@ final class WorkerLauncher {
         file: words[0], searchPath: environment.searchPath, arguments: words.pointers,
         environment: environment.pointers, directory: hasDirectory ? folder[0] : nil,
         input: streams.input, output: streams.output, error: streams.output,
-        options: streams.leadsGroup ? Self.optionsOfGroup : Self.options, further: streams.jobs))
+        options: streams.leadsGroup ? Self.optionsOfGroup : Self.options,
+        group: streams.group, further: streams.jobs))
   }
 
   private func refusal(

@@ -1,0 +1,209 @@
+import Foundation
+import Testing
+
+/// Tasks whose makes take their jobs from the run.
+struct JobserverTests {
+  /// Three jobs that come to their end only where all are at work at once: opening a fifo waits for the
+  /// other end.
+  private static let three = """
+    all: a b c
+    a: ; @read x < ab
+    b: ; @echo >ab; read x <bc
+    c: ; @echo >bc
+    .PHONY: all a b c
+
+    """
+
+  private func workplace(_ manifest: String, makefile: String = three) throws -> Workplace {
+    let place = try Workplace(manifest)
+    try place.write("Makefile", makefile)
+    try place.shell("mkfifo ab bc")
+    return place
+  }
+
+  @Test(arguments: ["true", "pipe"])
+  func `a make has the jobs that idle`(style: String) throws {
+    let place = try workplace("tasks: { build: { jobserver: \(style), run: make } }")
+    try place.opflow("run", "-j", "3")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a make has the jobs that its task holds`() throws {
+    let place = try workplace(
+      "tasks: { build: { jobserver: true, resources: { cpu: 3 }, run: [make] } }")
+    try place.opflow("run", "-j", "3")
+  }
+
+  @Test func `a make never has more`() throws {
+    let place = try workplace(
+      """
+      tasks:
+        build: { jobserver: true, run: make }
+        other: { jobserver: true, run: make -f other }
+      """,
+      makefile: """
+        JOBS = 1 2 3 4 5 6 7 8
+        all: $(JOBS)
+        $(JOBS): ; @flock lock ./count 1; echo $@ >>done; flock lock ./count -1
+        .PHONY: all $(JOBS)
+
+        """)
+    try place.write("other", try place.text("Makefile"))
+    try place.write(
+      "count",
+      """
+      #!/bin/sh
+      n=$(($(cat number) + $1)); echo $n > number
+      [ $n -le 3 ] || echo "$n at once" >> trace
+
+      """)
+    try place.shell("chmod +x count; echo 0 > number")
+    try place.opflow("run", "-j", "3")
+    #expect(place.lines() == [])
+    #expect(try place.text("done").split(separator: "\n").count == 16)
+  }
+
+  @Test func `what waits has back what was lent`() throws {
+    let place = try workplace(
+      """
+      tasks:
+        build: { jobserver: true, run: make }
+        ok: { approve: "Now?" }
+        late: { needs: [ok], run: echo late >> trace; echo > ab }
+      """,
+      makefile: """
+        all: a b
+        a: ; @read x <ab
+        b: ; @echo b > here
+        .PHONY: all a b
+
+        """)
+    let here = try place.gate("here")
+    let run = try place.start("run", "-j", "2")
+    #expect(try here.next() == "b")
+    try place.opflow("approve", "ok")
+    #expect(try run.finish().status == 0)
+    #expect(place.lines() == ["late"])
+  }
+
+  @Test func `a make that is killed with its tokens loses none`() throws {
+    let place = try workplace(
+      """
+      tasks:
+        bad: { jobserver: true, run: "make -f bad || true" }
+        build: { needs: [bad], jobserver: true, run: make }
+      """)
+    try place.write(
+      "bad",
+      """
+      all: a b
+      a: ; @read x <ab
+      b: ; @kill -KILL $$PPID; echo >ab
+      .PHONY: all a b
+
+      """)
+    try place.opflow("run", "-j", "3")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a program finds them by a path, takes some and puts them back`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        build:
+          jobserver: fifo
+          resources: { cpu: 3 }
+          run: [python3, client.py]
+      """)
+    try place.write(
+      "client.py",
+      """
+      import os
+      flags = os.environ["MAKEFLAGS"]
+      assert os.environ["CARGO_MAKEFLAGS"] == flags, os.environ["CARGO_MAKEFLAGS"]
+      assert flags.startswith(" -j3 --jobserver-auth=fifo:/"), flags
+      path = flags.split("fifo:")[1]
+      tokens = os.read(os.open(path, os.O_RDONLY), 2)
+      while len(tokens) < 2: tokens += os.read(os.open(path, os.O_RDONLY), 1)
+      ours = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+      try:
+        assert not os.read(ours, 1), "there are more"
+      except BlockingIOError:
+        pass
+      os.write(os.open(path, os.O_WRONLY), tokens)
+      print("took", len(tokens))
+
+      """)
+    #expect(try place.opflow("run", "-j", "3", "--output", "group").errors.contains("took 2"))
+  }
+
+  @Test func `flags of its own stay, and who has no jobserver is told of none`() throws {
+    let place = try Workplace(
+      """
+      env: { MAKEFLAGS: "k -j9 -- A=b" }
+      tasks:
+        with: { jobserver: pipe, run: 'echo "$MAKEFLAGS" > with' }
+        without: { run: 'echo "$MAKEFLAGS$CARGO_MAKEFLAGS" > without' }
+      """)
+    try place.opflow("run", "-j", "1")
+    #expect(try place.text("with") == "k -j1 --jobserver-auth=3,4 -- A=b\n")
+    #expect(try place.text("without") == "k -j9 -- A=b\n")
+  }
+
+  // MARK: - Under a make
+
+  /// Starts opflow by a make, as it starts a further one.
+  @discardableResult
+  private func make(
+    _ place: Workplace, _ recipe: String, _ flags: String
+  ) throws -> Finished {
+    try place.write(
+      "top",
+      """
+      all: ; \(recipe)
+      .PHONY: all
+
+      """)
+    return try place.shell("make -s -f top \(flags) OPFLOW=\(Program.path)")
+  }
+
+  @Test func `a run has the jobs that a make leaves it, and no more`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        t: { matrix: { n: [1, 2, 3, 4, 5, 6] }, run: flock lock ./count 1; flock lock ./count -1 }
+        all: { run: make -f three, jobserver: true, needs: [t] }
+      """)
+    try place.shell("mkfifo ab bc; echo 0 > number")
+    try place.write("three", Self.three)
+    try place.write(
+      "count",
+      """
+      #!/bin/sh
+      n=$(($(cat number) + $1)); echo $n > number
+      [ $n -le 3 ] || echo "$n at once" >> trace
+
+      """)
+    try place.shell("chmod +x count")
+    let made = try make(place, "+$(OPFLOW) run -q", "-j3")
+    #expect(!made.errors.contains("warning"), "\(made)")
+    #expect(place.lines() == [])
+  }
+
+  @Test func `what a run took of a make is there again behind it`() throws {
+    let place = try Workplace("tasks: { t: { matrix: { n: [1, 2, 3, 4, 5, 6] }, run: \":\" } }")
+    try place.shell("mkfifo ab bc")
+    try place.write("three", Self.three)
+    // The three jobs of the second make come to their end only where all are there.
+    try make(place, "+$(OPFLOW) run -q && $(MAKE) -f three", "-j3")
+  }
+
+  @Test func `a make that shares nothing is told of, and -j is what counts`() throws {
+    let place = try Workplace("tasks: { t: { run: 'echo \"$MAKEFLAGS\" > flags' } }")
+    let made = try make(place, "$(OPFLOW) run", "-j3")
+    #expect(made.errors.contains("warning: make shares no jobs with opflow"), "\(made)")
+    #expect(try !place.text("flags").contains("jobserver"))
+    let told = try make(place, "$(OPFLOW) run -j 2", "-j3")
+    #expect(!told.errors.contains("warning"), "\(told)")
+  }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import OpflowManifest
+
+/// Wrong declarations of what the processes of a task are given, and held to.
+struct BadProcessTests {
+  @Test(arguments: cases)
+  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+    #expect(mistakes(in: bad.text) == bad.mistakes)
+  }
+
+  static let cases: [BadManifest] = [
+    BadManifest(
+      "a jobserver of another kind", task: "run: x\njobserver: socket",
+      "4:16: `jobserver` must be true, false, fifo or pipe, not `socket`"),
+    BadManifest(
+      "a jobserver that is a list", task: "run: x\njobserver: [fifo]",
+      "4:16: `jobserver` must be true, false, fifo or pipe, not a list"),
+    BadManifest(
+      "a jobserver of a download", task: "download: { url: http://a/b, to: b }\njobserver: true",
+      "4:5: a download cannot have a `jobserver`"),
+    BadManifest(
+      "a jobserver of a question", task: "approve: yes?\njobserver: true",
+      "4:5: `jobserver` says nothing of a question (`approve`)"),
+    BadManifest(
+      "a jobserver of a service", task: "run: x\nservice: true\njobserver: pipe",
+      "5:5: `jobserver` says nothing of a service"),
+    BadManifest(
+      "a jobserver without a processor", task: "run: x\nresources: { cpu: 0 }\njobserver: fifo",
+      "5:5: a task with a `jobserver` holds at least one `cpu`"),
+    BadManifest(
+      "a jobserver where defaults hold no processor",
+      """
+      defaults: { resources: { cpu: 0 } }
+      tasks: { a: { run: x, jobserver: true } }
+      """, "2:23: a task with a `jobserver` holds at least one `cpu`"),
+    BadManifest(
+      "a limit that is no size", task: "run: x\nmemory_limit: much",
+      "4:19: `memory_limit` must be a size, not `much`"),
+    BadManifest(
+      "a limit of a download", task: "download: { url: http://a/b, to: b }\nmemory_limit: 1GiB",
+      "4:5: a download cannot have a `memory_limit`"),
+    BadManifest(
+      "a limit of a question", task: "approve: yes?\nmemory_limit: 1GiB",
+      "4:5: `memory_limit` says nothing of a question (`approve`)"),
+  ]
+
+  @Test(arguments: [
+    "jobserver: true", "jobserver: false", "jobserver: fifo", "jobserver: 'pipe'",
+    "jobserver: true, resources: { cpu: 3 }", "memory_limit: 1MiB", "memory_limit: 2GiB",
+    "service: true, memory_limit: 64MiB", "jobserver: false, resources: { cpu: 0 }",
+  ])
+  func `what is right is taken`(keys: String) throws {
+    #expect(try compile("tasks: { a: { run: x, \(keys) } }").warnings.isEmpty)
+  }
+}
