@@ -4,8 +4,7 @@
 /// into a group of its own first; where others are in the group too, which are not ours to move, there is
 /// nothing to be shared out.
 package struct MemoryDelegation: ~Copyable {
-  /// The group that this process was in.
-  package let home: String
+  private let group: String
   private let own: String
 
   /// Why there is none, in words for a person.
@@ -20,11 +19,6 @@ package struct MemoryDelegation: ~Copyable {
     guard let home = KillGroup.home else { return nil }
     let own = "/\(family)\(ProcessID.own)"
     return home.hasSuffix(own) ? String(home.dropLast(own.count)) : home
-  }
-
-  private init(home: String, own: String) {
-    self.home = home
-    self.own = own
   }
 
   /// Goes into a group of its own, and has memory shared out to those beside it.
@@ -50,7 +44,7 @@ package struct MemoryDelegation: ~Copyable {
           ? "other processes are in the control group \(home)"
           : "the control group \(home) is not delegated to this user: \(error)")
     }
-    return MemoryDelegation(home: home, own: own)
+    return MemoryDelegation(group: home, own: own)
   }
 
   /// Shares out the memory of a group below `home` to those in it.
@@ -67,7 +61,7 @@ package struct MemoryDelegation: ~Copyable {
   }
 
   /// Leaves things as they were; call it when no group is left that memory is shared out to.
-  deinit { Self.leave(home, own) }
+  deinit { Self.leave(group, own) }
 
   private static func leave(_ home: String, _ own: String) {
     // Where another run has groups here, memory stays shared out and this process where it is; the next

@@ -18,7 +18,8 @@ struct MemoryLimitTests {
       #expect(
         run.errors.contains("systemd-run --user --scope -p Delegate=yes opflow run"), "\(run)")
       let enforced = try place.opflow("run", "--memory", "enforce", status: 2)
-      #expect(enforced.errors.hasPrefix("opflow: --memory enforce: `memory_limit` cannot be kept: "))
+      #expect(
+        enforced.errors.hasPrefix("opflow: --memory enforce: `memory_limit` cannot be kept: "))
       #expect(try place.journal().count { $0.event == "start" } == 2)
     } else {
       print("memory limits were tried in a control group")

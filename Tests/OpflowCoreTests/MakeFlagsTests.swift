@@ -32,7 +32,8 @@ struct MakeFlagsTests {
   }
 
   @Test(arguments: [
-    ("", ""), ("k", "k"), ("kw -j8 --jobserver-auth=7,9", "kw"), (" -j4 --jobserver-auth=fifo:/a", ""),
+    ("", ""), ("k", "k"), ("kw -j8 --jobserver-auth=7,9", "kw"),
+    (" -j4 --jobserver-auth=fifo:/a", ""),
     ("k -j4 --jobserver-auth=3,4 -- A=b", "k -- A=b"), ("k  -Ot", "k  -Ot"),
   ])
   func `what they say of jobs can be taken away, and else nothing`(
@@ -41,15 +42,16 @@ struct MakeFlagsTests {
     #expect(without(flags) == expected)
   }
 
-  @Test(arguments: [
-    ("", nil), ("k", nil), (" -j4", nil), (" -- A=--jobserver-auth=3,4", nil),
-    (" -j4 --jobserver-auth=3,4", .pipe(read: 3, write: 4)),
-    (" -j4 --jobserver-fds=5,6", .pipe(read: 5, write: 6)),
-    (" --jobserver-auth=3,4 --jobserver-auth=fifo:/tmp/x", .fifo(path: Array("/tmp/x".utf8))),
-    (" -j4 --jobserver-auth=-2,-2", .withheld), (" --jobserver-auth=fifo:", .withheld),
-    (" --jobserver-auth=", .withheld), (" --jobserver-auth=1", .withheld),
-    (" --jobserver-auth=1,99999999999", .withheld),
-  ] as [(String, MakeFlags.Server?)])
+  @Test(
+    arguments: [
+      ("", nil), ("k", nil), (" -j4", nil), (" -- A=--jobserver-auth=3,4", nil),
+      (" -j4 --jobserver-auth=3,4", .pipe(read: 3, write: 4)),
+      (" -j4 --jobserver-fds=5,6", .pipe(read: 5, write: 6)),
+      (" --jobserver-auth=3,4 --jobserver-auth=fifo:/tmp/x", .fifo(path: Array("/tmp/x".utf8))),
+      (" -j4 --jobserver-auth=-2,-2", .withheld), (" --jobserver-auth=fifo:", .withheld),
+      (" --jobserver-auth=", .withheld), (" --jobserver-auth=1", .withheld),
+      (" --jobserver-auth=1,99999999999", .withheld),
+    ] as [(String, MakeFlags.Server?)])
   func `the server is found that they speak of`(flags: String, server: MakeFlags.Server?) {
     #expect(MakeFlags.server(in: flags.utf8) == server)
   }

@@ -20,7 +20,7 @@ struct Resources {
   /// Tasks go to other machines, but for those that are bound to this one.
   private let usesSites: Bool
   /// By site. That of this machine has what is the run's as well.
-  private var pools: [Pool]
+  var pools: [Pool]
   /// Of the other sites, those where something may still fit.
   private var roomy = SiteSet()
   /// There was more of something before.
@@ -28,7 +28,7 @@ struct Resources {
   /// What the other machines have, each pair once.
   private var shapes: [SiteOffer] = []
 
-  private var grants = Grants()
+  private(set) var grants = Grants()
   /// Of tasks that need services, and of services: behind all others.
   let serviceLanes: ServiceLanes
   /// Lanes that have tasks.
@@ -116,7 +116,7 @@ struct Resources {
     return true
   }
 
-  private func heldBack(of resource: Int, in pool: Int) -> UInt64 {
+  func heldBack(of resource: Int, in pool: Int) -> UInt64 {
     heldBack(of: resource, in: pool, for: reservedHere)
       &+ heldBack(of: resource, in: pool, for: reservedElsewhere)
       &+ (pool == 0 ? reservedTogether.amount(of: resource) : 0)
@@ -160,55 +160,6 @@ struct Resources {
     look(at: share.site)
   }
 
-  // MARK: - Lending
-
-  /// How much `cpu` of this machine others have now.
-  var away: UInt64 {
-    get { pools[0].away }
-    set { pools[0].setAway(newValue) }
-  }
-
-  /// How much of a machine's `cpu` nobody holds, and nothing is held back of.
-  func idleProcessors(at site: SiteID) -> UInt64 {
-    let free = pools[site.index].idleProcessors
-    return free - min(free, heldBack(of: Self.processor, in: site.index))
-  }
-
-  /// How much more of it is held there than there is.
-  func overdrawnProcessors(at site: SiteID) -> UInt64 {
-    let pool = pools[site.index]
-    let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
-    return held > capacity ? held - capacity : 0
-  }
-
-  /// How much of it what a lane wants lacks, on the machine where that is least; 0 where it lacks none of it.
-  func lackingProcessors(_ lane: Int) -> UInt64 {
-    let wanted = grants.amount(of: Self.processor, in: grants.current(lane))
-    let sites = isLocal(lane) ? Self.here : pools.indices.dropFirst().map { SiteID(Int32($0)) }
-    return sites.map { wanted - min(wanted, pools[$0.index].free(Self.processor)) }.min() ?? 0
-  }
-
-  /// The same of amounts that are taken together on this machine.
-  func lackingProcessors(_ amounts: [[DemandItem]]) -> UInt64 {
-    let wanted = amounts.sum(of: Self.processor)
-    return wanted - min(wanted, pools[0].free(Self.processor))
-  }
-
-  /// How much of it a share has of its own.
-  func processors(of share: Share) -> UInt64 { grants.amount(of: Self.processor, in: share.grant) }
-
-  mutating func lend(_ count: Int32, at site: SiteID) {
-    pools[site.index].take(UInt64(count), of: Self.processor)
-    look(at: site)
-  }
-
-  mutating func takeBack(_ count: Int32, at site: SiteID) {
-    pools[site.index].give(UInt64(count), of: Self.processor)
-    look(at: site)
-  }
-
-  private static let processor = Int(ResourceEntry.cpu)
-
   // MARK: - Where
 
   /// Whether any task at all might still fit.
@@ -236,7 +187,7 @@ struct Resources {
   /// Where a task of a lane might start.
   func candidates(for lane: Int) -> [SiteID] { isLocal(lane) ? Self.here : roomy.members }
 
-  private static let here: [SiteID] = [.local]
+  static let here: [SiteID] = [.local]
 
   /// How much of a machine's `cpu` is held, from 0 to 1.
   func load(of site: SiteID) -> Double {
@@ -459,7 +410,7 @@ struct Resources {
   }
 
   /// Sees whether anything may still fit at a site.
-  private mutating func look(at site: SiteID) {
+  mutating func look(at site: SiteID) {
     if site == .local { return }
     var isRoomy = pools[site.index].capacity[Int(ResourceEntry.cpu)] > 0
     for resource in leastElsewhere.indices where Self.isOfMachine(resource) {
@@ -487,13 +438,13 @@ struct Resources {
 }
 
 extension [DemandItem] {
-  fileprivate func amount(of resource: Int) -> UInt64 {
+  func amount(of resource: Int) -> UInt64 {
     first { Int($0.resource) == resource }?.amount ?? 0
   }
 }
 
 extension [[DemandItem]] {
-  fileprivate func sum(of resource: Int) -> UInt64 {
+  func sum(of resource: Int) -> UInt64 {
     reduce(0) { sum, items in
       let (next, overflow) = sum.addingReportingOverflow(items.amount(of: resource))
       return overflow ? .max : next

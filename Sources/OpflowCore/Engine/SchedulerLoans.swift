@@ -33,7 +33,9 @@ extension Scheduler {
     guard plan.tasks.contains(task.index) else {
       return breach(worker, "tokens", task, into: &actions)
     }
-    guard holds(worker, task, attempt[task.index], "tokens", at: now, into: &actions) else { return }
+    guard holds(worker, task, attempt[task.index], "tokens", at: now, into: &actions) else {
+      return
+    }
     let lent = workforce.workers[worker.index].share?.lent ?? 0
     guard count > 0, count <= lent else { return breach(worker, "tokens", task, into: &actions) }
     resources.takeBack(count, at: workforce.workers[worker.index].site)

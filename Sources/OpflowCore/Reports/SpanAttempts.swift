@@ -150,7 +150,8 @@ struct SpanAttempts {
     switch attempt.reason {
     case .timeout: return "timeout"
     case .workerLost, .output, .refused, .interrupted: return "error"
-    case .fetch, .fetchFinal, .revoked, .value, .input, .noOutput, .memory, .rejected, .unready, .ended,
+    case .fetch, .fetchFinal, .revoked, .value, .input, .noOutput, .memory, .rejected, .unready,
+      .ended,
       .stopped, nil:
       return "failure"
     }

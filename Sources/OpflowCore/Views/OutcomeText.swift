@@ -23,7 +23,8 @@ package enum OutcomeText {
       // Of what it wrote before it was gone, the first line says what there is to say.
       let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
-    case .memory: return what.isEmpty ? "it used more than its memory_limit" : CleanText.string(what)
+    case .memory:
+      return what.isEmpty ? "it used more than its memory_limit" : CleanText.string(what)
     case .rejected: return what.isEmpty ? "rejected" : "rejected by \(CleanText.string(what))"
     case .unready:
       if !what.isEmpty { return CleanText.string(what) }

@@ -87,9 +87,11 @@ enum KeyMap: String, CaseIterable {
     return [
       .oneOf(names(TaskKey.actions)),
       .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
-      .without(TaskKey.download.name.description, names(ofCommandsOnly + [.service, .memoryLimit])),
+      .without(
+        TaskKey.download.name.description, names(ofCommandsOnly + [.service, .memoryLimit])),
       .unlessFalse(TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve])),
-      .withoutTrue(TaskKey.download.name.description, names([TaskKey.interactive, .control, .jobserver])),
+      .withoutTrue(
+        TaskKey.download.name.description, names([TaskKey.interactive, .control, .jobserver])),
       .withoutList(TaskKey.approve.name.description, TaskKey.allowFailure.name.description),
       .notBothTrue(TaskKey.finally.name.description, TaskKey.manual.name.description),
     ]

@@ -10,7 +10,9 @@ extension CommandWorker {
 
   /// Takes back tokens that are owed, or that nobody uses.
   func takeTokens(at now: Instant) {
-    if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce { report(tokens: jobserver.takeOwed()) }
+    if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce {
+      report(tokens: jobserver.takeOwed())
+    }
     report(tokens: jobserver.takeUnused(at: now))
     awaitTokens()
   }

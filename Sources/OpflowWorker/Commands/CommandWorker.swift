@@ -39,7 +39,7 @@ final class CommandWorker: WorkerRole {
   var service: ServiceWatch?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
-  private var limit: RunningLimit
+  var limit: RunningLimit
   var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
   private var taskFolder: TaskFolder
@@ -337,9 +337,7 @@ final class CommandWorker: WorkerRole {
     ports.open()
     let jobserver = try beginJobserver(task)
     var streams = streams
-    if plan.hasMemoryLimits {
-      streams.group = limit.begin(limitBytes: plan.record(task).memoryLimitBytes)
-    }
+    if plan.hasMemoryLimits { streams.group = beginLimit(of: task) }
     return try launcher.start(
       task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
       valuesPath: values.path, needsPath: values.needsPath, late: late,
@@ -482,13 +480,7 @@ final class CommandWorker: WorkerRole {
       for value in values.collected ?? [] { frame.say(.value(task, attempt: attempt, value)) }
     }
     endValues(isSuccess: outcome.isSuccess)
-    if plan.hasMemoryLimits {
-      if !outcome.isSuccess, outcome.reason == nil, let what = limit.overrun() {
-        outcome.reason = .memory
-        frame.say(.fault(task, attempt: attempt, what: what))
-      }
-      limit.end()
-    }
+    if plan.hasMemoryLimits { endLimit(of: task, attempt, &outcome) }
     running = .none
     if let left = tree.left {
       frame.say(.left(task, attempt: attempt, left))

@@ -18,7 +18,9 @@ struct RunningLimit: ~Copyable {
   /// - Returns: its folder, for `ProgramStart.group`; nil where the task has no limit, or it cannot be kept.
   mutating func begin(limitBytes: UInt64) -> Int32? {
     end()
-    guard limitBytes > 0, let own = KillGroup.home, own.contains("/opflow-\(run)-") else { return nil }
+    guard limitBytes > 0, let own = KillGroup.home, own.contains("/opflow-\(run)-") else {
+      return nil
+    }
     count += 1
     self.limitBytes = limitBytes
     group = MemoryGroup("\(own).\(count)", limitBytes: limitBytes)
