@@ -98,7 +98,7 @@ struct PlanTests {
 
   @Test func `what comes later is refused by name`() throws {
     for (key, line) in [
-      ("jobserver", "run: 'true'\n    jobserver: true")
+      ("local", "run: 'true'\n    local: true")
     ] {
       let place = try Workplace("tasks:\n  a:\n    \(line)\n")
       let run = try place.opflow("run", status: 3)

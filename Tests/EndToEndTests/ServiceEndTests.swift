@@ -11,7 +11,7 @@ struct ServiceEndTests {
       tasks:
         web:
           service: { ready: { log: up } }
-          run: "trap 'echo told > says' TERM; echo up; while :; do tail -f /dev/null & wait; done"
+          run: "trap 'echo told > says' TERM; echo up; while :; do tail -f /dev/null & wait || :; done"
           stop: { grace: 1h }
       """)
     let says = try place.gate("says")

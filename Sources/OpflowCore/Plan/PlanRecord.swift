@@ -30,12 +30,29 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// That file, as the one text of a list; empty for the manifest itself.
   package var file: ListIndex = 0
 
-  /// `Jobserver.Style` of a task that has one; 0 for none.
-  package var jobserver: UInt32 = 0
-  /// What it and all that it starts may use, in bytes; 0 for no limit.
-  package var memoryLimitBytes: UInt64 = 0
+  /// What its processes are given, and held to: `JobserverStyle` in the lowest two bits, and in the others the
+  /// limit of memory in units of 64 KiB; 0 for none of each.
+  private(set) var processes: UInt32 = 0
 
   package init() {}
+
+  /// `JobserverStyle` of a task that has one; 0 for none.
+  package var jobserver: UInt32 {
+    get { processes & 3 }
+    set { processes = processes & ~3 | newValue & 3 }
+  }
+
+  /// What it and all that it starts may use, in bytes; 0 for no limit. Kept rounded up, and at most 64 TiB.
+  package var memoryLimitBytes: UInt64 {
+    get { UInt64(processes >> 2) * Self.memoryUnitBytes }
+    set {
+      let (units, rest) = newValue.quotientAndRemainder(dividingBy: Self.memoryUnitBytes)
+      let count = min(units + (rest > 0 ? 1 : 0), UInt64(UInt32.max >> 2))
+      processes = processes & 3 | UInt32(count) << 2
+    }
+  }
+
+  private static let memoryUnitBytes: UInt64 = 1 << 16
 
   /// How a service comes to be ready: a number that the builder gave. No service is a download, so that one
   /// field is enough.
