@@ -247,6 +247,7 @@ package final class Coordinator {
   private func endTurn() {
     performSteps()
     while shareWithMake() { performSteps() }
+    if plan.hasServices, display.progress.isLive, engine.isServing { display.showServing() }
     display.follow(at: Self.now)
     downloads.write(at: Self.now)
     progress.flush(at: Self.now)

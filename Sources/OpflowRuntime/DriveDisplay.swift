@@ -77,6 +77,13 @@ final class DriveDisplay {
     progress.transition(Transition(.start, task, attempt: attempt), atMilliseconds: wall)
   }
 
+  /// Nothing is left but services, of which a frame would tell for hours that they run: the terminal is for
+  /// what they print.
+  func showServing() {
+    progress.showLines()
+    outputs.joinRunning()
+  }
+
   /// What is to be done by the keys that were pressed.
   func takeKeys() -> [LiveKeys.Action] {
     nextTails = Instant(nanoseconds: 0)

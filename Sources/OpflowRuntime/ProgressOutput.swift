@@ -186,6 +186,13 @@ final class ProgressOutput {
     } while Coordinator.now < deadline
   }
 
+  /// Tells in lines from here on what a live view drew.
+  func showLines() {
+    leaveTerminal()
+    view.showLines()
+    nextTick = nil
+  }
+
   /// Others may have written to the terminal, or changed its size.
   func returnToTerminal() {
     view.forgetScreen()

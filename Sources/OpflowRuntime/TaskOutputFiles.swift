@@ -74,6 +74,17 @@ struct TaskOutputFiles {
     running[task] = log
     guard let size = open(log, task) else { return }
     log.start = start(of: attempt, log, size)
+    skipToLastLines(log, of: size)
+  }
+
+  /// Of all tries that run, the last lines are wanted, and what they print from now on.
+  mutating func joinRunning() {
+    for (task, log) in running {
+      if let size = open(log, task) { skipToLastLines(log, of: size) }
+    }
+  }
+
+  private func skipToLastLines(_ log: OpenLog, of size: Int64) {
     let first = max(log.start, size - Int64(buffer.count))
     log.offset = first
     guard let bytes = read(log) else { return }

@@ -1,4 +1,5 @@
 import Foundation
+import Screen
 import Testing
 
 /// How services end, and what is told of it.
@@ -118,5 +119,26 @@ struct ServiceEndTests {
     let run = try place.opflow("run", "--output", "line")
     #expect(run.errorLines.contains("web | farewell"), "\(run)")
     #expect(try place.log("web") == "up\nfarewell\n")
+  }
+
+  @Test func `on a terminal lines go in place of the frame where only services are left`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ready: { log: up } }
+          run: "echo up; read word < go; echo said $word; exec tail -f /dev/null"
+        once: { needs: [web], run: "true" }
+      """)
+    let go = try place.gate("go")
+    let terminal = try place.startAtTerminal("run", "web", "once")
+    try terminal.wait { $0.text.contains("web | up") }
+    try go.letGo(1)
+    try terminal.wait { screen in screen.text.contains { $0.hasPrefix("web | said") } }
+    #expect(!terminal.screen.text.contains { $0.hasPrefix("[") }, "\(terminal.screen.text)")
+    try terminal.type("\u{3}")
+    try terminal.wait { screen in screen.text.contains { $0.contains("succeeded in ") } }
+    #expect(try terminal.finish() == 0)
+    place.expectNothingAlive()
   }
 }

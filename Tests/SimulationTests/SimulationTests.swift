@@ -21,7 +21,11 @@ struct SimulationTests {
   }
 
   /// Lives in which something was found once, of the scheduler or of what is expected of it.
-  @Test(arguments: [50_001_248, 50_006_016, 60_018_690, 80_006_838, 80_024_829] as [UInt64])
+  @Test(
+    arguments: [
+      910_941, 921_396, 936_870, 50_001_248, 50_006_016, 60_018_690, 80_006_838, 80_024_829,
+      90_002_855,
+    ] as [UInt64])
   func `what was found once is not found again`(_ seed: UInt64) throws {
     var life = Life(seed: seed)
     try life.run()

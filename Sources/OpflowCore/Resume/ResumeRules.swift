@@ -214,6 +214,9 @@ extension ResumeDecision {
         if willSkipByWish(need, input) {
           return !TaskState.skipped.meets(condition, skippedUpstream: false)
         }
+        // What has failed since may still be up to date with its last success.
+        let mayHold = ifChecksHold && input.plan.isChecked(need) && !input.request.reruns(need)
+        if mayHold, !TaskState.upToDate.meets(condition, skippedUpstream: false) { return true }
         let lacks = ifChecksHold ? lacksNeedsThen[need.index] : lacksNeeds[need.index]
         return lacks
           && !TaskState.skipped.meets(condition, skippedUpstream: true)

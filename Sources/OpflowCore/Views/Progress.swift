@@ -6,7 +6,7 @@
 /// What is wanted of a try's output is given before the transition that ends it.
 package struct ProgressView {
   /// Whether `output` is wanted, as tasks print.
-  package let followsOutput: Bool
+  package private(set) var followsOutput: Bool
   /// How often `tick` is wanted for now, in milliseconds; nil for never.
   package var tickMilliseconds: Int64? {
     if live != nil { return LiveView.frameMilliseconds }
@@ -32,6 +32,7 @@ package struct ProgressView {
   private var live: LiveView?
   /// The live view is over.
   private var hasEnded = false
+  private let isVerbose: Bool
   private let json: Bool
   /// Failures are annotations too.
   private let annotates: Bool
@@ -61,6 +62,7 @@ package struct ProgressView {
     annotates = options.mode == .gitHub
     text.breaksCommands = !options.passesCommands
     followsOutput = options.mode == .line
+    isVerbose = options.verbose
     switch options.mode {
     case .line:
       renderer = LineProgress(palette: palette, heading: heading, isVerbose: options.verbose)
@@ -393,6 +395,14 @@ package struct ProgressView {
   package mutating func takeErasure() -> [UInt8] {
     let lasting = takeErrors()
     return live?.erase(lasting: lasting) ?? lasting
+  }
+
+  /// Draws no more: what happens and what tasks print is told in lines from here on, in the place of the
+  /// frame, which the caller has erased.
+  package mutating func showLines() {
+    live = nil
+    followsOutput = true
+    renderer = LineProgress(palette: palette, heading: heading, isVerbose: isVerbose)
   }
 
   // MARK: Keys
