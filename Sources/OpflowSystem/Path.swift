@@ -40,12 +40,29 @@ package enum Path {
     return FileStatus(status)
   }
 
+  /// The same of a path by its bytes, the last of which is zero.
+  package static func linkStatus(ofBytes path: [UInt8]) throws(Errno) -> FileStatus {
+    var status = clinux_status()
+    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    try call {
+      path.withUnsafeBytes {
+        clinux_stat($0.baseAddress?.assumingMemoryBound(to: CChar.self), 0, &status)
+      }
+    }
+    return FileStatus(status)
+  }
+
   /// What a symbolic link names (readlink(2)). Fails with `invalid` where there is no link.
   package static func linkTarget(_ path: String) throws(Errno) -> String {
+    String(decoding: try linkBytes(path), as: UTF8.self)
+  }
+
+  /// The same, whatever bytes it has.
+  package static func linkBytes(_ path: String) throws(Errno) -> [UInt8] {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     // SAFETY: at most as many bytes are written as there are.
     let count = try call { readlink(path, &bytes, Int(PATH_MAX)) }
-    return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return bytes[..<count].map { UInt8(bitPattern: $0) }
   }
 
   /// Whether nothing is there, not even a link. False where that cannot be found out.

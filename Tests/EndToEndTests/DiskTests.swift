@@ -174,4 +174,87 @@ struct DiskTests {
     #expect(end.status == 74)
     #expect(end.errors.contains("warning: not done after all: priority "), "\(end)")
   }
+
+  /// A project whose records lie on a disk of their own, of that size.
+  private func recording(kilobytes: Int) throws -> Workplace {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        a: { inputs: ["in/*"], run: "echo a >> trace" }
+        b: { needs: a, run: "echo b >> trace" }
+      """)
+    try place.shell(
+      """
+      mkdir m in .opflow; cd in; seq 100 | xargs touch -d 2020-01-01; cd ..
+      mount -t tmpfs -o size=\(kilobytes)k none m
+      touch m/records .opflow/records; mount --bind m/records .opflow/records
+      """)
+    return place
+  }
+
+  private func leave(_ place: Workplace) {
+    _ = try? place.shell("umount .opflow/records; umount m")
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `a record that cannot be written ends the run with 74, and says where`() throws {
+    // Room for the line of the start.
+    let place = try recording(kilobytes: 4)
+    defer { leave(place) }
+    let run = try place.opflow("run", "--output", "line", status: 74)
+    #expect(
+      run.errors.contains("it succeeded, and its record cannot be written to "), "\(run)")
+    #expect(run.errors.contains("/.opflow/records: No space left on device"), "\(run)")
+    #expect(run.errors.contains(" interrupted by an I/O error in "), "\(run)")
+    #expect(place.lines() == ["a"])
+    place.expectNothingAlive()
+    try place.shell("mount -o remount,size=1m m")
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "a", "b"])
+    try place.opflow("run")
+    #expect(place.lines() == ["a", "a", "b", "b"])
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `a start that cannot be noted ends the run with 74, and nothing starts`() throws {
+    let place = try recording(kilobytes: 4)
+    defer { leave(place) }
+    try place.shell("head -c 4095 /dev/zero | tr '\\0' x > m/records; echo >> m/records")
+    let run = try place.opflow("run", "--output", "line", status: 74)
+    #expect(run.errors.contains("that it starts cannot be written to "), "\(run)")
+    #expect(run.errors.contains("/.opflow/records: No space left on device"), "\(run)")
+    #expect(place.lines() == [])
+    try place.shell("mount -o remount,size=1m m")
+    try place.opflow("resume")
+    #expect(place.lines() == ["a", "b"])
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `what was read anew and cannot be remembered is told, and nothing is lost`() throws {
+    let place = try recording(kilobytes: 64)
+    defer { leave(place) }
+    try place.opflow("run")
+    try place.shell("cat /dev/zero > m/full 2> /dev/null; touch -d 2021-01-01 in/*")
+    let run = try place.opflow("run", "--output", "line")
+    #expect(run.errors.contains("warning: what was read of files cannot be written to "), "\(run)")
+    #expect(run.errors.contains("/.opflow/records: No space left on device"), "\(run)")
+    #expect(place.lines() == ["a", "b", "b"])
+  }
+
+  @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
+  func `what was seen of inputs and cannot be kept ends the run with 74`() throws {
+    let place = try Workplace("tasks: { a: { inputs: [\"in/*\"], run: \"echo a >> trace\" } }")
+    try place.shell("mkdir m in; cd in; seq 2000 | xargs touch -d 2020-01-01")
+    try place.shell("mount -t tmpfs -o size=192k none m")
+    defer { _ = try? place.shell("umount m") }
+    let run = try place.opflow("run", "--state-dir", "m/state", "--output", "line", status: 74)
+    #expect(
+      run.errors.contains("a failed: what was seen of its inputs cannot be written to "), "\(run)")
+    #expect(run.errors.contains("No space left on device"), "\(run)")
+    #expect(place.lines() == [])
+    try place.shell("mount -o remount,size=16m m")
+    try place.opflow("resume", "--state-dir", "m/state")
+    #expect(place.lines() == ["a"])
+  }
 }

@@ -171,4 +171,12 @@ struct FilesForeseenTests {
     #expect(plan.contains("\nup to date: copy (2 of 3 legs), one\n"), "\(plan)")
     #expect(rows(plan) == ["copy[n=2]": "changed: in2"])
   }
+
+  @Test func `a name with a line feed breaks no row`() throws {
+    let place = try Workplace("tasks: { a: { inputs: ['in/*'], run: 'true' } }")
+    try place.write("in/a\nb", "text\n")
+    try place.shell("\"$opflow\" run")
+    try place.write("in/a\nb", "other\n")
+    #expect(rows(try place.opflow("plan").output) == ["a": "changed: in/ab"])
+  }
 }

@@ -207,4 +207,70 @@ struct FreshReadingTests {
     }
     #expect(try starts(place) == [])
   }
+
+  @Test(arguments: ["'s/*', 't/*'", "'t/*', 's/*'", "s, t"])
+  func `names that only look the same are those of several files`(_ inputs: String) throws {
+    let place = try Workplace(
+      "tasks: { a: { inputs: [\(inputs)], outputs: [out], run: 'echo a >> trace; cat s/* t/* > out' } }"
+    )
+    // One letter, and two of which the second goes on top of the first.
+    let names = ["s/\u{E9}", "s/e\u{301}"]
+    try place.write("t/x", "x\n")
+    for name in names { try place.write(name, "text\n") }
+    #expect(try starts(place) == ["a"])
+    for name in names {
+      try place.write(name, "other\n")
+      #expect(try starts(place) == ["a"])
+      #expect(try starts(place) == [])
+    }
+  }
+
+  @Test func `an output is no input that only looks the same`() throws {
+    let place = try Workplace(
+      "tasks: { a: { inputs: ['s/*'], outputs: [\"s/e\u{301}\"], run: \"echo a >> trace; cp s/\u{E9} s/e\u{301}\" } }"
+    )
+    try place.write("s/\u{E9}", "text\n")
+    #expect(try starts(place) == ["a"])
+    try place.write("s/\u{E9}", "other\n")
+    #expect(try starts(place) == ["a"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `a link counts by the bytes of its text`() throws {
+    let place = try Workplace("tasks: { a: { inputs: [in], run: echo a >> trace } }")
+    try place.shell("ln -s \"$(printf 'x\\377')\" in")
+    #expect(try starts(place) == ["a"])
+    try place.shell("ln -sfn \"$(printf 'x\\376')\" in")
+    #expect(try starts(place) == ["a"])
+    #expect(try starts(place) == [])
+  }
+
+  @Test func `what is skipped stands as it was last for what needs it`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        files: { inputs: [in], outputs: [out], run: "echo files >> trace; cp in out" }
+        reader: { needs: files, inputs: [out], run: "echo reader >> trace" }
+        silent: { inputs: [in], run: "echo silent >> trace" }
+        after: { needs: silent, inputs: [in], run: "echo after >> trace; ! test -e broken" }
+      """)
+    try place.write("in", "text\n")
+    #expect(try starts(place) == ["after", "files", "reader", "silent"])
+    #expect(try starts(place, "run --skip files --skip silent") == [])
+    #expect(try starts(place, "resume") == [])
+    #expect(try starts(place) == [])
+    // What failed runs, and nothing else for that.
+    try place.write("broken", "")
+    #expect(try starts(place, "run --rerun after", status: 1) == ["after"])
+    try place.remove("broken")
+    #expect(try starts(place, "resume --skip silent --skip files") == ["after"])
+    #expect(try starts(place, "resume") == [])
+    #expect(try starts(place) == [])
+    // What is skipped though it would run stays to be done.
+    try place.write("in", "other\n")
+    #expect(try starts(place, "run --skip files --skip silent") == ["after"])
+    #expect(try starts(place) == ["after", "files", "reader", "silent"])
+    #expect(try starts(place) == [])
+  }
 }

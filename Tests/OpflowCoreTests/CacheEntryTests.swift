@@ -86,17 +86,22 @@ import Testing
         CacheKey.of(record, name: $0, keepsValues: keepsValues, architecture: on).description
       }
     }
+    func key(ofFile change: (inout SeenFile) -> Void) -> String {
+      var other = file
+      change(&other)
+      return key({ $0.inputs = [other] })
+    }
     let keys = [
       key({ _ in }), key({ $0.terms.fingerprint = 9 }), key({ $0.terms.declaration = 9 }),
       key({ $0.terms.with = 0 }), key({ $0.terms.needs = 9 }),
-      key({ $0.inputs[0].path = Array("b".utf8) }), key({ $0.inputs[0].kind = .executable }),
-      key({ $0.inputs[0].content.low = 9 }), key({ $0.inputs = [] }),
+      key(ofFile: { $0.path = Array("b".utf8) }), key(ofFile: { $0.kind = .executable }),
+      key(ofFile: { $0.content.low = 9 }), key({ $0.inputs = [] }),
       key({ $0.readings[0].content.low = 9 }), key({ $0.readings[0].kind = .command }),
       key({ $0.readings = [] }), key({ _ in }, name: "u"), key({ _ in }, on: "y"),
       key({ _ in }, keepsValues: true),
     ]
     #expect(Set(keys).count == keys.count)
-    #expect(key({ $0.inputs[0].stamp = nil }) == keys[0])
+    #expect(key(ofFile: { $0.stamp = nil }) == keys[0])
     #expect(key({ $0.origin = 9 }) == keys[0])
   }
 

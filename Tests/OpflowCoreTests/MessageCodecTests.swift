@@ -20,8 +20,16 @@ import Testing
     (.ports(TaskID(3), [5432, 1]), "ports\t3\t5432\t1\n"),
     (.tokens(TaskID(3), 2), "tokens\t3\t2\n"),
     (.tokens(TaskID(3), -1), "tokens\t3\t-1\n"),
+    (.check(skipping), "check\t3\t5\t00000000000000ab\t-\t1\t7\t1\t2\n"),
     (.bye, "bye\n"),
   ]
+
+  static var skipping: TaskCheck {
+    var check = TaskCheck(
+      task: TaskID(3), serial: 5, with: nil, needs: 0xab, isAsked: true, after: 7)
+    check.skipped = [TaskID(1), TaskID(2)]
+    return check
+  }
 
   static var outcome: Outcome {
     var outcome = Outcome(status: .exit(0))
@@ -84,6 +92,8 @@ import Testing
       "kept\t3\t5\tv\t00000000000000ab\n"
     ),
     (.checked(TaskID(3), serial: 5, .fresh(origin: 1)), "fresh\t3\t5\t0000000000000001\n"),
+    (.checked(TaskID(3), serial: 5, .unfit(what: "a b")), "unfit\t3\t5\ta b\n"),
+    (.checked(TaskID(3), serial: 5, .unwritten(what: "a b")), "unwritten\t3\t5\ta b\n"),
     (.tokens(TaskID(3), 2), "tokens\t3\t2\n"),
     (.restored(TaskID(3), attempt: 1), "restored\t3\t1\n"),
     (.ready(TaskID(3), attempt: 1, ports: []), "ready\t3\t1\n"),

@@ -6,7 +6,7 @@ extension Drive {
   /// A worker looks at a task.
   mutating func answer(_ check: TaskCheck, of worker: Int) {
     let task = tasks[check.task.index]
-    let key = ImaginedRecords.key(check, task)
+    let key = ImaginedRecords.key(check, task, records.needs(of: check, plan))
     let result: CheckResult
     if !check.isAsked, let record = records.record(of: check.task, plan), record.key == key {
       if plan.flags(check.task).contains(.leavesValues) {
@@ -68,12 +68,27 @@ extension Drive {
       if plan.isService(need) { continue }
       let state = engine.state(need)
       let number = origins[need] ?? UInt64(witness.attempt(need))
+      let last =
+        state == .skipped && !isSkippedForNeeds(need) ? records.lastSuccess(of: need, plan) : nil
       needs[plan.nameString(need)] =
-        state.isSuccess ? .success(number) : state == .failed ? .failure(number) : .ended(state)
+        state.isSuccess
+        ? .success(number)
+        : state == .failed ? .failure(number) : last.map { .success($0) } ?? .ended(state)
     }
     return ImaginedRecords.Truth(
       fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs,
       reads: tasks[task.index].valuesRead, needs: needs)
+  }
+
+  private func isSkippedForNeeds(_ task: TaskID) -> Bool {
+    if skipped[task] == nil, results[task]?.isSkippedUpstream == true { return true }
+    return switch initial[task.index] {
+    case .skippedUpstream, .leftUpstream: true
+    case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,
+      .skipOnce, .succeeded, .upToDate, .failedAllowed, .skipped, .failed, .excluded, .leftDone,
+      .leftFailed, .leftOpen:
+      skipped[task]?.isUpstream ?? false
+    }
   }
 
   private func isUpToDate(_ task: TaskID) -> Bool {
@@ -91,6 +106,7 @@ extension Drive {
   mutating func checkFreshness(_ line: Transition) throws(Finding) {
     let task = line.task
     if !task.isNone { hold(line) }
+    if case .skip(let reason) = line.event { skipped[task] = reason }
     guard plan.hasChecks, !task.isNone else { return }
     let name = plan.nameString(task)
     switch line.event {

@@ -40,6 +40,8 @@ struct Drive {
   var origins: [TaskID: UInt64]
   /// Tasks that kept the result of an earlier drive when their turn came.
   var keptLate: Set<TaskID> = []
+  /// Why tasks were skipped in this drive.
+  var skipped: [TaskID: SkipReason] = [:]
   var now = Instant(nanoseconds: 1_000_000_000)
   var wallMilliseconds: Int64 = 1_700_000_000_000
   var workers: [ImaginedWorker] = []

@@ -126,7 +126,7 @@ struct ExpectedEnds {
       let number = origins[need] ?? UInt64(entry.attempts[need.index])
       let standing: ImaginedRecords.Standing? =
         !state.isSuccess && state != .failed
-        ? .ended(state)
+        ? standing(of: need, skipped: state, plan)
         : hasRun.contains(need) ? nil : state == .failed ? .failure(number) : .success(number)
       if standing == nil || record.truth.needs[plan.nameString(need)] != standing { return nil }
     }
@@ -135,6 +135,15 @@ struct ExpectedEnds {
         plan.needs(task).map { plan.needTargets[$0] }.filter { !plan.isService(TaskID($0)) }
       ).count
       ? record.origin : nil
+  }
+
+  /// Of one that did not run: where that is by wish, it is as its last success left it.
+  private func standing(
+    of need: TaskID, skipped state: TaskState, _ plan: Plan
+  ) -> ImaginedRecords.Standing {
+    let isLeftAlone = state == .skipped && !isSkippedForNeeds[need.index]
+    let last = isLeftAlone ? records.lastSuccess(of: need, plan) : nil
+    return last.map { .success($0) } ?? .ended(state)
   }
 
   private func needsAreMet(_ task: TaskID, _ plan: Plan) -> Bool {

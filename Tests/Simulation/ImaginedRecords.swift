@@ -33,9 +33,19 @@ struct ImaginedRecords {
   /// Keys of successes, by name, however long ago.
   private var cached: [String: Set<UInt64>] = [:]
 
-  static func key(_ check: TaskCheck, _ task: ImaginedManifest.Task) -> UInt64 {
-    let words = [task.fingerprint.whole, task.inputs, check.with ?? 0, check.needs]
+  /// - Parameter needs: `needs(of:_:)`
+  static func key(_ check: TaskCheck, _ task: ImaginedManifest.Task, _ needs: UInt64) -> UInt64 {
+    let words = [task.fingerprint.whole, task.inputs, check.with ?? 0, needs]
     return words.withUnsafeBytes { Hash.xxh3($0) }
+  }
+
+  func needs(of check: TaskCheck, _ plan: Plan) -> UInt64 {
+    check.needs(in: plan) { kept[plan.nameString($0)]?.origin }
+  }
+
+  /// By which one that is skipped is as it was.
+  func lastSuccess(of task: TaskID, _ plan: Plan) -> UInt64? {
+    plan.isChecked(task) ? kept[plan.nameString(task)]?.origin : nil
   }
 
   mutating func void(_ name: String) { kept[name] = nil }

@@ -165,7 +165,7 @@ struct Scheduler {
         restored.insert(task)
       }
     case .checked(let worker, let task, let serial, let result):
-      checked(worker, task, serial, result, into: &actions)
+      checked(worker, task, serial, result, at: now, into: &actions)
     case .revoked(let worker, let task, let attempt):
       revoked(worker, task, attempt, at: now, into: &actions)
     case .heard(let worker):

@@ -15,9 +15,10 @@ extension Scheduler {
     }
     while let (task, worker, serial) = checks.nextQuestion() {
       graph.set(task, .checking)
-      let check = TaskCheck(
-        task: task, serial: serial, with: valuesRead(by: task), needs: originsOfNeeds(of: task),
+      var check = TaskCheck(
+        task: task, serial: serial, with: valuesRead(by: task), needs: 0,
         isAsked: checks.isAsked(task), after: endedCount)
+      addNeeds(to: &check)
       actions.append(.order(worker, .check(check)))
     }
   }
@@ -49,7 +50,7 @@ extension Scheduler {
   }
 
   mutating func checked(
-    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult,
+    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult, at now: Instant,
     into actions: inout [EngineStep]
   ) {
     guard mayAnswer(worker, task) else { return }
@@ -63,6 +64,9 @@ extension Scheduler {
     case .fresh(let origin): keep(task, origin, values, into: &actions)
     case .stale(let why): findStale(task, why, into: &actions)
     case .unfit(let what): fail(task, .input, what: what, into: &actions)
+    case .unwritten(let what):
+      fail(task, .output, what: what, into: &actions)
+      stop(.ioError, at: now, into: &actions)
     }
   }
 
@@ -138,7 +142,8 @@ extension Scheduler {
   ) {
     var transition = Transition(.failure, task, reason: reason)
     transition.what = what
-    transition.allowed = plan.allowsFailure(task, .unknown, reason)
+    // What is not written down is nobody's to allow.
+    transition.allowed = reason != .output && plan.allowsFailure(task, .unknown, reason)
     if transition.allowed {
       transition.fingerprint = plan.fingerprint(task)
       transition.with = valuesRead(by: task)
@@ -219,21 +224,26 @@ extension Scheduler {
     actions.append(.tell(.transition(transition)))
   }
 
-  /// A hash of which successes hold of the tasks that a task needs, of those whose outputs nobody can look
-  /// at, and of which failures: what follows on a failure follows on each. Ends that are neither count by
-  /// what they are. In which order they are needed does not count.
-  private func originsOfNeeds(of task: TaskID) -> UInt64 {
-    var sum: UInt64 = 0
-    for edge in plan.needs(task) {
+  /// Which successes hold of the tasks that a task needs, of those whose outputs nobody can look at, and which
+  /// failures: what follows on a failure follows on each. Ends that are neither count by what they are, but
+  /// one that was skipped by wish is as its last success left it.
+  private func addNeeds(to check: inout TaskCheck) {
+    for edge in plan.needs(check.task) {
       let need = TaskID(plan.needTargets[edge])
       if isService(need) { continue }
-      let state = graph.state(need)
-      let isTold = state == .failed || state.isSuccess && !plan.declaresOutputs(need)
-      let end = Hash.combine(
-        UInt64(state.isSuccess ? 0 : state.rawValue + 1), isTold ? origin(of: need) : 0)
-      sum &+= Hash.combine(Hash.xxh3(plan.nameBytes(need)), end)
+      var state = graph.state(need)
+      let declaresOutputs = plan.declaresOutputs(need)
+      if state == .skipped, !graph.has(.skippedUpstream, need) {
+        if declaresOutputs {
+          state = .succeeded
+        } else if plan.isChecked(need), check.skipped.count < TaskCheck.mostSkipped {
+          check.skipped.append(need)
+          continue
+        }
+      }
+      let isTold = state == .failed || state.isSuccess && !declaresOutputs
+      check.needs &+= TaskCheck.part(of: need, as: state, isTold ? origin(of: need) : 0, in: plan)
     }
-    return sum
   }
 
   private func origin(of task: TaskID) -> UInt64 {

@@ -50,8 +50,21 @@ package enum RecordLines {
     _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
     atMilliseconds now: Int64
   ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    forEachPiece(record, of: task, name: name, atMilliseconds: now) { bytes += $0 }
+    return bytes
+  }
+
+  /// The same in pieces, since a task may have millions of files.
+  package static func forEachPiece<Failure: Error>(
+    _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
+    atMilliseconds now: Int64, _ body: ([UInt8]) throws(Failure) -> Void
+  ) throws(Failure) {
     var lines = LineMaker(task: task, milliseconds: now)
-    for file in record.inputs { lines.write("in", file) }
+    for place in record.inputs.indices {
+      lines.write("in", record.inputs, place)
+      if lines.isLong { try body(lines.take()) }
+    }
     for reading in record.readings {
       lines.begin("read")
       lines.field(reading.kind.rawValue)
@@ -59,11 +72,15 @@ package enum RecordLines {
       lines.field(escaping: reading.name)
       lines.end()
     }
-    for file in record.outputs { lines.write("out", file) }
+    for place in record.outputs.indices {
+      lines.write("out", record.outputs, place)
+      if lines.isLong { try body(lines.take()) }
+    }
     for path in record.foundOutputs {
       lines.begin("found")
       lines.field(escaping: path)
       lines.end()
+      if lines.isLong { try body(lines.take()) }
     }
     for value in record.values ?? [] {
       lines.begin("value")
@@ -82,60 +99,19 @@ package enum RecordLines {
     if record.hash == .strong { lines.field(escaping: Array("sha256".utf8)) }
     if record.isAsked { lines.field(escaping: Array("asked".utf8)) }
     lines.end()
-    return lines.bytes
+    try body(lines.take())
   }
 
   /// The record of a block; nil where its lines are none.
   package static func record(_ block: UnsafeRawBufferPointer) -> SuccessRecord? {
-    var record = SuccessRecord(
-      terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
-      readings: [])
+    var reader = RecordReader()
     var position = 0
-    var values: [SuccessRecord.Value] = []
-    var isComplete = false
     while position < block.count {
       let end = block.position(of: Field.lineFeed, from: position)
-      guard !isComplete, let line = RecordLine(block.part(position, end)) else { return nil }
-      var fields = line.fields
-      switch line.event {
-      case .input:
-        guard let file = fields.file() else { return nil }
-        record.inputs.append(file)
-      case .output:
-        guard let file = fields.file() else { return nil }
-        record.outputs.append(file)
-      case .reading:
-        guard let kind = fields.byte().flatMap(SuccessRecord.Reading.Kind.init),
-          let content = fields.content(), let name = fields.bytes()
-        else { return nil }
-        record.readings.append(SuccessRecord.Reading(kind: kind, name: name, content: content))
-      case .found:
-        guard let path = fields.bytes() else { return nil }
-        record.foundOutputs.append(path)
-      case .value:
-        guard let value = fields.value() else { return nil }
-        values.append(value)
-      case .record:
-        guard let fingerprint = fields.number(), let declaration = fields.number(),
-          let with = fields.optionalNumber(), let needs = fields.number(),
-          let count = fields.optionalNumber(), let origin = fields.number(),
-          count.value ?? 0 == values.count, values.count <= ValueRules.mostValues
-        else { return nil }
-        record.values = count.value == nil ? nil : values
-        record.terms = SuccessRecord.Terms(
-          fingerprint: fingerprint, declaration: declaration, with: with.value, needs: needs)
-        record.origin = origin
-        _ = fields.next()
-        while let word = fields.next() {
-          if word.equals("sha256") { record.hash = .strong }
-          if word.equals("asked") { record.isAsked = true }
-        }
-        isComplete = true
-      case .void: return nil
-      }
+      guard reader.take(block.part(position, end)) else { return nil }
       position = end + 1
     }
-    return isComplete ? record : nil
+    return reader.whole
   }
 }
 
@@ -147,9 +123,20 @@ private struct LineMaker {
   private var lineStart = 0
   private(set) var bytes: [UInt8] = []
 
+  private static let longBytes = 256 << 10
+
   init(task: UInt64, milliseconds: Int64) {
     self.task = task
     self.milliseconds = milliseconds
+  }
+
+  /// Whether what there is is worth a write.
+  var isLong: Bool { bytes.count >= Self.longBytes }
+
+  /// Whole lines.
+  mutating func take() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
   }
 
   mutating func begin(_ word: StaticString) {
@@ -190,6 +177,10 @@ private struct LineMaker {
   }
 
   mutating func field(escaping text: [UInt8]) {
+    text.withUnsafeBytes { field(escaping: $0) }
+  }
+
+  private mutating func field(escaping text: UnsafeRawBufferPointer) {
     bytes.append(Field.tab)
     for byte in text {
       if let letter = Field.escapeLetter(byte) {
@@ -201,11 +192,11 @@ private struct LineMaker {
     }
   }
 
-  mutating func write(_ word: StaticString, _ file: SeenFile) {
+  mutating func write(_ word: StaticString, _ files: SeenFiles, _ place: Int) {
     begin(word)
-    field(file.kind.rawValue)
-    field(file.content)
-    if let stamp = file.stamp {
+    field(files.kind(place).rawValue)
+    field(files.content(place))
+    if let stamp = files.stamp(place) {
       short(stamp.device)
       short(stamp.inode)
       short(UInt64(bitPattern: stamp.sizeBytes))
@@ -214,7 +205,7 @@ private struct LineMaker {
     } else {
       for _ in 0..<5 { field(UInt8(ascii: "-")) }
     }
-    field(escaping: file.path)
+    files.withPath(place) { field(escaping: $0) }
     end()
   }
 
@@ -226,94 +217,5 @@ private struct LineMaker {
     Hexadecimal.append(UInt64(checksum), digitCount: 8, to: &digits)
     for place in 0..<8 { bytes[lineStart + place] = digits[place] }
     bytes.append(Field.lineFeed)
-  }
-}
-
-/// A line, taken apart. Its checksum was looked at before.
-struct RecordLine {
-  let sequence: Int
-  let event: RecordLines.Event
-  let task: UInt64
-  let fields: RecordFields
-
-  /// Nil for bytes that are no such line. Given without its line feed.
-  init?(_ line: UnsafeRawBufferPointer) {
-    var fields = RecordFields(line)
-    guard fields.next() != nil,
-      let sequence = fields.next().flatMap({ Field.number($0, as: Int.self) }),
-      fields.next() != nil, let word = fields.next(), let task = fields.number(),
-      let event = RecordLines.words.first(where: { word.equals($0.1) })?.0
-    else { return nil }
-    self.sequence = sequence
-    self.event = event
-    self.task = task
-    self.fields = fields
-  }
-}
-
-/// What stands between the tabs of a line.
-struct RecordFields {
-  private let line: UnsafeRawBufferPointer
-  private var position = 0
-
-  init(_ line: UnsafeRawBufferPointer) { self.line = line }
-
-  mutating func next() -> UnsafeRawBufferPointer? {
-    guard position <= line.count else { return nil }
-    let end = line.position(of: Field.tab, from: position)
-    defer { position = end + 1 }
-    return line.part(position, end)
-  }
-
-  mutating func number() -> UInt64? { next().flatMap { Hexadecimal.value($0) } }
-
-  struct Optional { let value: UInt64? }
-
-  mutating func optionalNumber() -> Optional? {
-    guard let field = next() else { return nil }
-    if field.equals("-") { return Optional(value: nil) }
-    return Hexadecimal.value(field).map { Optional(value: $0) }
-  }
-
-  mutating func byte() -> UInt8? {
-    guard let field = next(), field.count == 1 else { return nil }
-    return field[0]
-  }
-
-  mutating func content() -> PlanKey? {
-    guard let field = next(), field.count == 32, let high = Hexadecimal.value(field.part(0, 16)),
-      let low = Hexadecimal.value(field.part(16, 32))
-    else { return nil }
-    return PlanKey(high: high, low: low)
-  }
-
-  mutating func bytes() -> [UInt8]? {
-    next().flatMap { field in
-      field.position(of: Field.backslash, from: 0) == field.count
-        ? Array(field) : Field.unescaped(field)
-    }
-  }
-
-  mutating func value() -> SuccessRecord.Value? {
-    guard let name = next(), ValueRules.isName(name), let bytes = bytes() else { return nil }
-    let value = SuccessRecord.Value(name: String(decoding: name, as: UTF8.self), bytes: bytes)
-    let isValue = value.text.count <= ValueRules.longestBytes && ValueRules.fault(in: bytes) == nil
-    return isValue ? value : nil
-  }
-
-  mutating func file() -> SeenFile? {
-    guard let kind = byte().flatMap(SeenFile.Kind.init), let content = content(),
-      let device = optionalNumber(), let inode = optionalNumber(), let size = optionalNumber(),
-      let modified = optionalNumber(), let changed = optionalNumber(), let path = bytes()
-    else { return nil }
-    var file = SeenFile(path: path, kind: kind, content: content, stamp: nil)
-    if let device = device.value, let inode = inode.value, let size = size.value,
-      let modified = modified.value, let changed = changed.value
-    {
-      file.stamp = FileStamp(
-        device: device, inode: inode, sizeBytes: Int64(bitPattern: size),
-        modified: Int64(bitPattern: modified), changed: Int64(bitPattern: changed))
-    }
-    return file
   }
 }

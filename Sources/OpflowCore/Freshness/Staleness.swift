@@ -135,19 +135,8 @@ extension SuccessRecord {
     return reasons
   }
 
-  /// Inputs that were replaced or written since, and hold now what they held before: what was read of them in
-  /// between may have been something else.
-  ///
-  /// - Parameter stamps: of the same files now, however young.
-  package func replacedInputs(_ stamps: [FileStamp]) -> [Staleness] {
-    zip(inputs, stamps).compactMap { before, now in
-      guard let stamp = before.stamp else { return nil }
-      return now.isOfSameWriting(as: stamp) ? nil : .changed(before.path)
-    }
-  }
-
   /// What of its outputs is not as it left them.
-  package func differences(ofOutputs now: [SeenFile]) -> [Staleness] {
+  package func differences(ofOutputs now: SeenFiles) -> [Staleness] {
     // What somebody put beside them is not the task's.
     Self.differences(outputs, now, changed: { .outputChanged($0) }) { _ in
       nil
@@ -158,23 +147,24 @@ extension SuccessRecord {
 
   /// Both are sorted by their paths.
   private static func differences(
-    _ old: [SeenFile], _ new: [SeenFile], changed: ([UInt8]) -> Staleness,
+    _ old: SeenFiles, _ new: SeenFiles, changed: ([UInt8]) -> Staleness,
     added: ([UInt8]) -> Staleness?, removed: ([UInt8]) -> Staleness
   ) -> [Staleness] {
     var reasons: [Staleness] = []
     var (left, right) = (0, 0)
     while left < old.count || right < new.count {
-      if left < old.count, right < new.count, old[left].path == new[right].path {
-        if !old[left].isSame(as: new[right]) { reasons.append(changed(new[right].path)) }
+      let order: ByteOrder =
+        right == new.count ? .before : left == old.count ? .behind : old.order(left, new, right)
+      switch order {
+      case .same:
+        if !old.isSame(left, as: new, right) { reasons.append(changed(new.path(right))) }
         left += 1
         right += 1
-      } else if right == new.count
-        || left < old.count && old[left].path.lexicographicallyPrecedes(new[right].path)
-      {
-        reasons.append(removed(old[left].path))
+      case .before:
+        reasons.append(removed(old.path(left)))
         left += 1
-      } else {
-        if let reason = added(new[right].path) { reasons.append(reason) }
+      case .behind:
+        if let reason = added(new.path(right)) { reasons.append(reason) }
         right += 1
       }
     }

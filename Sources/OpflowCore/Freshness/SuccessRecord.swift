@@ -56,9 +56,9 @@ package struct SuccessRecord: Equatable, Sendable {
 
   package var terms: Terms
   /// Sorted by their paths.
-  package var inputs: [SeenFile]
+  package var inputs: SeenFiles
   package var readings: [Reading]
-  package var outputs: [SeenFile]
+  package var outputs: SeenFiles
   /// Paths of outputs that lay there before the task started, and that it did not touch: they may be somebody's
   /// own, so that nothing is removed or replaced by what is known of them.
   package var foundOutputs: [[UInt8]] = []
@@ -73,7 +73,7 @@ package struct SuccessRecord: Equatable, Sendable {
   package var isAsked = false
 
   package init(
-    terms: Terms, inputs: [SeenFile], readings: [Reading], outputs: [SeenFile] = [],
+    terms: Terms, inputs: SeenFiles, readings: [Reading], outputs: SeenFiles = [],
     values: [Value]? = nil, origin: UInt64 = 0, hash: ContentHash = .quick
   ) {
     self.terms = terms
@@ -113,10 +113,10 @@ package struct SuccessRecord: Equatable, Sendable {
 
 extension SuccessRecord {
   /// Those of its outputs that it made.
-  package var madeOutputs: [SeenFile] {
+  package var madeOutputs: SeenFiles {
     if foundOutputs.isEmpty { return outputs }
     let found = Set(foundOutputs)
-    return outputs.filter { !found.contains($0.path) }
+    return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
   }
 
   /// What serves as a memory of contents where these are known by that hash.

@@ -1,7 +1,7 @@
 extension UnsafeRawBufferPointer {
   /// Where `byte`, which is not zero, first stands at or behind `start`; `count` where it does not.
   @inline(__always)
-  func position(of byte: UInt8, from start: Int) -> Int {
+  package func position(of byte: UInt8, from start: Int) -> Int {
     position(of: byte, from: start, to: count)
   }
 

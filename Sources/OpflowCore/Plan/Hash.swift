@@ -23,8 +23,12 @@ package enum Hash {
   }
 
   package static func planKey(_ bytes: [UInt8]) -> PlanKey {
+    bytes.withUnsafeBytes { planKey($0) }
+  }
+
+  package static func planKey(_ bytes: UnsafeRawBufferPointer) -> PlanKey {
     var high: UInt64 = 0
-    let low = bytes.withUnsafeBytes { chash_xxh3_128($0.baseAddress, $0.count, &high) }
+    let low = chash_xxh3_128(bytes.baseAddress, bytes.count, &high)
     return PlanKey(high: high, low: low)
   }
 

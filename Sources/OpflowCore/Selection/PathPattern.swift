@@ -50,7 +50,8 @@ package struct PathPattern: Sendable {
 
   /// Whether a path fits, given by its names, from where the pattern begins. What is a folder and what a
   /// link is not asked. At most as many names are looked at as both have, multiplied.
-  package func matches(_ names: [String]) -> Bool {
+  package func matches(_ names: some RandomAccessCollection<[UInt8]>) -> Bool {
+    let names = Array(names)
     var part = 0
     var position = 0
     var retry: (part: Int, position: Int)?
@@ -61,7 +62,7 @@ package struct PathPattern: Sendable {
       } else if part < parts.count, fits(parts[part], names[position]) {
         part += 1
         position += 1
-      } else if let last = retry, !names[last.position].hasPrefix(".") {
+      } else if let last = retry, names[last.position].first != UInt8(ascii: ".") {
         // The last `**` takes one folder more.
         retry = (last.part, last.position + 1)
         (part, position) = (last.part, last.position + 1)
@@ -74,10 +75,10 @@ package struct PathPattern: Sendable {
     return part == parts.count
   }
 
-  private func fits(_ part: Part, _ name: String) -> Bool {
+  private func fits(_ part: Part, _ name: [UInt8]) -> Bool {
     switch part {
-    case .literal(let wanted): wanted.utf8.elementsEqual(name.utf8)
-    case .pattern(let pattern): pattern.matches(name)
+    case .literal(let wanted): wanted.utf8.elementsEqual(name)
+    case .pattern(let pattern): name.withUnsafeBytes { pattern.matches($0) }
     case .anyFolders: false
     }
   }
@@ -145,18 +146,27 @@ package struct NamePattern: Sendable {
     return nil
   }
 
-  /// Whether all of `name` fits. At most as many steps as both have characters, multiplied.
-  package func matches(_ name: String) -> Bool {
-    let scalars = Array(name.unicodeScalars)
+  /// Whether all of a name fits, given by its bytes.
+  package func matches(_ name: UnsafeRawBufferPointer) -> Bool {
+    if name.allSatisfy({ $0 < 0x80 }) { return matches(name.lazy.map { Unicode.Scalar($0) }) }
+    return matches(Array(String(decoding: name, as: UTF8.self).unicodeScalars))
+  }
+
+  /// At most as many steps as both have characters, multiplied.
+  private func matches(_ scalars: some RandomAccessCollection<Unicode.Scalar>) -> Bool {
+    let start = scalars.startIndex
     if scalars.first == ".", tokens.first != .one(".") { return false }
     var place = 0
     var position = 0
     var retry: (place: Int, position: Int)?
-    while position < scalars.count {
+    let count = scalars.count
+    while position < count {
       if place < tokens.count, tokens[place] == .run {
         place += 1
         retry = (place, position)
-      } else if place < tokens.count, fits(tokens[place], scalars[position]) {
+      } else if place < tokens.count,
+        fits(tokens[place], scalars[scalars.index(start, offsetBy: position)])
+      {
         place += 1
         position += 1
       } else if let last = retry {

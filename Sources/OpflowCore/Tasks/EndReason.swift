@@ -3,7 +3,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   case timeout
   /// It could not be started; errno and `what` say why.
   case refused
-  /// Its log could not be written.
+  /// Its log could not be written, or something else that is kept of it: `what` says which then.
   case output
   /// A download failed in a way that another try may mend.
   case fetch

@@ -5,8 +5,13 @@ package struct TaskCheck: Equatable, Sendable {
   package var serial: Int32
   /// A hash of the values that it reads of other tasks, and of its arguments; nil where it reads none.
   package var with: UInt64?
-  /// A hash of which successes of the tasks that it needs hold, of those that declare no outputs.
+  /// A hash of which successes of the tasks that it needs hold, of those that declare no outputs; but for
+  /// `skipped`.
   package var needs: UInt64
+  /// Those of them that were skipped by wish and declare `inputs`: what they did last may hold still.
+  package var skipped: [TaskID] = []
+  /// So many of them fit a message; more are as ones that left nothing.
+  static let mostSkipped = 64
   /// Somebody asked for it to run: it is looked at, and runs however it is.
   package var isAsked: Bool
   /// How many tasks have run and ended in this drive, each of which may have changed what commands print.
@@ -32,4 +37,6 @@ package enum CheckResult: Equatable, Sendable {
   case stale(why: String)
   /// It cannot be started, since something that it reads is not there or cannot be read; what, for people.
   case unfit(what: String)
+  /// What was seen cannot be written down, so that nothing of the run goes on; what and where, for people.
+  case unwritten(what: String)
 }

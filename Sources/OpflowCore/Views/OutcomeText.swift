@@ -9,7 +9,10 @@ package enum OutcomeText {
       return what.isEmpty
         ? "could not start\(errnoText(outcome.errorNumber))"
         : "could not start: \(CleanText.string(what))"
-    case .output: return "its output could not be written\(errnoText(outcome.errorNumber))"
+    case .output:
+      return what.isEmpty
+        ? "its output could not be written\(errnoText(outcome.errorNumber))"
+        : CleanText.string(what)
     case .fetch, .fetchFinal:
       // What the downloader tells holds the error's name.
       return what.isEmpty
@@ -57,6 +60,7 @@ package enum OutcomeText {
       outcome.reason == .fetch || outcome.reason == .fetchFinal
       || outcome.reason == .workerLost || outcome.reason == .value
       || outcome.reason == .input || outcome.reason == .noOutput
+      || outcome.reason == .output && !transition.what.isEmpty
       || outcome.reason == .memory || outcome.reason == .unready || outcome.reason == .ended
       || outcome.reason == .stopped(.serviceLost)
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"

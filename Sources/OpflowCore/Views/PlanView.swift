@@ -144,7 +144,7 @@ package struct PlanView {
   private func why(_ task: TaskID, _ files: FilesForeseen) -> String {
     if let reason = reasons[task] { return ReasonText.text(reason, plan: plan) }
     if let need = files.unsure[task] { return "unless \(plan.nameString(need)) leaves the same" }
-    let reason = files.reasons[task] ?? ""
+    let reason = CleanText.string(files.reasons[task] ?? "")
     guard files.cached.contains(task) else { return reason }
     return reason.isEmpty ? "in the cache" : "\(reason) (in the cache)"
   }

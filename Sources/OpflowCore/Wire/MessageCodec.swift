@@ -17,10 +17,12 @@
 //   values ID ATTEMPT|-                 value ID ATTEMPT NAME HASH [TEXT]
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
 //   tokens ID N                         tokens ID N
-//   check ID SERIAL NEEDS WITH|- ASKED AFTER  kept ID SERIAL NAME HASH [TEXT]
+//   check ID SERIAL NEEDS WITH|- ASKED AFTER [SKIPPED ...]
+//                                       kept ID SERIAL NAME HASH [TEXT]
 //                                       fresh ID SERIAL ORIGIN
 //                                       stale ID SERIAL TEXT
 //                                       unfit ID SERIAL TEXT
+//                                       unwritten ID SERIAL TEXT
 //                                       awaits ID SERIAL
 //                                       recorded ID ATTEMPT ORIGIN
 //                                       changed ID ATTEMPT TEXT
@@ -78,6 +80,10 @@ package enum MessageCodec {
       if let with = check.with { writer.hexadecimal(with, digitCount: 16) } else { writer.raw("-") }
       writer.raw(check.isAsked ? "\t1\t" : "\t0\t")
       writer.number(check.after)
+      for need in check.skipped {
+        writer.tab()
+        writer.number(need.rawValue)
+      }
     case .pulse(let number): writer.pulse(number)
     case .bye: writer.raw("bye")
     }
@@ -148,6 +154,10 @@ package enum MessageCodec {
       writer.cut(why, lineStart: start)
     case .checked(let task, let serial, .unfit(let what)):
       writer.message("unfit", task, serial)
+      writer.tab()
+      writer.cut(what, lineStart: start)
+    case .checked(let task, let serial, .unwritten(let what)):
+      writer.message("unwritten", task, serial)
       writer.tab()
       writer.cut(what, lineStart: start)
     case .awaits(let task, let serial): writer.message("awaits", task, serial)
@@ -293,6 +303,11 @@ package enum MessageCodec {
         return nil
       }
       report = .checked(task, serial: serial, .unfit(what: what))
+    } else if word.equals("unwritten") {
+      guard let task = fields.task(), let serial = fields.attempt(), let what = fields.text() else {
+        return nil
+      }
+      report = .checked(task, serial: serial, .unwritten(what: what))
     } else if word.equals("awaits") {
       guard let task = fields.task(), let serial = fields.attempt() else { return nil }
       report = .awaits(task, serial: serial)

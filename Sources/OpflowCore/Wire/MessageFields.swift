@@ -63,9 +63,14 @@ struct MessageFields {
     else { return nil }
     var check = TaskCheck(
       task: task, serial: serial, with: nil, needs: needs, isAsked: asked.equals("1"), after: after)
-    if with.equals("-") { return check }
-    guard let hash = Hexadecimal.value(with) else { return nil }
-    check.with = hash
+    if !with.equals("-") {
+      guard let hash = Hexadecimal.value(with) else { return nil }
+      check.with = hash
+    }
+    while !isAtEnd {
+      guard check.skipped.count < TaskCheck.mostSkipped, let need = self.task() else { return nil }
+      check.skipped.append(need)
+    }
     return check
   }
 

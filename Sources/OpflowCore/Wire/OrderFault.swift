@@ -16,10 +16,9 @@ extension WorkerOrder {
       .watch(let task, _), .values(let task, _), .value(let task, _, _):
       return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
     case .check(let check):
-      guard plan.tasks.contains(check.task.index), plan.isChecked(check.task) else {
-        return Self.noSuchTask
-      }
-      return nil
+      let isThere = plan.tasks.contains(check.task.index) && plan.isChecked(check.task)
+      return isThere && check.skipped.allSatisfy { plan.tasks.contains($0.index) }
+        ? nil : Self.noSuchTask
     case .ports(let task, _):
       guard plan.tasks.contains(task.index), plan.isService(task) else { return Self.noSuchTask }
       return nil

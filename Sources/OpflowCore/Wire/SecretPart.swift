@@ -130,6 +130,8 @@ extension WorkerReport {
       return .checked(task, serial: serial, .stale(why: masker.masked(why)))
     case .checked(let task, let serial, .unfit(let what)):
       return .checked(task, serial: serial, .unfit(what: masker.masked(what)))
+    case .checked(let task, let serial, .unwritten(let what)):
+      return .checked(task, serial: serial, .unwritten(what: masker.masked(what)))
     case .changed(let task, let attempt, let what):
       return .changed(task, attempt: attempt, what: masker.masked(what))
     case .warning(let what): return .warning(masker.masked(what))

@@ -46,7 +46,7 @@ struct WayTable {
   ///
   /// - Parameter left: what may still be done, in bytes that are compared.
   mutating func forEach(of path: Text, left: inout Int, _ body: (Int) -> Void) {
-    var names: [String]?
+    var names: [[UInt8]]?
     var folder = nearest(to: Self.parent(of: path))
     while folder >= 0 {
       let text = folders.texts[folder]
@@ -100,7 +100,7 @@ struct WayTable {
     path.part(0..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0))
   }
 
-  private static func names(of path: Text) -> [String] {
-    path.split(separator: UInt8(ascii: "/")).map { Text(rebasing: $0).string }
+  private static func names(of path: Text) -> [[UInt8]] {
+    path.split(separator: UInt8(ascii: "/")).map { Array($0) }
   }
 }

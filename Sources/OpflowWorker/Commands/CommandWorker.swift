@@ -226,7 +226,8 @@ final class CommandWorker: WorkerRole {
       }
     } catch {
       files?.end()
-      return tell(.unfit(what: error.what), now)
+      return tell(
+        error.isOfRecords ? .unwritten(what: error.what) : .unfit(what: error.what), now)
     }
     if files?.beginBringingBack() == true {
       tree.begin(mainPID: 0)

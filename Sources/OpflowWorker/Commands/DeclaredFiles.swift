@@ -14,7 +14,7 @@ final class DeclaredFiles {
     case broughtBack(RecordResult)
     /// It did not: the task is to run.
     case notBroughtBack
-    /// Something is wrong with the cache, and no task is the worse for it; for people.
+    /// The cache, or what files had in them, cannot be kept, and no task is the worse for it; for people.
     case complained(String)
   }
 
@@ -42,6 +42,7 @@ final class DeclaredFiles {
   private let cache: ResultCache?
   private let stage: String
   private var isCacheFaultTold = false
+  private var isRefreshFaultTold = false
   private var news: [News] = []
 
   /// Of work between two looks at what else there is.
@@ -60,7 +61,7 @@ final class DeclaredFiles {
       () throws(Errno) in try RecordBook(state: state)
     }
     self.book = book
-    hashes = FileMemory(plan.contentHash)
+    hashes = FileMemory(plan)
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 
@@ -103,7 +104,9 @@ final class DeclaredFiles {
     }
     if isBringing { bringBack(until: deadline) }
     while Clock.monotonicNanoseconds < deadline, lookOn(until: deadline) {}
-    if look == nil, questions.isEmpty { book.writeRefreshed() }
+    if look == nil, questions.isEmpty {
+      refresh { () throws(Errno) in try book.writeRefreshed() }
+    }
     if !waiting.isEmpty, look == nil, questions.isEmpty, Clock.monotonicNanoseconds >= askAgainAt {
       questions = waiting
       waiting.removeAll()
@@ -148,13 +151,13 @@ final class DeclaredFiles {
   private func begin(_ check: TaskCheck) {
     let declaring = declaring(check.task)
     do throws(LookFault) {
-      var record: SuccessRecord?
-      do throws(Errno) {
-        if try book.isTaken(declaring.identity) { return wait(check) }
+      let isTaken = try LookFault.reading { () throws(Errno) in
+        try book.isTaken(declaring.identity)
+      }
+      if isTaken { return wait(check) }
+      let record = try LookFault.reading { () throws(Errno) in
         try book.follow()
-        record = try book.record(of: declaring.identity)
-      } catch {
-        throw LookFault(what: "the state folder's records cannot be read: \(error)")
+        return try book.record(of: declaring.identity)
       }
       look = (
         check,
@@ -174,33 +177,51 @@ final class DeclaredFiles {
 
   private func answer(_ check: TaskCheck, _ verdict: TaskLook.Verdict) {
     let declaring = declaring(check.task)
-    func block(_ record: SuccessRecord) -> [UInt8] {
-      RecordLines.block(
-        record, of: declaring.identity, name: plan.nameBytes(check.task),
-        atMilliseconds: Clock.wallMilliseconds)
-    }
+    let name = plan.nameBytes(check.task)
+    let now = Clock.wallMilliseconds
     switch verdict {
     case .fresh(let record, let refreshed):
       if let refreshed {
-        book.refresh(
-          declaring.identity, with: block(refreshed), insteadOf: book.place(of: declaring.identity))
+        refresh { () throws(Errno) in
+          try book.refresh(
+            declaring.identity, with: refreshed, name: name,
+            insteadOf: book.place(of: declaring.identity), atMilliseconds: now)
+        }
       }
       do throws(ValueFault) {
         try handOn(record.values ?? [], check)
         say(check, .fresh(origin: record.origin))
       } catch {
-        say(check, .unfit(what: error.what))
+        say(check, .unwritten(what: error.what))
       }
     case .stale(let reasons, let record):
       do throws(Errno) {
         try Path.makeDirectories(seen)
         let file = try File.open(
           seenPath(check.task), [.writeOnly, .create, .truncate, .noFollow], mode: 0o600)
-        try file.writeAll(block(record))
+        try RecordLines.forEachPiece(
+          record, of: declaring.identity, name: name, atMilliseconds: now
+        ) { piece throws(Errno) in try file.writeAll(piece) }
         say(check, .stale(why: Staleness.text(reasons)))
       } catch {
-        say(check, .unfit(what: "what was seen of its inputs cannot be written down: \(error)"))
+        // Its part would take the room that the journal may need to say so.
+        try? Path.removeIfThere(seenPath(check.task))
+        let fault = LookFault(
+          unwritten: seenPath(check.task), error, what: "what was seen of its inputs")
+        say(check, .unwritten(what: fault.what))
       }
+    }
+  }
+
+  /// Nothing is lost but time where that fails, which is told once.
+  private func refresh(_ body: () throws(Errno) -> Void) {
+    do throws(Errno) {
+      try body()
+    } catch {
+      if isRefreshFaultTold { return }
+      isRefreshFaultTold = true
+      let fault = LookFault(unwritten: book.path, error, what: "what was read of files")
+      news.append(.complained("\(fault.what): it will be read again"))
     }
   }
 

@@ -20,6 +20,8 @@ package enum WorkerEvent {
   case busy
   /// An input or output of it cannot be looked at, or made room for, before its start; what, for people.
   case unfit(what: String)
+  /// That it starts cannot be written down; what and where, for people.
+  case unwritten(what: String)
   /// What `record` was to do is done, or was stopped.
   case recorded(RecordResult)
   /// The result of the task that `start` was about is there already, and is brought back first.
@@ -108,7 +110,7 @@ package struct WorkerState {
     var status = ExitStatus.unknown
     var reason: EndReason?
     var errorNumber: Int32 = 0
-    /// What is the matter with its values.
+    /// What is the matter with its values, its outputs or its record.
     var fault: String?
     /// How long it ran, once it has ended.
     var wallMicroseconds: Int64 = 0
@@ -179,12 +181,7 @@ package struct WorkerState {
       current?.reason = .output
       current?.errorNumber = errorNumber
       stop(at: now, atOnce: false, into: &actions)
-    case .valueMissing(let what):
-      guard let held = current else { return }
-      let outcome = Outcome(status: .unknown, reason: .value)
-      actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
-      actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
-      next(afterSuccess: false, into: &actions)
+    case .valueMissing(let what): endBeforeStart(.value, what, into: &actions)
     case .valueFailed(let what):
       guard let held = current, held.reason == nil else { return }
       current?.reason = .value
@@ -193,18 +190,9 @@ package struct WorkerState {
       guard let held = current else { return }
       actions.append(.report(.revoked(held.task, attempt: held.attempt)))
       next(afterSuccess: false, into: &actions)
-    case .unfit(let what):
-      guard let held = current else { return }
-      let outcome = Outcome(status: .unknown, reason: .input)
-      actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
-      actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
-      next(afterSuccess: false, into: &actions)
-    case .obstructed(let what):
-      guard let held = current else { return }
-      let outcome = Outcome(status: .unknown, reason: .unready)
-      actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
-      actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
-      next(afterSuccess: false, into: &actions)
+    case .unfit(let what): endBeforeStart(.input, what, into: &actions)
+    case .unwritten(let what): endBeforeStart(.output, what, into: &actions)
+    case .obstructed(let what): endBeforeStart(.unready, what, into: &actions)
     case .recorded(let result): noteRecorded(result, into: &actions)
     case .bringingBack:
       guard current != nil else { return }
@@ -467,8 +455,22 @@ package struct WorkerState {
     case .noOutput(let what):
       current?.reason = .noOutput
       current?.fault = what
+    case .unwritten(let what):
+      current?.reason = .output
+      current?.fault = what
     }
     finish(into: &actions)
+  }
+
+  /// The task that is about to start does not.
+  private mutating func endBeforeStart(
+    _ reason: EndReason, _ what: String, into actions: inout [WorkerAction]
+  ) {
+    guard let held = current else { return }
+    let outcome = Outcome(status: .unknown, reason: reason)
+    actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
+    actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
+    next(afterSuccess: false, into: &actions)
   }
 
   private mutating func finish(into actions: inout [WorkerAction]) {

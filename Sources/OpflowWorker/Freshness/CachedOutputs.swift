@@ -5,7 +5,7 @@ struct CachedOutputs {
   private let project: String
   private var declared = DeclaredOutputs()
   /// Names from the root.
-  private var paths: [[String]] = []
+  private var paths: [[[UInt8]]] = []
   private var patterns: [PlacedPattern] = []
 
   init(_ declaring: DeclaringTask) {
@@ -31,8 +31,8 @@ struct CachedOutputs {
 
   /// Whether these are all of its outputs, each where there can be one.
   func areAll(_ items: [CacheEntry.Item]) -> Bool {
-    var places: Set<[String]> = []
-    var folders: Set<[String]> = []
+    var places: Set<[[UInt8]]> = []
+    var folders: Set<[[UInt8]]> = []
     for item in items where item.kind.isOfProject {
       guard let path = String(validating: item.name, as: UTF8.self),
         declared.contains(path, in: project)

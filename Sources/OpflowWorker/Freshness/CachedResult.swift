@@ -31,15 +31,17 @@ final class CachedResult {
   }
 
   /// Nil where one of them lies outside of the project.
-  private func projectFiles(_ files: [SeenFile]) -> [ProjectFile]? {
+  private func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
     var found: [ProjectFile] = []
     // One output may be declared under two spellings, and is then seen twice.
-    var paths: Set<String> = []
+    var paths: Set<[UInt8]> = []
     for file in files {
       guard let text = String(validating: file.path, as: UTF8.self),
         let path = declaring.projectPath(text)
       else { return nil }
-      if paths.insert(path).inserted { found.append(ProjectFile(path: path, seen: file)) }
+      if paths.insert(Array(path.utf8)).inserted {
+        found.append(ProjectFile(path: path, seen: file))
+      }
     }
     return found
   }
@@ -64,7 +66,7 @@ final class CachedResult {
   }
 
   /// Whether what is there is what was brought back.
-  func isWhole(_ outputs: [SeenFile]) -> Bool {
+  func isWhole(_ outputs: SeenFiles) -> Bool {
     guard let brought, let files = projectFiles(outputs) else { return false }
     let byPath = Dictionary(files.map { (Array($0.path.utf8), $0.seen) }) { first, _ in first }
     return brought.entry.items.allSatisfy { item in
@@ -86,7 +88,7 @@ final class CachedResult {
 
   /// - Returns: whether that is done.
   func keep(
-    _ outputs: [SeenFile], values: [SuccessRecord.Value]?,
+    _ outputs: SeenFiles, values: [SuccessRecord.Value]?,
     output: (path: String, bytes: Int64)?, until deadline: Int64
   ) throws(CacheFault) -> Bool {
     if !cache.isWritable { return true }

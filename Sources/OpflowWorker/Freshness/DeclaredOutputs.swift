@@ -2,7 +2,8 @@ internal import OpflowCore
 
 /// What tasks leave, to be asked whether some path is of that.
 struct DeclaredOutputs {
-  private var paths: Set<[String]> = []
+  /// Names from the root.
+  private var paths: Set<[[UInt8]]> = []
   private var patterns: [PlacedPattern] = []
 
   mutating func add(_ output: FileLook.Item, in folder: String) {

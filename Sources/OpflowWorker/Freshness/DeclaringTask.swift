@@ -77,7 +77,7 @@ package struct DeclaringTask {
 
   /// Whether a path is no input, though a pattern or a folder of them has it: what the task leaves itself, and
   /// what runs are kept in.
-  var leavesOut: (String) -> Bool {
+  var leavesOut: (UnsafeRawBufferPointer) -> Bool {
     var own = LeftOutPaths(folder)
     for output in outputs { own.add(output) }
     own.add(.path(state))
@@ -89,7 +89,8 @@ package struct DeclaringTask {
     let root = Self.names(plan.string(plan.manifest.folder), in: "/")
     let names = Self.names(path, in: folder)
     guard names.count > root.count, names.starts(with: root) else { return nil }
-    return names.dropFirst(root.count).joined(separator: "/")
+    return names.dropFirst(root.count).map { String(decoding: $0, as: UTF8.self) }
+      .joined(separator: "/")
   }
 
   /// Whether a path, as seen from the manifest's folder, is an output of the task, or lies in one.
@@ -100,15 +101,15 @@ package struct DeclaringTask {
     return { [declared] in declared.contains($0, in: project) }
   }
 
-  /// The names on the way from the root.
-  static func names(_ path: String, in folder: String) -> [String] {
-    var names: [String] = []
-    let whole = path.hasPrefix("/") ? path : folder + "/" + path
-    for name in whole.split(separator: "/") {
-      switch name {
-      case ".": break
-      case "..": _ = names.popLast()
-      default: names.append(String(name))
+  /// The names on the way from the root, by their bytes: texts are equal, too, that only look the same.
+  static func names(_ path: String, in folder: String) -> [[UInt8]] {
+    var names: [[UInt8]] = []
+    let whole = path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
+    for name in whole.utf8.split(separator: UInt8(ascii: "/")) {
+      if name.elementsEqual("..".utf8) {
+        _ = names.popLast()
+      } else if !name.elementsEqual(".".utf8) {
+        names.append(Array(name))
       }
     }
     return names

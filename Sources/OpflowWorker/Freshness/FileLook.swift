@@ -6,8 +6,27 @@ package struct LookFault: Error, Equatable {
   package let what: String
   /// Of an input that is missing.
   private(set) var path: String?
+  /// It is a file of the records that cannot be written, and nothing of the task's own.
+  private(set) var isOfRecords = false
 
   init(what: String) { self.what = what }
+
+  /// What was to be written there cannot be.
+  init(unwritten path: String, _ error: Errno, what: String) {
+    self.what = "\(what) cannot be written to \(path): \(error)"
+    isOfRecords = true
+  }
+
+  /// Reads records.
+  static func reading<Result>(
+    _ body: () throws(Errno) -> Result
+  ) throws(LookFault) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw LookFault(what: "the state folder's records cannot be read: \(error)")
+    }
+  }
 
   init(missing path: String) {
     self.path = path
@@ -19,30 +38,30 @@ package struct LookFault: Error, Equatable {
 package final class FileLook {
   /// With its slash.
   private let folder: String
-  private let memory: [SeenFile]
+  private let memory: SeenFiles
+  /// The first of the memory that what comes may be.
   private var remembered = 0
-  private var places: [Place] = []
+  private var places = ByteStrings()
+  /// What had to be asked for to find a place, by a number for each; empty where nothing had to be.
+  private var statusOf: [Int32] = []
+  private var statuses: [(stamp: FileStamp, kind: SeenFile.Kind)] = []
   private var next = 0
   private var hashing: FileHashing?
   /// Shared between looks of one process: two tasks may read one file.
   private let hashes: FileMemory
 
-  /// Something to look at.
-  private struct Place {
-    let path: String
-    /// Where it had to be asked for to find it: the place of that in `statuses`.
-    let status: Int32?
-  }
+  /// As many of the memory, from its first one on, are as they were, and are all that was seen so far.
+  private var unchanged = 0
+  /// What was seen once that is not so any more.
+  private var own: SeenStates?
+  /// Places that went meanwhile.
+  private var gone: Set<Int32> = []
 
-  private var statuses: [FileStatus] = []
-
-  /// What was seen, sorted by the paths.
-  package private(set) var files: [SeenFile] = []
   /// Paths that were named and are not there, and patterns that nothing fits.
   package private(set) var missing: [String] = []
   package private(set) var unmatched: [String] = []
-  /// Of each of the files, however young it is, where that was asked for.
-  package private(set) var stamps: [FileStamp]?
+  /// Of the memory what was replaced or written since, whatever it holds now.
+  package private(set) var replaced: [[UInt8]] = []
   /// Whether anything had to be read.
   package private(set) var hasRead = false
 
@@ -69,8 +88,8 @@ package final class FileLook {
   ///   - leavesOut: whether a path does not count, as it is written here.
   ///   - memory: what was seen before, sorted by the paths.
   package init(
-    _ items: [Item], in folder: String, memory: [SeenFile], hashes: FileMemory,
-    leavesOut: (String) -> Bool
+    _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory,
+    leavesOut: (UnsafeRawBufferPointer) -> Bool
   ) throws(LookFault) {
     self.folder = folder + "/"
     self.memory = memory
@@ -81,61 +100,71 @@ package final class FileLook {
       case .path(let path): try add(path, leavesOut)
       }
     }
-    sort()
+    guard let order = places.ordered() else { return }
+    places = places.picked(order)
+    if !statusOf.isEmpty { statusOf = order.map { status(of: Int($0)) } }
   }
 
-  /// By the bytes of the paths, each once.
-  private func sort() {
-    var last = 0
-    while last + 1 < places.count,
-      places[last].path.comparing(bytesOf: places[last + 1].path) == .before
-    { last += 1 }
-    if last + 1 >= places.count { return }
-    places.sort { $0.path.comparing(bytesOf: $1.path) == .before }
-    last = 0
-    for place in places.dropFirst() where places[last].path != place.path {
-      last += 1
-      places[last] = place
+  /// What was seen, sorted by the paths; once all was.
+  package var files: SeenFiles {
+    guard let own else {
+      return unchanged == memory.count ? memory : SeenFiles(unchanged, of: memory)
     }
-    places.removeSubrange((last + 1)...)
+    if gone.isEmpty { return SeenFiles(places, own) }
+    return SeenFiles(
+      places.picked((0..<Int32(places.count)).filter { !gone.contains($0) }), own)
   }
 
-  private func find(_ pattern: String, _ leavesOut: (String) -> Bool) throws(LookFault) {
-    switch FileNames.fitting(pattern, in: folder, folders: hashes.folders) {
+  private func find(
+    _ pattern: String, _ leavesOut: (UnsafeRawBufferPointer) -> Bool
+  ) throws(LookFault) {
+    let names: ByteStrings
+    switch FileNames.all(fitting: pattern, in: folder, folders: hashes.folders) {
     case .failure(let fault): throw LookFault(what: "`\(pattern)`: \(fault.text)")
-    case .success(let names):
-      let fitsFolders = pattern.utf8.last == UInt8(ascii: "/")
-      var isMatched = false
-      for name in names where !leavesOut(name) {
+    case .success(let found): names = found
+    }
+    let before = places.count
+    let fitsFolders = pattern.utf8.last == UInt8(ascii: "/")
+    // Mostly all of them count, and are all that there is.
+    let first = (0..<names.count).first { names.with($0, leavesOut) } ?? names.count
+    var isMatched = first > 0
+    if !fitsFolders, before == 0, first == names.count {
+      places = names
+    } else {
+      for place in 0..<names.count where place < first || !names.with(place, leavesOut) {
         isMatched = true
         if fitsFolders {
-          try add(name, leavesOut)
+          try add(names.text(place), leavesOut)
         } else {
-          places.append(Place(path: name, status: nil))
+          names.with(place) { places.append($0) }
         }
       }
-      if !isMatched { unmatched.append(pattern) }
     }
+    if !isMatched { unmatched.append(pattern) }
   }
 
   /// A folder is all that is in it.
-  private func add(_ path: String, _ leavesOut: (String) -> Bool) throws(LookFault) {
+  private func add(
+    _ path: String, _ leavesOut: (UnsafeRawBufferPointer) -> Bool
+  ) throws(LookFault) {
     var open: [(path: String, kind: FolderEntries.Kind)] = [(path, .unknown)]
     while let (path, kind) = open.popLast() {
-      if leavesOut(path) { continue }
+      if Array(path.utf8).withUnsafeBytes(leavesOut) { continue }
       do throws(Errno) {
         guard kind != .file else {
-          places.append(Place(path: path, status: nil))
+          places.append(path)
           continue
         }
         let status = try Path.linkStatus(absolute(path))
-        places.append(Place(path: path, status: Int32(statuses.count)))
-        statuses.append(status)
+        note(SeenFile.Kind(status), FileStamp(status), of: places.count)
+        places.append(path)
         guard status.kind == .directory else { continue }
         let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
         let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
-        if listing.entries.contains(where: { !$0.isUTF8 }) { throw .notUTF8 }
-        open += listing.entries.reversed().map { (inside + $0.name, $0.kind) }
+        for place in (0..<listing.count).reversed() {
+          if !listing.names.isUTF8(place) { throw .notUTF8 }
+          open.append((inside + listing.names.text(place), listing.kind(place)))
+        }
       } catch {
         switch error {
         case .noSuchFile, .notADirectory: missing.append(path)
@@ -149,69 +178,75 @@ package final class FileLook {
   /// Of one folder.
   private static let mostEntries = 4_000_000
 
+  private func note(_ kind: SeenFile.Kind, _ stamp: FileStamp, of place: Int) {
+    while statusOf.count < place { statusOf.append(-1) }
+    statusOf.append(Int32(statuses.count))
+    statuses.append((stamp, kind))
+  }
+
+  private func status(of place: Int) -> Int32 { place < statusOf.count ? statusOf[place] : -1 }
+
   private func absolute(_ path: String) -> String {
     path.utf8.first == UInt8(ascii: "/") ? path : folder + path
   }
-
-  /// Before it goes on: stamps are to be known, too.
-  package func keepStamps() { stamps = [] }
 
   /// Goes on until then.
   ///
   /// - Returns: whether all was seen.
   package func goOn(until deadline: Int64) throws(LookFault) -> Bool {
+    var count = 0
     repeat {
       if let hashing {
         try finish(hashing)
       } else if next < places.count {
-        try look(at: places[next])
+        try look(at: next)
       } else {
         return true
       }
-    } while Clock.monotonicNanoseconds < deadline
+      count += 1
+      // To look at the clock takes a good part of a look at a file.
+    } while hashing == nil && count % 16 != 0 || Clock.monotonicNanoseconds < deadline
     return hashing == nil && next == places.count
   }
 
-  private func look(at place: Place) throws(LookFault) {
-    let text = place.path
+  private func look(at place: Int) throws(LookFault) {
     do throws(Errno) {
-      let status =
-        if let seen = place.status { statuses[Int(seen)] } else {
-          try Path.linkStatus(absolute(text))
-        }
-      let stamp = FileStamp(status)
-      stamps?.append(stamp)
-      if let known = memory(of: text), known.stamp == stamp, known.kind == SeenFile.Kind(status) {
-        files.append(known)
-        next += 1
-        return
+      let (stamp, kind) = try stampAndKind(of: place)
+      let known = places.with(place) { remembered(of: $0) }
+      if let known {
+        if memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
+        if memory.stamp(known) == stamp, memory.kind(known) == kind { return keep(known) }
       }
       let now = Clock.wallMilliseconds * 1_000_000
-      let kind = SeenFile.Kind(status)
-      var seen = SeenFile(
-        path: Array(text.utf8), kind: kind, content: PlanKey(high: 0, low: 0),
-        stamp: stamp.isTelling(atNanoseconds: now) ? stamp : nil)
+      let none = PlanKey(high: 0, low: 0)
+      let trusted = stamp.isTelling(atNanoseconds: now) ? stamp : nil
       switch kind {
-      case .folder, .other:
-        // Its entries tell what is in it.
-        seen.stamp = nil
-        add(seen)
+      // Its entries tell what is in it.
+      case .folder, .other: add(kind, none, nil)
       case .link:
-        seen.content = hashes.hash.of(try Path.linkTarget(absolute(text)).utf8)
-        add(seen)
+        let target = try Path.linkBytes(absolute(places.text(place)))
+        add(kind, hashes.hash.of(target), trusted)
       case .file, .executable:
         if let content = hashes[stamp] {
-          seen.content = content
-          add(seen)
+          add(kind, content, trusted)
         } else {
           hasRead = true
+          let seen = SeenFile(path: [], kind: kind, content: none, stamp: trusted)
           hashing = try FileHashing(
-            absolute(text), expected: stamp, into: seen, hashes.hash, hashes.piece)
+            absolute(places.text(place)), expected: stamp, into: seen, hashes.hash, hashes.piece)
         }
       }
     } catch {
-      try fault(error, text)
+      try fault(error)
     }
+  }
+
+  private func stampAndKind(of place: Int) throws(Errno) -> (FileStamp, SeenFile.Kind) {
+    let number = status(of: place)
+    if number >= 0 { return (statuses[Int(number)].stamp, statuses[Int(number)].kind) }
+    let path = places.with(place) { hashes.pathBytes($0, in: folder) }
+    let status = try Path.linkStatus(ofBytes: path)
+    return (FileStamp(status), SeenFile.Kind(status))
   }
 
   private func finish(_ hashing: FileHashing) throws(LookFault) {
@@ -219,67 +254,53 @@ package final class FileLook {
       guard let seen = try hashing.goOn() else { return }
       if let stamp = seen.stamp { hashes[stamp] = seen.content }
       self.hashing = nil
-      add(seen)
+      add(seen.kind, seen.content, seen.stamp)
     } catch {
       self.hashing = nil
-      try fault(error, places[next].path)
+      try fault(error)
     }
   }
 
-  private func add(_ seen: SeenFile) {
-    files.append(seen)
+  /// What comes next is as the memory has it.
+  private func keep(_ known: Int) {
+    if own == nil, known == unchanged {
+      unchanged += 1
+      next += 1
+    } else {
+      add(memory.kind(known), memory.content(known), memory.stamp(known))
+    }
+  }
+
+  private func add(_ kind: SeenFile.Kind, _ content: PlanKey, _ stamp: FileStamp?) {
+    if own == nil {
+      own = SeenStates(unchanged, of: memory)
+      own?.reserve(places.count)
+    }
+    own?.append(kind, content, stamp)
     next += 1
   }
 
-  private func fault(_ error: Errno, _ path: String) throws(LookFault) {
+  private func fault(_ error: Errno) throws(LookFault) {
+    let path = places.text(next)
     guard error == .noSuchFile || error == .notADirectory else {
       throw LookFault(what: "cannot read `\(path)`: \(error)")
     }
     // It was there when it was looked for.
     missing.append(path)
+    gone.insert(Int32(next))
     next += 1
   }
 
-  /// Both are sorted.
-  private func memory(of path: String) -> SeenFile? {
-    var path = path
-    return path.withUTF8 { path in
-      while remembered < memory.count {
-        let order = memory[remembered].path.withUnsafeBytes {
-          ByteOrder($0, UnsafeRawBufferPointer(path))
-        }
-        switch order {
-        case .same: return memory[remembered]
-        case .behind: return nil
-        case .before: remembered += 1
-        }
+  /// The place of a path in the memory. Both are sorted.
+  private func remembered(of path: UnsafeRawBufferPointer) -> Int? {
+    while remembered < memory.count {
+      switch memory.withPath(remembered, { ByteOrder($0, path) }) {
+      case .same: return remembered
+      case .behind: return nil
+      case .before: remembered += 1
       }
-      return nil
     }
-  }
-}
-
-/// What this process has read of files and folders, by what they are known again by.
-package final class FileMemory {
-  private struct Name: Hashable { let device, inode: UInt64 }
-
-  private var contents: [Name: (stamp: FileStamp, content: PlanKey)] = [:]
-
-  /// By which contents are known here.
-  package let hash: ContentHash
-  let folders = FolderMemory()
-  let piece = FilePiece()
-
-  package init(_ hash: ContentHash) { self.hash = hash }
-
-  subscript(stamp: FileStamp) -> PlanKey? {
-    get {
-      let known = contents[Name(device: stamp.device, inode: stamp.inode)]
-      return known?.stamp == stamp ? known?.content : nil
-    }
-    set {
-      contents[Name(device: stamp.device, inode: stamp.inode)] = newValue.map { (stamp, $0) }
-    }
+    return nil
   }
 }
 

@@ -9,10 +9,10 @@ package struct FileNames {
   private let pattern: PathPattern
   /// With its slash.
   private let root: String
-  private var found: [String] = []
+  private var found = ByteStrings()
   /// Folders still to be looked at, as seen from the root, with their slash; and for which part of the
-  /// pattern.
-  private var open: [(folder: String, part: Int)] = [("", 0)]
+  /// pattern. The last one comes next.
+  private var open: [(folder: [UInt8], part: Int)] = [([], 0)]
   private var seen: Set<[UInt8]> = []
   private var lookedAt = 0
   private var fault: FileNameFault?
@@ -20,6 +20,7 @@ package struct FileNames {
 
   /// Names that are looked at: whoever has more means something else.
   private static let mostNames = 4_000_000
+  private static let slash = UInt8(ascii: "/")
 
   /// The names that fit, as seen from a folder and sorted by their bytes.
   ///
@@ -27,20 +28,23 @@ package struct FileNames {
   package static func fitting(
     _ text: String, in folder: String, folders: FolderMemory = FolderMemory()
   ) -> Result<[String], FileNameFault> {
+    all(fitting: text, in: folder, folders: folders).map { names in
+      (0..<names.count).map { names.text($0) }
+    }
+  }
+
+  /// The same, of which there may be millions. All are UTF-8.
+  static func all(
+    fitting text: String, in folder: String, folders: FolderMemory
+  ) -> Result<ByteStrings, FileNameFault> {
     guard let pattern = PathPattern(text) else {
       return .failure(FileNameFault("a `[` in it is not closed"))
     }
     var search = FileNames(pattern, folder, folders)
     search.run()
     if let fault = search.fault { return .failure(fault) }
-    var names = search.found
-    names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    var last: String?
-    names.removeAll { name in
-      defer { last = name }
-      return last.map { $0.utf8.elementsEqual(name.utf8) } ?? false
-    }
-    return .success(names)
+    search.found.sort()
+    return .success(search.found)
   }
 
   private init(_ pattern: PathPattern, _ folder: String, _ folders: FolderMemory) {
@@ -56,50 +60,55 @@ package struct FileNames {
       switch pattern.parts[part] {
       case .literal(let name):
         if isLast {
-          add(folder + name, .unknown)
+          add(folder + Array(name.utf8), .unknown)
         } else {
-          open.append((folder + name + "/", part + 1))
+          open.append((folder + Array(name.utf8) + [Self.slash], part + 1))
         }
       case .pattern(let names):
-        look(into: folder, from: names.beginning) { search, name, kind in
+        look(into: folder, from: Array(names.beginning.utf8)) { search, name, kind in
           guard names.matches(name) else { return }
           if isLast {
-            search.add(folder + name, kind)
+            search.add(folder, name, kind)
           } else if kind == .directory || kind == .unknown {
-            search.open.append((folder + name + "/", part + 1))
+            search.open.append((folder + Array(name) + [Self.slash], part + 1))
           }
         }
       case .anyFolders:
-        guard seen.insert(Array("\(part) \(folder)".utf8)).inserted else { continue }
-        if isLast {
-          if !folder.isEmpty { add(String(folder.dropLast()), .directory) }
-        } else {
-          open.append((folder, part + 1))
-        }
-        look(into: folder, from: "") { search, name, kind in
-          guard name.utf8.first != UInt8(ascii: "."), search.isFolderItself(folder + name, kind)
+        guard seen.insert(Array("\(part) ".utf8) + folder).inserted else { continue }
+        if isLast, !folder.isEmpty { add(folder.dropLast(), .directory) }
+        look(into: folder, from: []) { search, name, kind in
+          guard name.first != UInt8(ascii: "."), search.isFolderItself(folder, name, kind)
           else { return }
-          search.open.append((folder + name + "/", part))
+          search.open.append((folder + Array(name) + [Self.slash], part))
         }
+        // What is in the folder itself comes before what is in those below: then hardly anything is left to
+        // sort.
+        if !isLast { open.append((folder, part + 1)) }
       }
     }
   }
 
+  private func path(_ folder: [UInt8]) -> String {
+    let path = root + String(decoding: folder, as: UTF8.self)
+    return path.isEmpty ? "." : path
+  }
+
   /// - Parameter beginning: of the names that count.
   private mutating func look(
-    into folder: String, from beginning: String,
-    _ body: (inout FileNames, String, FolderEntries.Kind) -> Void
+    into folder: [UInt8], from beginning: [UInt8],
+    _ body: (inout FileNames, UnsafeRawBufferPointer, FolderEntries.Kind) -> Void
   ) {
-    let path = root + folder
+    let openCount = open.count
     do throws(Errno) {
-      let listing = try folders.listing(of: path.isEmpty ? "." : path, most: Self.mostNames)
-      for entry in listing.entries(from: beginning) {
+      let listing = try folders.listing(of: path(folder), most: Self.mostNames)
+      for place in listing.places(from: beginning) {
         lookedAt += 1
         if lookedAt > Self.mostNames { throw .tooBig }
         let before = (found.count, open.count)
-        body(&self, entry.name, entry.kind)
-        if (found.count, open.count) != before, !entry.isUTF8 {
-          fault = FileNameFault("a name in `\(path)` is not UTF-8: \(entry.name)")
+        listing.names.with(place) { body(&self, $0, listing.kind(place)) }
+        if (found.count, open.count) != before, !listing.names.isUTF8(place) {
+          fault = FileNameFault(
+            "a name in `\(path(folder))` is not UTF-8: \(listing.names.text(place))")
         }
         if fault != nil { return }
       }
@@ -108,36 +117,50 @@ package struct FileNames {
       case .noSuchFile, .notADirectory: return
       case .tooBig:
         fault = FileNameFault("more than four million names would have to be looked at")
-      default: fault = FileNameFault("`\(path)`: \(error)")
+      default: fault = FileNameFault("`\(path(folder))`: \(error)")
       }
     }
+    open[openCount...].reverse()
   }
 
   /// A link to a folder is none here.
-  private func isFolderItself(_ path: String, _ kind: FolderEntries.Kind) -> Bool {
+  private func isFolderItself(
+    _ folder: [UInt8], _ name: UnsafeRawBufferPointer, _ kind: FolderEntries.Kind
+  ) -> Bool {
     switch kind {
     case .directory: true
     case .file, .other: false
-    case .unknown: (try? Path.linkStatus(root + path))?.kind == .directory
+    case .unknown: (try? Path.linkStatus(path(folder + Array(name))))?.kind == .directory
     }
   }
 
-  private mutating func add(_ path: String, _ kind: FolderEntries.Kind) {
-    let path = pattern.isAbsolute ? "/" + path : path
+  private mutating func add(_ path: some Collection<UInt8>, _ kind: FolderEntries.Kind) {
+    Array(path).withUnsafeBytes { add([], $0, kind) }
+  }
+
+  private mutating func add(
+    _ folder: [UInt8], _ name: UnsafeRawBufferPointer, _ kind: FolderEntries.Kind
+  ) {
     switch kind {
-    case .file: if !pattern.fitsFolders { found.append(path) }
-    case .directory: if pattern.fitsFolders { found.append(path) }
+    case .file: if !pattern.fitsFolders { keep(folder, name) }
+    case .directory: if pattern.fitsFolders { keep(folder, name) }
     case .other: break
     case .unknown:
+      let path = path(folder + Array(name))
       do throws(Errno) {
-        let status = try Path.status(pattern.isAbsolute ? path : root + path)
+        let status = try Path.status(path)
         add(
-          pattern.isAbsolute ? String(path.dropFirst()) : path,
+          folder, name,
           status.kind == .directory ? .directory : status.kind == .file ? .file : .other)
       } catch {
         if error == .noSuchFile || error == .notADirectory { return }
         fault = FileNameFault("`\(path)`: \(error)")
       }
     }
+  }
+
+  private mutating func keep(_ folder: [UInt8], _ name: UnsafeRawBufferPointer) {
+    let head = pattern.isAbsolute ? [Self.slash] + folder : folder
+    head.withUnsafeBytes { found.append($0, name) }
   }
 }

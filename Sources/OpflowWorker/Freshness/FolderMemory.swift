@@ -3,32 +3,47 @@ internal import OpflowSystem
 
 /// What is in a folder, sorted by the bytes of the names.
 struct FolderListing {
-  struct Entry {
-    /// With marks in place of what is no UTF-8.
-    let name: String
-    let kind: FolderEntries.Kind
-    let isUTF8: Bool
+  private(set) var names = ByteStrings()
+  private var kinds: [FolderEntries.Kind] = []
+
+  /// Reads the folder.
+  ///
+  /// - Parameter most: entries. `Errno.tooBig` where there are more.
+  fileprivate init(_ folder: String, _ most: Int) throws(Errno) {
+    var (names, kinds) = (ByteStrings(), [FolderEntries.Kind]())
+    try FolderEntries.forEach(in: folder) { name, kind in
+      names.append(name)
+      kinds.append(kind)
+      return kinds.count <= most
+    }
+    if kinds.count > most { throw .tooBig }
+    let order = names.ordered()
+    self.names = order.map { names.picked($0) } ?? names
+    self.kinds = order.map { $0.map { kinds[Int($0)] } } ?? kinds
   }
 
-  fileprivate(set) var entries: [Entry] = []
+  var count: Int { kinds.count }
+
+  func kind(_ place: Int) -> FolderEntries.Kind { kinds[place] }
 
   /// Those whose names begin so, found in as many steps as their number has digits.
-  func entries(from beginning: String) -> ArraySlice<Entry> {
-    if beginning.isEmpty { return entries[...] }
-    let wanted = beginning.utf8
-    let start = firstIndex { $0.lexicographicallyPrecedes(wanted) }
-    let end = firstIndex {
-      $0.starts(with: wanted) || $0.lexicographicallyPrecedes(wanted)
+  func places(from beginning: [UInt8]) -> Range<Int> {
+    if beginning.isEmpty { return 0..<count }
+    return beginning.withUnsafeBytes { wanted in
+      let start = firstPlace { ByteOrder($0, wanted) != .before }
+      let end = firstPlace {
+        ByteOrder($0.part(0, min($0.count, wanted.count)), wanted) == .behind
+      }
+      return start..<end
     }
-    return entries[start..<end]
   }
 
-  /// The first that is not so; all before it are.
-  private func firstIndex(notSo isBefore: (String.UTF8View) -> Bool) -> Int {
-    var (low, high) = (0, entries.count)
+  /// The first of which that is so, as of all behind it.
+  private func firstPlace(where isSo: (UnsafeRawBufferPointer) -> Bool) -> Int {
+    var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      if isBefore(entries[middle].name.utf8) { low = middle + 1 } else { high = middle }
+      if names.with(middle, isSo) { high = middle } else { low = middle + 1 }
     }
     return low
   }
@@ -41,7 +56,7 @@ package final class FolderMemory {
   private var known: [FileIdentity: (stamp: FileStamp, listing: FolderListing)] = [:]
   private var entryCount = 0
 
-  /// Entries that are kept; of 40 bytes each, and longer names.
+  /// Entries that are kept; of nine bytes each, and their names.
   private static let mostEntries = 250_000
 
   package init() {}
@@ -54,7 +69,7 @@ package final class FolderMemory {
     let stamp = FileStamp(status)
     if let (seen, listing) = known[status.identity], seen == stamp { return listing }
     let now = Clock.wallMilliseconds * 1_000_000
-    let listing = try Self.list(folder, most)
+    let listing = try FolderListing(folder, most)
     if stamp.isTelling(atNanoseconds: now), try FileStamp(Path.status(folder)) == stamp {
       keep(listing, status.identity, stamp)
     }
@@ -62,27 +77,14 @@ package final class FolderMemory {
   }
 
   private func keep(_ listing: FolderListing, _ folder: FileIdentity, _ stamp: FileStamp) {
-    let count = listing.entries.count + 1
+    let count = listing.count + 1
     if count > Self.mostEntries { return }
     if entryCount + count > Self.mostEntries {
       known.removeAll()
       entryCount = 0
     }
-    if let old = known[folder] { entryCount -= old.listing.entries.count + 1 }
+    if let old = known[folder] { entryCount -= old.listing.count + 1 }
     known[folder] = (stamp, listing)
     entryCount += count
-  }
-
-  private static func list(_ folder: String, _ most: Int) throws(Errno) -> FolderListing {
-    var listing = FolderListing()
-    try FolderEntries.forEach(in: folder) { bytes, kind in
-      let name = String(decoding: bytes, as: UTF8.self)
-      listing.entries.append(
-        FolderListing.Entry(name: name, kind: kind, isUTF8: name.utf8.elementsEqual(bytes)))
-      return listing.entries.count <= most
-    }
-    if listing.entries.count > most { throw .tooBig }
-    listing.entries.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    return listing
   }
 }

@@ -6,7 +6,7 @@ internal import OpflowSystem
 struct FoundOutputs {
   private let folder: String
   /// By path, as the task's folder sees it.
-  private var stamps: [String: FileStamp] = [:]
+  private var stamps: [[UInt8]: FileStamp] = [:]
   /// Something could not be looked at.
   private var isUnknown = false
   /// What its last success left and nobody else did.
@@ -42,11 +42,11 @@ struct FoundOutputs {
     while let path = open.popLast() {
       do throws(Errno) {
         let status = try Path.linkStatus(absolute(path))
-        stamps[path] = FileStamp(status)
+        stamps[Array(path.utf8)] = FileStamp(status)
         guard status.kind == .directory else { continue }
         let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
         let listing = try folders.listing(of: absolute(path), most: Self.mostEntries)
-        open += listing.entries.map { inside + $0.name }
+        open += (0..<listing.count).map { inside + listing.names.text($0) }
       } catch {
         if error != .noSuchFile && error != .notADirectory { isUnknown = true }
       }
@@ -56,15 +56,15 @@ struct FoundOutputs {
   /// The paths of those outputs that the task did not make.
   ///
   /// - Parameter outputs: what was seen when it had ended.
-  func unchanged(_ outputs: [SeenFile]) -> [[UInt8]] {
-    outputs.filter { !isMade($0) }.map(\.path)
+  func unchanged(_ outputs: SeenFiles) -> [[UInt8]] {
+    outputs.lazy.filter { !isMade($0) }.map(\.path)
   }
 
   private func isMade(_ output: SeenFile) -> Bool {
     if let own = own[output.path], own.isSame(as: output) { return true }
     if isUnknown { return false }
+    guard let before = stamps[output.path] else { return true }
     let path = String(decoding: output.path, as: UTF8.self)
-    guard let before = stamps[path] else { return true }
     // Its stamp may not be told in what was seen, where it is too young to be trusted.
     guard let status = try? Path.linkStatus(absolute(path)) else { return true }
     let now = FileStamp(status)

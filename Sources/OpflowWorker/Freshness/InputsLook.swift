@@ -14,7 +14,7 @@ package struct InputsLook {
     let folder: String
     let items: [FileLook.Item]
     /// As it was at the last look, sorted by path: what has the same stamp is not read again.
-    var files: [SeenFile] = []
+    var files = SeenFiles()
   }
 
   private var places: [Place] = []
@@ -88,19 +88,19 @@ package struct InputsLook {
   }
 
   /// What cannot be looked at is left as it was found last: of that nothing is known to have changed.
-  private func look(at place: Place) -> [SeenFile] {
+  private func look(at place: Place) -> SeenFiles {
     if let files = look(at: place.items, of: place) { return files }
     // One item is enough to see nothing of the others.
-    var files: [SeenFile] = []
-    for item in place.items { files += look(at: [item], of: place) ?? [] }
-    return files
+    return SeenFiles(place.items.flatMap { look(at: [$0], of: place) ?? [] })
   }
 
-  private func look(at items: [FileLook.Item], of place: Place) -> [SeenFile]? {
+  private func look(at items: [FileLook.Item], of place: Place) -> SeenFiles? {
     do throws(LookFault) {
       let look = try FileLook(
         items, in: place.folder, memory: place.files, hashes: hashes
-      ) { [outputs] path in outputs.contains(path, in: place.folder) }
+      ) { [outputs] path in
+        outputs.contains(String(decoding: path, as: UTF8.self), in: place.folder)
+      }
       while try !look.goOn(until: .max) {}
       return look.files
     } catch {

@@ -4,34 +4,36 @@ internal import OpflowCore
 /// found has.
 struct PlacedPattern {
   /// Names from the root.
-  let folder: [String]
+  let folder: [[UInt8]]
   let pattern: PathPattern
 
   /// Nil where a `[` is not closed.
   init?(_ text: String, in folder: String) {
     var home = DeclaringTask.names("", in: text.utf8.first == UInt8(ascii: "/") ? "/" : folder)
-    var rest: [Substring] = []
-    for name in text.split(separator: "/") where name != "." {
-      if name != ".." {
+    var rest: [Substring.UTF8View] = []
+    for name in text.utf8.split(separator: UInt8(ascii: "/")) {
+      if name.elementsEqual(".".utf8) { continue }
+      if !name.elementsEqual("..".utf8) {
         rest.append(name)
       } else if rest.popLast() == nil {
         _ = home.popLast()
       }
     }
     let end = text.utf8.last == UInt8(ascii: "/") ? "/" : ""
-    guard let pattern = PathPattern(rest.joined(separator: "/") + end) else { return nil }
+    guard let pattern = PathPattern(rest.map { String(Substring($0)) }.joined(separator: "/") + end)
+    else { return nil }
     self.folder = home
     self.pattern = pattern
   }
 
   /// - Parameter names: from the root.
-  func matches(_ names: [String]) -> Bool {
+  func matches(_ names: [[UInt8]]) -> Bool {
     names.count > folder.count && names.starts(with: folder)
-      && pattern.matches(Array(names[folder.count...]))
+      && pattern.matches(names[folder.count...])
   }
 
   /// Whether it fits, or a folder on the way to it does where folders are meant.
-  func covers(_ names: [String]) -> Bool {
+  func covers(_ names: [[UInt8]]) -> Bool {
     if !pattern.fitsFolders { return matches(names) }
     return names.indices.contains { matches(Array(names[...$0])) }
   }

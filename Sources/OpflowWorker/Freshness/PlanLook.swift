@@ -20,7 +20,7 @@ package final class PlanLook {
     records = RecordPlace(plan, state: state)
     book = try RecordBook(readingIn: state)
     try book?.follow()
-    hashes = FileMemory(plan.contentHash)
+    hashes = FileMemory(plan)
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 
@@ -29,10 +29,8 @@ package final class PlanLook {
     let declaring = declaring(check.task)
     var record: SuccessRecord?
     do throws(LookFault) {
-      do throws(Errno) {
-        record = try book?.record(of: declaring.identity)
-      } catch {
-        throw LookFault(what: "the state folder's records cannot be read: \(error)")
+      record = try LookFault.reading { () throws(Errno) in
+        try book?.record(of: declaring.identity)
       }
       let look = try TaskLook(
         declaring, check, record: record, readings: readings, hashes: hashes, nil)

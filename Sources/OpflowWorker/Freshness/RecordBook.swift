@@ -4,7 +4,7 @@ package import OpflowSystem
 /// The records of a state folder, shared by all processes that work in it: read as they grow, added to
 /// under a lock.
 package final class RecordBook {
-  private let path: String
+  package let path: String
   /// Nil in one that is only read.
   private let locks: ByteLocks?
   private var file: Descriptor
@@ -12,9 +12,6 @@ package final class RecordBook {
   private var index = RecordIndex()
   private var refreshed: [Refreshed] = []
   private var refreshedBytes = 0
-
-  /// Read at once at most.
-  private static let chunkBytes = 1 << 20
 
   /// - Parameter state: the folder, which is there.
   package init(state: String) throws(Errno) {
@@ -55,94 +52,77 @@ package final class RecordBook {
       identity = try file.status().identity
       index = RecordIndex()
     }
-    var size = try file.status().sizeBytes
-    if size < Int64(index.byteCount) { index = RecordIndex() }
-    var room: [UInt8] = []
-    while Int64(index.byteCount) < size {
-      let before = index.byteCount
-      let wanted = min(Int(size) - before, Self.chunkBytes)
-      if room.count < wanted { room = Self.room(wanted) }
-      let count = try read(from: before, into: &room)
-      room.withUnsafeBytes { index.read(growing: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-      if index.byteCount == before {
-        // A line that is not whole yet, or longer than any that is written here.
-        if count < Self.chunkBytes { return }
-        index.skipDamage(count)
-      }
-      size = try file.status().sizeBytes
-    }
-  }
-
-  private static func room(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
-
-  private func read(from start: Int, count: Int) throws(Errno) -> [UInt8] {
-    var bytes = Self.room(count)
-    bytes.removeLast(count - (try read(from: start, into: &bytes)))
-    return bytes
-  }
-
-  /// Fills it, but for what stands behind the end of the file.
-  ///
-  /// - Returns: how many bytes there were.
-  private func read(from start: Int, into bytes: inout [UInt8]) throws(Errno) -> Int {
-    var filled = 0
-    while filled < bytes.count {
-      let from = filled
-      let got = try bytes.withUnsafeMutableBufferPointer { room throws(Errno) in
-        try file.read(
-          into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[from...])),
-          at: Int64(start + from))
-      }
-      if got == 0 { break }
-      filled += got
-    }
-    return filled
+    try RecordPieces.follow(file, &index)
   }
 
   /// What is known of a task, as of the last `follow`; nil for nothing.
   package func record(of task: UInt64) throws(Errno) -> SuccessRecord? {
     guard let place = index[task] else { return nil }
-    let bytes = try read(from: place.start, count: place.end - place.start)
-    return bytes.withUnsafeBytes { RecordLines.record($0) }
+    return try RecordPieces.record(in: file, at: place)
   }
 
   // MARK: - Adding
 
   /// The task is about to start: what is known of it holds no more.
   package func void(_ task: UInt64, atMilliseconds now: Int64) throws(Errno) {
-    try append { RecordLines.void(task, atMilliseconds: now) }
+    try append { write throws(Errno) in try write(RecordLines.void(task, atMilliseconds: now)) }
   }
 
-  package func append(_ block: [UInt8]) throws(Errno) { try append { block } }
+  /// - Parameter name: the task's, for people.
+  package func append(
+    _ record: SuccessRecord, of task: UInt64, name: UnsafeRawBufferPointer,
+    atMilliseconds now: Int64
+  ) throws(Errno) {
+    try append { write throws(Errno) in
+      try RecordLines.forEachPiece(record, of: task, name: name, atMilliseconds: now, write)
+    }
+  }
 
   /// Adds another block for what holds already, if that still does when it is written: with others, at the
   /// next `writeRefreshed`. What comes to no file has to be read again the next time.
+  ///
+  /// - Parameter name: the task's, for people; it stays until then.
   package func refresh(
-    _ task: UInt64, with block: [UInt8], insteadOf place: RecordIndex.Place?
-  ) {
-    refreshed.append(Refreshed(task: task, block: block, place: place))
-    refreshedBytes += block.count
-    if refreshedBytes >= Self.mostRefreshedBytes { writeRefreshed() }
+    _ task: UInt64, with record: SuccessRecord, name: UnsafeRawBufferPointer,
+    insteadOf place: RecordIndex.Place?, atMilliseconds now: Int64
+  ) throws(Errno) {
+    refreshed.append(
+      Refreshed(task: task, record: record, name: name, milliseconds: now, place: place))
+    refreshedBytes += place.map { $0.end - $0.start } ?? 0
+    if refreshedBytes >= Self.mostRefreshedBytes { try writeRefreshed() }
   }
 
   private struct Refreshed {
     let task: UInt64
-    let block: [UInt8]
+    let record: SuccessRecord
+    let name: UnsafeRawBufferPointer
+    let milliseconds: Int64
     let place: RecordIndex.Place?
   }
 
-  /// That wait to be written.
+  /// That wait to be written, as long as they were before.
   private static let mostRefreshedBytes = 128 << 10
 
   /// Writes down what was refreshed.
-  package func writeRefreshed() {
+  package func writeRefreshed() throws(Errno) {
     if refreshed.isEmpty { return }
     let blocks = refreshed
     refreshed.removeAll()
     refreshedBytes = 0
-    try? append {
+    try append { write throws(Errno) in
       try? self.follow()
-      return blocks.flatMap { self.index[$0.task] == $0.place ? $0.block : [] }
+      var bytes: [UInt8] = []
+      for block in blocks where self.index[block.task] == block.place {
+        try RecordLines.forEachPiece(
+          block.record, of: block.task, name: block.name, atMilliseconds: block.milliseconds
+        ) { piece throws(Errno) in
+          bytes += piece
+          if bytes.count < Self.mostRefreshedBytes { return }
+          try write(bytes)
+          bytes.removeAll(keepingCapacity: true)
+        }
+      }
+      try write(bytes)
     }
   }
 
@@ -150,23 +130,34 @@ package final class RecordBook {
 
   /// All of it or nothing, behind a whole line.
   ///
-  /// - Parameter blocks: is asked when nobody else can add anything.
-  private func append(_ blocks: () -> [UInt8]) throws(Errno) {
+  /// - Parameter body: gets what writes bytes, when nobody else can add anything.
+  private func append(
+    _ body: (_ write: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
+  ) throws(Errno) {
     try lockFile()
     defer { file.unlock() }
-    var lines = blocks()
-    if lines.isEmpty { return }
     let size = try file.status().sizeBytes
-    if size > 0, try read(from: Int(size) - 1, count: 1).first != UInt8(ascii: "\n") {
-      lines.insert(UInt8(ascii: "\n"), at: 0)
-    }
+    var isBehindLine = false
     do throws(Errno) {
-      try file.writeAll(lines)
+      try body { bytes throws(Errno) in
+        if bytes.isEmpty { return }
+        if !isBehindLine { try self.endLine(of: size) }
+        isBehindLine = true
+        try self.file.writeAll(bytes)
+      }
     } catch {
       // Half a block would be none, and would take the next one's first line with it.
       try? file.truncate(to: size)
       throw error
     }
+  }
+
+  /// Where a crash cut one off.
+  private func endLine(of size: Int64) throws(Errno) {
+    if size == 0 { return }
+    var last: [UInt8] = [0]
+    _ = try RecordPieces.read(file, from: Int(size) - 1, into: &last)
+    if last != [Field.lineFeed] { try file.writeAll([Field.lineFeed]) }
   }
 
   /// Of the file that stands there now.
@@ -216,11 +207,13 @@ package final class RecordBook {
     for place in places {
       var start = place.start
       while start < place.end {
-        let bytes = try read(from: start, count: min(place.end - start, Self.chunkBytes))
+        var bytes = [UInt8](
+          repeating: 0, count: min(place.end - start, RecordPieces.chunkBytes))
+        let count = try RecordPieces.read(file, from: start, into: &bytes)
         // Nobody cuts off what is locked.
-        if bytes.isEmpty { throw .ioError }
+        if count < bytes.count { throw .ioError }
         try copy.writeAll(bytes)
-        start += bytes.count
+        start += count
       }
     }
     try copy.sync()

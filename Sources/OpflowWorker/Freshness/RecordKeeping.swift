@@ -49,31 +49,36 @@ final class RecordKeeping {
   }
 
   private static func read(_ path: String, _ identity: UInt64) -> SuccessRecord? {
-    guard let bytes = try? File.read(path) else { return nil }
-    return bytes.withUnsafeBytes { bytes in
-      var index = RecordIndex()
-      index.read(growing: bytes)
-      guard let place = index[identity] else { return nil }
-      return RecordLines.record(UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.end]))
+    guard let file = try? File.open(path, [.readOnly, .noFollow]) else { return nil }
+    var index = RecordIndex()
+    guard (try? RecordPieces.follow(file, &index)) != nil, let place = index[identity] else {
+      return nil
     }
+    return (try? RecordPieces.record(in: file, at: place)) ?? nil
   }
 
   /// Makes ready for its start; false where another run has it.
   func begin() throws(LookFault) -> Bool {
-    do throws(Errno) {
-      if let book {
+    if let book {
+      do throws(Errno) {
         guard try book.take(identity) else { return false }
         isHeld = true
-        if declaring.plan.hasCaches {
-          try book.follow()
-          let record = try book.record(of: identity)
-          cache?.noteEarlier(record)
-          found = FoundOutputs(declaring, hashes.folders, earlier: record)
-        }
-        try book.void(identity, atMilliseconds: Clock.wallMilliseconds)
+      } catch {
+        throw LookFault(what: "its record cannot be locked: \(error)")
       }
-    } catch {
-      throw LookFault(what: "cannot note that it starts in the state folder's records: \(error)")
+      if declaring.plan.hasCaches {
+        let record = try LookFault.reading { () throws(Errno) in
+          try book.follow()
+          return try book.record(of: identity)
+        }
+        cache?.noteEarlier(record)
+        found = FoundOutputs(declaring, hashes.folders, earlier: record)
+      }
+      do throws(Errno) {
+        try book.void(identity, atMilliseconds: Clock.wallMilliseconds)
+      } catch {
+        throw LookFault(unwritten: book.path, error, what: "that it starts")
+      }
     }
     for output in declaring.outputs {
       let folder = output.surroundingFolder
@@ -181,7 +186,6 @@ final class RecordKeeping {
     guard let before else { return .unkept(what: "what it read was not noted before it started") }
     let inputs = try look(
       &self.inputs, declaring.inputs, memory: before.inputs, leavesOut: declaring.leavesOut)
-    if inputs.stamps == nil { inputs.keepStamps() }
     guard try inputs.goOn(until: deadline) else { return nil }
     var after = before
     after.inputs = inputs.files
@@ -189,9 +193,7 @@ final class RecordKeeping {
     try? book.follow()
     after.readings = try readings.all(of: declaring, after: nil)
     var changes = before.differences(to: after)
-    if changes.isEmpty, let stamps = inputs.stamps, stamps.count == before.inputs.count {
-      changes = before.replacedInputs(stamps)
-    }
+    if changes.isEmpty { changes = inputs.replaced.map { .changed($0) } }
     if !changes.isEmpty {
       return .unkept(what: "\(Staleness.text(changes)) while it ran: it will run again")
     }
@@ -206,19 +208,19 @@ final class RecordKeeping {
     after.origin = UInt64.random(in: 0 ... .max)
     do throws(Errno) {
       try book.append(
-        RecordLines.block(
-          after, of: identity, name: declaring.plan.nameBytes(declaring.task),
-          atMilliseconds: Clock.wallMilliseconds))
+        after, of: identity, name: declaring.plan.nameBytes(declaring.task),
+        atMilliseconds: Clock.wallMilliseconds)
     } catch {
-      return .unkept(what: "its record cannot be written: \(error)")
+      let fault = LookFault(unwritten: book.path, error, what: "it succeeded, and its record")
+      return .unwritten(what: fault.what)
     }
     return .kept(origin: after.origin)
   }
 
   /// The look that was begun, or begins it.
   private func look(
-    _ place: inout FileLook?, _ items: [FileLook.Item], memory: [SeenFile],
-    leavesOut: (String) -> Bool
+    _ place: inout FileLook?, _ items: [FileLook.Item], memory: SeenFiles,
+    leavesOut: (UnsafeRawBufferPointer) -> Bool
   ) throws(LookFault) -> FileLook {
     if let place { return place }
     let look = try FileLook(

@@ -6,4 +6,6 @@ package enum RecordResult: Equatable, Sendable {
   case unkept(what: String)
   /// One of its outputs is not there; which, for people.
   case noOutput(what: String)
+  /// It cannot be written down, so that nothing of the run goes on; what and where, for people.
+  case unwritten(what: String)
 }

@@ -42,7 +42,8 @@ package final class TaskLook {
     isRead = plan.flags(declaring.task).contains(.leavesValues)
     terms = SuccessRecord.Terms(
       fingerprint: plan.fingerprint(declaring.task).whole,
-      declaration: plan.declarationDigest(declaring.task), with: check.with, needs: check.needs)
+      declaration: plan.declarationDigest(declaring.task), with: check.with,
+      needs: check.needs(in: plan, lastSuccess: readings.lastSuccess))
     inputs = try FileLook(
       declaring.inputs, in: declaring.folder,
       memory: record.map { $0.known(by: hashes.hash).inputs } ?? [],
@@ -90,8 +91,12 @@ package final class TaskLook {
       return .fresh(record, refreshed: nil)
     }
     var refreshed = now
-    let paths = Set(record.outputs.map(\.path))
-    refreshed.outputs = outputs.files.filter { paths.contains($0.path) }
+    refreshed.outputs = outputs.files
+    // All that it left is there: what is more is not its own.
+    if refreshed.outputs.count > record.outputs.count {
+      let paths = Set(record.outputs.lazy.map(\.path))
+      refreshed.outputs = SeenFiles(outputs.files.lazy.filter { paths.contains($0.path) })
+    }
     refreshed.foundOutputs = record.foundOutputs
     refreshed.values = record.values
     refreshed.origin = record.origin

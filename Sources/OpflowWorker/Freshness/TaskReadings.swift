@@ -58,6 +58,12 @@ final class TaskReadings {
     return readings
   }
 
+  /// The number of a task's last success, as far as records tell.
+  func lastSuccess(of task: TaskID) -> UInt64? {
+    let declaring = DeclaringTask(plan: plan, task: task, records: records)
+    return ((try? book?.record(of: declaring.identity)) ?? nil)?.origin
+  }
+
   private func print(
     _ words: [String], of declaring: DeclaringTask, _ after: Int32?
   ) throws(LookFault) -> PlanKey {
@@ -100,11 +106,13 @@ final class TaskReadings {
       hashes: hashes,
       leavesOut: { _ in false })
     while try !look.goOn(until: .max) {}
+    let files = look.files
     var bytes: [UInt8] = []
-    for file in look.files {
-      bytes += file.path
-      bytes += [0, file.kind.rawValue]
-      withUnsafeBytes(of: (file.content.high, file.content.low)) { bytes += $0 }
+    for place in files.indices {
+      files.withPath(place) { bytes.append(contentsOf: $0) }
+      bytes += [0, files.kind(place).rawValue]
+      let content = files.content(place)
+      withUnsafeBytes(of: (content.high, content.low)) { bytes += $0 }
     }
     return hashes.hash.of(bytes)
   }

@@ -1,0 +1,20 @@
+extension TaskCheck {
+  /// `needs` with those that were skipped, by the numbers of their last successes.
+  package func needs(in plan: Plan, lastSuccess: (TaskID) -> UInt64?) -> UInt64 {
+    skipped.reduce(needs) { sum, need in
+      let origin = lastSuccess(need)
+      let state: TaskState = origin == nil ? .skipped : .succeeded
+      return sum &+ Self.part(of: need, as: state, origin ?? 0, in: plan)
+    }
+  }
+
+  /// What a task that is needed adds to `needs`: the sum is the same in whatever order they are needed.
+  ///
+  /// - Parameter origin: of its success or failure, where that counts.
+  static func part(
+    of need: TaskID, as state: TaskState, _ origin: UInt64, in plan: Plan
+  ) -> UInt64 {
+    let end = Hash.combine(UInt64(state.isSuccess ? 0 : state.rawValue + 1), origin)
+    return Hash.combine(Hash.xxh3(plan.nameBytes(need)), end)
+  }
+}

@@ -1,0 +1,156 @@
+/// Reads the lines of a block, one after the other.
+package struct RecordReader {
+  private var record = SuccessRecord(
+    terms: SuccessRecord.Terms(fingerprint: 0, declaration: 0, with: nil, needs: 0), inputs: [],
+    readings: [])
+  private var values: [SuccessRecord.Value] = []
+  private var isComplete = false
+
+  /// - Parameter byteCount: of the block, where that is known. A line of a file has at least a hundred.
+  package init(byteCount: Int = 0) {
+    record.inputs.reserve(count: byteCount / 100, pathBytes: byteCount / 3)
+  }
+
+  /// What all lines made; nil where the end is missing.
+  package var whole: SuccessRecord? { isComplete ? record : nil }
+
+  /// - Parameter line: without its line feed.
+  /// - Returns: false for what is no further line of a block.
+  package mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
+    guard !isComplete, let line = RecordLine(line) else { return false }
+    var fields = line.fields
+    switch line.event {
+    case .input: return fields.file(into: &record.inputs)
+    case .output: return fields.file(into: &record.outputs)
+    case .reading:
+      guard let kind = fields.byte().flatMap(SuccessRecord.Reading.Kind.init),
+        let content = fields.content(), let name = fields.bytes()
+      else { return false }
+      record.readings.append(SuccessRecord.Reading(kind: kind, name: name, content: content))
+    case .found:
+      guard let path = fields.bytes() else { return false }
+      record.foundOutputs.append(path)
+    case .value:
+      guard let value = fields.value() else { return false }
+      values.append(value)
+    case .record: return end(&fields)
+    case .void: return false
+    }
+    return true
+  }
+
+  private mutating func end(_ fields: inout RecordFields) -> Bool {
+    guard let fingerprint = fields.number(), let declaration = fields.number(),
+      let with = fields.optionalNumber(), let needs = fields.number(),
+      let count = fields.optionalNumber(), let origin = fields.number(),
+      count.value ?? 0 == values.count, values.count <= ValueRules.mostValues
+    else { return false }
+    record.values = count.value == nil ? nil : values
+    record.terms = SuccessRecord.Terms(
+      fingerprint: fingerprint, declaration: declaration, with: with.value, needs: needs)
+    record.origin = origin
+    _ = fields.next()
+    while let word = fields.next() {
+      if word.equals("sha256") { record.hash = .strong }
+      if word.equals("asked") { record.isAsked = true }
+    }
+    isComplete = true
+    return true
+  }
+}
+
+/// A line, taken apart. Its checksum was looked at before.
+struct RecordLine {
+  let sequence: Int
+  let event: RecordLines.Event
+  let task: UInt64
+  let fields: RecordFields
+
+  /// Nil for bytes that are no such line. Given without its line feed.
+  init?(_ line: UnsafeRawBufferPointer) {
+    var fields = RecordFields(line)
+    guard fields.next() != nil,
+      let sequence = fields.next().flatMap({ Field.number($0, as: Int.self) }),
+      fields.next() != nil, let word = fields.next(), let task = fields.number(),
+      let event = RecordLines.words.first(where: { word.equals($0.1) })?.0
+    else { return nil }
+    self.sequence = sequence
+    self.event = event
+    self.task = task
+    self.fields = fields
+  }
+}
+
+/// What stands between the tabs of a line.
+struct RecordFields {
+  private let line: UnsafeRawBufferPointer
+  private var position = 0
+
+  init(_ line: UnsafeRawBufferPointer) { self.line = line }
+
+  mutating func next() -> UnsafeRawBufferPointer? {
+    guard position <= line.count else { return nil }
+    let end = line.position(of: Field.tab, from: position)
+    defer { position = end + 1 }
+    return line.part(position, end)
+  }
+
+  mutating func number() -> UInt64? { next().flatMap { Hexadecimal.value($0) } }
+
+  struct Optional { let value: UInt64? }
+
+  mutating func optionalNumber() -> Optional? {
+    guard let field = next() else { return nil }
+    if field.equals("-") { return Optional(value: nil) }
+    return Hexadecimal.value(field).map { Optional(value: $0) }
+  }
+
+  mutating func byte() -> UInt8? {
+    guard let field = next(), field.count == 1 else { return nil }
+    return field[0]
+  }
+
+  mutating func content() -> PlanKey? {
+    guard let field = next(), field.count == 32, let high = Hexadecimal.value(field.part(0, 16)),
+      let low = Hexadecimal.value(field.part(16, 32))
+    else { return nil }
+    return PlanKey(high: high, low: low)
+  }
+
+  mutating func bytes() -> [UInt8]? {
+    next().flatMap { field in
+      field.position(of: Field.backslash, from: 0) == field.count
+        ? Array(field) : Field.unescaped(field)
+    }
+  }
+
+  mutating func value() -> SuccessRecord.Value? {
+    guard let name = next(), ValueRules.isName(name), let bytes = bytes() else { return nil }
+    let value = SuccessRecord.Value(name: String(decoding: name, as: UTF8.self), bytes: bytes)
+    let isValue = value.text.count <= ValueRules.longestBytes && ValueRules.fault(in: bytes) == nil
+    return isValue ? value : nil
+  }
+
+  /// Adds a file; false where there is none.
+  mutating func file(into files: inout SeenFiles) -> Bool {
+    guard let kind = byte().flatMap(SeenFile.Kind.init), let content = content(),
+      let device = optionalNumber(), let inode = optionalNumber(), let size = optionalNumber(),
+      let modified = optionalNumber(), let changed = optionalNumber(), let path = next()
+    else { return false }
+    var stamp: FileStamp?
+    if let device = device.value, let inode = inode.value, let size = size.value,
+      let modified = modified.value, let changed = changed.value
+    {
+      stamp = FileStamp(
+        device: device, inode: inode, sizeBytes: Int64(bitPattern: size),
+        modified: Int64(bitPattern: modified), changed: Int64(bitPattern: changed))
+    }
+    if path.position(of: Field.backslash, from: 0) == path.count {
+      files.append(path: path, kind, content, stamp)
+      return true
+    }
+    guard let bytes = Field.unescaped(path) else { return false }
+    bytes.withUnsafeBytes { files.append(path: $0, kind, content, stamp) }
+    return true
+  }
+}

@@ -1,0 +1,127 @@
+/// What files were, of which there may be millions: by columns, without an object for each.
+package struct SeenStates: Equatable, Sendable {
+  fileprivate var kinds: [SeenFile.Kind] = []
+  fileprivate var contents: [PlanKey] = []
+  fileprivate var stamps: [FileStamp] = []
+
+  /// Stands for none: no file has it.
+  private static let noStamp = FileStamp(
+    device: .max, inode: .max, sizeBytes: -1, modified: .min, changed: .min)
+
+  package init() {}
+
+  /// The first ones of others.
+  package init(_ count: Int, of other: SeenFiles) {
+    kinds = Array(other.states.kinds[..<count])
+    contents = Array(other.states.contents[..<count])
+    stamps = Array(other.states.stamps[..<count])
+  }
+
+  /// Makes room for what will come.
+  package mutating func reserve(_ count: Int) {
+    kinds.reserveCapacity(count)
+    contents.reserveCapacity(count)
+    stamps.reserveCapacity(count)
+  }
+
+  package mutating func append(_ kind: SeenFile.Kind, _ content: PlanKey, _ stamp: FileStamp?) {
+    kinds.append(kind)
+    contents.append(content)
+    stamps.append(stamp ?? Self.noStamp)
+  }
+
+  package var count: Int { kinds.count }
+
+  fileprivate func stamp(_ place: Int) -> FileStamp? {
+    let stamp = stamps[place]
+    return stamp == Self.noStamp ? nil : stamp
+  }
+}
+
+/// Files as they were seen.
+package struct SeenFiles: Equatable, Sendable {
+  private var paths = ByteStrings()
+  fileprivate var states = SeenStates()
+
+  package init() {}
+
+  package init(_ files: some Sequence<SeenFile>) {
+    for file in files { append(file) }
+  }
+
+  /// - Parameters:
+  ///   - paths: sorted.
+  ///   - states: of each of them.
+  package init(_ paths: ByteStrings, _ states: SeenStates) {
+    precondition(paths.count == states.count)
+    self.paths = paths
+    self.states = states
+  }
+
+  /// The first ones of others.
+  package init(_ count: Int, of other: SeenFiles) {
+    paths.append(count, of: other.paths)
+    states = SeenStates(count, of: other)
+  }
+
+  /// Makes room for what will come.
+  mutating func reserve(count: Int, pathBytes: Int) {
+    paths.reserve(count: count, bytes: pathBytes)
+    states.reserve(count)
+  }
+
+  mutating func append(
+    path: UnsafeRawBufferPointer, _ kind: SeenFile.Kind, _ content: PlanKey, _ stamp: FileStamp?
+  ) {
+    paths.append(path)
+    states.append(kind, content, stamp)
+  }
+
+  private mutating func append(_ file: SeenFile) {
+    file.path.withUnsafeBytes { append(path: $0, file.kind, file.content, file.stamp) }
+  }
+
+  @inline(__always)
+  package func withPath<Result>(
+    _ place: Int, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    paths.with(place, body)
+  }
+
+  package func path(_ place: Int) -> [UInt8] { paths[place] }
+  package func kind(_ place: Int) -> SeenFile.Kind { states.kinds[place] }
+  package func content(_ place: Int) -> PlanKey { states.contents[place] }
+  package func stamp(_ place: Int) -> FileStamp? { states.stamp(place) }
+
+  /// Whether the two are the same to a task.
+  func isSame(_ place: Int, as other: SeenFiles, _ otherPlace: Int) -> Bool {
+    kind(place) == other.kind(otherPlace) && content(place) == other.content(otherPlace)
+  }
+
+  /// Whether a file was replaced or written since, as far as that shows in what it is now, however young that
+  /// is: what was read of it in between may have been something else than it holds.
+  package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
+    stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
+  }
+
+  /// How the paths of two stand to each other.
+  func order(_ place: Int, _ other: SeenFiles, _ otherPlace: Int) -> ByteOrder {
+    withPath(place) { path in
+      other.withPath(otherPlace) { ByteOrder(path, $0) }
+    }
+  }
+}
+
+extension SeenFiles: RandomAccessCollection {
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { states.count }
+
+  package subscript(place: Int) -> SeenFile {
+    SeenFile(
+      path: path(place), kind: kind(place), content: content(place), stamp: stamp(place))
+  }
+}
+
+extension SeenFiles: ExpressibleByArrayLiteral {
+  package init(arrayLiteral files: SeenFile...) { self.init(files) }
+}

@@ -1,0 +1,107 @@
+/// Byte strings one behind the other, for lists of which each entry may not have an object of its own: of a
+/// million names that would be most of what they take.
+package struct ByteStrings: Equatable, Sendable {
+  private var bytes: [UInt8] = []
+  /// Where each ends.
+  private var ends: [Int] = []
+
+  package init() {}
+
+  package var count: Int { ends.count }
+  package var isEmpty: Bool { ends.isEmpty }
+  package var byteCount: Int { bytes.count }
+
+  /// Makes room for what will come.
+  package mutating func reserve(count: Int, bytes byteCount: Int) {
+    ends.reserveCapacity(count)
+    bytes.reserveCapacity(byteCount)
+  }
+
+  package mutating func append(_ string: UnsafeRawBufferPointer) {
+    bytes.append(contentsOf: string)
+    ends.append(bytes.count)
+  }
+
+  /// Of two parts.
+  package mutating func append(_ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer) {
+    bytes.append(contentsOf: head)
+    append(tail)
+  }
+
+  package mutating func append(_ text: String) {
+    var text = text
+    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The first ones of others.
+  package mutating func append(_ count: Int, of other: ByteStrings) {
+    let start = bytes.count
+    bytes.append(contentsOf: other.bytes[..<other.start(of: count)])
+    ends.append(contentsOf: other.ends[..<count].lazy.map { $0 + start })
+  }
+
+  private func start(of place: Int) -> Int { place == 0 ? 0 : ends[place - 1] }
+
+  /// Calls `body` with the bytes at a place, which stay for as long as that takes.
+  @inline(__always)
+  package func with<Result>(_ place: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    let (start, end) = (start(of: place), ends[place])
+    return bytes.withUnsafeBytes { body($0.part(start, end)) }
+  }
+
+  package subscript(place: Int) -> [UInt8] { Array(bytes[start(of: place)..<ends[place]]) }
+
+  /// With marks in place of what is no UTF-8.
+  package func text(_ place: Int) -> String {
+    String(decoding: bytes[start(of: place)..<ends[place]], as: UTF8.self)
+  }
+
+  package func isUTF8(_ place: Int) -> Bool {
+    with(place) { bytes in
+      bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+    }
+  }
+
+  package func order(_ place: Int, _ other: Int) -> ByteOrder {
+    let (start, end) = (start(of: place), ends[place])
+    let (otherStart, otherEnd) = (self.start(of: other), ends[other])
+    return bytes.withUnsafeBytes {
+      ByteOrder($0.part(start, end), $0.part(otherStart, otherEnd))
+    }
+  }
+
+  /// The places in the order of the bytes, of equal ones the first; nil where they stand so already.
+  package func ordered() -> [Int32]? {
+    var place = 1
+    while place < count, order(place - 1, place) == .before { place += 1 }
+    if place >= count { return nil }
+    var places = Array(0..<Int32(count))
+    places.sort { left, right in
+      switch order(Int(left), Int(right)) {
+      case .before: true
+      case .same: left < right
+      case .behind: false
+      }
+    }
+    var last = 0
+    for place in places.dropFirst() where order(Int(places[last]), Int(place)) != .same {
+      last += 1
+      places[last] = place
+    }
+    places.removeSubrange((last + 1)...)
+    return places
+  }
+
+  /// Those at the places.
+  package func picked(_ places: [Int32]) -> ByteStrings {
+    var picked = ByteStrings()
+    picked.reserve(count: places.count, bytes: bytes.count)
+    for place in places { with(Int(place)) { picked.append($0) } }
+    return picked
+  }
+
+  /// By their bytes, each once.
+  package mutating func sort() {
+    if let places = ordered() { self = picked(places) }
+  }
+}
