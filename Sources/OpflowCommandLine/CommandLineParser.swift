@@ -74,7 +74,9 @@ package enum CommandLineParser {
       let hint =
         ForeignWords.help(command: word).map { "; \($0)" }
         ?? nearest(word).map { "; did you mean `opflow help \($0)`?" } ?? ""
-      throw UsageError("help: no help on `\(word.clean)`\(hint)")
+      throw UsageError(
+        "help: no help on `\(word.clean)`"
+          + (hint.isEmpty ? "; `opflow tasks \(word.clean)` tells of a task of that name" : hint))
     }
     return help(topic)
   }
@@ -92,12 +94,15 @@ package enum CommandLineParser {
     if word.hasSuffix(".yaml") || word.hasSuffix(".yml") || word.hasSuffix("/") {
       return UsageError("unknown command \(shown); did you mean `opflow run \(shown)`?")
     }
-    if let help = ForeignWords.help(command: word) {
-      return UsageError("unknown command \(shown); \(help)")
-    }
+    let foreign = ForeignWords.help(command: word)
+    let nearest = nearest(word)
     let hint =
-      nearest(word).map { "did you mean `opflow \($0)`?" } ?? "`opflow run \(shown)` runs a task"
-    return UsageError("unknown command \(shown); \(hint)")
+      foreign ?? nearest.map { "did you mean `opflow \($0)`?" }
+      ?? "`opflow run \(shown)` runs a task"
+    var error = UsageError("unknown command \(shown); \(hint)")
+    error.unknownCommand = UnknownCommand(
+      word: word, nearest: nearest, isForeign: foreign != nil)
+    return error
   }
 
   private static func nearest(_ word: String) -> String? {

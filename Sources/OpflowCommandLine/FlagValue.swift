@@ -64,8 +64,9 @@ enum FlagValue {
     _ text: String, _ spelled: String, _ lowest: UInt32
   ) throws(Complaint) -> UInt32 {
     guard let number = decimal(text), number >= lowest else {
+      let hint = text == "auto" ? "; without it there are as many as processors" : ""
       throw Complaint(
-        "\(spelled) needs a number from \(lowest) to \(Int32.max), not `\(text.clean)`")
+        "\(spelled) needs a number from \(lowest) to \(Int32.max), not `\(text.clean)`\(hint)")
     }
     return UInt32(number)
   }

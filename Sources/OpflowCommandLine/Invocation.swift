@@ -110,6 +110,12 @@ package enum ReportKind: String, CaseIterable, Sendable {
 package enum GraphFormat: String, CaseIterable, Sendable {
   case text, dot, mermaid, svg
 
+  /// The format that such a file would have to be of, and that `graph` does not write.
+  package static func foreign(ofFile path: String) -> String? {
+    let name = path.lowercased()
+    return ["png", "pdf", "jpg", "jpeg", "gif", "webp"].first { name.hasSuffix(".\($0)") }
+  }
+
   /// What a file of that name holds, where that is plain.
   package init(ofFile path: String) {
     let name = path.lowercased()

@@ -4,7 +4,7 @@ extension CommandRow {
     CommandRow(
       group: .looking, meaning: "the tasks of a manifest, with what it says of them",
       words: .manifestAndTasks(handsOn: false),
-      flags: [.set, .color, .file, .directory, .stateDirectory]
+      flags: [.set, .json, .color, .file, .directory, .stateDirectory]
     ) {
       CommandHelp(
         summary: "List the tasks of a manifest, with what it says of them.",
@@ -20,6 +20,7 @@ extension CommandRow {
             opflow tasks                      of opflow.yaml
             opflow tasks ci.yaml              of another manifest
             opflow tasks tag:slow             those that have this tag
+            opflow tasks --json | jq -r '.tasks[].id'
           """)
     }
   }

@@ -47,6 +47,12 @@ struct ManifestWords {
       return Complaint(
         "`\(word.clean)` is no task; a variable is set with `--set \(word.clean)`")
     }
+    // As other tools list them.
+    if word.contains(","), !word.contains("["), !word.hasPrefix("tag:"), !Glob.isPattern(word) {
+      let words = word.split(separator: ",").joined(separator: " ")
+      return Complaint(
+        "`\(word.clean)` is no task; several are words of their own: `\(words.clean)`")
+    }
     return nil
   }
 }

@@ -3,6 +3,8 @@ package struct UsageError: Error, Equatable, Sendable {
   package var message: String
   /// The command whose usage line helps; nil for the program's own.
   package var command: Command?
+  /// Of a word that stands where a command should, and may be a task.
+  package var unknownCommand: UnknownCommand?
 
   package init(_ message: String, command: Command? = nil) {
     self.message = message
@@ -19,6 +21,15 @@ package struct UsageError: Error, Equatable, Sendable {
 
       """
   }
+}
+
+/// A word that is no command.
+package struct UnknownCommand: Equatable, Sendable {
+  package let word: String
+  /// A command that was likely meant; nil where none was.
+  package let nearest: String?
+  /// Whether another tool has a command of that name.
+  package let isForeign: Bool
 }
 
 /// What is wrong with a word or flag, said by whoever reads it; the parser knows of which command.

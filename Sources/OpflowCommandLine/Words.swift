@@ -52,9 +52,7 @@ enum Words {
     switch self {
     case .nothing:
       if let extra = words.first {
-        guard invocation.command == .pause else { throw .superfluous(extra) }
-        throw Complaint(
-          "it is about the whole run; `opflow suspend \(extra.clean)` holds tasks")
+        throw Self.noWords(extra, of: invocation.command)
       }
     case .manifestAndTasks(let handsOn):
       // As npm and just hand words on to what they run.
@@ -87,6 +85,10 @@ enum Words {
       invocation.tasks = try Self.asked(words, mayBeNone: mayBeNone, "SEL...")
     case .askedAndPriority:
       guard let value = words.last else { throw Complaint("SEL... and N are missing") }
+      let levels = ["very_low", "low", "normal", "high", "very_high"]
+      if words.count == 1, !value.isEmpty, Int(value) == nil, !levels.contains(value) {
+        throw Complaint("N is missing: `opflow priority \(value.clean) high`, or a number")
+      }
       invocation.tasks = try Self.asked(words.dropLast(), mayBeNone: false, "SEL... N")
       invocation.value = value
     case .capacity:
@@ -116,6 +118,18 @@ enum Words {
     case .kindAndRun:
       invocation.report = try Self.choice(words.first)
       invocation.run = try Self.single(words.dropFirst())
+    }
+  }
+
+  /// For a command that takes none.
+  private static func noWords(_ word: String, of command: Command?) -> Complaint {
+    switch command {
+    case .pause:
+      Complaint("it is about the whole run; `opflow suspend \(word.clean)` holds tasks")
+    case .initialize:
+      Complaint(
+        "`-C \(word.clean)` writes it in that folder, `-f \(word.clean)` under that name")
+    default: .superfluous(word)
     }
   }
 

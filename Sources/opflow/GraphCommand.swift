@@ -8,6 +8,14 @@ import OpflowSystem
 enum GraphCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
+    if arguments.graphFormat == nil, let file = arguments.outputFile,
+      let format = GraphFormat.foreign(ofFile: file)
+    {
+      throw CommandError(
+        .usage,
+        "graph: it writes no \(format): `opflow graph --format dot | dot -T\(format) -o"
+          + " \(CleanText.string(file))` does, with Graphviz")
+    }
     let source = try find(arguments, console)
     let included = try tasks(source, arguments)
     let file = arguments.outputFile

@@ -77,9 +77,14 @@ enum LogsCommand {
       let set = try Selector.tasks(selectors, of: plan)
       return all.filter { set.contains($0) }
     } catch {
+      let names = Array(plan.foldedNames.prefix(ManifestFile.mostTasksTold + 1))
+      let list =
+        names.count > ManifestFile.mostTasksTold
+        ? "" : "; its tasks: \(names.map(CleanText.string).joined(separator: ", "))"
       throw CommandError(
-        .usage, error.message(of: "logs") + (error.nearest == nil ? ", and no run is named so" : "")
-      )
+        .usage,
+        error.message(of: "logs")
+          + (error.nearest == nil ? ", and no run is named so\(list)" : ""))
     }
   }
 }

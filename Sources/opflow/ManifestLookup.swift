@@ -52,7 +52,8 @@ enum ManifestLookup {
     if let hint = file(among: tasks) {
       text += hint
     } else if let other = otherName(in: "") {
-      text += "; `opflow run \(other)` runs \(other)"
+      let flag = other.hasSuffix(".txt") ? "-f " : ""
+      text += "; `opflow run \(flag)\(other)` runs \(other)"
     } else {
       text += "; `opflow init` writes a first one, `opflow run FILE` takes another"
     }
@@ -87,6 +88,8 @@ enum ManifestLookup {
 
   /// A file that was likely meant as the manifest of a folder, with its slash.
   private static func otherName(in folder: String) -> String? {
-    ["opflow.yml", "Opflow.yaml", "Opflow.yml"].first { Path.exists(folder + $0) }
+    [
+      "opflow.yml", "Opflow.yaml", "Opflow.yml", ".opflow.yaml", ".opflow.yml", "opflow.yaml.txt",
+    ].first { Path.exists(folder + $0) }
   }
 }

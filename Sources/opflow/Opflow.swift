@@ -30,7 +30,7 @@ enum Opflow {
     do throws(UsageError) {
       return try CommandLineParser.parse(words)
     } catch {
-      throw CommandError(error)
+      throw CommandError(TaskAsCommand.helped(error))
     }
   }
 

@@ -36,6 +36,10 @@ enum OverviewCommand {
       return plan
     }
     let chosen = arguments.tasks.isEmpty ? nil : try? Selector.tasks(arguments.tasks, of: plan)
+    if arguments.json {
+      try Console.write(TasksJSON.text(plan, manifest: manifest.realPath, only: chosen))
+      return ExitCode.success.rawValue
+    }
     let state = try RunLookup.state(arguments.view, for: manifest)
     try Console.write(
       TasksView.text(

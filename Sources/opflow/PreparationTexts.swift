@@ -18,7 +18,9 @@ extension CommandError {
     case .folder(let error): self.init(error)
     case .noSuchTask(let word, let manifest, let tasks):
       let hint =
-        ManifestLookup.file(among: [word.selector]) ?? Self.hint(word.nearest, tasks)
+        ManifestLookup.file(among: [word.selector])
+        ?? (word.selector.hasPrefix("tag:")
+          ? Self.hintOfTags(word.nearest, tasks) : Self.hint(word.nearest, tasks))
       self.init(
         .usage,
         "no task of \(CleanText.string(manifest)) fits `\(CleanText.string(word.selector))`\(hint)")
@@ -74,6 +76,15 @@ extension CommandError {
     if let nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
     if tasks.count > ManifestFile.mostTasksTold { return "; `opflow` alone shows the tasks" }
     return "; its tasks: \(tasks.map(CleanText.string).joined(separator: ", "))"
+  }
+}
+
+extension CommandError {
+  fileprivate static func hintOfTags(_ nearest: String?, _ tags: [String]) -> String {
+    if let nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
+    return tags.isEmpty
+      ? "; no task has tags: `tags: [slow]` in a task gives it one"
+      : "; its tags: \(tags.map(CleanText.string).joined(separator: ", "))"
   }
 }
 

@@ -228,6 +228,37 @@ import Testing
       ("suspend --json", "it names no task: SEL..."),
       ("priority", "SEL... and N are missing"),
       ("priority 5", "it names no task: SEL... N"),
+      ("priority high", "it names no task: SEL... N"),
+      ("priority build", "N is missing: `opflow priority build high`, or a number"),
+      ("init site", "`-C site` writes it in that folder, `-f site` under that name"),
+      ("schema -o x", "unknown flag -o; it goes to standard output: `> FILE`"),
+      ("run a,b", "`a,b` is no task; several are words of their own: `a b`"),
+      (
+        "run -j auto",
+        "--max-parallel needs a number from 1 to 2147483647, not `auto`; without it there are as many as"
+          + " processors"
+      ),
+      ("run -w", "unknown flag -w; did you mean --watch?"),
+      ("run -t x.yaml", "unknown flag -t; did you mean -f?"),
+      ("run --cores 4", "unknown flag --cores; did you mean -j?"),
+      (
+        "run --until x",
+        "unknown flag --until; the task itself: `opflow run TASK` runs it and what it needs"
+      ),
+      (
+        "run --env-file x",
+        "unknown flag --env-file; the manifest says it: `env_file: [FILE]` at the top"
+      ),
+      ("graph --dot", "unknown flag --dot; did you mean `--format dot`?"),
+      (
+        "clean --all",
+        "unknown flag --all; `--keep 0 --older-than 0` removes all that is not live"
+      ),
+      ("plan --graph", "unknown flag --graph; `opflow graph` shows what needs what"),
+      (
+        "completion --shell bash",
+        "unknown flag --shell; the shell is a word: `opflow completion bash`"
+      ),
       ("priority a -x", "unknown flag -x"),
       ("cancel -5", "unknown flag -5"),
       ("parallel", "N or NAME=N is missing"),
@@ -272,7 +303,10 @@ import Testing
       ("journal verfy", "`verfy` is none of verify, export, repair; did you mean verify?"),
       ("journal verify a b", "one argument too many: `b`"),
       ("resume --resume", "takes no --resume (that is a flag of run, plan)"),
-      ("help nothing", "help: no help on `nothing`"),
+      (
+        "help nothing",
+        "help: no help on `nothing`; `opflow tasks nothing` tells of a task of that name"
+      ),
       ("help serve", "serve: not supported yet"),
     ])
   func `a wrong line is told what is wrong`(line: String, message: String) {

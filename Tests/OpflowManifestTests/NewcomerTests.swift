@@ -73,6 +73,40 @@ struct NewcomerTests {
         "run: x, needs: [{ task: b, on: failed }]",
         "`failure` is met by a failure that is not allowed"
       ),
+      (
+        "cmds: [make, make test]",
+        "the key is `run` here: write `run: |`, and below it each command on a line of its own"
+      ),
+      (
+        "run: x, needs: { b: success, c: finished }",
+        "write a list: needs: [b, { task: c, on: finished }]"
+      ),
+      ("run: x, needs: { b: { condition: x } }", "write a list: needs: [b]"),
+      (
+        "run: x, needs: { task: b, on: failure }",
+        "put it in a list: needs: [{ task: ID, on: finished }]"
+      ),
+      (
+        "run: x, internal: true",
+        "`manual: true` keeps it out of `opflow run`; what needs it still has it run"
+      ),
+      (
+        "run: x, prompt: sure",
+        "a question is a task of its own with `approve: \"…?\"`, which this one needs"
+      ),
+      (
+        "run: x, vars: { A: b }",
+        "`vars` stand at the top; what only this task has is `env`"
+      ),
+      ("run: x, stop_grace_period: 10s", "it stands in `stop`: `stop: { grace: 10s }`"),
+      (
+        "run: x, dir: ~",
+        "`~` is nothing to YAML; the home folder is `${{ env.HOME }}`"
+      ),
+      (
+        "dir: x, needs: [b]",
+        "give it `run` or `download`; one that is but a name for others has `needs` alone"
+      ),
       ("run: x, needs: b c", "several ids are a list: [b, c]"),
       ("run: x, needs: 'b, c'", "several ids are a list: [b, c]"),
       ("run: x, timeout-minutes: 5", "the key is `timeout` here, with a unit: `timeout: 10m`"),
@@ -208,6 +242,33 @@ struct NewcomerTests {
         "shell: bash\ntasks: { a: { run: x } }",
         "it stands under `defaults`: `defaults: { shell: bash }`"
       ),
+      (
+        "version: '3'\ntasks: { a: { run: x } }",
+        "it is the version of the manifest's format; leave it out, or write `version: 1`"
+      ),
+      ("jobs: 4\ntasks: { a: { run: x } }", "the key is `max_parallel` here: `max_parallel: 4`"),
+      (
+        "base: &b { timeout: 1m }\ntasks: { a: { run: x, <<: *b } }",
+        "a key that is there for its anchor begins with `x-`: `x-base`"
+      ),
+      (
+        ".base: { timeout: 1m }\ntasks: { a: { run: x } }",
+        "a key that is there for its anchor begins with `x-`: `x-base`"
+      ),
+      (
+        "rule a:\n  shell: x\ntasks: { b: { run: x } }",
+        "a rule is a task: `tasks: { a: { run: … } }`"
+      ),
+      (
+        "tasks: { build all: { run: x } }",
+        "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`:"
+          + " `build-all`"
+      ),
+      (
+        "tasks: { 'bücher!': { run: x } }",
+        "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`:"
+          + " `b-cher`"
+      ),
       ("vars: [A=1]\ntasks: { a: { run: x } }", "write a map: { A: \"1\" }"),
     ])
   func `a manifest with what another tool has`(text: String, help: String) throws {
@@ -252,6 +313,65 @@ struct NewcomerTests {
       #expect(warnings.map(\.message) == ["\(message), and nothing expands it here"])
       #expect(warnings.map(\.help) == [help])
     }
+  }
+
+  @Test(
+    arguments: [
+      ("run: 'echo {{.NAME}}'", "write `${{ vars.NAME }}`"),
+      ("run: 'echo {{ NAME }}'", "write `${{ vars.NAME }}`"),
+      ("run: 'echo {{vars.NAME}}'", "write `${{ vars.NAME }}`"),
+      ("run: 'echo ${vars.NAME}'", "write `${{ vars.NAME }}`"),
+      ("run: '$(NAME) -c x.c'", "write `${{ vars.NAME }}`"),
+      (
+        "run: 'echo ${{ vars.NAME }} {{arch}}', matrix: { arch: [a] }", "write `${{ matrix.arch }}`"
+      ),
+      ("run: \"echo\u{A0}x\"", "put a plain blank in its place"),
+      ("run: 'echo “x y”'", "put `\"` in its place"),
+      ("run: [cat, a, '|', wc]", "write all of it as a text: `run: make && make test`"),
+      ("run: [make, make test]", "write `run: |`, and below it each command on a line of its own"),
+      ("run: [cat, ~/x]", "write `${{ env.HOME }}`"),
+      ("run: [cat, $HOME]", "write `${{ env.HOME }}`"),
+    ])
+  func `a script that other tools would fill in is warned of`(keys: String, help: String) throws {
+    let warnings = try compile("vars: { NAME: x }\ntasks: { a: { \(keys) } }").warnings
+    #expect(warnings.map(\.help) == [help])
+  }
+
+  @Test(arguments: [
+    "run: 'docker ps --format {{.Names}}'", "run: 'echo $(date) ${HOME} $NAME'",
+    "run: 'echo \"it’s\"'",
+    "run: 'echo \"“x”\"'", "run: [printf, '%s', '$HOME is a name']", "run: [expr, 1, '|', 2]",
+    "run: [echo, '*.c', '$1']", "run: 'echo ${{ vars.NAME }}'", "run: [make, maker]",
+  ])
+  func `a script that means what it says is not`(keys: String) throws {
+    #expect(try compile("vars: { NAME: x }\ntasks: { a: { \(keys) } }").warnings.isEmpty)
+  }
+
+  @Test func `a file of another encoding is told how it becomes one`() throws {
+    for (bytes, message) in [
+      ([0xFF, 0xFE, 0x74, 0], "the manifest is UTF-16"),
+      (
+        Array("tasks: { a: { run: h".utf8) + [0xE4, 0x20, 0x7D, 0x7D],
+        "the manifest is not UTF-8 from here on"
+      ),
+    ] as [([UInt8], String)] {
+      let error = try #require(throws: ManifestError.self) { try compile(bytes: bytes) }
+      #expect(error.diagnostics.first?.message == message)
+      #expect(error.diagnostics.first?.help?.hasPrefix("save it as UTF-8") == true)
+    }
+  }
+
+  @Test(arguments: [
+    "", "desc: x, tags: y, manual: true, ", "if: env.CI, priority: high, ",
+    "matrix: { n: [1, 2] }, ", "finally: true, ",
+  ])
+  func `a task that has needs alone is a name for them`(keys: String) throws {
+    let plan = try plan("tasks: { a: { \(keys)needs: [b, c] }, b: { run: x }, c: { run: x } }")
+    let id = keys.contains("matrix") ? "a[n=1]" : "a"
+    let task = try plan.id(id)
+    #expect(plan.kind(task) == .command)
+    #expect(plan.list(plan.record(task).words).map { plan.string($0) } == ["true"])
+    #expect(plan.flags(task).contains(.checked) == !keys.contains("finally"))
   }
 
   @Test func `a variable of a shell in an address is warned of where it is one for sure`() throws {

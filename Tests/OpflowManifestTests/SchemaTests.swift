@@ -38,6 +38,18 @@ struct SchemaTests {
     #expect(wrong > 1000)
   }
 
+  @Test func `the schema takes a task that is a name for others`() throws {
+    let verdicts = try SchemaValidator.verdicts(
+      ManifestSchema.text,
+      [
+        "tasks: { a: { needs: [b] }, b: { run: x } }",
+        "tasks: { a: { needs: b, desc: x, tags: y, manual: true, if: 'true' }, b: { run: x } }",
+        "tasks: { a: { needs: [b], env: { A: b } }, b: { run: x } }",
+        "tasks: { a: { needs: [] }, b: { run: x } }",
+      ])
+    #expect(verdicts == [.accepted, .accepted, .refused, .refused])
+  }
+
   /// What only the whole of a manifest tells, a text that is no name or pattern, and the like.
   private static let beyond = [
     // Which names there are, and what comes before what.

@@ -33,6 +33,15 @@ package enum Selector {
     return NearestName.of(selector, among: Array(families.prefix(maxCandidates)) + names)
   }
 
+  /// The tags of its tasks, as selectors, sorted; a thousand at most.
+  package static func tags(of plan: Plan) -> [String] {
+    var tags: Set<String> = []
+    for index in plan.tasks where tags.count < 1000 {
+      for ref in plan.list(plan.record(TaskID(index)).tags) { tags.insert(plan.string(ref)) }
+    }
+    return tags.sorted().map { "tag:\($0)" }
+  }
+
   private static func tagName(_ selector: String) -> String? {
     selector.hasPrefix("tag:") ? String(selector.dropFirst(4)) : nil
   }

@@ -1,13 +1,15 @@
 /// Finds the name that was likely meant.
 package enum NearestName {
   /// The candidate with the fewest changed, missing, superfluous or swapped letters, when those are
-  /// few for the word's length; the first one of several.
+  /// few for the word's length; the first one of several. One that differs in capitals alone comes first.
   package static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
     let length = word.utf8.count
     guard length <= 64 else { return nil }
+    let lowercased = word.lowercased()
     let limit = length <= 2 ? 1 : length <= 5 ? 2 : 3
     var best: (name: String, distance: Int)?
     for candidate in candidates {
+      if candidate.utf8.count == length, candidate.lowercased() == lowercased { return candidate }
       let distance = distance(Array(word.utf8), Array(candidate.utf8))
       // Nothing of the word would be left.
       if distance >= max(length, candidate.utf8.count) { continue }

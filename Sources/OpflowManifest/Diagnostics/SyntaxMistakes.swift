@@ -21,7 +21,13 @@ enum SyntaxMistakes {
         source: file.text, place: failure.offset, beginning: beginning, problem: problem,
         context: context
       ).report(in: file, to: mistakes)
-    case .notUTF8: mistakes.error(place, "the manifest is not UTF-8 from here on")
+    case .notUTF8:
+      let isUTF16 = file.text.starts(with: [0xFF, 0xFE]) || file.text.starts(with: [0xFE, 0xFF])
+      mistakes.error(
+        place, isUTF16 ? "the manifest is UTF-16" : "the manifest is not UTF-8 from here on",
+        help: isUTF16
+          ? "save it as UTF-8: `iconv -f UTF-16 -t UTF-8`"
+          : "save it as UTF-8; what older programs write is often `iconv -f LATIN1 -t UTF-8`")
     case .forbiddenCharacter(let character):
       mistakes.error(
         place,

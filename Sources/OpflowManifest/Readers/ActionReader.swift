@@ -5,11 +5,13 @@ struct ActionReader {
   let values: ValueReader
   private let commands: CommandReader
   private let downloads: DownloadReader
+  private let mayHoldForeign: Bool
 
   init(_ values: ValueReader) {
     self.values = values
     commands = CommandReader(values: values)
     downloads = DownloadReader(values: values)
+    mayHoldForeign = ForeignScript.mayStand(in: values.document.source)
   }
 
   /// Reads the one action of a task.
@@ -21,10 +23,10 @@ struct ActionReader {
     }
     if let node = keys[.approve] { readQuestion(node, keys, into: &task) }
     if keys.key(.run) != nil, keys.key(.download) == nil, keys.key(.approve) == nil { return }
-    expectOne(keys, task)
+    expectOne(keys, &task)
   }
 
-  private func expectOne(_ keys: Fields<TaskKey>, _ task: TaskValues) {
+  private func expectOne(_ keys: Fields<TaskKey>, _ task: inout TaskValues) {
     let actions = TaskKey.actions.filter { keys.key($0) != nil }
     if actions.count > 1 {
       let places = actions.compactMap { keys.key($0).map { values.document.place($0) } }
@@ -39,9 +41,27 @@ struct ActionReader {
         help: "make two tasks, one of which needs the other")
     }
     guard actions.isEmpty, !TaskKey.actions.contains(where: { keys.isMeant($0) }) else { return }
+    if let needs = keys[.needs], isName(needs, keys) { return beName(needs, &task) }
     values.mistakes.error(
       values.document.place(task.key), "task `\(task.name.string)` has nothing to do",
-      help: "give it `run` or `download`")
+      help: "give it `run` or `download`; one that is but a name for others has `needs` alone")
+  }
+
+  /// Whether a task without an action is a name for those that it needs: it has no key that says how
+  /// something is run.
+  private func isName(_ needs: Node, _ keys: Fields<TaskKey>) -> Bool {
+    if values.document.kind(needs) == .sequence {
+      var items = values.document.children(needs)
+      if items.next() == nil { return false }
+    }
+    return TaskKey.allCases.allSatisfy { keys.key($0) == nil || TaskKey.ofNames.contains($0) }
+  }
+
+  /// It ends well at once, and is up to date when all that it needs is.
+  private func beName(_ needs: Node, _ task: inout TaskValues) {
+    task.kind = .command
+    task.words = CommandReader.scalars(["true"], needs, values.scratch)
+    task.hasInputs = !task.flags.contains(.finally)
   }
 
   private func readRun(_ node: Node, into task: inout TaskValues) {
@@ -53,17 +73,26 @@ struct ActionReader {
       guard let script = commands.readScript(node, subject) else { return }
       task.kind = .shell
       task.script = script
+      if mayHoldForeign { warnOfForeign(node) }
     case .sequence:
       values.scope.valuePlace = .late
       defer { values.scope.valuePlace = .none }
       guard let words = commands.readWords(node, subject) else { return }
       task.kind = .command
       task.words = words
+      commands.warnOfScript(words, subject)
     case .mapping:
       values.wrongType(
         node, subject, expected: "a string or a list of strings",
         help: "write the command itself: `run: make test`")
     }
+  }
+
+  private func warnOfForeign(_ node: Node) {
+    guard let found = ForeignScript(in: values.document.text(node), of: values.scope) else {
+      return
+    }
+    values.mistakes.warning(values.document.place(node), found.message, help: found.help)
   }
 
   /// A gate. Nothing is run for it, so what `defaults` say of that is not about it.

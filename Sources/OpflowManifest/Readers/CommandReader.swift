@@ -64,4 +64,39 @@ struct CommandReader {
     }
     return words
   }
+
+  /// Warns of what only a shell would understand in a list, which no shell reads.
+  func warnOfScript(_ words: [Scalar], _ subject: Subject) {
+    guard let first = words.first, words.count > 1 else { return }
+    for word in words.dropFirst() where !values.hasExpression(word.node) {
+      let text = word.text
+      if Self.isOperator(text), !Self.takesOperators(first.text) {
+        values.mistakes.warning(
+          values.document.place(word.node),
+          "an item of \(subject.description) is `\(text.string)`, and no shell reads a list",
+          help: "write all of it as a text: `run: make && make test`")
+      } else if text.count > first.text.count, text[first.text.count] == 32,
+        text.part(0..<first.text.count).isSame(as: first.text)
+      {
+        values.mistakes.warning(
+          values.document.place(word.node),
+          "an item of \(subject.description) looks like a command of its own, and a list is one command",
+          help: "write `run: |`, and below it each command on a line of its own")
+      } else if let found = ShellText(in: text),
+        text.first == UInt8(ascii: "~") || found.text.count == text.count
+      {
+        guard case .key(let name) = subject else { continue }
+        values.warnOfShellText(word, word.node, .item(name))
+      }
+    }
+  }
+
+  private static func isOperator(_ text: Text) -> Bool {
+    text == "|" || text == "&&" || text == "||" || text == ">" || text == ">>" || text == "2>&1"
+  }
+
+  /// Whether such words are arguments to a program like any other.
+  private static func takesOperators(_ program: Text) -> Bool {
+    program == "expr" || program == "test" || program == "["
+  }
 }

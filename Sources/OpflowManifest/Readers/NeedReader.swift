@@ -12,8 +12,30 @@ struct NeedReader {
     case .mapping:
       values.mistakes.error(
         values.document.place(node), "`needs` must be an id or a list, not a map",
-        help: values.quotingHelp(node) ?? "put it in a list: needs: [{ task: ID, on: finished }]")
+        help: values.quotingHelp(node) ?? helpForMap(node))
     }
+  }
+
+  /// For a map where a list should be: one need with its condition, or the ids as keys.
+  private func helpForMap(_ node: Node) -> String {
+    var names: [String] = []
+    var children = values.document.children(node)
+    while let key = children.next(), let value = children.next() {
+      guard let name = values.document.scalarText(key) else { continue }
+      guard values.tables.need.key(name) == nil, TaskName.mistake(name) == nil else {
+        names = []
+        break
+      }
+      // As docker compose has them.
+      let condition =
+        values.document.scalarText(value).flatMap { NeedCondition(text: $0) } ?? .success
+      names.append(
+        condition == .success ? name.string : "{ task: \(name.string), on: \(condition) }")
+    }
+    guard !names.isEmpty, names.count <= 5 else {
+      return "put it in a list: needs: [{ task: ID, on: finished }]"
+    }
+    return "write a list: needs: [\(names.joined(separator: ", "))]"
   }
 
   private func readItem(_ node: Node, into needs: inout [TaskValues.Need]) {

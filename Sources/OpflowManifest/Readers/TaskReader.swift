@@ -52,7 +52,8 @@ struct TaskReader {
   func checkName(_ name: Text, at key: Node) {
     let document = values.document
     if let mistake = TaskName.mistake(document.text(key)) {
-      values.mistakes.error(document.place(key), mistake, help: TaskName.rule)
+      values.mistakes.error(
+        document.place(key), mistake, help: TaskName.help(for: document.text(key)))
     } else if name.count > TaskName.longest {
       values.mistakes.error(
         document.place(key), "the id `\(name.string)` is longer than \(TaskName.longest) bytes",

@@ -80,14 +80,21 @@ struct TopLevelReader {
   }
 
   private func readVersion(_ fields: Fields<ManifestKey>) {
-    guard let node = fields[.version],
-      let version = values.integer(
-        node, Subject(ManifestKey.version), in: Int64.min...Int64.max, help: Self.versionHelp),
-      version != 1
-    else { return }
+    guard let node = fields[.version], let version = version(node), version != 1 else { return }
     values.mistakes.error(
       values.document.place(node), "this opflow reads version 1 of the format, not \(version)",
       help: Self.versionHelp)
+  }
+
+  /// In quotes only one that is wrong in any case, as `"3"` of other tools.
+  private func version(_ node: Node) -> Int64? {
+    if !values.document.isPlain(node), let text = values.document.scalarText(node),
+      let version = CoreSchema.integer(text), version != 1
+    {
+      return version
+    }
+    return values.integer(
+      node, Subject(ManifestKey.version), in: Int64.min...Int64.max, help: Self.versionHelp)
   }
 
   private static let versionHelp =

@@ -52,6 +52,13 @@ package enum ManifestSchema {
     switch rule {
     case .oneOf(let names) where names.count == 1: return required(names)
     case .oneOf(let names): return .object([("oneOf", .array(names.map { required([$0]) }))])
+    case .oneOfOrOnly(let names, let key, let others):
+      let only = JSONNode.object([
+        ("required", .array([.string(key)])),
+        ("properties", .object([(key, .object([("minItems", .integer(1))]))])),
+        ("propertyNames", ShapeSchema.choice(others)),
+      ])
+      return .object([("oneOf", .array(names.map { required([$0]) } + [only]))])
     case .anyOf(let names): return .object([("anyOf", .array(names.map(filled)))])
     case .without(let name, let others):
       let any = JSONNode.object([("anyOf", .array(others.map { required([$0]) }))])

@@ -127,7 +127,7 @@ enum ShapeSchema {
     .object([("type", .string(type)), ("minimum", .integer(minimum))])
   }
 
-  private static func choice(_ words: [String]) -> JSONNode {
+  static func choice(_ words: [String]) -> JSONNode {
     .object([("enum", .array(words.map { .string($0) }))])
   }
 

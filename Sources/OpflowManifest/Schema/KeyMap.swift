@@ -85,7 +85,7 @@ enum KeyMap: String, CaseIterable {
   private static var rulesOfTask: [KeyRule] {
     let ofCommandsOnly: [TaskKey] = [.inputs, .outputs, .cache]
     return [
-      .oneOf(names(TaskKey.actions)),
+      .oneOfOrOnly(names(TaskKey.actions), "needs", names(TaskKey.ofNames)),
       .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
       .without(
         TaskKey.download.name.description, names(ofCommandsOnly + [.service, .memoryLimit])),
@@ -106,6 +106,8 @@ enum KeyMap: String, CaseIterable {
 enum KeyRule {
   /// It has exactly one of these.
   case oneOf([String])
+  /// It has exactly one of these; or a key, which is no empty list, and beside it only others of a list.
+  case oneOfOrOnly([String], String, [String])
   /// It has at least one of these, and something in it.
   case anyOf([String])
   /// With the first it has none of the others.

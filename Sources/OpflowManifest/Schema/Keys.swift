@@ -81,6 +81,11 @@ enum TaskKey: Int, SchemaKey {
   /// Those that say what a task does: it has one of them.
   static let actions: [TaskKey] = [.run, .download, .approve]
 
+  /// Those of a task without an action, which is a name for the tasks that it needs.
+  static let ofNames: [TaskKey] = [
+    .needs, .desc, .tags, .manual, .condition, .priority, .matrix, .finally,
+  ]
+
   /// Those that say nothing of a question.
   static let notOfGates: [TaskKey] = [
     .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,

@@ -157,16 +157,34 @@ struct MapReader {
     }
     let names = table.offeredNames
     let foreign = ForeignKeys.key(for: name, among: table.names)
-    let advice = ForeignKeys.advice(
+    let advice = ForeignAdvice.advice(
       for: name, value: document.scalarText(key.value), owner: owner)
+    let blank: String? =
+      name.hasPrefix("\u{A0}")
+      ? "a no-break space (U+00A0) stands before it: indent with plain blanks" : nil
     let nearest = foreign ?? (advice == nil ? Suggestion.nearest(to: name, among: names) : nil)
     mistakes.error(
       document.place(key), "unknown key `\(name.string)` in \(owner)",
-      help: advice ?? foreign.map { ForeignKeys.help(for: name, key: $0) }
+      help: blank ?? advice
+        ?? foreign.map {
+          ForeignKeys.help(for: name, key: $0, isList: document.kind(key.value) == .sequence)
+        }
         ?? nearest.map { Suggestion.text($0) }
-        ?? misplacedTask(key, name, owner: owner)
+        ?? misplacedAnchor(key, name, owner: owner) ?? misplacedTask(key, name, owner: owner)
         ?? "known keys: \(names.map(\.string).joined(separator: ", "))")
     return nearest.flatMap { table.key($0) }
+  }
+
+  /// What only an anchor is for, at the top: GitLab CI has a `.` before such names, and others any name.
+  private func misplacedAnchor(_ key: Node, _ name: Text, owner: StaticString) -> String? {
+    guard owner.description == ManifestKey.owner.description, name.count < 100 else { return nil }
+    let start = document.place(key).offset + name.count
+    let end = min(document.place(key.value).offset + 1, document.source.count)
+    let hasAnchor =
+      start < end && document.source.part(start..<end).contains(UInt8(ascii: "&"))
+    guard hasAnchor || name.first == UInt8(ascii: ".") else { return nil }
+    let letters = name.part((name.first == UInt8(ascii: ".") ? 1 : 0)..<name.count).string
+    return "a key that is there for its anchor begins with `x-`: `x-\(letters)`"
   }
 
   /// A map at the top that is most likely a task, as GitLab CI has them there.

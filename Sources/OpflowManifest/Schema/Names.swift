@@ -4,6 +4,20 @@ enum TaskName {
   static let rule =
     "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`"
 
+  /// The rule, and an id that comes near to what is none.
+  static func help(for text: Text) -> String {
+    if text.contains(UInt8(ascii: "[")) {
+      return "\(rule); the legs of a family are made by its `matrix`"
+    }
+    var bytes: [UInt8] = []
+    for byte in text.prefix(longest) where bytes.last != UInt8(ascii: "-") || isAllowed(byte) {
+      bytes.append(isAllowed(byte) ? byte : UInt8(ascii: "-"))
+    }
+    let trimmed = String(decoding: bytes, as: UTF8.self).drop { !$0.isLetter && !$0.isNumber }
+    let id = trimmed.last == "-" ? trimmed.dropLast() : trimmed
+    return id.count < 2 ? rule : "\(rule): `\(id)`"
+  }
+
   /// In bytes.
   static let longest = 255
 

@@ -57,7 +57,11 @@ final class ValueReader {
       document.place(scalar.node),
       "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
         + (isWritten ? ", not null" : ""),
-      help: isWritten ? "`\(scalar.text.string)` without quotes is no text" : nil)
+      help: !isWritten
+        ? nil
+        : scalar.text == "~"
+          ? "`~` is nothing to YAML; the home folder is `${{ env.HOME }}`"
+          : "`\(scalar.text.string)` without quotes is no text")
     return nil
   }
 

@@ -211,7 +211,10 @@ package struct ManifestFile {
       do throws(UnfitSelector) {
         _ = try Selector.tasks([word], of: plan)
       } catch {
-        let names = Array(plan.foldedNames.prefix(Self.mostTasksTold + 1))
+        let names =
+          word.hasPrefix("tag:")
+          ? Array(Selector.tags(of: plan).prefix(Self.mostTasksTold))
+          : Array(plan.foldedNames.prefix(Self.mostTasksTold + 1))
         throw .noSuchTask(error, manifest: displayPath, tasks: names)
       }
     }

@@ -48,6 +48,13 @@ struct BadTaskShapeTests {
       "no action", task: "dir: x",
       "2:3: task `a` has nothing to do"),
     BadManifest(
+      "no action, and a key that says how one is run",
+      "tasks:\n  a: { needs: [b], dir: x }\n  b: { run: x }",
+      "2:3: task `a` has nothing to do"),
+    BadManifest(
+      "neither an action nor a need", task: "needs: []",
+      "2:3: task `a` has nothing to do"),
+    BadManifest(
       "two actions", task: "run: x\ndownload: { url: http://h/x, to: y }",
       "4:5: a task has either `run` or `download`, and this one has both"),
     BadManifest(

@@ -1,0 +1,187 @@
+/// What other tools have a key for, and what does it here.
+enum ForeignAdvice {
+  private static let clock: StaticString =
+    "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
+
+  private static let hidden: StaticString =
+    "`manual: true` keeps it out of `opflow run`; what needs it still has it run"
+  private static let otherName: StaticString =
+    "another name is another task that needs this one: `tasks: { OTHER: { needs: [ID] } }`"
+  private static let question: StaticString =
+    "a question is a task of its own with `approve: \"…?\"`, which this one needs"
+
+  /// What has no key here, and what to do instead. The first ones are about a key that there is.
+  private static let advices: [(foreign: StaticString, owner: StaticString, help: StaticString)] = [
+    ("timeout-minutes", TaskKey.owner, "the key is `timeout` here, with a unit: `timeout: 10m`"),
+    ("timeout_minutes", TaskKey.owner, "the key is `timeout` here, with a unit: `timeout: 10m`"),
+    ("timeout_seconds", TaskKey.owner, "the key is `timeout` here: `timeout: 90s`"),
+    ("uses", TaskKey.owner, "there are no actions here: write their commands under `run`"),
+    ("with", TaskKey.owner, "there are no actions here; a command reads `env` and `vars`"),
+    ("runs-on", TaskKey.owner, "tasks run on this machine; leave it out"),
+    ("runs_on", TaskKey.owner, "tasks run on this machine; leave it out"),
+    ("image", TaskKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("container", TaskKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("stage", TaskKey.owner, "what comes after what follows from `needs`"),
+    ("parallel", TaskKey.owner, "tasks run at once as far as `needs` and `max_parallel` let them"),
+    ("strategy", TaskKey.owner, "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
+    ("before_script", TaskKey.owner, "put it at the beginning of `run`"),
+    ("silent", TaskKey.owner, "`opflow run --output quiet` shows failures only"),
+    ("status", TaskKey.owner, "what decides is `inputs`, in which { run: [COMMAND] } may stand"),
+    ("preconditions", TaskKey.owner, "make it a task that this one needs"),
+    ("on", TaskKey.owner, "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
+    ("restart", TaskKey.owner, "`retry` runs a task again when it fails"),
+    ("volumes", TaskKey.owner, "tasks run on this machine, in `dir`"),
+    ("networks", TaskKey.owner, "tasks run on this machine; leave it out"),
+    ("container_name", TaskKey.owner, "tasks run on this machine; leave it out"),
+    ("ports", TaskKey.owner, "ports are those of a service: `service: { ports: [http] }`"),
+    (
+      "port", TaskKey.owner,
+      "it tells of a service that it is ready: `service: { ready: { port: 8080 } }`"
+    ),
+    (
+      "healthcheck", TaskKey.owner,
+      "it stands in `service`: `service: { ready: { exec: [COMMAND] } }`"
+    ),
+    ("stop_grace_period", TaskKey.owner, "it stands in `stop`: `stop: { grace: 10s }`"),
+    (
+      "profiles", TaskKey.owner,
+      "`manual: true` keeps a task out of `opflow run`, `tags` are words to name it by"
+    ),
+    ("user", TaskKey.owner, "tasks run as who starts opflow; `run` may begin with `sudo -u NAME`"),
+    (
+      "services", TaskKey.owner,
+      "a service is a task of its own with `service: true`, which this one needs"
+    ),
+    ("internal", TaskKey.owner, hidden), ("private", TaskKey.owner, hidden),
+    ("hidden", TaskKey.owner, hidden),
+    ("alias", TaskKey.owner, otherName), ("aliases", TaskKey.owner, otherName),
+    ("method", TaskKey.owner, "what decides is what the files in `inputs` hold; leave it out"),
+    (
+      "platforms", TaskKey.owner,
+      "opflow is for Linux; what differs otherwise is for `if` or `run` to tell"
+    ),
+    ("prompt", TaskKey.owner, question), ("confirm", TaskKey.owner, question),
+    ("vars", TaskKey.owner, "`vars` stand at the top; what only this task has is `env`"),
+    (
+      "variables", TaskKey.owner,
+      "values stand in `vars` at the top; what only this task has is `env`"
+    ),
+    (
+      "params", TaskKey.owner, "values stand in `vars` at the top; what only this task has is `env`"
+    ),
+    ("set", TaskKey.owner, "flags of a shell are words of `shell`: `shell: [bash, -eux, -c]`"),
+    ("shopt", TaskKey.owner, "options of a shell are for `run`: `shopt -s globstar`"),
+    ("watch", TaskKey.owner, "`opflow run --watch` runs again what its `inputs` tell"),
+    ("log", TaskKey.owner, "what it prints is kept by itself: `opflow logs TASK`"),
+    (
+      "benchmark", TaskKey.owner,
+      "times and memory of tasks are kept by themselves: `opflow report html`"
+    ),
+    (
+      "conda", TaskKey.owner,
+      "`shell` starts what it takes, such as [conda, run, -n, NAME, bash, -ec]"
+    ),
+    ("name", TaskKey.owner, "the name of a task is its key; a line for people is `desc`"),
+    ("id", TaskKey.owner, "the id of a task is its key"),
+    (
+      "extends", TaskKey.owner,
+      "what tasks share is an anchor: `x-base: &base { … }` at the top, and `<<: *base`"
+    ),
+    (
+      "concurrency", TaskKey.owner,
+      "it is about runs, and stands at the top; tasks share a resource: `resources: { NAME: 1 }`"
+    ),
+    ("volumes", ManifestKey.owner, "tasks run on this machine; leave it out"),
+    ("networks", ManifestKey.owner, "tasks run on this machine; leave it out"),
+    ("permissions", ManifestKey.owner, "tasks may do what who starts opflow may; leave it out"),
+    ("trigger", ManifestKey.owner, clock),
+    ("silent", ManifestKey.owner, "`opflow run --output quiet` shows failures only"),
+    (
+      "output", ManifestKey.owner,
+      "how a run is shown is said where it is started: `opflow run --output group`"
+    ),
+    ("method", ManifestKey.owner, "what decides is what the files in `inputs` hold; leave it out"),
+    ("handlerOn", ManifestKey.owner, "make it a task with `finally: true`"),
+    ("mailOn", ManifestKey.owner, "`opflow run --notify COMMAND` tells somebody"),
+    ("notify", ManifestKey.owner, "`opflow run --notify COMMAND` tells somebody"),
+    ("needs", ManifestKey.owner, "it stands in a task: `tasks: { main: { needs: [ID], run: … } }`"),
+    ("on", ManifestKey.owner, "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
+    (
+      "services", ManifestKey.owner,
+      "a service is a task with `service: true`, and what uses it names it in `needs`"
+    ),
+    ("schedule", ManifestKey.owner, clock),
+    ("cron", ManifestKey.owner, clock),
+    ("schedule", TaskKey.owner, clock),
+    ("cron", TaskKey.owner, clock),
+    ("port", "`service`", "it stands in `ready`: `service: { ready: { port: 8080 } }`"),
+    ("http", "`service`", "it stands in `ready`: `service: { ready: { http: URL } }`"),
+    ("healthcheck", "`service`", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
+    (
+      "stages", ManifestKey.owner, "tasks stand under `tasks`, and their order follows from `needs`"
+    ),
+    ("image", ManifestKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("before_script", ManifestKey.owner, "make it a task that the others need"),
+    ("after_script", ManifestKey.owner, "make it a task with `finally: true`"),
+    ("shell", ManifestKey.owner, "it stands under `defaults`: `defaults: { shell: bash }`"),
+    ("timeout", ManifestKey.owner, "it stands under `defaults`: `defaults: { timeout: 10m }`"),
+    ("retry", ManifestKey.owner, "it stands under `defaults`: `defaults: { retry: 2 }`"),
+    ("dir", ManifestKey.owner, "it stands under `defaults`: `defaults: { dir: src }`"),
+    ("run", ManifestKey.owner, "it stands in a task: `tasks: { main: { run: … } }`"),
+    ("optional", IncludeKey.owner, "an included file must be there"),
+    ("flatten", IncludeKey.owner, "without `as` the ids join as they are"),
+    (
+      "dir", IncludeKey.owner,
+      "tasks run in the folder of their own file; `defaults` there may say another"
+    ),
+    ("remote", IncludeKey.owner, "files of this machine are included; fetch it before"),
+    ("project", IncludeKey.owner, "files of this machine are included; fetch it before"),
+    ("dotenv", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
+    ("env_file", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
+    ("env_files", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
+  ]
+
+  /// The same for keys of a task that mean another thing with each value.
+  private static let advicesByValue:
+    [(foreign: StaticString, value: StaticString, help: StaticString)] = [
+      ("when", "manual", "write `manual: true`"),
+      ("when", "always", "write `finally: true`, or `on: finished` with each of its `needs`"),
+      ("when", "on_failure", "say so of what it needs: `needs: [{ task: ID, on: failure }]`"),
+      ("when", "on_success", "leave it out: a task runs when what it needs succeeded"),
+      ("when", "never", "write `if: false`"),
+      ("when", "delayed", "let `run` begin with `sleep`"),
+    ]
+
+  /// What to do instead of a key that other tools have; nil for one that needs no such word.
+  ///
+  /// - Parameter value: of the key, where it is a scalar.
+  static func advice(for text: Text, value: Text?, owner: StaticString) -> String? {
+    let isOfTask = owner.description == TaskKey.owner.description
+    if isOfTask, let value,
+      let advice = advicesByValue.first(where: { text == $0.foreign && value == $0.value })
+    {
+      return advice.help.description
+    }
+    // GitLab has both the matrix and the number of copies there.
+    if isOfTask, text == "parallel" {
+      guard let value else { return "an axis stands under `matrix`: `matrix: { NAME: [a, b] }`" }
+      if let count = CoreSchema.integer(value), count > 0 {
+        return "copies with a number each are `matrix: { n: { range: [1, \(count)] } }`"
+      }
+    }
+    if owner.description == ManifestKey.owner.description, let help = topAdvice(text, value) {
+      return help
+    }
+    return advices.first { text == $0.foreign && $0.owner.description == owner.description }?
+      .help.description
+  }
+
+  private static func topAdvice(_ text: Text, _ value: Text?) -> String? {
+    if text == "jobs", let value, let count = CoreSchema.integer(value) {
+      return "the key is `max_parallel` here: `max_parallel: \(count)`"
+    }
+    // As Snakemake begins its rules.
+    guard text.hasPrefix("rule "), text.count < 100 else { return nil }
+    return "a rule is a task: `tasks: { \(text.part(5..<text.count).trimmed.string): { run: … } }`"
+  }
+}

@@ -1,0 +1,124 @@
+/// What stands in a script as other tools write a value, or as an editor for letters writes a quote: a
+/// shell takes it for something else, and says little of that.
+struct ForeignScript {
+  let message: String
+  let help: String
+
+  /// Whether a file has anything that one could begin with. It is asked once, since hardly any has.
+  static func mayStand(in source: Text) -> Bool {
+    var last: UInt8 = 0
+    for (offset, byte) in source.enumerated() {
+      switch byte {
+      case UInt8(ascii: "{"):
+        if last == byte, offset < 2 || source[offset - 2] != UInt8(ascii: "$") { return true }
+        // As `${vars.NAME}`.
+        if last == UInt8(ascii: "$"), isName(at: offset + 1, of: source) { return true }
+      case UInt8(ascii: "("): if last == UInt8(ascii: "$") { return true }
+      case 0xA0: if last == 0xC2 { return true }
+      case 0x80: if last == 0xE2 { return true }
+      default: break
+      }
+      last = byte
+    }
+    return false
+  }
+
+  /// The first one of a script that is written so; nil for none.
+  init?(in script: Text, of scope: NameScope) {
+    var isQuoted: UInt8?
+    for (offset, byte) in script.enumerated() {
+      if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+        isQuoted = isQuoted == nil ? byte : isQuoted == byte ? nil : isQuoted
+      }
+      let rest = script.part(offset..<script.count)
+      let found =
+        byte == UInt8(ascii: "{")
+        ? Self.braces(at: offset, of: script, scope)
+        : byte == UInt8(ascii: "$")
+          ? Self.dollar(rest, scope)
+          : byte >= 0x80 && isQuoted == nil
+            ? Self.letter(rest, isAtStart: offset == 0 || ASCII.isBlank(script[offset - 1])) : nil
+      guard let found else { continue }
+      self = found
+      return
+    }
+    return nil
+  }
+
+  private init(_ message: String, help: String) {
+    (self.message, self.help) = (message, help)
+  }
+
+  private init(_ text: Text, meaning name: String) {
+    self.init(
+      "`run` holds `\(text.string)`, which is no expression here",
+      help: "write `${{ \(name) }}`")
+  }
+
+  /// `{{.NAME}}` of go-task, `{{NAME}}` of just, of names that there are: templates of docker and others
+  /// are left alone.
+  private static func braces(at offset: Int, of script: Text, _ scope: NameScope) -> ForeignScript?
+  {
+    let rest = script.part(offset..<script.count)
+    guard rest.hasPrefix("{{"), offset == 0 || script[offset - 1] != UInt8(ascii: "$"),
+      let end = rest.firstIndex(of: UInt8(ascii: "}")), end < 80,
+      rest.part(end..<rest.count).hasPrefix("}}")
+    else { return nil }
+    var inner = rest.part(2..<end).trimmed
+    if inner.first == UInt8(ascii: ".") { inner = inner.part(1..<inner.count) }
+    guard let name = meant(inner, scope) else { return nil }
+    return ForeignScript(rest.part(0..<(end + 2)), meaning: name)
+  }
+
+  /// `${vars.NAME}`, and `$(NAME)` of make, of names that there are.
+  private static func dollar(_ rest: Text, _ scope: NameScope) -> ForeignScript? {
+    guard rest.count > 3 else { return nil }
+    let closing: UInt8 = rest[1] == UInt8(ascii: "(") ? UInt8(ascii: ")") : UInt8(ascii: "}")
+    guard let end = rest.firstIndex(of: closing), end > 2, end < 80 else { return nil }
+    let inner = rest.part(2..<end)
+    if rest[1] == UInt8(ascii: "{") {
+      guard isName(at: 0, of: inner), inner.allSatisfy({ isPart($0) }) else { return nil }
+      return ForeignScript(rest.part(0..<(end + 1)), meaning: inner.string)
+    }
+    guard rest[1] == UInt8(ascii: "("), inner.allSatisfy(ASCII.continuesName),
+      let name = meant(inner, scope)
+    else { return nil }
+    return ForeignScript(rest.part(0..<(end + 1)), meaning: name)
+  }
+
+  /// Quotes and blanks that only look so, outside of others.
+  private static func letter(_ rest: Text, isAtStart: Bool) -> ForeignScript? {
+    if rest.hasPrefix("\u{A0}") {
+      return ForeignScript(
+        "`run` holds a no-break space (U+00A0), which a shell takes for a letter",
+        help: "put a plain blank in its place")
+    }
+    guard isAtStart, rest.hasPrefix("“") || rest.hasPrefix("‘") else { return nil }
+    let quote = rest.hasPrefix("“") ? "“" : "‘"
+    return ForeignScript(
+      "`run` holds `\(quote)`, which is no quote to a shell",
+      help: "put `\(quote == "“" ? "\"" : "'")` in its place")
+  }
+
+  /// The name in an expression that is meant: what the manifest has under that name, or nil where it has none.
+  private static func meant(_ inner: Text, _ scope: NameScope) -> String? {
+    if isName(at: 0, of: inner), inner.allSatisfy({ isPart($0) }) { return inner.string }
+    guard inner.count <= 60, inner.allSatisfy(ASCII.continuesName) else { return nil }
+    if scope.variable(inner) != nil { return "vars.\(inner.string)" }
+    if scope.matrix.names.contains(where: { $0.isSame(as: inner) }) {
+      return "matrix.\(inner.string)"
+    }
+    return nil
+  }
+
+  private static func isPart(_ byte: UInt8) -> Bool {
+    ASCII.continuesName(byte) || byte == UInt8(ascii: ".")
+  }
+
+  /// Whether a name of an expression begins there.
+  private static func isName(at offset: Int, of text: Text) -> Bool {
+    guard offset < text.count else { return false }
+    let rest = text.part(offset..<text.count)
+    return rest.hasPrefix("vars.") || rest.hasPrefix("matrix.") || rest.hasPrefix("env.")
+  }
+}

@@ -1,0 +1,38 @@
+import OpflowCommandLine
+import OpflowCore
+import OpflowManifest
+import OpflowRuntime
+
+/// A word that stands where a command should and is a task of the manifest that is here, or nearly one: as
+/// make, just and task have it.
+enum TaskAsCommand {
+  /// The same mistake, with what the manifest tells of the word.
+  static func helped(_ error: UsageError) -> UsageError {
+    guard let unknown = error.unknownCommand, let plan = plan() else { return error }
+    let word = unknown.word
+    let shown = CleanText.string(word)
+    let names = Array(plan.foldedNames.prefix(10_000))
+    if names.contains(word) || (try? Selector.tasks([word], of: plan)) != nil {
+      return UsageError("unknown command \(shown); it is a task: `opflow run \(shown)`")
+    }
+    if unknown.isForeign { return error }
+    if let task = NearestName.of(word, among: names) {
+      let other = unknown.nearest.map { ", or `opflow \($0)`" } ?? ""
+      return UsageError(
+        "unknown command \(shown); did you mean `opflow run \(CleanText.string(task))`\(other)?")
+    }
+    guard unknown.nearest == nil else { return error }
+    return UsageError(
+      "unknown command \(shown), and no task of that name; `opflow tasks` shows the tasks")
+  }
+
+  /// Of the manifest that is here or above; nil where none is, or it has mistakes.
+  private static func plan() -> Plan? {
+    guard let path = (try? ManifestLookup.nearest()) ?? nil,
+      let manifest = try? ManifestLookup.read(path),
+      let compiled = try? manifest.compile(
+        runID: ManifestFile.runIDOfCheck, set: [], maxParallel: nil)
+    else { return nil }
+    return try? compiled.openPlan()
+  }
+}
