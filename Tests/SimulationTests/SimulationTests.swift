@@ -23,8 +23,8 @@ struct SimulationTests {
   /// Lives in which something was found once, of the scheduler or of what is expected of it.
   @Test(
     arguments: [
-      910_941, 921_396, 936_870, 50_001_248, 50_006_016, 60_018_690, 80_006_838, 80_024_829,
-      90_002_855,
+      910_941, 921_396, 936_870, 50_001_248, 50_006_016, 60_018_690, 60_055_208, 80_006_838,
+      80_024_829, 80_070_556, 90_002_855, 100_065_892,
     ] as [UInt64])
   func `what was found once is not found again`(_ seed: UInt64) throws {
     var life = Life(seed: seed)

@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -157,6 +159,11 @@ def visit(browser, page, count):
     note(element("document.documentElement.scrollWidth") <= 400, "it is wider than a narrow screen")
     paper = browser.paper()
     note(paper.startswith(b"%PDF"), "it cannot be printed")
+    if shutil.which("pdftotext"):
+        text = subprocess.run(["pdftotext", "-layout", "-", "-"], input=paper, capture_output=True, check=True).stdout
+        # A sheet that goes on with the table tells again what its columns are.
+        sheets = [sheet for sheet in text.decode().split("\f") if re.search(r"^ *test\[", sheet, re.M)]
+        note(all(re.search(r"^ *task +state", sheet, re.M) for sheet in sheets), "a sheet of the table has no head")
     if FOLDER:
         pathlib.Path(f"{FOLDER}/{count}.pdf").write_bytes(paper)
     browser.show()

@@ -96,6 +96,7 @@ struct Resources {
   }
 
   /// Whether its tasks run on this machine.
+  @inline(__always)
   func isLocal(_ lane: Int) -> Bool {
     lane < plan.demandCount || lane >= plan.demandCount * Block.terminal
       || serviceLanes.contains(lane)
@@ -116,12 +117,14 @@ struct Resources {
     return true
   }
 
+  @inline(__always)
   func heldBack(of resource: Int, in pool: Int) -> UInt64 {
     heldBack(of: resource, in: pool, for: reservedHere)
       &+ heldBack(of: resource, in: pool, for: reservedElsewhere)
       &+ (pool == 0 ? reservedTogether.amount(of: resource) : 0)
   }
 
+  @inline(__always)
   private func heldBack(of resource: Int, in pool: Int, for reserved: Share?) -> UInt64 {
     guard let reserved, poolIndex(of: resource, at: reserved.site) == pool else { return 0 }
     return grants.amount(of: resource, in: reserved.grant)
@@ -163,8 +166,10 @@ struct Resources {
   // MARK: - Where
 
   /// Whether any task at all might still fit.
+  @inline(__always)
   var mayFitMore: Bool { mayFitMoreHere || usesSites && !roomy.isEmpty && runMayFitMore }
 
+  @inline(__always)
   private var mayFitMoreHere: Bool {
     for resource in leastHere.indices where pools[0].free(resource) < leastHere[resource] {
       return false

@@ -4,6 +4,9 @@
 /// where, what is ready, and where the drive is on its way to its end. What only concerns one of them
 /// is there; what is here decides between them. Steps are to be performed in their order, which is
 /// how a transition comes to be journaled before anything that follows from it.
+///
+/// What is asked of it for every task, and changes nothing, is inline: for the call of a method that only
+/// reads, the whole value is copied, a thousand bytes and more.
 struct Scheduler {
   let plan: Plan
   let options: SchedulerOptions
@@ -207,18 +210,21 @@ struct Scheduler {
   func state(_ task: TaskID) -> TaskState { graph.state(task) }
 
   /// Whether the task may start at all in the phase that the run is in.
+  @inline(__always)
   func mayStart(_ task: TaskID) -> Bool {
-    if isService(task) {
-      // Others start with what needs them.
-      return !stands(task)
-        ? !phase.isShut
-        : !services.isLeaving
-          && phase.mayStart(isFinally: false, isExempt: false)
-    }
+    if isService(task) { return mayServiceStart(task) }
     return phase.mayStart(
       isFinally: plan.flags(task).contains(.finally), isExempt: graph.has(.exempt, task))
   }
 
+  private func mayServiceStart(_ service: TaskID) -> Bool {
+    // Others start with what needs them.
+    !stands(service)
+      ? !phase.isShut
+      : !services.isLeaving && phase.mayStart(isFinally: false, isExempt: false)
+  }
+
+  @inline(__always)
   func workerKind(of task: TaskID) -> WorkerKind {
     if isService(task) { return .service }
     return switch plan.kind(task) {

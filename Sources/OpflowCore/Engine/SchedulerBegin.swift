@@ -88,6 +88,7 @@ extension Scheduler {
   }
 
   /// Whether a ready task may stand in a queue: neither the run nor an order holds it back.
+  @inline(__always)
   func mayBeQueued(_ task: TaskID) -> Bool {
     mayStart(task) && !graph.has(.fenced, task) && !graph.has(.onHold, task)
   }

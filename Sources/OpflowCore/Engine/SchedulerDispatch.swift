@@ -68,18 +68,19 @@ extension Scheduler {
   }
 
   /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
-  /// Inline, or the whole scheduler is copied for the call.
   @inline(__always)
   private func place(for task: TaskID, _ lane: Int) -> Place {
     if resources.serviceLanes.contains(lane) {
       guard let amounts = amountsTogether(task) else { return .noWorker }
       return resources.fit(amounts) ? .site(.local) : .noRoom
     }
+    guard resources.isLocal(lane) else { return placeAnywhere(for: task, lane) }
+    guard resources.fits(lane, at: .local) else { return .noRoom }
+    return workforce.canTake(workerKind(of: task), at: .local) ? .site(.local) : .noWorker
+  }
+
+  private func placeAnywhere(for task: TaskID, _ lane: Int) -> Place {
     let kind = workerKind(of: task)
-    if resources.isLocal(lane) {
-      guard resources.fits(lane, at: .local) else { return .noRoom }
-      return workforce.canTake(kind, at: .local) ? .site(.local) : .noWorker
-    }
     let preferred = siteOfNeeds(of: task)
     var best: SiteID?
     var leastLoad = 0.0
@@ -134,8 +135,10 @@ extension Scheduler {
       workforce.noteRunState(knownBy: worker)
       actions.append(.order(worker, .conclude(runState)))
     }
-    noteRead(by: task)
-    tellValues(of: task, to: worker, into: &actions)
+    if plan.flags(task).contains(.readsValues) || values.arguments != nil {
+      noteRead(by: task)
+      tellValues(of: task, to: worker, into: &actions)
+    }
     if plan.hasServices { tellPorts(of: task, to: worker, into: &actions) }
     if plan.hasJobservers, !isAhead { beginLoan(of: task, on: worker, into: &actions) }
     actions.append(

@@ -1,5 +1,6 @@
 /// Gates: how they come to ask, and how they end.
 extension Scheduler {
+  @inline(__always)
   func isGate(_ task: TaskID) -> Bool { plan.hasGates && plan.kind(task) == .approve }
 
   /// Lets those ask that may.

@@ -186,8 +186,10 @@ extension Scheduler {
   }
 
   /// Nothing runs or can start.
+  @inline(__always)
   private var isAtRest: Bool {
-    ready.count == 0 && gates.isEmpty && checks.isEmpty
-      && (plan.hasServices ? allowServicesNextStep : workforce.heldCount == 0)
+    if !plan.hasServices, workforce.heldCount > 0 { return false }
+    return ready.count == 0 && gates.isEmpty && checks.isEmpty
+      && (!plan.hasServices || allowServicesNextStep)
   }
 }

@@ -11,7 +11,7 @@ struct Values {
   fileprivate var undecided: [TaskID] = []
   fileprivate var isDeciding = false
 
-  fileprivate let arguments: TaskArguments?
+  let arguments: TaskArguments?
 
   init(left: [TaskID: ValueSet], arguments: TaskArguments?) {
     self.left = left

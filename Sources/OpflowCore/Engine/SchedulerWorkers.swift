@@ -53,8 +53,7 @@ extension Scheduler {
     return true
   }
 
-  /// Whether the worker is at work and the try is the task's newest. Inline, or the whole scheduler is
-  /// copied for the call.
+  /// Whether the worker is at work and the try is the task's newest.
   @inline(__always)
   private func mayHold(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32) -> Bool {
     workforce.isAlive(worker) && workforce.workers[worker.index].phase == .busy

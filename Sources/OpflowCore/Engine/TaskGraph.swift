@@ -209,7 +209,9 @@ struct TaskGraph {
   ///
   /// - Returns: whether it does.
   private mutating func keepsOrTakesBack(_ task: TaskID, isIdle: Bool) -> Bool {
-    if plan.isChecked(task), !isIdle { return false }
+    // Its `if`, which was false, came before any look at files.
+    let wasRuledOut = results[task].map { $0.state == .skipped && !$0.isSkippedUpstream } ?? false
+    if plan.isChecked(task), !isIdle, !wasRuledOut { return false }
     let isFinally = plan.flags(task).contains(.finally)
     let culprit = isFinally ? nil : firstNeedNotKept(of: task)
     if isFinally ? isIdle : culprit == nil {
@@ -252,9 +254,9 @@ struct TaskGraph {
 
   /// For lack of a need; it spreads with what else has ended.
   mutating func skip(_ task: TaskID, for need: TaskID) {
-    if marks[task.index].contains(.mayKeep), results[task]?.state == .skipped, isKept(need) {
-      return keep(task)
-    }
+    // What `--skip` left out before lacks its needs for the first time.
+    let wasSkippedUpstream = results[task]?.isSkippedUpstream ?? false
+    if marks[task.index].contains(.mayKeep), wasSkippedUpstream, isKept(need) { return keep(task) }
     set(task, .skipped)
     marks[task.index].insert(.skippedUpstream)
     changes.append(.skipped(task, for: need))

@@ -159,6 +159,8 @@ enum PageStyle {
       h2, h3 { break-after: avoid; }
       tr, article p, .wide, .legend { break-inside: avoid; }
       thead { display: table-header-group; }
+      /* A head with buttons in it is not repeated on further sheets. */
+      th button { display: contents; }
     }
 
     """
