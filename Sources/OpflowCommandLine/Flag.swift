@@ -66,7 +66,8 @@ enum Flag: CaseIterable {
         takes: .word(MemoryPolicy.self) { $0.memory = $1 })
     case .watchFiles:
       FlagRow(
-        "watch", in: .other, "after the end wait for changes of the manifest, and go on",
+        "watch", in: .other,
+        "after the end wait for changes of the manifest and of inputs, and go on",
         takes: .nothing { $0.watchesFiles = true })
     case .dryRun:
       FlagRow(

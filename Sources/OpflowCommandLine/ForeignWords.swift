@@ -75,7 +75,7 @@ enum ForeignWords {
     ("tail", "`opflow logs -f` follows what tasks print"),
     (
       "watch",
-      "`opflow run --watch` goes on when the manifest changes, `opflow logs -f` follows what tasks print"
+      "`opflow run --watch` goes on when files change, `opflow logs -f` follows what tasks print"
     ),
     ("attach", "`opflow logs -f` follows what tasks print"),
     ("man", "`opflow help COMMAND` tells all about a command"),

@@ -28,8 +28,9 @@ extension CommandRow {
 
           \(HelpPhrases.selector)
 
-          With --watch it stays after the end, and resumes the run whenever the manifest or a file that this
-          names has other contents: what changed runs again, and what failed. Ctrl-C leaves.
+          With --watch it stays after the end, and resumes the run whenever the manifest, a file that this
+          names or an input of a task has other contents: what changed runs again, and what failed.
+          Ctrl-C leaves.
 
           While the live view is on a terminal, `?` shows its keys: pause, cancel a task, approve, follow a
           log and so on.

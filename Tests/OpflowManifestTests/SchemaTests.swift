@@ -16,6 +16,20 @@ struct SchemaTests {
     let verdicts = try SchemaValidator.verdicts(ManifestSchema.text, texts)
     #expect(names.count > 20 && verdicts.count == names.count)
     for (name, verdict) in zip(names, verdicts) { #expect(verdict == .accepted, "\(name)") }
+    // To who reads YAML 1.1 the key `on` is no text.
+    let old = try SchemaValidator.verdicts(ManifestSchema.text, texts, isOld: true)
+    for (name, verdict) in zip(names, old) { #expect(verdict == .accepted, "\(name)") }
+  }
+
+  @Test(arguments: [false, true])
+  func `the schema knows the key on by readers of YAML 1.1 too`(isOld: Bool) throws {
+    let verdicts = try SchemaValidator.verdicts(
+      ManifestSchema.text,
+      ["on: failure", "\"on\": failure", "on: always", "when: failure", "on: failure, when: x"].map
+      {
+        "tasks: { a: { run: x }, b: { run: x, needs: [{ task: a, \($0) }] } }"
+      }, isOld: isOld)
+    #expect(verdicts == [.accepted, .accepted, .refused, .refused, .refused])
   }
 
   @Test func `the schema refuses nothing that opflow reads, and every value of a wrong type`()

@@ -14,7 +14,11 @@ enum SchemaValidator {
   }
 
   /// Of each text, in order.
-  static func verdicts(_ schema: String, _ texts: [String]) throws -> [Verdict] {
+  ///
+  /// - Parameter isOld: whether they are read as YAML 1.1, as PyYAML does by itself.
+  static func verdicts(
+    _ schema: String, _ texts: [String], isOld: Bool = false
+  ) throws -> [Verdict] {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -24,7 +28,7 @@ enum SchemaValidator {
     try Data().write(to: output)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: python)
-    process.arguments = ["-c", script, input.path]
+    process.arguments = ["-c", script, input.path] + (isOld ? ["old"] : [])
     process.standardOutput = try FileHandle(forWritingTo: output)
     try process.run()
     process.waitUntilExit()
@@ -64,7 +68,7 @@ enum SchemaValidator {
     validator = jsonschema.Draft7Validator(schema)
     for text in texts:
         try:
-            value = yaml.load(text, Loader)
+            value = yaml.load(text, yaml.SafeLoader if sys.argv[2:] else Loader)
         except Exception:
             print('unreadable')
             continue

@@ -34,7 +34,23 @@ package enum ManifestSchema {
       members.append(("additionalProperties", .bool(false)))
     }
     if !map.rules.isEmpty { members.append(("allOf", .array(map.rules.map(rule)))) }
-    return .object(members)
+    let schema = JSONNode.object(members)
+    return map == .need ? .object([("anyOf", .array([schema, needByOldReaders]))]) : schema
+  }
+
+  /// A need as readers of YAML 1.1 have it, to whom the key `on` is the boolean: no JSON has such a key, and
+  /// validators of Python's objects do.
+  private static var needByOldReaders: JSONNode {
+    .object([
+      ("doNotSuggest", .bool(true)), ("type", .string("object")),
+      ("required", .array([.string("task")])),
+      (
+        "properties",
+        .object([(NeedKey.task.name.description, ShapeSchema.schema(of: NeedKey.task.row.takes))])
+      ),
+      ("propertyNames", .object([("enum", .array([.string("task"), .bool(true)]))])),
+      ("additionalProperties", ShapeSchema.schema(of: NeedKey.on.row.takes)),
+    ])
   }
 
   private static func property(_ row: KeyRow) -> JSONNode {

@@ -15,7 +15,8 @@ extension TaskKey {
     case .needs:
       KeyRow(
         .either([.id, .list(.either([.id, .map(.need)]), mayBeEmpty: true)]),
-        "what must have ended before: ids, or with a condition `{ task: ID, on: WORD }`",
+        "what must have ended before: ids, or with a condition `{ task: ID, on: WORD }`;"
+          + " a task with nothing else to do is a name for them",
         example: "needs: [build, { task: lint, on: finished }]")
     case .priority:
       KeyRow(
