@@ -124,7 +124,8 @@ struct NeedResolver {
     }
     if stamps[target] == Int32(truncatingIfNeeded: number) {
       mistakes.error(
-        document.place(need.node), "`\(shown(target, need))` is needed twice")
+        document.place(need.node), "`\(shown(target, need))` is needed twice",
+        help: "name it once; with `on: finished` any end of it will do")
       return false
     }
     stamps[target] = Int32(truncatingIfNeeded: number)

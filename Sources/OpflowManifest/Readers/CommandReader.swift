@@ -5,7 +5,7 @@ struct CommandReader {
   /// A script. `true` and `false` without quotes are booleans to YAML and commands to everyone else.
   func readScript(_ node: Node, _ subject: Subject) -> Scalar? {
     if let scalar = values.scalarIfBoolean(node, subject) { return scalar }
-    return values.filledString(node, subject)
+    return values.filledString(node, subject, help: "write the command: `run: make test`")
   }
 
   /// The words before a script.
@@ -46,7 +46,9 @@ struct CommandReader {
       words.append(word)
     }
     guard let first = words.first else {
-      values.mistakes.error(values.document.place(node), "\(subject.description) is empty")
+      values.mistakes.error(
+        values.document.place(node), "\(subject.description) is empty",
+        help: "write the program and its arguments: [make, test]")
       return nil
     }
     if first.text.isEmpty {

@@ -59,7 +59,11 @@ struct DownloadReader {
   }
 
   private func reportMissing(_ key: DownloadKey, of node: Node) {
-    values.mistakes.error(values.document.place(node), "the `download` has no `\(key.name)`")
+    values.mistakes.error(
+      values.document.place(node), "the `download` has no `\(key.name)`",
+      help: key == .to
+        ? "say where the file is to be: `to: cache/FILE`"
+        : "say what is fetched: `url: https://example.org/FILE`")
   }
 
   private func readURLs(
@@ -132,7 +136,10 @@ struct DownloadReader {
     if hash.isLate { return .late(hash.stable) }
     guard hash.text.allSatisfy(ASCII.isHexadecimal) else {
       values.mistakes.error(
-        values.document.place(node), "\(subject.description) must be hexadecimal digits")
+        values.document.place(node), "\(subject.description) must be hexadecimal digits",
+        help:
+          "\(digitCount) of them and nothing else, as `\(digitCount == 64 ? "sha256sum" : "sha512sum") FILE`"
+          + " prints them")
       return nil
     }
     guard hash.text.count == digitCount else {

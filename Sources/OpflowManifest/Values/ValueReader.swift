@@ -58,7 +58,7 @@ final class ValueReader {
       "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
         + (isWritten ? ", not null" : ""),
       help: !isWritten
-        ? nil
+        ? KeyExample.help(for: subject)
         : scalar.text == "~"
           ? "`~` is nothing to YAML; the home folder is `${{ env.HOME }}`"
           : "`\(scalar.text.string)` without quotes is no text")
@@ -91,10 +91,14 @@ final class ValueReader {
   }
 
   /// A string that is not empty.
-  func filledString(_ node: Node, _ subject: Subject) -> Scalar? {
+  func filledString(
+    _ node: Node, _ subject: Subject, help: @autoclosure () -> String? = nil
+  ) -> Scalar? {
     guard let scalar = string(node, subject) else { return nil }
     if scalar.text.trimmed.isEmpty {
-      mistakes.error(document.place(node), "\(subject.description) \(emptiness(node))")
+      mistakes.error(
+        document.place(node), "\(subject.description) \(emptiness(node))",
+        help: help() ?? KeyExample.help(for: subject))
       return nil
     }
     return scalar
@@ -120,7 +124,8 @@ final class ValueReader {
       help: isQuoted
         ? "write it without quotes"
         : isWord
-          ? "YAML 1.2 knows `true` and `false` only" : shellHelp(scalar) ?? help())
+          ? "YAML 1.2 knows `true` and `false` only"
+          : shellHelp(scalar) ?? help() ?? KeyExample.help(for: subject))
     return nil
   }
 
@@ -134,7 +139,8 @@ final class ValueReader {
         document.place(node),
         "\(subject.description) must be \(expected), not \(describe(scalar))",
         help: !scalar.isTyped && CoreSchema.integer(scalar.text) != nil
-          ? "write it without quotes" : shellHelp(scalar) ?? help())
+          ? "write it without quotes"
+          : shellHelp(scalar) ?? help() ?? KeyExample.help(for: subject))
       return nil
     }
     let value = CoreSchema.integer(scalar.text)
@@ -143,7 +149,7 @@ final class ValueReader {
     mistakes.error(
       document.place(node),
       "\(subject.description) must be \(Self.words(range, isBelow: isBelow)), not"
-        + " \(scalar.text.string)", help: help())
+        + " \(scalar.text.string)", help: help() ?? KeyExample.help(for: subject))
     return nil
   }
 
@@ -151,14 +157,16 @@ final class ValueReader {
     guard let scalar = scalar(node, subject, expected: "a number") else { return nil }
     guard scalar.type == .integer || scalar.type == .float else {
       mistakes.error(
-        document.place(node), "\(subject.description) must be a number, not \(describe(scalar))")
+        document.place(node), "\(subject.description) must be a number, not \(describe(scalar))",
+        help: KeyExample.help(for: subject))
       return nil
     }
     guard let value = CoreSchema.number(scalar.text), range.contains(value) else {
       mistakes.error(
         document.place(node),
         "\(subject.description) must be from \(Self.word(range.lowerBound)) to"
-          + " \(Self.word(range.upperBound)), not \(scalar.text.string)")
+          + " \(Self.word(range.upperBound)), not \(scalar.text.string)",
+        help: KeyExample.help(for: subject))
       return nil
     }
     return value
@@ -225,7 +233,7 @@ final class ValueReader {
     if let value = parse(scalar.text) { return value }
     mistakes.error(
       document.place(node), "\(subject.description) must be \(known), not \(describe(scalar))",
-      help: help(scalar.text) ?? shellHelp(scalar))
+      help: help(scalar.text) ?? shellHelp(scalar) ?? KeyExample.help(for: subject))
     return nil
   }
 
@@ -280,7 +288,24 @@ final class ValueReader {
   ) {
     mistakes.error(
       document.place(node), "\(subject.description) must be \(expected), not \(describe(node))",
-      help: quotingHelp(node) ?? help())
+      help: quotingHelp(node) ?? help() ?? textHelp(node, subject) ?? KeyExample.help(for: subject))
+  }
+
+  /// For a collection where a variable should have a text.
+  private func textHelp(_ node: Node, _ subject: Subject) -> String? {
+    guard case .entry(let map, let name) = subject, ["vars", "env"].contains(map.description) else {
+      return nil
+    }
+    guard document.kind(node) == .mapping else {
+      return "a list is written as one text, with blanks between: `\(name.string): \"a b\"`"
+    }
+    var children = document.children(node)
+    guard let key = children.next(), let first = document.scalarText(key), first == "sh" else {
+      return "a map has no place here: give each of its values a name of its own"
+    }
+    return
+      "what a command prints is left by a task: `echo x > \"$OPFLOW_VALUES/\(name.string)\"`, and"
+      + " `${{ needs.TASK.\(name.string) }}`"
   }
 
   /// How a single value is written as a list.
