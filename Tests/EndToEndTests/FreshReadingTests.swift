@@ -273,4 +273,17 @@ struct FreshReadingTests {
     #expect(try starts(place) == ["after", "files", "reader", "silent"])
     #expect(try starts(place) == [])
   }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a task that names many files is no slower for each of them`() throws {
+    let place = try Workplace()
+    let names = (0..<40_000).map { "in/\($0)" }
+    try place.write(
+      "opflow.yaml",
+      "tasks: { a: { inputs: [\(names.joined(separator: ", "))], run: 'echo a >> trace' } }")
+    try place.shell("mkdir in; cd in; seq 0 39999 | xargs touch")
+    // Several times what it takes in a build for debugging.
+    try place.shell("ulimit -t 15; \"$opflow\" run")
+    #expect(try starts(place) == [])
+  }
 }

@@ -125,12 +125,11 @@ extension SuccessRecord {
     } removed: {
       .removed($0)
     }
-    for reading in now.readings where !readings.contains(reading) {
-      reasons.append(.reading(reading))
-    }
-    let names = now.readings.map(\.name)
-    for reading in readings where !names.contains(reading.name) {
-      reasons.append(.reading(reading))
+    // A task may need thousands of others.
+    if readings != now.readings {
+      let (old, names) = (Set(readings), Set(now.readings.map(\.name)))
+      reasons += now.readings.lazy.filter { !old.contains($0) }.map { .reading($0) }
+      reasons += readings.lazy.filter { !names.contains($0.name) }.map { .reading($0) }
     }
     return reasons
   }

@@ -2,7 +2,7 @@
 /// whether it is up to date.
 package struct SuccessRecord: Equatable, Sendable {
   /// Something that is no file and counts: a variable, a command, what a need left.
-  package struct Reading: Equatable, Sendable {
+  package struct Reading: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
       case variable = 118  // v
       case command = 99  // c

@@ -174,7 +174,8 @@ final class RecordKeeping {
   }
 
   private func look(until deadline: Int64) throws(LookFault) -> RecordResult? {
-    let outputs = try look(&self.outputs, declaring.outputs, memory: []) { _ in false }
+    let outputs = try look(
+      &self.outputs, declaring.outputs, memory: [], leavesOut: { _ in false })
     guard try outputs.goOn(until: deadline) else { return nil }
     if let path = (outputs.missing + outputs.unmatched).first {
       return .noOutput(what: "it succeeded, and its output `\(path)` is not there")
@@ -217,14 +218,15 @@ final class RecordKeeping {
     return .kept(origin: after.origin)
   }
 
-  /// The look that was begun, or begins it.
+  /// The look that was begun, or begins it. What it is to look at may be long, and is not asked for again each
+  /// time that it goes on.
   private func look(
-    _ place: inout FileLook?, _ items: [FileLook.Item], memory: SeenFiles,
-    leavesOut: (UnsafeRawBufferPointer) -> Bool
+    _ place: inout FileLook?, _ items: @autoclosure () -> [FileLook.Item], memory: SeenFiles,
+    leavesOut: @autoclosure () -> (UnsafeRawBufferPointer) -> Bool
   ) throws(LookFault) -> FileLook {
     if let place { return place }
     let look = try FileLook(
-      items, in: declaring.folder, memory: memory, hashes: hashes, leavesOut: leavesOut)
+      items(), in: declaring.folder, memory: memory, hashes: hashes, leavesOut: leavesOut())
     place = look
     return look
   }

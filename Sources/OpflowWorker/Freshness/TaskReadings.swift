@@ -9,6 +9,8 @@ final class TaskReadings {
   private let hashes: FileMemory
   /// What commands printed, and how many tasks had ended before.
   private var printed: [Command: (after: Int32, content: PlanKey)] = [:]
+  /// The same of what needs left.
+  private var left: [TaskID: (after: Int32, content: PlanKey)] = [:]
 
   /// By their bytes: texts are equal, too, that only look the same.
   private struct Command: Hashable {
@@ -28,8 +30,8 @@ final class TaskReadings {
     self.hashes = hashes
   }
 
-  /// - Parameter after: how many tasks have ended in this drive; what a command printed holds as long as that
-  ///   is the same. Nil to ask anew.
+  /// - Parameter after: how many tasks have ended in this drive; what a command printed and what a need left
+  ///   holds as long as that is the same. Nil to ask anew.
   func all(of declaring: DeclaringTask, after: Int32?) throws(LookFault) -> [SuccessRecord.Reading]
   {
     var readings: [SuccessRecord.Reading] = []
@@ -53,7 +55,7 @@ final class TaskReadings {
       guard plan.declaresOutputs(need) else { continue }
       readings.append(
         SuccessRecord.Reading(
-          kind: .need, name: Array(plan.nameBytes(need)), content: try outputs(of: need)))
+          kind: .need, name: Array(plan.nameBytes(need)), content: try outputs(of: need, after)))
     }
     return readings
   }
@@ -97,7 +99,14 @@ final class TaskReadings {
     }
   }
 
-  /// A hash of what a need left.
+  /// A hash of what a need left, which thousands of tasks may ask for.
+  private func outputs(of need: TaskID, _ after: Int32?) throws(LookFault) -> PlanKey {
+    if let after, let known = left[need], known.after == after { return known.content }
+    let content = try outputs(of: need)
+    if let after { left[need] = (after, content) }
+    return content
+  }
+
   private func outputs(of need: TaskID) throws(LookFault) -> PlanKey {
     let declaring = DeclaringTask(plan: plan, task: need, records: records)
     let known = (try? book?.record(of: declaring.identity)) ?? nil
