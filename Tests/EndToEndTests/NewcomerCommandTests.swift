@@ -106,6 +106,19 @@ struct NewcomerCommandTests {
     #expect(run.errors.contains("1 failed, 1 skipped"), "\(run)")
   }
 
+  @Test func `a name for others takes no arguments, and one that is up to date runs with others`()
+    throws
+  {
+    let place = try place("tasks: { a: { run: 'echo \"<$*>\"', inputs: [] }, all: { needs: [a] } }")
+    #expect(
+      try place.opflow("run", "all", "--", "x", status: 2).errors
+        == "opflow: arguments cannot go to `all`: it is a name for what it needs, and runs no command\n"
+        + "see `opflow help`\n")
+    try place.opflow("run", "-q")
+    let run = try place.opflow("run", "a", "--", "x")
+    #expect(run.errors.contains("a started: its arguments, or values that it reads, changed\n"))
+  }
+
   @Test func `tasks as JSON`() throws {
     let place = try place(
       """

@@ -30,7 +30,7 @@ package enum Staleness: Equatable, Sendable {
     case .unknown: return ""
     case .definition: return "its definition changed"
     case .declaration: return "its inputs or outputs are declared otherwise"
-    case .values: return "values that it reads changed"
+    case .values: return "its arguments, or values that it reads, changed"
     case .needs: return "what it needs ran again"
     case .changed(let bytes): return path(bytes)
     case .added(let bytes): return "+\(path(bytes))"
