@@ -33,6 +33,13 @@ final class MakeJobs {
     return MakeFlags.jobs(in: flags.utf8)
   }
 
+  /// Whether a make that started this process runs one job at a time: such a one shares none, and has none
+  /// left.
+  static var runsOneByOne: Bool {
+    guard let flags = Environment.value(variable) else { return false }
+    return MakeFlags.server(in: flags.utf8) == nil && MakeFlags.jobs(in: flags.utf8) == 1
+  }
+
   private static func isShared(_ flags: String) -> Bool {
     switch MakeFlags.server(in: flags.utf8) {
     case nil, .withheld: false

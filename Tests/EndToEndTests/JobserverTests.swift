@@ -198,6 +198,53 @@ struct JobserverTests {
     try make(place, "+$(OPFLOW) run -q && $(MAKE) -f three", "-j3")
   }
 
+  @Test func `what programs put there that never was there is taken away again`() throws {
+    let place = try Workplace(
+      "tasks: { build: { jobserver: pipe, resources: { cpu: 2 }, run: [python3, giver.py] } }")
+    try place.write(
+      "giver.py",
+      """
+      import array, fcntl, os, termios
+      os.write(4, b"+" * 20)
+      count = array.array("i", [0])
+      while count[0] != 2:
+        fcntl.ioctl(3, termios.FIONREAD, count)
+        os.sched_yield()
+
+      """)
+    // One is its own beside its first job, and one is lent.
+    try place.opflow("run", "-j", "3")
+  }
+
+  @Test func `a make that runs one job at a time has a run that does so too`() throws {
+    let place = try Workplace(
+      """
+      max_parallel: 4
+      tasks:
+        t: { matrix: { n: [1, 2, 3, 4, 5, 6, 7, 8] }, run: mkdir alone && ls -R . > list && rmdir alone }
+      """)
+    let made = try make(place, "+$(OPFLOW) run -q", "-j1")
+    #expect(!made.errors.contains("warning"), "\(made)")
+  }
+
+  @Test func `a run within a task has what is lent to that, and no more`() throws {
+    let place = try workplace(
+      """
+      tasks: { inner: { jobserver: true, run: [OPFLOW, run, -q, -f, inner/opflow.yaml] } }
+      """.replacingOccurrences(of: "OPFLOW", with: Program.path))
+    // They come to their end only where all three are at work at once.
+    try place.write(
+      "inner/opflow.yaml",
+      """
+      tasks:
+        a: { run: "read x < ../ab" }
+        b: { run: "echo > ../ab; read x < ../bc" }
+        c: { run: "echo > ../bc" }
+      """)
+    try place.opflow("run", "-j", "3")
+    place.expectNothingAlive()
+  }
+
   @Test func `a make that shares nothing is told of, and -j is what counts`() throws {
     let place = try Workplace("tasks: { t: { run: 'echo \"$MAKEFLAGS\" > flags' } }")
     let made = try make(place, "$(OPFLOW) run", "-j3")

@@ -83,6 +83,51 @@ struct ServiceProbeTests {
     place.expectNothingAlive()
   }
 
+  @Test func `what the last look printed is told where it is never ready`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db:
+          service: { ready: { exec: [sh, ask.sh], timeout: 300ms, every: 10ms } }
+          run: printf up; exec tail -f /dev/null
+          secrets: [TOKEN]
+        a: { needs: [db], run: "true" }
+      """)
+    try place.write(
+      "ask.sh", "seq 5000 1>&2; echo connection refused; printf \"with $TOKEN\"; exit 2\n")
+    let run = try place.opflow(
+      "run", "-q", status: 1, environment: ["TOKEN": "quite-a-secret"])
+    #expect(run.errors.contains("connection refused\n"), "\(run)")
+    #expect(run.errors.contains("`sh ask.sh` has not succeeded, it ended with exit 2"), "\(run)")
+    let log = try place.log("db")
+    #expect(log.hasPrefix("up\n`sh ask.sh` printed last:\n4993\n"), "\(log)")
+    #expect(log.contains("5000\nconnection refused\nwith ***\n"), "\(log)")
+  }
+
+  @Test func `a look that has not ended, or could not begin, is told as that`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      tasks:
+        hangs:
+          service: { ready: { exec: [sh, -c, "echo asking; exec tail -f /dev/null"], timeout: 300ms } }
+          run: exec tail -f /dev/null
+        none:
+          service: { ready: { exec: [no-such-program] } }
+          run: exec tail -f /dev/null
+        a: { needs: [hangs], run: "true" }
+        b: { needs: [none], run: "true" }
+      """)
+    let run = try place.opflow("run", status: 1)
+    #expect(run.errors.contains("has not succeeded, it has not ended"), "\(run)")
+    #expect(try place.log("hangs").contains("printed last:\nasking\n"), "\(run)")
+    #expect(
+      run.errors.contains(
+        "`no-such-program` cannot be executed, which is to tell that it is ready: No such file"),
+      "\(run)")
+    place.expectNothingAlive()
+  }
+
   @Test func `nobody asks any more once it is ready`() throws {
     let place = try Workplace(
       """

@@ -155,7 +155,8 @@ struct ImaginedRun {
         .ended(
           worker, task, attempt: attempt, Outcome(status: .signal(15), reason: .stopped(reason))))
     case .pulse: if !deaf.contains(worker) { tell(.heard(worker)) }
-    case .suspend, .proceed, .watch, .conclude, .check, .values, .value, .ports, .tokens, .bye:
+    case .suspend, .proceed, .watch, .conclude, .check, .values, .value, .ports, .tokens, .jobs,
+      .bye:
       break
     }
   }

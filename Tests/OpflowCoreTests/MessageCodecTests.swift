@@ -20,6 +20,7 @@ import Testing
     (.ports(TaskID(3), [5432, 1]), "ports\t3\t5432\t1\n"),
     (.tokens(TaskID(3), 2), "tokens\t3\t2\n"),
     (.tokens(TaskID(3), -1), "tokens\t3\t-1\n"),
+    (.jobs(TaskID(3), own: 1, all: 4), "jobs\t3\t1\t4\n"),
     (.check(skipping), "check\t3\t5\t00000000000000ab\t-\t1\t7\t1\t2\n"),
     (.bye, "bye\n"),
   ]

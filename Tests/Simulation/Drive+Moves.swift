@@ -141,6 +141,7 @@ extension Drive {
       case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
       case (.tokens(let task, let count), .command), (.tokens(let task, let count), .terminal):
         try takeTokens(task, count, of: index)
+      case (.jobs(let task, let own, _), _): workers[index].tokens = (task, own)
       case (_, .command), (_, .terminal), (_, .service): try tell(commands: index, .order(order))
       case (_, .download): try tell(downloads: index, .order(order))
       case (.check(let check), .check): answer(check, of: index)

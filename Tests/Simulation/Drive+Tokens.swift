@@ -10,10 +10,7 @@ extension Drive {
 
   /// A worker reads what it is told of tokens.
   mutating func takeTokens(_ task: TaskID, _ count: Int32, of worker: Int) throws(Finding) {
-    guard let tree = workers[worker].commands.tree, tree.task == task, tree.exists else {
-      workers[worker].tokens = (task, max(count, 0))
-      return
-    }
+    guard let tree = workers[worker].commands.tree, tree.task == task, tree.exists else { return }
     if count < 0 {
       workers[worker].commands.tree?.owed = min(tree.lent, tree.owed - max(count, -tree.lent))
       return

@@ -12,6 +12,9 @@ extension Resources {
     return free - min(free, heldBack(of: Self.processor, in: site.index))
   }
 
+  /// How much of it there is.
+  func processors(at site: SiteID) -> UInt64 { pools[site.index].capacity[Self.processor] }
+
   /// How much more of it is held there than there is.
   func overdrawnProcessors(at site: SiteID) -> UInt64 {
     let pool = pools[site.index]

@@ -7,7 +7,7 @@ struct Lacking {
 /// Lending what idles to tasks with a jobserver (`Loans`).
 extension Scheduler {
   /// A task starts that may have a jobserver: tells how many tokens are its own, since what it holds may have
-  /// been cut. Its first job needs none.
+  /// been cut, and how many jobs it may come to have. Its first job needs none.
   mutating func beginLoan(
     of task: TaskID, on worker: WorkerID, into actions: inout [EngineStep]
   ) {
@@ -15,9 +15,10 @@ extension Scheduler {
       return
     }
     loans.begin(task, on: worker)
-    let own = resources.processors(of: share)
-    let tokens = Int32(clamping: own) - min(1, Int32(clamping: own))
-    actions.append(.order(worker, .tokens(task, tokens)))
+    let own = Int32(clamping: max(1, resources.processors(of: share)))
+    let site = workforce.workers[worker.index].site
+    let all = Int32(clamping: resources.processors(at: site))
+    actions.append(.order(worker, .jobs(task, own: own - 1, all: max(own, all))))
   }
 
   func hasJobserver(_ worker: WorkerID) -> Bool {

@@ -64,9 +64,9 @@ struct TaskOutputs {
 }
 
 /// The end of a text, in whole lines.
-enum LastLines {
+package enum LastLines {
   /// The last `count` lines of `bytes`, the last one ended by a line feed.
-  static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
+  package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
     var end = bytes.count
     if bytes.last == Field.lineFeed { end -= 1 }
     guard end > 0 else { return [] }

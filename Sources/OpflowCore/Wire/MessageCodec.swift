@@ -17,6 +17,7 @@
 //   values ID ATTEMPT|-                 value ID ATTEMPT NAME HASH [TEXT]
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
 //   tokens ID N                         tokens ID N
+//   jobs ID OWN ALL
 //   check ID SERIAL NEEDS WITH|- ASKED AFTER [SKIPPED ...]
 //                                       kept ID SERIAL NAME HASH [TEXT]
 //                                       fresh ID SERIAL ORIGIN
@@ -72,6 +73,10 @@ package enum MessageCodec {
       writer.message("ports", task)
       writer.ports(ports)
     case .tokens(let task, let count): writer.message("tokens", task, count)
+    case .jobs(let task, let own, let all):
+      writer.message("jobs", task, own)
+      writer.tab()
+      writer.number(all)
     case .check(let check):
       writer.message("check", check.task, check.serial)
       writer.tab()
@@ -231,6 +236,11 @@ package enum MessageCodec {
     } else if word.equals("tokens") {
       guard let task = fields.task(), let count = fields.number(as: Int32.self) else { return nil }
       order = .tokens(task, count)
+    } else if word.equals("jobs") {
+      guard let task = fields.task(), let own = fields.number(as: Int32.self),
+        let all = fields.number(as: Int32.self), own >= 0, all > own
+      else { return nil }
+      order = .jobs(task, own: own, all: all)
     } else if word.equals("check") {
       guard let check = fields.check() else { return nil }
       order = .check(check)

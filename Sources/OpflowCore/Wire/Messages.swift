@@ -27,8 +27,11 @@ package enum WorkerOrder: Equatable, Sendable {
   /// The ports of a service, in the order of its names. Before the start of a task that needs it.
   case ports(TaskID, [UInt16])
   /// So many tokens more for the jobserver of the task that runs, which are lent; or so many back, as soon
-  /// as they are free there. Before its start, however: so many are its own.
+  /// as they are free there.
   case tokens(TaskID, Int32)
+  /// Of so many jobs in all, which it may come to have, so many are a task's own beside its first one. Before
+  /// its start.
+  case jobs(TaskID, own: Int32, all: Int32)
   case bye
 }
 
@@ -38,7 +41,7 @@ extension WorkerOrder {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
     case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .check, .pulse, .values, .value,
-      .ports, .tokens, .bye:
+      .ports, .tokens, .jobs, .bye:
       nil
     }
   }

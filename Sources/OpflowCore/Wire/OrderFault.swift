@@ -22,7 +22,7 @@ extension WorkerOrder {
     case .ports(let task, _):
       guard plan.tasks.contains(task.index), plan.isService(task) else { return Self.noSuchTask }
       return nil
-    case .tokens(let task, _):
+    case .tokens(let task, _), .jobs(let task, _, _):
       guard plan.tasks.contains(task.index), plan.jobserver(of: task) != nil else {
         return Self.noSuchTask
       }

@@ -12,6 +12,8 @@ package struct RunRequest: Equatable, Sendable {
   package var only: [String] = []
   package var skip: [String] = []
   package var rerun: [String] = []
+  /// It stays for what changes: services that stay start again though somebody ended them.
+  package var watches = false
   /// Goes on with the newest run of the same manifest, values and tasks.
   package var resumesNewest = false
   /// Wins over what the manifest says.
@@ -40,11 +42,11 @@ package struct RunRequest: Equatable, Sendable {
 extension SchedulerOptions {
   /// What the request, the manifest and the machine say, in this order.
   package init(_ request: RunRequest, _ plan: Plan) {
-    let manifestParallel = UInt64(plan.manifest.maxParallel)
+    let ofManifest = UInt64(plan.manifest.maxParallel)
+    let ofMake = MakeJobs.runsOneByOne ? 1 : UInt64.max
     self.init(
       maxParallel: request.maxParallel.map { UInt64($0) }
-        ?? (manifestParallel > 0
-          ? manifestParallel : UInt64(MakeJobs.announced ?? Machine.cores)),
+        ?? min(ofMake, ofManifest > 0 ? ofManifest : UInt64(MakeJobs.announced ?? Machine.cores)),
       memoryBytes: Machine.memoryBytes,
       maxFailures: Int(request.maxFailures ?? plan.manifest.maxFailures),
       seed: UInt64.random(in: 0 ... .max))

@@ -27,7 +27,7 @@ extension CommandWorker {
   func beginJobserver(_ task: TaskID) throws(WorkerRefusal) -> JobserverOffer? {
     guard let style = plan.jobserver(of: task) else { return nil }
     do {
-      return try jobserver.begin(task, style)
+      return try jobserver.begin(task, style, at: frame.now)
     } catch {
       throw WorkerRefusal(
         errorNumber: error.rawValue, what: "cannot make a jobserver for it: \(error)")

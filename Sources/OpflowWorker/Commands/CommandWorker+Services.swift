@@ -11,7 +11,10 @@ extension CommandWorker {
     case .ready(let note):
       if !note.isEmpty { frame.say(.warning("service \(plan.nameString(running)): \(note)")) }
       tell(.ready(ports: ports.ownNumbers), now)
-    case .gaveUp(let what): tell(.unready(what: what), now)
+    case .gaveUp(let what):
+      _ = probeOutput?.take()
+      keepLines(probeOutput?.takeLastLines() ?? [], now)
+      tell(.unready(what: what), now)
     }
   }
 
@@ -29,25 +32,43 @@ extension CommandWorker {
     }
   }
 
-  /// A command that looks whether the service is ready; what it prints is nobody's.
+  /// A command that looks whether the service is ready. What it prints last is shown where it never is.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
-    let command = words.joined(separator: " ")
-    let null = try openNull(for: command)
-    do throws(ProgramError) {
-      let pid = try launcher.startBeside(words, output: null.rawValue)
+    do throws(Errno) {
+      let pipe = try Pipe()
+      _ = probeOutput?.take()
+      let earlier = probeOutput?.takeLastLines() ?? []
+      let output = try ProbeOutput(of: words, pipe, frame.masker, earlier: earlier)
+      let pid = try start(words, output: pipe.write.rawValue)
+      frame.poll.set(Slot.probe, output.rawDescriptor)
+      probeOutput = consume output
       tree.probePID = pid
       watchChildren()
       return pid
     } catch {
-      throw WatchFault(what: "`\(command)` cannot be executed: \(error.errno)")
+      let command = words.joined(separator: " ")
+      throw WatchFault(
+        what: "`\(command)` cannot be executed, which is to tell that it is ready: \(error)")
     }
   }
 
-  private func openNull(for command: String) throws(WatchFault) -> Descriptor {
-    do throws(Errno) {
-      return try File.openNull()
+  private func start(
+    _ words: [String], output: Int32
+  ) throws(Errno) -> Int32 {
+    do throws(ProgramError) {
+      return try launcher.startBeside(words, output: output)
     } catch {
-      throw WatchFault(what: "`\(command)` cannot be executed: \(error)")
+      throw error.errno
     }
+  }
+
+  /// Reads what the command printed that looks whether the service is ready.
+  func takeProbeOutput() {
+    if probeOutput?.take() != true { frame.poll.clear(Slot.probe) }
+  }
+
+  func endProbeOutput() {
+    frame.poll.clear(Slot.probe)
+    probeOutput = nil
   }
 }

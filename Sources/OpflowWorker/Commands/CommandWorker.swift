@@ -15,7 +15,8 @@ final class CommandWorker: WorkerRole {
   enum Slot {
     static let task = WorkerFrame.firstSlot
     static let output = task + 1, children = task + 2, tokens = task + 3
-    static let count = 4
+    static let probe = task + 4
+    static let count = 5
   }
 
   static let trade = {
@@ -37,15 +38,17 @@ final class CommandWorker: WorkerRole {
   private var watch = WorkerWatch()
   /// Nil while no service runs.
   var service: ServiceWatch?
+  /// Of the last command that looked whether it is ready, until nobody can write to it.
+  var probeOutput: ProbeOutput?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
   var limit: RunningLimit
   var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
-  private var taskFolder: TaskFolder
+  var taskFolder: TaskFolder
   /// Of the output of the task that runs; nil where there are no secrets.
   private var masker: Masker?
-  private var values: RunningValues
+  var values: RunningValues
   /// Nil where no task declares any.
   private let files: DeclaredFiles?
   private var isLogFailureTold = false
@@ -109,6 +112,7 @@ final class CommandWorker: WorkerRole {
 
   func takeEvents(at now: Instant) throws(Errno) {
     if frame.poll.isReady(Slot.output), readOutput() { checkLog(now) }
+    if frame.poll.isReady(Slot.probe) { takeProbeOutput() }
     if frame.poll.isReady(Slot.task) || frame.poll.isReady(Slot.children) { try reap(now) }
   }
 
@@ -117,7 +121,7 @@ final class CommandWorker: WorkerRole {
     if case .check(let check) = order { files?.ask(check, frame.masker) }
     values.note(order)
     ports.note(order)
-    if case .tokens = order { noteTokens(order, at: now) }
+    if plan.hasJobservers { noteTokens(order, at: now) }
     tell(.order(order), now)
   }
 
@@ -345,30 +349,6 @@ final class CommandWorker: WorkerRole {
       ports: ports.variables(of: task), jobserver: jobserver, streams: streams)
   }
 
-  private func endValues(isSuccess: Bool) {
-    guard let error = values.end(isSuccess: isSuccess) else { return }
-    frame.complain(
-      "task \(plan.nameString(running)): what it left in $OPFLOW_VALUES cannot be removed: \(error)"
-    )
-  }
-
-  /// Where there is none to be had, tasks run all the same: most use none.
-  private func prepareFolder() {
-    if let error = taskFolder.prepare() {
-      frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
-    }
-  }
-
-  private func cleanFolder() {
-    do throws(Errno) {
-      try taskFolder.clean()
-    } catch {
-      frame.complain(
-        "task \(plan.nameString(running)): cannot empty its OPFLOW_TMP, \(taskFolder.path): \(error)"
-      )
-    }
-  }
-
   private func makePipe() throws(WorkerRefusal) -> Pipe {
     do throws(Errno) {
       return try Pipe()
@@ -419,6 +399,16 @@ final class CommandWorker: WorkerRole {
     }
   }
 
+  /// Adds lines, masked already, to what the task printed.
+  func keepLines(_ lines: [UInt8], _ now: Instant) {
+    if lines.isEmpty { return }
+    // What is held back of a line that has no end becomes no secret any more.
+    masker?.finish(keep)
+    masker = frame.masker
+    ((log.endsWithinLine ? [Field.lineFeed] : []) + lines).withUnsafeBytes { keep($0) }
+    checkLog(now)
+  }
+
   private func keepMasked(_ bytes: UnsafeRawBufferPointer) {
     if masker == nil { keep(bytes) } else { masker?.mask(bytes, keep) }
   }
@@ -461,6 +451,7 @@ final class CommandWorker: WorkerRole {
     process = nil
     pipe = nil
     service = nil
+    endProbeOutput()
     ports.release()
     if plan.hasJobservers { endJobserver() }
     var outcome = outcome

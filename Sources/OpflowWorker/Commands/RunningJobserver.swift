@@ -12,18 +12,19 @@ internal import OpflowSystem
 /// one that a killed make had taken is not lost.
 struct RunningJobserver: ~Copyable {
   /// What an order told of a task before its start.
-  private var told: (task: TaskID, own: Int32)?
+  private var told: (task: TaskID, own: Int32, all: Int32)?
   /// As the task's programs have it.
   private var pipe: Pipe?
   private var reading: Descriptor?
   private var readingNumber: Int32 = -1
   private var writing: Descriptor?
+  private var own: Int32 = 0
   private var lent: Int32 = 0
   /// Of these, how many are asked back.
   private var owed: Int32 = 0
   /// How many of those that are lent nobody had taken at the last look.
   private var unused: Int32 = 0
-  /// When to look whether what is lent is used; nil while nothing is.
+  /// When to look whether what is lent is used, and no more than that; nil for never.
   private(set) var deadline: Instant?
 
   private static let lookMilliseconds: Int64 = 200
@@ -32,11 +33,8 @@ struct RunningJobserver: ~Copyable {
   ///
   /// - Parameter running: the task that runs.
   mutating func note(_ order: WorkerOrder, running: TaskID, at now: Instant) {
-    guard case .tokens(let task, let count) = order else { return }
-    guard task == running else {
-      told = (task, max(count, 0))
-      return
-    }
+    if case .jobs(let task, let own, let all) = order { told = (task, own, all) }
+    guard case .tokens(let task, let count) = order, task == running else { return }
     if count < 0 {
       owed = min(lent, owed - max(count, -lent))
       return
@@ -53,7 +51,9 @@ struct RunningJobserver: ~Copyable {
   }
 
   /// Makes that of a task which is about to start; none for one that has no jobserver.
-  mutating func begin(_ task: TaskID, _ style: JobserverStyle?) throws(Errno) -> JobserverOffer? {
+  mutating func begin(
+    _ task: TaskID, _ style: JobserverStyle?, at now: Instant
+  ) throws(Errno) -> JobserverOffer? {
     guard let style else { return nil }
     let pipe = try Pipe()
     let (read, write) = (pipe.read.rawValue, pipe.write.rawValue)
@@ -61,13 +61,14 @@ struct RunningJobserver: ~Copyable {
     readingNumber = reading?.rawValue ?? -1
     writing = try File.open("/proc/self/fd/\(write)", [.writeOnly, .nonblocking])
     self.pipe = consume pipe
-    var own: Int32 = 0
-    if let told, told.task == task { own = told.own }
+    let (own, all) = told?.task == task ? (told?.own ?? 0, told?.all ?? 1) : (0, 1)
     told = nil
+    self.own = own
     // Something may have been lent while it was looked for in a cache.
     put(own + lent)
+    watch(from: now)
     return JobserverOffer(
-      style: style, jobs: Int(own) + 1, path: "/proc/\(ProcessID.own)/fd/\(read)", read: read,
+      style: style, jobs: Int(all), path: "/proc/\(ProcessID.own)/fd/\(read)", read: read,
       write: write)
   }
 
@@ -77,7 +78,7 @@ struct RunningJobserver: ~Copyable {
     reading = nil
     readingNumber = -1
     writing = nil
-    (lent, owed, unused) = (0, 0, 0)
+    (own, lent, owed, unused) = (0, 0, 0, 0)
     deadline = nil
   }
 
@@ -102,11 +103,20 @@ struct RunningJobserver: ~Copyable {
   mutating func takeUnused(at now: Instant) -> Int32 {
     guard let deadline, deadline <= now else { return 0 }
     let isThere = readingNumber >= 0
-    let free = min(isThere ? (try? reading?.readableByteCount()) ?? 0 : lent, lent - owed)
+    let readable = isThere ? (try? reading?.readableByteCount()) ?? 0 : lent
+    // Programs put more back than they took: with these there would be more jobs than there may be.
+    if isThere { drop(readable - own - lent) }
+    let free = min(readable, lent - owed)
     let taken = take(min(free, unused))
     unused = free - taken
-    self.deadline = lent > 0 ? now.advanced(byMilliseconds: Self.lookMilliseconds) : nil
+    self.deadline =
+      isThere || lent > 0 ? now.advanced(byMilliseconds: Self.lookMilliseconds) : nil
     return taken
+  }
+
+  private mutating func drop(_ count: Int32) {
+    let dropped = take(count)
+    lent += dropped
   }
 
   private static let token = UInt8(ascii: "+")
@@ -136,7 +146,7 @@ struct RunningJobserver: ~Copyable {
 /// A jobserver as a task's programs come to know of it.
 struct JobserverOffer {
   let style: JobserverStyle
-  /// That it has of its own, the first one included.
+  /// That it may come to have in all: what it has of its own, and what may be lent to it.
   let jobs: Int
   let path: String
   /// Of this process.

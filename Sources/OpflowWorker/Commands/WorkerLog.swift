@@ -7,6 +7,8 @@ struct WorkerLog: ~Copyable {
   private var file: Descriptor?
   /// Bytes of output, those that could not be written included.
   private(set) var byteCount: Int64 = 0
+  /// What came last has no line feed.
+  private(set) var endsWithinLine = false
   /// Why the log could not be written; from then on what comes is dropped.
   private(set) var failure: Errno?
 
@@ -17,6 +19,7 @@ struct WorkerLog: ~Copyable {
     _ bytes: UnsafeRawBufferPointer, name: () -> String, in folder: borrowing Descriptor
   ) {
     byteCount += Int64(bytes.count)
+    if let last = bytes.last { endsWithinLine = last != Field.lineFeed }
     if failure != nil { return }
     do throws(Errno) {
       if file == nil { file = try open(name(), in: folder) }

@@ -123,6 +123,7 @@ struct ServiceWatch: ~Copyable {
       return .gaveUp(what: error.what)
     }
     guard timeout <= now else { return .again }
+    if probePID != 0, found.isEmpty { found = "it has not ended" }
     end()
     let time = DurationText.text(milliseconds: Int64(clamping: readiness.timeoutMilliseconds))
     return .gaveUp(what: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
@@ -157,7 +158,7 @@ struct ServiceWatch: ~Copyable {
     case .log: return log?.isFound == true
     case .exec(let words):
       if isProbed { return true }
-      if probePID == 0 { probePID = try start(words) }
+      if probePID == 0, now < timeout { probePID = try start(words) }
       return false
     case .file(let path):
       guard let status = try? Path.status(absolute(path)) else { return false }

@@ -1,0 +1,29 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The folders that a task finds: its own for what is of use to nobody else, and that of its values.
+extension CommandWorker {
+  /// Where there is none to be had, tasks run all the same: most use none.
+  func prepareFolder() {
+    if let error = taskFolder.prepare() {
+      frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
+    }
+  }
+
+  func cleanFolder() {
+    do throws(Errno) {
+      try taskFolder.clean()
+    } catch {
+      frame.complain(
+        "task \(plan.nameString(running)): cannot empty its OPFLOW_TMP, \(taskFolder.path): \(error)"
+      )
+    }
+  }
+
+  func endValues(isSuccess: Bool) {
+    guard let error = values.end(isSuccess: isSuccess) else { return }
+    frame.complain(
+      "task \(plan.nameString(running)): what it left in $OPFLOW_VALUES cannot be removed: \(error)"
+    )
+  }
+}
