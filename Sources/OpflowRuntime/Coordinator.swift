@@ -69,6 +69,8 @@ package final class Coordinator {
   var kindsWithFewer: Set<WorkerKind> = []
   /// Tasks of which it was told that another run has them.
   var awaited: Set<TaskID> = []
+  /// Services of which it was told that they have no room.
+  var lackRoom: Set<TaskID> = []
   /// What workers warned of.
   var warned: Set<String> = []
   static let mostWarnings = 20
@@ -211,7 +213,7 @@ package final class Coordinator {
   /// When there is something to do, if nothing happens before.
   private var nextWake: Instant? {
     let wakes = [
-      engine.nextWake, display.nextWake, dismissalDeadline, nextGiveUp,
+      engine.nextWake, display.nextWake, dismissalDeadline, nextGiveUp, request.serving?.nextLook,
       control?.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
@@ -231,6 +233,7 @@ package final class Coordinator {
       case Place.syncer: takeSync()
       case Place.view: progress.takeNotice()
       case Place.keys: takeKeys()
+      case Place.changes: request.serving?.note(at: Self.now)
       default: break
       }
     }
@@ -247,7 +250,7 @@ package final class Coordinator {
   private func endTurn() {
     performSteps()
     while shareWithMake() { performSteps() }
-    if plan.hasServices, display.progress.isLive, engine.isServing { display.showServing() }
+    if plan.hasServices { attendServices() }
     display.follow(at: Self.now)
     downloads.write(at: Self.now)
     progress.flush(at: Self.now)
@@ -318,6 +321,7 @@ package final class Coordinator {
     static let view: UInt32 = 2
     static let keys: UInt32 = 3
     static let make: UInt32 = 4
+    static let changes: UInt32 = 5
   }
 }
 

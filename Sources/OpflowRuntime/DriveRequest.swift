@@ -19,6 +19,8 @@ package struct DriveRequest {
   package var warnings: [String] = []
   /// Whether it has no more jobs than a make leaves it that started this process.
   package var sharesJobs = false
+  /// What is to end services that stay; nil for nothing but a person.
+  var serving: ServingWatch?
   /// For every worker.
   package var secrets: [SecretValue] = []
 

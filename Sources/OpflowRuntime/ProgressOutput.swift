@@ -157,6 +157,7 @@ final class ProgressOutput {
   // MARK: -
 
   func warning(_ text: String) { view.warning(text) }
+  func note(_ text: String) { view.note(text) }
 
   func download(
     _ task: TaskID, _ progress: DownloadProgress, atMilliseconds wall: Int64

@@ -6,17 +6,24 @@ import OpflowSystem
 /// A drive of a run, shown as the command line wants it.
 enum Drive {
   /// Drives the run to its end.
+  ///
+  /// - Parameter round: looks for changes between this drive and others that the caller performs.
   static func perform(
-    _ drive: consuming PreparedDrive, _ arguments: Invocation, _ console: Console
+    _ drive: consuming PreparedDrive, _ arguments: Invocation, _ console: Console,
+    round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
     let heading = heading(
       drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed, arguments.view)
     let (runs, folder) = (drive.manifestRuns, drive.folder)
-    let watch = arguments.watchesFiles ? drive.watch(arguments.file) : nil
+    let serving =
+      round ?? (arguments.watchesFiles ? ServingWatch(drive.watch(arguments.file)) : nil)
+    if let round { drive.follow(with: &round.watch) }
+    if round == nil, let serving { WatchedRun.attend(serving, of: folder, arguments, console) }
     let result: DriveResult
     do throws(CoordinatorError) {
-      result = try drive.perform(RunRequest(arguments), progress: progress, heading: heading)
+      result = try drive.perform(
+        RunRequest(arguments), progress: progress, heading: heading, serving: serving)
     } catch {
       // What there is to tell of it is told all the same; that it cannot be is the lesser trouble.
       try? DriveEnd.report(folder, arguments, console)
@@ -34,10 +41,11 @@ enum Drive {
     // This one may be among those that go.
     CleanCommand.afterRun(runs, arguments)
     if let failure { throw failure }
-    guard let watch else { return result.exitCode }
+    guard let serving else { return result.exitCode }
     // Who wanted it to end, too late for that, wants no further one.
     if let signal = result.lateStop { return 128 + signal.rawValue }
-    return try WatchedRun.goOn(folder, watch, after: result.exitCode, arguments, console)
+    if round != nil { return result.exitCode }
+    return try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)
   }
 
   static func progress(_ arguments: Invocation, _ console: Console) -> ProgressOptions {

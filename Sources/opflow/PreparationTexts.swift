@@ -110,6 +110,7 @@ extension RunRequest {
     only = invocation.only
     skip = invocation.skip
     rerun = invocation.rerun
+    watches = invocation.watchesFiles
     resumesNewest = invocation.resumesNewest
     ifRunning = invocation.ifRunning
     memory = invocation.memory

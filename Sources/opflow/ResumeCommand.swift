@@ -17,9 +17,11 @@ enum ResumeCommand {
   ///   - choice: released as soon as the run is this process's.
   ///   - gate: likewise.
   ///   - isInGroup: no other run of its group is live, or that is no matter.
+  ///   - round: of a caller that performs others.
   static func resume(
     _ folder: RunFolder, manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
-    releasing choice: consuming StateFolderLock?, _ gate: consuming RunGroupGate?, isInGroup: Bool
+    releasing choice: consuming StateFolderLock?, _ gate: consuming RunGroupGate?, isInGroup: Bool,
+    round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
       let prepared = try prepare(folder, manifest, arguments, console)
@@ -34,23 +36,25 @@ enum ResumeCommand {
         let group = RunGroup(of: folder, asked: arguments.ifRunning), group.ifRunning == .wait
       else { throw CommandError(error) }
       _ = consume choice
-      return try resume(folder, manifest, arguments, console, enteringFirst: group, but: nil)
+      return try resume(folder, manifest, arguments, console, enteringFirst: group, but: nil, round)
     }
     _ = consume choice
     var prepared = try prepare(folder, manifest, arguments, console)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
       try DriveEnd.report(folder, arguments, console, isDriven: false)
-      guard arguments.watchesFiles else { return code }
-      let watch = prepared.watch(arguments.file)
+      guard arguments.watchesFiles, round == nil else { return code }
+      let serving = ServingWatch(prepared.watch(arguments.file))
       _ = consume lock
-      return try WatchedRun.goOn(folder, watch, after: code, arguments, console)
+      WatchedRun.attend(serving, of: folder, arguments, console)
+      return try WatchedRun.goOn(folder, serving, after: code, arguments, console)
     }
     let group = prepared.group(RunRequest(arguments))
     if !isInGroup, group.ifRunning != .allow {
       // The run is not held while this waits for others: one of them may be about to continue it.
       _ = consume lock
-      return try resume(folder, manifest, arguments, console, enteringFirst: group, but: folder.id)
+      return try resume(
+        folder, manifest, arguments, console, enteringFirst: group, but: folder.id, round)
     }
     try console.preparing { () throws(PreparationError) in
       try prepared.expectTerminal(RunRequest(arguments))
@@ -64,19 +68,19 @@ enum ResumeCommand {
       throw CommandError(error, colored: console.colorsError)
     }
     _ = consume gate
-    return try Drive.perform(drive, arguments, console)
+    return try Drive.perform(drive, arguments, console, round: round)
   }
 
   /// Comes into the group, which others may have to leave, and looks anew at what is to be done then.
   private static func resume(
     _ folder: RunFolder, _ manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
-    enteringFirst group: RunGroup, but own: RunID?
+    enteringFirst group: RunGroup, but own: RunID?, _ round: ServingWatch?
   ) throws(CommandError) -> Int32 {
     let entry = try GroupEntry(group, but: own)
     let current = entry.hasWaited ? try manifest?.readAgain() : manifest
     return try resume(
       folder, manifest: current, arguments, console, releasing: nil, entry.takeGate(),
-      isInGroup: true)
+      isInGroup: true, round: round)
   }
 
   private static func prepare(
@@ -89,6 +93,19 @@ enum ResumeCommand {
     console.show(found.diagnostics)
     return try console.preparing { () throws(PreparationError) in
       try PreparedResume(found, asked)
+    }
+  }
+
+  /// Why a run could not be resumed with the manifest as it is now; nil where it could.
+  static func obstacle(
+    _ folder: RunFolder, _ arguments: Invocation, _ console: Console
+  ) -> CommandError? {
+    let asked = RunRequest(arguments)
+    do throws(PreparationError) {
+      _ = try PreparedResume(try ResumedRun(folder, nil, asked), asked)
+      return nil
+    } catch {
+      return CommandError(error, colored: console.colorsError)
     }
   }
 

@@ -8,7 +8,7 @@ import OpflowSystem
 /// told, and waited for.
 struct WatchedRun: ~Copyable {
   private let folder: RunFolder
-  private var watch: ManifestWatch
+  private let serving: ServingWatch
   private let arguments: Invocation
   private let console: Console
   /// Of the drives that follow.
@@ -26,25 +26,44 @@ struct WatchedRun: ~Copyable {
   ///   - code: the exit code of the drive.
   ///   - arguments: of the drive, whose flags hold for those that follow.
   static func goOn(
-    _ folder: RunFolder, _ watch: consuming ManifestWatch, after code: Int32,
+    _ folder: RunFolder, _ serving: ServingWatch, after code: Int32,
     _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
-    var rounds = WatchedRun(folder, watch, arguments, console)
+    var rounds = WatchedRun(folder, serving, arguments, console)
     return try rounds.goOn(after: code)
   }
 
   private init(
-    _ folder: RunFolder, _ watch: consuming ManifestWatch, _ arguments: Invocation,
-    _ console: Console
+    _ folder: RunFolder, _ serving: ServingWatch, _ arguments: Invocation, _ console: Console
   ) {
     self.folder = folder
-    self.watch = watch
+    self.serving = serving
     self.arguments = arguments
     self.console = console
-    further = arguments
-    further.watchesFiles = false
+    further = Self.further(arguments)
+  }
+
+  private static func further(_ arguments: Invocation) -> Invocation {
+    var further = arguments
     // It was asked for once.
     further.rerun = []
+    return further
+  }
+
+  /// Has what changes taken up while nothing is left of a drive but services that stay.
+  static func attend(
+    _ serving: ServingWatch, of folder: RunFolder, _ arguments: Invocation, _ console: Console
+  ) {
+    let (view, further) = (arguments.view, further(arguments))
+    var complaint = ""
+    serving.begun = { "opflow: \(watching($0))" }
+    serving.told = { "opflow: \(changed($0, view))" }
+    serving.couldGoOn = {
+      let text = ResumeCommand.obstacle(folder, further, console)?.text ?? ""
+      if text != complaint { Console.complain(text) }
+      complaint = text
+      return text.isEmpty
+    }
   }
 
   /// What keeps a run from being resumed, where that is to go on otherwise.
@@ -59,19 +78,19 @@ struct WatchedRun: ~Copyable {
 
   private mutating func goOn(after code: Int32) throws(CommandError) -> Int32 {
     var code = code
-    var isDue = false
+    var isDue = serving.takeDue()
     // A run that was stopped is left, as by Ctrl-C.
     while code == ExitCode.success.rawValue || code == ExitCode.taskFailed.rawValue {
       if let other = try waitUntilDue(isDue) { return try startAnew(other) }
       do throws(CommandError) {
         code = try ResumeCommand.resume(
-          folder, manifest: nil, further, console, releasing: nil, nil, isInGroup: false)
-        isDue = false
+          folder, manifest: nil, further, console, releasing: nil, nil, isInGroup: false,
+          round: serving)
+        isDue = serving.takeDue()
         complaint = ""
         isElsewhere = false
         isWaitTold = false
         further.ifRunning = arguments.ifRunning
-        watch.followPlan()
       } catch {
         switch try deal(with: error) {
         case .isGone: isDue = true
@@ -96,21 +115,21 @@ struct WatchedRun: ~Copyable {
       var mayLook = isDue
       var isAbsenceTold = false
       while true {
-        switch watch.takePlace() {
+        switch serving.watch.takePlace() {
         case .other(let path):
           return "\(manifest) is another file now, \(shown(path)): starting a run of that"
         case .nothing:
           if !isAbsenceTold { say("\(manifest) is gone; waiting for it, Ctrl-C leaves") }
           isAbsenceTold = true
         case .same:
-          let changed = watch.takeChanges()
-          if !changed.isEmpty { tell(changed) }
+          let changed = serving.watch.takeChanges()
+          if !changed.isEmpty { say(Self.changed(changed, arguments.view)) }
           if mayLook || !changed.isEmpty { return nil }
-          if !isWaitTold, complaint.isEmpty { tell(watch.fileCount) }
+          if !isWaitTold, complaint.isEmpty { say(Self.watching(serving.watch.fileCount)) }
           isWaitTold = true
           mayLook = isElsewhere
         }
-        try watch.wait()
+        try serving.watch.wait()
       }
     } catch {
       throw CommandError(.io, "cannot wait for changes", error)
@@ -120,7 +139,7 @@ struct WatchedRun: ~Copyable {
   private mutating func deal(with error: CommandError) throws(CommandError) -> Obstacle {
     if Path.isMissing(folder.path) {
       // With its folder, which may be elsewhere for a moment, or alone.
-      guard case .same? = watch.place?.look() else { return .isGone }
+      guard case .same? = serving.watch.place?.look() else { return .isGone }
       return .needsOther("run \(folder.id) was removed: starting anew")
     }
     switch error.code {
@@ -160,11 +179,11 @@ struct WatchedRun: ~Copyable {
   /// Begins a run of what is there now, and stays with that.
   private mutating func startAnew(_ why: String) throws(CommandError) -> Int32 {
     say(why)
-    watch.leave()
+    serving.watch.leave()
     var again = arguments
     again.rerun = []
     while true {
-      let before = watch.place?.status
+      let before = serving.watch.place?.status
       do throws(CommandError) {
         return try RunCommand.perform(again, console)
       } catch {
@@ -184,7 +203,9 @@ struct WatchedRun: ~Copyable {
   private mutating func waitForOther(than before: FileStatus?) throws(CommandError) {
     do throws(Errno) {
       try SignalSet.all.unblock()
-      repeat { try watch.wait() } while before != nil && watch.place?.status == before
+      repeat {
+        try serving.watch.wait()
+      } while before != nil && serving.watch.place?.status == before
     } catch {
       throw CommandError(.io, "cannot wait for changes", error)
     }
@@ -200,14 +221,14 @@ struct WatchedRun: ~Copyable {
 
   private func say(_ text: String) { Console.complain("opflow: \(text)\n") }
 
-  private func tell(_ count: Int) {
+  private static func watching(_ count: Int) -> String {
     let files = count == 1 ? "the manifest" : "\(count) files"
-    say("watching \(files) for changes; Ctrl-C leaves")
+    return "watching \(files) for changes; Ctrl-C leaves"
   }
 
-  private func tell(_ changed: [String]) {
-    let names = changed.prefix(5).map { shown($0) }
-    let more = changed.count > 5 ? " and \(changed.count - 5) more" : ""
-    say("changed: \(names.joined(separator: ", "))\(more)")
+  private static func changed(_ paths: [String], _ view: ViewArguments) -> String {
+    let names = paths.prefix(5).map { CleanText.string(ShownPath(view).text($0)) }
+    let more = paths.count > 5 ? " and \(paths.count - 5) more" : ""
+    return "changed: \(names.joined(separator: ", "))\(more)"
   }
 }

@@ -121,6 +121,44 @@ struct ServiceEndTests {
     #expect(try place.log("web") == "up\nfarewell\n")
   }
 
+  @Test func `one that --only names stays where nothing else of the run needs it`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "echo up; exec tail -f /dev/null" }
+        a: { needs: [db], run: echo a >> trace }
+        last: { needs: [db], finally: true, run: echo last >> trace }
+      """)
+    let run = try place.start("run", "--only", "db")
+    try run.waitForError("db is ready")
+    run.send(SIGINT)
+    #expect(try run.finish().status == 0)
+    #expect(place.lines() == ["last"])
+    // With what needs it, it goes with that.
+    try place.opflow("run", "--only", "*")
+    #expect(place.lines() == ["last", "a", "last"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `what ends has room before what stays, also behind what stays and has none`() throws {
+    let place = try Workplace(
+      """
+      max_parallel: 3
+      resources: { seat: 1 }
+      tasks:
+        one: { service: { ready: { log: up } }, resources: { seat: 1 }, run: "echo up; exec tail -f /dev/null" }
+        two: { service: true, resources: { seat: 1 }, run: exec tail -f /dev/null }
+        late: { resources: { seat: 1 }, run: echo late > begun }
+      """)
+    let begun = try place.gate("begun")
+    let run = try place.start("run")
+    #expect(try begun.next() == "late")
+    try run.waitForError(" waits for what others hold that stay")
+    run.send(SIGINT)
+    #expect(try run.finish().status == 0)
+    place.expectNothingAlive()
+  }
+
   @Test func `on a terminal lines go in place of the frame where only services are left`() throws {
     let place = try Workplace(
       """

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Testing
 
 /// `opflow run --watch` of tasks with `inputs`: what they read has them run again.
@@ -67,6 +67,70 @@ struct WatchedInputsTests {
     try run.waitForError("for changes; Ctrl-C leaves")
     _ = try leave(run)
     #expect(place.lines().sorted() == ["a", "b", "b"])
+  }
+
+  // MARK: - With services that stay
+
+  private static let served = """
+    tasks:
+      build: { inputs: [src], outputs: [page], run: "echo build >> trace; cp src page" }
+      web:
+        needs: [build]
+        service: { ready: { log: up } }
+        run: "echo web $(cat page) >> trace; echo up; exec tail -f /dev/null"
+      note: { needs: [web], inputs: [page], run: echo note >> trace }
+    """
+
+  private func serve() throws -> (Workplace, LiveProcess) {
+    let place = try Workplace(Self.served)
+    try place.write("src", "1\n")
+    let run = try place.start("run", "--watch", "web")
+    try run.waitForError("web is ready")
+    return (place, run)
+  }
+
+  private func leaveServices(_ run: LiveProcess) throws -> String {
+    run.send(SIGINT)
+    let end = try run.finish()
+    #expect(end.status == 128 + SIGINT, "\(end)")
+    return end.errors
+  }
+
+  @Test func `a change has services that stay start again with what they need`() throws {
+    let (place, run) = try serve()
+    try place.write("src", "2\n")
+    try run.waitForError("opflow: changed: src\n")
+    try run.waitForError("web is ready", times: 2)
+    // A manifest that is no good leaves them.
+    try place.write("opflow.yaml", Self.served + "\nbad")
+    try run.waitForError("error: this line has no `:`")
+    #expect(try place.status()["web"]?.state == "running")
+    try place.write("opflow.yaml", Self.served.replacingOccurrences(of: "web $", with: "now $"))
+    try run.waitForError("web is ready", times: 3)
+    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
+    let told = try leaveServices(run)
+    #expect(place.lines() == ["build", "web 1", "build", "web 2", "now 2"], "\(told)")
+    #expect(!told.contains("watching the"), "\(told)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `what changes before services are all that is left is taken up then`() throws {
+    let place = try Workplace(
+      Self.served.replacingOccurrences(
+        of: "echo note", with: "echo > in; read x < out; echo note"))
+    try place.write("src", "1\n")
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.start("run", "--watch", "web", "note")
+    _ = try `in`.next()
+    try place.write("src", "2\n")
+    try out.letGo()
+    try run.waitForError("opflow: changed: src\n")
+    _ = try `in`.next()
+    try out.letGo()
+    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    _ = try leaveServices(run)
+    #expect(place.lines() == ["build", "web 1", "note", "build", "web 2", "note"])
+    place.expectNothingAlive()
   }
 
   @Test func `an input that is missing is waited for`() throws {

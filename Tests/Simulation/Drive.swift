@@ -170,7 +170,9 @@ struct Drive {
     if steps > 3000 + plan.taskCount * 120 { throw Finding("the drive does not come to an end") }
     now.nanoseconds += Int64(random.below(3_000_000))
     wallMilliseconds += Int64(random.below(3))
-    if engine.isServing, random.chance(10) { return try tell(.stop(.signal(2))) }
+    if engine.isServing, random.chance(10) {
+      return try tell(steps % 2 == 0 ? .endServices : .stop(.signal(2)))
+    }
     if try disturb() { return }
     let choices = enabledMoves()
     if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }

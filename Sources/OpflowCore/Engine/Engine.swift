@@ -282,6 +282,9 @@ package struct Engine {
   /// Nothing is left but services that stay until somebody asks for the end.
   package var isServing: Bool { closing == nil && scheduler.isServing }
 
+  /// Services that are to stay and cannot start beside those that do.
+  package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
+
   /// Tasks that succeeded and that the journal may not tell of, since it cannot be written any more: a
   /// resume runs them again.
   package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }

@@ -177,6 +177,7 @@ struct Scheduler {
     case .late(let nanoseconds): postpone(by: nanoseconds, at: now)
     case .timer: timer(at: now, into: &actions)
     case .stop(let cause): stop(cause, at: now, into: &actions)
+    case .endServices: if isServing { leaveService(into: &actions) }
     case .kill: kill(at: now, into: &actions)
     case .suspend: suspend(at: now, into: &actions)
     case .proceed: proceed(at: now, into: &actions)

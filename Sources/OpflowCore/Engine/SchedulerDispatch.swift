@@ -41,7 +41,12 @@ extension Scheduler {
       }
       if firstBlocked == nil { firstBlocked = lane }
       ready.block()
-      if !resources.mayFitMore || ready.blockedCount == SchedulerOptions.maxBlocked { break }
+      // Behind what stays for good something may come that it has to give way to.
+      if !lacks.isNone || standing.isNone,
+        !resources.mayFitMore || ready.blockedCount >= SchedulerOptions.maxBlocked
+      {
+        break
+      }
     }
     if workforce.aheadCount > 0 { takeBackAhead(into: &actions) }
     if let firstBlocked, options.handsAhead { handAhead(from: firstBlocked, into: &actions) }

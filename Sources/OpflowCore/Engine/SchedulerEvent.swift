@@ -54,6 +54,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   case timer
   /// Start nothing new and end what runs by its stop rule; `finally` tasks run.
   case stop(StopCause)
+  /// Where nothing is left but services that stay: they stay no longer. Else nothing.
+  case endServices
   /// End everything at once.
   case kill
   /// Stop the process trees of all tasks, and let them go on.

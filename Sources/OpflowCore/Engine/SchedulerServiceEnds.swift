@@ -115,6 +115,11 @@ extension Scheduler {
       && services.standing.contains { graph.state($0).isRunning }
   }
 
+  /// Services that are to stay and have all that they need, but for room beside those that do.
+  var servicesWithoutRoom: [TaskID] {
+    services.standing.filter { graph.state($0) == .ready }.sorted { $0.rawValue < $1.rawValue }
+  }
+
   /// Whether the run may go on to its next part, as far as services go: those that run are needed in it.
   var allowServicesNextStep: Bool {
     guard services.waiting.isEmpty else { return false }

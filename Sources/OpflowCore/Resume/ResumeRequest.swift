@@ -24,12 +24,15 @@ package struct ResumeRequest: Sendable {
   package var values: [TaskID: ValueSet] = [:]
 
   package var arguments: TaskArguments?
+  /// Services that are to stay until somebody ends them, and are done only then; nil for none that ended.
+  package var standing: TaskSet?
 
   package init() {}
 
   func isOfRun(_ task: TaskID) -> Bool { scope?.contains(task) ?? true }
   func namesFinally(_ task: TaskID) -> Bool { namedFinally?.contains(task) ?? false }
   package func selects(_ task: TaskID) -> Bool { selected?.contains(task) ?? true }
+  func stays(_ service: TaskID) -> Bool { standing?.contains(service) ?? false }
   func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
   package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }
   /// Whether `--skip` of a drive, but not of the run, is all that can name the task.

@@ -30,6 +30,7 @@ extension ResumeDecision {
     case .handed, .running, .suspended: .run(.interrupted)
     case .skipped where record.why == .skipped(.order): .keep(record)
     case .skipped where willSkipByWish(task, input): .keep(record)
+    case .skipped where record.why == .skipped(.unused) && input.request.stays(task): .run(.service)
     case .skipped where input.plan.dependents(task).isEmpty:
       record.why == .skipped(.unused) ? .keep(record) : skipped(task, record, input)
     case .succeeded, .upToDate, .failedAllowed, .skipped: .run(.service)
@@ -38,6 +39,7 @@ extension ResumeDecision {
 
   /// Whether something may need a service that is decided already: what needs it comes behind it.
   func isWanted(_ service: TaskID, _ input: Input) -> Bool {
+    if input.request.stays(service), !input.request.skips(service) { return true }
     let users = input.plan.dependents(service)
     // It stays until somebody ends it, and is done then.
     if users.isEmpty { return !input.history.state(service).isSuccess }

@@ -35,10 +35,34 @@ package enum RunScope {
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }
 
-  /// The tasks that the run was started with; nil for all.
-  package static func named(by history: RunModel, _ plan: Plan) -> TaskSet? {
-    let selectors = fitting(history.tasks, plan)
-    return selectors.isEmpty ? nil : try? Selector.tasks(selectors, of: plan)
+  /// The tasks that a drive of the run is about for themselves; nil for all.
+  ///
+  /// - Parameters:
+  ///   - only: what the drive selects.
+  ///   - skip: likewise.
+  package static func named(
+    by history: RunModel, only: [String], skip: [String], _ plan: Plan
+  ) -> TaskSet? {
+    let tasks = fitting(history.tasks, plan)
+    return (try? Selection(tasks: tasks, only: only, skip: skip, of: plan))?
+      .namedForItself(of: plan)
+  }
+
+  /// Services that stay in a drive though nothing needs them.
+  ///
+  /// - Parameters:
+  ///   - named: see above.
+  ///   - selected: what the drive is about; nil for all.
+  package static func standing(
+    _ named: TaskSet?, selected: TaskSet?, _ plan: Plan
+  ) -> TaskSet {
+    var standing = TaskSet(taskCount: plan.taskCount)
+    for index in plan.tasks {
+      let task = TaskID(index)
+      guard plan.isService(task), selected?.contains(task) ?? true else { continue }
+      if plan.dependents(task).isEmpty || named?.contains(task) == true { standing.insert(task) }
+    }
+    return standing
   }
 
   /// Those of a run's selectors that still name a task.

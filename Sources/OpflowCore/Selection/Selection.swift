@@ -8,6 +8,10 @@ package struct Selection: Equatable, Sendable {
   package private(set) var namedFinally: TaskSet?
   /// Tasks are named, so that a `finally` task runs when one of its needs ran.
   private var followers: TaskSet
+  /// What the tasks that are named are; nil where none is.
+  private var named: TaskSet?
+  /// What `--only` names.
+  private var onlyNamed: TaskSet?
   /// Nothing is named, so that `manual` tasks which nothing needs are no part of the run.
   private var leavesManualOut = false
 
@@ -33,6 +37,7 @@ package struct Selection: Equatable, Sendable {
     followers = TaskSet(taskCount: plan.taskCount)
     if !only.isEmpty {
       included = try Self.tasks("--only", only, plan)
+      onlyNamed = included
       noteNamedFinally(of: plan)
       includeNeeds(of: plan)
       for index in plan.tasks where plan.flags(TaskID(index)).contains(.finally) {
@@ -45,6 +50,7 @@ package struct Selection: Equatable, Sendable {
     }
     let before = included
     included = try Self.tasks("run", tasks, plan)
+    named = included
     noteNamedFinally(of: plan)
     includeNeeds(of: plan)
     includeFinally(of: plan)
@@ -94,6 +100,23 @@ package struct Selection: Equatable, Sendable {
         if included.insert(dependent) { open.append(dependent) }
       }
     }
+  }
+
+  /// What was named for itself: services among it stay though what needs them ends. One that `--only`
+  /// names is when nothing else of the run needs it. Nil for nothing.
+  package func namedForItself(of plan: Plan) -> TaskSet? {
+    guard let onlyNamed, plan.hasServices else { return named }
+    var all = named ?? TaskSet(taskCount: plan.taskCount)
+    for index in plan.tasks {
+      let task = TaskID(index)
+      guard onlyNamed.contains(task), plan.isService(task) else { continue }
+      let isNeeded = plan.dependents(task).contains { edge in
+        let user = TaskID(plan.dependentTargets[edge])
+        return included.contains(user) && !plan.flags(user).contains(.finally)
+      }
+      if !isNeeded { all.insert(task) }
+    }
+    return all
   }
 
   /// The tasks that selectors name, with the flag told in the error.

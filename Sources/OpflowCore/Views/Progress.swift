@@ -236,7 +236,11 @@ package struct ProgressView {
 
   package mutating func warning(_ warning: String) {
     text.add(palette.yellow("warning: "))
-    text.addCleaned(warning)
+    note(warning)
+  }
+
+  package mutating func note(_ line: String) {
+    text.addCleaned(line)
     text.endLine()
     settle()
   }

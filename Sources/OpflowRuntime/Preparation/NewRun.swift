@@ -54,9 +54,7 @@ package struct NewRun {
       try selection.expectSomething(of: plan)
       // It decides over those that would be found up to date.
       if !request.rerun.isEmpty { rerun = try Selection.tasks("--rerun", request.rerun, plan) }
-      if plan.hasServices, !request.tasks.isEmpty {
-        named = try Selection.tasks("run", request.tasks, plan)
-      }
+      if plan.hasServices { named = selection.namedForItself(of: plan) }
       arguments = try TaskArguments(request.arguments, of: request.tasks, in: plan)
       initial = plan.tasks.map { selection.initialState(TaskID($0)) }
       owesFinally = selection.namedFinally != nil

@@ -58,12 +58,16 @@ package struct PreparedDrive: ~Copyable {
   private static let leastDescriptors = 15
 
   /// Drives the run to its end, by workers of this machine.
+  ///
+  /// - Parameter serving: what is to end services that stay; nil for nothing but a person.
   package consuming func perform(
-    _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading
+    _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
+    serving: ServingWatch? = nil
   ) throws(CoordinatorError) -> DriveResult {
     let (folder, trace, arguments) = (folder, trace, entering.arguments)
     var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
-    return try perform(asked, progress: progress, heading: heading) { watch throws(Errno) in
+    return try perform(asked, progress: progress, heading: heading, serving: serving) {
+      watch throws(Errno) in
       [
         try LocalLauncher(
           site: 0, watch: watch, folder: folder, runID: folder.id.description, trace: trace,
@@ -75,6 +79,7 @@ package struct PreparedDrive: ~Copyable {
   /// Drives the run to its end, by the workers of those launchers.
   consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
+    serving: ServingWatch? = nil,
     launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> DriveResult {
     var entering = entering
@@ -86,6 +91,7 @@ package struct PreparedDrive: ~Copyable {
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
     request.secrets = secrets
+    request.serving = serving
     request.sharesJobs = asked.maxParallel == nil
     if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }
     let (folder, hasCaches) = (folder, plan.hasCaches)
@@ -94,6 +100,7 @@ package struct PreparedDrive: ~Copyable {
       folder.removeStages()
     }
     let lock = lock
+    defer { serving?.endDrive() }
     let result = try Coordinator.drive(request, journal: journal, launchers: launchers)
     if hasCaches { folder.removeStages() }
     _ = consume lock

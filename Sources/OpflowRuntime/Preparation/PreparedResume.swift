@@ -16,6 +16,7 @@ package struct PreparedResume {
   private let request: ResumeRequest
   private let decision: ResumeDecision
   private let entry: ResumeEntry
+  private let named: TaskSet?
   private var secrets: [SecretValue] = []
 
   package init(_ found: ResumedRun, _ asked: RunRequest) throws(PreparationError) {
@@ -46,6 +47,11 @@ package struct PreparedResume {
     request.added = found.added
     request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
+    named =
+      plan.hasServices ? RunScope.named(by: history, only: only, skip: skip, plan) : nil
+    if plan.hasServices, asked.watches {
+      request.standing = RunScope.standing(named, selected: request.selected, plan)
+    }
     let values = KeptValues(folder, plan, history)
     request.values = values.withTexts()
     decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
@@ -105,7 +111,7 @@ package struct PreparedResume {
     entering.results = decision.results(history)
     entering.origins = history.origins
     entering.asked = request.rerun
-    entering.named = plan.hasServices ? RunScope.named(by: history, plan) : nil
+    entering.named = named
     return entering
   }
 

@@ -38,8 +38,10 @@ package struct InputsLook {
 
   /// Goes on with the inputs of another plan. What is new among them is as it is now.
   ///
-  /// - Parameter state: the folder of the runs.
-  package mutating func follow(_ plan: Plan, state: String) {
+  /// - Parameters:
+  ///   - state: the folder of the runs.
+  ///   - isOfRun: whether what a task reads is looked at.
+  package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
     if key == plan.key { return }
     key = plan.key
     let records = RecordPlace(plan, state: state)
@@ -51,7 +53,7 @@ package struct InputsLook {
       if plan.declaresOutputs(declaring.task) {
         for output in declaring.outputs { outputs.add(output, in: declaring.folder) }
       }
-      guard plan.isChecked(declaring.task) else { continue }
+      guard plan.isChecked(declaring.task), isOfRun(declaring.task) else { continue }
       items[declaring.folder, default: []].formUnion(declaring.inputs)
     }
     places = items.map { Place(folder: $0.key, items: Array($0.value)) }

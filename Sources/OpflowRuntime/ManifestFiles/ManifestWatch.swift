@@ -13,7 +13,6 @@ package struct ManifestWatch: ~Copyable {
   package let place: ManifestPlace?
   /// What was found there last.
   private var found = ManifestPlace.Finding.same
-  private let run: RunFolder
   /// Tells those who look at the run that there may be another round; nil where it cannot be had, which is no
   /// harm to the run.
   private var lock: FileLock?
@@ -29,31 +28,29 @@ package struct ManifestWatch: ~Copyable {
 
   private static let leastPatienceNanoseconds: Int64 = 2_000_000_000
   /// Who writes several files, or one in pieces, is given that long for the next.
-  private static let restNanoseconds: Int64 = 50_000_000
+  static let restNanoseconds: Int64 = 50_000_000
 
   /// - Parameters:
   ///   - place: of the manifest.
   ///   - files: the files of the drive that begins, as the journal has them: what is another by now has
   ///     changed since they were read.
-  init(_ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String]) {
-    self.run = run
+  ///   - initial: how the tasks enter that drive: what those read that are no part of it is not looked at.
+  init(
+    _ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String],
+    initial: [InitialState]
+  ) {
     self.place = place
     state = StateFolder(holding: run).path
     lock = (try? FileLock.tryLock(run.watchLock, .exclusive)) ?? nil
     seen = [:]
-    follow(plan, files)
+    follow(plan, files, initial)
   }
 
   /// There is to be no further round.
   package mutating func leave() { lock = nil }
 
-  /// After a further drive, the plan of which may be made of other files.
-  package mutating func followPlan() {
-    guard let plan = try? run.openPlan(), let history = try? run.readRunHistory() else { return }
-    follow(plan, history.files)
-  }
-
-  private mutating func follow(_ plan: Plan, _ files: [String]) {
+  /// Goes on with a further drive, the plan of which may be made of other files.
+  mutating func follow(_ plan: Plan, _ files: [String], _ initial: [InitialState]) {
     let hashes = FileEntry.hashes(of: files, from: plan.string(plan.manifest.folder))
     patterns = plan.patternsRead
     var known: [String: String?] = [:]
@@ -71,7 +68,7 @@ package struct ManifestWatch: ~Copyable {
       known.updateValue(seen[name] ?? Self.names(pattern, folder), forKey: name)
     }
     seen = known
-    inputs.follow(plan, state: state)
+    inputs.follow(plan, state: state) { initial[$0.index] != .excluded }
   }
 
   /// How many files it looks at.
@@ -105,16 +102,20 @@ package struct ManifestWatch: ~Copyable {
     return changed.sorted()
   }
 
-  /// Returns when something may have changed, at once when it has since the last call.
-  package mutating func wait() throws(Errno) {
+  /// The folders that are there in which something may change.
+  var watchedFolders: [String] {
     var folders: Set<String> = []
     for path in seen.keys where !Self.isName(path) { folders.insert(Path.parent(of: path)) }
     for (_, folder) in patterns { folders.insert(folder) }
     folders.formUnion(inputs.folders)
     folders.formUnion(place?.folders ?? [])
+    return folders.filter { Path.isDirectory($0) }.sorted()
+  }
+
+  /// Returns when something may have changed, at once when it has since the last call.
+  package mutating func wait() throws(Errno) {
     // Where none can be watched, time passes alone.
-    let there = folders.filter { Path.isDirectory($0) }.sorted()
-    guard let watch = try? FolderWatch(there) else {
+    guard let watch = try? FolderWatch(watchedFolders) else {
       var nothing = PollSet(slots: 0)
       _ = try nothing.wait(nanoseconds: patienceNanoseconds)
       return
@@ -128,7 +129,7 @@ package struct ManifestWatch: ~Copyable {
   }
 
   /// Looks at many files are to cost a twentieth of a processor at most.
-  private var patienceNanoseconds: Int64 {
+  var patienceNanoseconds: Int64 {
     max(Self.leastPatienceNanoseconds, 20 * inputsNanoseconds)
   }
 
@@ -163,26 +164,5 @@ package struct ManifestWatch: ~Copyable {
     (try? FileNames.fitting(pattern, in: folder).get()).map {
       PlanInputs.FoundNames.hash(of: $0).description
     }
-  }
-}
-
-extension PreparedResume {
-  /// The same of a run in which nothing is left to do.
-  ///
-  /// - Parameter path: of the manifest, as the person named it; nil for where the run says.
-  package func watch(_ path: String?) -> ManifestWatch {
-    ManifestWatch(runFolder, plan, place: ManifestPlace(path ?? manifestPath), files: files)
-  }
-}
-
-extension PreparedDrive {
-  /// Looks at what its plan was made of.
-  ///
-  /// - Parameter path: see above.
-  package func watch(_ path: String?) -> ManifestWatch {
-    var files: [String] = []
-    for case .open(let entry) in opening { files = entry.files }
-    for case .resume(let entry) in opening { files = entry.files }
-    return ManifestWatch(folder, plan, place: ManifestPlace(path ?? manifestPath), files: files)
   }
 }
