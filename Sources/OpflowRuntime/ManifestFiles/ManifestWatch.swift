@@ -28,7 +28,7 @@ package struct ManifestWatch: ~Copyable {
 
   private static let leastPatienceNanoseconds: Int64 = 2_000_000_000
   /// Who writes several files, or one in pieces, is given that long for the next.
-  static let restNanoseconds: Int64 = 50_000_000
+  private static let restNanoseconds: Int64 = 50_000_000
 
   /// - Parameters:
   ///   - place: of the manifest.

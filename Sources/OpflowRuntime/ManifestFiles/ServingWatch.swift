@@ -20,6 +20,8 @@ package final class ServingWatch {
   private var folders: FolderWatch?
   /// When to look; nil for never.
   private(set) var nextLook: Instant?
+  /// When to look though more may come; nil while nothing has come.
+  private var lastLook: Instant?
 
   package init(_ watch: consuming ManifestWatch) { self.watch = watch }
 
@@ -44,12 +46,18 @@ package final class ServingWatch {
     return hasBegun ? nil : begun(watch.fileCount)
   }
 
-  /// Something has changed in one of the folders: who writes several files is given time for the next.
+  /// Something has changed in one of the folders. An end of services costs more than a look, so who writes
+  /// several files is waited for until nothing has come for a while.
   func note(at now: Instant) {
     try? folders?.takeChanges()
-    let soon = now.advanced(byNanoseconds: ManifestWatch.restNanoseconds)
-    nextLook = nextLook.map { min($0, soon) }
+    guard isLooking else { return }
+    let last = lastLook ?? now.advanced(byMilliseconds: Self.mostRestMilliseconds)
+    lastLook = last
+    nextLook = min(last, now.advanced(byMilliseconds: Self.restMilliseconds))
   }
+
+  private static let restMilliseconds: Int64 = 200
+  private static let mostRestMilliseconds: Int64 = 2_000
 
   /// Looks. The folders may be others from here on.
   ///
@@ -86,5 +94,6 @@ package final class ServingWatch {
     folders = nil
     folders = try? FolderWatch(watch.watchedFolders)
     nextLook = time
+    lastLook = nil
   }
 }
