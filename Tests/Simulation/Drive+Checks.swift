@@ -77,7 +77,10 @@ extension Drive {
     }
     return ImaginedRecords.Truth(
       fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs,
-      reads: tasks[task.index].valuesRead, needs: needs)
+      // Of one that was skipped there is nothing to read in this run.
+      reads: tasks[task.index].valuesRead.filter {
+        plan.task(named: $0).map { engine.state($0).holdsValues } ?? false
+      }, needs: needs)
   }
 
   private func isSkippedForNeeds(_ task: TaskID) -> Bool {

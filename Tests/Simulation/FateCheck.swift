@@ -47,6 +47,11 @@ struct FateCheck {
     mustNotBeHeldBack = exempt { !drive.engine.state($0).isTerminal }
   }
 
+  /// A `finally` task started, before an error may have cut its phase short.
+  private var beganFinally: Bool {
+    plan.tasks.contains { started[$0] && plan.flags(TaskID($0)).contains(.finally) }
+  }
+
   func check(_ closing: CloseEntry) throws(Finding) {
     for index in plan.tasks { try check(TaskID(index)) }
     try checkFinallyComesLast()
@@ -214,7 +219,7 @@ struct FateCheck {
       let line = lastLine[task.index]
       if line?.event == .fresh, line?.kept == .skipped, state == .skipped { return }
       // The service had its end by what came after the main part, which is over.
-      if !state.isTerminal, hasFinallyPhase, !plan.flags(task).contains(.finally),
+      if !state.isTerminal, hasFinallyPhase || beganFinally, !plan.flags(task).contains(.finally),
         lacking.allSatisfy({ plan.isService($0) }), mayBeLeft(task)
       {
         return

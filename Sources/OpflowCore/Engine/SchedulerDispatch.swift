@@ -19,7 +19,11 @@ extension Scheduler {
     var standing = TaskID.none
     pass: while let (lane, rank) = ready.best {
       let task = TaskID(ranking.task[Int(rank)])
-      switch place(for: task, lane) {
+      let place =
+        resources.serviceLanes.contains(lane)
+        ? placeTogether(task)
+        : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane)
+      switch place {
       case .site(let site):
         _ = ready.pop(lane)
         if resources.serviceLanes.contains(lane) {
@@ -72,19 +76,21 @@ extension Scheduler {
     case noWorker
   }
 
-  /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
+  /// A service, or a task that starts with services.
+  private func placeTogether(_ task: TaskID) -> Place {
+    guard let amounts = amountsTogether(task) else { return .noWorker }
+    return resources.fit(amounts) ? .site(.local) : .noRoom
+  }
+
+  /// A task for this machine.
   @inline(__always)
-  private func place(for task: TaskID, _ lane: Int) -> Place {
-    if resources.serviceLanes.contains(lane) {
-      guard let amounts = amountsTogether(task) else { return .noWorker }
-      return resources.fit(amounts) ? .site(.local) : .noRoom
-    }
-    guard resources.isLocal(lane) else { return placeAnywhere(for: task, lane) }
+  private func placeHere(_ task: TaskID, _ lane: Int) -> Place {
     guard resources.fits(lane, at: .local) else { return .noRoom }
     return workforce.canTake(workerKind(of: task), at: .local) ? .site(.local) : .noWorker
   }
 
-  private func placeAnywhere(for task: TaskID, _ lane: Int) -> Place {
+  /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
+  private func placeAnywhere(_ task: TaskID, _ lane: Int) -> Place {
     let kind = workerKind(of: task)
     let preferred = siteOfNeeds(of: task)
     var best: SiteID?

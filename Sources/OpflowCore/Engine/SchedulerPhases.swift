@@ -151,6 +151,7 @@ extension Scheduler {
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout [EngineStep]) {
     settleReady(at: now, into: &actions)
+    if !plan.hasServices, workforce.heldCount > 0 { return }
     guard isAtRest, timers.first == nil, !phase.isSuspended, !isKeptOpen else { return }
     if phase.leadsToFinally, startedAny {
       phase.advance(to: .finally)
@@ -186,10 +187,8 @@ extension Scheduler {
   }
 
   /// Nothing runs or can start.
-  @inline(__always)
   private var isAtRest: Bool {
-    if !plan.hasServices, workforce.heldCount > 0 { return false }
-    return ready.count == 0 && gates.isEmpty && checks.isEmpty
-      && (!plan.hasServices || allowServicesNextStep)
+    ready.count == 0 && gates.isEmpty && checks.isEmpty
+      && (plan.hasServices ? allowServicesNextStep : workforce.heldCount == 0)
   }
 }
