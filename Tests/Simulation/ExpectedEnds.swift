@@ -69,7 +69,7 @@ struct ExpectedEnds {
     case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true
-    case .later where !plan.flags(task).contains(.finally) && keeps(task, plan):
+    case .later where !plan.flags(task).contains(.finally) && keeps(task, plan, entry):
       states[index] = entry.results[task]?.state ?? .waiting
       isSkippedForNeeds[index] = entry.results[task]?.isSkippedUpstream == true
       isKept[index] = true
@@ -102,8 +102,10 @@ struct ExpectedEnds {
     }
   }
 
-  private func keeps(_ task: TaskID, _ plan: Plan) -> Bool {
-    plan.needs(task).allSatisfy {
+  private func keeps(_ task: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
+    // A service for which it was skipped may be there now.
+    if entry.results[task]?.isSkippedUpstream == true, needsAreMet(task, plan) { return false }
+    return plan.needs(task).allSatisfy {
       isKept[Int(plan.needTargets[$0])] || plan.isService(TaskID(plan.needTargets[$0]))
     }
   }

@@ -276,6 +276,10 @@ struct FateCheck {
   private func checkDecided(
     _ task: TaskID, _ state: TaskState, _ verdict: LateVerdict
   ) throws(Finding) {
+    // What its needs came to by an order after the main part, which is over, decides nothing.
+    if state == .ready, beganFinally, !plan.flags(task).contains(.finally), mayBeLeft(task) {
+      return
+    }
     guard !started[task.index], let line = lastLine[task.index] else {
       throw fault(task, "its `if` does not hold and it is \(state)")
     }

@@ -25,7 +25,7 @@ struct SimulationTests {
     arguments: [
       910_941, 921_396, 936_870, 50_001_248, 50_006_016, 60_018_690, 60_055_208, 80_006_838,
       80_024_829, 80_070_556, 90_002_855, 100_065_892, 110_009_201,
-      110_115_999,
+      110_115_999, 110_270_457, 110_276_314,
     ] as [UInt64])
   func `what was found once is not found again`(_ seed: UInt64) throws {
     var life = Life(seed: seed)

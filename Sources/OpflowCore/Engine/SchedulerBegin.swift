@@ -60,7 +60,9 @@ extension Scheduler {
       case .ready(let task):
         // One end may give it the last that it waited for, and then skip it: by a service that it needs.
         guard graph.state(task) == .ready else { break }
-        if plan.flags(task).contains(.lateCondition) {
+        // With the main part over, nothing of it gets an end by what an order ends late.
+        let isOver = phase.step == .finally && !plan.flags(task).contains(.finally)
+        if plan.flags(task).contains(.lateCondition), !isOver {
           awaitDecision(of: task)
         } else {
           offer(task)

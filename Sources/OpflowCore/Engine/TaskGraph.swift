@@ -227,10 +227,11 @@ struct TaskGraph {
     plan.isService(task) && !marks[task.index].contains(.offered)
   }
 
-  /// Services aside, which are no results.
+  /// Services aside, which are no results; but one that a task was skipped for is there now.
   private func firstNeedNotKept(of task: TaskID) -> TaskID? {
-    plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.first {
-      !isKept($0) && !plan.isService($0)
+    let lackedService = results[task]?.isSkippedUpstream ?? false
+    return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.first {
+      !isKept($0) && (lackedService || !plan.isService($0))
     }
   }
 
