@@ -32,8 +32,9 @@ final class DeclaredFiles {
 
   private var questions: [TaskCheck] = []
   private var look: (check: TaskCheck, look: TaskLook)?
-  /// Questions about tasks that another run has.
+  /// Questions about tasks that another run has, or that cannot start since another process has the records.
   private var waiting: [TaskCheck] = []
+  private var isHeldUp = false
   private var askAgainAt: Int64 = 0
 
   private var running: RecordKeeping?
@@ -43,11 +44,12 @@ final class DeclaredFiles {
   private let stage: String
   private var isCacheFaultTold = false
   private var isRefreshFaultTold = false
+  private var isHeldUpTold = false
   private var news: [News] = []
 
   /// Of work between two looks at what else there is.
   private static let sliceNanoseconds: Int64 = 5_000_000
-  /// Between two looks at whether another run still has a task.
+  /// Between two looks at whether another run still has a task, or the records.
   private static let patience: Int64 = 100_000_000
 
   private init(_ plan: Plan, state: String, run: String) throws(WorkerFailure) {
@@ -103,14 +105,24 @@ final class DeclaredFiles {
       news.append(.recorded(result))
     }
     if isBringing { bringBack(until: deadline) }
+    if running?.heldUp != nil { tellHeldUp() }
     while Clock.monotonicNanoseconds < deadline, lookOn(until: deadline) {}
     if look == nil, questions.isEmpty {
       refresh { () throws(Errno) in try book.writeRefreshed() }
     }
     if !waiting.isEmpty, look == nil, questions.isEmpty, Clock.monotonicNanoseconds >= askAgainAt {
-      questions = waiting
-      waiting.removeAll()
+      askAgain()
     }
+  }
+
+  private func askAgain() {
+    if isHeldUp, !book.isFree(isPatient: false) {
+      askAgainAt = Clock.monotonicNanoseconds + Self.patience
+      return
+    }
+    isHeldUp = false
+    questions = waiting
+    waiting.removeAll()
   }
 
   func nextNews() -> News? { news.isEmpty ? nil : news.removeFirst() }
@@ -170,9 +182,20 @@ final class DeclaredFiles {
 
   /// Another run has the task: what comes of it is to be seen first.
   private func wait(_ check: TaskCheck) {
+    postpone(check)
+    news.append(.said(.awaits(check.task, serial: check.serial)))
+  }
+
+  private func postpone(_ check: TaskCheck) {
     if waiting.isEmpty { askAgainAt = Clock.monotonicNanoseconds + Self.patience }
     waiting.append(check)
-    news.append(.said(.awaits(check.task, serial: check.serial)))
+  }
+
+  private func tellHeldUp() {
+    if isHeldUpTold { return }
+    isHeldUpTold = true
+    news.append(
+      .complained("another process has \(book.path) locked: tasks wait until it gives that up"))
   }
 
   private func answer(_ check: TaskCheck, _ verdict: TaskLook.Verdict) {
@@ -195,6 +218,12 @@ final class DeclaredFiles {
         say(check, .unwritten(what: error.what))
       }
     case .stale(let reasons, let record):
+      // It could not start.
+      guard book.isFree(isPatient: true) else {
+        isHeldUp = true
+        tellHeldUp()
+        return postpone(check)
+      }
       do throws(Errno) {
         try Path.makeDirectories(seen)
         let file = try File.open(

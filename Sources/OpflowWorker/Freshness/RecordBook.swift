@@ -131,10 +131,11 @@ package final class RecordBook {
   /// All of it or nothing, behind a whole line.
   ///
   /// - Parameter body: gets what writes bytes, when nobody else can add anything.
+  /// - Throws: `wouldBlock` where somebody else does not give the lock up.
   private func append(
     _ body: (_ write: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
   ) throws(Errno) {
-    try lockFile()
+    try lockFile(patience: Self.lockPatience)
     defer { file.unlock() }
     let size = try file.status().sizeBytes
     var isBehindLine = false
@@ -160,10 +161,16 @@ package final class RecordBook {
     if last != [Field.lineFeed] { try file.writeAll([Field.lineFeed]) }
   }
 
+  /// For the lock: who waits for longer neither answers nor ends when told to, and somebody who was stopped
+  /// may never give it up. Others have it for as long as it takes to write some lines.
+  private static let lockPatience: Int64 = 200_000_000
+
   /// Of the file that stands there now.
-  private func lockFile() throws(Errno) {
+  ///
+  /// - Parameter patience: in nanoseconds; nil to wait for as long as it takes.
+  private func lockFile(patience: Int64?) throws(Errno) {
     while true {
-      try file.lock()
+      if let patience { try lock(file, patience) } else { try file.lock() }
       if let now = try? Path.status(path), now.identity == identity { return }
       file = try Self.open(path)
       identity = try file.status().identity
@@ -171,12 +178,37 @@ package final class RecordBook {
     }
   }
 
+  /// Whether something can be added, as far as others are concerned: nobody keeps the lock for long.
+  ///
+  /// - Parameter isPatient: false to look once only.
+  package func isFree(isPatient: Bool) -> Bool {
+    do throws(Errno) {
+      try lockFile(patience: isPatient ? Self.lockPatience : 0)
+      file.unlock()
+      return true
+    } catch {
+      // What else is the matter tells itself when something is added.
+      return error != .wouldBlock
+    }
+  }
+
+  private func lock(_ file: borrowing Descriptor, _ patience: Int64) throws(Errno) {
+    if try file.tryLock() { return }
+    let deadline = Clock.monotonicNanoseconds + patience
+    repeat {
+      if Clock.monotonicNanoseconds >= deadline { throw .wouldBlock }
+      Clock.sleep(milliseconds: 1)
+    } while try !file.tryLock()
+  }
+
   // MARK: - Shortening
 
   /// Writes the file anew, with what is known of each task and nothing else. Who wants to add to it waits
   /// meanwhile, and all who have it open notice.
-  package func shorten() throws(Errno) {
-    try lockFile()
+  package func shorten() throws(Errno) { try shorten(patience: nil) }
+
+  private func shorten(patience: Int64?) throws(Errno) {
+    try lockFile(patience: patience)
     defer { file.unlock() }
     try follow()
     let places = index.all.map(\.place)
@@ -199,7 +231,7 @@ package final class RecordBook {
       return
     }
     // It is as good as before where that fails.
-    try? shorten()
+    try? shorten(patience: Self.lockPatience)
   }
 
   private func copy(_ places: [RecordIndex.Place], to path: String) throws(Errno) {

@@ -26,6 +26,8 @@ final class RecordKeeping {
   private(set) var complaint: CacheFault?
   /// The number under which its success is written down, once it is.
   private var origin: UInt64?
+  /// What is to be written down once another process lets that be.
+  private(set) var heldUp: SuccessRecord?
 
   /// - Parameters:
   ///   - book: nil for a task that declares no inputs.
@@ -57,7 +59,7 @@ final class RecordKeeping {
     return (try? RecordPieces.record(in: file, at: place)) ?? nil
   }
 
-  /// Makes ready for its start; false where another run has it.
+  /// Makes ready for its start; false where another run has it, or the records.
   func begin() throws(LookFault) -> Bool {
     if let book {
       do throws(Errno) {
@@ -77,6 +79,7 @@ final class RecordKeeping {
       do throws(Errno) {
         try book.void(identity, atMilliseconds: Clock.wallMilliseconds)
       } catch {
+        if error == .wouldBlock { return false }
         throw LookFault(unwritten: book.path, error, what: "that it starts")
       }
     }
@@ -133,7 +136,7 @@ final class RecordKeeping {
   func forgetBroughtBack() {
     cache?.takeAway()
     cache?.end()
-    (inputs, outputs) = (nil, nil)
+    (inputs, outputs, heldUp) = (nil, nil, nil)
   }
 
   /// Keeps the result, once it is written down.
@@ -154,8 +157,11 @@ final class RecordKeeping {
 
   /// It is not to be waited for any more.
   func stop() -> RecordResult {
-    origin.map { .kept(origin: $0) }
-      ?? .unkept(what: "the run was stopped before its files were looked at")
+    if let origin { return .kept(origin: origin) }
+    return .unkept(
+      what: heldUp == nil
+        ? "the run was stopped before its files were looked at"
+        : "the run was stopped before its success could be written down")
   }
 
   /// Looks at what it left, until then; nil while that has not come to its end.
@@ -174,6 +180,7 @@ final class RecordKeeping {
   }
 
   private func look(until deadline: Int64) throws(LookFault) -> RecordResult? {
+    if let heldUp, let book { return write(heldUp, to: book) }
     let outputs = try look(
       &self.outputs, declaring.outputs, memory: [], leavesOut: { _ in false })
     guard try outputs.goOn(until: deadline) else { return nil }
@@ -207,15 +214,25 @@ final class RecordKeeping {
       return .unkept(what: "what it left for others cannot be written down: \(error.what)")
     }
     after.origin = UInt64.random(in: 0 ... .max)
+    return write(after, to: book)
+  }
+
+  /// - Returns: nil where another process does not let it be written now.
+  private func write(_ success: SuccessRecord, to book: RecordBook) -> RecordResult? {
     do throws(Errno) {
       try book.append(
-        after, of: identity, name: declaring.plan.nameBytes(declaring.task),
+        success, of: identity, name: declaring.plan.nameBytes(declaring.task),
         atMilliseconds: Clock.wallMilliseconds)
     } catch {
+      if error == .wouldBlock {
+        heldUp = success
+        return nil
+      }
       let fault = LookFault(unwritten: book.path, error, what: "it succeeded, and its record")
       return .unwritten(what: fault.what)
     }
-    return .kept(origin: after.origin)
+    heldUp = nil
+    return .kept(origin: success.origin)
   }
 
   /// The look that was begun, or begins it. What it is to look at may be long, and is not asked for again each
