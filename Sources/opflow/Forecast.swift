@@ -52,7 +52,7 @@ enum Forecast {
     guard plan.hasChecks else { return nil }
     do throws(Errno) {
       let look = try PlanLook(plan, state: state, cache: cache)
-      return { look.foresee($0, after: $1) }
+      return { look.foresee($0, $1) }
     } catch {
       console.warn("what is known of tasks cannot be read: \(error); all are taken to run")
       return nil

@@ -10,12 +10,22 @@ package enum FileForecast: Equatable, Sendable {
   case unfit(what: String)
 }
 
+/// What would run before a task.
+package struct RunBefore {
+  /// Of what it needs itself.
+  package let needs: [TaskID]
+  /// Whether each of these may turn out not to run.
+  package let isUnsure: Bool
+  /// By task, whether it would have been started.
+  let isStarted: [Bool]
+
+  package func isStarted(_ task: TaskID) -> Bool { isStarted[task.index] }
+}
+
 /// Looks at the files of a task as they are now.
 ///
-/// - Parameters:
-///   - check: the question, as a drive would ask it.
-///   - running: what the task needs and would run before it.
-package typealias FileForesight = (_ check: TaskCheck, _ running: [TaskID]) -> FileForecast
+/// - Parameter check: the question, as a drive would ask it.
+package typealias FileForesight = (_ check: TaskCheck, _ before: RunBefore) -> FileForecast
 
 /// What a forecast found of the files of tasks.
 package struct FilesForeseen: Equatable, Sendable {

@@ -33,10 +33,10 @@ package struct PlanForecast {
     var files = FilesForeseen()
     var seen: [TaskID: FileForecast] = [:]
     let once: FileForesight? = foresight.map { foresight in
-      { check, running in
+      { check, before in
         // What runs is no matter of the capacity.
         if let known = seen[check.task] { return known }
-        let found = foresight(check, running)
+        let found = foresight(check, before)
         seen[check.task] = found
         return found
       }

@@ -14,6 +14,8 @@ package struct RunForecast {
   private let foresight: FileForesight?
   /// By task, whether it starts.
   private var isStarted: [Bool] = []
+  /// Those that would have kept their results, had nothing run that they need.
+  private var taken: Set<TaskID> = []
 
   private let durations: TaskDurations
   /// How long one of what `TaskDurations` counts in lasts on the clock.
@@ -105,7 +107,9 @@ package struct RunForecast {
     let (task, serial) = (check.task, check.serial)
     var result = CheckResult.stale(why: "")
     let running = foresight == nil ? [] : runningNeeds(of: task)
-    switch foresight?(check, running) {
+    let before = RunBefore(
+      needs: running, isUnsure: areUnsure(running), isStarted: isStarted)
+    switch foresight?(check, before) {
     case nil: break
     case .fresh(let origin, let values):
       for value in values {
@@ -126,6 +130,18 @@ package struct RunForecast {
   private func runningNeeds(of task: TaskID) -> [TaskID] {
     engine.plan.needs(task).lazy.map { TaskID(engine.plan.needTargets[$0]) }
       .filter { isStarted[$0.index] }
+  }
+
+  /// Whether all of some tasks that run may turn out not to.
+  private func areUnsure(_ tasks: [TaskID]) -> Bool {
+    !tasks.isEmpty && tasks.allSatisfy { files.unsure[$0] != nil }
+  }
+
+  private mutating func noteStart(of task: TaskID) {
+    isStarted[task.index] = true
+    guard taken.remove(task) != nil else { return }
+    let running = runningNeeds(of: task)
+    if areUnsure(running) { files.unsure[task] = running[0] }
   }
 
   private mutating func end(_ end: ForecastEnd) {
@@ -150,7 +166,7 @@ package struct RunForecast {
     case .start:
       let task = transition.task
       starts.append(task)
-      if foresight != nil { isStarted[task.index] = true }
+      if foresight != nil { noteStart(of: task) }
       guard engine.plan.hasGates, engine.plan.kind(task) == .approve else { return }
       running.push(
         ForecastEnd(
@@ -163,6 +179,7 @@ package struct RunForecast {
       } else {
         files.keptCount += 1
       }
+    case .resume(.afterRerun): if foresight != nil { taken.insert(transition.task) }
     case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume, .ready: break
     }
   }

@@ -10,6 +10,8 @@ package final class PlanLook {
   private let hashes: FileMemory
   private let readings: TaskReadings
   private let cache: ResultCache?
+  /// At tasks that others need through others: what changed may be much, and a plan is to be told soon.
+  private var farLooksLeft = 100_000
 
   /// - Parameters:
   ///   - state: the folder of the records, whether or not it is there.
@@ -24,8 +26,8 @@ package final class PlanLook {
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 
-  /// - Parameter running: what the task needs and would run before it: what it finds of theirs tells nothing.
-  package func foresee(_ check: TaskCheck, after running: [TaskID]) -> FileForecast {
+  /// - Parameter before: what would run before the task: what it finds of theirs tells nothing.
+  package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
     let declaring = declaring(check.task)
     var record: SuccessRecord?
     do throws(LookFault) {
@@ -36,10 +38,10 @@ package final class PlanLook {
         declaring, check, record: record, readings: readings, hashes: hashes, nil)
       while true {
         guard let verdict = try look.goOn(until: .max) else { continue }
-        return forecast(verdict, of: declaring, after: running)
+        return forecast(verdict, of: declaring, before)
       }
     } catch {
-      if let path = error.path, isLeft(path, in: declaring, by: running) {
+      if let path = error.path, isLeft(path, in: declaring, before) {
         return record == nil ? .stale(why: "", isCached: false) : .unsure
       }
       return .unfit(what: error.what)
@@ -51,18 +53,18 @@ package final class PlanLook {
   }
 
   private func forecast(
-    _ verdict: TaskLook.Verdict, of declaring: DeclaringTask, after running: [TaskID]
+    _ verdict: TaskLook.Verdict, of declaring: DeclaringTask, _ before: RunBefore
   ) -> FileForecast {
     switch verdict {
     case .fresh(let record, _):
-      return running.isEmpty
+      return before.needs.isEmpty
         ? .fresh(origin: record.origin, declaring.handedOn(record.values ?? []))
         : .unsure
     case .stale(let reasons, let seen):
-      let certain = reasons.filter { !isOpen($0, of: declaring, after: running) }
+      let certain = reasons.filter { !isOpen($0, of: declaring, before) }
       if certain.isEmpty { return .unsure }
       return .stale(
-        why: Staleness.text(certain), isCached: running.isEmpty && isCached(declaring, seen))
+        why: Staleness.text(certain), isCached: before.needs.isEmpty && isCached(declaring, seen))
     }
   }
 
@@ -73,8 +75,9 @@ package final class PlanLook {
 
   /// Whether a difference may be gone when what runs before the task has run.
   private func isOpen(
-    _ reason: Staleness, of declaring: DeclaringTask, after running: [TaskID]
+    _ reason: Staleness, of declaring: DeclaringTask, _ before: RunBefore
   ) -> Bool {
+    let running = before.needs
     if running.isEmpty { return false }
     switch reason {
     case .values:
@@ -83,15 +86,33 @@ package final class PlanLook {
       return reading.kind == .need
         && running.contains { plan.nameBytes($0).elementsEqual(reading.name) }
     case .changed(let path), .added(let path), .removed(let path):
-      return isLeft(String(decoding: path, as: UTF8.self), in: declaring, by: running)
-    case .unknown, .definition, .declaration, .needs, .outputGone, .outputChanged, .valuesUnknown,
+      return isLeft(String(decoding: path, as: UTF8.self), in: declaring, before)
+    case .needs: return before.isUnsure
+    case .unknown, .definition, .declaration, .outputGone, .outputChanged, .valuesUnknown,
       .valueWithSecret, .hash, .asked:
       return false
     }
   }
 
-  private func isLeft(_ path: String, in declaring: DeclaringTask, by running: [TaskID]) -> Bool {
+  /// Whether something that runs before leaves it, the nearest first: not only what the task needs itself.
+  private func isLeft(_ path: String, in declaring: DeclaringTask, _ before: RunBefore) -> Bool {
     let whole = path.hasPrefix("/") ? path : declaring.folder + "/" + path
-    return running.contains { self.declaring($0).leaves(whole) }
+    var tasks = before.needs
+    var seen = Set(tasks)
+    var next = 0
+    while next < tasks.count {
+      let task = tasks[next]
+      if next >= before.needs.count {
+        if farLooksLeft == 0 { return false }
+        farLooksLeft -= 1
+      }
+      next += 1
+      if self.declaring(task).leaves(whole) { return true }
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        if before.isStarted(need), seen.insert(need).inserted { tasks.append(need) }
+      }
+    }
+    return false
   }
 }
