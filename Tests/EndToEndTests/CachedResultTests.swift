@@ -218,8 +218,40 @@ struct CachedResultTests {
     try place.shell("mkdir .opflow; touch .opflow/cache")
     let first = try run(place)
     #expect(first.starts.first == "build")
-    #expect(first.told.contains("a result cannot be written"), "\(first.told)")
+    let folder = place.file(".opflow/cache")
+    #expect(
+      first.told.contains("cache: a result cannot be written to \(folder): Not a directory"),
+      "\(first.told)")
     #expect(first.told.contains("2 succeeded"), "\(first.told)")
+  }
+
+  @Test func `what stands in place of an entry is replaced, or told with where it is`() throws {
+    let place = try place()
+    _ = try run(place)
+    let entry = try place.shell("find .opflow/cache/1/?? -type f").output.split(separator: "\n")[0]
+    try place.shell("rm \(entry); mkfifo \(entry); rm -r out")
+    #expect(try run(place).starts.first == "build")
+    try place.shell("test -f \(entry); rm \(entry); mkdir \(entry); rm -r out")
+    let told = try run(place).told
+    let path = "\(place.file(String(entry))): Is a directory"
+    #expect(told.contains("cache: a result cannot be written to \(path)"), "\(told)")
+    try place.shell("rmdir \(entry); rm -r .opflow/cache/1/size out; mkdir .opflow/cache/1/size")
+    let uncounted = try run(place).told
+    let size = "\(place.file(".opflow/cache/1/size")): Is a directory"
+    #expect(uncounted.contains("how much it holds cannot be written to \(size)"), "\(uncounted)")
+  }
+
+  @Test func `an entry with wrong bytes is told with where it is, and its task runs`() throws {
+    let place = try place()
+    _ = try run(place)
+    let entry = try place.shell("find .opflow/cache/1/?? -type f").output.split(separator: "\n")[0]
+    try place.shell("chmod u+w \(entry); printf x | dd of=\(entry) conv=notrunc; rm -r out")
+    let again = try run(place)
+    #expect(again.starts.first == "build")
+    #expect(
+      again.told.contains(
+        "the result \(place.file(String(entry))) cannot be brought back: it is damaged"),
+      "\(again.told)")
   }
 
   @Test func `what fails is not kept`() throws {

@@ -75,7 +75,8 @@ import Testing
     case "name": try Path.link(root + "/victim/f", to: size)
     default: try Path.makeDirectory(size)
     }
-    #expect(throws: Errno.self) { try keep("x") }
+    let fault = #expect(throws: CacheFault.self) { try keep("x") }
+    #expect(fault?.what.contains(" \(size): ") == true, "\(String(describing: fault))")
     #expect(try File.read(root + "/victim/f") == Array("a text that is none of opflow's".utf8))
   }
 
@@ -157,7 +158,12 @@ import Testing
           Made(kind: .file, name: "a", content: "a"),
           Made(kind: .link, name: "l", content: target),
         ], paths: ["a", "l"]))
-    #expect(throws: CacheFault.self) { _ = try restoring.goOn(until: .max) }
+    let fault = #expect(throws: CacheFault.self) { _ = try restoring.goOn(until: .max) }
+    // It is named, and the entry.
+    #expect(fault?.what.contains("/1/") == true, "\(String(describing: fault))")
+    #expect(
+      fault?.what.hasSuffix("it is damaged: its link `l` leads elsewhere") == true,
+      "\(String(describing: fault))")
     #expect(try names("project") == [])
   }
 

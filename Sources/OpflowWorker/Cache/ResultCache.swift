@@ -39,6 +39,15 @@ package struct ResultCache {
     return "\(root)/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }
 
+  /// Of an entry, for people.
+  func place(of key: SHA256.Digest) -> String { folder + "/" + Self.path(key) }
+
+  /// - Parameter path: as seen from the folder; nil for that itself.
+  func unwritten(_ error: Errno, _ path: String? = nil) -> CacheFault {
+    CacheFault(
+      what: "a result cannot be written to \(folder)\(path.map { "/" + $0 } ?? ""): \(error)")
+  }
+
   // MARK: - Reading
 
   /// The entry of that key, open; nil where there is none.
@@ -110,17 +119,23 @@ package struct ResultCache {
   func drop(_ draft: consuming Draft) { try? draft.store.remove(draft.path, isFolder: false) }
 
   /// Makes an entry of it. What was of that key before was damaged, or is the same.
-  func keep(_ draft: consuming Draft, as key: SHA256.Digest) throws(Errno) {
+  func keep(_ draft: consuming Draft, as key: SHA256.Digest) throws(CacheFault) {
     let path = Self.path(key)
-    let bytes = try draft.file.status().sizeBytes
+    let added: Int64
     do throws(Errno) {
+      let bytes = try draft.file.status().sizeBytes
       try draft.store.makeFolders(Path.parent(of: path))
-      let earlier = try draft.store.status(path)?.sizeBytes ?? 0
+      added = try bytes - (draft.store.status(path)?.sizeBytes ?? 0)
       try draft.store.move(draft.path, to: path)
-      try count(bytes - earlier, in: draft.store)
     } catch {
       drop(draft)
-      throw error
+      throw unwritten(error, path)
+    }
+    do throws(Errno) {
+      try count(added, in: draft.store)
+    } catch {
+      throw CacheFault(
+        what: "how much it holds cannot be written to \(folder)/\(Self.size): \(error)")
     }
   }
 

@@ -55,7 +55,7 @@ final class ResultKeeping {
       self.folder = try FolderBeneath(folder)
       draft = try cache.begin()
     } catch {
-      throw CacheFault(what: "a result cannot be written: \(error)")
+      throw cache.unwritten(error)
     }
   }
 
@@ -90,7 +90,7 @@ final class ResultKeeping {
       do throws(Errno) {
         try write(value.bytes)
       } catch {
-        throw CacheFault(what: "a result cannot be written: \(error)")
+        throw cache.unwritten(error)
       }
       add(.value, mode: 0o600, value.bytes, value.name)
     case .output(let path, let bytes):
@@ -159,7 +159,7 @@ final class ResultKeeping {
           try draft?.file.writeAll(piece)
         }
       } catch {
-        throw CacheFault(what: "a result cannot be written: \(error)")
+        throw cache.unwritten(error)
       }
       bytes += Int64(got)
       copying.count += Int64(got)
@@ -194,13 +194,9 @@ final class ResultKeeping {
       try draft.file.writeAll(CacheEntry(items: items).end(key: key))
     } catch {
       cache.drop(draft)
-      throw CacheFault(what: "a result cannot be written: \(error)")
+      throw cache.unwritten(error)
     }
-    do throws(Errno) {
-      try cache.keep(draft, as: key)
-    } catch {
-      throw CacheFault(what: "a result cannot be written: \(error)")
-    }
+    try cache.keep(draft, as: key)
   }
 
   private static func name(_ source: Source) -> String {

@@ -14,6 +14,8 @@ final class ResultRestoring {
   }
 
   private let entry: CacheEntry
+  /// Where that is, for people.
+  private let entryPlace: String
   private let file: Descriptor
   private let placing: ResultPlacing
   private let folder: String
@@ -23,6 +25,8 @@ final class ResultRestoring {
   private var checked = 0
   private var offset: Int64 = 0
   private var copying: Copying?
+  /// A link that leads out of the manifest's folder, as none does that a task left.
+  private var badLink: String?
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
   private final class Copying {
@@ -54,6 +58,7 @@ final class ResultRestoring {
       guard let entry = try Self.entry(file, key), isResult(entry.items) else { return nil }
       cache.noteUse(file)
       self.entry = entry
+      entryPlace = cache.place(of: key)
       self.file = file
       self.folder = folder
       self.stage = stage
@@ -61,7 +66,8 @@ final class ResultRestoring {
       try Path.removeTree(Path.name(stage), in: Path.parent(of: stage))
       try Path.makeDirectories(stage)
     } catch {
-      throw CacheFault(what: "a result cannot be brought back: \(error)")
+      throw CacheFault(
+        what: "the result \(cache.place(of: key)) cannot be brought back: \(error)")
     }
   }
 
@@ -112,7 +118,11 @@ final class ResultRestoring {
         do throws(Errno) {
           if let copying { try copy(copying) } else { try begin(entry.items[next]) }
         } catch {
-          throw CacheFault(what: "a result cannot be brought back: \(error)")
+          let why =
+            error == .damaged
+            ? "it is damaged" + (badLink.map { ": its link `\($0)` leads elsewhere" } ?? "")
+            : "\(error)"
+          throw CacheFault(what: "the result \(entryPlace) cannot be brought back: \(why)")
         }
       } else if checked < entry.items.count {
         let item = entry.items[checked]
@@ -138,10 +148,13 @@ final class ResultRestoring {
       guard item.sizeBytes <= 4096 else { throw .nameTooLong }
       let text = try Self.read(file, at: offset, count: Int(item.sizeBytes))
       guard SHA256.digest(of: text) == item.digest,
-        let target = String(validating: text, as: UTF8.self), !text.contains(0), !text.isEmpty,
-        LinkReach.isWithin(
-          target, at: String(decoding: item.name, as: UTF8.self), folder: folder)
+        let target = String(validating: text, as: UTF8.self), !text.contains(0), !text.isEmpty
       else { throw .damaged }
+      let link = String(decoding: item.name, as: UTF8.self)
+      guard LinkReach.isWithin(target, at: link, folder: folder) else {
+        badLink = link
+        throw .damaged
+      }
       try Path.symbolicLink(target, at: path(next))
       offset += item.sizeBytes
       next += 1
