@@ -122,10 +122,8 @@ struct KnownTask {
       fingerprint = item.fingerprint
       (left, with) = (line.values, line.with)
       settle = item.sequence
-      // Its `if` could not be decided: it never began.
-      if line.event == .failure, line.outcome.reason == .value, line.attempt == 0 {
-        start = item.sequence
-      }
+      // It never began.
+      if line.event == .failure, line.attempt == 0 { start = item.sequence }
       isCutShort = false
     case .cancel:
       end = nil

@@ -43,7 +43,7 @@ package struct TaskRecord: Sendable {
     static let cancelledPending = Marks(rawValue: 1 << 4)
     /// It succeeded without running.
     static let restored = Marks(rawValue: 1 << 5)
-    /// It failed before its start: the worker that was lost only looked at it.
+    /// It failed before its start, as for a file that is not there or a value.
     static let unstarted = Marks(rawValue: 1 << 6)
     /// A service that is ready.
     static let ready = Marks(rawValue: 1 << 7)
@@ -91,6 +91,9 @@ package struct TaskRecord: Sendable {
     return state == .failed && !marks.contains(.unstarted)
       && (why == .ended(.interrupted) || why == .ended(.workerLost))
   }
+
+  /// It failed before it was started.
+  var hasFailedUnstarted: Bool { marks.contains(.unstarted) }
 
   /// It succeeded, or failed where it may, by another definition than the plan's.
   package var isChanged: Bool { marks.contains(.changed) }

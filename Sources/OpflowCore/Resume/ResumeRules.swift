@@ -298,10 +298,9 @@ extension ResumeDecision {
 }
 
 extension TaskRecord {
-  /// SEQ of the line from when on its needs counted: of its start, or of its end where that was a failure
-  /// for want of a value that its `if` reads.
+  /// SEQ of the line from when on its needs counted: of its start, or of a failure before that.
   fileprivate var decidedSequence: UInt64 {
-    startSequence == 0 && why == .ended(.value) ? settleSequence : startSequence
+    hasFailedUnstarted ? settleSequence : startSequence
   }
 
   fileprivate var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
