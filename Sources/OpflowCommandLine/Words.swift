@@ -85,8 +85,9 @@ enum Words {
       invocation.tasks = try Self.asked(words, mayBeNone: mayBeNone, "SEL...")
     case .askedAndPriority:
       guard let value = words.last else { throw Complaint("SEL... and N are missing") }
-      let levels = ["very_low", "low", "normal", "high", "very_high"]
-      if words.count == 1, !value.isEmpty, Int(value) == nil, !levels.contains(value) {
+      if words.count == 1, !value.isEmpty, Int(value) == nil,
+        !PriorityLevels.words.contains(value)
+      {
         throw Complaint("N is missing: `opflow priority \(value.clean) high`, or a number")
       }
       invocation.tasks = try Self.asked(words.dropLast(), mayBeNone: false, "SEL... N")

@@ -16,10 +16,12 @@ enum Drive {
     let heading = heading(
       drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed, arguments.view)
     let (runs, folder) = (drive.manifestRuns, drive.folder)
-    let serving =
-      round ?? (arguments.watchesFiles ? ServingWatch(drive.watch(arguments.file)) : nil)
-    if let round { drive.follow(with: &round.watch) }
-    if round == nil, let serving { WatchedRun.attend(serving, of: folder, arguments, console) }
+    var serving = round
+    if let round {
+      drive.follow(with: &round.watch)
+    } else if arguments.watchesFiles {
+      serving = WatchedRun.attend(drive.watch(arguments.file), of: folder, arguments, console)
+    }
     let result: DriveResult
     do throws(CoordinatorError) {
       result = try drive.perform(

@@ -78,9 +78,7 @@ enum LogsCommand {
       return all.filter { set.contains($0) }
     } catch {
       let names = Array(plan.foldedNames.prefix(ManifestFile.mostTasksTold + 1))
-      let list =
-        names.count > ManifestFile.mostTasksTold
-        ? "" : "; its tasks: \(names.map(CleanText.string).joined(separator: ", "))"
+      let list = CommandError.list(of: names) ?? ""
       throw CommandError(
         .usage,
         error.message(of: "logs")

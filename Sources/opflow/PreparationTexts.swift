@@ -18,9 +18,7 @@ extension CommandError {
     case .folder(let error): self.init(error)
     case .noSuchTask(let word, let manifest, let tasks):
       let hint =
-        ManifestLookup.file(among: [word.selector])
-        ?? (word.selector.hasPrefix("tag:")
-          ? Self.hintOfTags(word.nearest, tasks) : Self.hint(word.nearest, tasks))
+        ManifestLookup.file(among: [word.selector]) ?? Self.hint(word, tasks)
       self.init(
         .usage,
         "no task of \(CleanText.string(manifest)) fits `\(CleanText.string(word.selector))`\(hint)")
@@ -72,19 +70,21 @@ extension CommandError {
     ].contains(error)
   }
 
-  private static func hint(_ nearest: String?, _ tasks: [String]) -> String {
-    if let nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
-    if tasks.count > ManifestFile.mostTasksTold { return "; `opflow` alone shows the tasks" }
-    return "; its tasks: \(tasks.map(CleanText.string).joined(separator: ", "))"
-  }
-}
-
-extension CommandError {
-  fileprivate static func hintOfTags(_ nearest: String?, _ tags: [String]) -> String {
-    if let nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
-    return tags.isEmpty
+  /// - Parameter names: of tasks, or of tags where the word is about one.
+  private static func hint(_ word: UnfitSelector, _ names: [String]) -> String {
+    if let nearest = word.nearest { return "; did you mean `\(CleanText.string(nearest))`?" }
+    guard word.selector.hasPrefix("tag:") else {
+      return list(of: names) ?? "; `opflow` alone shows the tasks"
+    }
+    return names.isEmpty
       ? "; no task has tags: `tags: [slow]` in a task gives it one"
-      : "; its tags: \(tags.map(CleanText.string).joined(separator: ", "))"
+      : "; its tags: \(names.map(CleanText.string).joined(separator: ", "))"
+  }
+
+  /// The tasks that there are; nil where they are too many to be listed.
+  static func list(of tasks: [String]) -> String? {
+    tasks.count > ManifestFile.mostTasksTold
+      ? nil : "; its tasks: \(tasks.map(CleanText.string).joined(separator: ", "))"
   }
 }
 

@@ -44,9 +44,9 @@ enum ResumeCommand {
       tellNothingToDo(prepared, folder, arguments, console)
       try DriveEnd.report(folder, arguments, console, isDriven: false)
       guard arguments.watchesFiles, round == nil else { return code }
-      let serving = ServingWatch(prepared.watch(arguments.file))
+      let serving = WatchedRun.attend(
+        prepared.watch(arguments.file), of: folder, arguments, console)
       _ = consume lock
-      WatchedRun.attend(serving, of: folder, arguments, console)
       return try WatchedRun.goOn(folder, serving, after: code, arguments, console)
     }
     let group = prepared.group(RunRequest(arguments))

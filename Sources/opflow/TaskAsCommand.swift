@@ -9,14 +9,16 @@ enum TaskAsCommand {
   /// The same mistake, with what the manifest tells of the word.
   static func helped(_ error: UsageError) -> UsageError {
     guard let unknown = error.unknownCommand, let plan = plan() else { return error }
-    let word = unknown.word
-    let shown = CleanText.string(word)
-    let names = Array(plan.foldedNames.prefix(10_000))
-    if names.contains(word) || (try? Selector.tasks([word], of: plan)) != nil {
+    let shown = CleanText.string(unknown.word)
+    let nearest: String?
+    do throws(UnfitSelector) {
+      _ = try Selector.tasks([unknown.word], of: plan)
       return UsageError("unknown command \(shown); it is a task: `opflow run \(shown)`")
+    } catch {
+      nearest = error.nearest
     }
     if unknown.isForeign { return error }
-    if let task = NearestName.of(word, among: names) {
+    if let task = nearest {
       let other = unknown.nearest.map { ", or `opflow \($0)`" } ?? ""
       return UsageError(
         "unknown command \(shown); did you mean `opflow run \(CleanText.string(task))`\(other)?")

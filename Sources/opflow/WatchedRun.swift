@@ -50,15 +50,16 @@ struct WatchedRun: ~Copyable {
     return further
   }
 
-  /// Has what changes taken up while nothing is left of a drive but services that stay.
+  /// Has what changes taken up also while nothing is left of a drive but services that stay.
   static func attend(
-    _ serving: ServingWatch, of folder: RunFolder, _ arguments: Invocation, _ console: Console
-  ) {
+    _ watch: consuming ManifestWatch, of folder: RunFolder, _ arguments: Invocation,
+    _ console: Console
+  ) -> ServingWatch {
     let (view, further) = (arguments.view, further(arguments))
     var complaint = ""
-    serving.begun = { "opflow: \(watching($0))" }
-    serving.told = { "opflow: \(changed($0, view))" }
-    serving.couldGoOn = {
+    return ServingWatch(
+      watch, begun: { "opflow: \(watching($0))" }, told: { "opflow: \(changed($0, view))" }
+    ) {
       let text = ResumeCommand.obstacle(folder, further, console)?.text ?? ""
       if text != complaint { Console.complain(text) }
       complaint = text

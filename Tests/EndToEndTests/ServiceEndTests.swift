@@ -125,7 +125,7 @@ struct ServiceEndTests {
     let place = try Workplace(
       """
       tasks:
-        db: { service: { ready: { log: up } }, run: "echo up; exec tail -f /dev/null" }
+        db: { service: { ready: { log: up } }, run: "\(Self.serves)" }
         a: { needs: [db], run: echo a >> trace }
         last: { needs: [db], finally: true, run: echo last >> trace }
       """)
@@ -146,7 +146,7 @@ struct ServiceEndTests {
       max_parallel: 3
       resources: { seat: 1 }
       tasks:
-        one: { service: { ready: { log: up } }, resources: { seat: 1 }, run: "echo up; exec tail -f /dev/null" }
+        one: { service: { ready: { log: up } }, resources: { seat: 1 }, run: "\(Self.serves)" }
         two: { service: true, resources: { seat: 1 }, run: exec tail -f /dev/null }
         late: { resources: { seat: 1 }, run: echo late > begun }
       """)

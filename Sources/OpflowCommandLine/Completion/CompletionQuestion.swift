@@ -137,7 +137,7 @@ package struct CompletionQuestion: Equatable, Sendable {
     case .askedAndPriority:
       kinds = [.tasks]
       if !positionals.isEmpty {
-        words = ["very_low", "low", "normal", "high", "very_high"].map { CompletionCandidate($0) }
+        words = PriorityLevels.words.map { CompletionCandidate($0) }
       }
     case .run: if positionals.isEmpty { kinds = [.runs, .manifests] }
     case .capacity: if positionals.isEmpty { kinds = [.resources] }

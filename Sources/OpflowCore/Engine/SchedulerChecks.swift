@@ -142,8 +142,7 @@ extension Scheduler {
   ) {
     var transition = Transition(.failure, task, reason: reason)
     transition.what = what
-    // What is not written down is nobody's to allow.
-    transition.allowed = reason != .output && plan.allowsFailure(task, .unknown, reason)
+    transition.allowed = plan.allowsFailure(task, .unknown, reason)
     if transition.allowed {
       transition.fingerprint = plan.fingerprint(task)
       transition.with = valuesRead(by: task)

@@ -73,8 +73,7 @@ struct Services {
     }
     all = plan.topologicalOrder.lazy.map { TaskID($0) }.filter { plan.isService($0) }
     havePorts = all.contains { !plan.portNames(of: $0).isEmpty }
-    standing = Set(
-      all.filter { plan.dependents($0).isEmpty || named?.contains($0) == true })
+    standing = Set(all.filter { plan.stays($0, named: named) })
   }
 
   // MARK: - Taken

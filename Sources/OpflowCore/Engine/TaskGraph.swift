@@ -256,8 +256,10 @@ struct TaskGraph {
   /// For lack of a need; it spreads with what else has ended.
   mutating func skip(_ task: TaskID, for need: TaskID) {
     // What `--skip` left out before lacks its needs for the first time.
-    let wasSkippedUpstream = results[task]?.isSkippedUpstream ?? false
-    if marks[task.index].contains(.mayKeep), wasSkippedUpstream, isKept(need) { return keep(task) }
+    if marks[task.index].contains(.mayKeep), results[task]?.isSkippedUpstream == true, isKept(need)
+    {
+      return keep(task)
+    }
     set(task, .skipped)
     marks[task.index].insert(.skippedUpstream)
     changes.append(.skipped(task, for: need))

@@ -64,8 +64,10 @@ extension Plan {
 
   package func policy(_ task: TaskID) -> TaskPolicy { policies[Int(policyIndex[task.index])] }
 
-  /// Whether `allow_failure` covers that end: a list of codes covers ends by exit code only.
+  /// Whether `allow_failure` covers that end: a list of codes covers ends by exit code only. What cannot be
+  /// written down is nobody's to allow.
   package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: EndReason?) -> Bool {
+    if reason == .output { return false }
     if flags(task).contains(.allowAnyFailure) { return true }
     guard reason == nil, let code = exitCode(task, status) else { return false }
     return codeList(record[task.index].allowedCodes).contains(code)
@@ -80,6 +82,14 @@ extension Plan {
     case .exit(let code): code
     case .signal(let signal): isPlainCommand(task) ? 128 + signal : nil
     }
+  }
+
+  /// What a task runs that is but a name for those that it needs: it ends well at once.
+  package static let commandOfNames = ["true"]
+
+  /// Whether a task is one.
+  func isName(_ task: TaskID) -> Bool {
+    kind(task) == .command && list(record(task).words).map { string($0) } == Self.commandOfNames
   }
 
   /// Whether the action is a script for the default shell that no shell is needed for.

@@ -105,6 +105,13 @@ extension Plan {
     Int(services[Int(record[service.index].service)].restarts)
   }
 
+  /// Whether a service stays until somebody ends it: nothing needs it, or it was named.
+  ///
+  /// - Parameter named: the tasks that were; nil for none.
+  func stays(_ service: TaskID, named: TaskSet?) -> Bool {
+    dependents(service).isEmpty || named?.contains(service) == true
+  }
+
   /// The services that a task needs, in the order of its needs.
   package func services(neededBy task: TaskID) -> [TaskID] {
     guard hasServices else { return [] }

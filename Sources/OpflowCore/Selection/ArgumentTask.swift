@@ -10,13 +10,10 @@ extension TaskArguments {
     guard found.count == 1,
       let task = plan.tasks.lazy.map({ TaskID($0) }).first(where: found.contains)
     else { throw Self.several(names, found, plan) }
-    let name = plan.list(plan.record(task).words)
-    if plan.kind(task) == .command, name.count == 1, name.allSatisfy({ plan.string($0) == "true" })
-    {
+    switch plan.kind(task) {
+    case .command where plan.isName(task):
       throw .noArguments(
         task: plan.nameString(task), why: "it is a name for what it needs, and runs no command")
-    }
-    switch plan.kind(task) {
     case .shell, .command: self.init(task: task, words: words)
     case .approve:
       throw .noArguments(task: plan.nameString(task), why: "it asks a person, and runs no command")

@@ -60,7 +60,7 @@ package enum RunScope {
     for index in plan.tasks {
       let task = TaskID(index)
       guard plan.isService(task), selected?.contains(task) ?? true else { continue }
-      if plan.dependents(task).isEmpty || named?.contains(task) == true { standing.insert(task) }
+      if plan.stays(task, named: named) { standing.insert(task) }
     }
     return standing
   }

@@ -60,7 +60,7 @@ struct ActionReader {
   /// It ends well at once, and is up to date when all that it needs is.
   private func beName(_ needs: Node, _ task: inout TaskValues) {
     task.kind = .command
-    task.words = CommandReader.scalars(["true"], needs, values.scratch)
+    task.words = CommandReader.scalars(Plan.commandOfNames, needs, values.scratch)
     task.hasInputs = !task.flags.contains(.finally)
   }
 

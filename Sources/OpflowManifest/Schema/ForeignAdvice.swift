@@ -3,6 +3,21 @@ enum ForeignAdvice {
   private static let clock: StaticString =
     "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
 
+  private static let here: StaticString = "tasks run on this machine; leave it out"
+  private static let container: StaticString =
+    "tasks run on this machine; a container is `run: docker run …`"
+  private static let timeout: StaticString =
+    "the key is `timeout` here, with a unit: `timeout: 10m`"
+  private static let values: StaticString =
+    "values stand in `vars` at the top; what only this task has is `env`"
+  private static let contents: StaticString =
+    "what decides is what the files in `inputs` hold; leave it out"
+  private static let quiet: StaticString = "`opflow run --output quiet` shows failures only"
+  private static let notice: StaticString = "`opflow run --notify COMMAND` tells somebody"
+  private static let environmentFiles: StaticString =
+    "files of variables stand at the top: `env_file: [FILE]`"
+  private static let otherFiles: StaticString =
+    "files of this machine are included; fetch it before"
   private static let hidden: StaticString =
     "`manual: true` keeps it out of `opflow run`; what needs it still has it run"
   private static let otherName: StaticString =
@@ -12,27 +27,27 @@ enum ForeignAdvice {
 
   /// What has no key here, and what to do instead. The first ones are about a key that there is.
   private static let advices: [(foreign: StaticString, owner: StaticString, help: StaticString)] = [
-    ("timeout-minutes", TaskKey.owner, "the key is `timeout` here, with a unit: `timeout: 10m`"),
-    ("timeout_minutes", TaskKey.owner, "the key is `timeout` here, with a unit: `timeout: 10m`"),
+    ("timeout-minutes", TaskKey.owner, timeout),
+    ("timeout_minutes", TaskKey.owner, timeout),
     ("timeout_seconds", TaskKey.owner, "the key is `timeout` here: `timeout: 90s`"),
     ("uses", TaskKey.owner, "there are no actions here: write their commands under `run`"),
     ("with", TaskKey.owner, "there are no actions here; a command reads `env` and `vars`"),
-    ("runs-on", TaskKey.owner, "tasks run on this machine; leave it out"),
-    ("runs_on", TaskKey.owner, "tasks run on this machine; leave it out"),
-    ("image", TaskKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
-    ("container", TaskKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("runs-on", TaskKey.owner, here),
+    ("runs_on", TaskKey.owner, here),
+    ("image", TaskKey.owner, container),
+    ("container", TaskKey.owner, container),
     ("stage", TaskKey.owner, "what comes after what follows from `needs`"),
     ("parallel", TaskKey.owner, "tasks run at once as far as `needs` and `max_parallel` let them"),
     ("strategy", TaskKey.owner, "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
     ("before_script", TaskKey.owner, "put it at the beginning of `run`"),
-    ("silent", TaskKey.owner, "`opflow run --output quiet` shows failures only"),
+    ("silent", TaskKey.owner, quiet),
     ("status", TaskKey.owner, "what decides is `inputs`, in which { run: [COMMAND] } may stand"),
     ("preconditions", TaskKey.owner, "make it a task that this one needs"),
     ("on", TaskKey.owner, "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
     ("restart", TaskKey.owner, "`retry` runs a task again when it fails"),
     ("volumes", TaskKey.owner, "tasks run on this machine, in `dir`"),
-    ("networks", TaskKey.owner, "tasks run on this machine; leave it out"),
-    ("container_name", TaskKey.owner, "tasks run on this machine; leave it out"),
+    ("networks", TaskKey.owner, here),
+    ("container_name", TaskKey.owner, here),
     ("ports", TaskKey.owner, "ports are those of a service: `service: { ports: [http] }`"),
     (
       "port", TaskKey.owner,
@@ -55,20 +70,15 @@ enum ForeignAdvice {
     ("internal", TaskKey.owner, hidden), ("private", TaskKey.owner, hidden),
     ("hidden", TaskKey.owner, hidden),
     ("alias", TaskKey.owner, otherName), ("aliases", TaskKey.owner, otherName),
-    ("method", TaskKey.owner, "what decides is what the files in `inputs` hold; leave it out"),
+    ("method", TaskKey.owner, contents),
     (
       "platforms", TaskKey.owner,
       "opflow is for Linux; what differs otherwise is for `if` or `run` to tell"
     ),
     ("prompt", TaskKey.owner, question), ("confirm", TaskKey.owner, question),
     ("vars", TaskKey.owner, "`vars` stand at the top; what only this task has is `env`"),
-    (
-      "variables", TaskKey.owner,
-      "values stand in `vars` at the top; what only this task has is `env`"
-    ),
-    (
-      "params", TaskKey.owner, "values stand in `vars` at the top; what only this task has is `env`"
-    ),
+    ("variables", TaskKey.owner, values),
+    ("params", TaskKey.owner, values),
     ("set", TaskKey.owner, "flags of a shell are words of `shell`: `shell: [bash, -eux, -c]`"),
     ("shopt", TaskKey.owner, "options of a shell are for `run`: `shopt -s globstar`"),
     ("watch", TaskKey.owner, "`opflow run --watch` runs again what its `inputs` tell"),
@@ -91,19 +101,19 @@ enum ForeignAdvice {
       "concurrency", TaskKey.owner,
       "it is about runs, and stands at the top; tasks share a resource: `resources: { NAME: 1 }`"
     ),
-    ("volumes", ManifestKey.owner, "tasks run on this machine; leave it out"),
-    ("networks", ManifestKey.owner, "tasks run on this machine; leave it out"),
+    ("volumes", ManifestKey.owner, here),
+    ("networks", ManifestKey.owner, here),
     ("permissions", ManifestKey.owner, "tasks may do what who starts opflow may; leave it out"),
     ("trigger", ManifestKey.owner, clock),
-    ("silent", ManifestKey.owner, "`opflow run --output quiet` shows failures only"),
+    ("silent", ManifestKey.owner, quiet),
     (
       "output", ManifestKey.owner,
       "how a run is shown is said where it is started: `opflow run --output group`"
     ),
-    ("method", ManifestKey.owner, "what decides is what the files in `inputs` hold; leave it out"),
+    ("method", ManifestKey.owner, contents),
     ("handlerOn", ManifestKey.owner, "make it a task with `finally: true`"),
-    ("mailOn", ManifestKey.owner, "`opflow run --notify COMMAND` tells somebody"),
-    ("notify", ManifestKey.owner, "`opflow run --notify COMMAND` tells somebody"),
+    ("mailOn", ManifestKey.owner, notice),
+    ("notify", ManifestKey.owner, notice),
     ("needs", ManifestKey.owner, "it stands in a task: `tasks: { main: { needs: [ID], run: … } }`"),
     ("on", ManifestKey.owner, "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
     (
@@ -120,7 +130,7 @@ enum ForeignAdvice {
     (
       "stages", ManifestKey.owner, "tasks stand under `tasks`, and their order follows from `needs`"
     ),
-    ("image", ManifestKey.owner, "tasks run on this machine; a container is `run: docker run …`"),
+    ("image", ManifestKey.owner, container),
     ("before_script", ManifestKey.owner, "make it a task that the others need"),
     ("after_script", ManifestKey.owner, "make it a task with `finally: true`"),
     ("shell", ManifestKey.owner, "it stands under `defaults`: `defaults: { shell: bash }`"),
@@ -134,11 +144,11 @@ enum ForeignAdvice {
       "dir", IncludeKey.owner,
       "tasks run in the folder of their own file; `defaults` there may say another"
     ),
-    ("remote", IncludeKey.owner, "files of this machine are included; fetch it before"),
-    ("project", IncludeKey.owner, "files of this machine are included; fetch it before"),
-    ("dotenv", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
-    ("env_file", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
-    ("env_files", TaskKey.owner, "files of variables stand at the top: `env_file: [FILE]`"),
+    ("remote", IncludeKey.owner, otherFiles),
+    ("project", IncludeKey.owner, otherFiles),
+    ("dotenv", TaskKey.owner, environmentFiles),
+    ("env_file", TaskKey.owner, environmentFiles),
+    ("env_files", TaskKey.owner, environmentFiles),
   ]
 
   /// The same for keys of a task that mean another thing with each value.

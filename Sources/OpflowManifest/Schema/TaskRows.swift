@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 // What the keys of a task take and mean.
 
 extension TaskKey {
@@ -20,7 +22,7 @@ extension TaskKey {
         example: "needs: [build, { task: lint, on: finished }]")
     case .priority:
       KeyRow(
-        .wordOrNumber(["very_low", "low", "normal", "high", "very_high"], KeyBounds.priority),
+        .wordOrNumber(PriorityLevels.words, KeyBounds.priority),
         standard: "`normal`, which is 0", "among ready tasks the higher one starts first",
         example: "priority: high")
     case .env:

@@ -31,11 +31,7 @@ enum SignalName {
 
 enum PriorityName {
   static func value(_ text: Text) -> Int16? {
-    if text == "very_low" { return -8 }
-    if text == "low" { return -4 }
-    if text == "normal" { return 0 }
-    if text == "high" { return 4 }
-    if text == "very_high" { return 8 }
+    if let level = PriorityLevels.all.first(where: { text == $0.word }) { return level.value }
     guard let number = CoreSchema.integer(text), KeyBounds.priority.contains(number) else {
       return nil
     }

@@ -5,13 +5,9 @@ internal import OpflowSystem
 /// what changes then ends them, so that the run is resumed for it, and they start again with what they need.
 package final class ServingWatch {
   package var watch: ManifestWatch
-  /// Whether the run could be resumed with what is there now; tells what is wrong where it could not. The
-  /// services that run are better than none.
-  package var couldGoOn: () -> Bool = { true }
-  /// For a person: that so many files are looked at.
-  package var begun: (Int) -> String = { "watching \($0) files for changes" }
-  /// The same: that these have changed.
-  package var told: ([String]) -> String = { "changed: \($0.joined(separator: ", "))" }
+  private let begun: (Int) -> String
+  private let told: ([String]) -> String
+  private let couldGoOn: () -> Bool
 
   /// Services were ended for a change that is to be taken up.
   private var isDue = false
@@ -23,7 +19,20 @@ package final class ServingWatch {
   /// When to look though more may come; nil while nothing has come.
   private var lastLook: Instant?
 
-  package init(_ watch: consuming ManifestWatch) { self.watch = watch }
+  /// - Parameters:
+  ///   - begun: for a person: that so many files are looked at.
+  ///   - told: the same: that these have changed.
+  ///   - couldGoOn: whether the run could be resumed with what is there now; tells what is wrong where it could
+  ///     not. The services that run are better than none.
+  package init(
+    _ watch: consuming ManifestWatch, begun: @escaping (Int) -> String,
+    told: @escaping ([String]) -> String, couldGoOn: @escaping () -> Bool
+  ) {
+    self.watch = watch
+    self.begun = begun
+    self.told = told
+    self.couldGoOn = couldGoOn
+  }
 
   /// Whether the run is to be resumed though nothing has changed since the last look.
   package func takeDue() -> Bool {
