@@ -102,6 +102,17 @@ package enum ProcessTree {
     return sentAny
   }
 
+  /// Kills a child that is not reaped yet, and all that descends from it.
+  package static func killAll(from child: Int32) {
+    for pid in [child] + descendants(of: child) {
+      // From here on the descriptor means one process, whatever becomes of its number.
+      guard let descriptor = (try? open(pid)) ?? nil,
+        descends(pid, from: child, exempt: [])
+      else { continue }
+      try? send(.kill, through: descriptor.rawValue)
+    }
+  }
+
   /// Whether `pid` is below `ancestor` right now and not at or below one of `exempt`.
   private static func descends(_ pid: Int32, from ancestor: Int32, exempt: Set<Int32>) -> Bool {
     var current = pid

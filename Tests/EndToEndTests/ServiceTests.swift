@@ -34,7 +34,7 @@ struct ServiceTests {
     #expect(place.lines() == ["200"])
     #expect(
       try events(place) == [
-        "start web", "ready web", "start read", "success read", "success web",
+        "start web", "ready web", "start read", "success read", "stopping web", "success web",
       ])
     place.expectNothingAlive()
   }
@@ -90,6 +90,28 @@ struct ServiceTests {
     #expect(try place.opflow("status", "--json").output.contains("\"ports\":{}"))
   }
 
+  @Test func `who asks for the status is told that it is being stopped`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        web:
+          service: { ports: [a] }
+          stop: { grace: 1m }
+          run: "trap 'echo > told; read x < go; exit 0' TERM; tail -f /dev/null & wait"
+        last: { needs: [web], run: "true" }
+        next: { needs: [last], run: "true" }
+      """)
+    let (told, go) = (try place.gate("told"), try place.gate("go"))
+    let run = try place.start("run")
+    _ = try told.next()
+    #expect(try place.opflow("status").output.contains(/web +running .* stopping\n/))
+    let json = try place.opflow("status", "--json").output
+    #expect(json.contains("\"ready\":false,\"stopping\":true,\"ports\":{}"), "\(json)")
+    try go.letGo()
+    #expect(try run.finish().status == 0)
+    #expect(try !place.opflow("status").output.contains("stopping"))
+  }
+
   @Test(arguments: ["group", "quiet", "github"])
   func `a failure of what needs a service shows the last of that too`(output: String) throws {
     let place = try Workplace(
@@ -123,7 +145,7 @@ struct ServiceTests {
     #expect(
       try events(place) == [
         "start db", "ready db", "start api", "ready api", "start test", "success test",
-        "success api", "success db",
+        "stopping api", "success api", "stopping db", "success db",
       ])
   }
 
@@ -283,7 +305,7 @@ struct ServiceTests {
     let end = try run.finish()
     #expect(end.status == 0, "\(end)")
     #expect(
-      try events(place).suffix(2) == ["success api", "success db"])
+      try events(place).suffix(4) == ["stopping api", "success api", "stopping db", "success db"])
     #expect(try place.status()["build"]?.state == "succeeded")
     place.expectNothingAlive()
   }
@@ -324,7 +346,7 @@ struct ServiceTests {
     #expect(
       try events(place) == [
         "start db", "ready db", "start test", "cancel test", "start dump", "success dump",
-        "success db",
+        "stopping db", "success db",
       ])
     place.expectNothingAlive()
   }

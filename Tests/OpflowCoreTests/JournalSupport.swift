@@ -152,6 +152,7 @@ extension TransitionEvent {
     case .resume: .resume(.changed(.needs))
     case .fresh: .fresh
     case .ready: .ready
+    case .stopping: .stopping
     }
   }
 }

@@ -151,7 +151,8 @@ extension Drive {
       if isUpToDate(task) {
         throw Finding("\(name): it starts though it is up to date")
       }
-    case .start, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume, .ready: break
+    case .start, .retry, .skip, .cancel, .interrupt, .pause, .proceed, .resume, .ready, .stopping:
+      break
     }
   }
 }

@@ -101,7 +101,7 @@ struct KnownTask {
     defer {
       wasCutShort = wasCutShort(since: line)
       switch line.event {
-      case .pause, .proceed, .ready: approval = nil
+      case .pause, .proceed, .ready, .stopping: approval = nil
       // The drive that took it up again may have died before it came to it.
       case .resume(.interrupted): isRunning = false
       default:
@@ -140,7 +140,7 @@ struct KnownTask {
       (left, with) = (nil, nil)
       settle = 0
       isCutShort = line.event == .resume(.interrupted)
-    case .pause, .proceed, .ready: break
+    case .pause, .proceed, .ready, .stopping: break
     }
   }
 
@@ -181,7 +181,7 @@ struct KnownTask {
     case .interrupt: line.outcome.reason != .revoked
     case .resume:
       line.event != .resume(.asked) && (wasCutShort || line.event == .resume(.interrupted))
-    case .skip, .pause, .proceed, .ready: wasCutShort
+    case .skip, .pause, .proceed, .ready, .stopping: wasCutShort
     }
   }
 

@@ -37,6 +37,15 @@ extension Witness {
     ports[service] = found
   }
 
+  /// A service is told to end: once for each try, and while it runs.
+  mutating func takeStopping(_ line: Transition) throws(Finding) {
+    let service = line.task
+    guard isService(service), stand[service.index] == .running,
+      line.attempt == lastAttempt[service.index],
+      stopping.updateValue(line.attempt, forKey: service) != line.attempt
+    else { throw fault(service, "told to end while \(stand[service.index])") }
+  }
+
   /// The end of a try of a service; how it ended was seen.
   mutating func endOfService(_ line: Transition, seen: Outcome?) throws(Finding) {
     let task = line.task

@@ -66,6 +66,8 @@ struct Witness {
   private(set) var startCount = 0
   /// Services that are ready, and those that ended otherwise than for want of use.
   var ready: Set<TaskID> = []
+  /// The tries of services of which the journal tells that they were told to end.
+  var stopping: [TaskID: Int32] = [:]
   /// The tries of services that were told to end.
   var leaving: [TaskID: Int32] = [:]
   /// The ports with which services were ready last.
@@ -222,6 +224,7 @@ struct Witness {
     }
     if mayKeep.contains(task) { throw fault(task, "its earlier result was not taken back") }
     if line.event == .ready { return try takeReady(line) }
+    if line.event == .stopping { return try takeStopping(line) }
     if isService(task), line.event != .start, stood == .running {
       try endOfService(line, seen: ended[key])
     }
@@ -298,7 +301,7 @@ struct Witness {
     case .skip:
       guard stood == .waiting else { throw fault(task, "skipped while \(stood)") }
       stand[task.index] = .over
-    case .pause, .proceed, .resume, .fresh, .ready:
+    case .pause, .proceed, .resume, .fresh, .ready, .stopping:
       throw fault(task, "'\(line.event.kind.word)' in the middle of a drive")
     }
   }

@@ -105,6 +105,10 @@ extension Scheduler {
     of worker: WorkerID, _ reason: StopReason, at now: Instant, into actions: inout [EngineStep]
   ) {
     let task = workforce.workers[worker.index].current
+    if isService(task), !workforce.workers[worker.index].isStopping {
+      let told = Transition(.stopping, task, attempt: attempt[task.index], reason: .stopped(reason))
+      actions.append(.tell(.transition(told)))
+    }
     let grace = phase.isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
     workforce.noteStop(
       of: worker,

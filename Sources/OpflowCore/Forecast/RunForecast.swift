@@ -180,7 +180,7 @@ package struct RunForecast {
         files.keptCount += 1
       }
     case .resume(.afterRerun): if foresight != nil { taken.insert(transition.task) }
-    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume, .ready: break
+    case .success, .retry, .cancel, .interrupt, .pause, .proceed, .resume, .ready, .stopping: break
     }
   }
 }

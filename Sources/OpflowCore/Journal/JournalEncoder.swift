@@ -137,7 +137,7 @@ extension OutputSpan<UInt8> {
       if transition.isAhead { append(.ahead, 1) }
       appendWhat(of: transition)
       return
-    case .pause, .proceed: return
+    case .pause, .proceed, .stopping: return
     case .ready: return appendWhat(of: transition)
     case .skip(let reason):
       begin(.reason)

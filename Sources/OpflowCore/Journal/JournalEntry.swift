@@ -145,6 +145,8 @@ package enum TransitionEvent: Equatable, Sendable {
   case fresh
   /// A service is ready.
   case ready
+  /// A service was told to end.
+  case stopping
 
   package var kind: TransitionKind {
     switch self {
@@ -160,6 +162,7 @@ package enum TransitionEvent: Equatable, Sendable {
     case .resume: .resume
     case .fresh: .fresh
     case .ready: .ready
+    case .stopping: .stopping
     }
   }
 }
@@ -167,7 +170,7 @@ package enum TransitionEvent: Equatable, Sendable {
 /// The event of a line, without what its fields say of it.
 package enum TransitionKind: UInt8, CaseIterable, Sendable {
   case start, success, failure, retry, skip, cancel, interrupt, pause, proceed, resume, fresh
-  case ready
+  case ready, stopping
 
   /// The word in the journal.
   package var word: StaticString {
@@ -184,6 +187,7 @@ package enum TransitionKind: UInt8, CaseIterable, Sendable {
     case .resume: "resume"
     case .fresh: "fresh"
     case .ready: "ready"
+    case .stopping: "stopping"
     }
   }
 }
@@ -328,7 +332,7 @@ package struct Transition: Sendable, Equatable {
     case .skip(let reason): .skipped(reason)
     case .resume(let reason): .rerun(reason)
     case .start, .success, .failure, .retry, .cancel, .interrupt, .pause, .proceed, .fresh,
-      .ready:
+      .ready, .stopping:
       outcome.reason.map { .ended($0) }
     }
   }

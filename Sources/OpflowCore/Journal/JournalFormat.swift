@@ -122,8 +122,12 @@ package enum JournalEvent: Equatable, Sendable {
         self = .transition(.start)
       } else if word.equals("success") {
         self = .transition(.success)
+      } else if word.equals("skip") {
+        self = .transition(.skip)
       } else {
-        self = word.equals("skip") ? .transition(.skip) : word.equals("stop") ? .stop : .unknown
+        self =
+          word.equals("stopping")
+          ? .transition(.stopping) : word.equals("stop") ? .stop : .unknown
       }
     case UInt8(ascii: "f"):
       if word.equals("failure") {

@@ -168,6 +168,7 @@ extension TransitionFields {
     case .resume: rerunReason(plan).map { .resume($0) }
     case .fresh: .fresh
     case .ready: .ready
+    case .stopping: .stopping
     }
   }
 }

@@ -25,6 +25,8 @@ package struct DriveModel {
   package private(set) var isStopped = false
   /// How many of what runs stand still.
   private(set) var suspendedCount = 0
+  /// Services that were told to end and have not ended.
+  private var stopping: Set<TaskID> = []
   /// By family, how many of its legs run, have ended, and are part of the drive in all.
   private var legs: [(running: Int, ended: Int, total: Int)]
 
@@ -59,6 +61,7 @@ package struct DriveModel {
     beganMilliseconds = history.driveMilliseconds
     hasOutput = history.hasStarts
     isStopped = history.isSuspended
+    stopping = history.details.stopping
     orders = history.orders
     for task in plan.tasks.lazy.map({ TaskID($0) })
     where scope.selected.contains(task) && !scope.reused.contains(task) {
@@ -126,6 +129,11 @@ package struct DriveModel {
       interrupted.removeAll { $0 == task }
     }
     if transition.cutsShort { interrupted.append(task) }
+    if transition.event == .stopping {
+      stopping.insert(task)
+    } else if !stopping.isEmpty, !new.isRunning {
+      stopping.remove(task)
+    }
     move(task, to: new, atMilliseconds: now)
   }
 
@@ -184,6 +192,8 @@ package struct DriveModel {
   func isHanded(_ task: TaskID) -> Bool {
     states.indices.contains(task.index) && states[task.index] == .handed
   }
+
+  func isStopping(_ task: TaskID) -> Bool { stopping.contains(task) }
 
   func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
 

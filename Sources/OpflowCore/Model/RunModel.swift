@@ -408,7 +408,7 @@ package struct RunModel: Sendable {
       begun = (next, line.sequence)
     case .interrupt, .failure, .cancel, .retry:
       handed.remove(task, of: records[task.index].worker)
-    case .start, .skip, .pause, .proceed, .resume, .fresh, .ready: break
+    case .start, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: break
     }
   }
 

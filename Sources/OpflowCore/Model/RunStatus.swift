@@ -104,12 +104,20 @@ package struct RunStatus {
     return state(task) == .waiting && record.isInterrupted ? .rerun(.interrupted) : record.why
   }
 
+  /// A service that is ready, and was not told to end.
+  func isReady(_ service: TaskID) -> Bool { history[service].isReady && !isStopping(service) }
+
+  /// A service that was told to end and has not ended.
+  func isStopping(_ service: TaskID) -> Bool {
+    isHeld && state(service).isRunning && history.details.stopping.contains(service)
+  }
+
   /// Needs of a task that has not started which have no end yet, or one that a resume takes back.
   func waitsFor(_ task: TaskID) -> [TaskID] {
     guard state(task) == .waiting else { return [] }
     return plan.needs(task).lazy.map { TaskID(plan.needTargets[$0]) }.filter {
       included.contains($0) && (!state($0).isTerminal || state($0) == .cancelled)
-        && !history[$0].isReady
+        && !isReady($0)
     }
   }
 

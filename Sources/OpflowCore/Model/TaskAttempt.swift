@@ -110,7 +110,7 @@ package struct TaskAttempts: Sendable {
       if let since = suspended.removeValue(forKey: task), running[task.index] >= 0 {
         all[Int(running[task.index])].stood(max(0, now - since))
       }
-    case .skip, .resume, .fresh, .ready: break
+    case .skip, .resume, .fresh, .ready, .stopping: break
     }
     if let begun {
       begin(begun.task, begun.attempt, begun.worker, Int32(clamping: fields.drive), at: now)

@@ -15,10 +15,16 @@ package struct TaskDetails: Sendable {
   /// The ports of services that are ready, or were.
   package private(set) var ports: [TaskID: ServicePorts] = [:]
 
+  /// Services that were told to end and have not ended.
+  package private(set) var stopping: Set<TaskID> = []
+
   /// The tries that were followed by another one, oldest first, since the task was taken back last.
   package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
 
-  mutating func beginDrive() { reruns.removeAll() }
+  mutating func beginDrive() {
+    reruns.removeAll()
+    stopping.removeAll()
+  }
 
   /// Whether a line may change something here. Nearly all lines of large journals change nothing.
   @inline(__always)
@@ -26,8 +32,10 @@ package struct TaskDetails: Sendable {
     switch event {
     case .start:
       !nextTries.isEmpty || !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks
-    case .success: !nextTries.isEmpty || plan.hasDownloads
-    case .ready, .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause, .proceed:
+        || !stopping.isEmpty
+    case .success: !nextTries.isEmpty || plan.hasDownloads || !stopping.isEmpty
+    case .ready, .stopping, .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause,
+      .proceed:
       true
     }
   }
@@ -36,6 +44,7 @@ package struct TaskDetails: Sendable {
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
   ) {
     if !nextTries.isEmpty { nextTries[task] = nil }
+    if !stopping.isEmpty, event.endsTry || event == .start { stopping.remove(task) }
     switch event {
     case .start, .resume:
       if !downloads.isEmpty { downloads[task] = nil }
@@ -61,6 +70,7 @@ package struct TaskDetails: Sendable {
       }
     case .fresh: staleness[task] = nil
     case .ready: ports[task] = Field.text(TransitionFields(line).what).flatMap { .init(text: $0) }
+    case .stopping: stopping.insert(task)
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
   }

@@ -138,7 +138,8 @@ extension TaskRecord {
       end(next, line, fields)
       if fields.isRestored { marks.insert(.restored) }
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
-    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh, .ready:
+    case .failure, .skip, .cancel, .retry, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
+      .stopping:
       applyRare(event, line, task, plan)
     }
   }
@@ -153,6 +154,8 @@ extension TaskRecord {
     switch event {
     // Folded above.
     case .start, .success: break
+    // See `TaskDetails`.
+    case .stopping: break
     case .failure:
       end(next, line, fields)
       if fields.attempt == 0 { marks.insert(.unstarted) }
@@ -209,7 +212,7 @@ extension TaskRecord {
       why = effect.why
     case .pause, .proceed: state = next
     case .resume(let reason): waitAgain(with: reason)
-    case .start, .success, .failure, .retry, .interrupt, .fresh, .ready: break
+    case .start, .success, .failure, .retry, .interrupt, .fresh, .ready, .stopping: break
     }
   }
 

@@ -14,7 +14,7 @@ extension TransitionKind {
     case .cancel: .cancelled
     case .retry, .interrupt, .resume: .waiting
     // Lines of the whole run speak of no task; others are of no known opflow.
-    case .ready: old
+    case .ready, .stopping: old
     case .pause: old == .running ? .suspended : old
     case .proceed: old == .suspended ? .running : old
     }
@@ -30,7 +30,7 @@ extension TransitionKind {
   var endsTry: Bool {
     switch self {
     case .success, .failure, .retry, .cancel, .interrupt: true
-    case .start, .skip, .pause, .proceed, .resume, .fresh, .ready: false
+    case .start, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: false
     }
   }
 }

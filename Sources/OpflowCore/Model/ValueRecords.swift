@@ -31,7 +31,7 @@ package struct ValueRecords: Sendable {
       if values.left == nil, TransitionFields(line).isKept { return }
       left[task] = values.left.map { ValueSet(attempt: ValueFolder.ofRecord, $0) }
       read[task] = values.with
-    case .retry, .skip, .cancel, .interrupt, .pause, .proceed, .ready: break
+    case .retry, .skip, .cancel, .interrupt, .pause, .proceed, .ready, .stopping: break
     }
   }
 

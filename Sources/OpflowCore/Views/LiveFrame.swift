@@ -69,6 +69,7 @@ struct LiveFrame {
       running: running, name: model.name(task),
       question: isGate ? GateText.question(task, plan: model.plan) : nil,
       expectedMilliseconds: expected(task), isSuspended: model.isSuspended(task),
+      isStopping: model.isStopping(task),
       said: tails[task].map(Self.lastLine) ?? "")
   }
 

@@ -39,7 +39,7 @@ struct LiveProgress: ProgressRenderer {
     // What is on the terminal from here on is its own.
     case .start where model.plan.flags(transition.task).contains(.interactive):
       line.write(transition, model, into: &text)
-    case .start, .skip, .resume: break
+    case .start, .skip, .resume, .stopping: break
     }
   }
 }

@@ -10,6 +10,8 @@ struct LiveRows {
     /// How long it is taken to last; nil where nobody knows.
     var expectedMilliseconds: Int64?
     var isSuspended = false
+    /// A service that was told to end.
+    var isStopping = false
     /// The last line that it printed, clean; empty for none.
     var said = ""
   }
@@ -88,6 +90,7 @@ struct LiveRows {
       let elapsed = Self.elapsed(row, nowMilliseconds)
       line.add("  " + TextWidth.rightAligned(elapsed, to: elapsedColumns), .dim)
       if row.isSuspended { line.add("  suspended", .yellow) }
+      if row.isStopping { line.add("  stopping", .yellow) }
       if let question = row.question { line.add("  asks: \(question)", .yellow) }
       if let download = row.running.download {
         if barColumns > 0 { addBar(download, to: &line) }

@@ -100,10 +100,12 @@ package enum StatusJSON {
     if status.plan.kind(task) == .approve { writeGate(task, status, into: &json) }
     if status.plan.isService(task) {
       json.key("ready")
-      json.bool(record.isReady)
+      json.bool(status.isReady(task))
+      json.key("stopping")
+      json.bool(status.isStopping(task))
       json.key("ports")
       json.beginObject()
-      if record.isReady {
+      if status.isReady(task) {
         for port in status.history.details.ports[task]?.all ?? [] {
           Array(port.name.utf8).withUnsafeBytes { json.key($0) }
           json.number(Int64(port.number))

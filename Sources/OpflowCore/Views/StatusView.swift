@@ -219,6 +219,7 @@ package struct StatusView {
     case .running, .suspended:
       if status.plan.kind(task) == .approve { return GateText.asks(task, plan: status.plan) }
       if status.plan.isService(task) {
+        if status.isStopping(task) { return "stopping" }
         let ports = status.history.details.ports[task].map { ", \($0.words)" } ?? ""
         return record.isReady ? "ready\(ports)" : "not ready yet"
       }

@@ -98,6 +98,8 @@ struct TransitionLine {
     case .ready:
       let ports = ServicePorts(text: transition.what)
       return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
+    // Its end is told, mostly in the same moment.
+    case .stopping: return nil
     case .success where model.plan.isService(transition.task):
       return "\(name) stopped after \(time)"
     case .interrupt where transition.outcome.reason == .stopped(.unneeded):

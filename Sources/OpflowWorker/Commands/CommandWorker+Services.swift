@@ -5,7 +5,9 @@ extension CommandWorker {
   /// Looks whether the service that runs is ready, when that is due.
   func lookAtService(_ now: Instant) {
     guard let deadline = service?.deadline, deadline <= now else { return }
-    let look = service?.look(at: now) { words throws(WatchFault) in try startProbe(words) }
+    let look = service?.look(
+      at: now, start: { words throws(WatchFault) in try startProbe(words) },
+      kill: { ProcessTree.killAll(from: $0) })
     switch look {
     case .again, nil: break
     case .ready(let note):

@@ -29,6 +29,13 @@ struct ServiceWatch: ~Copyable {
   /// Of `exec`: the command that runs now; 0 for none.
   private(set) var probePID: Int32 = 0
   private var isProbed = false
+  /// When it has failed though it has not ended.
+  private var probeUntil = Instant(nanoseconds: .max)
+  /// It was ended for that.
+  private var isOverdue = false
+
+  /// For one try of `exec`: who asks a server that takes the question and answers never is to ask again.
+  static let longestProbeMilliseconds: Int64 = 30_000
 
   /// - Parameter ports: those that were found for it.
   init(_ plan: Plan, _ task: TaskID, _ ports: ServicePorts) {
@@ -79,6 +86,9 @@ struct ServiceWatch: ~Copyable {
     guard let since = pausedAt else { return }
     pausedAt = nil
     timeout = timeout.advanced(byNanoseconds: now.nanoseconds - since.nanoseconds)
+    if probePID != 0 {
+      probeUntil = probeUntil.advanced(byNanoseconds: now.nanoseconds - since.nanoseconds)
+    }
     nextLook = now
   }
 
@@ -98,20 +108,36 @@ struct ServiceWatch: ~Copyable {
   mutating func noteProbe(_ status: ExitStatus, at now: Instant) {
     probePID = 0
     isProbed = status == .success
-    found = "it ended with \(OutcomeText.text(Outcome(status: status)))"
+    found =
+      isOverdue && !isProbed
+      ? Self.noEnd : "it ended with \(OutcomeText.text(Outcome(status: status)))"
+    isOverdue = false
     nextLook =
       isProbed ? now : now.advanced(byMilliseconds: Int64(clamping: readiness.intervalMilliseconds))
   }
 
   /// When `look` is due; nil for never.
-  var deadline: Instant? { isOver || pausedAt != nil ? nil : min(nextLook, timeout) }
+  var deadline: Instant? {
+    if isOver || pausedAt != nil { return nil }
+    let end = probePID != 0 && !isOverdue ? probeUntil : timeout
+    return min(nextLook, timeout, end)
+  }
 
-  /// - Parameter start: starts a command beside the service.
+  private static let noEnd =
+    "it did not end within \(DurationText.text(milliseconds: longestProbeMilliseconds))"
+
+  /// - Parameters:
+  ///   - start: starts a command beside the service.
+  ///   - kill: ends it, and what it has started; how it ended is told by `noteProbe`.
   mutating func look(
-    at now: Instant, start: ([String]) throws(WatchFault) -> Int32
+    at now: Instant, start: ([String]) throws(WatchFault) -> Int32, kill: (Int32) -> Void
   ) -> Look {
     guard let deadline, deadline <= now else { return .again }
     nextLook = now.advanced(byMilliseconds: Int64(clamping: readiness.intervalMilliseconds))
+    if probePID != 0, probeUntil <= now, !isOverdue {
+      isOverdue = true
+      kill(probePID)
+    }
     var note = ""
     do throws(WatchFault) {
       if try isReady(at: now, &note, start) {
@@ -158,7 +184,10 @@ struct ServiceWatch: ~Copyable {
     case .log: return log?.isFound == true
     case .exec(let words):
       if isProbed { return true }
-      if probePID == 0, now < timeout { probePID = try start(words) }
+      if probePID == 0, now < timeout {
+        probePID = try start(words)
+        probeUntil = now.advanced(byMilliseconds: Self.longestProbeMilliseconds)
+      }
       return false
     case .file(let path):
       guard let status = try? Path.status(absolute(path)) else { return false }
