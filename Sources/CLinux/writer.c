@@ -37,11 +37,17 @@ static void wait_for_room(int descriptor) {
   poll(NULL, 0, PAUSE_MILLISECONDS);
 }
 
+// A write to a terminal returns when all of it is taken: in bites it is seen that a slow one goes on.
+enum { TERMINAL_BYTES = 512 };
+
 // Returns 0, or an errno.
 static int write_all(struct clinux_writer *writer) {
+  size_t most = isatty(writer->descriptor) ? TERMINAL_BYTES : writer->count;
   size_t done = 0;
   while (done < writer->count) {
-    ssize_t count = write(writer->descriptor, writer->bytes + done, writer->count - done);
+    size_t left = writer->count - done;
+    ssize_t count =
+        write(writer->descriptor, writer->bytes + done, left < most ? left : most);
     if (count >= 0) {
       done += (size_t)count;
       atomic_fetch_add(&writer->written, (uint64_t)count);

@@ -19,11 +19,13 @@ final class ProgressOutput {
 
   /// What has not been read in the end is given so long.
   private static let patienceMilliseconds: Int64 = 1000
+  /// A terminal more: its reader may take some 20 KB from it before that is seen here.
+  private static let terminalPatienceMilliseconds: Int64 = 3000
   /// Then what tasks printed is left out, for the sake of the rest.
   private static let outputPatienceMilliseconds: Int64 = 500
   /// A reader of `--json` that goes on reading is given more.
   private static let mostPatienceMilliseconds: Int64 = 10_000
-  /// Who goes on reading what tasks printed is given more, too.
+  /// Who goes on reading what is told is given more, too: a slow line is no reason to lose the last words.
   private static let mostOutputPatienceMilliseconds: Int64 = 60_000
   /// Of 32 KiB each.
   private static let mostPieces = 32
@@ -270,12 +272,16 @@ final class ProgressOutput {
   ///   - signals: readable when a person may want that now; then `isStopped` tells.
   func end(atOnce: Bool, signals: Int32, isStopped: () -> Bool) {
     let began = Coordinator.now
-    let patience = atOnce ? Self.leastPatienceMilliseconds : Self.patienceMilliseconds
+    let patience =
+      atOnce
+      ? Self.leastPatienceMilliseconds
+      : errors.isTerminal ? Self.terminalPatienceMilliseconds : Self.patienceMilliseconds
     var deadline = began.advanced(byMilliseconds: patience)
     var outputDeadline: Instant? = began.advanced(
       byMilliseconds: atOnce ? 0 : Self.outputPatienceMilliseconds)
     var read = objects.writer?.writtenBytes ?? 0
     var shown = errors.writer?.writtenBytes ?? 0
+    var told = shown
     while !isWritten() {
       let now = Coordinator.now
       if let due = outputDeadline, due <= now {
@@ -293,10 +299,14 @@ final class ProgressOutput {
       }
       if deadline <= now {
         let written = objects.writer?.writtenBytes ?? 0
-        guard view.hasStandardOutput, written > read, !atOnce,
-          now < began.advanced(byMilliseconds: Self.mostPatienceMilliseconds)
-        else { return }
-        read = written
+        let toldNow = errors.writer?.writtenBytes ?? 0
+        let goesOn =
+          view.hasStandardOutput && written > read
+          && now < began.advanced(byMilliseconds: Self.mostPatienceMilliseconds)
+          || toldNow > told
+            && now < began.advanced(byMilliseconds: Self.mostOutputPatienceMilliseconds)
+        if !goesOn || atOnce { return }
+        (read, told) = (written, toldNow)
         deadline = now.advanced(byMilliseconds: patience)
       }
       if wait(until: outputDeadline ?? deadline, signals), isStopped() { return }

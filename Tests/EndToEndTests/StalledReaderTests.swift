@@ -130,6 +130,39 @@ struct StalledReaderTests {
     #expect(place.lines() == ["b"])
   }
 
+  @Test func `a slow line loses none of the last words`() throws {
+    let place = try Workplace(
+      """
+      max_failures: 0
+      max_parallel: 80
+      tasks:
+        a: { matrix: { n: [\((1...80).map(String.init).joined(separator: ", "))] }, run: "seq -f '%070g' 20; exit 3" }
+      """)
+    // It takes some seconds for what is printed in a moment, which is what makes it slow.
+    try place.write(
+      "reader.py",
+      """
+      import os, pty, select
+      pid, terminal = pty.fork()
+      if pid == 0:
+          os.environ["NO_COLOR"] = "1"
+          os.execv(os.environ["opflow"], ["opflow", "run", "--output", "live"])
+      while True:
+          try:
+              chunk = os.read(terminal, 1000)
+          except OSError:
+              break
+          if not chunk:
+              break
+          os.write(1, chunk.replace(b"\\r", b""))
+          select.select([], [], [], 0.03)
+      raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+      """)
+    let run = try place.shell("python3 reader.py", status: 1)
+    #expect(run.outputLines.count { $0.contains("] failed: exit 3") } == 100)
+    #expect(run.outputLines.contains { $0.hasPrefix("resume it: ") })
+  }
+
   @Test func `a pipe that somebody made non-blocking gets all of it`() throws {
     let place = try Workplace("tasks: { a: { run: 'seq 20000' } }")
     try place.write(
