@@ -4,11 +4,7 @@ import Testing
 /// The page of a run in a browser, gone through as a reader would: what `scripts/try-page` does
 /// with more tasks and within limits of time.
 @Suite struct PageInBrowserTests {
-  private static let browser = ["chromium", "chromium-browser", "google-chrome"].lazy.compactMap {
-    name -> String? in
-    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-      .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-  }.first
+  private static let browser = Program.browser
 
   @Test(
     .enabled(if: browser != nil, "there is no Chromium here (Debian: apt-get install chromium)"),

@@ -117,6 +117,12 @@ import Testing
     }
   }
 
+  @Test func `no icon of Mermaid's stands in place of a name`() throws {
+    let plan = try ViewFixture.plan([("fa:fa-car", []), ("a:fab", [])])
+    #expect(mermaid(plan).contains("(\"fa#58;#8288;fa-car\")"))
+    #expect(mermaid(plan).contains("(\"a#58;fab\")"))
+  }
+
   @Test(arguments: [10, 600, 5000])
   func `mermaid is given no more than it takes, and what is left out is counted`(count: Int) throws
   {

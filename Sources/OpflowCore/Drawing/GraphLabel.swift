@@ -27,8 +27,11 @@ enum GraphLabel {
   /// styles, or to a browser, stands as the number of the character.
   static func mermaid(_ text: String) -> String {
     var result = ""
-    for scalar in text.unicodeScalars {
+    let scalars = text.unicodeScalars
+    for (place, scalar) in zip(scalars.indices, scalars) {
       switch scalar {
+      // An icon would stand in place of `fa:fa-name`, were there no word joiner (U+2060) in it.
+      case ":" where scalars[place...].starts(with: ":fa-".unicodeScalars): result += "#58;#8288;"
       case "0"..."9", "A"..."Z", "a"..."z", " ", "_", "-", ".", "/", "+", ",", "(", ")", "=", "[",
         "]", "…":
         result.unicodeScalars.append(scalar)

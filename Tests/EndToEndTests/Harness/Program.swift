@@ -16,6 +16,13 @@ enum Program {
   static let package = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
+
+  /// A browser that can be driven; nil where there is none.
+  static let browser = ["chromium", "chromium-browser", "google-chrome"].lazy.compactMap {
+    name -> String? in
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+      .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }.first
 }
 
 /// Something the harness itself could not do; never the verdict on opflow.
