@@ -85,6 +85,13 @@ enum Drive {
       terminal.link(text, to: "\(whole)/\(LogName.of(plan.nameBytes(task)))", host: host)
     }
     heading.place = ManifestPlaces(plan).place
+    let shown = ShownPath(view)
+    heading.standing = { task in
+      guard let (path, line) = plan.place(of: task), path != ManifestFile.standardInput else {
+        return ""
+      }
+      return "\(shown.text(path)):\(line)"
+    }
     heading.orderCommand = { CommandText.order(folder, $0, $1, view) }
     return heading
   }

@@ -53,16 +53,16 @@ struct StatusWatchTests {
     #expect(watched.status == 1)
     #expect(watched.output == "")
     #expect(
-      plain(Array(watched.errorLines.prefix(5))) == [
+      plain(Array(watched.errorLines.prefix(6))) == [
         "run RUN (demo): 3 tasks", "[1/3] bad failed: exit 3 after TIME",
-        "[1/3] still running: a (TIME)", "a | before",
+        " opflow.yaml:5: echo oh no; exit 3", "[1/3] still running: a (TIME)", "a | before",
         "order: priority 5 of b, asked by opflow priority (pid PID)",
       ])
     // From there on nothing tells one from the other.
     let order = try #require(own.errorLines.firstIndex { $0.hasPrefix("order:") })
     let rest = plain(Array(own.errorLines[order...]))
     #expect(
-      plain(Array(watched.errorLines[4...])).filter { !$0.hasPrefix("resume it:") }
+      plain(Array(watched.errorLines[5...])).filter { !$0.hasPrefix("resume it:") }
         == rest.filter { !$0.hasPrefix("resume it:") })
     #expect(rest.contains("a | after"), "\(rest)")
   }
@@ -97,6 +97,7 @@ struct StatusWatchTests {
         a:
           retry: { max: 1, delay: 0s }
           run: |
+            : begin
             test -e second && echo once more || echo at first
             test -e second || { touch second; exit 1; }
             echo here > here; read x < go; echo after; exit 4
@@ -149,7 +150,8 @@ struct StatusWatchTests {
     let failed = try place.opflow("status", "--watch", status: 1)
     #expect(
       plain(failed.errorLines) == [
-        "run RUN (opflow.yaml): 1 task", "[1/1] a failed: exit 1 after TIME", "",
+        "run RUN (opflow.yaml): 1 task", "[1/1] a failed: exit 1 after TIME",
+        " opflow.yaml:1: echo oh; test -e ok", "",
         "a failed: exit 1 after TIME, log: .opflow/runs/RUN/logs/a.log",
         "run RUN failed in TIME: 1 failed", "resume it: opflow resume RUN",
       ])

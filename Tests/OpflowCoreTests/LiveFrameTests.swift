@@ -179,7 +179,7 @@ import Testing
     view.tell(Transition(.proceed, .none, attempt: 0))
     view.stop(by: 15)
     view.wait(1000)
-    #expect(view.frame(columns: 80, rows: 24).last == "[0/4] 5.4s, 2 running, 2 waiting")
+    #expect(view.frame(columns: 80, rows: 24).last == "[0/4] 5.4s, 2 running, then it ends")
   }
 
   @Test func `a failure that ends the run ends the promise`() throws {
@@ -190,9 +190,13 @@ import Testing
     #expect(view.frame(columns: 80, rows: 24).last?.contains(" left") == true)
     var limited = try self.view(maxFailures: 1)
     limited.wait(1000)
+    #expect(limited.frame(columns: 80, rows: 24).last?.hasSuffix(" left") == true)
     limited.end("link", .failure, .exit(1))
-    limited.wait(1000)
-    #expect(limited.frame(columns: 80, rows: 24).last?.contains(" left") == false)
+    #expect(
+      limited.frame(columns: 80, rows: 24).last
+        == "[1/4] 1.2s, 1 failed, 1 running, then it ends")
+    limited.resize(columns: 32, rows: 24)
+    #expect(limited.frame(columns: 32, rows: 24).last == "[1/4], 1 failed, then it ends")
   }
 
   @Test func `what is to come may be as slow as what was`() throws {

@@ -33,6 +33,7 @@ import Testing
         ::endgroup::
         [1/2] build started
         [2/2] build failed: exit 1 after 1.2s
+          make build
         no
         50% :,
 
@@ -122,6 +123,7 @@ import Testing
         \(erase)section_end:61:opflow-r1-0-1\r\(erase)
         [1/2] build started
         \(erase)section_start:59:opflow-r1-1-1\r\(erase)[2/2] build failed: exit 1 after 1.2s
+          make build
         no
         \(erase)section_end:61:opflow-r1-1-1\r\(erase)
 
@@ -176,7 +178,9 @@ import Testing
     view.output("build", "\n--- attempt 2 ---\nno\n")
     view.end("build", .failure, .exit(1), attempt: 2, outputBytes: 9)
     let text = view.errorText()
-    #expect(text.contains("build failed: exit 1 after 1.2s (try 2)\n  | no\n  log:"), "\(text)")
+    #expect(
+      text.contains("build failed: exit 1 after 1.2s (try 2)\n  make build\n  | no\n  log:"),
+      "\(text)")
   }
 
   @Test(arguments: [20, 32_768])
@@ -202,6 +206,7 @@ import Testing
         ::endgroup::
         [1/2] build started
         [2/2] build failed: exit 1 after 1.2s
+          make build
 
         """)
   }

@@ -75,7 +75,8 @@ struct ViewDriver {
     _ plan: Plan, _ options: ProgressOptions, reused: [String] = [], stillFailed: [String] = [],
     isResumed: Bool = false, seconds: [Int64] = [],
     maxFailures: Int = 0,
-    place: @escaping @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
+    place: @escaping @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil },
+    standing: String = ""
   ) {
     self.plan = plan
     let initial: [InitialState] = plan.tasks.map { index in
@@ -88,6 +89,7 @@ struct ViewDriver {
       logPath: { "logs/\(plan.nameString($0)).log" })
     heading.isResumed = isResumed
     heading.place = place
+    heading.standing = { _ in standing }
     heading.capacities = plan.resources.indices.map { _ in 2 }
     heading.maxFailures = maxFailures
     if !seconds.isEmpty {

@@ -36,6 +36,7 @@ import Testing
         [1/4] build started (try 2)
         build | again
         [2/4] build failed: exit 2 after 1.2s (try 2)
+          make build
         [3/4] test skipped: because of build
         [4/4] publish skipped: because of build
 
@@ -56,6 +57,7 @@ import Testing
         view.close(.failed, exit: 1)
         let block = """
           fetch failed: signal 9 (KILL) after 1.2s
+            make fetch
           \((11...30).map { "  | line \($0)" }.joined(separator: "\n"))
             log: logs/fetch.log
           """
@@ -64,7 +66,7 @@ import Testing
         #expect(
           view.errorText() == """
 
-            \(isOutOfSight ? block : line)
+            \(isOutOfSight && (mode == .line || mode == .group) ? block : line)
             pending: build, test, publish
             run r1 failed in 5.0s: 1 failed, 3 pending
             \(logs)resume it: opflow resume r1
@@ -72,6 +74,60 @@ import Testing
             """, "\(mode)")
       }
     }
+  }
+
+  @Test func `a failure says where it stands and what was run`() throws {
+    for columns in [51, 52] {
+      var options = ProgressOptions(mode: .quiet)
+      options.size = TerminalSize(columns: columns, rows: 24)
+      var view = ViewDriver(try plan(), options, standing: "ci/demo.yaml:12")
+      view.start("fetch")
+      view.output("fetch", "no\n")
+      view.end("fetch", .failure, .exit(1), outputBytes: 3)
+      view.close(.failed, exit: 1)
+      #expect(
+        view.errorText().hasPrefix(
+          """
+          fetch failed: exit 1 after 1.2s
+            ci/demo.yaml:12: make fetch
+            | no
+            log: logs/fetch.log
+
+          fetch failed: exit 1 after 1.2s\(columns == 51 ? "\n  " : ", ")log: logs/fetch.log
+          pending:
+          """), "\(columns)")
+    }
+  }
+
+  @Test(arguments: [OutputMode.line, .group])
+  func `a failure after which nothing new starts says so, where something runs on`(
+    mode: OutputMode
+  ) throws {
+    let plan = try ViewFixture.plan([("a", []), ("b", []), ("c", []), ("d", ["a"])])
+    var view = ViewDriver(plan, ProgressOptions(mode: mode), maxFailures: 2)
+    for name in ["a", "b", "c"] { view.start(name) }
+    _ = view.errorText()
+    view.end("a", .failure, .exit(1)) { $0.allowed = true }
+    view.end("b", .failure, .exit(1))
+    #expect(!view.errorText().contains("nothing new"))
+    var last = ViewDriver(plan, ProgressOptions(mode: mode), maxFailures: 1)
+    for name in ["a", "b", "c"] { last.start(name) }
+    last.end("b", .failure, .exit(1))
+    #expect(last.errorText().hasSuffix("\n[1/4] 1 failed: nothing new starts, 2 still run\n"))
+    last.end("c", .failure, .exit(1))
+    #expect(!last.errorText().contains("nothing new"))
+  }
+
+  @Test func `the summary names what was skipped for want of what failed`() throws {
+    var view = ViewDriver(try plan(), ProgressOptions(mode: .live))
+    view.start("fetch")
+    view.end("fetch", .success)
+    view.tell(Transition(.skip(.condition), view.id("build")))
+    view.start("test")
+    view.end("test", .failure, .exit(1))
+    view.tell(Transition(.skip(.upstream(view.id("test"))), view.id("publish")))
+    view.close(.failed, exit: 1)
+    #expect(view.errorText().contains("\nskipped, needs not met: publish\nrun r1"))
   }
 
   @Test func `a run without failures ends in one line`() throws {
@@ -155,6 +211,7 @@ import Testing
     #expect(
       view.errorText() == """
         build failed: exit 1 after 1.2s
+          make build
           | error: x
           log: logs/build.log
 
@@ -194,6 +251,7 @@ import Testing
       view.errorText() == """
 
         build failed: interrupted
+          make build
           it is not to be run twice (on_interrupted: fail); when it may be:
           opflow resume r1 --rerun build
         pending: test, publish

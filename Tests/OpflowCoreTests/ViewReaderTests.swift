@@ -27,6 +27,7 @@ import Testing
       lines.dropFirst(shown + 2) == [
         "… \(grouped(10_000 - shown)) lines not shown, see the log", "[1/2] t1 succeeded in 1.2s",
         "[1/2] t2 started", "warning: the disk is slow", "[2/2] t2 failed: exit 1 after 1.2s",
+        "  make t2",
       ])
     #expect(view.outputRoom > 0)
   }

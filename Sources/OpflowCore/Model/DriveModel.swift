@@ -13,6 +13,8 @@ package struct DriveModel {
   private(set) var running: [RunningTask] = []
   /// Tasks that were cut short and wait to start again.
   package private(set) var interrupted: [TaskID] = []
+  /// Tasks that were skipped for want of one that they need.
+  private(set) var unmet: Set<TaskID> = []
   private(set) var beganMilliseconds: Int64 = 0
   /// Of the last transition, since the epoch.
   private(set) var lastMilliseconds: Int64 = 0
@@ -72,6 +74,9 @@ package struct DriveModel {
         interrupted.append(task)
       }
       move(task, to: record.state, atMilliseconds: record.startedMilliseconds)
+      if record.state == .skipped, record.why?.skipReason?.isUpstream == true {
+        unmet.insert(task)
+      }
       if let report = history.details.downloads[task]?.report { downloads.add(report) }
     }
     running.sort { history[$0.task].startSequence < history[$1.task].startSequence }
@@ -134,6 +139,8 @@ package struct DriveModel {
     } else if !stopping.isEmpty, !new.isRunning {
       stopping.remove(task)
     }
+    if old == .skipped, !unmet.isEmpty { unmet.remove(task) }
+    if new == .skipped, transition.why?.skipReason?.isUpstream == true { unmet.insert(task) }
     move(task, to: new, atMilliseconds: now)
   }
 

@@ -43,6 +43,11 @@ extension PageReport {
       facts.append("\(place.path):\(place.line)")
     }
     html.text(facts.joined(separator: " · "))
+    let action = ActionText.text(task, plan: status.plan)
+    if !action.isEmpty {
+      html.add("<br>")
+      html.code(action)
+    }
     html.add("</p>\n")
     writeOutput(of: task, attempt: record.attempts, isOpen: isOpen)
     html.add("</article>\n")

@@ -8,8 +8,10 @@ struct ClosingSummary {
   let namesLogs: Bool
   /// Lines that were told before.
   let toldLines: Int
-  /// A failure that many lines back is no longer in sight, and told whole once more.
-  let screenRows: Int
+  /// Of the screen: a failure is told whole once more that is no longer in sight.
+  let size: TerminalSize
+  /// Nothing else was told that would stand between.
+  let toldFailuresOnly: Bool
 
   private static let maxNames = 10
 
@@ -19,8 +21,8 @@ struct ClosingSummary {
     if !failures.first.isEmpty { text.endLine() }
     for failure in failures.first {
       let block = FailureBlock(palette: palette, heading: heading)
-      if let told = failure.toldLines, toldLines - told < screenRows {
-        block.writeLine(failure, model, into: &text)
+      if let told = failure.toldLines, toldFailuresOnly || toldLines - told < size.rows {
+        block.writeLine(failure, model, columns: size.columns, into: &text)
       } else {
         block.write(failure, model, into: &text)
       }
@@ -31,6 +33,8 @@ struct ClosingSummary {
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
     names(
       "pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
+    let unmet = model.unmet.sorted { $0.index < $1.index }
+    names("skipped, needs not met", unmet, count: unmet.count, into: &text)
     let (leftFailed, leftOpen) = (heading.scope.leftFailed, heading.scope.leftOpen)
     names("left out, failed before", leftFailed, count: leftFailed.count, into: &text)
     names("left out, not done", leftOpen, count: leftOpen.count, into: &text)

@@ -3,12 +3,22 @@ struct FailureBlock {
   let palette: Palette
   let heading: ProgressHeading
 
-  /// `build failed: exit 2 after 0.30s, log: PATH`
-  func writeLine(_ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer) {
+  /// `build failed: exit 2 after 0.30s, log: PATH`, the log below where that is wider than so many columns.
+  func writeLine(
+    _ failure: FailureRecord, _ model: DriveModel, columns: Int, into text: inout TextBuffer
+  ) {
     writeTitle(failure, model, into: &text)
     if failure.hasLog {
-      text.add(", ")
-      heading.writeLog(failure.transition.task, into: &text)
+      let task = failure.transition.task
+      let whole =
+        Self.words(failure, model).joined() + ", log: " + CleanText.string(heading.logPath(task))
+      if TextWidth.of(whole) <= columns {
+        text.add(", ")
+      } else {
+        text.endLine()
+        text.add("  ")
+      }
+      heading.writeLog(task, into: &text)
     }
     text.endLine()
   }
@@ -16,14 +26,24 @@ struct FailureBlock {
   private func writeTitle(
     _ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer
   ) {
-    text.add(palette.red("\(model.name(failure.transition.task)) failed"))
-    text.addSentence(OutcomeText.failure(failure.transition))
+    let words = Self.words(failure, model)
+    text.add(palette.red(words[0]))
+    text.addSentence(words[1])
+  }
+
+  /// What failed, and how.
+  private static func words(_ failure: FailureRecord, _ model: DriveModel) -> [String] {
+    [
+      "\(model.name(failure.transition.task)) failed",
+      OutcomeText.failure(failure.transition),
+    ]
   }
 
   func write(_ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer) {
     let transition = failure.transition
     writeTitle(failure, model, into: &text)
     text.endLine()
+    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
     for line in LineSlices(failure.tail) {
       text.add(palette.dim("  | "))
       text.addOutput(line, palette)

@@ -45,9 +45,11 @@ struct GroupProgress: ProgressRenderer {
     if let fold { fold.begin(title.bytes, into: &text) } else { text.add(title.bytes) }
     line.writeLeft(transition, into: &text)
     if isVerbose { line.writeAction(transition, model, into: &text) }
+    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
     line.writeAnswer(transition, model, heading, into: &text)
     if text.log != nil { text.placeLog() } else { write(kept, of: transition, into: &text) }
     if let fold { fold.end(into: &text) } else if hasOutput { text.endLine() }
+    line.writeLimit(transition, model, heading, into: &text)
   }
 
   /// The last that a try printed.

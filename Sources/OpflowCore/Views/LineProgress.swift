@@ -44,11 +44,14 @@ struct LineProgress: ProgressRenderer {
     line.writeLeft(transition, into: &text)
     if isVerbose { line.writeAction(transition, model, into: &text) }
     line.writeAnswer(transition, model, heading, into: &text)
-    if transition.event == .failure, transition.outcome.usage.outputBytes > 0 {
+    guard transition.event == .failure else { return }
+    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
+    if transition.outcome.usage.outputBytes > 0 {
       text.add("  ")
       heading.writeLog(transition.task, into: &text)
       text.endLine()
     }
+    line.writeLimit(transition, model, heading, into: &text)
   }
 
   func outputLine(

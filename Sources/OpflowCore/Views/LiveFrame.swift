@@ -24,6 +24,8 @@ struct LiveFrame {
   var expected: (TaskID) -> Int64? = { _ in nil }
   /// How long the rest takes, in words; empty where nobody knows.
   var left = ""
+  /// Nothing of what waits is going to start.
+  var isEnding = false
   /// The last bytes that tasks have printed, as far as they are to be shown.
   var tails: [TaskID: [UInt8]] = [:]
   /// Whether a key helps.
@@ -162,7 +164,12 @@ struct LiveFrame {
     }
     words.append(Word("\(model.running.count - suspended) running", rank: 6))
     if suspended > 0 { words.append(Word("\(suspended) suspended", .yellow, rank: 5)) }
-    if model.notStarted > 0 { words.append(Word("\(model.notStarted) waiting", rank: 7)) }
+    if model.notStarted > 0 {
+      words.append(
+        isEnding
+          ? Word("then it ends", .yellow, rank: 2)
+          : Word("\(model.notStarted) waiting", rank: 7))
+    }
     if !left.isEmpty { words.append(Word(left, rank: 4)) }
     if hasKeys { words.append(Word("(? helps)", .dim, rank: 9, after: "  ")) }
     return words

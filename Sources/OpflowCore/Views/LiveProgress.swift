@@ -12,6 +12,8 @@ struct LiveProgress: ProgressRenderer {
     reruns = RerunLines(line)
   }
 
+  var tellsFailuresOnly: Bool { true }
+
   func begin(_ model: DriveModel, into text: inout TextBuffer) {
     HeadingLine(palette: palette).write(heading, model, into: &text)
   }

@@ -117,7 +117,9 @@ struct LiveView {
       var plain = LiveFrame(model: model, size: screen.size, nowMilliseconds: nowMilliseconds)
       let rest = rest
       plain.expected = { rest?.expectedMicroseconds($0).map { $0 / 1000 } }
-      plain.left = left
+      plain.isEnding = isEnding(model)
+      // What was to be expected before that is not.
+      plain.left = plain.isEnding ? "" : left
       plain.tails = tails
       frame = keys.map { LivePanel(keys: $0, frame: plain, tails: tails).lines } ?? plain.lines
       lastMilliseconds = nowMilliseconds
@@ -165,11 +167,14 @@ struct LiveView {
 
   /// Not all that is left is going to be done, or nobody knows when.
   private func isWaiting(_ model: DriveModel) -> Bool {
-    let orders = model.orders
-    return model.isStopped || orders.pausedBy != nil || orders.stoppedBy != nil
-      || orders.stopSignal != nil
-      || maxFailures > 0 && model.counts.failed >= maxFailures
+    model.isStopped || model.orders.pausedBy != nil || isEnding(model)
       || !model.running.isEmpty && model.running.allSatisfy { isHeld($0.task, model) }
+  }
+
+  /// Nothing new starts but what is to run in the end.
+  private func isEnding(_ model: DriveModel) -> Bool {
+    model.orders.stoppedBy != nil || model.orders.stopSignal != nil
+      || maxFailures > 0 && model.counts.failed >= maxFailures
   }
 
   private func isHeld(_ task: TaskID, _ model: DriveModel) -> Bool {

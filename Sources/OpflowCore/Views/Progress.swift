@@ -37,8 +37,8 @@ package struct ProgressView {
   /// Failures are annotations too.
   private let annotates: Bool
   private let palette: Palette
-  /// Rows of a screen, of which a failure is in sight.
-  private let screenRows: Int
+  /// Of the screen that failures are seen on.
+  private var size: TerminalSize { didSet { live?.size = size } }
   /// Later tries whose output has not begun yet, by task.
   private var laterTries: [TaskID: Int32] = [:]
   /// What is put together now.
@@ -58,7 +58,7 @@ package struct ProgressView {
     model = DriveModel(plan: plan, scope: heading.scope)
     failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     json = options.json
-    screenRows = options.size.rows
+    size = options.size
     annotates = options.mode == .gitHub
     text.breaksCommands = !options.passesCommands
     followsOutput = options.mode == .line
@@ -262,8 +262,7 @@ package struct ProgressView {
     }
     ClosingSummary(
       heading: heading, model: model, failures: failures, palette: palette, namesLogs: live != nil,
-      toldLines: errors.lineCount,
-      screenRows: screenRows
+      toldLines: errors.lineCount, size: size, toldFailuresOnly: renderer.tellsFailuresOnly
     ).write(close, atMilliseconds: now, into: &text)
     settle(.closing)
     if json {
@@ -387,7 +386,7 @@ package struct ProgressView {
   // MARK: The terminal
 
   /// The terminal has another size.
-  package mutating func resize(_ size: TerminalSize) { live?.size = size }
+  package mutating func resize(_ size: TerminalSize) { self.size = size }
 
   /// Whether the terminal is this program's to draw on.
   package mutating func setVisible(_ visible: Bool) { live?.setVisible(visible) }

@@ -55,6 +55,8 @@ package struct ProgressHeading: Sendable {
   package var link: @Sendable (_ text: String, TaskID) -> String = { text, _ in text }
   /// Where a task stands, for annotations: a path as the CI server knows it, and a line.
   package var place: @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
+  /// The same as a person finds it, `PATH:LINE`; empty where that is not known.
+  package var standing: @Sendable (TaskID) -> String = { _ in "" }
   package var orderCommand: OrderLineText = OrderVerb.plainCommand
 
   /// - Parameter initial: how each task enters the drive.
@@ -67,6 +69,22 @@ package struct ProgressHeading: Sendable {
     self.resumeCommand = resumeCommand
     self.logsCommand = logsCommand
     self.logPath = logPath
+  }
+
+  /// `  opflow.yaml:12: make test`, below a failure: where its task stands, and what that does.
+  func writeSource(
+    of transition: Transition, plan: Plan, _ palette: Palette, into text: inout TextBuffer
+  ) {
+    guard transition.event == .failure, !transition.allowed else { return }
+    let task = transition.task
+    // What was to be downloaded is said with why that failed.
+    let action = plan.kind(task) == .download ? "" : ActionText.text(task, plan: plan)
+    let parts = [CleanText.string(standing(task)), action]
+    let source = parts.filter { !$0.isEmpty }.joined(separator: ": ")
+    if source.isEmpty { return }
+    text.add("  ")
+    text.addSentence(palette.dim(source))
+    text.endLine()
   }
 
   /// `log: PATH`

@@ -9,6 +9,9 @@ protocol ProgressRenderer {
   /// Whether it tells of what does not happen while tasks run.
   var tellsTime: Bool { get }
 
+  /// Whether little else stays that it tells, so that each failure stands by the next.
+  var tellsFailuresOnly: Bool { get }
+
   /// Whether orders that were obeyed are told.
   var tellsOrders: Bool { get }
 
@@ -47,6 +50,7 @@ extension ProgressRenderer {
   var showsTails: Bool { false }
   var showsLogs: Bool { false }
   var tellsTime: Bool { false }
+  var tellsFailuresOnly: Bool { false }
   var tellsOrders: Bool { true }
 
   func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {}

@@ -74,6 +74,22 @@ struct TransitionLine {
     text.endLine()
   }
 
+  /// Below a failure after which nothing new starts, where that is not to be seen from what goes on.
+  func writeLimit(
+    _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
+    into text: inout TextBuffer
+  ) {
+    let (failed, running) = (model.counts.failed, model.running.count)
+    guard transition.event == .failure, !transition.allowed, failed == heading.maxFailures,
+      running > 0, model.notStarted > 0
+    else { return }
+    text.add(palette.dim(Self.counter(model)))
+    text.add(" ")
+    text.add(palette.yellow("\(failed) failed: nothing new starts"))
+    text.add(", \(running) still \(running == 1 ? "runs" : "run")")
+    text.endLine()
+  }
+
   /// `[ 3/12]`: tasks that have their end, of all.
   static func counter(_ model: DriveModel) -> String {
     let total = "\(model.total)"
