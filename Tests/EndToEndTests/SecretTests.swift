@@ -315,7 +315,13 @@ struct SecretTests {
       """
       secrets: { TOK: { env: TOK } }
       tasks:
-        t: { secrets: [TOK], run: 'printf "ghp_\\033[31mAb12\\033[mCd34Ef\\n"; echo $TOK | sed "s/A/\\x00A/"; exit 1' }
+        t: { secrets: [TOK], run: [sh, print] }
+      """)
+    // What is written in a manifest is no secret.
+    try place.write(
+      "print",
+      """
+      printf 'ghp_\\033[31mAb12\\033[mCd34Ef\\n'; echo $TOK | sed 's/A/\\x00A/'; exit 1
       """)
     let run = try place.opflow("run", status: 1, environment: ["TOK": "ghp_Ab12Cd34Ef"])
     let logs = try place.opflow("logs", "t")

@@ -13,7 +13,7 @@ package struct DriveModel {
   private(set) var running: [RunningTask] = []
   /// Tasks that were cut short and wait to start again.
   package private(set) var interrupted: [TaskID] = []
-  /// Tasks that were skipped for want of one that they need.
+  /// Tasks that were skipped for want of what failed or was cancelled.
   private(set) var unmet: Set<TaskID> = []
   private(set) var beganMilliseconds: Int64 = 0
   /// Of the last transition, since the epoch.
@@ -74,10 +74,11 @@ package struct DriveModel {
         interrupted.append(task)
       }
       move(task, to: record.state, atMilliseconds: record.startedMilliseconds)
-      if record.state == .skipped, record.why?.skipReason?.isUpstream == true {
-        unmet.insert(task)
-      }
       if let report = history.details.downloads[task]?.report { downloads.add(report) }
+    }
+    for task in plan.topologicalOrder.lazy.map({ TaskID($0) })
+    where isOpen(task) && states[task.index] == .skipped {
+      if isUnmet(history[task].why) { unmet.insert(task) }
     }
     running.sort { history[$0.task].startSequence < history[$1.task].startSequence }
   }
@@ -140,8 +141,20 @@ package struct DriveModel {
       stopping.remove(task)
     }
     if old == .skipped, !unmet.isEmpty { unmet.remove(task) }
-    if new == .skipped, transition.why?.skipReason?.isUpstream == true { unmet.insert(task) }
+    if new == .skipped, isUnmet(transition.why) { unmet.insert(task) }
     move(task, to: new, atMilliseconds: now)
+  }
+
+  /// Whether what a skip comes from went wrong: a task may be there for the failure of another only.
+  private func isUnmet(_ why: Why?) -> Bool {
+    guard case .skipped(.upstream(let need)) = why, !need.isNone, need.index < states.count else {
+      return false
+    }
+    return switch states[need.index] {
+    case .failed, .failedAllowed, .cancelled: true
+    case .skipped: unmet.contains(need)
+    case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate: false
+    }
   }
 
   private mutating func move(_ task: TaskID, to new: TaskState, atMilliseconds now: Int64) {
