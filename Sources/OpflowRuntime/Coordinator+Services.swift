@@ -27,14 +27,15 @@ extension Coordinator {
     }
     guard let due = serving.nextLook, due <= Self.now else { return }
     watchFolders(of: serving, false)
-    let ends = serving.look(at: Self.now) { note in
+    let held = HeldServices(plan: plan, services: engine.heldServices)
+    let kept = serving.look(at: Self.now, held) { note in
       progress.note(note)
       // What is wrong is told behind it, and not by the view.
       progress.flush(at: Self.now)
     }
     watchFolders(of: serving, true)
-    guard ends else { return }
-    tell(.endServices)
+    guard let kept else { return }
+    tell(.endServices(but: kept))
     performSteps()
   }
 

@@ -80,7 +80,7 @@ extension Coordinator {
   private func takeReports(of link: WorkerLink) {
     while case .talking = link.state {
       switch link.inbox.lines.nextReport() {
-      case .message(let report): take(report, from: link)
+      case .message(let report): take(link.alias?.own(report) ?? report, from: link)
       case .needsMore: return
       case .malformed: lose(link, complaint: "it sent a line that is no message")
       }
@@ -217,10 +217,26 @@ extension Coordinator {
   /// All is done: every worker is told to leave, and reaped when it has.
   func dismiss() {
     dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
+    for held in engine.passesOn {
+      guard let link = links[held.worker.index] else { continue }
+      launchers[link.site].release(link)
+      links[held.worker.index] = nil
+      passed.append(link)
+    }
     for link in links.compactMap({ $0 }) {
       guard case .talking = link.state else { continue }
       enqueue(.bye, for: link.id)
     }
+  }
+
+  /// The drive ends as any other after all: what was to go on is ended.
+  func regainPassed() {
+    for link in passed {
+      links[link.id.index] = link
+      launchers[link.site].regain(link)
+      lose(link, complaint: "")
+    }
+    passed.removeAll()
   }
 
   /// Ends workers that were given nothing to do yet.

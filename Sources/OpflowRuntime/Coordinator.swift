@@ -14,11 +14,13 @@ package struct CoordinatorError: Error, Sendable {
 }
 
 /// How a drive ended.
-package struct DriveResult: Sendable {
+package struct DriveResult {
   /// That of the journal's `close` (cli.md, "Exit codes").
   package let exitCode: Int32
   /// The signal by which somebody asked for an end, too late to change how the drive ended; nil for none.
   package let lateStop: Signal?
+  /// What goes on, with the links of the workers that have it; another drive is to follow at once.
+  let passed: [(HeldService, WorkerLink)]
 }
 
 /// Drives a run: one thread that waits for workers, signals and timers, tells the engine what
@@ -60,6 +62,8 @@ package final class Coordinator {
   var failure: CoordinatorError?
   /// Until then the workers that were told to leave must have left.
   var dismissalDeadline: Instant?
+  /// Workers with services that go on when the drive has ended: nobody hears them any more.
+  var passed: [WorkerLink] = []
   /// How the drive ended, once the engine said so.
   var closing: CloseEntry?
   var stopsAsked = 0
@@ -108,6 +112,7 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
+    links = request.links
     var options = request.options
     make = request.sharesJobs ? Self.joinMake(&options) : nil
     engine = Engine(
@@ -279,9 +284,18 @@ package final class Coordinator {
         dismiss()
         sendOrders()
       case .finish(let entry): conclude(entry)
+      case .passOn: passOn()
       }
     }
     sendOrders()
+  }
+
+  /// Another drive follows, which tells more.
+  private func passOn() {
+    closing = CloseEntry(state: .running, exitCode: 0)
+    display.passOn(at: Self.now)
+    progress.passOn()
+    downloads.remove()
   }
 
   /// Does all that need not wait for the workers, which were told to leave.
@@ -296,6 +310,7 @@ package final class Coordinator {
               + " then runs again"))
       for order in engine.unrecordedOrders { progress.takeBack(order) }
     }
+    regainPassed()
     closing = entry
     progress.close(entry, atMilliseconds: Clock.wallMilliseconds)
     downloads.remove()
@@ -307,11 +322,13 @@ package final class Coordinator {
     syncer = nil
     control?.close()
     leaveMake()
-    for launcher in launchers { launcher.cleanUp() }
+    let held = engine.passesOn
+    if held.isEmpty { for launcher in launchers { launcher.cleanUp() } }
     endProgress()
     let code = closing?.exitCode ?? 70
     return DriveResult(
-      exitCode: code, lateStop: stopSignal.flatMap { code == 128 + $0.rawValue ? nil : $0 })
+      exitCode: code, lateStop: stopSignal.flatMap { code == 128 + $0.rawValue ? nil : $0 },
+      passed: Array(zip(held, passed)))
   }
 
   /// What is watched beside the sites.

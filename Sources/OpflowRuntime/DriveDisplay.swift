@@ -53,6 +53,8 @@ final class DriveDisplay {
     let task = transition.task
     if transition.event == .start {
       outputs.begin(task, attempt: transition.attempt)
+    } else if transition.event == .ready {
+      outputs.goOn(task, attempt: transition.attempt)
     } else if transition.endsTry {
       outputs.end(
         transition, follows: progress.followsOutput,
@@ -82,6 +84,14 @@ final class DriveDisplay {
   func showServing() {
     progress.showLines()
     outputs.joinRunning()
+  }
+
+  /// Another drive goes on with what runs: what was printed so far is this one's.
+  func passOn(at now: Instant) {
+    guard progress.followsOutput else { return }
+    outputs.catchUp(at: now, room: { progress.outputRoom }) { task, piece in
+      progress.take(piece, of: task)
+    }
   }
 
   /// What is to be done by the keys that were pressed.

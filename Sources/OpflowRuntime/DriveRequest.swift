@@ -21,6 +21,8 @@ package struct DriveRequest {
   package var sharesJobs = false
   /// What is to end services that stay; nil for nothing but a person.
   var serving: ServingWatch?
+  /// Of workers that the drive before left, by their numbers: each has one of the services that enter as held.
+  var links: [WorkerLink] = []
   /// For every worker.
   package var secrets: [SecretValue] = []
 

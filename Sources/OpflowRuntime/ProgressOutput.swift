@@ -265,6 +265,13 @@ final class ProgressOutput {
     nextTick = nil
   }
 
+  /// Another drive follows, which tells how all ends. No frame is drawn of one that only serves.
+  func passOn() {
+    giveKeysBack()
+    isClosed = true
+    nextTick = nil
+  }
+
   /// Writes what is left, as far as somebody reads it.
   ///
   /// - Parameters:

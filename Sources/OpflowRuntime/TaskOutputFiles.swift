@@ -77,6 +77,16 @@ struct TaskOutputFiles {
     skipToLastLines(log, of: size)
   }
 
+  /// A try runs since before the drive, where it was not known: what it prints from now on is wanted.
+  mutating func goOn(_ task: TaskID, attempt: Int32) {
+    if running[task] != nil { return }
+    let log = OpenLog(offset: 0)
+    running[task] = log
+    guard let size = open(log, task) else { return }
+    log.start = start(of: attempt, log, size)
+    log.offset = size
+  }
+
   /// Of all tries that run, the last lines are wanted, and what they print from now on.
   mutating func joinRunning() {
     for (task, log) in running {
@@ -174,6 +184,12 @@ struct TaskOutputFiles {
     } else if nextLook.map({ $0 <= now }) ?? true {
       nextLook = now.advanced(byMilliseconds: Self.lookMilliseconds)
     }
+  }
+
+  /// Gives what came since the last look, at once.
+  mutating func catchUp(at now: Instant, room: () -> Int, _ sink: Sink) {
+    isBehind = true
+    follow(at: now, room: room, sink)
   }
 
   var nextWake: Instant? { nextLook }

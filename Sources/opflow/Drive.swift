@@ -34,6 +34,15 @@ enum Drive {
       try? StandardStream.error.writeAll(Array(complaint.text.utf8), patienceMilliseconds: 1000)
       throw CommandError(.io, verbatim: "")
     }
+    if let serving, serving.passed != nil {
+      guard let signal = result.lateStop else {
+        return round == nil
+          ? try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)
+          : result.exitCode
+      }
+      serving.endPassed()
+      return 128 + signal.rawValue
+    }
     var failure: CommandError?
     do throws(CommandError) {
       try DriveEnd.report(folder, arguments, console)

@@ -28,9 +28,14 @@ enum ResumeCommand {
       return try Forecast.show(prepared, arguments, console)
     }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
+    let passed = round?.passed
     let lock: RunFolderLock
     do throws(RunFolderError) {
-      lock = try RunFolderLock.take(folder)
+      if let kept = passed?.takeLock() {
+        lock = kept
+      } else {
+        lock = try RunFolderLock.take(folder)
+      }
     } catch {
       guard case .held = error, !isInGroup,
         let group = RunGroup(of: folder, asked: arguments.ifRunning), group.ifRunning == .wait
@@ -39,7 +44,7 @@ enum ResumeCommand {
       return try resume(folder, manifest, arguments, console, enteringFirst: group, but: nil, round)
     }
     _ = consume choice
-    var prepared = try prepare(folder, manifest, arguments, console)
+    var prepared = try prepare(folder, manifest, arguments, console, passed?.held)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
       try DriveEnd.report(folder, arguments, console, isDriven: false)
@@ -50,7 +55,8 @@ enum ResumeCommand {
       return try WatchedRun.goOn(folder, serving, after: code, arguments, console)
     }
     let group = prepared.group(RunRequest(arguments))
-    if !isInGroup, group.ifRunning != .allow {
+    // With its services this run has been live all the time.
+    if !isInGroup, passed == nil, group.ifRunning != .allow {
       // The run is not held while this waits for others: one of them may be about to continue it.
       _ = consume lock
       return try resume(
@@ -61,12 +67,20 @@ enum ResumeCommand {
       try prepared.expectMemoryLimits(RunRequest(arguments))
       try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
     }
+    if let passed, !prepared.fits(passed) {
+      passed.end(but: [])
+      prepared = try prepare(folder, manifest, arguments, console)
+      try console.preparing { () throws(PreparationError) in
+        try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
+      }
+    }
     let drive: PreparedDrive
     do throws(PreparationError) {
-      drive = try prepared.begin(holding: lock)
+      drive = try prepared.begin(holding: lock, passed: passed)
     } catch {
       throw CommandError(error, colored: console.colorsError)
     }
+    round?.forgetPassed()
     _ = consume gate
     return try Drive.perform(drive, arguments, console, round: round)
   }
@@ -84,7 +98,8 @@ enum ResumeCommand {
   }
 
   private static func prepare(
-    _ folder: RunFolder, _ manifest: ManifestFile?, _ arguments: Invocation, _ console: Console
+    _ folder: RunFolder, _ manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
+    _ held: HeldServices? = nil
   ) throws(CommandError) -> PreparedResume {
     let asked = RunRequest(arguments)
     let found = try console.preparing { () throws(PreparationError) in
@@ -92,20 +107,22 @@ enum ResumeCommand {
     }
     console.show(found.diagnostics)
     return try console.preparing { () throws(PreparationError) in
-      try PreparedResume(found, asked)
+      try PreparedResume(found, asked, holding: held)
     }
   }
 
-  /// Why a run could not be resumed with the manifest as it is now; nil where it could.
-  static func obstacle(
-    _ folder: RunFolder, _ arguments: Invocation, _ console: Console
-  ) -> CommandError? {
+  /// Which of these services would go on, if the run was resumed with the manifest as it is now.
+  ///
+  /// - Throws: why it could not be.
+  static func staying(
+    _ held: HeldServices, _ folder: RunFolder, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Set<TaskID> {
     let asked = RunRequest(arguments)
     do throws(PreparationError) {
-      _ = try PreparedResume(try ResumedRun(folder, nil, asked), asked)
-      return nil
+      return try PreparedResume(try ResumedRun(folder, nil, asked), asked, holding: held)
+        .stayingBefore
     } catch {
-      return CommandError(error, colored: console.colorsError)
+      throw CommandError(error, colored: console.colorsError)
     }
   }
 

@@ -50,7 +50,7 @@ struct ResumeFates {
     case .recheck, .later, .laterAfterNeeds: true
     case .run, .afterNeeds: plan.isChecked(task)
     case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
-      .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+      .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
       false
     }
   }
@@ -78,7 +78,8 @@ struct ResumeFates {
     case .recheck: return .checks
     case .later, .laterAfterNeeds: return .keepsLater
     case .failed: return .staysFailed
-    case .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+    case .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen,
+      .stays:
       return .leaves
     }
   }

@@ -59,11 +59,16 @@ struct WatchedRun: ~Copyable {
     var complaint = ""
     return ServingWatch(
       watch, begun: { "opflow: \(watching($0))" }, told: { "opflow: \(changed($0, view))" }
-    ) {
-      let text = ResumeCommand.obstacle(folder, further, console)?.text ?? ""
-      if text != complaint { Console.complain(text) }
-      complaint = text
-      return text.isEmpty
+    ) { held in
+      var text = ""
+      defer { complaint = text }
+      do throws(CommandError) {
+        return try ResumeCommand.staying(held, folder, further, console)
+      } catch {
+        text = error.text
+        if text != complaint { Console.complain(text) }
+        return nil
+      }
     }
   }
 
@@ -82,7 +87,8 @@ struct WatchedRun: ~Copyable {
     var isDue = serving.takeDue()
     // A run that was stopped is left, as by Ctrl-C.
     while code == ExitCode.success.rawValue || code == ExitCode.taskFailed.rawValue {
-      if let other = try waitUntilDue(isDue) { return try startAnew(other) }
+      // Services that go on wait for nobody.
+      if serving.passed == nil, let other = try waitUntilDue(isDue) { return try startAnew(other) }
       do throws(CommandError) {
         code = try ResumeCommand.resume(
           folder, manifest: nil, further, console, releasing: nil, nil, isInGroup: false,
@@ -93,6 +99,7 @@ struct WatchedRun: ~Copyable {
         isWaitTold = false
         further.ifRunning = arguments.ifRunning
       } catch {
+        serving.endPassed()
         switch try deal(with: error) {
         case .isGone: isDue = true
         case .stays: isDue = false

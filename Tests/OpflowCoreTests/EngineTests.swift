@@ -71,6 +71,7 @@ import Testing
       case .order(_, let order): "\(order)"
       case .dismiss: "dismiss"
       case .finish(let entry): "finish \(entry.exitCode)"
+      case .passOn(let held): "pass on \(held.map { plan.nameString($0.service) })"
       }
     }
 

@@ -79,7 +79,7 @@ struct ImaginedRun {
     case .finish(let entry): close = entry
     case .tell(.order(let order)): obeyed.append(order)
     case .answer(_, _, let answer): answers.append(answer)
-    case .tell, .began, .dismiss: break
+    case .tell, .began, .dismiss, .passOn: break
     case .write, .sync: Issue.record("nothing is to be written")
     }
   }

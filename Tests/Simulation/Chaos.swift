@@ -19,6 +19,8 @@ struct Chaos: Sendable {
   /// Workers of which one in so many never says hello; 0 for none.
   var silentOneIn = 0
   var launchFailsOneIn = 0
+  /// Where only services are left, others are to follow on the drive that these go on in.
+  var passesOn = false
   /// The step at which the coordinator dies.
   var crashStep = Int.max
   /// Journal bytes of this drive that the disk takes.
@@ -59,6 +61,9 @@ struct Chaos: Sendable {
     if random.chance(10) { chaos.diskRoom = 200 + random.below(4000) }
     if random.chance(5) { chaos.syncFailsOneIn = 1 + random.below(20) }
     chaos.usesWire = random.chance(15)
+    chaos.passesOn = random.chance(60)
+    // Few come as far as to what only serves.
+    if chaos.passesOn, random.chance(70) { chaos.crashStep = .max }
     return chaos
   }
 }

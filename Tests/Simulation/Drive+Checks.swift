@@ -89,6 +89,7 @@ extension Drive {
     case .skippedUpstream, .leftUpstream: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,
       .skipOnce, .succeeded, .upToDate, .failedAllowed, .skipped, .failed, .excluded, .leftDone,
+      .stays,
       .leftFailed, .leftOpen:
       skipped[task]?.isUpstream ?? false
     }
@@ -162,7 +163,7 @@ extension InitialState {
   var endsBefore: Bool {
     switch self {
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,
-      .skipOnce:
+      .skipOnce, .stays:
       false
     case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
       .leftDone, .leftFailed, .leftUpstream, .leftOpen:

@@ -1,5 +1,14 @@
 import OpflowCore
 
+/// A service that goes on after its drive.
+struct PassedOn {
+  var held: HeldService
+  var worker: ImaginedWorker
+  let name: String
+  /// How it ended, where nobody has read that yet.
+  let end: Outcome?
+}
+
 /// One drive of a run: the real engine, workers with the real worker's decisions over imagined
 /// processes, an imagined clock and an imagined disk. A turn takes in facts, then does what the engine
 /// says; the coordinator may die between any two steps.
@@ -7,6 +16,8 @@ struct Drive {
   enum End {
     /// It came to its own end.
     case closed(CloseEntry)
+    /// Nothing is left but services that go on; another drive is to follow.
+    case passedOn([PassedOn])
     /// The coordinator died.
     case crashed
   }
@@ -20,6 +31,7 @@ struct Drive {
 
   var random: SplitMix64
   var engine: Engine
+  private let entering: Entry
   let durability: Durability
   /// What they have that may come to keep it, and those that are to run however they are.
   let results: [TaskID: EarlierResult]
@@ -53,6 +65,7 @@ struct Drive {
   var syncing: (count: Int, place: UInt64)?
   var failedLaunches: [WorkerID] = []
   var closing: CloseEntry?
+  private var passing: [HeldService] = []
   private(set) var hasJournalFailed = false
   private(set) var hasBegun = false
   private var steps = 0
@@ -93,6 +106,7 @@ struct Drive {
     self.chaos = chaos
     self.options = options
     initial = entering.initial
+    self.entering = entering
     owesFinally = entering.owesFinally
     held = entering.values
     self.random = random
@@ -114,6 +128,8 @@ struct Drive {
     known.results = entering.results
     known.origins = entering.origins
     known.asked = entering.asked
+    known.held = entering.held.map(\.held)
+    workers = entering.held.map(\.worker)
     control = Control(known: entering.orders, drive: entering.number)
     engine = Engine(
       plan: plan, options: options,
@@ -121,7 +137,6 @@ struct Drive {
       journal: encoder, durability: durability, opening: opening)
     witness = Witness(plan: plan, options: options)
     model = ModelCheck(plan: plan, initial: entering.initial)
-    witness.begin(entering)
   }
 
   /// How the tasks enter the drive.
@@ -136,12 +151,15 @@ struct Drive {
     var results: [TaskID: EarlierResult]
     var origins: [TaskID: UInt64]
     var asked: TaskSet?
+    var held: [PassedOn] = []
     /// Of the drive.
     var number: Int
   }
 
   /// Drives to the end, or to the crash.
-  mutating func run() throws(Finding) -> End {
+  mutating func run(from clock: Instant) throws(Finding) -> End {
+    try witness.begin(entering)
+    if !entering.held.isEmpty { now = clock }
     engine.begin(at: now, wall: wallMilliseconds)
     if crashIsDue { return .crashed }
     try decide(after: nil)
@@ -156,6 +174,7 @@ struct Drive {
         try witness.checkStop(closing)
         return .closed(closing)
       }
+      if !passing.isEmpty { return .passedOn(try passOn()) }
       try step()
       if engine.isTimerDue(at: now) { try tell(.timer) }
     }
@@ -170,14 +189,52 @@ struct Drive {
     if steps > 3000 + plan.taskCount * 120 { throw Finding("the drive does not come to an end") }
     now.nanoseconds += Int64(random.below(3_000_000))
     wallMilliseconds += Int64(random.below(3))
-    if engine.isServing, random.chance(10) {
-      return try tell(steps % 2 == 0 ? .endServices : .stop(.signal(2)))
+    if engine.isServing, random.chance(chaos.passesOn ? 40 : 10) {
+      return try endServing()
     }
     if try disturb() { return }
     let choices = enabledMoves()
     if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
     // Orders on their way may enable more.
     if try !endTurn(), closing == nil { try waitForTime() }
+  }
+
+  /// Something has changed, or somebody has enough of it.
+  private mutating func endServing() throws(Finding) {
+    switch chaos.passesOn ? 2 : steps % 3 {
+    case 0: try tell(.stop(.signal(2)))
+    case 1: try tell(.endServices(but: []))
+    default:
+      // The last drive is to come to an end.
+      let all = chaos.isNone ? [] : engine.heldServices.map(\.service)
+      let isWhole = random.chance(50)
+      try tell(.endServices(but: Set(all.filter { _ in isWhole || random.chance(70) })))
+    }
+  }
+
+  /// What goes on: nothing else is left, and what its workers have to say is still to be read.
+  private mutating func passOn() throws(Finding) -> [PassedOn] {
+    if !control.open.isEmpty { throw Finding("an order was not answered") }
+    var passed: [PassedOn] = []
+    for held in passing {
+      let name = plan.nameString(held.service)
+      guard witness.isUp(held.service, held.attempt) else {
+        throw Finding("\(name) is passed on, and is not up")
+      }
+      let needed = plan.services(neededBy: held.service).filter { witness.stand[$0.index] != .over }
+      if !needed.allSatisfy({ need in passed.contains { $0.held.service == need } }) {
+        throw Finding("\(name) is passed on without what it needs")
+      }
+      passed.append(
+        PassedOn(
+          held: held, worker: workers[held.worker.index], name: name,
+          end: witness.end(of: held.service, held.attempt)))
+    }
+    let running = plan.tasks.map { TaskID($0) }.filter { witness.stand[$0.index] == .running }
+    guard Set(running) == Set(passing.map(\.service)) else {
+      throw Finding("a drive ended that passes on \(passing.count) of \(running.count) that run")
+    }
+    return passed
   }
 
   /// Nothing happens until a deadline comes.
@@ -190,6 +247,7 @@ struct Drive {
     if random.chance(20), try letGoOfSomething() { return }
     if chaos.isNone || random.chance(50), try answerSomeGate() { return }
     // Somebody has enough of it.
+    if engine.isServing, chaos.passesOn { return try endServing() }
     if engine.isServing { return try tell(.stop(.signal(2))) }
     if let wake {
       now = max(now, wake)
@@ -265,7 +323,11 @@ struct Drive {
       model.take(Transition(.start, task, attempt: attempt), atMilliseconds: wallMilliseconds)
     case .launch(let worker, let kind, let site): try launch(worker, kind, at: site)
     case .discard(let worker):
-      if chaos.sparesWorkers { throw Finding("a worker was given up that did nothing wrong") }
+      // One of an earlier drive gets nothing else to do.
+      let isDone = worker.index < entering.held.count
+      if chaos.sparesWorkers, !isDone {
+        throw Finding("a worker was given up that did nothing wrong")
+      }
       // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
       if workers[worker.index].phase != .gone { workers[worker.index].die() }
     case .write:
@@ -279,6 +341,7 @@ struct Drive {
         hasJournalFailed: hasJournalFailed)
     case .dismiss: break
     case .finish(let entry): closing = entry
+    case .passOn(let held): passing = held
     }
   }
 

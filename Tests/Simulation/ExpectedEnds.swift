@@ -73,7 +73,7 @@ struct ExpectedEnds {
       states[index] = entry.results[task]?.state ?? .waiting
       isSkippedForNeeds[index] = entry.results[task]?.isSkippedUpstream == true
       isKept[index] = true
-    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds:
+    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays:
       if plan.flags(task).contains(.conditionFalse) {
         states[index] = .skipped
       } else if !needsAreMet(task, plan) {

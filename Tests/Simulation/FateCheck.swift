@@ -111,7 +111,7 @@ struct FateCheck {
       }
       return
     case .skipOption, .skipOnce: try checkSkip(task, [.skipOption, .condition])
-    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds:
+    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays:
       if plan.flags(task).contains(.conditionFalse) {
         try checkSkip(task, [.condition])
       } else {

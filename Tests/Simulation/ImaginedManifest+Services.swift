@@ -8,6 +8,17 @@ extension ImaginedManifest {
       if task.isDownload || task.isGate || task.flags.contains(.finally) { continue }
       tasks[index].becomeService(&random)
     }
+    // Nothing needs it: it stays until somebody ends it.
+    if random.chance(50) {
+      var task = Task(name: "stays")
+      task.becomeService(&random)
+      task.service = random.chance(80) ? .serves : .endsInUse(attempt: 2, code: 1)
+      for other in tasks where random.chance(20) && !other.flags.contains(.finally) && !other.isGate
+      {
+        task.needs.append((other.name, .success))
+      }
+      tasks.append(task)
+    }
     let services = Set(tasks.filter { $0.service != nil }.map(\.name))
     for index in tasks.indices {
       for place in tasks[index].needs.indices

@@ -17,7 +17,7 @@ struct ImaginedWorker {
     case gone
   }
 
-  let id: WorkerID
+  private(set) var id: WorkerID
   let kind: WorkerKind
   let site: SiteID
   var phase = Phase.launching
@@ -40,6 +40,13 @@ struct ImaginedWorker {
     self.site = site
     commands = ImaginedCommands(plan, tasks)
     downloads = ImaginedDownloads(plan)
+  }
+
+  /// The same worker, by its number in the drive that follows.
+  func handedOn(to id: WorkerID) -> ImaginedWorker {
+    var worker = self
+    worker.id = id
+    return worker
   }
 
   /// When it does something though nothing happens to it; nil for never.

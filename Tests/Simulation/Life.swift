@@ -14,10 +14,16 @@ package struct Life {
   /// What ever succeeded, by name and fingerprint.
   private var successes: Set<String> = []
   private let checkInterval: Int
+  /// What the drive before left up, with its plan and the time then.
+  var passed: [PassedOn] = []
+  var passedFrom: Plan?
+  private var clock = Instant(nanoseconds: 1_000_000_000)
   /// Told what happens, for a person who replays a seed.
   package var log: ((String) -> Void)?
   package private(set) var drives = 0
   package private(set) var crashes = 0
+  /// How many services went on from one drive to the next.
+  package private(set) var stays = 0
 
   /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten thousand.
   ///
@@ -48,6 +54,8 @@ package struct Life {
     let disturbed = random.below(5)
     for _ in 0..<disturbed {
       try drive(.random(taskCount: manifest.tasks.count, &random))
+      // The process may die in between.
+      if random.chance(20) { passed = [] }
       if random.chance(8) { spoil() }
       if random.chance(25) { manifest.edit(&random) }
       // Another run of the state folder.
@@ -58,6 +66,7 @@ package struct Life {
   }
 
   private mutating func spoil() {
+    passed = []
     file.spoil(&random)
     isExact = false
     ledger.forget()
@@ -71,6 +80,7 @@ package struct Life {
     var request = isUndisturbed ? ResumeRequest() : randomRequest(plan)
     let (history, isNew) = try recover(plan)
     request.values = Self.values(history)
+    let held = takePassed(plan, history, &request)
     let missing = request.outputMissing
     let lost = !isUndisturbed && random.chance(10) ? randomSet(plan) : nil
     let decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
@@ -84,13 +94,20 @@ package struct Life {
     } else {
       try checkClaims(plan, history)
     }
-    let entry = Drive.Entry(
+    var entry = Drive.Entry(
       initial: decision.initialStates(request),
       attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally,
       values: request.values, priorities: history.orders.priorities,
       orders: history.orders.counts,
       approved: decision.approved(plan, history, request), results: decision.results(history),
       origins: history.origins, asked: request.rerun, number: drives)
+    for passed in held where decision[passed.held.service] == .stay {
+      var own = passed
+      own.held.worker = WorkerID(Int32(entry.held.count))
+      own.worker = passed.worker.handedOn(to: own.held.worker)
+      entry.held.append(own)
+    }
+    stays += entry.held.count
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
@@ -106,11 +123,15 @@ package struct Life {
     for index in plan.tasks {
       log?("  \(manifest.tasks[index].brief) \(decision[TaskID(index)])")
     }
-    let end = try drive.run()
+    let end = try drive.run(from: clock)
+    clock = drive.now
     switch end {
     case .crashed:
       crashes += 1
       try drive.crash()
+    case .passedOn(let left):
+      try check(left, drive)
+      (passed, passedFrom) = (left, plan)
     case .closed(let closing):
       if drive.hasBegun { try FateCheck(drive).check(closing) }
       try check(drive, decision, since: history)
@@ -173,7 +194,7 @@ package struct Life {
     return (read.history, false)
   }
 
-  private static func read(
+  static func read(
     _ file: ImaginedFile, _ plan: Plan
   ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
     try file.bytes.withUnsafeBytes { bytes in
@@ -182,6 +203,7 @@ package struct Life {
   }
 
   private mutating func begin() -> (RunModel, isNew: Bool) {
+    passed = []
     file = ImaginedFile()
     ledger = Ledger()
     isExact = true
@@ -255,7 +277,9 @@ package struct Life {
   private func check(
     _ drive: Drive, _ decision: ResumeDecision, since before: RunModel
   ) throws(Finding) {
-    if !decision.startsAnything, decision.checkCount == 0, drive.witness.startCount > 0 {
+    if !decision.startsAnything, decision.checkCount == 0, drive.witness.startCount > 0,
+      !drive.initial.contains(.stays)
+    {
       throw Finding("a task started though the decision said that none would")
     }
     guard !drive.hasJournalFailed else { return }
@@ -278,7 +302,7 @@ package struct Life {
       case .check, .later:
         // What it has stands in the journal until its turn comes.
         if !drive.states[index].isTerminal { continue }
-      case .keep, .run, .fail: break
+      case .keep, .run, .fail, .stay: break
       }
       let (told, stands) = (history[TaskID(index)].state, drive.states[index])
       if told != stands, stands.isTerminal || told.isTerminal {

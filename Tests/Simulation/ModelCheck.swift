@@ -16,6 +16,7 @@ struct ModelCheck {
   init(plan: Plan, initial: [InitialState]) {
     self.plan = plan
     live = DriveModel(plan: plan, scope: DriveScope(initial))
+    live.begin(atMilliseconds: 0)
     follower = JournalFollower(plan: plan)
     tasks = plan.tasks.map { TaskID($0) }.filter { !initial[$0.index].endsBefore }
     mayKeep = Set(

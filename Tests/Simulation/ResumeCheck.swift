@@ -42,6 +42,7 @@ struct ResumeCheck {
     }
     switch decision[task] {
     case .outside, .leave: throw fault(task, "it is not left out")
+    case .stay: throw fault(task, "it is no service, and stays up")
     case .keep(let state, _): try checkKept(task, state, known)
     case .check:
       guard plan.isChecked(task), known.endedWell, !isAsked(task), !isWished(task) else {
@@ -94,6 +95,7 @@ struct ResumeCheck {
         need.isTerminal
           && !need.meets(plan.needCondition(edge), skippedUpstream: reason?.isUpstream ?? false)
       case .outside, .run, .fail: true
+      case .stay: false
       case .check, .later: false
       }
     }
@@ -237,7 +239,7 @@ struct ResumeCheck {
     plan.needs(task).contains { edge in
       switch decision[TaskID(plan.needTargets[edge])] {
       case .check, .later: true
-      case .outside, .leave, .keep, .run, .fail: false
+      case .outside, .leave, .keep, .run, .fail, .stay: false
       }
     }
   }
@@ -260,7 +262,7 @@ struct ResumeCheck {
       return switch decision[reader] {
       case .run: !isCertain || isCertainToStart(reader)
       case .check, .later: !isCertain
-      case .outside, .leave, .keep, .fail: false
+      case .outside, .leave, .keep, .fail, .stay: false
       }
     }
   }
@@ -282,7 +284,7 @@ struct ResumeCheck {
       let need = TaskID(plan.needTargets[edge])
       if plan.isService(need) { continue }
       switch decision[need] {
-      case .outside, .leave: continue
+      case .outside, .leave, .stay: continue
       case .run, .fail: return "\(plan.nameString(need)) runs again"
       case .keep, .check, .later:
         if self.known(need).settle > start {

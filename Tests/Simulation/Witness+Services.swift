@@ -46,6 +46,28 @@ extension Witness {
     else { throw fault(service, "told to end while \(stand[service.index])") }
   }
 
+  /// Whether a service was ready and has no end, as the journal tells it.
+  func isUp(_ service: TaskID, _ attempt: Int32) -> Bool {
+    stand[service.index] == .running && lastAttempt[service.index] == attempt
+      && ready.contains(service)
+  }
+
+  /// How a try ended, as somebody saw who saw its processes.
+  func end(of task: TaskID, _ attempt: Int32) -> Outcome? {
+    ended[Try(task: task, attempt: attempt)]
+  }
+
+  /// What an earlier drive left up; it may have ended since.
+  mutating func take(_ passed: PassedOn) throws(Finding) {
+    let (task, attempt) = (passed.held.service, passed.held.attempt)
+    started.insert(Try(task: task, attempt: attempt))
+    if passed.worker.commands.tree != nil, passed.worker.phase != .dead {
+      live[task] = passed.held.worker
+      try stock.take(task, at: .local)
+    }
+    if let end = passed.end { ended[Try(task: task, attempt: attempt)] = end }
+  }
+
   /// The end of a try of a service; how it ended was seen.
   mutating func endOfService(_ line: Transition, seen: Outcome?) throws(Finding) {
     let task = line.task

@@ -21,7 +21,7 @@ extension Transition {
 /// every line of the journal against that.
 struct Witness {
   enum Stand { case waiting, running, over }
-  private struct Try: Hashable {
+  struct Try: Hashable {
     var task: TaskID
     var attempt: Int32
   }
@@ -31,9 +31,9 @@ struct Witness {
   private var urgency: Urgency
   private var priorities: [TaskID: Int16] = [:]
   var stock: Stock
-  private var live: [TaskID: WorkerID] = [:]
-  private var started: Set<Try> = []
-  private var ended: [Try: Outcome] = [:]
+  var live: [TaskID: WorkerID] = [:]
+  var started: Set<Try> = []
+  var ended: [Try: Outcome] = [:]
   private var refused: Set<Try> = []
   var stand: [Stand]
   private var startEnds: [TaskID: Int] = [:]
@@ -95,13 +95,14 @@ struct Witness {
   func attempt(_ task: TaskID) -> Int32 { lastAttempt[task.index] }
 
   /// Takes in how the tasks enter the drive.
-  mutating func begin(_ entry: Drive.Entry) {
+  mutating func begin(_ entry: Drive.Entry) throws(Finding) {
     lastAttempt = entry.attempts
+    for passed in entry.held { try take(passed) }
     for task in entry.approved { answers[task] = .approve }
     prioritise(entry.priorities.map { TaskPriority(task: $0.key, priority: $0.value) })
     for index in plan.tasks {
       let (task, initial) = (TaskID(index), entry.initial[index])
-      stand[index] = initial.endsBefore ? .over : .waiting
+      stand[index] = initial.endsBefore ? .over : initial == .stays ? .running : .waiting
       switch initial {
       case .recheck, .laterAfterNeeds: mayKeep.insert(task)
       case .later:

@@ -27,6 +27,7 @@ struct SimulateCommand {
   func run() -> Int32 {
     var drives = 0
     var crashes = 0
+    var stays = 0
     for seed in from..<(from + count) {
       var life = Life(seed: seed)
       if isReplay { life.log = { print($0) } }
@@ -39,12 +40,15 @@ struct SimulateCommand {
       }
       drives += life.drives
       crashes += life.crashes
+      stays += life.stays
       if (seed - from) % 10_000 == 9_999 {
         print("\(seed - from + 1) runs, \(drives) drives, \(crashes) crashes")
         fflush(nil)
       }
     }
-    print("\(count) runs, \(drives) drives, \(crashes) crashes: nothing found")
+    print(
+      "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on: nothing found"
+    )
     return 0
   }
 }

@@ -32,6 +32,8 @@ package struct Engine {
   private var unrecordedAsked: [OrderEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
+  /// What goes on when the drive has ended.
+  package private(set) var passesOn: [HeldService] = []
   private var ending = Ending.open
   private var wall: Int64 = 0
 
@@ -125,6 +127,7 @@ package struct Engine {
     encoder.removeAll()
     answers.fail(beyond: gate.told)
     gate.fail()
+    passesOn = []
     if closing == nil { mustStop = true } else { closing = Self.failure }
   }
 
@@ -162,6 +165,7 @@ package struct Engine {
       }
       if ending != .open, let answer = answers.release(upTo: gate.told) { return answer }
       if let step = nextOfEnd() { return step }
+      if passesOnNow() { continue }
       if let (place, kind) = gate.takeRequest(at: now) { return .sync(upTo: place, kind) }
       if let answer = answers.release(upTo: gate.told) { return answer }
       guard let (worker, order) = gate.release(at: now) else { break }
@@ -212,7 +216,7 @@ package struct Engine {
       return action
     case .answer(let client, let id, let answer):
       answers.append(client, id, answer, line: end)
-    case .began, .launch, .discard, .write, .sync, .dismiss: return action
+    case .began, .launch, .discard, .write, .sync, .dismiss, .passOn: return action
     }
     return nil
   }
@@ -238,6 +242,19 @@ package struct Engine {
   /// Where the lines end that there are so far.
   private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
 
+  /// Sees whether nothing is left but services that go on, once all is done that follows from what was told.
+  ///
+  /// - Returns: whether that is so since now.
+  private mutating func passesOnNow() -> Bool {
+    guard plan.hasServices, closing == nil, !hasFailed, let held = scheduler.endPassingOn() else {
+      return false
+    }
+    passesOn = held
+    closing = CloseEntry(state: .running, exitCode: 0)
+    ending = .dismiss
+    return true
+  }
+
   private mutating func nextOfEnd() -> EngineStep? {
     switch ending {
     case .open, .syncing, .over: return nil
@@ -254,6 +271,7 @@ package struct Engine {
     case .finish: break
     }
     ending = .over
+    if !passesOn.isEmpty { return .passOn(passesOn) }
     return closing.map { .finish($0) }
   }
 
@@ -281,6 +299,9 @@ package struct Engine {
 
   /// Nothing is left but services that stay until somebody asks for the end.
   package var isServing: Bool { closing == nil && scheduler.isServing }
+
+  /// Services that are up and could go on when this drive ends.
+  package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
 
   /// Services that are to stay and cannot start beside those that do.
   package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
@@ -332,6 +353,8 @@ package struct Entering: Sendable {
   package var origins: [TaskID: UInt64] = [:]
   /// Tasks that somebody named: services among them stay.
   package var named: TaskSet?
+  /// Services that the drive before left up: the first workers of this one have them, in this order.
+  package var held: [HeldService] = []
   /// Tasks that run however they are checked.
   package var asked: TaskSet?
 

@@ -23,6 +23,9 @@ package enum EngineStep: Equatable, Sendable {
   case dismiss
   /// The last step.
   case finish(CloseEntry)
+  /// The last step of a drive that another one follows at once, in this process: that takes over these services,
+  /// the workers of which were not told to leave by `dismiss`.
+  case passOn([HeldService])
 }
 
 /// How a host is to make its journal last.

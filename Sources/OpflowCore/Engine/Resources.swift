@@ -261,6 +261,15 @@ struct Resources {
     }
   }
 
+  /// What a lane wants, of what is free now.
+  func wantedOfFree(_ lane: Int) -> [DemandItem] {
+    grants.items[grants.range(grants.current(lane))].map { item in
+      var item = item
+      item.amount = min(item.amount, pools[0].free(Int(item.resource)))
+      return item
+    }
+  }
+
   mutating func take(_ amounts: [DemandItem], of lane: Int) -> Share {
     if grants.items[grants.range(grants.current(lane))].elementsEqual(amounts) {
       return take(lane, at: .local)

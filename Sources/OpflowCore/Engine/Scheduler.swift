@@ -102,6 +102,7 @@ struct Scheduler {
       ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
     }
     values = Values(left: entering.values, arguments: entering.arguments)
+    if !entering.held.isEmpty { takeOver(entering.held) }
   }
 
   /// Takes in a fact and appends what follows from it.
@@ -110,7 +111,9 @@ struct Scheduler {
   ) {
     guard phase.step != .done else { return }
     switch event {
-    case .begin: begin(into: &actions)
+    case .begin:
+      tellKept(at: now, into: &actions)
+      begin(into: &actions)
     case .workerReady(let worker, let offer):
       learn(offer, from: worker)
       welcome(worker, at: now)
@@ -177,7 +180,7 @@ struct Scheduler {
     case .late(let nanoseconds): postpone(by: nanoseconds, at: now)
     case .timer: timer(at: now, into: &actions)
     case .stop(let cause): stop(cause, at: now, into: &actions)
-    case .endServices: if isServing { leaveService(into: &actions) }
+    case .endServices(let kept): if isServing { passOn(kept, into: &actions) }
     case .kill: kill(at: now, into: &actions)
     case .suspend: suspend(at: now, into: &actions)
     case .proceed: proceed(at: now, into: &actions)
@@ -190,6 +193,7 @@ struct Scheduler {
     case .order(let order, let client): orders.append(order, from: client)
     }
     if !orders.isEmpty { obey(at: now, into: &actions) }
+    if !services.keptOver.isEmpty { attendKept(at: now, into: &actions) }
     dispatch(at: now, into: &actions)
     advancePhase(at: now, into: &actions)
   }

@@ -7,7 +7,9 @@ extension Scheduler {
     let statesBefore = graph.states
     for position in 0..<plan.taskCount {
       let task = TaskID(plan.topologicalOrder[position])
-      if statesBefore[task.index] != TaskState.waiting.rawValue {
+      if services.keptOver.contains(task) {
+        continue
+      } else if statesBefore[task.index] != TaskState.waiting.rawValue {
         if graph.state(task) == .failed { exemptFailureEdges(of: task) }
         spread(from: task, into: &actions)
       } else if graph.state(task) != .waiting {
@@ -84,6 +86,13 @@ extension Scheduler {
     offer(task)
   }
 
+  /// A task that had begun is to begin again. A service of an earlier drive may have to wait for what it needs.
+  mutating func becomeReadyAgain(_ task: TaskID, into actions: inout [EngineStep]) {
+    if graph.unmetNeeds(of: task) == 0 { return becomeReady(task) }
+    graph.waitAnew(task)
+    followChanges(into: &actions)
+  }
+
   /// Puts a ready task where it can be started from, or holds it back while it may not start.
   mutating func offer(_ task: TaskID) {
     if mayBeQueued(task) { enqueue(task) } else { graph.mark(task, .held) }
@@ -93,6 +102,7 @@ extension Scheduler {
   @inline(__always)
   func mayBeQueued(_ task: TaskID) -> Bool {
     mayStart(task) && !graph.has(.fenced, task) && !graph.has(.onHold, task)
+      && !(plan.hasServices && awaitsEndOfKept(task))
   }
 
   /// Puts a task that was held back where it can be started from, if it may be.

@@ -7,6 +7,9 @@ extension Scheduler {
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
     if let share = freed.share { resources.give(share) }
+    if workforce.workers[worker.index].isOfEarlierDrive {
+      discard(worker, complaint: "", into: &actions)
+    }
     graph.mark(task, .ran)
     endedCount = endedCount == .max ? 0 : endedCount + 1
 

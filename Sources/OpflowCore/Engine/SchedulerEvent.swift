@@ -54,8 +54,9 @@ package enum SchedulerEvent: Equatable, Sendable {
   case timer
   /// Start nothing new and end what runs by its stop rule; `finally` tasks run.
   case stop(StopCause)
-  /// Where nothing is left but services that stay: they stay no longer. Else nothing.
-  case endServices
+  /// Where nothing is left but services that stay: they stay no longer, but for these, which go on when the
+  /// drive has ended (`passOn`). Else nothing.
+  case endServices(but: Set<TaskID>)
   /// End everything at once.
   case kill
   /// Stop the process trees of all tasks, and let them go on.

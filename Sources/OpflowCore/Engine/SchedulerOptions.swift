@@ -43,7 +43,7 @@ package struct SchedulerOptions: Sendable {
   /// From launch to hello.
   static let helloMilliseconds: Int64 = 10_000
   /// Beyond a task's own grace, from a stop to the word that it ended.
-  static let stopSlackMilliseconds: Int64 = 5_000
+  package static let stopSlackMilliseconds: Int64 = 5_000
   /// From one look at which workers said nothing to the next.
   static let listenMilliseconds: Int64 = 5_000
   /// From a pulse to its answer.

@@ -64,6 +64,7 @@ extension Scheduler {
     if case .signal = cause, phase.stopCause == nil, isServing {
       return leaveService(into: &actions)
     }
+    services.passNothingOn()
     let isFirst = phase.stopCause == nil
     let stopsRunning = phase.stop(cause)
     // So that who looks from elsewhere sees that the run is on its way to its end.
@@ -77,6 +78,7 @@ extension Scheduler {
   }
 
   mutating func kill(at now: Instant, into actions: inout [EngineStep]) {
+    services.passNothingOn()
     phase.kill()
     withdraw(into: &actions)
     stopRunning(at: now, into: &actions)
@@ -157,7 +159,9 @@ extension Scheduler {
     settleReady(at: now, into: &actions)
     // As after nearly every end of a task; here, so that nothing is copied to find it out.
     if !plan.hasServices, workforce.heldCount > 0 { return }
-    guard isAtRest, timers.first == nil, !phase.isSuspended, !isKeptOpen else { return }
+    guard mayEnd else { return }
+    // The host has yet to read what else there is.
+    if plan.hasServices, leavesServices != nil { return }
     if phase.leadsToFinally, startedAny {
       phase.advance(to: .finally)
       graph.openFinally()
@@ -189,6 +193,11 @@ extension Scheduler {
       return true
     }
     return onHold.contains { graph.state($0) == .ready && mayStart($0) }
+  }
+
+  /// Nothing is left of this part of the drive.
+  var mayEnd: Bool {
+    isAtRest && timers.first == nil && !phase.isSuspended && !isKeptOpen
   }
 
   /// Nothing runs or can start.

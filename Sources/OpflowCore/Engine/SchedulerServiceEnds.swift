@@ -8,9 +8,11 @@ extension Scheduler {
     var unused: [TaskID] = []
     // What needs a service comes before it.
     for service in services.all.reversed() {
+      // What it needs is not seen to in a run that is on its way to its end.
+      let isLate = services.keptOver.contains(service) && !phase.isOrdinary
       let isNeeded =
         active.contains(service)
-        || mayBeNeeded(service, isAtRest: isAtRest, neededServices: needed)
+        || !isLate && mayBeNeeded(service, isAtRest: isAtRest, neededServices: needed)
       if isNeeded { needed.insert(service) }
       switch graph.state(service) {
       case .running, .suspended:
@@ -68,7 +70,7 @@ extension Scheduler {
   private mutating func mayBeNeeded(
     _ service: TaskID, isAtRest: Bool, neededServices: Set<TaskID>
   ) -> Bool {
-    if stands(service), mayStand { return true }
+    if stands(service) && mayStand || services.passedOn.contains(service) { return true }
     guard
       let first = services.firstOpenUser(
         of: service, plan, hasEnded: { graph.state($0).isTerminal })
@@ -88,7 +90,8 @@ extension Scheduler {
   /// Whether a task that has no end may start yet.
   private func mayCome(_ task: TaskID, isAtRest: Bool) -> Bool {
     if plan.flags(task).contains(.finally) {
-      return phase.leadsToFinally || phase.step == .finally && !isAtRest && !phase.isKilled
+      return phase.leadsToFinally && services.passedOn.isEmpty
+        || phase.step == .finally && !isAtRest && !phase.isKilled
     }
     return phase.step == .main && phase.stopCause == nil && !isAtRest
       && (!phase.isHalted || graph.has(.exempt, task))
@@ -102,7 +105,8 @@ extension Scheduler {
 
   /// Nothing goes on or can start but services.
   var isAtRestButServices: Bool {
-    services.waiting.isEmpty && gates.isEmpty && checks.isEmpty && timers.first == nil
+    services.waiting.isEmpty && services.keptOver.isEmpty && gates.isEmpty && checks.isEmpty
+      && timers.first == nil
       && orders.isEmpty && !phase.isSuspended
       && (ready.count == 0
         || ready.ranks.allSatisfy { isService(TaskID(ranking.task[Int($0)])) })
@@ -140,7 +144,7 @@ extension Scheduler {
   }
 
   /// Tells a service to end that nothing needs now.
-  private mutating func end(
+  mutating func end(
     _ service: TaskID, at now: Instant, into actions: inout [EngineStep]
   ) {
     guard !services.stopping.contains(service),
@@ -212,6 +216,7 @@ extension Scheduler {
     let wasUnneeded =
       services.stopping.contains(service) || transition.outcome.reason == .stopped(.unneeded)
     let lost = services.takeLoss(of: service)
+    let need = leaveKeptOver(service)
     // It may have gone with what it needs before it was told to.
     if lost != nil, transition.outcome.reason == nil {
       transition.outcome.reason = .stopped(.serviceLost)
@@ -228,7 +233,10 @@ extension Scheduler {
       cancelled += 1
       return cancelService(service, transition, into: &actions)
     }
-    if wasUnneeded { return endUnneeded(service, transition, into: &actions) }
+    if wasUnneeded {
+      if let need { transition.what = plan.nameString(need) }
+      return endUnneeded(service, transition, into: &actions)
+    }
     switch transition.outcome.reason {
     case .stopped(.serviceLost) where phase.stopCause == nil:
       transition.what = lost.map { plan.nameString($0) } ?? transition.what
@@ -295,7 +303,7 @@ extension Scheduler {
     transition.event = .interrupt
     graph.set(service, .waiting)
     actions.append(.tell(.transition(transition)))
-    becomeReady(service)
+    becomeReadyAgain(service, into: &actions)
   }
 
   /// It was ready, and is not to end: it starts again, as often as it may.
@@ -313,6 +321,6 @@ extension Scheduler {
     transition.event = .retry
     graph.set(service, .waiting)
     actions.append(.tell(.transition(transition)))
-    becomeReady(service)
+    becomeReadyAgain(service, into: &actions)
   }
 }

@@ -85,7 +85,10 @@ extension Scheduler {
     var transition = Transition(.interrupt, task, reason: .revoked)
     transition.attempt = attempt
     self.attempt[task.index] -= 1
-    if isService(task) { leaveUsers(of: task, at: now, into: &actions) }
+    if isService(task) {
+      leaveUsers(of: task, at: now, into: &actions)
+      _ = leaveKeptOver(task)
+    }
     goBack(task, transition, into: &actions)
   }
 
@@ -103,7 +106,7 @@ extension Scheduler {
     graph.unmark(task, .cancelling)
     graph.set(task, .waiting)
     actions.append(.tell(.transition(transition)))
-    becomeReady(task)
+    becomeReadyAgain(task, into: &actions)
   }
 
   mutating func breach(
@@ -172,7 +175,10 @@ extension Scheduler {
   private mutating func interrupted(
     _ task: TaskID, complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) {
-    if isService(task) { leaveUsers(of: task, at: now, into: &actions) }
+    if isService(task) {
+      leaveUsers(of: task, at: now, into: &actions)
+      _ = leaveKeptOver(task)
+    }
     lostCount[task.index] += 1
     graph.mark(task, .ran)
     values.forget(task)

@@ -24,6 +24,21 @@
 /// again by their own rule, if it has starts left, and what waits with a share gives that back and is ready again.
 /// It never waits for them while it holds what they want, nor they for it.
 ///
+/// From one drive to the next
+/// --------------------------
+///
+/// Where a drive that only serves is to end for what has changed (`run --watch`), services that this leaves alone
+/// may go on: the process that drives the run hands their workers to the drive that follows.
+///
+///     up ─► passed on ┊ kept ─► up
+///                     ┊  └────► stopping
+///
+/// - *passed on*: the drive ends without them, once all else has ended. No `finally` task runs then, and the
+///   journal gets no `close`: it reads as of a drive that died there, whose services another one took over.
+/// - *kept*: the drive that follows has it, and its share; what needs it waits until all that it needs itself is
+///   seen to be as it was. Where that runs again, the service is ended first, and starts anew after it.
+/// - Its worker knows the plan of the drive that started it, so that it gets nothing else to do.
+///
 /// When a process dies between any two of these steps
 /// -------------------------------------------------
 ///
@@ -33,6 +48,10 @@
 ///   or was not and comes back to its queue.
 /// - *A user, while its service is told to end*: the end of a service is ordered only when no worker has a
 ///   user, so there is none.
+/// - *The service or its worker, while it is passed on*: nobody reads of it before the next drive does, for which
+///   it is an end in use.
+/// - *The coordinator, while services are passed on or kept*: the workers see that it is gone, and end them. The
+///   journal has no end of theirs, whichever drive it tells of: they were cut short.
 /// - *The coordinator, between `start`, `ready` and the end*: a resume ends what is left of it before anything
 ///   starts (as for all tasks), and takes nothing of a service for a result.
 struct Services {
@@ -59,6 +78,14 @@ struct Services {
   var deferred: Set<TaskID> = []
   /// Those that were found to be needed last.
   var kept: Set<TaskID> = []
+  /// Those that an earlier drive left up, of which it is not known yet whether what they need is as it was.
+  private(set) var keptOver: Set<TaskID> = []
+  /// Those of which it is.
+  private(set) var stayed: Set<TaskID> = []
+  /// What runs again of what those need that are ended for it.
+  private(set) var outdated: [TaskID: TaskID] = [:]
+  /// Those that are to go on when this drive has ended.
+  private(set) var passedOn: Set<TaskID> = []
   /// Who asked for the end found nothing but standing services.
   var isLeaving = false
   /// By service: how many of its users, from the first on, have their end for certain.
@@ -108,6 +135,8 @@ struct Services {
   mutating func forget(_ service: TaskID) {
     up[service] = nil
     stopping.remove(service)
+    stayed.remove(service)
+    passedOn.remove(service)
   }
 
   mutating func noteLoss(of service: TaskID, by user: TaskID) { lost[user] = service }
@@ -118,6 +147,32 @@ struct Services {
   mutating func takeLoss(of user: TaskID) -> TaskID? {
     lost.isEmpty ? nil : lost.removeValue(forKey: user)
   }
+
+  // MARK: - From one drive to the next
+
+  mutating func keepOver(_ service: TaskID, _ ports: [UInt16]) {
+    up[service] = ports
+    keptOver.insert(service)
+  }
+
+  /// It is as if this drive had started it.
+  mutating func confirm(_ service: TaskID) {
+    keptOver.remove(service)
+    stayed.insert(service)
+  }
+
+  mutating func noteOutdated(_ service: TaskID, by need: TaskID) { outdated[service] = need }
+
+  /// It has ended before that was known.
+  ///
+  /// - Returns: whether it was one of those, and what it was ended for.
+  mutating func leaveKeptOver(_ service: TaskID) -> (wasKept: Bool, need: TaskID?) {
+    (keptOver.remove(service) != nil, outdated.removeValue(forKey: service))
+  }
+
+  mutating func passOn(_ services: Set<TaskID>) { passedOn = services.filter { isUp($0) } }
+
+  mutating func passNothingOn() { passedOn.removeAll() }
 
   // MARK: - Users
 

@@ -60,6 +60,7 @@ struct TaskGraph {
     case .skipOnce:
       marks[index] = .skipsAtBegin
       leftOpen += 1
+    case .stays: states[index] = TaskState.running.rawValue
     case .succeeded, .leftDone: states[index] = TaskState.succeeded.rawValue
     case .upToDate: states[index] = TaskState.upToDate.rawValue
     case .failedAllowed: states[index] = TaskState.failedAllowed.rawValue

@@ -61,7 +61,7 @@ extension TaskGraph {
       && !has(.ran, task) && !has(.delayed, task)
   }
 
-  private mutating func countNeeds(of task: TaskID) {
+  mutating func countNeeds(of task: TaskID) {
     let open = plan.needs(task).count {
       let need = TaskID(plan.needTargets[$0])
       return !state(need).isTerminal && !has(.offered, need)

@@ -28,6 +28,8 @@ struct WorkerRecord {
   /// Why its end was ordered.
   var complaint = ""
   var knowsRunState = false
+  /// It was started by an earlier drive, and knows the plan of that: it gets nothing else to do.
+  var isOfEarlierDrive = false
   /// Where it stands among those of its site, of its crew's idle ones, and of those that may be handed
   /// more; -1 for nowhere.
   var place: Int32 = -1

@@ -183,6 +183,16 @@ struct Workforce {
     return worker
   }
 
+  /// A worker of an earlier drive, which has that task.
+  mutating func takeOver(_ task: TaskID, lane: Int, _ share: Share, at now: Instant) -> WorkerID {
+    let worker = launch(.service, at: .local, now: now)
+    _ = welcome(worker)
+    leaveIdle(worker)
+    workers[worker.index].isOfEarlierDrive = true
+    _ = assign(task, lane: lane, share, to: worker, at: now)
+    return worker
+  }
+
   /// A worker is there, and free.
   ///
   /// - Returns: what it was launched for, nothing of which was journaled; nil when it is not on its way.

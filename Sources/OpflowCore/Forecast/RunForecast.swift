@@ -98,7 +98,7 @@ package struct RunForecast {
       case .order(let worker, .check(let check)):
         answer(check, to: worker)
       case .finish: isFinished = true
-      case .tell, .order, .answer, .began, .discard, .write, .sync, .dismiss: break
+      case .tell, .order, .answer, .began, .discard, .write, .sync, .dismiss, .passOn: break
       }
     }
   }

@@ -27,6 +27,8 @@ package struct DriveModel {
   package private(set) var isStopped = false
   /// How many of what runs stand still.
   private(set) var suspendedCount = 0
+  /// Services that the drive before left up, and that have not ended since.
+  private var stayed: Set<TaskID> = []
   /// Services that were told to end and have not ended.
   private var stopping: Set<TaskID> = []
   /// By family, how many of its legs run, have ended, and are part of the drive in all.
@@ -112,7 +114,16 @@ package struct DriveModel {
 
   func name(_ task: TaskID) -> String { plan.nameString(task) }
 
-  mutating func begin(atMilliseconds now: Int64) { beganMilliseconds = now }
+  package mutating func begin(atMilliseconds now: Int64) {
+    beganMilliseconds = now
+    for service in scope.stays {
+      stayed.insert(service)
+      move(service, to: .running, atMilliseconds: now)
+    }
+  }
+
+  /// Whether a service is up since before the drive.
+  func hasStayed(_ service: TaskID) -> Bool { stayed.contains(service) }
 
   package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
     lastMilliseconds = now
@@ -135,6 +146,7 @@ package struct DriveModel {
       interrupted.removeAll { $0 == task }
     }
     if transition.cutsShort { interrupted.append(task) }
+    if !stayed.isEmpty, !new.isRunning { stayed.remove(task) }
     if transition.event == .stopping {
       stopping.insert(task)
     } else if !stopping.isEmpty, !new.isRunning {

@@ -10,6 +10,9 @@ package struct DriveScope: Sendable {
   private(set) var leftFailed: [TaskID] = []
   private(set) var leftOpen: [TaskID] = []
 
+  /// Services that the drive before left up.
+  private(set) var stays: [TaskID] = []
+
   /// - Parameter initial: how each task enters the drive.
   package init(_ initial: [InitialState]) {
     selected = TaskSet(taskCount: initial.count)
@@ -21,6 +24,7 @@ package struct DriveScope: Sendable {
       if state.isReused { reused.insert(task) }
       switch state {
       case .failed: stillFailed.insert(task)
+      case .stays: stays.append(task)
       case .leftFailed: leftFailed.append(task)
       case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
       case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,

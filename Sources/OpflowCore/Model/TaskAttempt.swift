@@ -55,6 +55,8 @@ package struct TaskAttempts: Sendable {
   private var running: [Int32] = []
   /// Those that began in the newest drive, from there on.
   private var driveStart = 0
+  /// Those of earlier drives that went on in it.
+  private var wentOn: [Int] = []
   /// By what stands still: since when, in milliseconds since the epoch.
   private var suspended: [TaskID: Int64] = [:]
   private var lastMilliseconds: Int64 = 0
@@ -79,9 +81,10 @@ package struct TaskAttempts: Sendable {
 
   /// What the drive before left running has no end that anybody saw.
   mutating func beginDrive() {
-    for place in driveStart..<all.count where all[place].end == .none {
+    for place in wentOn + Array(driveStart..<all.count) where all[place].end == .none {
       close(place, .lost, at: lastMilliseconds)
     }
+    wentOn.removeAll()
     driveStart = all.count
     suspended.removeAll()
   }
@@ -110,7 +113,8 @@ package struct TaskAttempts: Sendable {
       if let since = suspended.removeValue(forKey: task), running[task.index] >= 0 {
         all[Int(running[task.index])].stood(max(0, now - since))
       }
-    case .skip, .resume, .fresh, .ready, .stopping: break
+    case .ready: goOn(task, fields.attempt)
+    case .skip, .resume, .fresh, .stopping: break
     }
     if let begun {
       begin(begun.task, begun.attempt, begun.worker, Int32(clamping: fields.drive), at: now)
@@ -127,6 +131,17 @@ package struct TaskAttempts: Sendable {
     all.append(
       TaskAttempt(
         task: task, number: number, worker: worker, drive: drive, begunMilliseconds: now))
+  }
+
+  /// A service that the drive before left up is this one's.
+  private mutating func goOn(_ task: TaskID, _ number: Int32) {
+    guard running[task.index] < 0, let place = all.lastIndex(where: { $0.task == task }),
+      all[place].number == number, all[place].end == .lost
+    else { return }
+    all[place].end = .none
+    all[place].endedMilliseconds = 0
+    running[task.index] = Int32(clamping: place)
+    wentOn.append(place)
   }
 
   private mutating func end(

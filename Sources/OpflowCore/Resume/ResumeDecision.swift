@@ -29,6 +29,9 @@ package struct ResumeDecision: Sendable {
     case later(TaskState, SkipReason?)
     /// It begins in `waiting`; whether it is skipped then is the scheduler's to say.
     case run(RerunReason)
+    /// A service that is up, in the hands of this process, and stays so, unless something that it needs runs
+    /// again by what checks find.
+    case stay
     /// It fails at once, reason `interrupted`.
     case fail
 
@@ -36,7 +39,7 @@ package struct ResumeDecision: Sendable {
     fileprivate var keepsEnd: Bool {
       switch self {
       case .keep(let state, _), .later(let state, _): state != .failed
-      case .outside, .leave, .check, .run, .fail: false
+      case .outside, .leave, .check, .run, .fail, .stay: false
       }
     }
 
@@ -126,6 +129,7 @@ package struct ResumeDecision: Sendable {
       case .outside: return .excluded
       case .leave(let state, let reason): return Self.initialState(leaving: state, reason)
       case .fail: return .interrupted
+      case .stay: return .stays
       case .check: return .recheck
       case .later: return .later
       case .run:
@@ -157,7 +161,7 @@ package struct ResumeDecision: Sendable {
       case .later(let state, let reason):
         result.state = state
         result.isSkippedUpstream = reason?.isUpstream ?? false
-      case .outside, .leave, .keep, .run, .fail: continue
+      case .outside, .leave, .keep, .run, .fail, .stay: continue
       }
       results[task] = result
     }
@@ -201,6 +205,9 @@ package struct ResumeDecision: Sendable {
   /// Whether it starts again is told when all is decided that needs it.
   private mutating func decideService(_ task: TaskID, _ input: Input) {
     let verdict = verdict(for: task, input)
+    if verdict == .run(.interrupted), mayStayUp(task, input) {
+      return apply(.stay, to: task, input)
+    }
     if input.plan.dependents(task).isEmpty {
       let holds = verdict == .run(.service) && !isWanted(task, input)
       return apply(holds ? .keep(input.history[task]) : verdict, to: task, input)
@@ -216,7 +223,12 @@ package struct ResumeDecision: Sendable {
       guard input.plan.isService(task), input.request.selects(task),
         !input.plan.dependents(task).isEmpty
       else { continue }
-      let verdict = verdicts[task.index]
+      var verdict = verdicts[task.index]
+      if verdict == .stay {
+        if isStaying(task, input) { continue }
+        keptCount -= 1
+        verdict = .run(.interrupted)
+      }
       let holds = verdict == .run(.service) && !isWanted(task, input)
       apply(holds ? .keep(input.history[task]) : verdict, to: task, input)
     }
@@ -234,7 +246,7 @@ package struct ResumeDecision: Sendable {
       leavesToChecks = true
       checkCount += 1
       return
-    case .keep:
+    case .keep, .stay:
       keptCount += 1
       return
     case .run(let why):

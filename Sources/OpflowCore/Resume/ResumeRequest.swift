@@ -27,12 +27,16 @@ package struct ResumeRequest: Sendable {
   /// Services that are to stay until somebody ends them, and are done only then; nil for none that ended.
   package var standing: TaskSet?
 
+  /// Services that are up in the hands of this process, and defined as they were when they were started.
+  package var held: TaskSet?
+
   package init() {}
 
   func isOfRun(_ task: TaskID) -> Bool { scope?.contains(task) ?? true }
   func namesFinally(_ task: TaskID) -> Bool { namedFinally?.contains(task) ?? false }
   package func selects(_ task: TaskID) -> Bool { selected?.contains(task) ?? true }
   func stays(_ service: TaskID) -> Bool { standing?.contains(service) ?? false }
+  func holds(_ service: TaskID) -> Bool { held?.contains(service) ?? false }
   func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
   package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }
   /// Whether `--skip` of a drive, but not of the run, is all that can name the task.

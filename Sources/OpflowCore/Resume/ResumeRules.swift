@@ -46,10 +46,33 @@ extension ResumeDecision {
     return users.contains { edge in
       let user = TaskID(input.plan.dependentTargets[edge])
       return switch verdicts[user.index] {
-      case .run, .check, .later: true
+      case .run, .check, .later, .stay: true
       case .outside, .leave, .keep, .fail: false
       }
     }
+  }
+
+  /// Whether a service that is up may stay so, as far as what it needs goes.
+  func mayStayUp(_ service: TaskID, _ input: Input) -> Bool {
+    guard input.request.holds(service), input.history.state(service) == .running,
+      !willSkipByWish(service, input)
+    else { return false }
+    return input.plan.needs(service).allSatisfy { edge in
+      let need = TaskID(input.plan.needTargets[edge])
+      if input.plan.isService(need) { return verdicts[need.index] == .stay }
+      return switch verdicts[need.index] {
+      case .run, .fail, .stay: false
+      case .outside, .leave, .keep, .check, .later: true
+      }
+    }
+  }
+
+  /// Whether it is to stay: for itself, or for another one that does.
+  func isStaying(_ service: TaskID, _ input: Input) -> Bool {
+    input.request.stays(service)
+      || input.plan.dependents(service).contains {
+        verdicts[Int(input.plan.dependentTargets[$0])] == .stay
+      }
   }
 
   /// What `on_interrupted` says; nil where the task was not cut short.
@@ -93,7 +116,7 @@ extension ResumeDecision {
       && input.plan.needs(task).contains { edge in
         switch verdicts[Int(input.plan.needTargets[edge])] {
         case .check, .later: true
-        case .outside, .leave, .keep, .run, .fail: false
+        case .outside, .leave, .keep, .run, .fail, .stay: false
         }
       }
   }
@@ -186,7 +209,7 @@ extension ResumeDecision {
       case .outside, .leave: continue
       case .keep, .check, .later:
         if input.history.settleSequence(need) > start { return need }
-      case .run, .fail: return need
+      case .run, .fail, .stay: return need
       }
     }
     return nil
@@ -202,7 +225,7 @@ extension ResumeDecision {
       let need = TaskID(input.plan.needTargets[edge])
       let condition = input.plan.needCondition(edge)
       switch verdicts[need.index] {
-      case .outside, .leave(.waiting, _): return false
+      case .outside, .leave(.waiting, _), .stay: return false
       case .check:
         return ifChecksHold
           && !input.history.state(need).meets(condition, skippedUpstream: false)
@@ -236,7 +259,7 @@ extension ResumeDecision {
     case .run:
       !(input.plan.hasChecks ? lacksNeedsThen : lacksNeeds)[task.index]
         && !willSkipByWish(task, input)
-    case .outside, .leave, .keep, .check, .later, .fail: false
+    case .outside, .leave, .keep, .check, .later, .fail, .stay: false
     }
   }
 
@@ -247,7 +270,7 @@ extension ResumeDecision {
     case .run: starts(task, input)
     case .check: true
     case .later(let state, _): state != .skipped
-    case .outside, .leave, .keep, .fail: false
+    case .outside, .leave, .keep, .fail, .stay: false
     }
   }
 
@@ -255,7 +278,7 @@ extension ResumeDecision {
   func keepsSuccess(_ task: TaskID) -> Bool {
     switch verdicts[task.index] {
     case .keep(let state, _), .later(let state, _): state.holdsValues
-    case .outside, .leave, .check, .run, .fail: false
+    case .outside, .leave, .check, .run, .fail, .stay: false
     }
   }
 

@@ -13,7 +13,7 @@ extension Plan {
         skipped.insert(task)
         continue
       case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
-        .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+        .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
         continue
       }
       if flags(task).contains(.conditionFalse) {

@@ -16,6 +16,8 @@ package enum InitialState: UInt8, Sendable {
   case laterAfterNeeds
   /// It was skipped since its needs cannot be met, and they still cannot.
   case skippedUpstream
+  /// A service that the drive before left up, which is this one's from here on.
+  case stays
   /// `on_interrupted: fail`, and a crash caught it running: it fails as the drive begins.
   case interrupted
   /// The same, in an earlier drive, which counted it; it stays failed.
@@ -39,7 +41,7 @@ extension InitialState {
     switch self {
     case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .failed, .skipOption,
-      .skipOnce, .excluded, .leftDone,
+      .skipOnce, .excluded, .leftDone, .stays,
       .leftFailed, .leftUpstream, .leftOpen:
       false
     }
@@ -51,7 +53,7 @@ extension InitialState {
     case .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,
       .failedAllowed, .skipped, .skippedUpstream,
-      .interrupted, .failed, .skipOption, .skipOnce:
+      .interrupted, .failed, .skipOption, .skipOnce, .stays:
       false
     }
   }

@@ -46,7 +46,7 @@ package struct JournalVerdict {
       let task = TaskID(index)
       let meaning: String
       switch decision[task] {
-      case .outside, .leave, .keep: continue
+      case .outside, .leave, .keep, .stay: continue
       case .check: meaning = "is looked at: it runs again where its inputs or outputs changed"
       case .later: meaning = "keeps that, unless something that it needs runs again"
       case .fail: meaning = "fails: a try may have been cut short, and it must not run twice"

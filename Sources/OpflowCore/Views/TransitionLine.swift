@@ -111,6 +111,7 @@ struct TransitionLine {
       let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
       return palette.cyan("\(name) started") + attempt(transition)
         + (why.isEmpty ? "" : palette.dim(why))
+    case .ready where model.hasStayed(transition.task): return "\(name) stays up"
     case .ready:
       let ports = ServicePorts(text: transition.what)
       return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
@@ -118,6 +119,9 @@ struct TransitionLine {
     case .stopping: return nil
     case .success where model.plan.isService(transition.task):
       return "\(name) stopped after \(time)"
+    case .interrupt
+    where transition.outcome.reason == .stopped(.unneeded) && !transition.what.isEmpty:
+      return "\(name) stopped after \(time), since \(CleanText.string(transition.what)) runs again"
     case .interrupt where transition.outcome.reason == .stopped(.unneeded):
       return "\(name) stopped after \(time), until it is needed again"
     case .success where transition.isRestored:

@@ -1,13 +1,15 @@
-internal import OpflowCore
+package import OpflowCore
 internal import OpflowSystem
 
 /// Looks at what a run was made of (`run --watch`), also while nothing is left in it but services that stay:
-/// what changes then ends them, so that the run is resumed for it, and they start again with what they need.
+/// what changes then ends those of them that it concerns, so that the run is resumed for it. The others go on.
 package final class ServingWatch {
   package var watch: ManifestWatch
   private let begun: (Int) -> String
   private let told: ([String]) -> String
-  private let couldGoOn: () -> Bool
+  private let couldGoOn: (HeldServices) -> Set<TaskID>?
+  /// What the last drive left up for the next one.
+  package internal(set) var passed: PassedServices?
 
   /// Services were ended for a change that is to be taken up.
   private var isDue = false
@@ -22,11 +24,12 @@ package final class ServingWatch {
   /// - Parameters:
   ///   - begun: for a person: that so many files are looked at.
   ///   - told: the same: that these have changed.
-  ///   - couldGoOn: whether the run could be resumed with what is there now; tells what is wrong where it could
-  ///     not. The services that run are better than none.
+  ///   - couldGoOn: whether the run could be resumed with what is there now, and which services would go on then;
+  ///     nil where it could not: tells what is wrong. The services that run are better than none.
   package init(
     _ watch: consuming ManifestWatch, begun: @escaping (Int) -> String,
-    told: @escaping ([String]) -> String, couldGoOn: @escaping () -> Bool
+    told: @escaping ([String]) -> String,
+    couldGoOn: @escaping (HeldServices) -> Set<TaskID>?
   ) {
     self.watch = watch
     self.begun = begun
@@ -70,27 +73,40 @@ package final class ServingWatch {
 
   /// Looks. The folders may be others from here on.
   ///
-  /// - Parameter tell: tells a person what has changed.
-  /// - Returns: whether the services are to end.
-  func look(at now: Instant, tell: (String) -> Void) -> Bool {
+  /// - Parameters:
+  ///   - held: the services that are up.
+  ///   - tell: tells a person what has changed.
+  /// - Returns: that the services are to end, but for these; nil where all stay.
+  func look(at now: Instant, _ held: HeldServices, tell: (String) -> Void) -> Set<TaskID>? {
+    var kept: Set<TaskID>?
     switch watch.takePlace() {
     // With it what stands beside it may be back in a moment.
     case .nothing: break
-    case .other: isDue = true
+    case .other: kept = []
     case .same:
       let changed = watch.takeChanges()
       if !changed.isEmpty {
         tell(told(changed))
-        isDue = couldGoOn()
+        kept = couldGoOn(held)
       }
     }
     renew(lookAt: now.advanced(byNanoseconds: watch.patienceNanoseconds))
-    return isDue
+    if kept != nil { isDue = true }
+    return kept
   }
 
   func end() {
     folders = nil
     nextLook = nil
+  }
+
+  /// A drive has it now.
+  package func forgetPassed() { passed = nil }
+
+  /// No drive follows that could take over what was left up for it.
+  package func endPassed() {
+    passed?.end(but: [])
+    passed = nil
   }
 
   /// The drive is over.

@@ -17,6 +17,9 @@ package struct PreparedDrive: ~Copyable {
   package var secrets: [SecretValue] = []
   /// What is journaled first.
   var opening: [JournalEntry] = []
+  /// What the drive before left up, and which of that this one takes over.
+  var passed: PassedServices?
+  var takenOver: [(service: TaskID, held: HeldService)] = []
   let manifestPath: String
   private let trace: DriveTrace
   private let journal: JournalFile
@@ -65,6 +68,16 @@ package struct PreparedDrive: ~Copyable {
     serving: ServingWatch? = nil
   ) throws(CoordinatorError) -> DriveResult {
     let (folder, trace, arguments) = (folder, trace, entering.arguments)
+    if let passed {
+      let numbers = takenOver.map(\.held.worker)
+      let links = passed.takeOver(takenOver)
+      return try perform(asked, progress: progress, heading: heading, serving: serving, links) {
+        watch throws(Errno) in
+        try passed.launcher.goOn(
+          watch, trace: trace, arguments: arguments, with: Array(zip(links, numbers)))
+        return [passed.launcher]
+      }
+    }
     var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
     return try perform(asked, progress: progress, heading: heading, serving: serving) {
       watch throws(Errno) in
@@ -79,7 +92,7 @@ package struct PreparedDrive: ~Copyable {
   /// Drives the run to its end, by the workers of those launchers.
   consuming func perform(
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
-    serving: ServingWatch? = nil,
+    serving: ServingWatch? = nil, _ links: [WorkerLink] = [],
     launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> DriveResult {
     var entering = entering
@@ -92,6 +105,7 @@ package struct PreparedDrive: ~Copyable {
     request.warnings = warnings
     request.secrets = secrets
     request.serving = serving
+    request.links = links
     request.sharesJobs = asked.maxParallel == nil
     if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }
     let (folder, hasCaches) = (folder, plan.hasCaches)
@@ -101,9 +115,21 @@ package struct PreparedDrive: ~Copyable {
     }
     let lock = lock
     defer { serving?.endDrive() }
-    let result = try Coordinator.drive(request, journal: journal, launchers: launchers)
+    var local: LocalLauncher?
+    let result = try Coordinator.drive(request, journal: journal) { watch throws(Errno) in
+      let all = try launchers(watch)
+      local = all.first as? LocalLauncher
+      return all
+    }
     if hasCaches { folder.removeStages() }
-    _ = consume lock
+    if let local, let serving, !result.passed.isEmpty {
+      serving.passed = PassedServices(
+        HeldServices(plan: plan, services: result.passed.map(\.0)),
+        Dictionary(uniqueKeysWithValues: result.passed.map { ($0.0.service, $0.1) }), local,
+        lock: lock)
+    } else {
+      _ = consume lock
+    }
     return result
   }
 

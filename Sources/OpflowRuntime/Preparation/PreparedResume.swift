@@ -18,8 +18,13 @@ package struct PreparedResume {
   private let entry: ResumeEntry
   private let named: TaskSet?
   private var secrets: [SecretValue] = []
+  /// Services that are up and defined as they were, by their numbers in the plan.
+  private let unchanged: [TaskID: HeldService]
 
-  package init(_ found: ResumedRun, _ asked: RunRequest) throws(PreparationError) {
+  /// - Parameter held: services that are up in the hands of this process.
+  package init(
+    _ found: ResumedRun, _ asked: RunRequest, holding held: HeldServices? = nil
+  ) throws(PreparationError) {
     self.found = found
     plan = found.plan
     folder = found.folder
@@ -51,6 +56,15 @@ package struct PreparedResume {
       plan.hasServices ? RunScope.named(by: history, only: only, skip: skip, plan) : nil
     if plan.hasServices, asked.watches {
       request.standing = RunScope.standing(named, selected: request.selected, plan)
+    }
+    unchanged = held?.unchanged(in: plan) ?? [:]
+    if !unchanged.isEmpty {
+      var services = TaskSet(taskCount: plan.taskCount)
+      for (service, held) in unchanged
+      where history[service].isReady && history[service].attempts == held.attempt {
+        services.insert(service)
+      }
+      request.held = services
     }
     let values = KeptValues(folder, plan, history)
     request.values = values.withTexts()
@@ -90,6 +104,19 @@ package struct PreparedResume {
       asked: asked.ifRunning)
   }
 
+  /// Services that are up and stay so, each behind those that it needs.
+  private var staying: [(service: TaskID, held: HeldService)] {
+    plan.topologicalOrder.compactMap { index in
+      guard decision[TaskID(index)] == .stay, let held = unchanged[TaskID(index)] else {
+        return nil
+      }
+      return (TaskID(index), held)
+    }
+  }
+
+  /// The same by their numbers in the plan of the drive that started them.
+  package var stayingBefore: Set<TaskID> { Set(staying.map(\.held.service)) }
+
   var runFolder: RunFolder { folder }
   /// What the plan was compiled from, as the journal keeps it.
   var files: [String] { entry.files }
@@ -112,6 +139,11 @@ package struct PreparedResume {
     entering.origins = history.origins
     entering.asked = request.rerun
     entering.named = named
+    entering.held = staying.enumerated().map { number, entry in
+      HeldService(
+        service: entry.service, worker: WorkerID(Int32(truncatingIfNeeded: number)),
+        attempt: entry.held.attempt, ports: entry.held.ports)
+    }
     return entering
   }
 
@@ -147,7 +179,7 @@ package struct PreparedResume {
     plan.tasks.contains {
       switch decision[TaskID($0)] {
       case .keep(.failed, _), .leave(.failed, _): true
-      case .keep, .leave, .outside, .check, .later, .run, .fail: false
+      case .keep, .leave, .outside, .check, .later, .run, .fail, .stay: false
       }
     }
   }
@@ -180,6 +212,9 @@ package struct PreparedResume {
     try asked.expectNoSecret(secrets)
   }
 
+  /// Whether the workers of what stays up know all that is to be masked.
+  package func fits(_ passed: PassedServices) -> Bool { passed.know(secrets) }
+
   /// What is to be said of secrets that a resume would miss; nil where it would miss none.
   package var missingSecrets: String? {
     plan.hasSecrets ? SecretFaults.warning(SecretTaking.missing(plan, initial)) : nil
@@ -199,21 +234,25 @@ package struct PreparedResume {
 
   /// Makes the run ready to go on, with the lock that was taken before it was read: what an earlier
   /// drive left running is ended, and the journal is mended.
+  ///
+  /// - Parameter passed: what the drive before left up, in this process: it has left nothing else.
   package func begin(
-    holding lock: consuming RunFolderLock
+    holding lock: consuming RunFolderLock, passed: PassedServices? = nil
   ) throws(PreparationError) -> PreparedDrive {
     let (folder, found) = (folder, found)
+    passed?.end(but: stayingBefore)
+    let kept = passed?.isEmpty == false ? passed : nil
     try withFolder { () throws(RunFolderError) in try found.write() }
     // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
     // that one's.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
     let survivors =
-      isCopyOfLive
+      isCopyOfLive || passed != nil
       ? []
       : Orphans.end(
         run: folder.id.description, runFolder: folder.path, workers: history.workers,
         freesNumbers: plan.hasServices)
-    if !isCopyOfLive { TaskFolder.removeLeft(run: folder.id.description) }
+    if !isCopyOfLive, passed == nil { TaskFolder.removeLeft(run: folder.id.description) }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
       try folder.makeFolders()
@@ -227,6 +266,8 @@ package struct PreparedResume {
       journal: journal,
       encoder: encoder, lock: lock)
     drive.isResumed = true
+    drive.passed = kept
+    drive.takenOver = staying
     drive.secrets = secrets
     drive.opening = opening
     drive.warnings = warnings
@@ -238,7 +279,7 @@ package struct PreparedResume {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
     }
     // The workers of a drive that came to its end have left.
-    if history.close == nil, !isCopyOfLive {
+    if history.close == nil, !isCopyOfLive, passed == nil {
       for machine in Orphans.machinesBeyondReach(of: history.workers) {
         drive.warnings.append(
           "an earlier drive had workers on \(machine), which cannot be looked at from here")

@@ -30,6 +30,12 @@ protocol Launcher: AnyObject {
   /// - Returns: what is to be told of it.
   func giveUp(_ link: WorkerLink) -> [String]
 
+  /// Nobody listens to a worker any more, until a further drive of this process does.
+  func release(_ link: WorkerLink)
+
+  /// Listens to it after all.
+  func regain(_ link: WorkerLink)
+
   /// Ends all workers, which were given nothing to do yet.
   func endAll()
 

@@ -5,16 +5,18 @@ internal import OpflowWorker
 /// Starts workers on this machine: this program anew, with a session and two pipes of its own.
 final class LocalLauncher: Launcher {
   private let site: Int
-  private let watch: Watch
+  private var watch: Watch
   private let folder: RunFolder
   private let runID: String
-  private let arguments: TaskArguments?
-  private let trace: DriveTrace
+  private var arguments: TaskArguments?
+  private var trace: DriveTrace
   /// Asked for when a worker is on its way.
   private lazy var bootID = Machine.bootID
   /// Where workers complain; one file for all of them.
   private let complaints: Descriptor
   private let groups: RunGroups
+  /// How many workers were started, over all drives: their groups bear these numbers.
+  private var startedCount: Int32 = 0
   /// By worker number; nil once it is reaped.
   private var workers: [LocalWorker?] = []
   /// Workers that could not be ended.
@@ -52,10 +54,7 @@ final class LocalLauncher: Launcher {
     let started = try start(worker, kind)
     do throws(Errno) {
       do throws(Errno) {
-        try watch.add(started.reports.rawValue, .site(site), Place.reports.of(worker))
-        // From the start, since its end must be seen even when there is no room to ask for it.
-        try watch.add(
-          started.process.descriptor.rawValue, .site(site), Place.process.of(worker))
+        try listen(to: started)
       } catch {
         try started.endAtOnce()
         throw error
@@ -68,6 +67,13 @@ final class LocalLauncher: Launcher {
     return started.link
   }
 
+  private func listen(to worker: LocalWorker) throws(Errno) {
+    let id = worker.link.id
+    try watch.add(worker.reports.rawValue, .site(site), Place.reports.of(id))
+    // From the start, since its end must be seen even when there is no room to ask for it.
+    try watch.add(worker.process.descriptor.rawValue, .site(site), Place.process.of(id))
+  }
+
   private func start(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> LocalWorker {
     let orders = try Self.attempt { () throws(Errno) in try Pipe() }
     let reports = try Self.attempt { () throws(Errno) in try Pipe() }
@@ -77,7 +83,8 @@ final class LocalLauncher: Launcher {
       return try complaints.status().sizeBytes
     }
     let process: SpawnedProcess
-    let group = groups.make(worker.rawValue)
+    let group = groups.make(startedCount)
+    startedCount &+= 1
     do throws(ProgramError) {
       process = try spawn(
         kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group)
@@ -253,6 +260,62 @@ final class LocalLauncher: Launcher {
     return Orphans.endAdopted(sparing: others).map {
       "process \($0), left by a lost worker, could not be ended"
     }
+  }
+
+  func release(_ link: WorkerLink) {
+    guard let worker = workers[link.id.index] else { return }
+    // What cannot be removed now leaves the watch with that.
+    try? watch.remove(worker.reports.rawValue)
+    try? watch.remove(worker.process.descriptor.rawValue)
+    if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
+  }
+
+  func regain(_ link: WorkerLink) {
+    // Without, it is given up some time.
+    if let worker = workers[link.id.index] { try? listen(to: worker) }
+  }
+
+  // MARK: - From one drive to the next
+
+  /// Goes on with a further drive of the run, which has these of the workers; no others are left.
+  ///
+  /// - Parameter kept: each with the number that it had.
+  func goOn(
+    _ watch: Watch, trace: DriveTrace, arguments: TaskArguments?,
+    with kept: [(WorkerLink, WorkerID)]
+  ) throws(Errno) {
+    self.watch = watch
+    self.trace = trace
+    self.arguments = arguments
+    let before = workers
+    workers = []
+    for (link, number) in kept {
+      guard let worker = before[number.index] else { continue }
+      worker.link = link
+      while workers.count <= link.id.index { workers.append(nil) }
+      workers[link.id.index] = worker
+      try listen(to: worker)
+    }
+  }
+
+  /// Ends a service by its stop rule while no drive listens, and its worker.
+  func endBetweenDrives(_ link: WorkerLink, _ held: HeldService, _ policy: TaskPolicy) {
+    guard let worker = workers[link.id.index] else { return }
+    link.enqueue(.stop(held.service, attempt: held.attempt, reason: .unneeded))
+    link.enqueue(.bye)
+    let patience =
+      Int64(policy.stopGraceMilliseconds) + SchedulerOptions.stopSlackMilliseconds
+    var hasLeft = false
+    do throws(Errno) {
+      try worker.send()
+      var poll = PollSet(slots: 1)
+      poll.set(0, worker.process.descriptor.rawValue)
+      hasLeft = try poll.wait(nanoseconds: patience * 1_000_000)
+    } catch {
+      // It is ended at once.
+    }
+    try? worker.endAtOnce()
+    _ = forget(worker, hasLeft: hasLeft)
   }
 
   func endAll() {

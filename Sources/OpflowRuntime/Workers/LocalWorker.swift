@@ -3,7 +3,7 @@ internal import OpflowSystem
 
 /// A worker that is a process of this machine, with two pipes.
 final class LocalWorker {
-  let link: WorkerLink
+  var link: WorkerLink
   let process: SpawnedProcess
   let reports: Descriptor
   private let orders: Descriptor

@@ -230,6 +230,10 @@ final class RelayLauncher: Launcher {
     loss == nil ? ["worker number \(link.id.rawValue) of \(name) could not be ended"] : []
   }
 
+  /// No service is on another machine.
+  func release(_ link: WorkerLink) {}
+  func regain(_ link: WorkerLink) {}
+
   func endAll() { close() }
 
   func cleanUp() { close() }

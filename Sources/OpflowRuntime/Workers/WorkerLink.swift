@@ -76,6 +76,10 @@ final class WorkerLink {
   var outbox = FieldWriter()
   /// It is listed among those that have orders which are not sent yet.
   var isListed = false
+  /// Of one that an earlier drive launched: its task, by the plan of that and of this one.
+  private(set) var alias: TaskAlias?
+  /// What it was told.
+  private(set) var secrets: [SecretValue] = []
   /// Its number stands before each of its orders.
   fileprivate let isNumbered: Bool
 
@@ -91,15 +95,25 @@ final class WorkerLink {
     self.isNumbered = isNumbered
   }
 
+  /// The same worker in a further drive, which has its task by another number.
+  func handedOn(to id: WorkerID, as own: TaskID, from earlier: TaskID) -> WorkerLink {
+    let link = WorkerLink(id: id, kind: kind, site: site, entry: entry, inbox: inbox)
+    link.alias = TaskAlias(own: own, told: alias?.told ?? earlier)
+    link.secrets = secrets
+    link.outbox = outbox
+    return link
+  }
+
   func enqueue(_ order: WorkerOrder) {
     if isNumbered { RelayLines.number(id, into: &outbox) }
-    MessageCodec.encode(order, into: &outbox)
+    MessageCodec.encode(alias?.told(order) ?? order, into: &outbox)
   }
 }
 
 extension WorkerLink {
   /// Before any order: what it writes is without it from the first byte on.
   func enqueue(_ secret: SecretValue) {
+    secrets.append(secret)
     for part in SecretPart.parts(of: secret) {
       if isNumbered { RelayLines.number(id, into: &outbox) }
       part.write(to: &outbox)

@@ -82,7 +82,7 @@ struct PlanRun {
 
   private mutating func perform(_ step: EngineStep) throws(FuzzFinding) {
     switch step {
-    case .tell, .began, .answer, .dismiss: break
+    case .tell, .began, .answer, .dismiss, .passOn: break
     case .write: engine.take(.wrote, at: now, wall: 1)
     case .sync(let place, _): engine.take(.synced(upTo: place), at: now, wall: 1)
     case .launch(let worker, _, _): launched.append(worker)

@@ -1,0 +1,35 @@
+internal import OpflowCore
+
+/// Services that are up, as the plan of their drive has them.
+package struct HeldServices {
+  let plan: Plan
+  let services: [HeldService]
+
+  /// Those that another plan defines as they were defined when they were started, by their numbers there.
+  func unchanged(in other: Plan) -> [TaskID: HeldService] {
+    guard plan.string(plan.manifest.folder) == other.string(other.manifest.folder),
+      plan.concurrency == other.concurrency, plan.hasMemoryLimits || !other.hasMemoryLimits
+    else { return [:] }
+    var found: [TaskID: HeldService] = [:]
+    for held in services {
+      guard let task = other.task(named: plan.nameString(held.service)),
+        isSame(held.service, task, in: other)
+      else { continue }
+      found[task] = held
+    }
+    return found
+  }
+
+  private func isSame(_ service: TaskID, _ task: TaskID, in other: Plan) -> Bool {
+    let (record, otherRecord) = (plan.record(service), other.record(task))
+    return other.isService(task) && plan.fingerprint(service) == other.fingerprint(task)
+      && plan.policy(service) == other.policy(task)
+      && plan.readiness(of: service) == other.readiness(of: task)
+      && plan.restarts(of: service) == other.restarts(of: task)
+      && plan.portNames(of: service) == other.portNames(of: task)
+      && plan.secretNames(service) == other.secretNames(task)
+      && record.memoryLimitBytes == otherRecord.memoryLimitBytes
+      // Whether what it read is as it was, nobody knows before it is read again.
+      && !plan.flags(service).contains(.readsValues) && !other.flags(task).contains(.readsValues)
+  }
+}
