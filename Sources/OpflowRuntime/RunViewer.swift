@@ -122,8 +122,10 @@ package final class RunViewer {
     case .order(let order): display.progress.order(order, atMilliseconds: line.milliseconds)
     case .stop(let stop):
       display.progress.stop(stop, atMilliseconds: line.milliseconds)
-      display.progress.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))")
-    case .open, .resume, .close, .worker, nil: break
+      if stop.what.isEmpty {
+        display.progress.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))")
+      }
+    case .open, .resume, .close, .worker, .site, nil: break
     }
   }
 

@@ -60,6 +60,7 @@ import Testing
       case .tell(.resume): "resume"
       case .tell(.order(let order)): "order \(order.id.text)"
       case .tell(.stop(let stop)): "stop by \(stop.signal)"
+      case .tell(.site(let site)): "site \(site.site.rawValue) \(site.state.rawValue)"
       case .answer(_, let id, let answer): "answer \(id.text) \(answer)"
       case .began(let task, _): "began \(plan.nameString(task))"
       case .launch: "launch"

@@ -30,11 +30,14 @@ struct ImaginedRun {
   /// Workers that answer no pulse.
   var deaf: Set<WorkerID> = []
   var close: CloseEntry?
+  /// What was told of further machines, and why the drive stopped by itself.
+  var siteEntries: [SiteEntry] = []
+  var stops: [StopEntry] = []
 
   init(
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
     seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
-    expectedWall: Int64? = nil
+    expectedWall: Int64? = nil, durations: TaskDurations = .unknown
   ) {
     self.plan = plan
     var options = SchedulerOptions(
@@ -46,7 +49,7 @@ struct ImaginedRun {
       plan: plan, options: options,
       entering: Entering(
         initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
-        attempts: [Int32](repeating: 0, count: plan.taskCount)),
+        attempts: [Int32](repeating: 0, count: plan.taskCount), durations: durations),
       journal: nil)
     engine.begin(at: now, wall: 0)
     perform("the beginning")
@@ -78,6 +81,8 @@ struct ImaginedRun {
       inbox[worker] = nil
     case .finish(let entry): close = entry
     case .tell(.order(let order)): obeyed.append(order)
+    case .tell(.site(let entry)): siteEntries.append(entry)
+    case .tell(.stop(let entry)): stops.append(entry)
     case .answer(_, _, let answer): answers.append(answer)
     case .tell, .began, .dismiss, .passOn: break
     case .write, .sync: Issue.record("nothing is to be written")

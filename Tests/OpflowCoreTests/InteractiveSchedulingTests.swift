@@ -23,7 +23,12 @@ struct InteractiveSchedulingTests {
         }
         for name in ["c", "d", "e"] { $0.add(name) }
       }, parallel: 2, handsAhead: true, usesSites: usesSites)
-    if usesSites { run.tell(.siteJoined(SiteID(1), SiteOffer(cpu: 2, memoryBytes: 1 << 30))) }
+    if usesSites {
+      run.tell(
+        .siteJoined(
+          SiteID(1), SiteOffer(cpu: 2, memoryBytes: 1 << 30), SiteIdentity(machine: 1, host: "far"))
+      )
+    }
     #expect(run.runningNames.contains("a"))
     #expect(!run.runningNames.contains("b"))
     for name in ["c", "d", "e"] {

@@ -39,6 +39,17 @@ import Testing
     resume.reused = 12
     resume.withdrawn = 3
     resume.removed = ["gone", "also\tgone"]
+    var elsewhere = WorkerEntry(
+      worker: WorkerID(8), pid: 4245, startTime: 0, bootID: "", host: "node 2")
+    elsewhere.site = SiteID(4)
+    var joined = SiteEntry(SiteID(4), .joined, host: "node 2")
+    joined.cores = 64
+    joined.memoryBytes = .max
+    joined.gpus = 8
+    joined.incarnation = "4711.2"
+    joined.leaseMilliseconds = 5000
+    joined.leftMilliseconds = 0
+    joined.what = "as asked\nfor"
     for entry in [
       JournalEntry.open(open), .resume(resume),
       .close(CloseEntry(state: .interrupted, exitCode: 130, signal: 2)),
@@ -48,7 +59,9 @@ import Testing
       .worker(
         WorkerEntry(
           worker: WorkerID(7), pid: 4244, startTime: 0, bootID: "", host: "node 2\t")),
-    ] {
+      .stop(StopEntry(signal: 2)), .stop(StopEntry(signal: 15, what: "no machine\tis left")),
+      .worker(elsewhere), .site(SiteEntry(SiteID(3), .lost, host: "node 2\t")), .site(joined),
+    ] + SiteState.allCases.map({ .site(SiteEntry(SiteID(.max), $0, host: "n")) }) {
       #expect(try roundTrip(entry) == entry)
       #expect(try roundTrip(entry, drive: 3) == entry)
     }

@@ -14,28 +14,13 @@ import Testing
   }
 
   private func join(_ run: inout ImaginedRun, _ number: Int32, cpu: UInt64, memory: UInt64 = .max) {
-    run.tell(.siteJoined(SiteID(number), SiteOffer(cpu: cpu, memoryBytes: memory)))
+    run.join(number, SiteOffer(cpu: cpu, memoryBytes: memory))
     run.settle()
   }
 
-  /// All that is on a machine is gone in one stroke.
-  private func lose(_ run: inout ImaginedRun, _ number: Int32) {
-    for (worker, site) in run.sites where site == SiteID(number) {
-      run.running[worker] = nil
-      run.inbox[worker] = nil
-    }
-    run.tell(.siteLost(SiteID(number), complaint: "its machine is gone"))
-  }
+  private func lose(_ run: inout ImaginedRun, _ number: Int32) { run.lose(number) }
 
-  /// Where the named tasks run.
-  private func places(_ run: inout ImaginedRun) -> [String: Int32] {
-    run.settle()
-    var places: [String: Int32] = [:]
-    for (worker, held) in run.running {
-      places[run.plan.nameString(held.0)] = run.sites[worker]?.rawValue
-    }
-    return places
-  }
+  private func places(_ run: inout ImaginedRun) -> [String: Int32] { run.places }
 
   // MARK: Where a task runs
 
@@ -110,28 +95,31 @@ import Testing
   @Test func `a machine of which nobody knows what it has tells it by its first worker`() throws {
     var run = try run { maker in for index in 0..<8 { maker.add("t\(index)") } }
     run.cores[SiteID(1)] = 3
-    run.tell(.siteJoined(SiteID(1), nil))
+    run.join(1, nil)
     run.settle()
     #expect(places(&run).count == 3)
   }
 
   @Test func `a first worker that is lost is followed by another, three times`() throws {
     var run = try run { $0.add("a") }
-    run.tell(.siteJoined(SiteID(1), nil))
+    run.join(1, nil)
     for _ in 0..<3 {
       let last = run.launched.popLast()
       let worker = try #require(last)
       run.tell(.workerLost(worker, complaint: "it is gone"))
     }
     #expect(run.launched.isEmpty)
-    #expect(run.state("a") == .failed)
-    #expect(run.close?.exitCode == 1)
+    #expect(run.siteStates == ["1 joined", "1 shunned"])
+    #expect(run.state("a") == .ready)
+    // The task is none the worse for it.
+    join(&run, 2, cpu: 1)
+    #expect(places(&run) == ["a": 2])
   }
 
   @Test func `what only a machine has whose workers do not come up is cut to the others`() throws {
     var run = try run { $0.add("big") { $0.demand = [(0, 8)] } }
-    run.tell(.siteJoined(SiteID(1), SiteOffer(cpu: 8, memoryBytes: .max)))
-    run.tell(.siteJoined(SiteID(2), SiteOffer(cpu: 2, memoryBytes: .max)))
+    run.join(1, SiteOffer(cpu: 8, memoryBytes: .max))
+    run.join(2, SiteOffer(cpu: 2, memoryBytes: .max))
     for _ in 0..<3 {
       let last = run.launched.popLast()
       let worker = try #require(last)

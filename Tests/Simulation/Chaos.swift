@@ -11,6 +11,8 @@ struct Chaos: Sendable {
   var jumpsClock = 0
   /// Machines that join, or are gone.
   var changesSites = 0
+  /// It is said that no further one comes.
+  var exhaustsSites = 0
   var changesCapacities = 0
   var changesPriorities = 0
   var lies = 0
@@ -51,6 +53,7 @@ struct Chaos: Sendable {
     if random.chance(20) { chaos.kills = 1 + random.below(8) }
     if random.chance(20) { chaos.jumpsClock = 1 + random.below(20) }
     if random.chance(40) { chaos.changesSites = 1 + random.below(30) }
+    if random.chance(15) { chaos.exhaustsSites = 1 + random.below(10) }
     if random.chance(15) { chaos.changesCapacities = 1 + random.below(40) }
     if random.chance(15) { chaos.changesPriorities = 1 + random.below(40) }
     if random.chance(30) { chaos.orders = 1 + random.below(80) }

@@ -371,6 +371,11 @@ extension Drive {
       try changeSites()
       return true
     }
+    limit += chaos.exhaustsSites
+    if roll < limit, options.usesSites {
+      try exhaustSites()
+      return true
+    }
     limit += chaos.changesCapacities
     if roll < limit {
       try changeCapacity()

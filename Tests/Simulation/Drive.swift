@@ -86,7 +86,7 @@ struct Drive {
   /// The transitions of this drive, in order; those that never reached the file included.
   var lines: [DriveLine] = []
   /// Why it was told to stop, and whether at once.
-  var stopCause: StopCause?
+  var stopCause: StopCause? { didSet { witness.isStopping = stopCause != nil } }
   var wasKilled = false
   /// A kind of worker did not come up, so tasks may fail for want of it.
   var lostWorkers = 0
@@ -245,6 +245,7 @@ struct Drive {
       if wake.map({ deadline < $0 }) ?? true { wake = deadline }
     }
     if random.chance(20), try letGoOfSomething() { return }
+    if random.chance(30), try tendSites() { return }
     if chaos.isNone || random.chance(50), try answerSomeGate() { return }
     // Somebody has enough of it.
     if engine.isServing, chaos.passesOn { return try endServing() }
@@ -253,8 +254,8 @@ struct Drive {
       now = max(now, wake)
     } else if witness.isSuspended {
       try tell(.proceed)
-    } else if options.usesSites, !hasSite {
-      try joinSite()
+    } else if try tendSites() {
+      return
     } else if try letGoOfSomething() {
       return
     } else if try answerSomeGate() {
@@ -303,7 +304,19 @@ struct Drive {
       }
       if case .stop(let stop) = entry {
         model.take(stop)
+        if !stop.what.isEmpty, stopCause == nil {
+          stopCause = .signal(stop.signal)
+          witness.endHolds()
+        }
         try witness.take(stop, cause: stopCause)
+      }
+      if case .site(let site) = entry {
+        log?("    site \(site.site.rawValue) \(site.state) \(site.what)")
+        model.take(site)
+        try witness.far.take(site, at: now)
+      }
+      if case .worker(let worker) = entry, worker.site != workers[worker.worker.index].site {
+        throw Finding("worker \(worker.worker.rawValue) is told of on another site")
       }
       guard case .transition(let transition) = entry else { return }
       model.take(transition, atMilliseconds: wallMilliseconds)
@@ -373,7 +386,7 @@ struct Drive {
     _ worker: WorkerID, _ kind: WorkerKind, at site: SiteID
   ) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
-    witness.noteLaunch(of: worker)
+    witness.noteLaunch(of: worker, at: site)
     workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: plan, tasks: tasks))
     if chaos.launchFailsOneIn > 0, random.below(chaos.launchFailsOneIn) == 0 {
       workers[worker.index].phase = .gone

@@ -9,6 +9,8 @@ struct ModelCheck {
   private let tasks: [TaskID]
   /// Those that have a result which they may come to keep.
   private var mayKeep: Set<TaskID>
+  /// How further machines are told to stand.
+  private var sites: [SiteID: SiteState] = [:]
 
   /// To look at each task after each write takes as long as there are tasks.
   private static let maxTasks = 50
@@ -34,6 +36,8 @@ struct ModelCheck {
 
   mutating func take(_ stop: StopEntry) { live.apply(stop) }
 
+  mutating func take(_ site: SiteEntry) { sites[site.site] = site.state }
+
   /// All that was told stands in the file.
   mutating func check(_ file: [UInt8]) throws(Finding) {
     guard plan.taskCount <= Self.maxTasks else { return }
@@ -50,6 +54,11 @@ struct ModelCheck {
     if live.orders.stopSignal != follower.model.orders.stopSignal {
       throw Finding("views are told of another stop than is read")
     }
+    var read: [SiteID: SiteState] = [:]
+    for site in follower.model.sites.of(drive: follower.model.drives) {
+      read[site.site] = site.state
+    }
+    if read != sites { throw Finding("of machines is told \(sites), read is \(read)") }
     for task in tasks where !mayKeep.contains(task) {
       let (told, read) = (live.state(task), follower.model[task].state)
       // By the journal a worker goes on at once with what it was handed; a view waits for its word.

@@ -57,10 +57,21 @@ extension Witness {
 
   /// Takes in the line of a signal that ends the drive: one, of the stop that was asked for first.
   mutating func take(_ stop: StopEntry, cause: StopCause?) throws(Finding) {
+    if !stop.what.isEmpty {
+      try far.checkStop()
+      if let task = plan.tasks.first(where: { runs(TaskID($0)) }) {
+        throw fault(TaskID(task), "the drive stops by itself while it runs")
+      }
+    }
     guard cause == .signal(stop.signal), !isStopTold else {
       throw Finding("a stop by signal \(stop.signal) is told, and nobody asked for it")
     }
     isStopTold = true
+  }
+
+  /// Somebody has it who will come to an end by himself.
+  private func runs(_ task: TaskID) -> Bool {
+    stand[task.index] == .running && !isService(task) && !isGate(task)
   }
 
   /// A drive that a signal ended said so before.
@@ -92,6 +103,7 @@ extension Witness {
     if effect.event == .resume(.asked) {
       retries[task.index] = 0
       losses[task.index] = 0
+      far.forget(task)
       mayStartAt[task.index] = Instant(nanoseconds: 0)
     }
   }

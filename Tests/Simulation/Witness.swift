@@ -27,7 +27,7 @@ struct Witness {
   }
 
   let plan: Plan
-  private let usesSites: Bool
+  let usesSites: Bool
   private var urgency: Urgency
   private var priorities: [TaskID: Int16] = [:]
   var stock: Stock
@@ -43,6 +43,8 @@ struct Witness {
   var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
+  /// The drive is told to stop.
+  var isStopping = false
   /// A signal's line was told.
   var isStopTold = false
   /// By an order.
@@ -73,6 +75,9 @@ struct Witness {
   /// The ports with which services were ready last.
   var ports: [TaskID: [UInt16]] = [:]
   var gone: Set<TaskID> = []
+  var far = FarSights()
+  /// Where each worker is.
+  private var siteOf: [WorkerID: SiteID] = [:]
 
   /// Workers that a task may lose before it fails.
   private static let allowedLosses = 3
@@ -135,8 +140,9 @@ struct Witness {
   }
 
   /// Downloads, and what comes after all others, run on the coordinator's machine.
-  private func isBoundHere(_ task: TaskID) -> Bool {
-    plan.kind(task) == .download || plan.flags(task).contains(.finally) || isInteractive(task)
+  func isBoundHere(_ task: TaskID) -> Bool {
+    plan.kind(task) == .download || isGate(task) || plan.flags(task).contains(.finally)
+      || isInteractive(task)
       || isService(task) || !plan.services(neededBy: task).isEmpty
   }
 
@@ -162,7 +168,12 @@ struct Witness {
 
   // MARK: - The journal
 
-  mutating func noteLaunch(of worker: WorkerID) { launches.insert(worker) }
+  mutating func noteLaunch(of worker: WorkerID, at site: SiteID) {
+    launches.insert(worker)
+    siteOf[worker] = site
+  }
+
+  func site(of worker: WorkerID) -> SiteID { siteOf[worker] ?? .local }
 
   mutating func forgetLaunch(of worker: WorkerID) { launches.remove(worker) }
 
@@ -250,6 +261,7 @@ struct Witness {
         throw fault(task, "try \(line.attempt) follows try \(lastAttempt[task.index])")
       }
       guard now >= mayStartAt[task.index] else { throw fault(task, "retried before its delay") }
+      if usesSites { try far.begin(task, at: site(of: line.worker), now, plan) }
       lastAttempt[task.index] = line.attempt
       startCount += 1
       stand[task.index] = .running
@@ -295,8 +307,8 @@ struct Witness {
       if line.outcome.reason == .revoked {
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         lastAttempt[task.index] -= 1
-      } else if line.outcome.reason == .workerLost {
-        losses[task.index] += 1
+      } else if line.outcome.reason == .workerLost, noteLoss(of: task) {
+        throw fault(task, "it runs again after so many losses")
       }
       stand[task.index] = .waiting
     case .skip:
@@ -375,15 +387,35 @@ struct Witness {
     case .workerLost:
       if stood == .over { throw fault(task, "failed after its end") }
       // Those who looked at it and were lost count as well.
-      if stood == .running, !plan.flags(task).contains(.failWhenInterrupted), !plan.isChecked(task),
-        losses[task.index] < Self.allowedLosses
-      {
+      if plan.isChecked(task) { return }
+      if stood == .waiting, usesSites, !isBoundHere(task) {
+        throw fault(task, "failed for want of workers, though other machines may come")
+      }
+      if stood == .running, !noteLoss(of: task), !plan.flags(task).contains(.failWhenInterrupted) {
         throw fault(task, "failed after only \(losses[task.index]) lost workers")
       }
     default:
+      if !isStopping { try checkCost(of: line) }
       try checkEnd(line, stood, key)
       if line.outcome.isSuccess { throw fault(task, "a success counts as a failure") }
       if line.allowed != isAllowed(line) { throw fault(task, "allow_failure is not heeded") }
+    }
+  }
+
+  /// - Returns: whether the task is to fail for that.
+  private mutating func noteLoss(of task: TaskID) -> Bool {
+    losses[task.index] += 1
+    return usesSites && !isBoundHere(task)
+      ? far.lose(task, at: lastMoment) : losses[task.index] > Self.allowedLosses
+  }
+
+  /// What ends badly on a machine that leaves costs nothing.
+  private func checkCost(of line: Transition) throws(Finding) {
+    guard usesSites, far.isExcused(line.task), !isBoundHere(line.task) else { return }
+    switch line.outcome.reason {
+    case nil, .refused, .interrupted:
+      throw fault(line.task, "it is charged for a machine that left")
+    default: break
     }
   }
 
@@ -399,6 +431,7 @@ struct Witness {
     _ line: Transition, _ stood: Stand, _ key: Try, at now: Instant
   ) throws(Finding) {
     let task = line.task
+    if !isStopping { try checkCost(of: line) }
     try checkEnd(line, stood, key)
     if isService(task) {
       stand[task.index] = .waiting
@@ -445,7 +478,8 @@ struct Witness {
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
         // It may wait for its check.
         !plan.isChecked(other),
-        !usesSites || isBoundHere(other) == isBoundHere(start),
+        !usesSites
+          || isBoundHere(other) == isBoundHere(start) && !far.mayBeKeptBack(other, plan),
         urgency.isBefore(other, start)
       {
         throw fault(start, "it started before the more urgent \(plan.nameString(other))")

@@ -118,7 +118,8 @@ private struct Game {
     perform()
     for site in 0..<siteCount {
       let offer = SiteOffer(cpu: cpu, memoryBytes: 1 << 40)
-      tell(.siteJoined(SiteID(Int32(site + 1)), offer))
+      let number = Int32(site + 1)
+      tell(.siteJoined(SiteID(number), offer, SiteIdentity(machine: number, host: "node\(number)")))
     }
     while !running.isEmpty || !ready.isEmpty {
       if let worker = ready.popLast() {

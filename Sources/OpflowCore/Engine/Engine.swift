@@ -78,6 +78,7 @@ package struct Engine {
       scheduler.handle(event, at: now, into: &actions)
     case .launched(let worker, var entry):
       entry.worker = worker
+      entry.site = scheduler.site(of: worker)
       lines.append(.worker(entry))
     case .wrote: wrote(at: now)
     case .synced(let place):

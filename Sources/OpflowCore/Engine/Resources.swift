@@ -203,13 +203,13 @@ struct Resources {
 
   /// Holds back all that a lane wants on the machine where least is lacking, so that smaller tasks
   /// cannot starve it. Nothing is held back for what is more than there is at all.
-  mutating func reserve(_ lane: Int) {
+  mutating func reserve(_ lane: Int, atOneOf sites: [SiteID]) {
     guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil,
       !isLocal(lane) || reservedTogether.isEmpty
     else { return }
     var best: SiteID?
     var bestLoad = 2.0
-    for site in candidates(for: lane) where isWithinCapacity(lane, at: site) {
+    for site in sites where isWithinCapacity(lane, at: site) {
       let load = load(of: site)
       if load < bestLoad { (best, bestLoad) = (site, load) }
     }
@@ -217,7 +217,8 @@ struct Resources {
     if isLocal(lane) { reservedHere = share } else { reservedElsewhere = share }
   }
 
-  private func isWithinCapacity(_ lane: Int, at site: SiteID) -> Bool {
+  /// Whether what a lane wants is no more than there is there at all.
+  func isWithinCapacity(_ lane: Int, at site: SiteID) -> Bool {
     grants.items[grants.range(grants.current(lane))].allSatisfy { item in
       let resource = Int(item.resource)
       return item.amount <= pools[poolIndex(of: resource, at: site)].capacity[resource]

@@ -16,6 +16,7 @@ struct Scheduler {
   var graph: TaskGraph
   var resources: Resources
   var workforce: Workforce
+  var machines = Machines()
   var ready: ReadyQueues
   var gates: Gates
   var checks: Checks
@@ -184,15 +185,22 @@ struct Scheduler {
     case .kill: kill(at: now, into: &actions)
     case .suspend: suspend(at: now, into: &actions)
     case .proceed: proceed(at: now, into: &actions)
-    case .siteJoined(let site, let offer): join(site, offer, at: now, into: &actions)
+    case .siteJoined(let site, let offer, let identity):
+      join(site, offer, identity, at: now, into: &actions)
+    case .siteLeaving(let site, let complaint):
+      beginLeaving(site, complaint: complaint, at: now, into: &actions)
     case .siteLost(let site, let complaint):
-      leave(site, complaint: complaint, at: now, into: &actions)
+      lose(site, complaint: complaint, at: now, into: &actions)
+    case .sitesExhausted(let complaint): machines.noneComing = complaint
     case .away(let amount): resources.away = amount
     case .capacity(let resource, let amount): setCapacity(amount, of: resource, into: &actions)
     case .prioritise(let tasks): prioritise(tasks)
     case .order(let order, let client): orders.append(order, from: client)
     }
-    if !orders.isEmpty { obey(at: now, into: &actions) }
+    if !orders.isEmpty {
+      returnSetAside()
+      obey(at: now, into: &actions)
+    }
     if !services.keptOver.isEmpty { attendKept(at: now, into: &actions) }
     dispatch(at: now, into: &actions)
     advancePhase(at: now, into: &actions)

@@ -3,7 +3,9 @@ extension Scheduler {
   /// Hands the next tasks to workers that are busy with short ones, so that a worker need not wait
   /// for the coordinator between two tasks. Only behind a task of the same lane, whose resources
   /// the next one takes over, and only where no much better task can become ready by that one's end.
-  mutating func handAhead(from lane: Int, into actions: inout [EngineStep]) {
+  mutating func handAhead(
+    from lane: Int, at now: Instant, into actions: inout [EngineStep]
+  ) {
     guard phase.isOrdinary, !resources.serviceLanes.contains(lane),
       let rank = ready.head(lane)
     else { return }
@@ -17,7 +19,7 @@ extension Scheduler {
       while let worker = workforce.backlogs.worker(lane: lane, depth: count, place: place) {
         guard let rank = ready.head(lane) else { return }
         let task = TaskID(ranking.task[Int(rank)])
-        if mayFollow(task, rank, on: worker) {
+        if mayFollow(task, rank, on: worker, at: now) {
           _ = ready.pop(lane)
           // It stands among those that have one more then, and another in its place.
           handAhead(task, rank, to: worker, into: &actions)
@@ -30,12 +32,17 @@ extension Scheduler {
     }
   }
 
-  private func mayFollow(_ task: TaskID, _ rank: Int32, on worker: WorkerID) -> Bool {
+  private func mayFollow(
+    _ task: TaskID, _ rank: Int32, on worker: WorkerID, at now: Instant
+  ) -> Bool {
     if plan.flags(task).contains(.failWhenInterrupted) { return false }
     if workerKind(of: task) != workforce.workers[worker.index].kind { return false }
     // What is lent goes back with the task, and what follows would keep it.
     if plan.hasJobservers, plan.jobserver(of: task) != nil || hasJobserver(worker) { return false }
     if let share = workforce.workers[worker.index].share, resources.isOverdrawn(share) {
+      return false
+    }
+    if machines.mayRestrict, !mayRun(task, at: workforce.workers[worker.index].site, now) {
       return false
     }
     if endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].current) {
@@ -88,8 +95,8 @@ extension Scheduler {
 
   /// Asks for tasks back that were handed ahead and would now start earlier elsewhere, or that a
   /// much better one should go before.
-  mutating func takeBackAhead(into actions: inout [EngineStep]) {
-    takeBackForIdle(into: &actions)
+  mutating func takeBackAhead(at now: Instant, into actions: inout [EngineStep]) {
+    takeBackForIdle(at: now, into: &actions)
     let best = ready.first ?? .max
     while let last = leastUrgentAhead.first, ranking.isMuchBetter(best, than: last.rank) {
       _ = leastUrgentAhead.pop()
@@ -103,12 +110,16 @@ extension Scheduler {
 
   /// Where workers have nothing to do, and what others have ahead would find its resources: from
   /// those that have most, the last one, which would have to wait longest.
-  private mutating func takeBackForIdle(into actions: inout [EngineStep]) {
+  private mutating func takeBackForIdle(at now: Instant, into actions: inout [EngineStep]) {
     for lane in workforce.backlogs.lanesAhead.prefix(SchedulerOptions.maxLanesLookedAt) {
       var depth = workforce.backlogs.deepest(lane: lane) ?? 0
-      guard depth > 0, var room = roomForOthers(in: lane, depth) else { continue }
+      guard depth > 0, let (site, count) = roomForOthers(in: lane, depth) else { continue }
+      var room = count
       while depth > 0, room > 0 {
         for worker in workforce.backlogs.workers(lane: lane, depth: depth) {
+          // One that may not run there would be handed ahead again, and asked back again.
+          let last = workforce.workers[worker.index].ahead[depth - 1].task
+          if machines.mayRestrict, !mayRun(last, at: site, now) { continue }
           if revokeAhead(depth - 1, of: worker, into: &actions) { room -= 1 }
           if room == 0 { break }
         }
@@ -117,15 +128,15 @@ extension Scheduler {
     }
   }
 
-  /// How many tasks of a lane could start at once beside what goes on; nil for none.
-  private func roomForOthers(in lane: Int, _ depth: Int) -> Int? {
+  /// Where tasks of a lane could start at once beside what goes on, and how many; nil for none.
+  private func roomForOthers(in lane: Int, _ depth: Int) -> (SiteID, Int)? {
     guard let worker = workforce.backlogs.workers(lane: lane, depth: depth).first else {
       return nil
     }
     let kind = workforce.workers[worker.index].kind
     for site in resources.candidates(for: lane).prefix(SchedulerOptions.maxSitesLookedAt) {
       let count = workforce.startable(kind, at: site)
-      if count > 0, resources.fits(lane, at: site) { return count }
+      if count > 0, resources.fits(lane, at: site) { return (site, count) }
     }
     return nil
   }

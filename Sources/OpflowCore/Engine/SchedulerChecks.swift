@@ -171,7 +171,7 @@ extension Scheduler {
   /// - Returns: whether any task failed for that.
   mutating func failUncheckable(into actions: inout [EngineStep]) -> Bool {
     guard checks.hasPending, workforce.count(of: .check) == 0,
-      let complaint = workforce.complaint(of: .check, isLocal: true)
+      let complaint = workforce.complaint(of: .check)
     else { return false }
     let (waiting, _) = checks.removeAll()
     var hasFailed = false

@@ -22,7 +22,7 @@ extension Scheduler {
       let place =
         resources.serviceLanes.contains(lane)
         ? placeTogether(task)
-        : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane)
+        : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane, at: now)
       switch place {
       case .site(let site):
         _ = ready.pop(lane)
@@ -32,6 +32,10 @@ extension Scheduler {
           assign(task, lane, at: site, now: now, into: &actions)
         }
         continue pass
+      case .noTime:
+        _ = ready.pop(lane)
+        machines.setAside(task)
+        continue pass
       case .noRoom:
         if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task) }
         // What stays for good waits for room without keeping it from others.
@@ -39,7 +43,7 @@ extension Scheduler {
           if standing.isNone { standing = task }
         } else {
           if plan.hasServices, lacks.isNone { lacks = task }
-          reserve(for: task, lane)
+          reserve(for: task, lane, at: now)
         }
       case .noWorker: break
       }
@@ -52,19 +56,24 @@ extension Scheduler {
         break
       }
     }
-    if workforce.aheadCount > 0 { takeBackAhead(into: &actions) }
-    if let firstBlocked, options.handsAhead { handAhead(from: firstBlocked, into: &actions) }
+    if workforce.aheadCount > 0 { takeBackAhead(at: now, into: &actions) }
+    if let firstBlocked, options.handsAhead {
+      handAhead(from: firstBlocked, at: now, into: &actions)
+    }
     ready.unblock()
     // What is kept for the end of the run goes before what stays until then.
     if lacks.isNone, !standing.isNone, isAtRestButServices { lacks = standing }
     if !lacks.isNone { makeRoom(for: lacks, at: now, into: &actions) }
   }
 
-  private mutating func reserve(for task: TaskID, _ lane: Int) {
+  private mutating func reserve(for task: TaskID, _ lane: Int, at now: Instant) {
     if resources.serviceLanes.contains(lane) {
       if let amounts = amountsTogether(task) { resources.reserve(amounts) }
+    } else if let limits = resources.isLocal(lane) ? nil : limits(of: task, lane, at: now) {
+      let allowed = resources.roomySites.filter { allows(limits, $0, at: now) }
+      resources.reserve(lane, atOneOf: allowed)
     } else {
-      resources.reserve(lane)
+      resources.reserve(lane, atOneOf: resources.candidates(for: lane))
     }
   }
 
@@ -74,6 +83,8 @@ extension Scheduler {
     case noRoom
     /// What it wants is free, and nobody to do it.
     case noWorker
+    /// No machine in use has the time left that it takes.
+    case noTime
   }
 
   /// A service, or a task that starts with services.
@@ -90,20 +101,24 @@ extension Scheduler {
   }
 
   /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
-  private func placeAnywhere(_ task: TaskID, _ lane: Int) -> Place {
+  private func placeAnywhere(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
     let kind = workerKind(of: task)
     let preferred = siteOfNeeds(of: task)
+    let limits = limits(of: task, lane, at: now)
     var best: SiteID?
     var leastLoad = 0.0
     var hasRoom = false
     for site in resources.roomySites where resources.fits(lane, at: site) {
+      if limits != nil, !allows(limits, site, at: now) { continue }
       hasRoom = true
       guard workforce.canTake(kind, at: site) else { continue }
       if site == preferred { return .site(site) }
       let load = resources.load(of: site)
       if best == nil || load < leastLoad { (best, leastLoad) = (site, load) }
     }
-    return best.map { .site($0) } ?? (hasRoom ? .noWorker : .noRoom)
+    if let best { return .site(best) }
+    if hasRoom { return .noWorker }
+    return limits?.need != nil && lacksTime(task, at: now) ? .noTime : .noRoom
   }
 
   /// Where the first of its needs that ran elsewhere did; nil for none.

@@ -4,6 +4,9 @@ extension Scheduler {
     _ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String, at now: Instant,
     into actions: inout [EngineStep]
   ) {
+    let excuse =
+      options.usesSites && !outcome.isSuccess
+      ? machines.excuse(at: workforce.workers[worker.index].site) : nil
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
     if let share = freed.share { resources.give(share) }
@@ -12,6 +15,11 @@ extension Scheduler {
     }
     graph.mark(task, .ran)
     endedCount = endedCount == .max ? 0 : endedCount + 1
+
+    if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
+      return interrupted(
+        task, at: workforce.workers[worker.index].site, complaint: excuse, now, into: &actions)
+    }
 
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
     let fetch = fetches.isEmpty ? nil : fetches.removeValue(forKey: task)
@@ -57,6 +65,14 @@ extension Scheduler {
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
       .input, .noOutput, .memory, .rejected, .unready, .ended:
       failed(task, consume transition, having: read, at: now, into: &actions)
+    }
+  }
+
+  /// Whether an end may be the work of who ends all that is on a machine which leaves.
+  private func isExcused(_ outcome: Outcome) -> Bool {
+    switch outcome.reason {
+    case nil, .interrupted, .refused: true
+    default: false
     }
   }
 

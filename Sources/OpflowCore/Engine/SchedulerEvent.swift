@@ -63,9 +63,14 @@ package enum SchedulerEvent: Equatable, Sendable {
   case suspend
   case proceed
   /// A further machine is there, the next one by number; nil: its first worker tells what it has.
-  case siteJoined(SiteID, SiteOffer?)
+  indirect case siteJoined(SiteID, SiteOffer?, SiteIdentity)
+  /// It was preempted, or its time is over: nothing new starts there, and what ends badly there costs nothing.
+  case siteLeaving(SiteID, complaint: String)
   /// A machine is gone, and so is every process that a worker of it had.
   case siteLost(SiteID, complaint: String)
+  /// No further machine comes, as far as the host knows; why, for people. May be told while some are there: where
+  /// none is left for what waits, the drive stops.
+  case sitesExhausted(complaint: String)
   /// There is that much of a resource of the plan by now; of `cpu` and `memory` on this machine.
   case capacity(resource: Int, UInt64)
   /// Others have that much of this machine's `cpu` now.

@@ -7,6 +7,7 @@ extension Scheduler {
     shares += services.waiting.map(\.share)
     if let problem = phase.checkInvariants() ?? ready.checkInvariants()
       ?? workforce.checkInvariants() ?? resources.checkInvariants(holding: shares)
+      ?? checkSites()
     {
       return problem
     }
@@ -18,8 +19,10 @@ extension Scheduler {
       return "\(workforce.heldCount) tasks held, \(holders.count) found"
     }
     let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) }).union(gates.ready)
-      .union(checks.waiting)
-    if queued.count != ready.count + gates.ready.count + checks.waiting.count {
+      .union(checks.waiting).union(machines.setAside)
+    if queued.count
+      != ready.count + gates.ready.count + checks.waiting.count + machines.setAside.count
+    {
       return "a task is queued twice"
     }
     let delayed = Set(timers.elements.map(\.task))
@@ -99,6 +102,23 @@ extension Scheduler {
       if holder != nil || queued.contains(task) { return "ended and still at work" }
     }
     return nil
+  }
+
+  private func checkSites() -> String? {
+    if machines.sites.count != workforce.sites.count - 1 { return "a site stands in one place" }
+    for (index, site) in machines.sites.enumerated() {
+      let id = SiteID(Int32(truncatingIfNeeded: index + 1))
+      if site.isThere != workforce.isThere(id) { return "a site is gone for some" }
+      let cpu = resources.pools[id.index].capacity[Int(ResourceEntry.cpu)]
+      if cpu != (site.isInUse ? site.offer?.cpu ?? 0 : 0) {
+        return "site \(id.rawValue) is \(site.state) and offers \(cpu) processors"
+      }
+    }
+    for task in machines.setAside
+    where graph.state(task) != .ready || resources.isLocal(resources.lane(of: task)) {
+      return "\(plan.nameString(task)) waits for time and is \(graph.state(task))"
+    }
+    return machines.checkInvariants()
   }
 
   private func checkServices() -> String? {

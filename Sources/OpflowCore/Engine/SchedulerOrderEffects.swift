@@ -98,6 +98,7 @@ extension Scheduler {
       if graph.state(task) == .cancelled { cancelled -= 1 }
       triesUsed[task.index] = 0
       lostCount[task.index] = 0
+      machines.forgetLosses(of: task)
       release(task)
     }
     entry.back = graph.reopen(entry.tasks)

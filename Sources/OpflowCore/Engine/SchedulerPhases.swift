@@ -41,6 +41,7 @@ extension Scheduler {
 
   /// Takes back all that was about to start and may not any more.
   private mutating func withdraw(into actions: inout [EngineStep]) {
+    returnSetAside()
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
     if !gates.isEmpty { withdrawGates(into: &actions) }
     if !checks.isEmpty { withdrawChecks() }
@@ -60,7 +61,11 @@ extension Scheduler {
   }
 
   /// Starts nothing new and ends what runs by its stop rule.
-  mutating func stop(_ cause: StopCause, at now: Instant, into actions: inout [EngineStep]) {
+  ///
+  /// - Parameter what: why, where nobody sent the signal.
+  mutating func stop(
+    _ cause: StopCause, what: String = "", at now: Instant, into actions: inout [EngineStep]
+  ) {
     if case .signal = cause, phase.stopCause == nil, isServing {
       return leaveService(into: &actions)
     }
@@ -69,7 +74,7 @@ extension Scheduler {
     let stopsRunning = phase.stop(cause)
     // So that who looks from elsewhere sees that the run is on its way to its end.
     if isFirst, case .signal(let signal) = cause {
-      actions.append(.tell(.stop(StopEntry(signal: signal))))
+      actions.append(.tell(.stop(StopEntry(signal: signal, what: what))))
     }
     letFinallyGo(at: now, into: &actions)
     guard stopsRunning else { return }
@@ -159,6 +164,10 @@ extension Scheduler {
     settleReady(at: now, into: &actions)
     // As after nearly every end of a task; here, so that nothing is copied to find it out.
     if !plan.hasServices, workforce.heldCount > 0 { return }
+    if let exhaustion {
+      stop(.signal(Self.terminate), what: exhaustion, at: now, into: &actions)
+      settleReady(at: now, into: &actions)
+    }
     guard mayEnd else { return }
     // The host has yet to read what else there is.
     if plan.hasServices, leavesServices != nil { return }
@@ -173,6 +182,9 @@ extension Scheduler {
     phase.advance(to: .done)
     actions.append(.finish(closing))
   }
+
+  /// SIGTERM.
+  private static let terminate: Int32 = 15
 
   /// Gives what is ready and can never run its end, services that nothing needs included. Those that gave way
   /// to others are ready again by that.
@@ -202,7 +214,7 @@ extension Scheduler {
 
   /// Nothing runs or can start.
   private var isAtRest: Bool {
-    ready.count == 0 && gates.isEmpty && checks.isEmpty
+    ready.count == 0 && machines.setAside.isEmpty && gates.isEmpty && checks.isEmpty
       && (plan.hasServices ? allowServicesNextStep : workforce.heldCount == 0)
   }
 }

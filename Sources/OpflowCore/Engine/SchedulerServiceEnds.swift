@@ -101,12 +101,12 @@ extension Scheduler {
   private var mayStand: Bool { phase.isOrdinary && !services.isLeaving }
 
   /// How many services run.
-  private var runningServices: Int { services.all.count { graph.state($0).isRunning } }
+  var runningServices: Int { services.all.count { graph.state($0).isRunning } }
 
   /// Nothing goes on or can start but services.
   var isAtRestButServices: Bool {
     services.waiting.isEmpty && services.keptOver.isEmpty && gates.isEmpty && checks.isEmpty
-      && timers.first == nil
+      && timers.first == nil && machines.setAside.isEmpty
       && orders.isEmpty && !phase.isSuspended
       && (ready.count == 0
         || ready.ranks.allSatisfy { isService(TaskID(ranking.task[Int($0)])) })

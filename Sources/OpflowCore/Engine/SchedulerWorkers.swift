@@ -4,6 +4,12 @@ extension Scheduler {
       ? workforce.workers[worker.index].current : .none
   }
 
+  /// The machine that a worker is on.
+  func site(of worker: WorkerID) -> SiteID {
+    workforce.workers.indices.contains(worker.index)
+      ? workforce.workers[worker.index].site : .local
+  }
+
   // MARK: - Coming
 
   /// A worker is there. It gets the best of what is ready by now, which need not be the task that it
@@ -154,15 +160,19 @@ extension Scheduler {
     _ loss: Loss, at now: Instant, into actions: inout [EngineStep]
   ) {
     if loss.wasLaunching {
-      // What only that machine had is cut to what others have.
-      if loss.isLastTry, loss.site != .local { resources.leave(loss.site) }
+      if loss.isLastTry, loss.site != .local {
+        giveUp(loss.site, complaint: loss.complaint, at: now, into: &actions)
+      }
       giveBackAssigned(Freed(task: loss.current, share: loss.share))
       failUnservable(at: now, into: &actions)
       return
     }
     if let share = loss.share { resources.give(share) }
+    if !loss.current.isNone || !loss.ahead.isEmpty {
+      noteLoss(at: loss.site, now, into: &actions)
+    }
     if !loss.current.isNone {
-      interrupted(loss.current, complaint: loss.complaint, at: now, into: &actions)
+      interrupted(loss.current, at: loss.site, complaint: loss.complaint, now, into: &actions)
     }
     for task in loss.ahead {
       var transition = Transition(.interrupt, task, reason: .workerLost)
@@ -172,14 +182,15 @@ extension Scheduler {
   }
 
   /// Its worker is lost: it runs again, or fails by its own rule or after too many such losses.
-  private mutating func interrupted(
-    _ task: TaskID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+  mutating func interrupted(
+    _ task: TaskID, at site: SiteID, complaint: String, _ now: Instant,
+    into actions: inout [EngineStep]
   ) {
     if isService(task) {
       leaveUsers(of: task, at: now, into: &actions)
       _ = leaveKeptOver(task)
     }
-    lostCount[task.index] += 1
+    let isLostTooOften = noteLoss(of: task, at: site)
     graph.mark(task, .ran)
     values.forget(task)
     var transition = Transition(.interrupt, task, reason: .workerLost)
@@ -191,7 +202,7 @@ extension Scheduler {
       cancelled += 1
       settle(task, as: .cancelled, transition, into: &actions)
     } else if plan.flags(task).contains(.failWhenInterrupted)
-      || lostCount[task.index] > SchedulerOptions.maxLost
+      || isLostTooOften
     {
       transition.event = .failure
       settle(task, as: .failed, transition, into: &actions)
@@ -200,7 +211,18 @@ extension Scheduler {
     }
   }
 
-  /// Fails ready tasks whose kind of worker does not come up, the best first, until `max_failures`
+  /// A loss costs a task none of its tries, but after some of them it is taken to be the reason itself: in a row on this
+  /// machine, or on different other ones.
+  ///
+  /// - Returns: whether that is so by now.
+  private mutating func noteLoss(of task: TaskID, at site: SiteID) -> Bool {
+    if machines.excuse(at: site) != nil { return false }
+    lostCount[task.index] += 1
+    if site == .local { return lostCount[task.index] > SchedulerOptions.maxLost }
+    return machines.noteLoss(of: task, at: site) || lostCount[task.index] >= Machines.mostLosses
+  }
+
+  /// Fails ready tasks of this machine whose kind of worker does not come up, the best first, until `max_failures`
   /// holds back the rest. Their ends may make others ready, which fail in their turn.
   ///
   /// - Returns: whether any failed; what became ready by that and has workers is to be dispatched.
@@ -209,17 +231,17 @@ extension Scheduler {
     at now: Instant, into actions: inout [EngineStep]
   ) -> Bool {
     guard workforce.hasComplaints else { return false }
-    let complaints = Complaints(workforce, isElsewhere: options.usesSites)
-    if complaints.isEmpty { return false }
+    let complaints = WorkerKind.allCases.map { workforce.complaint(of: $0) }
+    if complaints.allSatisfy({ $0 == nil }) { return false }
     var count = failUncheckable(into: &actions) ? 1 : 0
-    if !services.waiting.isEmpty, let complaint = complaints.of(.service, isLocal: true),
+    if !services.waiting.isEmpty, let complaint = complaints[Int(WorkerKind.service.rawValue)],
       failUnservableServices(complaint, at: now, into: &actions)
     {
       count += 1
     }
     if !services.waiting.isEmpty {
       let hopeless = services.waiting.map(\.task).filter {
-        !isService($0) && complaints.of(workerKind(of: $0), isLocal: true) != nil
+        !isService($0) && complaints[Int(workerKind(of: $0).rawValue)] != nil
       }
       withdrawTaken { hopeless.contains($0) }
     }
@@ -228,9 +250,8 @@ extension Scheduler {
       countBefore = count
       for rank in ready.removeAll().sorted() {
         let task = TaskID(ranking.task[Int(rank)])
-        let isLocal = resources.isLocal(resources.lane(of: task))
-        guard let complaint = complaints.of(workerKind(of: task), isLocal: isLocal),
-          mayStart(task)
+        guard resources.isLocal(resources.lane(of: task)),
+          let complaint = complaints[Int(workerKind(of: task).rawValue)], mayStart(task)
         else {
           offer(task)
           continue
@@ -243,24 +264,5 @@ extension Scheduler {
       }
     }
     return count > 0
-  }
-}
-
-/// Why tasks of each kind cannot run at all, where that is so.
-private struct Complaints {
-  private var here: [String?]
-  private var elsewhere: [String?]
-
-  init(_ workforce: Workforce, isElsewhere: Bool) {
-    here = WorkerKind.allCases.map { workforce.complaint(of: $0, isLocal: true) }
-    elsewhere = WorkerKind.allCases.map {
-      isElsewhere ? workforce.complaint(of: $0, isLocal: false) : nil
-    }
-  }
-
-  var isEmpty: Bool { (here + elsewhere).allSatisfy { $0 == nil } }
-
-  func of(_ kind: WorkerKind, isLocal: Bool) -> String? {
-    (isLocal ? here : elsewhere)[Int(kind.rawValue)]
   }
 }

@@ -1,4 +1,5 @@
-/// The number of a machine that tasks run on; never given twice within a drive.
+/// The number of a machine's stream within a drive; never given twice. A machine whose stream was lost and that
+/// comes back is another site.
 package struct SiteID: Hashable, Sendable, BitwiseCopyable {
   package var rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
@@ -12,9 +13,34 @@ package struct SiteOffer: Equatable, Sendable {
   /// Capacity of `cpu`.
   package var cpu: UInt64
   package var memoryBytes: UInt64
+  package var gpus: UInt64
+  /// When its time is over, where that is limited: a task that takes longer does not start there.
+  package var endsAt: Instant?
 
-  package init(cpu: UInt64, memoryBytes: UInt64) {
+  package init(cpu: UInt64, memoryBytes: UInt64, gpus: UInt64 = 0, endsAt: Instant? = nil) {
     self.cpu = cpu
     self.memoryBytes = memoryBytes
+    self.gpus = gpus
+    self.endsAt = endsAt
+  }
+}
+
+/// Which machine a site is.
+package struct SiteIdentity: Equatable, Sendable {
+  /// The same for all sites of a drive that are one machine, and not 0, which is the coordinator's.
+  package var machine: Int32
+  package var host: String
+  /// What tells this life of the machine's job from an earlier one; empty where nothing does.
+  package var incarnation: String
+  /// Of its agent; 0 where it has none.
+  package var leaseMilliseconds: Int64
+
+  package init(
+    machine: Int32, host: String, incarnation: String = "", leaseMilliseconds: Int64 = 0
+  ) {
+    self.machine = machine
+    self.host = host
+    self.incarnation = incarnation
+    self.leaseMilliseconds = leaseMilliseconds
   }
 }

@@ -86,16 +86,8 @@ struct Workforce {
     sites.indices.contains(site.index) && !sites[site.index].isGone
   }
 
-  /// Why nobody can run tasks of a kind, on this machine or on the others.
-  func complaint(of kind: WorkerKind, isLocal: Bool) -> String? {
-    if isLocal { return sites[0].crews[Int(kind.rawValue)].complaint }
-    var complaint: String?
-    for site in sites.dropFirst() where !site.isGone {
-      guard let own = site.crews[Int(kind.rawValue)].complaint else { return nil }
-      complaint = own
-    }
-    return complaint
-  }
+  /// Why nobody can run tasks of a kind on this machine.
+  func complaint(of kind: WorkerKind) -> String? { sites[0].crews[Int(kind.rawValue)].complaint }
 
   /// Whether workers of a kind have just become slow.
   mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
@@ -110,6 +102,9 @@ struct Workforce {
 
   /// All that live.
   var living: [WorkerID] { sites.count == 1 ? sites[0].workers : sites.flatMap(\.workers) }
+
+  /// Whether any worker has not said hello yet.
+  var isAnyOnItsWay: Bool { launching.contains { $0 > 0 } }
 
   /// Whether nobody is on the way to a machine of which nobody knows what it has.
   func wantsScout(_ site: SiteID) -> Bool {

@@ -37,6 +37,9 @@ package struct JournalEncoder: Sendable {
     case .worker(let worker):
       let drive = drive
       appendLine("worker", at: milliseconds) { $0.write(worker, drive: drive) }
+    case .site(let site):
+      let drive = drive
+      appendLine("site", at: milliseconds) { $0.write(site, drive: drive) }
     case .order(let order):
       let drive = drive
       appendLine("order", at: milliseconds) { $0.write(order, drive: drive, plan: plan) }
@@ -241,6 +244,7 @@ extension FieldWriter {
   fileprivate mutating func write(_ stop: StopEntry, drive: Int) {
     if drive > 1 { field(.drive, drive) }
     field(.signal, stop.signal)
+    fieldUnlessEmpty(.what, stop.what)
   }
 
   fileprivate mutating func write(_ worker: WorkerEntry, drive: Int) {
@@ -251,6 +255,7 @@ extension FieldWriter {
     field(.boot, worker.bootID)
     field(.group, worker.autogroup)
     fieldUnlessEmpty(.host, worker.host)
+    fieldUnlessZero(.site, worker.site.rawValue)
   }
 
   fileprivate mutating func write(_ order: OrderEntry, drive: Int, plan: Plan) {

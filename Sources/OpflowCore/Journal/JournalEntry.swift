@@ -7,7 +7,8 @@ package enum JournalEntry: Sendable, Equatable {
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
   indirect case order(OrderEntry)
-  case stop(StopEntry)
+  indirect case stop(StopEntry)
+  indirect case site(SiteEntry)
   case transition(Transition)
 }
 
@@ -96,10 +97,16 @@ package struct CloseEntry: Sendable, Equatable {
   }
 }
 
-/// A drive begins to come to its end, since a signal asked for that.
+/// A drive begins to come to its end, since a signal asked for that, or as if one had.
 package struct StopEntry: Sendable, Equatable {
   package var signal: Int32
-  package init(signal: Int32) { self.signal = signal }
+  /// Why, where nobody sent the signal: no machine is left for what is to run.
+  package var what: String
+
+  package init(signal: Int32, what: String = "") {
+    self.signal = signal
+    self.what = what
+  }
 }
 
 /// Where a run stands; the word of `status`.
@@ -120,6 +127,8 @@ package struct WorkerEntry: Sendable, Equatable {
   package var autogroup: UInt64
   /// The machine that the process is on; empty where that is the coordinator's.
   package var host: String
+  /// On which of the drive's sites it is.
+  package var site = SiteID.local
 
   package init(
     worker: WorkerID = .none, pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0,

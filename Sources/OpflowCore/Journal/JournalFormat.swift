@@ -23,9 +23,10 @@
 //                    capacity failures trace
 //   resume           d plan version set only skip env file reused withdrawn removed capacity failures trace
 //   close            d state code signal
-//   worker           d w pid start boot group host
+//   worker           d w pid start boot group host site
 //   order            d id verb by pid uid expects resource value tasks fp back
-//   stop             d signal
+//   stop             d signal what
+//   site             d site state host cores memory gpus incarnation lease until what
 //   pause            d
 //   continue         d
 //   start       x    d n w ahead what
@@ -62,7 +63,12 @@
 //   restored   1: the task did not run, and what it left came from a cache
 //   late       1: of a `resume`: decided while the drive went on
 //   delay      milliseconds until the next try
-//   host       the worker's machine, where that is not the coordinator's
+//   host       the worker's machine, where that is not the coordinator's; of a `site` its machine
+//   site       the number of the machine's stream in the drive, from 1; 0 is the coordinator's machine
+//   cores, memory, gpus  of a machine that joined: what it has for tasks, memory in bytes
+//   incarnation, lease   what tells the machine's job from an earlier one; milliseconds without an answer after
+//              which its agent ends its workers
+//   until      milliseconds from then on until its time is over
 //   from       of a download's end: bytes that a part held before, and that were not fetched again
 //   size, gained  bytes of the file, and of what this try added to its part
 //   after      milliseconds that the server asked to be left alone
@@ -86,7 +92,11 @@
 // drive. What runs ends later, on a line of its own; so do gates that it answers, right after it: where a
 // run died between the two, an `approve` holds for the next drive, if the gate is then as it was.
 //
-// `stop` stands where a signal begins to end a drive; what runs ends later, on lines of its own.
+// `stop` stands where a signal begins to end a drive; what runs ends later, on lines of its own. Where no machine is
+// left for what is to run, it stands there with the reason.
+//
+// `site` stands where a further machine joins, before any worker of its, and where it is used otherwise from then on
+// (SiteState). What ran on one that is lost ends on lines of its own, behind that.
 //
 // A task with `inputs` keeps its result by a `fresh`, not by silence: it is looked at when its turn comes,
 // and so are the tasks behind it that a resume would keep. Where one of them runs again, its `resume` line
@@ -109,6 +119,7 @@ package enum JournalEvent: Equatable, Sendable {
   case worker
   case order
   case stop
+  case site
   case transition(TransitionKind)
   /// A word of a later opflow.
   case unknown
@@ -127,7 +138,8 @@ package enum JournalEvent: Equatable, Sendable {
       } else {
         self =
           word.equals("stopping")
-          ? .transition(.stopping) : word.equals("stop") ? .stop : .unknown
+          ? .transition(.stopping)
+          : word.equals("stop") ? .stop : word.equals("site") ? .site : .unknown
       }
     case UInt8(ascii: "f"):
       if word.equals("failure") {

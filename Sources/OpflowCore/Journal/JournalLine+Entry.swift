@@ -9,6 +9,7 @@ extension JournalLine {
     case .worker: worker.map { .worker($0) }
     case .order: order(plan: plan).map { .order($0) }
     case .stop: stop.map { .stop($0) }
+    case .site: site.map { .site($0) }
     case .transition(let event): transition(event, plan: plan).map { .transition($0) }
     case .unknown: nil
     }
@@ -113,10 +114,16 @@ extension JournalLine {
   }
 
   var stop: StopEntry? {
-    for field in fields where field.key == .signal {
-      return field.small.map { StopEntry(signal: $0) }
+    var signal: Int32?
+    var what = ""
+    for field in fields {
+      switch field.key {
+      case .signal: signal = field.small
+      case .what: what = field.text
+      default: break
+      }
     }
-    return nil
+    return signal.map { StopEntry(signal: $0, what: what) }
   }
 
   var worker: WorkerEntry? {
@@ -126,6 +133,7 @@ extension JournalLine {
     var autogroup: UInt64 = 0
     var worker = WorkerID.none
     var host = ""
+    var site = SiteID.local
     for field in fields {
       switch field.key {
       case .worker: worker = field.small.map { WorkerID($0) } ?? .none
@@ -134,13 +142,16 @@ extension JournalLine {
       case .boot: bootID = field.text
       case .group: autogroup = Field.number(field.value) ?? 0
       case .host: host = field.text
+      case .site: site = SiteID(max(0, field.small ?? 0))
       default: break
       }
     }
     guard let pid, let startTime, pid > 1 else { return nil }
-    return WorkerEntry(
+    var entry = WorkerEntry(
       worker: worker, pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup,
       host: host)
+    entry.site = site
+    return entry
   }
 
   /// Of the run's own `resume`, which is read for it before anything else.

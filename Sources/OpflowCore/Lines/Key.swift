@@ -30,6 +30,9 @@ package enum Key: UInt8, CaseIterable, Sendable {
   case pid, start, boot, group
   case cores, memory, actions, host
 
+  // A site
+  case site, gpus, incarnation, lease, until
+
   /// As it stands in a line. Transparent, as what is asked of a constant key on hot paths: the compiler
   /// inlines no switch of this size often, and folds this one where it stands.
   @_transparent
@@ -110,6 +113,11 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .memory: "memory"
     case .actions: "actions"
     case .host: "host"
+    case .site: "site"
+    case .gpus: "gpus"
+    case .incarnation: "incarnation"
+    case .lease: "lease"
+    case .until: "until"
     }
   }
 
@@ -125,13 +133,14 @@ package enum Key: UInt8, CaseIterable, Sendable {
     switch self {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
-      .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored:
+      .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
+      .site, .gpus, .lease, .until:
       .number
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,
-      .group, .actions, .host, .id, .verb, .by, .resource, .among, .trace:
+      .group, .actions, .host, .incarnation, .id, .verb, .by, .resource, .among, .trace:
       .text
     }
   }

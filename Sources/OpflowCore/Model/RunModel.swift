@@ -52,6 +52,8 @@ package struct RunModel: Sendable {
   package private(set) var hasAbsoluteFingerprints = false
   /// Of all drives, in the order in which they came.
   package private(set) var workers: [WorkerEntry] = []
+  /// Further machines of all drives, in the order in which they joined.
+  package private(set) var sites = SiteRecords()
   /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
   private var records: [TaskRecord] = []
   private var names = NameGuesses()
@@ -99,7 +101,7 @@ package struct RunModel: Sendable {
     while let line = reader.next() {
       switch line.event {
       case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
-      case .open, .resume, .close, .worker, .stop: history.applyToRun(line)
+      case .open, .resume, .close, .worker, .stop, .site: history.applyToRun(line)
       case .order: history.enter(drive: line.drive, at: line.sequence)
       case .unknown: break
       }
@@ -188,7 +190,7 @@ package struct RunModel: Sendable {
     lastMilliseconds = line.milliseconds
     switch line.event {
     case .transition(let event): apply(event, line, plan: plan)
-    case .open, .resume, .close, .worker, .stop: applyToRun(line)
+    case .open, .resume, .close, .worker, .stop, .site: applyToRun(line)
     case .order: applyOrder(line, plan: plan)
     case .unknown: break
     }
@@ -271,6 +273,10 @@ package struct RunModel: Sendable {
         orders.stop(by: stop.signal)
         note(.stop(signal: stop.signal), line)
       }
+    case .site:
+      enter(drive: line.drive, at: line.sequence)
+      guard let site = line.site else { return }
+      sites.apply(site, drive: drives, atMilliseconds: line.milliseconds)
     case .order, .transition, .unknown: break
     }
   }

@@ -12,6 +12,12 @@ package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
   }
 
   /// The same.
+  package func advanced(byMicroseconds microseconds: Int64) -> Instant {
+    let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+    return overflow ? Instant(nanoseconds: .max) : advanced(byNanoseconds: product)
+  }
+
+  /// The same.
   package func advanced(byNanoseconds count: Int64) -> Instant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
     return Instant(nanoseconds: overflow ? .max : sum)

@@ -71,6 +71,7 @@ extension JournalEvent {
     case .worker: "worker"
     case .order: "order"
     case .stop: "stop"
+    case .site: "site"
     case .transition(let kind): kind.word.description
     case .unknown: "unknown"
     }

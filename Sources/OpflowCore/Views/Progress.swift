@@ -223,7 +223,7 @@ package struct ProgressView {
     warning("not done after all: \(OrderText.text(order, plan: model.plan))")
   }
 
-  /// A signal begins to end the run. Who was sent it tells so in a warning.
+  /// A signal begins to end the run. Who was sent it tells so in a warning; where nobody was, the reason is told here.
   package mutating func stop(_ stop: StopEntry, atMilliseconds now: Int64) {
     nowMilliseconds = now
     model.apply(stop)
@@ -231,6 +231,7 @@ package struct ProgressView {
       ProgressJSON.stop(stop, atMilliseconds: now, into: &text)
       settleObject(.event)
     }
+    if !stop.what.isEmpty { warning("the run is being stopped: \(stop.what)") }
     live?.pass(toMilliseconds: now)
   }
 

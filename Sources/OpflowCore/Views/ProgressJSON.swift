@@ -107,6 +107,10 @@ enum ProgressJSON {
     line("stop", now, into: &text) { json in
       json.key("signal")
       json.number(stop.signal)
+      if !stop.what.isEmpty {
+        json.key("what")
+        json.string(stop.what)
+      }
     }
   }
 

@@ -1,0 +1,231 @@
+/// Further machines, that come and go (`Machines`).
+extension Scheduler {
+  /// A further machine is there. Where nobody knows what it has, its first worker is to tell.
+  mutating func join(
+    _ site: SiteID, _ offer: SiteOffer?, _ identity: SiteIdentity, at now: Instant,
+    into actions: inout [EngineStep]
+  ) {
+    let joined = workforce.join(offer)
+    precondition(joined == site, "machines are numbered in the order in which they join")
+    machines.join(identity, offer, at: now)
+    var entry = SiteEntry(site, .joined, host: identity.host)
+    entry.incarnation = identity.incarnation
+    entry.leaseMilliseconds = identity.leaseMilliseconds
+    if let offer { entry.note(offer, at: now) }
+    actions.append(.tell(.site(entry)))
+    if machines.isShunned(site) {
+      resources.join(SiteOffer(cpu: 0, memoryBytes: 0))
+      return shun(identity.machine, at: now, into: &actions)
+    }
+    resources.join(offer ?? SiteOffer(cpu: 0, memoryBytes: 0))
+    returnSetAside()
+    scout(site, at: now, into: &actions)
+  }
+
+  /// Sends a worker to a machine of which nobody knows what it has, unless one is on its way.
+  mutating func scout(_ site: SiteID, at now: Instant, into actions: inout [EngineStep]) {
+    guard workforce.wantsScout(site), machines[site].isInUse, !phase.isKilled else { return }
+    let worker = workforce.launch(.command, at: site, now: now)
+    actions.append(.launch(worker, .command, site))
+  }
+
+  /// A worker told what its machine has, which matters where nobody else did.
+  mutating func learn(_ told: WorkerOffer, from worker: WorkerID) {
+    guard workforce.isAlive(worker) else { return }
+    let site = workforce.workers[worker.index].site
+    guard workforce.sites[site.index].isUnknown else { return }
+    let offer = SiteOffer(
+      cpu: UInt64(max(told.cores, 1)),
+      memoryBytes: told.memoryBytes.map { UInt64(max($0, 0)) } ?? .max)
+    workforce.setOffer(offer, of: site)
+    machines.setOffer(offer, of: site)
+    if machines[site].isInUse { resources.setOffer(offer, of: site) }
+  }
+
+  /// A machine is gone with all its workers, and so is every process of theirs.
+  mutating func lose(
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    guard workforce.isThere(site), site != .local else { return }
+    workforce.leave(site)
+    machines.lose(site)
+    tell(site, .lost, complaint, into: &actions)
+    resources.leave(site)
+    for worker in workforce.sites[site.index].workers {
+      lose(worker, complaint: complaint, at: now, into: &actions)
+    }
+    readmit(at: now, into: &actions)
+  }
+
+  /// A machine is about to go: it was preempted, or its time is over.
+  mutating func beginLeaving(
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    guard workforce.isThere(site), site != .local, machines.leave(site, complaint) else { return }
+    tell(site, .leaving, complaint, into: &actions)
+    close(site, into: &actions)
+    readmit(at: now, into: &actions)
+  }
+
+  /// Workers with tasks were lost there.
+  mutating func noteLoss(at site: SiteID, _ now: Instant, into actions: inout [EngineStep]) {
+    guard site != .local, machines.noteLoss(at: site, now) else { return }
+    shun(machines[site].identity.machine, at: now, into: &actions)
+  }
+
+  private mutating func shun(
+    _ machine: Int32, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    for site in machines.shun(machine) {
+      tell(site, .shunned, Self.shunnedText, into: &actions)
+      close(site, into: &actions)
+    }
+  }
+
+  private static let shunnedText =
+    "nothing more starts there: workers with tasks were lost on it twice within"
+    + " \(Machines.suspicionMilliseconds / 1000) s"
+
+  /// Workers do not come up there.
+  mutating func giveUp(
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    let wasInUse = machines[site].isInUse
+    machines.giveUp(site)
+    if wasInUse {
+      tell(
+        site, .shunned, "nothing more starts there: its workers do not come up: \(complaint)",
+        into: &actions)
+      close(site, into: &actions)
+    }
+    readmit(at: now, into: &actions)
+  }
+
+  /// Where nothing else is in use, what was shunned is used again.
+  private mutating func readmit(at now: Instant, into actions: inout [EngineStep]) {
+    let sites = machines.readmit()
+    if sites.isEmpty { return }
+    for site in sites {
+      tell(site, .readmitted, "no other machine is left", into: &actions)
+      if let offer = machines[site].offer { resources.setOffer(offer, of: site) }
+      scout(site, at: now, into: &actions)
+    }
+    returnSetAside()
+  }
+
+  /// Nothing new starts there.
+  private mutating func close(_ site: SiteID, into actions: inout [EngineStep]) {
+    resources.leave(site)
+    for worker in workforce.sites[site.index].workers {
+      let record = workforce.workers[worker.index]
+      if record.phase == .launching, !record.current.isNone {
+        giveBackAssigned(workforce.withdraw(worker))
+      }
+      takeBackAll(of: worker, into: &actions)
+    }
+  }
+
+  private func tell(
+    _ site: SiteID, _ state: SiteState, _ what: String, into actions: inout [EngineStep]
+  ) {
+    var entry = SiteEntry(site, state, host: machines[site].identity.host)
+    entry.what = what
+    actions.append(.tell(.site(entry)))
+  }
+
+  // MARK: - What keeps a task from a machine
+
+  struct Limits {
+    /// Machines that it was lost on, while there is another one for it.
+    var avoided: [Int32] = []
+    var need: Machines.TimeNeed?
+  }
+
+  /// What keeps a task from some machines, where anything does.
+  @inline(__always)
+  func limits(of task: TaskID, _ lane: Int, at now: Instant) -> Limits? {
+    machines.mayRestrict ? limitsFound(of: task, lane, at: now) : nil
+  }
+
+  private func limitsFound(of task: TaskID, _ lane: Int, at now: Instant) -> Limits? {
+    var limits = Limits(need: machines.haveEnds ? timeNeed(of: task) : nil)
+    if let lost = machines.losses[task] {
+      let hasOther = machines.inUse.contains { site in
+        !lost.contains(machines[site].identity.machine)
+          && resources.isWithinCapacity(lane, at: site)
+          && machines.hasTime(for: limits.need, at: site, now)
+      }
+      if hasOther { limits.avoided = lost }
+    }
+    return limits.avoided.isEmpty && limits.need == nil ? nil : limits
+  }
+
+  /// Whether a task with those limits may run there.
+  func allows(_ limits: Limits?, _ site: SiteID, at now: Instant) -> Bool {
+    guard let limits, site != .local else { return true }
+    return !limits.avoided.contains(machines[site].identity.machine)
+      && machines.hasTime(for: limits.need, at: site, now)
+  }
+
+  /// Whether nothing but room keeps a task from a machine.
+  func mayRun(_ task: TaskID, at site: SiteID, _ now: Instant) -> Bool {
+    site == .local || allows(limits(of: task, resources.lane(of: task), at: now), site, at: now)
+  }
+
+  /// What is known of how long a task takes: what it took before, else its `timeout`.
+  private func timeNeed(of task: TaskID) -> Machines.TimeNeed? {
+    if durations.areKnown, !durations.isGuess(task) {
+      return .took(microseconds: durations[task])
+    }
+    let timeout = plan.policy(task).timeoutMilliseconds
+    if timeout == 0 { return nil }
+    let (microseconds, overflow) = timeout.multipliedReportingOverflow(by: 1000)
+    return .mayTake(
+      microseconds: overflow ? TaskDurations.limitMicroseconds : Int64(clamping: microseconds))
+  }
+
+  /// Whether a task takes longer than all machines in use have left, so that it is to wait for another one.
+  func lacksTime(_ task: TaskID, at now: Instant) -> Bool {
+    let need = timeNeed(of: task)
+    return machines.isAnyInUse
+      && machines.inUse.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
+  }
+
+  /// What takes longer than machines have left has its turn again.
+  mutating func returnSetAside() {
+    if machines.setAside.isEmpty { return }
+    for task in machines.takeSetAside() { offer(task) }
+  }
+
+  /// Why the drive is to stop: what waits needs a machine that is not there, and none is coming.
+  var exhaustion: String? {
+    guard options.usesSites, let why = machines.noneComing, phase.step == .main,
+      phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, orders.isEmpty, checks.isEmpty,
+      services.waiting.isEmpty, workforce.heldCount == runningServices, !workforce.isAnyOnItsWay
+    else { return nil }
+    if machines.isAnyInUse {
+      guard let first = machines.setAside.min(by: { $0.rawValue < $1.rawValue }) else {
+        return nil
+      }
+      return "no machine has the time left that task \(plan.nameString(first)) takes; \(why)"
+    }
+    let waits =
+      !machines.setAside.isEmpty
+      || ready.ranks.contains {
+        !resources.isLocal(resources.lane(of: TaskID(ranking.task[Int($0)])))
+      }
+    return waits ? "no machine is left for tasks that wait; \(why)" : nil
+  }
+}
+
+extension SiteEntry {
+  fileprivate mutating func note(_ offer: SiteOffer, at now: Instant) {
+    cores = offer.cpu
+    // Where nobody knows how much there is, as much as there can be.
+    memoryBytes = offer.memoryBytes == .max ? 0 : offer.memoryBytes
+    gpus = offer.gpus
+    leftMilliseconds = offer.endsAt.map {
+      max(0, ($0.nanoseconds - now.nanoseconds) / 1_000_000)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import OpflowCore
+
+/// A machine beyond the coordinator's.
+struct ImaginedSite {
+  var machine: Int32
+  var cpu: UInt64
+  var memory: UInt64
+  var isThere = true
+  var isLeaving = false
+}
+
+/// Machines that come and go, and come back.
+extension Drive {
+  /// - Parameter hasTime: it has no end.
+  mutating func joinSite(hasTime: Bool = false) throws(Finding) {
+    guard options.usesSites, !engine.isClosing else { return }
+    let tells = random.chance(70)
+    let number = Int32(sites.count + 1)
+    // A machine may come back, or have two streams.
+    let machine = random.chance(30) ? sites.randomElement(using: &random)?.machine : nil
+    // A worker says nothing of memory.
+    let site = ImaginedSite(
+      machine: machine ?? number, cpu: UInt64(1 + random.below(4)),
+      memory: tells ? 1 << UInt64(28 + random.below(3)) : .max)
+    sites.append(site)
+    witness.stock.join(cpu: site.cpu, memory: site.memory)
+    var offer = SiteOffer(cpu: site.cpu, memoryBytes: site.memory)
+    if !hasTime, tells, random.chance(25) {
+      offer.endsAt = now.advanced(byMilliseconds: Int64(10 + random.below(600)))
+    }
+    let identity = SiteIdentity(
+      machine: site.machine, host: "node\(site.machine)", incarnation: "7.\(number)",
+      leaseMilliseconds: 5000)
+    witness.far.expect(SiteID(number), identity, tells ? offer : nil, at: now)
+    try tell(.siteJoined(SiteID(number), tells ? offer : nil, identity))
+  }
+
+  /// All that is there is gone in one stroke.
+  mutating func loseSite(_ site: SiteID) throws(Finding) {
+    sites[site.index - 1].isThere = false
+    for index in workers.indices where workers[index].site == site {
+      failedLaunches.removeAll { $0 == workers[index].id }
+      witness.endAll(on: workers[index].id)
+      witness.forgetLaunch(of: workers[index].id)
+      workers[index].forgetTasks()
+      workers[index].phase = .gone
+      lostWorkers += 1
+    }
+    witness.far.expectLoss(of: site)
+    try tell(.siteLost(site, complaint: "its machine is gone"))
+  }
+
+  /// It is preempted: its agent, or whoever preempts it, ends all that is there.
+  private mutating func leaveSite(_ site: SiteID) throws(Finding) {
+    sites[site.index - 1].isLeaving = true
+    witness.far.expectLeaving(of: site)
+    try tell(.siteLeaving(site, complaint: "preempted"))
+    for index in workers.indices where workers[index].site == site {
+      switch workers[index].phase {
+      case .talking where random.chance(50): workers[index].commands.tree?.isAskedToEnd = true
+      case .talking, .frozen, .launching: workers[index].phase = .dead
+      case .dead, .gone: break
+      }
+    }
+  }
+
+  mutating func changeSites() throws(Finding) {
+    let there = numbers { $0.isThere }
+    guard let site = there.randomElement(using: &random), random.chance(50) else {
+      return try joinSite()
+    }
+    if !sites[site.index - 1].isLeaving, random.chance(50) { return try leaveSite(site) }
+    try loseSite(site)
+  }
+
+  /// No further machine comes, it is said.
+  mutating func exhaustSites() throws(Finding) {
+    witness.far.isExhausted = true
+    try tell(.sitesExhausted(complaint: "there are no more"))
+  }
+
+  /// Nothing else happens: what leaves is gone in the end, and where tasks wait another machine comes, or none.
+  ///
+  /// - Returns: whether anything was done.
+  mutating func tendSites() throws(Finding) -> Bool {
+    guard options.usesSites, !engine.isClosing else { return false }
+    if let site = numbers({ $0.isThere && $0.isLeaving }).first {
+      try loseSite(site)
+      return true
+    }
+    guard !witness.far.isExhausted, !witness.isSuspended, !witness.isPaused,
+      plan.tasks.contains(where: {
+        engine.state(TaskID($0)) == .ready && !witness.isBoundHere(TaskID($0))
+      })
+    else { return false }
+    if !chaos.isNone, random.chance(30) {
+      try exhaustSites()
+    } else {
+      try joinSite(hasTime: true)
+    }
+    return true
+  }
+
+  private func numbers(_ isMeant: (ImaginedSite) -> Bool) -> [SiteID] {
+    sites.indices.filter { isMeant(sites[$0]) }.map { SiteID(Int32($0 + 1)) }
+  }
+
+  /// What a worker's hello brings.
+  func offer(of worker: ImaginedWorker) -> WorkerOffer {
+    let cores = worker.site == .local ? 1 : Int(sites[worker.site.index - 1].cpu)
+    return WorkerOffer(cores: cores, actions: .all)
+  }
+}

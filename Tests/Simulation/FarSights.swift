@@ -1,0 +1,144 @@
+import OpflowCore
+
+/// What an observer knows of further machines, by what happened to them and what is told of that.
+struct FarSights {
+  struct Site {
+    let identity: SiteIdentity
+    var offer: SiteOffer?
+    let joinedAt: Instant
+    /// As it was told last; nil before its first line.
+    var state: SiteState?
+    /// It was told to leave.
+    var isExcused = false
+    var isLost = false
+
+    var isInUse: Bool { state == .joined || state == .readmitted }
+  }
+
+  private var sites: [SiteID: Site] = [:]
+  /// The machines on which a task was lost, and how often in all.
+  private(set) var lostOn: [TaskID: Set<Int32>] = [:]
+  private var lostCount: [TaskID: Int] = [:]
+  /// Where the newest try of a task was begun.
+  private var begunAt: [TaskID: SiteID] = [:]
+  /// When tasks were lost on a machine last.
+  private var moments: [Int32: Instant] = [:]
+  var isExhausted = false
+
+  private static let mostMachines = 3
+  private static let mostLosses = 10
+
+  var isAnyInUse: Bool { sites.values.contains(where: \.isInUse) }
+  private var haveEnds: Bool { sites.values.contains { $0.isInUse && $0.offer?.endsAt != nil } }
+
+  /// Whether a task may be kept from some machines, so that a less urgent one may go before it.
+  func mayBeKeptBack(_ task: TaskID, _ plan: Plan) -> Bool {
+    lostOn[task] != nil || haveEnds && plan.policy(task).timeoutMilliseconds > 0
+  }
+
+  // MARK: - What happens
+
+  mutating func expect(
+    _ site: SiteID, _ identity: SiteIdentity, _ offer: SiteOffer?, at now: Instant
+  ) {
+    sites[site] = Site(identity: identity, offer: offer, joinedAt: now)
+  }
+
+  mutating func expectLeaving(of site: SiteID) { sites[site]?.isExcused = true }
+  mutating func expectLoss(of site: SiteID) { sites[site]?.isLost = true }
+
+  // MARK: - What is told
+
+  mutating func take(_ entry: SiteEntry, at now: Instant) throws(Finding) {
+    guard var site = sites[entry.site] else { throw fault(entry, "nobody knows it") }
+    if entry.host != site.identity.host { throw fault(entry, "it is called \(entry.host)") }
+    let others = sites.contains {
+      $0.value.isInUse && $0.value.identity.machine != site.identity.machine
+    }
+    switch (entry.state, site.state) {
+    case (.joined, nil):
+      if entry.cores != site.offer?.cpu ?? 0 || entry.incarnation != site.identity.incarnation {
+        throw fault(entry, "another one joined")
+      }
+    case (.leaving, .some) where site.isExcused && !site.isLost: break
+    case (.lost, .some) where site.isLost: break
+    case (.shunned, .joined), (.shunned, .readmitted):
+      if entry.what.contains("do not come up") { break }
+      if !others { throw fault(entry, "it is shunned, and the last one") }
+      guard let last = moments[site.identity.machine], now >= last else {
+        throw fault(entry, "it is shunned, and nothing was lost there")
+      }
+    case (.readmitted, .shunned):
+      if isAnyInUse { throw fault(entry, "it is readmitted beside others") }
+    default: throw fault(entry, "it was \(site.state?.rawValue ?? "not there")")
+    }
+    site.state = entry.state
+    sites[entry.site] = site
+  }
+
+  private func fault(_ entry: SiteEntry, _ text: String) -> Finding {
+    Finding("site \(entry.site.rawValue) is \(entry.state): \(text)")
+  }
+
+  /// A try of a task begins there, or is handed ahead.
+  mutating func begin(
+    _ task: TaskID, at site: SiteID, _ now: Instant, _ plan: Plan
+  ) throws(Finding) {
+    begunAt[task] = site
+    if site == .local { return }
+    let name = plan.nameString(task)
+    guard let own = sites[site], own.isInUse, !own.isLost else {
+      throw Finding("\(name): it starts on site \(site.rawValue), which is not in use")
+    }
+    let timeout = Int64(plan.policy(task).timeoutMilliseconds)
+    if timeout > 0, let end = own.offer?.endsAt,
+      own.joinedAt.advanced(byMilliseconds: timeout) <= end,
+      now.advanced(byMilliseconds: timeout) > end
+    {
+      throw Finding("\(name): it starts where less time is left than it may take")
+    }
+    guard let lost = lostOn[task], lost.contains(own.identity.machine) else { return }
+    // One that has no end and most of all can take whatever any of them can.
+    let inUse = sites.values.filter(\.isInUse)
+    let other = inUse.first { site in
+      !lost.contains(site.identity.machine) && site.offer.map { $0.endsAt == nil } ?? false
+        && inUse.allSatisfy {
+          $0.offer.map {
+            $0.cpu <= site.offer?.cpu ?? 0 && $0.memoryBytes <= site.offer?.memoryBytes ?? 0
+          }
+            ?? false
+        }
+    }
+    if let other {
+      throw Finding("\(name): it starts where it was lost, and \(other.identity.host) is there")
+    }
+  }
+
+  /// Whether what becomes of a task's try is the work of its machine, which leaves.
+  func isExcused(_ task: TaskID) -> Bool {
+    begunAt[task].flatMap { sites[$0] }?.isExcused ?? false
+  }
+
+  /// A try of a task that is for other machines was lost.
+  ///
+  /// - Returns: whether that is so often that the task is to fail.
+  mutating func lose(_ task: TaskID, at now: Instant) -> Bool {
+    guard let site = begunAt[task].flatMap({ sites[$0] }), !site.isExcused else { return false }
+    moments[site.identity.machine] = now
+    lostOn[task, default: []].insert(site.identity.machine)
+    lostCount[task, default: 0] += 1
+    return lostOn[task, default: []].count >= Self.mostMachines
+      || lostCount[task, default: 0] >= Self.mostLosses
+  }
+
+  mutating func forget(_ task: TaskID) {
+    lostOn[task] = nil
+    lostCount[task] = nil
+  }
+
+  /// The drive stops by itself.
+  func checkStop() throws(Finding) {
+    if !isExhausted { throw Finding("it stops, and more machines may come") }
+    if isAnyInUse, !haveEnds { throw Finding("it stops, and a machine is there that has time") }
+  }
+}
