@@ -137,7 +137,9 @@ package struct DownloadWorkerState: Sendable {
     case .suspend(let task, let attempt): suspend(task, attempt, at: now)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
     // How far a download is, is told anyway.
-    case .watch, .conclude, .check, .pulse, .values, .value, .ports, .tokens, .jobs: break
+    case .watch, .conclude, .check, .pulse, .values, .value, .ports, .tokens, .jobs,
+      .devices:
+      break
     case .bye: isLeaving = true
     }
   }

@@ -41,6 +41,11 @@ extension CommandError {
     case .noTerminal(let tasks):
       let names = tasks.map(CleanText.string).joined(separator: ", ")
       self.init(.manifest, "there is no terminal for what is interactive: \(names)")
+    case .tooFewDevices(let task, let wanted, let there):
+      self.init(
+        .manifest,
+        "task \(CleanText.string(task)) wants \(wanted) of gpu, and this machine has \(there): those that"
+          + " CUDA_VISIBLE_DEVICES names where it is set, else each /dev/nvidia0 and so on")
     case .noDescriptors(let count, let error):
       self.init(
         .io,

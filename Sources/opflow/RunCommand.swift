@@ -122,6 +122,7 @@ enum RunCommand {
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
     try console.preparing { () throws(PreparationError) in
       try new.expectTerminal()
+      try new.expectDevices()
       try new.expectMemoryLimits()
       try new.takeSecrets { console.warn($0) }
     }

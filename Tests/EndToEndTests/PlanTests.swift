@@ -98,7 +98,7 @@ struct PlanTests {
 
   @Test func `what comes later is refused by name`() throws {
     for (key, line) in [
-      ("local", "run: 'true'\n    local: true")
+      ("clean", "run: 'true'\n    clean: true")
     ] {
       let place = try Workplace("tasks:\n  a:\n    \(line)\n")
       let run = try place.opflow("run", status: 3)

@@ -33,17 +33,21 @@ struct ImaginedRun {
   /// What was told of further machines, and why the drive stopped by itself.
   var siteEntries: [SiteEntry] = []
   var stops: [StopEntry] = []
+  /// The GPUs that tasks were given last.
+  var devices: [String: [Int]] = [:]
 
   init(
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
     seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
-    expectedWall: Int64? = nil, durations: TaskDurations = .unknown
+    expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
+    gpus: UInt64 = 0
   ) {
     self.plan = plan
     var options = SchedulerOptions(
       maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: maxFailures, seed: seed)
     options.handsAhead = handsAhead
     options.usesSites = usesSites
+    options.gpus = gpus
     if let expectedWall { options.expectedWallMicroseconds = expectedWall }
     engine = Engine(
       plan: plan, options: options,
@@ -75,7 +79,9 @@ struct ImaginedRun {
     case .launch(let worker, _, let site):
       launched.append(worker)
       sites[worker] = site
-    case .order(let worker, let order): inbox[worker, default: []].append(order)
+    case .order(let worker, let order):
+      if case .devices(let task, let own) = order { devices[plan.nameString(task)] = own.numbers }
+      inbox[worker, default: []].append(order)
     case .discard(let worker):
       dying.append(worker)
       inbox[worker] = nil
@@ -161,7 +167,7 @@ struct ImaginedRun {
           worker, task, attempt: attempt, Outcome(status: .signal(15), reason: .stopped(reason))))
     case .pulse: if !deaf.contains(worker) { tell(.heard(worker)) }
     case .suspend, .proceed, .watch, .conclude, .check, .values, .value, .ports, .tokens, .jobs,
-      .bye:
+      .devices, .bye:
       break
     }
   }

@@ -21,6 +21,7 @@ import Testing
     (.tokens(TaskID(3), 2), "tokens\t3\t2\n"),
     (.tokens(TaskID(3), -1), "tokens\t3\t-1\n"),
     (.jobs(TaskID(3), own: 1, all: 4), "jobs\t3\t1\t4\n"),
+    (.devices(TaskID(3), DeviceSet([0, 2, 63])), "gpus\t3\t0,2,63\n"),
     (.check(skipping), "check\t3\t5\t00000000000000ab\t-\t1\t7\t1\t2\n"),
     (.bye, "bye\n"),
   ]
@@ -49,12 +50,12 @@ import Testing
         WorkerHello(
           planKey: key, pid: 42, offer: WorkerOffer(cores: 8, memoryBytes: 4096, actions: .all),
           host: "a\tb")),
-      "hello\t9\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
+      "hello\t10\t\(key)\t42\tcores=8\tmemory=4096\tactions=run,download\thost=a\\tb\n"
     ),
     (
       .hello(
         WorkerHello(planKey: key, pid: 42, offer: WorkerOffer(cores: 1, actions: []), host: "")),
-      "hello\t9\t\(key)\t42\tcores=1\tactions=\n"
+      "hello\t10\t\(key)\t42\tcores=1\tactions=\n"
     ),
     (.started(TaskID(3), attempt: 1, pid: 99), "started\t3\t1\t99\n"),
     (
@@ -162,13 +163,13 @@ import Testing
     "ended\t1\t1\tuser=1\twall=1", "ended\t1\t1\texit=0\twall=99999999999999999999",
     "left\t1\t1\t2", "left\t1\t1\t0 sh", "left\t1\t1\tsh",
     "refused\t1\t1\terrno=2", "refused\t1\t1\terrno=2\twhat=\\x", "refused\t1\t1\twhat=x\terrno=2",
-    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t9", "hello\t9\tkey",
-    "hello\t9\tkey\t1", "hello\t9\tkey\t1\tcores=1", "hello\t9\tkey\t1\tactions=run",
-    "hello\t9\tkey\t-1\tcores=1\tactions=run", "hello\t9\tkey\t1\tcores=0\tactions=run",
-    "hello\t9\tkey\t1\tcores=1\tactions=run\thost",
-    "hello\t9\tkey\t1\tcores=1\tactions=run\thost=\\x",
-    "hello\t9\tkey\t1\tcores=\tactions=run",
-    "hello\t9\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t9\tkey\t1\t4\trun\thost",
+    "hello", "hello\t", "hello\tx", "hello\t-1", "hello\t10", "hello\t10\tkey",
+    "hello\t10\tkey\t1", "hello\t10\tkey\t1\tcores=1", "hello\t10\tkey\t1\tactions=run",
+    "hello\t10\tkey\t-1\tcores=1\tactions=run", "hello\t10\tkey\t1\tcores=0\tactions=run",
+    "hello\t10\tkey\t1\tcores=1\tactions=run\thost",
+    "hello\t10\tkey\t1\tcores=1\tactions=run\thost=\\x",
+    "hello\t10\tkey\t1\tcores=\tactions=run",
+    "hello\t10\tkey\t1\tcores=1\tmemory=x\tactions=run", "hello\t10\tkey\t1\t4\trun\thost",
     "progress\t1\t1\t-2\t1\t",
     "pulse", "pulse\t-1", "pulse\t1\t2", "pulsate",
   ])
@@ -177,7 +178,7 @@ import Testing
   }
 
   @Test func `a hello may say more than is known, in any order`() {
-    let line = "hello\t9\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
+    let line = "hello\t10\tkey\t7\tgpus=2\thost=n1\tactions=run,fly,\tleft=\tcores=4"
     let offer = WorkerOffer(cores: 4, actions: .run)
     #expect(
       report(line) == .hello(WorkerHello(planKey: "key", pid: 7, offer: offer, host: "n1")))
@@ -191,7 +192,7 @@ import Testing
     }
     #expect(
       hello.fault(planKey: "key", kind: .command)
-        == "it speaks version 2 of the worker protocol, this opflow version 9")
+        == "it speaks version 2 of the worker protocol, this opflow version 10")
   }
 
   @Test func `a hello that does not fit the run is refused with what it lacks`() {

@@ -246,9 +246,8 @@ import Testing
       $0.add("b") { $0.policy.timeoutMilliseconds = 86_400_000 }
     }
     run.join(1, offer(seconds: 90, of: run))
-    run.now = run.now.advanced(byMilliseconds: 40_000)
-    run.tell(.timer)
     #expect(run.places == ["a": 1])
+    run.now = run.now.advanced(byMilliseconds: 40_000)
     run.loseWorker(of: "a")
     // It would need a minute, and has 50 s; the other one has a limit that says nothing.
     #expect(run.places == ["b": 1])

@@ -50,14 +50,17 @@ import Testing
     #expect(places(&run) == ["after b": 1, "long": 1])
   }
 
-  @Test func `downloads and finally tasks stay on the coordinator's machine`() throws {
+  @Test func `downloads, finally tasks and local ones stay on the coordinator's machine`() throws {
     var run = try run {
       $0.add("a")
+      $0.add("here") { $0.isLocal = true }
       $0.addDownload("file")
       $0.add("last") { $0.flags = .finally }
     }
+    #expect(places(&run) == ["here": 0, "file": 0])
     join(&run, 1, cpu: 4)
-    #expect(places(&run) == ["a": 1, "file": 0])
+    #expect(places(&run) == ["a": 1, "here": 0, "file": 0])
+    run.end("here")
     run.end("a")
     run.end("file")
     #expect(places(&run) == ["last": 0])

@@ -66,6 +66,8 @@ struct SchemaTests {
 
   /// What only the whole of a manifest tells, a text that is no name or pattern, and the like.
   private static let beyond = [
+    // What a manifest declares itself has fractions.
+    "`resources.gpu` must be a whole number",
     // Which names there are, and what comes before what.
     "unknown name", "unknown task", "unknown resource", "needs itself", "is needed twice",
     "in a ring",

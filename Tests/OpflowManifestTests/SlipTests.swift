@@ -97,7 +97,7 @@ struct SlipTests {
     "max_parallel: 4x\ntasks:\n  a: { run: x }\n",
     "max_parallel: 0\ntasks:\n  a: { run: x }\n",
     "parallel: 4\ntasks:\n  a: { run: x }\n",
-    "tasks:\n  a: { run: x, resources: { gpu: 1 } }\n",
+    "tasks:\n  a: { run: x, resources: { gpu: 0.5 } }\n",
     "resources: { gpu: 1 }\ntasks:\n  a: { run: x, resources: { gpu: 2 } }\n",
     "tasks:\n  a: { run: x, resources: { memory: 4G } }\n",
     "tasks:\n  a: { run: 'don't' }\n",

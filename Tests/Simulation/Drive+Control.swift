@@ -119,7 +119,7 @@ extension Drive {
   }
 
   private mutating func randomCapacity() -> OrderAction {
-    let resource = random.below(plan.resources.count)
+    let resource = random.below(plan.resources.count - 1)
     let amount: UInt64 =
       resource == 1 ? 1 << UInt64(27 + random.below(5)) : UInt64(random.below(5))
     return .capacity(resource: resource, amount)

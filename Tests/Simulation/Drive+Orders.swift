@@ -10,6 +10,7 @@ extension Drive {
       case 1: 1 << UInt64(27 + random.below(5))
       default: UInt64(random.below(4))
       }
+    if resource == plan.gpuResource { return }
     try setCapacity(amount, of: resource)
     isLowered = isLowered || resource > 2
   }
@@ -17,7 +18,7 @@ extension Drive {
   /// Tasks may wait for what there is no more of.
   mutating func restoreCapacities() throws(Finding) {
     isLowered = false
-    for resource in 3..<plan.resources.count {
+    for resource in 3..<plan.resources.count where resource != plan.gpuResource {
       try setCapacity(plan.resources[resource].capacity, of: resource)
     }
   }

@@ -5,6 +5,7 @@ struct ImaginedSite {
   var machine: Int32
   var cpu: UInt64
   var memory: UInt64
+  var gpus: UInt64
   var isThere = true
   var isLeaving = false
 }
@@ -14,17 +15,18 @@ extension Drive {
   /// - Parameter hasTime: it has no end.
   mutating func joinSite(hasTime: Bool = false) throws(Finding) {
     guard options.usesSites, !engine.isClosing else { return }
-    let tells = random.chance(70)
+    let tells = hasTime || random.chance(70)
     let number = Int32(sites.count + 1)
     // A machine may come back, or have two streams.
     let machine = random.chance(30) ? sites.randomElement(using: &random)?.machine : nil
     // A worker says nothing of memory.
     let site = ImaginedSite(
       machine: machine ?? number, cpu: UInt64(1 + random.below(4)),
-      memory: tells ? 1 << UInt64(28 + random.below(3)) : .max)
+      memory: tells ? 1 << UInt64(28 + random.below(3)) : .max,
+      gpus: !tells ? 0 : hasTime ? 3 : UInt64(random.below(4)))
     sites.append(site)
-    witness.stock.join(cpu: site.cpu, memory: site.memory)
-    var offer = SiteOffer(cpu: site.cpu, memoryBytes: site.memory)
+    witness.stock.join(cpu: site.cpu, memory: site.memory, gpus: site.gpus)
+    var offer = SiteOffer(cpu: site.cpu, memoryBytes: site.memory, gpus: site.gpus)
     if !hasTime, tells, random.chance(25) {
       offer.endsAt = now.advanced(byMilliseconds: Int64(10 + random.below(600)))
     }
@@ -72,6 +74,32 @@ extension Drive {
     if !sites[site.index - 1].isLeaving, random.chance(50) { return try leaveSite(site) }
     try loseSite(site)
   }
+
+  // MARK: - What is told
+
+  mutating func take(_ entry: SiteEntry) throws(Finding) {
+    log?("    site \(entry.site.rawValue) \(entry.state) \(entry.what)")
+    model.take(entry)
+    try witness.far.take(entry, at: now)
+  }
+
+  func check(_ entry: WorkerEntry) throws(Finding) {
+    if entry.site != workers[entry.worker.index].site {
+      throw Finding("worker \(entry.worker.rawValue) is told of on another site")
+    }
+  }
+
+  /// A signal, or that no machine is left.
+  mutating func take(_ stop: StopEntry) throws(Finding) {
+    model.take(stop)
+    if !stop.what.isEmpty, stopCause == nil {
+      stopCause = .signal(stop.signal)
+      witness.endHolds()
+    }
+    try witness.take(stop, cause: stopCause)
+  }
+
+  // MARK: - What happens
 
   /// No further machine comes, it is said.
   mutating func exhaustSites() throws(Finding) {

@@ -71,7 +71,6 @@ struct Drive {
   private var steps = 0
   /// The journal as the drive found it.
   private let firstByte: Int
-
   /// What an outside observer sees.
   var witness: Witness
   /// Who asks for what.
@@ -82,7 +81,7 @@ struct Drive {
   /// Tasks that were cancelled when the drive was stopping already.
   private(set) var cutShort: Set<TaskID> = []
   /// What views know.
-  private var model: ModelCheck
+  var model: ModelCheck
   /// The transitions of this drive, in order; those that never reached the file included.
   var lines: [DriveLine] = []
   /// Why it was told to stop, and whether at once.
@@ -169,6 +168,8 @@ struct Drive {
       // Several facts may be taken in one turn.
       if random.chance(60) { try endTurn() }
       if let closing {
+        // Where the last sync fails, what was to go on ends as in a crash.
+        if witness.liveCount > 0, hasJournalFailed { return .crashed }
         if witness.liveCount > 0 { throw Finding("the drive closed with processes alive") }
         if !control.open.isEmpty { throw Finding("an order was not answered") }
         try witness.checkStop(closing)
@@ -302,22 +303,9 @@ struct Drive {
         model.take(order, atMilliseconds: wallMilliseconds)
         try take(order, end: file.bytes.count + engine.unwritten.count)
       }
-      if case .stop(let stop) = entry {
-        model.take(stop)
-        if !stop.what.isEmpty, stopCause == nil {
-          stopCause = .signal(stop.signal)
-          witness.endHolds()
-        }
-        try witness.take(stop, cause: stopCause)
-      }
-      if case .site(let site) = entry {
-        log?("    site \(site.site.rawValue) \(site.state) \(site.what)")
-        model.take(site)
-        try witness.far.take(site, at: now)
-      }
-      if case .worker(let worker) = entry, worker.site != workers[worker.worker.index].site {
-        throw Finding("worker \(worker.worker.rawValue) is told of on another site")
-      }
+      if case .stop(let stop) = entry { try take(stop) }
+      if case .site(let site) = entry { try take(site) }
+      if case .worker(let worker) = entry { try check(worker) }
       guard case .transition(let transition) = entry else { return }
       model.take(transition, atMilliseconds: wallMilliseconds)
       if transition.event.kind == .resume, transition.isLate {
@@ -480,6 +468,7 @@ struct Drive {
       if witness.isService(task) { witness.leaving[task] = attempt }
     }
     try checkPorts(order, to: worker)
+    if case .devices(let task, let devices) = order { witness.stock.give(devices, to: task) }
     workers[worker.index].inbox.append(order)
   }
 

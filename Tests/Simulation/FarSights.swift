@@ -5,7 +5,7 @@ struct FarSights {
   struct Site {
     let identity: SiteIdentity
     var offer: SiteOffer?
-    let joinedAt: Instant
+    var joinedAt: Instant
     /// As it was told last; nil before its first line.
     var state: SiteState?
     /// It was told to leave.
@@ -19,6 +19,9 @@ struct FarSights {
   /// The machines on which a task was lost, and how often in all.
   private(set) var lostOn: [TaskID: Set<Int32>] = [:]
   private var lostCount: [TaskID: Int] = [:]
+  /// The same, without what may have been handed ahead only, which costs nothing.
+  private var surelyLostOn: [TaskID: Set<Int32>] = [:]
+  private var surelyLostCount: [TaskID: Int] = [:]
   /// Where the newest try of a task was begun.
   private var begunAt: [TaskID: SiteID] = [:]
   /// When tasks were lost on a machine last.
@@ -60,6 +63,8 @@ struct FarSights {
       if entry.cores != site.offer?.cpu ?? 0 || entry.incarnation != site.identity.incarnation {
         throw fault(entry, "another one joined")
       }
+      // What is told before the first lines are written has its turn after that.
+      site.joinedAt = now
     case (.leaving, .some) where site.isExcused && !site.isLost: break
     case (.lost, .some) where site.isLost: break
     case (.shunned, .joined), (.shunned, .readmitted):
@@ -97,11 +102,13 @@ struct FarSights {
     {
       throw Finding("\(name): it starts where less time is left than it may take")
     }
-    guard let lost = lostOn[task], lost.contains(own.identity.machine) else { return }
+    guard let lost = surelyLostOn[task], lost.contains(own.identity.machine) else { return }
     // One that has no end and most of all can take whatever any of them can.
     let inUse = sites.values.filter(\.isInUse)
+    let gpus = UInt64(plan.gpuCount(of: task))
     let other = inUse.first { site in
-      !lost.contains(site.identity.machine) && site.offer.map { $0.endsAt == nil } ?? false
+      !lost.contains(site.identity.machine)
+        && site.offer.map { $0.endsAt == nil && $0.gpus >= gpus } ?? false
         && inUse.allSatisfy {
           $0.offer.map {
             $0.cpu <= site.offer?.cpu ?? 0 && $0.memoryBytes <= site.offer?.memoryBytes ?? 0
@@ -121,24 +128,52 @@ struct FarSights {
 
   /// A try of a task that is for other machines was lost.
   ///
-  /// - Returns: whether that is so often that the task is to fail.
-  mutating func lose(_ task: TaskID, at now: Instant) -> Bool {
-    guard let site = begunAt[task].flatMap({ sites[$0] }), !site.isExcused else { return false }
+  /// - Returns: whether that is so often that the task may fail, and that it must.
+  mutating func lose(
+    _ task: TaskID, isSure: Bool, at now: Instant
+  ) -> (may: Bool, must: Bool) {
+    guard let site = begunAt[task].flatMap({ sites[$0] }), !site.isExcused else {
+      return (false, false)
+    }
     moments[site.identity.machine] = now
     lostOn[task, default: []].insert(site.identity.machine)
     lostCount[task, default: 0] += 1
-    return lostOn[task, default: []].count >= Self.mostMachines
-      || lostCount[task, default: 0] >= Self.mostLosses
+    if isSure {
+      surelyLostOn[task, default: []].insert(site.identity.machine)
+      surelyLostCount[task, default: 0] += 1
+    }
+    return (
+      Self.isTooOften(lostOn[task], lostCount[task]),
+      isSure && Self.isTooOften(surelyLostOn[task], surelyLostCount[task])
+    )
+  }
+
+  private static func isTooOften(_ machines: Set<Int32>?, _ count: Int?) -> Bool {
+    (machines?.count ?? 0) >= mostMachines || (count ?? 0) >= mostLosses
   }
 
   mutating func forget(_ task: TaskID) {
+    surelyLostOn[task] = nil
+    surelyLostCount[task] = nil
     lostOn[task] = nil
     lostCount[task] = nil
   }
 
+  /// A task fails since no machine has as many GPUs as it wants.
+  func checkBeyond(_ count: Int, _ task: TaskID, _ plan: Plan) throws(Finding) {
+    guard count > 0, isExhausted, !sites.isEmpty,
+      sites.values.allSatisfy({ ($0.offer?.gpus ?? 0) < UInt64(count) })
+    else { throw Finding("\(plan.nameString(task)): it is refused, and was not tried") }
+  }
+
   /// The drive stops by itself.
-  func checkStop() throws(Finding) {
+  ///
+  /// - Parameter gpus: what a task wants that waits.
+  func checkStop(wanting gpus: Int) throws(Finding) {
     if !isExhausted { throw Finding("it stops, and more machines may come") }
-    if isAnyInUse, !haveEnds { throw Finding("it stops, and a machine is there that has time") }
+    let most = sites.values.filter(\.isInUse).compactMap { $0.offer?.gpus }.max() ?? 0
+    if isAnyInUse, !haveEnds, most >= UInt64(gpus) {
+      throw Finding("it stops, and a machine is there that has time")
+    }
   }
 }

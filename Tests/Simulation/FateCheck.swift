@@ -348,7 +348,8 @@ struct FateCheck {
       default: false
       }
     if !fits { throw fault(task, "it is \(state) after '\(line.event.kind.word)'") }
-    if state == .failed, line.outcome.reason != .value, !started[task.index], drive.lostWorkers < 3
+    if state == .failed, line.outcome.reason != .value, !started[task.index], drive.lostWorkers < 3,
+      line.outcome.reason != .refused
     {
       throw fault(task, "it failed without a try")
     }
@@ -359,6 +360,7 @@ struct FateCheck {
   private func checkGaveUp(_ task: TaskID, _ line: Transition) throws(Finding) {
     switch line.outcome.reason {
     case .workerLost, .output, .fetchFinal, .value: return
+    case .refused where line.attempt == 0: return
     case .stopped(.serviceLost):
       let isLost = plan.services(neededBy: task).contains {
         drive.engine.state($0) == .failed || drive.engine.state($0) == .cancelled

@@ -11,7 +11,7 @@ extension ImaginedManifest {
   /// A manifest of about `size` tasks.
   package static func random(size: Int, _ random: inout SplitMix64) -> ImaginedManifest {
     var manifest = ImaginedManifest()
-    manifest.resources = [("db", 2), ("net", 3)]
+    manifest.resources = [("db", 2), ("net", 3), ("gpu", 0)]
     let shape = Shape.allCases[Int(random.next() % UInt64(Shape.allCases.count))]
     for index in 0..<size { manifest.addTask(index, of: size, shape, &random) }
     return manifest
@@ -124,6 +124,9 @@ extension ImaginedManifest.Task {
     ignoresStop = random.chance(10)
     leavesDescendants = random.chance(20)
     demand = Self.demand(isDownload: isDownload, &random)
+    if wantsDevices, !isDownload {
+      demand.append(DemandItem(resource: 5, amount: UInt64(1 + name.utf8.count % 3) * 1000))
+    }
     switch random.below(16) {
     case 0: behaviour = .fails(1)
     case 1: behaviour = .fails(2)

@@ -76,6 +76,7 @@ package struct ImaginedManifest: Sendable {
       if task.hasJobserver { entry.record.jobserver = JobserverStyle.ofMake.rawValue }
       addLate(of: task, to: &entry, &builder)
       entry.record.directory = builder.intern("/")
+      entry.record.isLocal = task.isLocal
       var policy = task.policy
       policy.retryCodes = builder.codes(task.retryCodes)
       entry.policy = builder.policy(policy)
@@ -212,6 +213,12 @@ extension ImaginedManifest.Task {
 
   /// The value that it leaves; nil for none.
   var value: String? { leaves.text(version &+ inputs) }
+
+  /// Every ninth runs on the coordinator's machine wherever others do.
+  var isLocal: Bool { name.utf8.reduce(0) { $0 + Int($1) } % 9 == 4 }
+
+  /// Every seventh has GPUs of its own.
+  var wantsDevices: Bool { name.utf8.reduce(0) { $0 + Int($1) } % 7 == 3 }
 
   /// Every third that can have one.
   var hasJobserver: Bool {

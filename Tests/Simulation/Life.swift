@@ -230,6 +230,7 @@ package struct Life {
       maxFailures: isUndisturbed ? 0 : random.below(4), seed: random.next())
     options.handsAhead = random.chance(70)
     options.usesSites = random.chance(25)
+    options.gpus = 3 + options.seed % 2
     options.expectedWallMicroseconds = random.chance(70) ? 100 : 1_000_000
     return options
   }

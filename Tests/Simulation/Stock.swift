@@ -20,6 +20,9 @@ struct Stock {
   private var least: [UInt64]
   private var uses: [TaskID: [Use]] = [:]
   private var lent: [TaskID: Int32] = [:]
+  /// The number of `gpu`, and by task those that its worker was told of.
+  private let gpu: Int?
+  private var devices: [TaskID: DeviceSet] = [:]
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
@@ -27,14 +30,19 @@ struct Stock {
     own[0] = options.maxParallel
     if own[1] == 0 { own[1] = options.memoryBytes }
     if own[2] == 0 { own[2] = 4 }
+    gpu = plan.gpuResource
+    if let gpu { own[gpu] = options.gpus * 1000 }
     capacity = [own]
     used = [own.map { _ in 0 }]
     least = own
   }
 
-  mutating func join(cpu: UInt64, memory: UInt64) {
-    capacity.append([cpu, memory])
-    used.append([0, 0])
+  mutating func join(cpu: UInt64, memory: UInt64, gpus: UInt64) {
+    var own = plan.resources.map { _ in UInt64(0) }
+    (own[0], own[1]) = (cpu, memory)
+    if let gpu { own[gpu] = gpus * 1000 }
+    capacity.append(own)
+    used.append(own.map { _ in 0 })
   }
 
   mutating func set(_ resource: Int, to amount: UInt64) {
@@ -43,14 +51,35 @@ struct Stock {
     if resource < 3 { least[resource] = min(least[resource], amount) }
   }
 
+  /// A worker is told which GPUs a task has, before its start.
+  mutating func give(_ devices: DeviceSet, to task: TaskID) { self.devices[task] = devices }
+
+  private func checkDevices(of task: TaskID, at site: SiteID) throws(Finding) {
+    let count = plan.gpuCount(of: task)
+    if count == 0 { return }
+    guard let own = devices[task], own.count == count else {
+      throw Finding("\(plan.nameString(task)): it starts, and was not told of its \(count) GPUs")
+    }
+    guard let gpu, own.numbers.allSatisfy({ UInt64($0) * 1000 < capacity[site.index][gpu] }) else {
+      throw Finding("\(plan.nameString(task)): it has a GPU that its machine has not")
+    }
+    for (other, uses) in uses where plan.gpuCount(of: other) > 0 {
+      let isThere = uses.contains { $0.resource == gpu && $0.site == site.index }
+      if isThere, let others = devices[other], !others.isDisjoint(with: own) {
+        throw Finding("\(plan.nameString(task)): it has a GPU of \(plan.nameString(other))")
+      }
+    }
+  }
+
   mutating func take(_ task: TaskID, at site: SiteID) throws(Finding) {
+    try checkDevices(of: task, at: site)
     var own: [Use] = []
     let isTogether = plan.isService(task) || !plan.services(neededBy: task).isEmpty
     for item in plan.demandList(plan.demand[task.index]) {
       let resource = Int(item.resource)
       // Of what is built in they take what is left, where they want more together than there is.
       if isTogether, resource < 3 { continue }
-      let place = resource < 2 ? site.index : 0
+      let place = resource < 2 || resource == gpu ? site.index : 0
       let whole = place == 0 ? least[resource] : capacity[place][resource]
       let use = Use(site: place, resource: resource, amount: min(item.amount, whole))
       used[place][resource] += use.amount

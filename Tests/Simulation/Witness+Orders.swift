@@ -58,7 +58,8 @@ extension Witness {
   /// Takes in the line of a signal that ends the drive: one, of the stop that was asked for first.
   mutating func take(_ stop: StopEntry, cause: StopCause?) throws(Finding) {
     if !stop.what.isEmpty {
-      try far.checkStop()
+      let waiting = plan.tasks.filter { stand[$0] == .waiting && !isBoundHere(TaskID($0)) }
+      try far.checkStop(wanting: waiting.map { plan.gpuCount(of: TaskID($0)) }.max() ?? 0)
       if let task = plan.tasks.first(where: { runs(TaskID($0)) }) {
         throw fault(TaskID(task), "the drive stops by itself while it runs")
       }
@@ -103,6 +104,7 @@ extension Witness {
     if effect.event == .resume(.asked) {
       retries[task.index] = 0
       losses[task.index] = 0
+      sureLosses[task] = nil
       far.forget(task)
       mayStartAt[task.index] = Instant(nanoseconds: 0)
     }

@@ -37,16 +37,18 @@ struct Witness {
   private var refused: Set<Try> = []
   var stand: [Stand]
   private var startEnds: [TaskID: Int] = [:]
+  /// Tasks that are known to have been more than handed ahead.
+  private(set) var began: Set<TaskID> = []
   private(set) var lastAttempt: [Int32]
   var retries: [Int]
   var losses: [Int]
+  /// Of those, the ones that were more than handed ahead.
+  var sureLosses: [TaskID: Int] = [:]
   var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
-  /// The drive is told to stop.
-  var isStopping = false
-  /// A signal's line was told.
-  var isStopTold = false
+  /// The drive is told to stop; a signal's line was told.
+  var (isStopping, isStopTold) = (false, false)
   /// By an order.
   var isPaused = false
   var onHold: Set<TaskID> = []
@@ -54,12 +56,11 @@ struct Witness {
   /// What was said to gates that have no end since.
   var answers: [TaskID: OrderVerb] = [:]
   private var asksSince: [TaskID: Instant] = [:]
-  private var lastMoment = Instant(nanoseconds: 0)
+  private(set) var lastMoment = Instant(nanoseconds: 0)
   /// Tasks that have a result of an earlier drive which they may come to keep.
   private var mayKeep: Set<TaskID> = []
   /// `finally` tasks that keep what they have unless something starts.
   private var finallyThatFollow: [TaskID] = []
-  /// Tasks a try of which came to an end in this drive.
   private var haveRun: Set<TaskID> = []
   /// The event of their end in this drive.
   var ends: [TaskID: Transition] = [:]
@@ -80,7 +81,7 @@ struct Witness {
   private var siteOf: [WorkerID: SiteID] = [:]
 
   /// Workers that a task may lose before it fails.
-  private static let allowedLosses = 3
+  static let allowedLosses = 3
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
@@ -139,15 +140,6 @@ struct Witness {
     try stock.take(task, at: site)
   }
 
-  /// Downloads, and what comes after all others, run on the coordinator's machine.
-  func isBoundHere(_ task: TaskID) -> Bool {
-    plan.kind(task) == .download || isGate(task) || plan.flags(task).contains(.finally)
-      || isInteractive(task)
-      || isService(task) || !plan.services(neededBy: task).isEmpty
-  }
-
-  private func isInteractive(_ task: TaskID) -> Bool { plan.flags(task).contains(.interactive) }
-
   mutating func end(_ end: ImaginedTree.End, on worker: WorkerID) throws(Finding) {
     ended[Try(task: end.task, attempt: end.attempt)] = end.outcome
     release(end.task)
@@ -190,12 +182,13 @@ struct Witness {
   func endOfStart(_ task: TaskID) -> Int { startEnds[task] ?? .max }
 
   /// A view is told that a worker has begun with what it was handed ahead.
-  func begin(_ task: TaskID, _ attempt: Int32) throws(Finding) {
+  mutating func begin(_ task: TaskID, _ attempt: Int32) throws(Finding) {
     guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
       throw fault(task, "try \(attempt) is said to have begun")
     }
-    let key = Try(task: task, attempt: attempt)
-    if !started.contains(key), !refused.contains(key) {
+    began.insert(task)
+    let own = Try(task: task, attempt: attempt)
+    if !started.contains(own), !refused.contains(own) {
       throw fault(task, "try \(attempt) is said to have begun, and has no process")
     }
   }
@@ -262,6 +255,7 @@ struct Witness {
       }
       guard now >= mayStartAt[task.index] else { throw fault(task, "retried before its delay") }
       if usesSites { try far.begin(task, at: site(of: line.worker), now, plan) }
+      if line.isAhead { began.remove(task) } else { began.insert(task) }
       lastAttempt[task.index] = line.attempt
       startCount += 1
       stand[task.index] = .running
@@ -307,7 +301,7 @@ struct Witness {
       if line.outcome.reason == .revoked {
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         lastAttempt[task.index] -= 1
-      } else if line.outcome.reason == .workerLost, noteLoss(of: task) {
+      } else if line.outcome.reason == .workerLost, noteLoss(of: task).must {
         throw fault(task, "it runs again after so many losses")
       }
       stand[task.index] = .waiting
@@ -391,31 +385,18 @@ struct Witness {
       if stood == .waiting, usesSites, !isBoundHere(task) {
         throw fault(task, "failed for want of workers, though other machines may come")
       }
-      if stood == .running, !noteLoss(of: task), !plan.flags(task).contains(.failWhenInterrupted) {
+      if stood == .running, !noteLoss(of: task).may,
+        !plan.flags(task).contains(.failWhenInterrupted)
+      {
         throw fault(task, "failed after only \(losses[task.index]) lost workers")
       }
+    case .refused where stood == .waiting:
+      try far.checkBeyond(plan.gpuCount(of: task), task, plan)
     default:
       if !isStopping { try checkCost(of: line) }
       try checkEnd(line, stood, key)
       if line.outcome.isSuccess { throw fault(task, "a success counts as a failure") }
       if line.allowed != isAllowed(line) { throw fault(task, "allow_failure is not heeded") }
-    }
-  }
-
-  /// - Returns: whether the task is to fail for that.
-  private mutating func noteLoss(of task: TaskID) -> Bool {
-    losses[task.index] += 1
-    return usesSites && !isBoundHere(task)
-      ? far.lose(task, at: lastMoment) : losses[task.index] > Self.allowedLosses
-  }
-
-  /// What ends badly on a machine that leaves costs nothing.
-  private func checkCost(of line: Transition) throws(Finding) {
-    guard usesSites, far.isExcused(line.task), !isBoundHere(line.task) else { return }
-    switch line.outcome.reason {
-    case nil, .refused, .interrupted:
-      throw fault(line.task, "it is charged for a machine that left")
-    default: break
     }
   }
 

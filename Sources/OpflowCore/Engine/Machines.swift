@@ -87,6 +87,12 @@ struct Machines {
     sites.indices.map { SiteID(Int32(truncatingIfNeeded: $0 + 1)) }
   }
 
+  /// How many GPUs a machine of the drive had at most; nil where one is still to tell, or none was there.
+  var mostDevices: UInt64? {
+    sites.contains { $0.isThere && $0.offer == nil }
+      ? nil : sites.compactMap { $0.offer?.gpus }.max()
+  }
+
   // MARK: - Changes
 
   /// A machine on which nothing more starts is used all the same where no other one is.
@@ -210,6 +216,8 @@ struct Machines {
   }
 
   mutating func setAside(_ task: TaskID) { setAside.insert(task) }
+
+  mutating func takeBack(_ task: TaskID) { setAside.remove(task) }
 
   /// Takes all back that was set aside, in the order of the plan.
   mutating func takeSetAside() -> [TaskID] {

@@ -24,6 +24,10 @@ extension Scheduler {
         let name = plan.string(plan.resources[resource].name)
         return "\(name) cannot be 0; `opflow pause` starts nothing new"
       }
+      if resource == plan.gpuResource, amount > options.capacities(of: plan)[resource] {
+        let most = options.capacities(of: plan)[resource]
+        return "this machine has \(most / 1000) GPUs"
+      }
       return nil
     case .cancel, .proceed, .suspend, .priority, .skip, .approve, .reject: break
     }

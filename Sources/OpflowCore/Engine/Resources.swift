@@ -1,6 +1,8 @@
 /// What a task holds while a worker has it: so much, on that machine.
 struct Share: Equatable {
   var site: SiteID
+  /// The GPUs that are its own, of those of the machine.
+  var devices = DeviceSet()
   /// Into `Resources`: how much of what.
   var grant: Int32
   /// How much more `cpu` it has, which is lent to its jobserver.
@@ -17,14 +19,20 @@ struct Share: Equatable {
 /// it was taken.
 struct Resources {
   private let plan: Plan
+  /// The number of `gpu`, where that is of each machine; -1 where it is not.
+  let gpu: Int
+  /// By site: the GPUs that tasks have.
+  private(set) var devicesTaken: [DeviceSet] = [DeviceSet()]
   /// Tasks go to other machines, but for those that are bound to this one.
   private let usesSites: Bool
+  /// Tasks that are to run on this machine wherever others do, where there are any.
+  private let local: TaskSet?
   /// By site. That of this machine has what is the run's as well.
   var pools: [Pool]
   /// Of the other sites, those where something may still fit.
   private var roomy = SiteSet()
   /// There was more of something before.
-  private var hasShrunk = false
+  private(set) var hasShrunk = false
   /// What the other machines have, each pair once.
   private var shapes: [SiteOffer] = []
 
@@ -32,7 +40,7 @@ struct Resources {
   /// Of tasks that need services, and of services: behind all others.
   let serviceLanes: ServiceLanes
   /// Lanes that have tasks.
-  private let isUsed: [Bool]
+  let isUsed: [Bool]
   /// Of each resource, what every task wants at least: where less is left, nothing more fits. For tasks
   /// of this machine, and for those of others.
   private var leastHere: [UInt64] = []
@@ -47,7 +55,10 @@ struct Resources {
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
+    gpu = plan.gpuResource ?? -1
     usesSites = options.usesSites
+    let local = options.usesSites ? Self.localTasks(plan) : nil
+    self.local = local
     pools = [Pool(capacity: options.capacities(of: plan))]
     pools[0].setAway(options.processorsAway)
     // Demand 0 is the empty one, which is there whether a task has it or not.
@@ -57,7 +68,7 @@ struct Resources {
     var isUsed = [Bool](repeating: false, count: ordinary)
     for index in plan.tasks
     where plan.kind(TaskID(index)) != .approve && serviceLanes.lane(of: TaskID(index)) == nil {
-      isUsed[Self.lane(of: TaskID(index), plan, usesSites: options.usesSites)] = true
+      isUsed[Self.lane(of: TaskID(index), plan, usesSites: options.usesSites, local)] = true
     }
     isUsed += serviceLanes.demands.map { _ in true }
     self.isUsed = isUsed
@@ -70,15 +81,18 @@ struct Resources {
   var laneCount: Int { grants.laneCount }
 
   func lane(of task: TaskID) -> Int {
-    serviceLanes.lane(of: task) ?? Self.lane(of: task, plan, usesSites: usesSites)
+    serviceLanes.lane(of: task) ?? Self.lane(of: task, plan, usesSites: usesSites, local)
   }
 
-  private static func lane(of task: TaskID, _ plan: Plan, usesSites: Bool) -> Int {
+  private static func lane(
+    of task: TaskID, _ plan: Plan, usesSites: Bool, _ local: TaskSet?
+  ) -> Int {
     let demand = Int(plan.demand[task.index])
     if plan.hasInteractive, plan.flags(task).contains(.interactive) {
       return demand + plan.demandCount * Block.terminal
     }
-    return usesSites && !isBoundHere(task, plan) ? demand + plan.demandCount * Block.sites : demand
+    return usesSites && !isBoundHere(task, plan, local)
+      ? demand + plan.demandCount * Block.sites : demand
   }
 
   /// The lanes of each block are the plan's demands; those of tasks of this machine come first.
@@ -90,9 +104,21 @@ struct Resources {
     }
   }
 
-  /// Whether a task runs on this machine wherever others do: downloads, and what comes after all others.
-  private static func isBoundHere(_ task: TaskID, _ plan: Plan) -> Bool {
+  /// Whether a task runs on this machine wherever others do: downloads, what comes after all others, and what is
+  /// to by its own word.
+  private static func isBoundHere(_ task: TaskID, _ plan: Plan, _ local: TaskSet?) -> Bool {
     plan.kind(task) == .download || plan.flags(task).contains(.finally)
+      || local?.contains(task) == true
+  }
+
+  /// A bit for each, so that nobody looks at a record whenever a task is ready.
+  private static func localTasks(_ plan: Plan) -> TaskSet? {
+    var found: TaskSet?
+    for index in plan.tasks where plan.record(TaskID(index)).isLocal {
+      if found == nil { found = TaskSet(taskCount: plan.taskCount) }
+      found?.insert(TaskID(index))
+    }
+    return found
   }
 
   /// Whether its tasks run on this machine.
@@ -149,7 +175,9 @@ struct Resources {
     }
     grants.hold(grant)
     look(at: site)
-    return Share(site: site, grant: grant)
+    var share = Share(site: site, grant: grant)
+    if gpu >= 0 { share.devices = takeDevices(grants.amount(of: gpu, in: grant), at: site) }
+    return share
   }
 
   mutating func give(_ share: Share) {
@@ -159,8 +187,13 @@ struct Resources {
       pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
     }
     grants.release(share.grant)
+    devicesTaken[share.site.index].subtract(share.devices)
     if share.lent > 0 { takeBack(share.lent, at: share.site) }
     look(at: share.site)
+  }
+
+  private mutating func takeDevices(_ amount: UInt64, at site: SiteID) -> DeviceSet {
+    devicesTaken[site.index].takeFirstMissing(Int(clamping: amount / 1000))
   }
 
   // MARK: - Where
@@ -180,7 +213,7 @@ struct Resources {
   /// What other machines' tasks want of what is the run's.
   private var runMayFitMore: Bool {
     for resource in leastElsewhere.indices
-    where !Self.isOfMachine(resource) && pools[0].free(resource) < leastElsewhere[resource] {
+    where !isOfMachine(resource) && pools[0].free(resource) < leastElsewhere[resource] {
       return false
     }
     return true
@@ -246,6 +279,7 @@ struct Resources {
     }
     return lanes.map { lane in
       grants.items[grants.range(grants.current(lane))].map { item in
+        if Int(item.resource) == gpu { return item }
         var item = item
         item.amount = min(item.amount, left[Int(item.resource)])
         left[Int(item.resource)] -= item.amount
@@ -277,7 +311,9 @@ struct Resources {
     }
     let grant = grants.holdCut(amounts, of: lane)
     for item in amounts { pools[0].take(item.amount, of: Int(item.resource)) }
-    return Share(site: .local, grant: grant)
+    var share = Share(site: .local, grant: grant)
+    if gpu >= 0 { share.devices = takeDevices(amounts.amount(of: gpu), at: .local) }
+    return share
   }
 
   /// Holds all of that back, unless that is done for others. Not what is more than there is at all.
@@ -293,7 +329,7 @@ struct Resources {
   /// What a task that runs on another machine takes of what the whole run has.
   func wantedOfRun(_ lane: Int) -> [DemandItem] {
     grants.items[grants.range(grants.current(lane))]
-      .filter { !Self.isOfMachine(Int($0.resource)) }
+      .filter { !isOfMachine(Int($0.resource)) }
   }
 
   /// Whether a share has any of what is lacking for those amounts.
@@ -309,18 +345,25 @@ struct Resources {
   mutating func join(_ offer: SiteOffer) {
     precondition(usesSites, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
+    devicesTaken.append(DeviceSet())
     setOffer(offer, of: SiteID(Int32(truncatingIfNeeded: pools.count - 1)))
   }
 
   /// What a machine has, where that is known later or changes.
   mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
     precondition(site != .local, "this machine's capacities are set one by one")
-    let before = SiteOffer(of: pools[site.index])
-    if offer.cpu < before.cpu || offer.memoryBytes < before.memoryBytes { hasShrunk = true }
+    let before = SiteOffer(of: pools[site.index], gpu)
+    if offer.cpu < before.cpu || offer.memoryBytes < before.memoryBytes || offer.gpus < before.gpus
+    {
+      hasShrunk = true
+    }
     pools[site.index].setCapacity(offer.cpu, of: Int(ResourceEntry.cpu))
     pools[site.index].setCapacity(offer.memoryBytes, of: Int(ResourceEntry.memory))
+    if gpu >= 0 {
+      pools[site.index].setCapacity(min(offer.gpus, UInt64(DeviceSet.most)) * 1000, of: gpu)
+    }
     shapes = []
-    for pool in pools.dropFirst() { note(SiteOffer(of: pool)) }
+    for pool in pools.dropFirst() { note(SiteOffer(of: pool, gpu)) }
     cutAll()
   }
 
@@ -340,9 +383,9 @@ struct Resources {
     if shape.cpu > 0, !shapes.contains(shape) { shapes.append(shape) }
   }
 
-  /// `cpu` and `memory` are of each machine, all else is the run's.
-  private static func isOfMachine(_ resource: Int) -> Bool {
-    resource == Int(ResourceEntry.cpu) || resource == Int(ResourceEntry.memory)
+  /// `cpu`, `memory` and `gpu` are of each machine, all else is the run's.
+  private func isOfMachine(_ resource: Int) -> Bool {
+    resource == Int(ResourceEntry.cpu) || resource == Int(ResourceEntry.memory) || resource == gpu
   }
 
   /// What is cut to what there is.
@@ -350,8 +393,8 @@ struct Resources {
     resource <= Int(ResourceEntry.download)
   }
 
-  private func poolIndex(of resource: Int, at site: SiteID) -> Int {
-    Self.isOfMachine(resource) ? site.index : 0
+  func poolIndex(of resource: Int, at site: SiteID) -> Int {
+    isOfMachine(resource) ? site.index : 0
   }
 
   // MARK: - Cutting
@@ -381,6 +424,8 @@ struct Resources {
     items.map { item in
       var item = item
       let resource = Int(item.resource)
+      // A program that is to have two GPUs makes nothing of one.
+      if resource == gpu { return item }
       let whole =
         Self.isBuiltIn(resource) ? pools[0].capacity[resource] : plan.resources[resource].capacity
       item.amount = min(item.amount, whole)
@@ -388,13 +433,15 @@ struct Resources {
     }
   }
 
-  /// What fits no machine is cut to the largest.
+  /// What fits no machine is cut to the largest, of those that have as many GPUs.
   private func cutElsewhere(_ items: [DemandItem]) -> [DemandItem] {
     func amount(of resource: UInt32) -> UInt64 {
       items.first { $0.resource == resource }?.amount ?? 0
     }
     let cpu = amount(of: ResourceEntry.cpu)
     let memory = amount(of: ResourceEntry.memory)
+    let gpus = gpu < 0 ? 0 : items.amount(of: gpu) / 1000
+    let shapes = gpus == 0 ? shapes : shapes.filter { $0.gpus >= gpus }
     if shapes.contains(where: { $0.cpu >= cpu && $0.memoryBytes >= memory }) { return items }
     guard let largest = shapes.max(by: { ($0.cpu, $0.memoryBytes) < ($1.cpu, $1.memoryBytes) })
     else { return items }
@@ -428,49 +475,18 @@ struct Resources {
   mutating func look(at site: SiteID) {
     if site == .local { return }
     var isRoomy = pools[site.index].capacity[Int(ResourceEntry.cpu)] > 0
-    for resource in leastElsewhere.indices where Self.isOfMachine(resource) {
+    for resource in leastElsewhere.indices where isOfMachine(resource) {
       if pools[site.index].free(resource) < leastElsewhere[resource] { isRoomy = false }
     }
     if isRoomy { roomy.insert(site) } else { roomy.remove(site) }
   }
-
-  // MARK: - Checks
-
-  /// What is wrong with it, where those shares are all that is held; nil when nothing is.
-  func checkInvariants(holding shares: [Share]) -> String? {
-    var held = pools.map { [UInt64](repeating: 0, count: $0.capacity.count) }
-    for share in shares {
-      for item in grants.items[grants.range(share.grant)] {
-        held[poolIndex(of: Int(item.resource), at: share.site)][Int(item.resource)] += item.amount
-      }
-      held[share.site.index][Self.processor] += UInt64(share.lent)
-    }
-    if held != pools.map(\.held) { return "what is held is miscounted" }
-    // Where a capacity was lowered, what is held beyond it drains.
-    if !hasShrunk, !pools.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
-    return grants.checkInvariants(holding: shares.map(\.grant))
-  }
-}
-
-extension [DemandItem] {
-  func amount(of resource: Int) -> UInt64 {
-    first { Int($0.resource) == resource }?.amount ?? 0
-  }
-}
-
-extension [[DemandItem]] {
-  func sum(of resource: Int) -> UInt64 {
-    reduce(0) { sum, items in
-      let (next, overflow) = sum.addingReportingOverflow(items.amount(of: resource))
-      return overflow ? .max : next
-    }
-  }
 }
 
 extension SiteOffer {
-  fileprivate init(of pool: Pool) {
+  fileprivate init(of pool: Pool, _ gpu: Int) {
     self.init(
       cpu: pool.capacity[Int(ResourceEntry.cpu)],
-      memoryBytes: pool.capacity[Int(ResourceEntry.memory)])
+      memoryBytes: pool.capacity[Int(ResourceEntry.memory)],
+      gpus: gpu < 0 ? 0 : pool.capacity[gpu] / 1000)
   }
 }

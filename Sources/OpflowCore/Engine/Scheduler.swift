@@ -17,6 +17,8 @@ struct Scheduler {
   var resources: Resources
   var workforce: Workforce
   var machines = Machines()
+  /// Lanes whose tasks want more GPUs than any machine has, where no further one comes.
+  var beyondDevices: [Int] = []
   var ready: ReadyQueues
   var gates: Gates
   var checks: Checks
@@ -191,7 +193,9 @@ struct Scheduler {
       beginLeaving(site, complaint: complaint, at: now, into: &actions)
     case .siteLost(let site, let complaint):
       lose(site, complaint: complaint, at: now, into: &actions)
-    case .sitesExhausted(let complaint): machines.noneComing = complaint
+    case .sitesExhausted(let complaint):
+      machines.noneComing = complaint
+      findBeyondDevices()
     case .away(let amount): resources.away = amount
     case .capacity(let resource, let amount): setCapacity(amount, of: resource, into: &actions)
     case .prioritise(let tasks): prioritise(tasks)

@@ -42,8 +42,11 @@ extension Scheduler {
     if let share = workforce.workers[worker.index].share, resources.isOverdrawn(share) {
       return false
     }
-    if machines.mayRestrict, !mayRun(task, at: workforce.workers[worker.index].site, now) {
-      return false
+    if options.usesSites {
+      let site = workforce.workers[worker.index].site
+      // Where nothing new starts; a task that holds nothing would find room there.
+      if site != .local, !machines[site].isInUse { return false }
+      if machines.mayRestrict, !mayRun(task, at: site, now) { return false }
     }
     if endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].current) {
       return false
@@ -118,8 +121,11 @@ extension Scheduler {
       while depth > 0, room > 0 {
         for worker in workforce.backlogs.workers(lane: lane, depth: depth) {
           // One that may not run there would be handed ahead again, and asked back again.
-          let last = workforce.workers[worker.index].ahead[depth - 1].task
-          if machines.mayRestrict, !mayRun(last, at: site, now) { continue }
+          if machines.mayRestrict,
+            !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: site, now)
+          {
+            continue
+          }
           if revokeAhead(depth - 1, of: worker, into: &actions) { room -= 1 }
           if room == 0 { break }
         }

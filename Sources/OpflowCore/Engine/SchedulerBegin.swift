@@ -3,6 +3,7 @@ extension Scheduler {
   /// what waits for nothing. In topological order, so that each task sees its needs settled.
   mutating func begin(into actions: inout [EngineStep]) {
     phase.advance(to: .main)
+    findBeyondDevices()
     // What is skipped below spreads by itself, so only these are still to be announced.
     let statesBefore = graph.states
     for position in 0..<plan.taskCount {

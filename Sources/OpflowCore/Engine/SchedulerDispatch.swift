@@ -165,6 +165,7 @@ extension Scheduler {
       noteRead(by: task)
       tellValues(of: task, to: worker, into: &actions)
     }
+    if resources.haveDevices { tellDevices(of: task, to: worker, into: &actions) }
     if plan.hasServices { tellPorts(of: task, to: worker, into: &actions) }
     if plan.hasJobservers, !isAhead { beginLoan(of: task, on: worker, into: &actions) }
     actions.append(

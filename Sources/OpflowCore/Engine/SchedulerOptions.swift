@@ -4,6 +4,8 @@ package struct SchedulerOptions: Sendable {
   package var maxParallel: UInt64
   /// Capacity of `memory` where the manifest sets none, in bytes.
   package var memoryBytes: UInt64
+  /// How many GPUs this machine has.
+  package var gpus = UInt64(DeviceSet.most)
   /// Failures after which nothing new starts; 0 is no limit.
   package var maxFailures: Int
   /// Of the generator that jitters retries.
@@ -91,6 +93,9 @@ extension SchedulerOptions {
       if resource == Int(ResourceEntry.cpu) || capacities[resource] == 0 {
         capacities[resource] = given
       }
+    }
+    if let gpu = plan.gpuResource {
+      capacities[gpu] = min(gpus, UInt64(DeviceSet.most)) * 1000
     }
     return capacities
   }

@@ -164,7 +164,7 @@ extension Scheduler {
     settleReady(at: now, into: &actions)
     // As after nearly every end of a task; here, so that nothing is copied to find it out.
     if !plan.hasServices, workforce.heldCount > 0 { return }
-    if let exhaustion {
+    if options.usesSites, let exhaustion {
       stop(.signal(Self.terminate), what: exhaustion, at: now, into: &actions)
       settleReady(at: now, into: &actions)
     }
@@ -190,7 +190,9 @@ extension Scheduler {
   /// to others are ready again by that.
   private mutating func settleReady(at now: Instant, into actions: inout [EngineStep]) {
     while true {
-      while failUnservable(at: now, into: &actions) { dispatch(at: now, into: &actions) }
+      while failUnservable(at: now, into: &actions) || failBeyondDevices(into: &actions) {
+        dispatch(at: now, into: &actions)
+      }
       guard plan.hasServices else { return }
       attendServices(at: now, into: &actions)
       guard failUnservable(at: now, into: &actions) else { return }

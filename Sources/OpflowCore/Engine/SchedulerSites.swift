@@ -19,6 +19,7 @@ extension Scheduler {
     }
     resources.join(offer ?? SiteOffer(cpu: 0, memoryBytes: 0))
     returnSetAside()
+    findBeyondDevices()
     scout(site, at: now, into: &actions)
   }
 
@@ -40,6 +41,7 @@ extension Scheduler {
     workforce.setOffer(offer, of: site)
     machines.setOffer(offer, of: site)
     if machines[site].isInUse { resources.setOffer(offer, of: site) }
+    findBeyondDevices()
   }
 
   /// A machine is gone with all its workers, and so is every process of theirs.
@@ -51,6 +53,7 @@ extension Scheduler {
     machines.lose(site)
     tell(site, .lost, complaint, into: &actions)
     resources.leave(site)
+    findBeyondDevices()
     for worker in workforce.sites[site.index].workers {
       lose(worker, complaint: complaint, at: now, into: &actions)
     }
@@ -199,11 +202,15 @@ extension Scheduler {
 
   /// Why the drive is to stop: what waits needs a machine that is not there, and none is coming.
   var exhaustion: String? {
-    guard options.usesSites, let why = machines.noneComing, phase.step == .main,
+    guard let why = machines.noneComing, phase.step == .main,
       phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, orders.isEmpty, checks.isEmpty,
       services.waiting.isEmpty, workforce.heldCount == runningServices, !workforce.isAnyOnItsWay
     else { return nil }
     if machines.isAnyInUse {
+      if let task = lackingDevices {
+        return
+          "no machine is left that has the GPUs which task \(plan.nameString(task)) wants; \(why)"
+      }
       guard let first = machines.setAside.min(by: { $0.rawValue < $1.rawValue }) else {
         return nil
       }

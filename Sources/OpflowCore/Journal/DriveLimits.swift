@@ -22,7 +22,7 @@ package struct DriveLimits: Equatable, Sendable {
     if let told = capacities.first(where: { $0.name.utf8.elementsEqual(name) }) {
       return told.amount
     }
-    return entry.capacity == 0 && resource <= Int(ResourceEntry.download) ? nil : entry.capacity
+    return entry.capacity == 0 ? nil : entry.capacity
   }
 
   /// As the values of `capacity` in the journal.

@@ -30,6 +30,20 @@ extension Plan {
   /// Whether any task is `manual`, so that a run of all tasks has to leave some out.
   package var hasManual: Bool { manifest.hasManual == 1 }
 
+  /// The number of `gpu`, where that is of each machine and tasks want any.
+  package var gpuResource: Int? {
+    resources.indices.dropFirst(Int(ResourceEntry.download) + 1).first {
+      resources[$0].capacity == 0
+    }
+  }
+
+  /// How many GPUs of its own a task wants.
+  package func gpuCount(of task: TaskID) -> Int {
+    guard let gpu = gpuResource else { return 0 }
+    return demandList(demand[task.index]).first { Int($0.resource) == gpu }
+      .map { Int(clamping: $0.amount / 1000) } ?? 0
+  }
+
   /// Whether any task is `interactive`, so that a run may have to lend its terminal.
   package var hasInteractive: Bool { manifest.hasInteractive == 1 }
 

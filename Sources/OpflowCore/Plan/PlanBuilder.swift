@@ -91,6 +91,12 @@ package struct PlanBuilder: ~Copyable {
     environments.index(of: items)
   }
   package mutating func demand(_ items: [DemandItem]) -> UInt32 { demands.index(of: items) }
+
+  /// Whether any of these lists has that resource.
+  package func isWanted(_ resource: UInt32) -> Bool {
+    demands.items.contains { $0.resource == resource }
+  }
+
   package mutating func codes(_ items: [Int32]) -> UInt32 { codes.index(of: items) }
 
   package mutating func late(_ items: [LateItem]) -> UInt32 { lateItems.index(of: items) }

@@ -51,7 +51,7 @@
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 19
+  package static let version: UInt32 = 20
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// More lines than a file may have.

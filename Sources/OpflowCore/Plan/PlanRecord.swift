@@ -30,8 +30,8 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   /// That file, as the one text of a list; empty for the manifest itself.
   package var file: ListIndex = 0
 
-  /// What its processes are given, and held to: `JobserverStyle` in the lowest two bits, and in the others the
-  /// limit of memory in units of 64 KiB; 0 for none of each.
+  /// What its processes are given, and held to: `JobserverStyle` in the lowest two bits, then whether they are to be
+  /// on the coordinator's machine, and in the others the limit of memory in units of 128 KiB; 0 for none of each.
   private(set) var processes: UInt32 = 0
 
   package init() {}
@@ -44,15 +44,21 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
 
   /// What it and all that it starts may use, in bytes; 0 for no limit. Kept rounded up, and at most 64 TiB.
   package var memoryLimitBytes: UInt64 {
-    get { UInt64(processes >> 2) * Self.memoryUnitBytes }
+    get { UInt64(processes >> 3) * Self.memoryUnitBytes }
     set {
       let (units, rest) = newValue.quotientAndRemainder(dividingBy: Self.memoryUnitBytes)
-      let count = min(units + (rest > 0 ? 1 : 0), UInt64(UInt32.max >> 2))
-      processes = processes & 3 | UInt32(count) << 2
+      let count = min(units + (rest > 0 ? 1 : 0), UInt64(UInt32.max >> 3))
+      processes = processes & 7 | UInt32(count) << 3
     }
   }
 
-  private static let memoryUnitBytes: UInt64 = 1 << 16
+  private static let memoryUnitBytes: UInt64 = 1 << 17
+
+  /// `local: true`: it runs on the coordinator's machine wherever others do.
+  package var isLocal: Bool {
+    get { processes & 4 != 0 }
+    set { processes = processes & ~4 | (newValue ? 4 : 0) }
+  }
 
   /// How a service comes to be ready: a number that the builder gave. No service is a download, so that one
   /// field is enough.

@@ -26,6 +26,10 @@ package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
   package static let memory: UInt32 = 1
   package static let download: UInt32 = 2
 
+  /// What a machine has as well, behind the manifest's own and only in a plan whose tasks want any: those of each machine,
+  /// where the manifest declares no capacity of that name. Counted as the manifest's own are.
+  package static let gpuName: StaticString = "gpu"
+
   /// Whether amounts of a resource, by its number, are thousandths.
   package static func isCountedInThousandths(_ resource: UInt32) -> Bool { resource > download }
 

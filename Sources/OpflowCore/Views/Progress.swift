@@ -1,9 +1,8 @@
-/// The progress of one drive of a run: transitions and output in, bytes for standard error and
-/// standard output out. Pure; the caller takes bytes whenever there is somebody to take them. What
-/// waits for that is bounded, and of what a live view shows only the newest frame is made.
+/// The progress of one drive of a run: transitions and output in, bytes for standard error and standard output out. Pure;
+/// the caller takes bytes when somebody is there to take them. What waits is bounded, and only the newest frame is made.
 ///
-/// Order of calls: `begin`, or `join` for a drive that goes on already, then `transition`, `output`, `warning` and `tick` as things happen, `end`.
-/// What is wanted of a try's output is given before the transition that ends it.
+/// Order of calls: `begin`, or `join` for a drive that goes on already, then `transition`, `output`, `warning` and `tick` as
+/// things happen, `end`. What is wanted of a try's output is given before the transition that ends it.
 package struct ProgressView {
   /// Whether `output` is wanted, as tasks print.
   package private(set) var followsOutput: Bool
@@ -223,7 +222,7 @@ package struct ProgressView {
     warning("not done after all: \(OrderText.text(order, plan: model.plan))")
   }
 
-  /// A signal begins to end the run. Who was sent it tells so in a warning; where nobody was, the reason is told here.
+  /// A signal begins to end the run. Who was sent it says so; where nobody was, the reason is told here.
   package mutating func stop(_ stop: StopEntry, atMilliseconds now: Int64) {
     nowMilliseconds = now
     model.apply(stop)

@@ -18,6 +18,7 @@
 //   value ID NAME HASH                  fault ID ATTEMPT TEXT
 //   tokens ID N                         tokens ID N
 //   jobs ID OWN ALL
+//   gpus ID N,N,…
 //   check ID SERIAL NEEDS WITH|- ASKED AFTER [SKIPPED ...]
 //                                       kept ID SERIAL NAME HASH [TEXT]
 //                                       fresh ID SERIAL ORIGIN
@@ -77,6 +78,9 @@ package enum MessageCodec {
       writer.message("jobs", task, own)
       writer.tab()
       writer.number(all)
+    case .devices(let task, let devices):
+      writer.message("gpus", task)
+      writer.devices(devices)
     case .check(let check):
       writer.message("check", check.task, check.serial)
       writer.tab()
@@ -241,6 +245,9 @@ package enum MessageCodec {
         let all = fields.number(as: Int32.self), own >= 0, all > own
       else { return nil }
       order = .jobs(task, own: own, all: all)
+    } else if word.equals("gpus") {
+      guard let task = fields.task(), let devices = fields.devices() else { return nil }
+      order = .devices(task, devices)
     } else if word.equals("check") {
       guard let check = fields.check() else { return nil }
       order = .check(check)
@@ -375,6 +382,14 @@ extension FieldWriter {
     for port in ports {
       tab()
       number(port)
+    }
+  }
+
+  fileprivate mutating func devices(_ devices: DeviceSet) {
+    tab()
+    for (place, device) in devices.numbers.enumerated() {
+      if place > 0 { raw(",") }
+      number(device)
     }
   }
 

@@ -114,6 +114,19 @@ struct MessageFields {
     return ports
   }
 
+  /// Numbers in their order, with commas between.
+  mutating func devices() -> DeviceSet? {
+    guard let list = next() else { return nil }
+    var numbers: [Int] = []
+    for part in list.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      guard let number: Int = Field.number(part), number >= 0, number < DeviceSet.most,
+        numbers.last.map({ $0 < number }) ?? true
+      else { return nil }
+      numbers.append(number)
+    }
+    return DeviceSet(numbers)
+  }
+
   /// All that is left.
   mutating func fetch() -> FetchRecord? {
     var report = FetchReport()

@@ -32,6 +32,8 @@ package enum WorkerOrder: Equatable, Sendable {
   /// Of so many jobs in all, which it may come to have, so many are a task's own beside its first one. Before
   /// its start.
   case jobs(TaskID, own: Int32, all: Int32)
+  /// The GPUs that a task has for itself. Before its start.
+  case devices(TaskID, DeviceSet)
   case bye
 }
 
@@ -41,7 +43,7 @@ extension WorkerOrder {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
     case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .check, .pulse, .values, .value,
-      .ports, .tokens, .jobs, .bye:
+      .ports, .tokens, .jobs, .devices, .bye:
       nil
     }
   }
@@ -88,7 +90,7 @@ package enum WorkerReport: Equatable, Sendable {
 
 /// A worker's first line.
 package struct WorkerHello: Equatable, Sendable {
-  package static let currentVersion = 9
+  package static let currentVersion = 10
   /// Where it is another one, nothing else was understood.
   package var version: Int
   /// 32 hexadecimal digits: the plan that the worker has mapped.

@@ -27,6 +27,8 @@ extension WorkerOrder {
         return Self.noSuchTask
       }
       return nil
+    case .devices(let task, _):
+      return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
     case .conclude, .pulse, .bye: return nil
     }
   }

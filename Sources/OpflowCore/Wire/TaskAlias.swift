@@ -20,7 +20,7 @@ package struct TaskAlias: Equatable, Sendable {
     case .watch(own, let isOn): .watch(told, on: isOn)
     // Nothing else is ordered of what a worker has already.
     case .stop, .suspend, .proceed, .watch, .run, .follow, .revoke, .conclude, .check, .pulse,
-      .values, .value, .ports, .tokens, .jobs, .bye:
+      .values, .value, .ports, .tokens, .jobs, .devices, .bye:
       order
     }
   }

@@ -330,7 +330,7 @@ struct NeedResolver {
     for resource in Set(together.map(\.resource)).sorted() {
       let sum = together.filter { $0.resource == resource }.reduce(UInt64(0)) { $0 &+ $1.amount }
       let capacity = resources.capacity(resource)
-      guard sum > capacity else { continue }
+      guard sum > capacity, !resources.isGPUOfMachine(resource) else { continue }
       let name = resources.names.texts[Int(resource)].string
       mistakes.error(
         place,

@@ -126,6 +126,7 @@ struct PlanEmitter: ~Copyable {
     if let service = task.service { entry.record.service = add(service) }
     entry.record.jobserver = task.jobserver?.rawValue ?? 0
     entry.record.memoryLimitBytes = task.memoryLimitBytes
+    entry.record.isLocal = task.isLocal
     var environmentDigest = standard.environmentDigest
     entry.record.environment = standard.environment
     if task.own.contains(.environment) {
@@ -160,7 +161,8 @@ struct PlanEmitter: ~Copyable {
     builder.addServicesToFingerprints()
     addFamilies(of: tasks, legTexts)
     for reading in readings { mark(reading, needs) }
-    builder.resources = manifest.resources.entries { builder.intern($0) }
+    builder.resources = manifest.resources.entries(
+      { builder.isWanted($0) }, intern: { builder.intern($0) })
     add(manifest.secrets, listed: listedSecrets, folder: inputs.folder)
     builder.readsEnvironment(inputs.environment.map(\.name))
     var entry = ManifestEntry(

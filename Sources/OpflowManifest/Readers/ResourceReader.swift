@@ -13,6 +13,7 @@ struct CapacityReader {
     {
       for index in 0..<entries.count { readCapacity(entries, index, keys, into: &manifest) }
     }
+    manifest.resources.endDeclaring()
     if let wanted {
       manifest.resources.setMachineCapacity(ResourceEntry.cpu, UInt64(wanted))
     } else if manifest.maxParallel > 0 {
@@ -78,6 +79,18 @@ extension ValueReader {
   }
 }
 
+extension ValueReader {
+  /// How many GPUs of its own a task wants, as that is counted.
+  func readGPUs(_ node: Node) -> UInt64? {
+    let count = integer(
+      node, .entry("resources", scope.store.copy("gpu")), in: 0...Int64(DeviceSet.most),
+      help:
+        "each task has GPUs of its own; to count them otherwise, declare how much there is at the top of"
+        + " the manifest: `resources: { gpu: 2 }`")
+    return count.map { UInt64($0) * 1000 }
+  }
+}
+
 /// Reads what tasks ask of resources.
 struct DemandReader {
   let values: ValueReader
@@ -93,7 +106,11 @@ struct DemandReader {
           help: undeclaredHelp(name, entries.value(index)))
         continue
       }
-      guard let amount = values.readAmount(entries.value(index), name, atLeast: 0) else { continue }
+      let amount =
+        resources.isGPUOfMachine(resource)
+        ? values.readGPUs(entries.value(index))
+        : values.readAmount(entries.value(index), name, atLeast: 0)
+      guard let amount else { continue }
       if check(amount, of: resource, name, at: entries.value(index)) {
         demands.set(resource, amount)
       }
@@ -117,7 +134,7 @@ struct DemandReader {
     _ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node
   ) -> Bool {
     let capacity = resources.capacity(resource)
-    if amount <= capacity { return true }
+    if amount <= capacity || resources.isGPUOfMachine(resource) { return true }
     if ResourceTable.isCut(resource) {
       values.mistakes.warning(
         values.document.place(node),

@@ -10,7 +10,10 @@ struct ResourceTable {
 
   private static let downloadCapacity: UInt64 = 4
 
+  private let gpu: Text
+
   init(cpu: UInt64, memory: UInt64, store: TextStore) {
+    gpu = store.copy(ResourceEntry.gpuName.description)
     machine = [cpu, memory, Self.downloadCapacity]
     for name in ["cpu", "memory", "download"] {
       _ = names.insert(store.copy(name))
@@ -30,6 +33,16 @@ struct ResourceTable {
     if isNew { declared.append(capacity) } else { declared[index] = capacity }
   }
 
+  /// All that the manifest declares is known: what it does not say of GPUs each machine does.
+  mutating func endDeclaring() {
+    if names.index(of: gpu) == nil { declare(gpu, capacity: 0) }
+  }
+
+  /// Whether it is `gpu` as each machine has it, and tasks get GPUs of their own.
+  func isGPUOfMachine(_ resource: UInt32) -> Bool {
+    Int(resource) >= machine.count && declared[Int(resource)] == 0
+  }
+
   func capacity(_ resource: UInt32) -> UInt64 {
     let index = Int(resource)
     return declared[index] > 0 || index >= machine.count ? declared[index] : machine[index]
@@ -39,7 +52,13 @@ struct ResourceTable {
     machine[Int(resource)] = capacity
   }
 
-  func entries(intern: (Text) -> TextRef) -> [ResourceEntry] {
-    zip(names.texts, declared).map { ResourceEntry(name: intern($0), capacity: $1) }
+  /// - Parameter isWanted: whether any task asks for some of it.
+  func entries(_ isWanted: (UInt32) -> Bool, intern: (Text) -> TextRef) -> [ResourceEntry] {
+    var count = declared.count
+    let last = UInt32(truncatingIfNeeded: count - 1)
+    if isGPUOfMachine(last), !isWanted(last) { count -= 1 }
+    return zip(names.texts, declared).prefix(count).map {
+      ResourceEntry(name: intern($0), capacity: $1)
+    }
   }
 }

@@ -40,6 +40,8 @@ struct TaskValues {
   var jobserver: JobserverStyle?
   /// 0 for no limit.
   var memoryLimitBytes: UInt64 = 0
+  /// It runs on the coordinator's machine wherever others do.
+  var isLocal = false
 
   /// A need as it is written: which tasks there are is not asked.
   struct Need {
@@ -111,6 +113,7 @@ struct TaskValues {
     if service != nil { service = nil }
     jobserver = nil
     memoryLimitBytes = 0
+    isLocal = false
     if !written.isEmpty { written.removeAll(keepingCapacity: true) }
   }
 }

@@ -42,7 +42,7 @@ enum TaskKey: Int, SchemaKey {
 
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
   case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive, control, approve, cache, service, jobserver, memoryLimit
+  case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local
 
   var name: StaticString {
     switch self {
@@ -75,6 +75,7 @@ enum TaskKey: Int, SchemaKey {
     case .service: "service"
     case .jobserver: "jobserver"
     case .memoryLimit: "memory_limit"
+    case .local: "local"
     }
   }
 

@@ -1,7 +1,7 @@
 /// Keys of later versions: known, and refused as such, so that nobody takes them for misspelled.
 enum LaterKeys {
   private static let ofTask: [StaticString] = [
-    "local", "clean",
+    "clean"
   ]
 
   /// Whether a map of `owner` has that key in a later version.

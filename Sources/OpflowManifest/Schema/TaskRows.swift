@@ -140,6 +140,11 @@ extension TaskKey {
         .size, standard: "none",
         "it is ended when it and all that it started use more; it needs a control group",
         example: "memory_limit: 2GiB")
+    case .local:
+      KeyRow(
+        .boolean, standard: "`false`",
+        "it runs on the machine where opflow was started, whatever further machines a run has",
+        example: "local: true")
     }
   }
 }

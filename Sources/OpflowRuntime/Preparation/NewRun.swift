@@ -103,6 +103,11 @@ package struct NewRun {
     throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
   }
 
+  /// Sees whether this machine has the GPUs that its tasks want.
+  package mutating func expectDevices() throws(PreparationError) {
+    try MissingDevices.expect(try prepared.open(), initial)
+  }
+
   /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to begin else.
   package mutating func expectMemoryLimits() throws(PreparationError) {
     if request.memory == .enforce { try MemoryLimits.expect(try prepared.open()) }

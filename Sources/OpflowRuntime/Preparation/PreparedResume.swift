@@ -92,6 +92,11 @@ package struct PreparedResume {
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 
+  /// Sees whether this machine has the GPUs that its tasks want.
+  package func expectDevices() throws(PreparationError) {
+    try MissingDevices.expect(plan, initial)
+  }
+
   /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to go on else.
   package func expectMemoryLimits(_ asked: RunRequest) throws(PreparationError) {
     if asked.memory == .enforce { try MemoryLimits.expect(plan) }

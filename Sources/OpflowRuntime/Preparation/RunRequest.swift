@@ -50,5 +50,6 @@ extension SchedulerOptions {
       memoryBytes: Machine.memoryBytes,
       maxFailures: Int(request.maxFailures ?? plan.manifest.maxFailures),
       seed: UInt64.random(in: 0 ... .max))
+    if plan.gpuResource != nil { gpus = UInt64(GraphicsProcessors.names.count) }
   }
 }

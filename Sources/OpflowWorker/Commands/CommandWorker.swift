@@ -42,6 +42,8 @@ final class CommandWorker: WorkerRole {
   var probeOutput: ProbeOutput?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
+  /// Nil where no task has GPUs of its own.
+  private var devices: RunningDevices?
   var limit: RunningLimit
   var tree = WorkerTree()
   private var log = WorkerLog(attempt: 0)
@@ -78,6 +80,7 @@ final class CommandWorker: WorkerRole {
       return try SignalDescriptor([.child])
     }
     ports = KnownPorts(plan)
+    devices = plan.gpuResource == nil ? nil : RunningDevices()
     values = RunningValues(plan, runFolder: frame.runFolder)
     limit = RunningLimit(run: frame.run)
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
@@ -121,6 +124,7 @@ final class CommandWorker: WorkerRole {
     if case .check(let check) = order { files?.ask(check, frame.masker) }
     values.note(order)
     ports.note(order)
+    devices?.note(order)
     if plan.hasJobservers { noteTokens(order, at: now) }
     tell(.order(order), now)
   }
@@ -340,13 +344,15 @@ final class CommandWorker: WorkerRole {
     _ task: TaskID, _ attempt: Int32, _ late: LateValues?, _ streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
     ports.open()
+    let devices = try devices?.takeVariable(of: task)
     let jobserver = try beginJobserver(task)
     var streams = streams
     if plan.hasMemoryLimits { streams.group = beginLimit(of: task) }
     return try launcher.start(
       task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
       valuesPath: values.path, needsPath: values.needsPath, late: late,
-      ports: ports.variables(of: task), jobserver: jobserver, streams: streams)
+      ports: ports.variables(of: task), devices: devices, jobserver: jobserver,
+      streams: streams)
   }
 
   private func makePipe() throws(WorkerRefusal) -> Pipe {

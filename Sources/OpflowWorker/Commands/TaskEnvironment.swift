@@ -77,6 +77,12 @@ struct TaskEnvironment: ~Copyable {
     return name.elementsEqual(Self.cargoVariable.utf8)
   }
 
+  /// Tells a task's programs which GPUs are its own.
+  mutating func set(devices: String) {
+    block.append(devices)
+    ownCount += 1
+  }
+
   /// Tells a task's programs where its jobserver is; last of all that is set.
   mutating func set(_ jobserver: JobserverOffer, isInherited: Bool) {
     let path = "fifo:\(jobserver.path)"
@@ -111,11 +117,11 @@ struct TaskEnvironment: ~Copyable {
   /// - Parameter late: values in place of those of the list, by their place.
   mutating func set(
     _ plan: Plan, _ index: UInt32, _ secretNames: ListIndex, _ secrets: [SecretValue],
-    _ late: [Int: [UInt8]], hasJobserver: Bool = false
+    _ late: [Int: [UInt8]], hasJobserver: Bool = false, hasDevices: Bool = false
   ) -> String? {
     block.removeLast(ownCount)
     ownCount = 0
-    let isOwn = hasJobserver || !late.isEmpty
+    let isOwn = hasJobserver || hasDevices || !late.isEmpty
     if let lists, lists == (index, secretNames), !isOwn { return nil }
     lists = nil
     makeFlags = []
@@ -139,6 +145,7 @@ struct TaskEnvironment: ~Copyable {
       if items.contains(where: { plan.text($0.name).elementsEqual(name) }) { continue }
       if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
       if hasJobserver, takeMakeFlags(name, entry) { continue }
+      if hasDevices, name.elementsEqual(GraphicsProcessors.variable.utf8) { continue }
       if name.elementsEqual("PATH".utf8) { pathIndex = block.count }
       block.append(entry)
     }
@@ -147,6 +154,7 @@ struct TaskEnvironment: ~Copyable {
       if Self.own.contains(where: { name.elementsEqual($0.utf8) }) { continue }
       if ports.contains(where: { name.elementsEqual($0.utf8) }) { continue }
       if names.contains(where: { plan.text($0).elementsEqual(name) }) { continue }
+      if hasDevices, name.elementsEqual(GraphicsProcessors.variable.utf8) { continue }
       if hasJobserver, takeMakeFlags(name, text: late[place] ?? Array(plan.text(item.value))) {
         continue
       }

@@ -64,11 +64,12 @@ final class WorkerLauncher {
   ///   - needsPath: where it finds what its needs left; nil where it does not ask.
   ///   - late: what it reads of others.
   ///   - ports: variables with those of services, `NAME=NUMBER`.
+  ///   - devices: the variable that tells which GPUs are its own; nil where it has none.
   ///   - jobserver: where its programs may take jobs from; nil for nowhere.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
     valuesPath: String, needsPath: String?, late: LateValues?, ports: [String],
-    jobserver: JobserverOffer?, streams: TaskStreams
+    devices: String?, jobserver: JobserverOffer?, streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
@@ -76,13 +77,14 @@ final class WorkerLauncher {
     let record = plan.record(task)
     if let missing = environment.set(
       plan, record.environment, record.secrets, secrets, late?.environment ?? [:],
-      hasJobserver: jobserver != nil)
+      hasJobserver: jobserver != nil, hasDevices: devices != nil)
     {
       throw WorkerRefusal(errorNumber: 0, what: "the secret \(missing) is not known here")
     }
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion,
       valuesPath: valuesPath, needsPath: needsPath, ports: ports)
+    if let devices { environment.set(devices: devices) }
     var streams = streams
     if let jobserver {
       streams.jobs = inherited(of: jobserver, in: directory)

@@ -246,7 +246,7 @@ package struct WorkerState {
       }
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
-    case .watch, .check, .pulse, .values, .value, .ports, .tokens, .jobs: break
+    case .watch, .check, .pulse, .values, .value, .ports, .tokens, .jobs, .devices: break
     case .conclude(let state): conclusion = state
     case .bye:
       isLeaving = true

@@ -143,6 +143,9 @@ struct BadTaskRuleTests {
       "control that is no answer", task: "run: x\ncontrol: 1",
       "4:14: `control` must be true or false, not `1`"),
     BadManifest(
+      "local that is no answer", task: "run: x\nlocal: 1",
+      "4:12: `local` must be true or false, not `1`"),
+    BadManifest(
       "interactive that is no answer", task: "run: x\ninteractive: 1",
       "4:18: `interactive` must be true or false, not `1`"),
     BadManifest(

@@ -76,6 +76,9 @@ struct BadTaskValueTests {
       "a fraction of cpu", "tasks:\n  a: { run: x, resources: { cpu: 0.5 } }",
       "2:34: `resources.cpu` must be a whole number, not `0.5`"),
     BadManifest(
+      "a fraction of a GPU", "tasks:\n  a: { run: x, resources: { gpu: 0.5 } }",
+      "2:34: `resources.gpu` must be a whole number, not `0.5`"),
+    BadManifest(
       "an amount below zero",
       "resources: { gpu: 1 }\ntasks:\n  a: { run: x, resources: { gpu: -0.5 } }",
       "3:34: `resources.gpu` must be a number or a size, not `-0.5`"),

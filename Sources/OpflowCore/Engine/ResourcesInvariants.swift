@@ -1,0 +1,28 @@
+extension Resources {
+  /// What is wrong with it, where those shares are all that is held; nil when nothing is.
+  func checkInvariants(holding shares: [Share]) -> String? {
+    var held = pools.map { [UInt64](repeating: 0, count: $0.capacity.count) }
+    for share in shares {
+      for item in grants.items[grants.range(share.grant)] {
+        held[poolIndex(of: Int(item.resource), at: share.site)][Int(item.resource)] += item.amount
+      }
+      held[share.site.index][Self.processor] += UInt64(share.lent)
+    }
+    if held != pools.map(\.held) { return "what is held is miscounted" }
+    if gpu >= 0, let problem = checkDevices(of: shares) { return problem }
+    // Where a capacity was lowered, what is held beyond it drains.
+    if !hasShrunk, !pools.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
+    return grants.checkInvariants(holding: shares.map(\.grant))
+  }
+
+  private func checkDevices(of shares: [Share]) -> String? {
+    var taken = pools.map { _ in DeviceSet() }
+    for share in shares {
+      let wanted = grants.items[grants.range(share.grant)].first { Int($0.resource) == gpu }?.amount
+      if share.devices.count != Int((wanted ?? 0) / 1000) { return "a task has not its GPUs" }
+      if !taken[share.site.index].isDisjoint(with: share.devices) { return "a GPU has two tasks" }
+      taken[share.site.index].formUnion(share.devices)
+    }
+    return taken == devicesTaken ? nil : "GPUs that are taken are miscounted"
+  }
+}

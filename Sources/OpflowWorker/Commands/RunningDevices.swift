@@ -1,0 +1,26 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The GPUs of tasks, which orders tell before their start.
+struct RunningDevices {
+  private var told: [TaskID: DeviceSet] = [:]
+  private let names: [String]
+
+  init(names: [String] = GraphicsProcessors.names) { self.names = names }
+
+  mutating func note(_ order: WorkerOrder) {
+    if case .devices(let task, let devices) = order { told[task] = devices }
+  }
+
+  /// The variable that tells a task's programs which are its own; nil for a task that has none.
+  mutating func takeVariable(of task: TaskID) throws(WorkerRefusal) -> String? {
+    guard !told.isEmpty, let devices = told.removeValue(forKey: task) else { return nil }
+    if let missing = devices.numbers.first(where: { $0 >= names.count }) {
+      throw WorkerRefusal(
+        errorNumber: 0,
+        what: "it was given GPU number \(missing), and there are \(names.count) here")
+    }
+    let own = devices.numbers.map { names[$0] }.joined(separator: ",")
+    return "\(GraphicsProcessors.variable)=\(own)"
+  }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+/// GPUs that tasks have for themselves; none is needed, since only their names are given out.
+@Suite struct DeviceTests {
+  @Test
+  func `tasks find GPUs of their own in CUDA_VISIBLE_DEVICES, by the names that the run was given`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { resources: { gpu: 1 }, run: 'echo "$CUDA_VISIBLE_DEVICES" > a; until [ -e b ]; do sleep 0.01; done' }
+        b: { resources: { gpu: 1 }, run: 'echo "$CUDA_VISIBLE_DEVICES" > b.new; mv b.new b; until [ -e a ]; do sleep 0.01; done' }
+        both: { needs: [a, b], resources: { gpu: 2 }, env: { CUDA_VISIBLE_DEVICES: mine }, run: 'echo "$CUDA_VISIBLE_DEVICES" > both' }
+        none: { run: 'echo "$CUDA_VISIBLE_DEVICES" > none' }
+      """)
+    try place.opflow("run", "-j", "4", environment: ["CUDA_VISIBLE_DEVICES": "7,GPU-x"])
+    let own = try [place.text("a"), place.text("b")]
+    #expect(own.sorted() == ["7\n", "GPU-x\n"])
+    #expect(try place.text("both") == "7,GPU-x\n")
+    // It has none for itself, and sees what the run sees.
+    #expect(try place.text("none") == "7,GPU-x\n")
+  }
+
+  @Test func `more GPUs than the machine has is a mistake before anything starts`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        first: { run: touch first }
+        train: { needs: [first], resources: { gpu: 2 }, run: 'true' }
+      """)
+    for devices in ["", "0"] {
+      let run = try place.opflow(
+        "run", status: 3, environment: ["CUDA_VISIBLE_DEVICES": devices])
+      let count = devices.isEmpty ? 0 : 1
+      #expect(run.errors.contains("task train wants 2 of gpu, and this machine has \(count)"))
+    }
+    #expect(!place.exists("first"))
+    // What is left out wants none.
+    try place.opflow("run", "--skip", "train", environment: ["CUDA_VISIBLE_DEVICES": ""])
+    try place.opflow("run", environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
+    try place.opflow("plan", environment: ["CUDA_VISIBLE_DEVICES": ""])
+  }
+
+  @Test func `a manifest that declares gpu counts it as it says`() throws {
+    let place = try Workplace(
+      """
+      resources: { gpu: 1 }
+      tasks:
+        a: { resources: { gpu: 0.5 }, run: 'echo "$CUDA_VISIBLE_DEVICES" > a' }
+      """)
+    try place.opflow("run", environment: ["CUDA_VISIBLE_DEVICES": "3"])
+    #expect(try place.text("a") == "3\n")
+  }
+}
