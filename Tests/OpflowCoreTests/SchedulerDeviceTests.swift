@@ -98,6 +98,27 @@ import Testing
     #expect(run.state("big") == .ready)
   }
 
+  @Test func `what has its GPUs only where too little time is left stops the drive if none comes`()
+    throws
+  {
+    var run = try run(gpus: 0, usesSites: true) {
+      $0.add("big") {
+        $0.demand = [(0, 1), (Self.gpu, 2000)]
+        $0.policy.timeoutMilliseconds = 60_000
+      }
+    }
+    var short = offer(2)
+    short.endsAt = run.now.advanced(byMilliseconds: 70_000)
+    run.join(1, offer(0))
+    run.join(2, short)
+    #expect(run.places == ["big": 2])
+    run.now = run.now.advanced(byMilliseconds: 20_000)
+    run.loseWorker(of: "big")
+    #expect(run.places == [:])
+    run.tell(.sitesExhausted(complaint: "this is all there is"))
+    #expect(run.close?.exitCode == 143)
+  }
+
   @Test
   func `what comes to run after all where this machine has too few fails, and holds up nobody`()
     throws

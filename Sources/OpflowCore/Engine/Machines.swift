@@ -75,7 +75,10 @@ struct Machines {
 
   /// Why what ends badly there is to be excused; nil where it is not.
   @inline(__always)
-  func excuse(at site: SiteID) -> String? { site == .local ? nil : self[site].excuse }
+  func excuse(at site: SiteID) -> String? { site == .local ? nil : sites[site.index - 1].excuse }
+
+  @inline(__always)
+  func isInUse(_ site: SiteID) -> Bool { sites[site.index - 1].isInUse }
 
   /// Whether any site is in use.
   var isAnyInUse: Bool { sites.contains(where: \.isInUse) }

@@ -187,7 +187,7 @@ struct Resources {
       pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
     }
     grants.release(share.grant)
-    devicesTaken[share.site.index].subtract(share.devices)
+    if !share.devices.isEmpty { devicesTaken[share.site.index].subtract(share.devices) }
     if share.lent > 0 { takeBack(share.lent, at: share.site) }
     look(at: share.site)
   }
@@ -384,6 +384,7 @@ struct Resources {
   }
 
   /// `cpu`, `memory` and `gpu` are of each machine, all else is the run's.
+  @inline(__always)
   private func isOfMachine(_ resource: Int) -> Bool {
     resource == Int(ResourceEntry.cpu) || resource == Int(ResourceEntry.memory) || resource == gpu
   }
@@ -393,6 +394,7 @@ struct Resources {
     resource <= Int(ResourceEntry.download)
   }
 
+  @inline(__always)
   func poolIndex(of resource: Int, at site: SiteID) -> Int {
     isOfMachine(resource) ? site.index : 0
   }

@@ -45,7 +45,7 @@ extension Scheduler {
     if options.usesSites {
       let site = workforce.workers[worker.index].site
       // Where nothing new starts; a task that holds nothing would find room there.
-      if site != .local, !machines[site].isInUse { return false }
+      if site != .local, !machines.isInUse(site) { return false }
       if machines.mayRestrict, !mayRun(task, at: site, now) { return false }
     }
     if endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].current) {

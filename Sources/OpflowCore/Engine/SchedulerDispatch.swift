@@ -118,7 +118,7 @@ extension Scheduler {
     }
     if let best { return .site(best) }
     if hasRoom { return .noWorker }
-    return limits?.need != nil && lacksTime(task, at: now) ? .noTime : .noRoom
+    return limits?.need != nil && lacksTime(task, lane, at: now) ? .noTime : .noRoom
   }
 
   /// Where the first of its needs that ran elsewhere did; nil for none.

@@ -187,11 +187,13 @@ extension Scheduler {
       microseconds: overflow ? TaskDurations.limitMicroseconds : Int64(clamping: microseconds))
   }
 
-  /// Whether a task takes longer than all machines in use have left, so that it is to wait for another one.
-  func lacksTime(_ task: TaskID, at now: Instant) -> Bool {
+  /// Whether a task takes longer than all machines in use have left that have its GPUs, so that it is to wait for another
+  /// one.
+  func lacksTime(_ task: TaskID, _ lane: Int, at now: Instant) -> Bool {
     let need = timeNeed(of: task)
-    return machines.isAnyInUse
-      && machines.inUse.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
+    let gpus = resources.gpus(of: lane)
+    let able = machines.inUse.filter { machines[$0].offer.map { $0.gpus >= gpus } ?? true }
+    return !able.isEmpty && able.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
   }
 
   /// What takes longer than machines have left has its turn again.
