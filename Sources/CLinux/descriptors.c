@@ -112,10 +112,20 @@ int32_t clinux_unlock_byte(int32_t descriptor, int64_t place) {
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place) {
-  struct flock lock = byte_lock(F_WRLCK, place);
+static int32_t is_locked(int32_t descriptor, struct flock lock) {
   if (fcntl(descriptor, F_OFD_GETLK, &lock) < 0) return -1;
   return lock.l_type != F_UNLCK;
+}
+
+int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place) {
+  return is_locked(descriptor, byte_lock(F_WRLCK, place));
+}
+
+int32_t clinux_any_byte_is_locked(int32_t descriptor) {
+  struct flock lock = byte_lock(F_WRLCK, 0);
+  // However far a file may reach.
+  lock.l_len = 0;
+  return is_locked(descriptor, lock);
 }
 
 int32_t clinux_readable_bytes(int32_t descriptor) {
@@ -147,6 +157,10 @@ static int32_t store(int result, const struct stat *from, struct clinux_status *
   to->mode = from->st_mode;
   to->owner = from->st_uid;
   return 0;
+}
+
+int32_t clinux_open_start(const char *path) {
+  return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status) {

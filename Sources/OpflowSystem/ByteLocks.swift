@@ -31,4 +31,10 @@ package struct ByteLocks: ~Copyable, Sendable {
     let descriptor = file.rawValue
     return try call { clinux_byte_is_locked(descriptor, place) } == 1
   }
+
+  /// Whether another open file has one on any byte.
+  package borrowing func isAnyTaken() throws(Errno) -> Bool {
+    let descriptor = file.rawValue
+    return try call { clinux_any_byte_is_locked(descriptor) } == 1
+  }
 }

@@ -48,6 +48,21 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Descriptor {
+  /// What stands at a path that starts from this folder, of a symbolic link itself.
+  ///
+  /// - Parameter path: its bytes, the last of which is zero.
+  package borrowing func linkStatus(ofBytes path: [UInt8]) throws(Errno) -> FileStatus {
+    var status = clinux_status()
+    let descriptor = rawValue
+    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    try call {
+      path.withUnsafeBytes {
+        clinux_stat_in(descriptor, $0.baseAddress?.assumingMemoryBound(to: CChar.self), &status)
+      }
+    }
+    return FileStatus(status)
+  }
+
   /// Sets when the file was last modified, since the epoch; the file system may round it.
   package borrowing func setModified(nanoseconds: Int64) throws(Errno) {
     let descriptor = rawValue
@@ -95,6 +110,11 @@ package enum File {
   ) throws(Errno) -> Descriptor {
     let at = folder.rawValue
     return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
+  }
+
+  /// A folder to start paths from, and for nothing else: it need not be readable (open(2), O_PATH).
+  package static func openFolder(toStartFrom path: String) throws(Errno) -> Descriptor {
+    Descriptor(owning: try call { clinux_open_start(path) })
   }
 
   /// Permission bits that new files of this process do not get (umask(2)). Only while it has one

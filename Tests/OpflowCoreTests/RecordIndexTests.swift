@@ -146,6 +146,20 @@ struct RecordIndexTests {
     #expect(Self.known(2, in: mixed) == nil)
   }
 
+  @Test func `a block that lacks a line, or has one twice or of another task, is no record`() {
+    let lines = Self.block(Self.record("a"), of: 1).split(separator: 10).map { Array($0) + [10] }
+    let others = Self.block(Self.record("a"), of: 2).split(separator: 10).map { Array($0) + [10] }
+    for place in lines.indices {
+      let (before, behind) = (lines[..<place], lines[(place + 1)...])
+      #expect(Self.known(1, in: Array((before + behind).joined())) == nil)
+      #expect(Self.known(1, in: Array((before + [others[place]] + behind).joined())) == nil)
+      // After the last there is nothing more of it.
+      let twice = Array((before + [lines[place], lines[place]] + behind).joined())
+      let isHeld = place == lines.startIndex || place == lines.indices.last
+      #expect((Self.known(1, in: twice) != nil) == isHeld, "line \(place)")
+    }
+  }
+
   @Test func `a file that grows is read on from where it was, at any length`() {
     let record = Self.record("a")
     let bytes = Self.block(record, of: 2) + Self.void(1) + Self.block(record, of: 1)

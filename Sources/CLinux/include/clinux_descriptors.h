@@ -47,6 +47,9 @@ int32_t clinux_unlock_byte(int32_t descriptor, int64_t place);
 /// 1 where another open file has it, 0 where none has (F_OFD_GETLK).
 int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place);
 
+/// The same of all bytes.
+int32_t clinux_any_byte_is_locked(int32_t descriptor);
+
 /// close_range(2) from `lowest` on; closes one by one where the kernel has no such call (before 5.9).
 int32_t clinux_close_from(uint32_t lowest);
 
@@ -64,6 +67,8 @@ struct clinux_status {
   uint32_t owner;
 };
 
+/// open(2) of a folder, O_PATH.
+int32_t clinux_open_start(const char *path);
 int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status);
 /// fstatat(2), AT_SYMLINK_NOFOLLOW.
 int32_t clinux_stat_in(int32_t folder, const char *name, struct clinux_status *status);

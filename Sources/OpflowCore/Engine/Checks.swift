@@ -30,8 +30,9 @@ struct Checks {
 
   init(asked: TaskSet?) { self.asked = asked }
 
-  /// Questions that one worker has at most.
-  private static let mostAtOnce = 64
+  /// Questions that one worker has at most: more than it answers before it looks for others, so that it has
+  /// something to do until those come.
+  private static let mostAtOnce = 160
   /// There is one more worker for so many that wait.
   private static let tasksPerWorker = 16
 

@@ -67,15 +67,13 @@ package struct RecordIndex: Sendable {
   }
 
   private mutating func take(_ line: UnsafeRawBufferPointer, _ checksum: UInt32, at start: Int) {
-    guard line.count > 9, let told = Hexadecimal.value(line.part(0, 8)),
-      told == UInt64(checksum), let parsed = RecordLine(line)
-    else {
-      // A `void` may have stood here, and without it a record would hold that does no more. What a crash cut
-      // off within a block is none: its task was started before, and the `void` of that stands.
-      if open == nil || Self.mayHideVoid(line) { places.removeAll() }
-      open = nil
+    guard line.count > 9, let told = Hexadecimal.value(line.part(0, 8)), told == UInt64(checksum)
+    else { return takeDamage(line) }
+    if let block = open, Self.isInside(line, ofTask: block.task, number: block.lines + 1) {
+      open?.lines += 1
       return
     }
+    guard let parsed = RecordLine(line) else { return takeDamage(line) }
     if parsed.event == .void {
       open = nil
       places[parsed.task] = nil
@@ -93,6 +91,42 @@ package struct RecordIndex: Sendable {
       places[block.task] = Place(start: block.start, end: start + line.count + 1)
       open = nil
     }
+  }
+
+  private mutating func takeDamage(_ line: UnsafeRawBufferPointer) {
+    // A `void` may have stood here, and without it a record would hold that does no more. What a crash cut
+    // off within a block is none: its task was started before, and the `void` of that stands.
+    if open == nil || Self.mayHideVoid(line) { places.removeAll() }
+    open = nil
+  }
+
+  /// Whether a line is the one of a task's block with that number, and is of a file. Nearly all lines are: to find
+  /// out only that, and not to take them apart, spares a fifth of the time in which a file is read.
+  ///
+  /// - Parameter line: of more than nine bytes.
+  private static func isInside(
+    _ line: UnsafeRawBufferPointer, ofTask task: UInt64, number: Int
+  ) -> Bool {
+    let digits = line.eight(at: 9).digitCount
+    guard digits > 0, digits < 8, line.eight(at: 9).decimal(digits) == UInt64(number) else {
+      return false
+    }
+    let timeStart = 9 + digits + 1
+    guard timeStart < line.count, line[timeStart - 1] == Field.tab else { return false }
+    let timeEnd = line.position(of: Field.tab, from: timeStart)
+    guard timeEnd < line.count else { return false }
+    let word = line.eight(at: timeEnd + 1)
+    let taskStart: Int
+    if word.begins(with: "in", Field.tab) {
+      taskStart = timeEnd + 4
+    } else if word.begins(with: "out", Field.tab) {
+      taskStart = timeEnd + 5
+    } else {
+      return false
+    }
+    let taskEnd = taskStart + 16
+    guard taskEnd < line.count, line[taskEnd] == Field.tab else { return false }
+    return Hexadecimal.value(line.part(taskStart, taskEnd)) == task
   }
 
   /// Whether damage may be more than the end of a block that was cut off: a line feed before a `void` is lost,

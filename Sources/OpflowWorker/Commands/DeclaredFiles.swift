@@ -31,6 +31,11 @@ final class DeclaredFiles {
   private var masker: Masker?
 
   private var questions: [TaskCheck] = []
+  /// Of the moment that is worked for: no other run had any task when the records were read on last.
+  private var isUpToNow = false
+  /// Before there is anything else to do the records are read: those of a large project take longer than the
+  /// coordinator to bring its own files to the disk, before which it asks nothing.
+  private var readsAhead: Bool
   private var look: (check: TaskCheck, look: TaskLook)?
   /// Questions about tasks that another run has, or that cannot start since another process has the records.
   private var waiting: [TaskCheck] = []
@@ -48,7 +53,7 @@ final class DeclaredFiles {
   private var news: [News] = []
 
   /// Of work between two looks at what else there is.
-  private static let sliceNanoseconds: Int64 = 5_000_000
+  private static let sliceNanoseconds: Int64 = 2_000_000
   /// Between two looks at whether another run still has a task, or the records.
   private static let patience: Int64 = 100_000_000
 
@@ -63,6 +68,7 @@ final class DeclaredFiles {
       () throws(Errno) in try RecordBook(state: state)
     }
     self.book = book
+    readsAhead = plan.hasChecks
     hashes = FileMemory(plan)
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
@@ -91,7 +97,8 @@ final class DeclaredFiles {
 
   /// How long may be waited for something else, in nanoseconds; nil where there is nothing to do here.
   var patienceNanoseconds: Int64? {
-    if isRecording || isBringing || !news.isEmpty || look != nil || !questions.isEmpty { return 0 }
+    let isLooking = readsAhead || look != nil || !questions.isEmpty
+    if isLooking || isRecording || isBringing || !news.isEmpty { return 0 }
     if waiting.isEmpty { return nil }
     return max(0, askAgainAt - Clock.monotonicNanoseconds)
   }
@@ -99,6 +106,10 @@ final class DeclaredFiles {
   /// Works for a moment.
   func goOn() {
     let deadline = Clock.monotonicNanoseconds + Self.sliceNanoseconds
+    hashes.holdFolders()
+    defer { hashes.letFoldersGo() }
+    isUpToNow = false
+    if readsAhead, questions.isEmpty { readAhead() }
     if isRecording, let running, let result = running.goOn(until: deadline) {
       isRecording = false
       if let complaint = running.complaint { complain(complaint) }
@@ -113,6 +124,11 @@ final class DeclaredFiles {
     if !waiting.isEmpty, look == nil, questions.isEmpty, Clock.monotonicNanoseconds >= askAgainAt {
       askAgain()
     }
+  }
+
+  private func readAhead() {
+    // Who asks finds what stands against that, and tells it.
+    readsAhead = (try? !book.followALittle()) ?? false
   }
 
   private func askAgain() {
@@ -163,13 +179,9 @@ final class DeclaredFiles {
   private func begin(_ check: TaskCheck) {
     let declaring = declaring(check.task)
     do throws(LookFault) {
-      let isTaken = try LookFault.reading { () throws(Errno) in
-        try book.isTaken(declaring.identity)
-      }
-      if isTaken { return wait(check) }
+      guard try isFree(declaring) else { return wait(check) }
       let record = try LookFault.reading { () throws(Errno) in
-        try book.follow()
-        return try book.record(of: declaring.identity)
+        try book.record(of: declaring.identity)
       }
       look = (
         check,
@@ -177,6 +189,22 @@ final class DeclaredFiles {
       )
     } catch {
       say(check, .unfit(what: error.what))
+    }
+  }
+
+  /// Whether no other run has the task. Then its record is read, too.
+  ///
+  /// Mostly no other run has any: to ask for that once a moment, and not for each task, spares three calls of the
+  /// kernel a task.
+  private func isFree(_ declaring: DeclaringTask) throws(LookFault) -> Bool {
+    if isUpToNow { return true }
+    readsAhead = false
+    return try LookFault.reading { () throws(Errno) in
+      let isNoneTaken = try !book.isAnyTaken()
+      if !isNoneTaken, try book.isTaken(declaring.identity) { return false }
+      try book.follow()
+      isUpToNow = isNoneTaken
+      return true
     }
   }
 
@@ -271,6 +299,7 @@ final class DeclaredFiles {
 
   /// A task is about to start; false where another run has it.
   func begin(_ task: TaskID) throws(LookFault) -> Bool {
+    readsAhead = false
     guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
     let keeping = RecordKeeping(
       declaring(task), book: plan.isChecked(task) ? book : nil, hashes: hashes,

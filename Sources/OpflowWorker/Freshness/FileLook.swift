@@ -36,7 +36,6 @@ package struct LookFault: Error, Equatable {
 
 /// Looks at files, a little at a time: what they are, and what is in them, by memory where that holds.
 package final class FileLook {
-  /// With its slash.
   private let folder: String
   private let memory: SeenFiles
   /// The first of the memory that what comes may be.
@@ -91,7 +90,7 @@ package final class FileLook {
     _ items: [Item], in folder: String, memory: SeenFiles, hashes: FileMemory,
     leavesOut: (UnsafeRawBufferPointer) -> Bool
   ) throws(LookFault) {
-    self.folder = folder + "/"
+    self.folder = folder
     self.memory = memory
     self.hashes = hashes
     for item in items {
@@ -147,31 +146,66 @@ package final class FileLook {
   private func add(
     _ path: String, _ leavesOut: (UnsafeRawBufferPointer) -> Bool
   ) throws(LookFault) {
-    var open: [(path: String, kind: FolderEntries.Kind)] = [(path, .unknown)]
+    // Mostly it is none.
+    guard try addItself(path, leavesOut) else { return }
+    var open = try entries(of: path)
     while let (path, kind) = open.popLast() {
-      if Array(path.utf8).withUnsafeBytes(leavesOut) { continue }
-      do throws(Errno) {
-        guard kind != .file else {
-          places.append(path)
-          continue
+      if kind == .file {
+        var text = path
+        text.withUTF8 { bytes in
+          let bytes = UnsafeRawBufferPointer(bytes)
+          if !leavesOut(bytes) { places.append(bytes) }
         }
-        let status = try Path.linkStatus(absolute(path))
-        note(SeenFile.Kind(status), FileStamp(status), of: places.count)
-        places.append(path)
-        guard status.kind == .directory else { continue }
-        let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-        let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
-        for place in (0..<listing.count).reversed() {
-          if !listing.names.isUTF8(place) { throw .notUTF8 }
-          open.append((inside + listing.names.text(place), listing.kind(place)))
-        }
-      } catch {
-        switch error {
-        case .noSuchFile, .notADirectory: missing.append(path)
-        case .notUTF8: throw LookFault(what: "a name in `\(path)` is not UTF-8")
-        default: throw LookFault(what: "cannot look at `\(path)`: \(error)")
-        }
+      } else if try addItself(path, leavesOut) {
+        open += try entries(of: path)
       }
+    }
+  }
+
+  /// - Returns: whether it is a folder, which counts.
+  private func addItself(
+    _ path: String, _ leavesOut: (UnsafeRawBufferPointer) -> Bool
+  ) throws(LookFault) -> Bool {
+    var text = path
+    let found: Result<FileStatus, Errno>? = text.withUTF8 { bytes in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      return leavesOut(bytes) ? nil : hashes.linkStatus(bytes, from: folder)
+    }
+    switch found {
+    case nil: return false
+    case .failure(let error):
+      try note(error, at: path)
+      return false
+    case .success(let status):
+      note(SeenFile.Kind(status), FileStamp(status), of: places.count)
+      places.append(path)
+      return status.kind == .directory
+    }
+  }
+
+  /// What is in a folder, the first last.
+  private func entries(
+    of path: String
+  ) throws(LookFault) -> [(path: String, kind: FolderEntries.Kind)] {
+    var entries: [(path: String, kind: FolderEntries.Kind)] = []
+    do throws(Errno) {
+      let inside = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
+      let listing = try hashes.folders.listing(of: absolute(path), most: Self.mostEntries)
+      for place in (0..<listing.count).reversed() {
+        if !listing.names.isUTF8(place) { throw .notUTF8 }
+        entries.append((inside + listing.names.text(place), listing.kind(place)))
+      }
+    } catch {
+      try note(error, at: path)
+    }
+    return entries
+  }
+
+  private func note(_ error: Errno, at path: String) throws(LookFault) {
+    switch error {
+    case .noSuchFile, .notADirectory: missing.append(path)
+    case .notUTF8: throw LookFault(what: "a name in `\(path)` is not UTF-8")
+    default: throw LookFault(what: "cannot look at `\(path)`: \(error)")
     }
   }
 
@@ -187,7 +221,7 @@ package final class FileLook {
   private func status(of place: Int) -> Int32 { place < statusOf.count ? statusOf[place] : -1 }
 
   private func absolute(_ path: String) -> String {
-    path.utf8.first == UInt8(ascii: "/") ? path : folder + path
+    path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
   }
 
   /// Goes on until then.
@@ -244,8 +278,7 @@ package final class FileLook {
   private func stampAndKind(of place: Int) throws(Errno) -> (FileStamp, SeenFile.Kind) {
     let number = status(of: place)
     if number >= 0 { return (statuses[Int(number)].stamp, statuses[Int(number)].kind) }
-    let path = places.with(place) { hashes.pathBytes($0, in: folder) }
-    let status = try Path.linkStatus(ofBytes: path)
+    let status = try places.with(place) { hashes.linkStatus($0, from: folder) }.get()
     return (FileStamp(status), SeenFile.Kind(status))
   }
 

@@ -13,7 +13,7 @@ package final class FileMemory {
   package let hash: ContentHash
   let folders = FolderMemory()
   let piece = FilePiece()
-  private var path: [UInt8] = []
+  private var folder = HeldFolder()
 
   /// Whether a file may be looked at again, for another task.
   private let keepsContents: Bool
@@ -44,14 +44,17 @@ package final class FileMemory {
     ) { Hash.planKey($0) }
   }
 
-  /// A path from the root with a zero behind it, until the next one is asked for.
+  /// Until `letFoldersGo` files are looked at from folders that are kept open: to be done for a moment only.
+  func holdFolders() { folder.hold() }
+
+  func letFoldersGo() { folder.letGo() }
+
+  /// What stands there itself.
   ///
-  /// - Parameter folder: where it starts if it is relative, with its slash.
-  func pathBytes(_ path: UnsafeRawBufferPointer, in folder: String) -> [UInt8] {
-    self.path.removeAll(keepingCapacity: true)
-    if path.first != UInt8(ascii: "/") { self.path.append(contentsOf: folder.utf8) }
-    self.path.append(contentsOf: path)
-    self.path.append(0)
-    return self.path
+  /// - Parameter start: the folder where it starts if it is relative.
+  func linkStatus(
+    _ path: UnsafeRawBufferPointer, from start: String
+  ) -> Result<FileStatus, Errno> {
+    folder.linkStatus(path, from: start)
   }
 }

@@ -46,13 +46,20 @@ package final class RecordBook {
   // MARK: - Reading
 
   /// Takes in what was added since. A file that was put in its place is read from its beginning.
-  package func follow() throws(Errno) {
+  package func follow() throws(Errno) { _ = try follow(pieces: .max) }
+
+  /// Takes in a part of that.
+  ///
+  /// - Returns: whether that was all.
+  package func followALittle() throws(Errno) -> Bool { try follow(pieces: 4) }
+
+  private func follow(pieces: Int) throws(Errno) -> Bool {
     if let now = try? Path.status(path), now.identity != identity {
       file = try open()
       identity = try file.status().identity
       index = RecordIndex()
     }
-    try RecordPieces.follow(file, &index)
+    return try RecordPieces.follow(file, &index, pieces: pieces)
   }
 
   /// What is known of a task, as of the last `follow`; nil for nothing.
@@ -266,4 +273,7 @@ package final class RecordBook {
   package func isTaken(_ task: UInt64) throws(Errno) -> Bool {
     try locks?.isTaken(Self.place(task)) ?? false
   }
+
+  /// Whether another process has any.
+  package func isAnyTaken() throws(Errno) -> Bool { try locks?.isAnyTaken() ?? false }
 }

@@ -7,11 +7,20 @@ enum RecordPieces {
   static let chunkBytes = 1 << 20
 
   /// Takes in what stands behind what the index has read.
-  static func follow(_ file: borrowing Descriptor, _ index: inout RecordIndex) throws(Errno) {
+  ///
+  /// - Parameter pieces: that are read at most.
+  /// - Returns: whether that was all.
+  @discardableResult
+  static func follow(
+    _ file: borrowing Descriptor, _ index: inout RecordIndex, pieces: Int = .max
+  ) throws(Errno) -> Bool {
+    var left = pieces
     var size = try file.status().sizeBytes
     if size < Int64(index.byteCount) { index = RecordIndex() }
     var room: [UInt8] = []
     while Int64(index.byteCount) < size {
+      if left == 0 { return false }
+      left -= 1
       let before = index.byteCount
       let wanted = min(Int(size) - before, chunkBytes)
       if room.count < wanted { room = [UInt8](repeating: 0, count: wanted) }
@@ -19,11 +28,12 @@ enum RecordPieces {
       room.withUnsafeBytes { index.read(growing: $0.part(0, count)) }
       if index.byteCount == before {
         // A line that is not whole yet, or longer than any that is written here.
-        if count < chunkBytes { return }
+        if count < chunkBytes { return true }
         index.skipDamage(count)
       }
       size = try file.status().sizeBytes
     }
+    return true
   }
 
   /// The record of a block that the index found.

@@ -1,0 +1,65 @@
+internal import OpflowSystem
+
+/// Looks at files by paths that start from one folder, which is kept open for a moment: the kernel then walks less
+/// of each path than from the root, and a look takes a tenth less.
+///
+/// For a moment only, since another folder may be put in its place.
+struct HeldFolder: ~Copyable {
+  private var isHeld = false
+  private var path = ""
+  private var folder: Descriptor?
+  private var bytes: [UInt8] = []
+
+  private static let slash = UInt8(ascii: "/")
+
+  /// From now on the folder that was asked for last stays open.
+  mutating func hold() { isHeld = true }
+
+  mutating func letGo() {
+    isHeld = false
+    folder = nil
+  }
+
+  /// - Parameters:
+  ///   - path: without a zero in it.
+  ///   - start: the folder where it starts if it is relative.
+  mutating func linkStatus(
+    _ path: UnsafeRawBufferPointer, from start: String
+  ) -> Result<FileStatus, Errno> {
+    do throws(Errno) {
+      return .success(try status(path, from: start))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private mutating func status(
+    _ path: UnsafeRawBufferPointer, from start: String
+  ) throws(Errno) -> FileStatus {
+    let isRelative = path.first != Self.slash
+    if isRelative, isHeld {
+      open(start)
+      setBytes(of: path)
+      if let status = try folder?.linkStatus(ofBytes: bytes) { return status }
+    }
+    setBytes(of: path, from: isRelative ? start : nil)
+    return try Path.linkStatus(ofBytes: bytes)
+  }
+
+  private mutating func setBytes(of path: UnsafeRawBufferPointer, from start: String? = nil) {
+    bytes.removeAll(keepingCapacity: true)
+    if let start {
+      bytes.append(contentsOf: start.utf8)
+      bytes.append(Self.slash)
+    }
+    bytes.append(contentsOf: path)
+    bytes.append(0)
+  }
+
+  /// What stands against that is told by the whole path.
+  private mutating func open(_ start: String) {
+    if folder != nil, path == start { return }
+    path = start
+    folder = try? File.openFolder(toStartFrom: start)
+  }
+}
