@@ -15,6 +15,12 @@ int64_t clinux_monotonic_nanoseconds(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t clinux_boot_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 int64_t clinux_realtime_milliseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);

@@ -6,7 +6,7 @@ enum Flag: CaseIterable {
   case maxParallel, maxFailures, keepGoing, dryRun
   case ifRunning, watchFiles, memory
   case output, quiet, verbose, json, color
-  case durability, workers
+  case durability, workers, queueTimeout
   case cache, cacheWrite, noCache
   case follow, stay, run, waitFor, tellWait
   case keep, olderThan, showRemoval
@@ -100,8 +100,18 @@ enum Flag: CaseIterable {
         takes: .word(Durability.self) { $0.durability = $1 })
     case .workers:
       FlagRow(
-        "on", in: .place, "where tasks run (default local)",
-        takes: .word(WorkerPlace.self, later: ["slurm"]) { _, _ in })
+        "on", in: .place, "where tasks run (default local): on other machines; repeatable",
+        takes: .text(.sites) { (invocation, word) throws(Complaint) in
+          do throws(SiteRequestError) {
+            invocation.on += try SiteRequest.parse(word)
+          } catch {
+            throw Complaint("--on: \(error.message)")
+          }
+        })
+    case .queueTimeout:
+      FlagRow(
+        "queue-timeout", in: .place, "how long to wait for Slurm (default: as long as it takes)",
+        takes: .text(.duration) { $0.queueTimeout = $1 })
     case .cache:
       FlagRow(
         "cache", in: .place,

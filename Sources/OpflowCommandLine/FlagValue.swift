@@ -7,14 +7,14 @@ enum FlagValue {
   case number(from: UInt32, (inout Invocation, UInt32) -> Void)
   /// One or more, with commas between.
   case numbers(from: UInt32, (inout Invocation, [UInt32]) -> Void)
-  /// One of some words; `later` ones are known, and refused. The function says whether it knows one.
-  case choice(() -> [String], later: [String], (inout Invocation, String) -> Bool)
+  /// One of some words. The function says whether it knows one.
+  case choice(() -> [String], (inout Invocation, String) -> Bool)
 
   /// One of the cases of `Word`.
   static func word<Word: RawRepresentable & CaseIterable>(
-    _: Word.Type, later: [String] = [], _ set: @escaping (inout Invocation, Word) -> Void
+    _: Word.Type, _ set: @escaping (inout Invocation, Word) -> Void
   ) -> FlagValue where Word.RawValue == String {
-    .choice({ Word.allCases.map { $0.rawValue } }, later: later) { invocation, text in
+    .choice({ Word.allCases.map { $0.rawValue } }) { invocation, text in
       guard let word = Word(rawValue: text) else { return false }
       set(&invocation, word)
       return true
@@ -30,7 +30,7 @@ enum FlagValue {
     case .nothing: ""
     case .text(let name, _): name.rawValue
     case .number, .numbers: "N"
-    case .choice(let words, _, _): words().joined(separator: "|")
+    case .choice(let words, _): words().joined(separator: "|")
     }
   }
 
@@ -50,8 +50,7 @@ enum FlagValue {
         numbers.append(try Self.number(String(part), spelled, lowest))
       }
       set(&invocation, numbers)
-    case .choice(let words, let later, let set):
-      if later.contains(text) { throw Complaint("\(spelled) \(text): not supported yet") }
+    case .choice(let words, let set):
       if set(&invocation, text) { return }
       let words = words()
       let nearest = NearestName.of(text, among: words).map { "; did you mean \($0)?" } ?? ""
@@ -95,13 +94,14 @@ enum ValueName: String {
   case run = "RUN"
   case duration = "D"
   case command = "COMMAND"
+  case sites = "SITES"
 
   fileprivate func check(_ text: String, _ spelled: String) throws(Complaint) {
     switch self {
     case .assignment:
       if let equals = text.firstIndex(of: "="), equals > text.startIndex { return }
       throw Complaint("\(spelled) needs \(rawValue), not `\(text.clean)`")
-    case .selector, .file, .folder, .run, .duration, .command:
+    case .selector, .file, .folder, .run, .duration, .command, .sites:
       if text.isEmpty { throw Complaint("\(spelled) needs a value (\(rawValue))") }
     }
   }

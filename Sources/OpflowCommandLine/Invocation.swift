@@ -65,6 +65,10 @@ package struct Invocation: Equatable, Sendable {
   /// `--watch` of `status`
   package var watches = false
   package var durability: Durability = .group
+  /// `--on`: where tasks run beside this machine.
+  package var on: [SiteRequest] = []
+  /// `--queue-timeout`: a duration as a manifest has it.
+  package var queueTimeout: String?
   /// `--cache`: a folder.
   package var cache: String?
   package var writesCache = false
@@ -90,11 +94,6 @@ package struct ViewArguments: Equatable, Sendable {
 /// `--color`
 package enum ColorChoice: String, CaseIterable, Sendable {
   case auto, always, never
-}
-
-/// `--on`
-enum WorkerPlace: String, CaseIterable {
-  case local
 }
 
 package enum JournalAction: String, CaseIterable, Sendable {

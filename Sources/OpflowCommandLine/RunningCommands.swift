@@ -9,7 +9,7 @@ extension CommandRow {
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
         .memory, .dryRun, .watchFiles,
         .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
-        .workers, .cache, .cacheWrite, .noCache, .file, .directory,
+        .workers, .queueTimeout, .cache, .cacheWrite, .noCache, .file, .directory,
         .stateDirectory,
       ],
       rule: RunRules.check
@@ -31,6 +31,11 @@ extension CommandRow {
           With --watch it stays after the end, and resumes the run whenever the manifest, a file that this
           names or an input of a task has other contents: what changed runs again, and what failed.
           Ctrl-C leaves.
+
+          With --on tasks run on other machines, which see the same files: on the nodes of a Slurm
+          allocation (`slurm`, and Slurm's own options behind a colon: one is asked for then), on hosts by
+          ssh, or wherever a command reaches an `opflow agent`. Downloads, `local: true` and `finally` stay
+          here. `opflow resume` and `status` work from any of them.
 
           While the live view is on a terminal, `?` shows its keys: pause, cancel a task, approve, follow a
           log and so on.
@@ -59,6 +64,7 @@ extension CommandRow {
         .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
         .memory, .dryRun, .output,
         .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability, .workers,
+        .queueTimeout,
         .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
       ],
       rule: RunRules.check

@@ -72,6 +72,12 @@ extension Coordinator {
   ///
   /// - Parameter sender: who asks for it; 0 for the terminal.
   private func suspend(askedBy sender: Int32) {
+    guard sites == nil else {
+      progress.warning(
+        "opflow does not stop: other machines would take it for dead, and end their tasks;"
+          + " `opflow pause` holds back what has not started")
+      return
+    }
     let isKey = sender == 0 || loan != nil
     // A key stops nobody whom no shell would continue.
     if isKey, ProcessGroup.isOrphaned { return }

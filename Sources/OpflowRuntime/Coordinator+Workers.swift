@@ -10,7 +10,8 @@ extension Coordinator {
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind, on site: SiteID) {
     do throws(LaunchFailure) {
-      let link = try launchers[site.index].launch(worker, kind)
+      let number = site == .local ? 0 : sites?.launcher(of: site) ?? 0
+      let link = try launchers[number].launch(worker, kind)
       while links.count <= worker.index { links.append(nil) }
       links[worker.index] = link
       if !request.secrets.isEmpty {
@@ -73,6 +74,13 @@ extension Coordinator {
       case .gone(let link, let complaint, let warnings):
         for warning in warnings { progress.warning(warning) }
         forget(link, complaint: complaint)
+      case .joined(let hello):
+        if let relay = launcher as? RelayLauncher { join(relay, hello) }
+      case .leaving(let what):
+        if let relay = launcher as? RelayLauncher { noteLeaving(relay, what) }
+      case .lost(let complaint):
+        if let relay = launcher as? RelayLauncher { noteLost(relay, complaint) }
+      case .heard: break
       }
     }
   }
@@ -224,9 +232,10 @@ extension Coordinator {
       passed.append(link)
     }
     for link in links.compactMap({ $0 }) {
-      guard case .talking = link.state else { continue }
+      guard case .talking = link.state, link.site == 0 else { continue }
       enqueue(.bye, for: link.id)
     }
+    dismissSites()
   }
 
   /// The drive ends as any other after all: what was to go on is ended.
@@ -254,5 +263,6 @@ extension Coordinator {
     for case let link? in links {
       if case .talking = link.state { lose(link, complaint: "") }
     }
+    killSites()
   }
 }

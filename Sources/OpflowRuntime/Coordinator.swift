@@ -37,7 +37,9 @@ package final class Coordinator {
   var journal: JournalFile
   var syncer: JournalSyncer?
   /// By site.
-  let launchers: [any Launcher]
+  var launchers: [any Launcher]
+  /// nil in a run on this machine alone.
+  let sites: Sites?
   /// By worker number; nil once it is gone.
   var links: [WorkerLink?] = []
   /// Those of them that are on their way to be gone.
@@ -128,6 +130,9 @@ package final class Coordinator {
       try watch.add(signals.rawValue, .coordinator, Place.signals)
       signalWait.set(0, signals.rawValue)
       self.launchers = try launchers(watch)
+      sites = try request.sites.map { settings throws(Errno) in
+        try Sites(settings, at: Self.now)
+      }
     } catch {
       throw CoordinatorError("cannot set up the run", error)
     }
@@ -164,12 +169,13 @@ package final class Coordinator {
           + " write + before the command in the makefile, or give opflow -j")
     }
     openControl()
+    beginAllocations()
     engine.begin(at: Self.now, wall: wall)
     var events: [PollEvent] = []
     while true {
       endTurn()
       if let failure { throw failure }
-      if closing != nil, !links.contains(where: { $0 != nil }) { break }
+      if closing != nil, sitesAreOver, !links.contains(where: { $0 != nil }) { break }
       let wake = nextWake
       do throws(Errno) {
         try rest()
@@ -186,6 +192,7 @@ package final class Coordinator {
       if engine.isTimerDue(at: Self.now) { tell(.timer) }
       enforceDismissal()
       giveUpOnEnds()
+      attendSites()
     }
     return finish()
   }
@@ -218,7 +225,8 @@ package final class Coordinator {
   /// When there is something to do, if nothing happens before.
   private var nextWake: Instant? {
     let wakes = [
-      engine.nextWake, display.nextWake, dismissalDeadline, nextGiveUp, request.serving?.nextLook,
+      engine.nextWake, display.nextWake, sites?.nextWake, dismissalDeadline, nextGiveUp,
+      request.serving?.nextLook,
       control?.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
@@ -239,6 +247,7 @@ package final class Coordinator {
       case Place.view: progress.takeNotice()
       case Place.keys: takeKeys()
       case Place.changes: request.serving?.note(at: Self.now)
+      case Place.allocations...: hearAllocation(Int(event.place - Place.allocations))
       default: break
       }
     }
@@ -324,6 +333,7 @@ package final class Coordinator {
     leaveMake()
     let held = engine.passesOn
     if held.isEmpty { for launcher in launchers { launcher.cleanUp() } }
+    sites?.giveBack()
     endProgress()
     let code = closing?.exitCode ?? 70
     return DriveResult(
@@ -339,6 +349,8 @@ package final class Coordinator {
     static let keys: UInt32 = 3
     static let make: UInt32 = 4
     static let changes: UInt32 = 5
+    /// And those behind it.
+    static let allocations: UInt32 = 6
   }
 }
 

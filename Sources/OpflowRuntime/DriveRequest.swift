@@ -23,6 +23,8 @@ package struct DriveRequest {
   var serving: ServingWatch?
   /// Of workers that the drive before left, by their numbers: each has one of the services that enter as held.
   var links: [WorkerLink] = []
+  /// How other machines are reached; nil for this one alone.
+  var sites: SiteSettings?
   /// For every worker.
   package var secrets: [SecretValue] = []
 

@@ -7,6 +7,9 @@ package enum Clock {
   /// (CLOCK_MONOTONIC).
   package static var monotonicNanoseconds: Int64 { clinux_monotonic_nanoseconds() }
 
+  /// The same, but goes on while the machine sleeps (CLOCK_BOOTTIME).
+  package static var bootNanoseconds: Int64 { clinux_boot_nanoseconds() }
+
   /// Milliseconds since the epoch, as the machine's clock is set.
   package static var wallMilliseconds: Int64 { clinux_realtime_milliseconds() }
 

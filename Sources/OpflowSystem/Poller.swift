@@ -30,6 +30,9 @@ package struct Poller: ~Copyable {
     descriptor = Descriptor(owning: try call { clinux_epoll_create() })
   }
 
+  /// Readable when `wait` has something to tell.
+  package var rawDescriptor: Int32 { descriptor.rawValue }
+
   /// Watches `rawDescriptor`, which stays its owner's: it must be removed before it is closed.
   package func add(
     _ rawDescriptor: Int32, token: UInt64, interest: Readiness = .readable

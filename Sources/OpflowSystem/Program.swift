@@ -68,6 +68,8 @@ package enum Program {
     package static let newGroup = Options(rawValue: UInt32(CLINUX_SPAWN_GROUP))
     /// The kernel kills it when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
     package static let diesWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_DIES_WITH_PARENT))
+    /// The kernel sends it TERM when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
+    package static let endsWithParent = Options(rawValue: UInt32(CLINUX_SPAWN_ENDS_WITH_PARENT))
     /// This process has every signal blocked and none ignored, and is spared some calls for it.
     package static let signalsPrepared = Options(rawValue: UInt32(CLINUX_SPAWN_SIGNALS_PREPARED))
   }
@@ -113,6 +115,28 @@ package enum Program {
         file: argumentBlock[0], arguments: argumentBlock.pointers,
         environment: environmentBlock.pointers, input: input, output: output, error: error,
         options: options, group: group))
+  }
+}
+
+extension Program {
+  /// Starts the program of that name, which is looked for in PATH where it has no slash, with this process's
+  /// environment.
+  ///
+  /// - Parameter words: its name, then its arguments.
+  package static func spawn(
+    searching words: [String], input: Int32, output: Int32, error: Int32, options: Options
+  ) throws(ProgramError) -> SpawnedProcess {
+    let block = StringBlock(words + [Environment.value("PATH") ?? "/usr/bin:/bin"])
+    let arguments = StringBlock(words)
+    let environment = StringBlock()
+    for entry in Environment.entries() { environment.append(entry) }
+    // SAFETY: the blocks live to the end of this function.
+    defer { withExtendedLifetime((block, arguments, environment)) {} }
+    return try spawn(
+      ProgramStart(
+        file: block[0], searchPath: block[words.count], arguments: arguments.pointers,
+        environment: environment.pointers, input: input, output: output, error: error,
+        options: options))
   }
 }
 

@@ -1,5 +1,6 @@
 import OpflowCommandLine
 import OpflowCore
+import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
@@ -8,6 +9,12 @@ enum DriveEnd {
   /// Sees whether the files that are wanted can be made, before anything runs.
   static func expect(_ arguments: Invocation) throws(CommandError) {
     _ = try CacheChoice.setting(arguments)
+    if let text = arguments.queueTimeout, WrittenDuration.milliseconds(text) == nil {
+      throw CommandError(
+        UsageError(
+          "--queue-timeout needs a duration such as 30m or 12h, not `\(CleanText.string(text))`",
+          command: .run))
+    }
     guard let path = arguments.junitFile else { return }
     do throws(Errno) {
       try ReportFile.expect(path)

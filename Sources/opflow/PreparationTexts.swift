@@ -46,6 +46,12 @@ extension CommandError {
         .manifest,
         "task \(CleanText.string(task)) wants \(wanted) of gpu, and this machine has \(there): those that"
           + " CUDA_VISIBLE_DEVICES names where it is set, else each /dev/nvidia0 and so on")
+    case .workersElsewhere(let hosts):
+      let names = hosts.map { CleanText.string($0) }.joined(separator: ", ")
+      self.init(
+        .held,
+        "workers of an earlier drive still run on \(names), past the lease of their agents: end them there"
+          + " (`pkill opflow`), so that no task runs twice at once")
     case .noDescriptors(let count, let error):
       self.init(
         .io,
@@ -122,6 +128,9 @@ extension RunRequest {
     maxParallel = invocation.maxParallel
     maxFailures = invocation.maxFailures
     durability = invocation.durability
+    on = invocation.on
+    queueMilliseconds = invocation.queueTimeout.flatMap { WrittenDuration.milliseconds($0) }
+      .map { Int64(clamping: $0) }
     cache = (try? CacheChoice.setting(invocation)) ?? nil
   }
 }

@@ -64,7 +64,7 @@ enum ResumeCommand {
     }
     try console.preparing { () throws(PreparationError) in
       try prepared.expectTerminal(RunRequest(arguments))
-      try prepared.expectDevices()
+      if arguments.on.isEmpty { try prepared.expectDevices() }
       try prepared.expectMemoryLimits(RunRequest(arguments))
       try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
     }

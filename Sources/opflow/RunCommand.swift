@@ -122,7 +122,8 @@ enum RunCommand {
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
     try console.preparing { () throws(PreparationError) in
       try new.expectTerminal()
-      try new.expectDevices()
+      // Other machines tell what they have when they are there.
+      if arguments.on.isEmpty { try new.expectDevices() }
       try new.expectMemoryLimits()
       try new.takeSecrets { console.warn($0) }
     }

@@ -1,5 +1,6 @@
 import Glibc
 import OpflowCommandLine
+import OpflowRuntime
 import OpflowSystem
 import OpflowWorker
 
@@ -8,6 +9,14 @@ let words = Arguments.words
 // A worker is no command of a person's: its arguments are the coordinator's.
 if words.first == WorkerProcess.command {
   exit(WorkerMain.run(arguments: Array(words.dropFirst())))
+}
+// Nor is the agent of a machine.
+if words.first == AgentMain.command {
+  exit(AgentMain.run(arguments: Array(words.dropFirst())))
+}
+// Nor is what keeps an allocation of Slurm for one.
+if words.first == AllocationKeeper.command {
+  exit(AllocationKeeper.run(arguments: Array(words.dropFirst())))
 }
 // Nor are the questions that a shell asks while a line is typed.
 if words.first == CompletionShell.question {

@@ -40,9 +40,6 @@ struct CommandLineTests {
       #expect(run.status != 0, "\(command): \(run)")
       #expect(run.errors.contains("not supported yet"), "\(command): \(run)")
     }
-    let run = try place.opflow("run", "--on", "slurm", status: nil)
-    #expect(run.status != 0)
-    #expect(run.errors.contains("not supported yet"))
   }
 
   @Test func `-C works in another folder`() throws {

@@ -46,7 +46,7 @@ struct JobsTests {
     #expect(
       names.sorted() == [
         "c-library", "dev", "downloads", "headers", "index", "integration", "nightly", "quickstart",
-        "release", "samples",
+        "release", "samples", "sweep",
       ])
   }
 
@@ -114,6 +114,14 @@ struct JobsTests {
     let successes = try place.journal().filter { $0.event == "success" }.map(\.task)
     #expect(Set(successes).count == 35)
     #expect(successes.count == 35, "a success was repeated")
+  }
+
+  @Test func `the sweep's darts give pi`() throws {
+    let place = try place("sweep.yaml")
+    try place.opflow("run", "--output", "quiet")
+    let estimate = try #require(Double(place.text("out/sweep/pi").dropLast()))
+    #expect(abs(estimate - Double.pi) < 0.01)
+    #expect(try place.log("estimate").contains("200 tasks on "))
   }
 
   @Test func `the release waits for people and for its bench`() throws {

@@ -294,8 +294,11 @@ import Testing
       ),
       ("run --color blue", "--color is auto, always, never, not `blue`"),
       ("run --durability all", "--durability is none, group, each, not `all`"),
-      ("run --on slurm", "--on slurm: not supported yet"),
-      ("run --on moon", "--on is local, not `moon`"),
+      (
+        "run --on moon",
+        "--on: it is one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not `moon`"
+      ),
+      ("run --on ssh:", "--on: ssh: a host is missing, as in ssh:HOST,HOST"),
       ("resume a b", "one argument too many: `b`"),
       ("runs a", "one argument too many: `a`"),
       ("version a", "one argument too many: `a`"),
@@ -389,9 +392,6 @@ import Testing
     for later in LaterCommands.all where later.name != "continue" {
       #expect(!words.contains(later.name), "\(later.name)")
     }
-    for command in Command.allCases {
-      #expect(!HelpText.text(command).contains("slurm"))
-    }
   }
 
   @Test func `a command that is there is neither refused nor foreign`() {
@@ -416,7 +416,8 @@ import Testing
       "-j, --max-parallel N", "--max-failures N", "-k, --keep-going", "-n, --dry-run",
       "--output live|line|group|github|gitlab|quiet", "--notify COMMAND", "--ci-commands on|off",
       "-q, --quiet", "-v, --verbose", "--json",
-      "--color auto|always|never", "--junit FILE", "--durability none|group|each", "--on local",
+      "--color auto|always|never", "--junit FILE", "--durability none|group|each", "--on SITES",
+      "--queue-timeout D",
       "-f, --file FILE",
       "-C DIR",
       "--state-dir DIR", "-h, --help",

@@ -40,7 +40,7 @@ struct ImaginedRun {
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
     seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
     expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
-    gpus: UInt64 = 0
+    gpus: UInt64 = 0, wholeParallel: UInt64? = nil
   ) {
     self.plan = plan
     var options = SchedulerOptions(
@@ -48,6 +48,7 @@ struct ImaginedRun {
     options.handsAhead = handsAhead
     options.usesSites = usesSites
     options.gpus = gpus
+    options.wholeParallel = wholeParallel
     if let expectedWall { options.expectedWallMicroseconds = expectedWall }
     engine = Engine(
       plan: plan, options: options,

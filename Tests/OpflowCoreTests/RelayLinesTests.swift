@@ -7,6 +7,8 @@ import Testing
     case report(WorkerID, WorkerReport)
     case garbage(WorkerID)
     case gone(WorkerID, String?)
+    case pulse(Int32)
+    case other(AgentReport)
     case malformed
   }
 
@@ -19,11 +21,13 @@ import Testing
     while true {
       switch buffer.nextRelayed(into: &lines) {
       case .message(.gone(let worker, let complaint)): heard.append(.gone(worker, complaint))
+      case .message(.pulse(let number)): heard.append(.pulse(number))
       case .message(.line(let worker)):
         switch lines.nextReport() {
         case .message(let report): heard.append(.report(worker, report))
         case .malformed, .needsMore: heard.append(.garbage(worker))
         }
+      case .message(let report): heard.append(.other(report))
       case .malformed: return heard + [.malformed]
       case .needsMore:
         if rest.isEmpty { return heard }
@@ -63,7 +67,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "\n", "pulse\t1\n", "1\n", "-1\tpulse\t1\n", "x\tpulse\t1\n", "2147483648\tpulse\t1\n",
+    "\n", "pulse\tx\n", "pulse\t1\t2\n", "pulse\t-1\n", "bye\t1\n", "launch\t1\tcommand\n", "1\n",
+    "-1\tpulse\t1\n", "x\tpulse\t1\n", "2147483648\tpulse\t1\n",
     "gone\n",
     "gone\t\n", "gone\tx\n", "gone\t1\ta\tb\n", "gone\t1\t\\x\n", " 1\tpulse\t1\n",
   ])

@@ -37,6 +37,21 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
+  @Test func `what all machines together may do is a limit of its own`() throws {
+    var maker = PlanMaker()
+    for index in 0..<6 { maker.add("t\(index)") }
+    maker.add("wide") { $0.demand = [(0, 8)] }
+    var run = ImaginedRun(
+      try maker.make(), parallel: 3, maxFailures: 0, usesSites: true, wholeParallel: 3)
+    join(&run, 1, cpu: 4)
+    join(&run, 2, cpu: 4)
+    #expect(run.started.count == 3)
+    run.end("t0")
+    #expect(run.started.count == 4)
+    run.finish()
+    #expect(run.close?.exitCode == 0)
+  }
+
   @Test func `a task runs where what it needs ran, while that is free`() throws {
     var run = try run {
       $0.add("b")

@@ -13,15 +13,19 @@ import Testing
     let launcher: RelayLauncher
     let agent: Agent
 
-    init() throws {
+    init(_ first: String = Fixture.hello) throws {
       watch = try Watch()
       let orders = try OpflowSystem.Pipe()
       let reports = try OpflowSystem.Pipe()
       agent = Agent(orders: try orders.read.duplicate(), reports: try reports.write.duplicate())
       launcher = try RelayLauncher(
         site: 0, watch: watch, name: "node2", input: reports.takeRead(),
-        output: orders.takeWrite(), patience: 7_000)
+        output: orders.takeWrite(), at: Instant(nanoseconds: 0))
+      try agent.say(first)
+      _ = try hear()
     }
+
+    static let hello = "hello\t1\t0123\t77\tcores=4\tmemory=1000\thost=node2\n"
 
     /// All that there is to hear now.
     func hear() throws -> [Heard] {
@@ -45,6 +49,10 @@ import Testing
         #expect(warnings.isEmpty)
         return [.gone(link.id.rawValue, complaint)]
       case .spoke(let link): return said(by: link)
+      case .joined(let hello): return [.joined(hello.host)]
+      case .heard: return []
+      case .leaving(let what): return [.leaving(what)]
+      case .lost(let complaint): return [.lost(complaint)]
       }
     }
 
@@ -70,6 +78,9 @@ import Testing
     case garbage(Int32)
     case silent(Int32, String?)
     case gone(Int32, String?)
+    case joined(String)
+    case leaving(String)
+    case lost(String)
   }
 
   private final class Agent {
@@ -131,7 +142,9 @@ import Testing
     ("9\tpulse\t1\n", "node2 passed on a line of worker number 9, which is not there"),
     ("gone\t3\n3\tpulse\t1\n", "node2 passed on a line of worker number 3, which is not there"),
     ("gone\t9\n", "node2 told the end of worker number 9, which is not there"),
-    ("pulse\t1\n", "node2 sent a line that is no message"),
+    ("pulse\tx\n", "node2 sent a line that is no message"),
+    (Fixture.hello, "node2 sent a line that is no message"),
+    ("refused\tno\n", "node2 sent a line that is no message"),
     (String(repeating: "x", count: 1100), "node2 sent a line that is no message"),
   ]
 
@@ -146,11 +159,11 @@ import Testing
     try site.agent.say("4\tpulse\t1\n" + line)
     let heard = try site.hear()
     #expect(heard.first == Heard.report(4, .pulse(1)))
-    let losses: [Heard] = [.silent(4, complaint), .silent(5, complaint)]
-    #expect(Array(heard.suffix(2)) == losses)
-    // The agent sees it, has its time to end them, and none of them is said not to be ended.
+    let losses: [Heard] = [.lost(complaint), .silent(4, complaint), .silent(5, complaint)]
+    #expect(heard.filter { losses.contains($0) } == losses)
+    // The agent sees it, and when they are gone is not for this to say.
     #expect(try site.agent.told() == nil)
-    #expect(site.launcher.end(links[1], at: now) >= now.advanced(byMilliseconds: 7_000))
+    #expect(site.launcher.end(links[1], at: now) == Instant(nanoseconds: .max))
     #expect(site.launcher.giveUp(links[1]) == [])
     let failure = #expect(throws: LaunchFailure.self) { _ = try site.launch(6) }
     #expect(failure?.what == complaint)
@@ -162,7 +175,9 @@ import Testing
     try site.agent.say("3\tpulse\t1\n4\tpul")
     site.agent.stopTalking()
     let ended = "the stream to node2 ended"
-    let expected3: [Heard] = [.report(3, .pulse(1)), .silent(3, ended), .silent(4, ended)]
+    let expected3: [Heard] = [
+      .report(3, .pulse(1)), .lost(ended), .silent(3, ended), .silent(4, ended),
+    ]
     #expect(try site.hear() == expected3)
   }
 
@@ -176,8 +191,8 @@ import Testing
     links[0].enqueue(.pulse(1))
     site.launcher.send(to: links[0])
     let heard = try site.hear()
-    #expect(heard.count == 2)
-    for (link, one) in zip(links, heard) {
+    #expect(heard.count == 3)
+    for (link, one) in zip(links, heard.dropFirst()) {
       guard case .silent(let number, let complaint) = one else {
         Issue.record("\(one)")
         return
@@ -233,5 +248,39 @@ import Testing
     try site.agent.say("3\tpulse\t1\ngone\t3\n")
     let expected6: [Heard] = [.report(3, .pulse(1)), .gone(3, nil)]
     #expect(try site.hear() == expected6)
+  }
+
+  @Test func `pulses are answered with their numbers, and tell that the agent lives`() throws {
+    let site = try Fixture()
+    let before = site.launcher.heardAt
+    try site.agent.say("pulse\t1\npulse\t2\n")
+    #expect(try site.hear() == [])
+    #expect(try site.agent.told() == "pulse\t1\npulse\t2\n")
+    #expect(site.launcher.heardAt > before)
+    try site.agent.say("leaving\tit was ended by SIGTERM\nbye\n")
+    #expect(
+      try site.hear() == [
+        .leaving("it was ended by SIGTERM"), .lost("the agent on node2 left"),
+      ])
+    #expect(site.launcher.saidBye)
+  }
+
+  @Test func `what comes before the agent's first word is passed over, and kept for people`() throws
+  {
+    let site = try Fixture("Welcome to node2\n\nbye\n\u{1b}[1mnow\n" + Fixture.hello)
+    #expect(site.launcher.hello?.host == "node2")
+    #expect(site.launcher.lastWords == "Welcome to node2; now")
+    let links = try site.launch(3)
+    try site.agent.say("3\tpulse\t1\nWelcome\n")
+    let lost = "node2 sent a line that is no message"
+    #expect(try site.hear() == [.report(3, .pulse(1)), .lost(lost), .silent(3, lost)])
+    _ = links
+  }
+
+  @Test func `an agent that refuses the run says why`() throws {
+    let site = try Fixture("refused\tthere is no such folder\n")
+    #expect(site.launcher.hello == nil)
+    let failure = #expect(throws: LaunchFailure.self) { _ = try site.launch(6) }
+    #expect(failure?.what == "node2: there is no such folder")
   }
 }

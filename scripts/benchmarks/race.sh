@@ -56,7 +56,7 @@ gotask=$root/.build/bench/bin/task
 # is_there WORD: whether the peer of that name can take part. Only --small goes on without one.
 is_there() {
   case "$1" in
-    ninja | make | xargs | parallel | curl | aria2c | xxhsum | find) command -v "$1" >/dev/null ;;
+    makeflow | ninja | make | xargs | parallel | curl | aria2c | xxhsum | find) command -v "$1" >/dev/null ;;
     gotask) [[ -x $gotask ]] ;;
   esac
 }

@@ -5,6 +5,9 @@
 /// CLOCK_MONOTONIC in nanoseconds.
 int64_t clinux_monotonic_nanoseconds(void);
 
+/// CLOCK_BOOTTIME in nanoseconds.
+int64_t clinux_boot_nanoseconds(void);
+
 /// CLOCK_REALTIME in milliseconds since the epoch.
 int64_t clinux_realtime_milliseconds(void);
 

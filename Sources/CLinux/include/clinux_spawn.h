@@ -19,6 +19,8 @@ enum {
   CLINUX_SPAWN_SIGNALS_PREPARED = 4,
   /// setpgid(2): a process group of its own, in the caller's session.
   CLINUX_SPAWN_GROUP = 8,
+  /// SIGTERM to the child when the thread that spawned it ends (prctl(2), PR_SET_PDEATHSIG).
+  CLINUX_SPAWN_ENDS_WITH_PARENT = 16,
 };
 
 struct clinux_program {

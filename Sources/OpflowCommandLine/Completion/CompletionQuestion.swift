@@ -110,7 +110,7 @@ package struct CompletionQuestion: Equatable, Sendable {
   private mutating func ask(_ flag: Flag) {
     switch flag.row.takes {
     case .nothing, .number, .numbers: break
-    case .choice(let choices, _, _): words = choices().map { CompletionCandidate($0) }
+    case .choice(let choices, _): words = choices().map { CompletionCandidate($0) }
     case .text(let name, _):
       switch name {
       case .selector: kinds = [.tasks]
@@ -118,6 +118,8 @@ package struct CompletionQuestion: Equatable, Sendable {
       case .file: kinds = [.files]
       case .folder: kinds = [.folders]
       case .command: kinds = [.files]
+      case .sites:
+        words = SiteRequest.beginnings.map { CompletionCandidate($0) }
       case .assignment, .duration: break
       }
     }

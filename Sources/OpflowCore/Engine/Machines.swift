@@ -6,6 +6,7 @@
 ///     joined ──┬─────────────────────▶ leaving ──▶ lost
 ///              ├──▶ shunned ─┬───────▶ leaving
 ///              │             └──▶ readmitted (as joined)
+///              ├──▶ silent ─────────────────────▶ lost
 ///              └─────────────────────────────────▶ lost   (from each state)
 ///
 /// New tasks start on sites that are *in use* (joined or readmitted). What runs elsewhere runs on:
@@ -13,6 +14,8 @@
 ///   on, or is lost, was ended by that: it costs the task nothing.
 /// - *shunned*: its machine lost workers with tasks at two moments within a minute while another machine was in
 ///   use, or its workers do not come up. Where no site is left in use, those of the first kind are readmitted.
+/// - *silent*: its stream is lost, and nobody knows what its workers do. What they have is given to no other
+///   before the site is lost.
 /// - *lost*: the host has seen to it that nothing of it runs any more. Its workers are lost with it.
 ///
 /// Races, and what holds in each:
@@ -119,6 +122,13 @@ struct Machines {
       $0.state = .leaving
       $0.excuse = complaint
     }
+    return true
+  }
+
+  /// - Returns: whether anything started there before.
+  mutating func silence(_ site: SiteID) -> Bool {
+    guard self[site].isThere, self[site].state != .leaving else { return false }
+    change(site) { $0.state = .silent }
     return true
   }
 

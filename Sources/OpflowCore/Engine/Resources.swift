@@ -31,6 +31,8 @@ struct Resources {
   var pools: [Pool]
   /// Of the other sites, those where something may still fit.
   private var roomy = SiteSet()
+  /// How much `cpu` tasks may hold on all machines together; nil for as much as these have.
+  var whole: ProcessorCap?
   /// There was more of something before.
   private(set) var hasShrunk = false
   /// What the other machines have, each pair once.
@@ -48,10 +50,10 @@ struct Resources {
 
   /// Held back for the first ready task that does not fit, and where: for one of this machine's, and
   /// for one of the others'.
-  private var reservedHere: Share?
-  private var reservedElsewhere: Share?
+  private(set) var reservedHere: Share?
+  private(set) var reservedElsewhere: Share?
   /// The same for a task with the services that it needs: of each resource that it lacks or has.
-  private var reservedTogether: [DemandItem] = []
+  private(set) var reservedTogether: [DemandItem] = []
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
@@ -61,6 +63,7 @@ struct Resources {
     self.local = local
     pools = [Pool(capacity: options.capacities(of: plan))]
     pools[0].setAway(options.processorsAway)
+    whole = options.wholeParallel.map { ProcessorCap(limit: $0) }
     // Demand 0 is the empty one, which is there whether a task has it or not.
     let blocks = Block.count(plan, usesSites: options.usesSites)
     let ordinary = plan.demandCount * blocks
@@ -133,6 +136,9 @@ struct Resources {
   /// Whether what a lane wants fits into what is free there and not held back.
   @inline(__always)
   func fits(_ lane: Int, at site: SiteID) -> Bool {
+    if let whole, !whole.has(processors(in: grants.current(lane)), beside: heldBackOfWhole) {
+      return false
+    }
     for place in grants.range(grants.current(lane)) {
       let item = grants.items[place]
       let resource = Int(item.resource)
@@ -156,16 +162,6 @@ struct Resources {
     return grants.amount(of: resource, in: reserved.grant)
   }
 
-  /// Whether more is held of something that a task has than there is by now: what it has must drain.
-  func isOverdrawn(_ share: Share) -> Bool {
-    hasShrunk
-      && grants.items[grants.range(share.grant)].contains { item in
-        let resource = Int(item.resource)
-        let pool = pools[poolIndex(of: resource, at: share.site)]
-        return pool.held[resource] > pool.capacity[resource]
-      }
-  }
-
   mutating func take(_ lane: Int, at site: SiteID) -> Share {
     let grant = grants.current(lane)
     for place in grants.range(grant) {
@@ -174,6 +170,8 @@ struct Resources {
       pools[poolIndex(of: resource, at: site)].take(item.amount, of: resource)
     }
     grants.hold(grant)
+    let processors = processors(in: grant)
+    whole?.take(processors)
     look(at: site)
     var share = Share(site: site, grant: grant)
     if gpu >= 0 { share.devices = takeDevices(grants.amount(of: gpu, in: grant), at: site) }
@@ -186,6 +184,8 @@ struct Resources {
       let resource = Int(item.resource)
       pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
     }
+    let processors = processors(in: share.grant)
+    whole?.give(processors)
     grants.release(share.grant)
     if !share.devices.isEmpty { devicesTaken[share.site.index].subtract(share.devices) }
     if share.lent > 0 { takeBack(share.lent, at: share.site) }
@@ -290,7 +290,10 @@ struct Resources {
 
   /// Whether all of that is free and not held back.
   func fit(_ amounts: [[DemandItem]]) -> Bool {
-    pools[0].capacity.indices.allSatisfy { resource in
+    if let whole, !whole.has(amounts.sum(of: Self.processor), beside: heldBackOfWhole) {
+      return false
+    }
+    return pools[0].capacity.indices.allSatisfy { resource in
       let sum = amounts.sum(of: resource)
       return sum == 0 || pools[0].has(sum, of: resource, beside: heldBack(of: resource, in: 0))
     }
@@ -311,6 +314,7 @@ struct Resources {
     }
     let grant = grants.holdCut(amounts, of: lane)
     for item in amounts { pools[0].take(item.amount, of: Int(item.resource)) }
+    whole?.take(amounts.amount(of: Self.processor))
     var share = Share(site: .local, grant: grant)
     if gpu >= 0 { share.devices = takeDevices(amounts.amount(of: gpu), at: .local) }
     return share
@@ -376,6 +380,7 @@ struct Resources {
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
     if amount < pools[0].capacity[resource] { hasShrunk = true }
     pools[0].setCapacity(amount, of: resource)
+    if resource == Self.processor { whole?.limit = amount }
     cutAll()
   }
 
@@ -435,8 +440,9 @@ struct Resources {
     }
   }
 
-  /// What fits no machine is cut to the largest, of those that have as many GPUs.
+  /// What fits no machine is cut to the largest, of those that have as many GPUs; and to what the run may have.
   private func cutElsewhere(_ items: [DemandItem]) -> [DemandItem] {
+    let items = whole.map { $0.cut(items) } ?? items
     func amount(of resource: UInt32) -> UInt64 {
       items.first { $0.resource == resource }?.amount ?? 0
     }

@@ -8,7 +8,7 @@ extension Resources {
 
   /// How much of a machine's `cpu` nobody holds, and nothing is held back of.
   func idleProcessors(at site: SiteID) -> UInt64 {
-    let free = pools[site.index].idleProcessors
+    let free = min(pools[site.index].idleProcessors, whole?.free ?? .max)
     return free - min(free, heldBack(of: Self.processor, in: site.index))
   }
 
@@ -20,6 +20,16 @@ extension Resources {
     let pool = pools[site.index]
     let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
     return held > capacity ? held - capacity : 0
+  }
+
+  /// Whether more is held of something that a task has than there is by now: what it has must drain.
+  func isOverdrawn(_ share: Share) -> Bool {
+    hasShrunk
+      && grants.items[grants.range(share.grant)].contains { item in
+        let resource = Int(item.resource)
+        let pool = pools[poolIndex(of: resource, at: share.site)]
+        return pool.held[resource] > pool.capacity[resource]
+      }
   }
 
   /// How much of it what a lane wants lacks, on the machine where that is least; 0 where it lacks none of it.
@@ -40,11 +50,13 @@ extension Resources {
 
   mutating func lend(_ count: Int32, at site: SiteID) {
     pools[site.index].take(UInt64(count), of: Self.processor)
+    whole?.take(UInt64(count))
     look(at: site)
   }
 
   mutating func takeBack(_ count: Int32, at site: SiteID) {
     pools[site.index].give(UInt64(count), of: Self.processor)
+    whole?.give(UInt64(count))
     look(at: site)
   }
 

@@ -191,6 +191,8 @@ struct Scheduler {
       join(site, offer, identity, at: now, into: &actions)
     case .siteLeaving(let site, let complaint):
       beginLeaving(site, complaint: complaint, at: now, into: &actions)
+    case .siteSilent(let site, let complaint):
+      silence(site, complaint: complaint, at: now, into: &actions)
     case .siteLost(let site, let complaint):
       lose(site, complaint: complaint, at: now, into: &actions)
     case .sitesExhausted(let complaint):

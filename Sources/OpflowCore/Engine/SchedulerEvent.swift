@@ -66,6 +66,8 @@ package enum SchedulerEvent: Equatable, Sendable {
   indirect case siteJoined(SiteID, SiteOffer?, SiteIdentity)
   /// It was preempted, or its time is over: nothing new starts there, and what ends badly there costs nothing.
   case siteLeaving(SiteID, complaint: String)
+  /// The stream to a machine is lost, and what it has may go on: it is lost later.
+  case siteSilent(SiteID, complaint: String)
   /// A machine is gone, and so is every process that a worker of it had.
   case siteLost(SiteID, complaint: String)
   /// No further machine comes, as far as the host knows; why, for people. May be told while some are there: where

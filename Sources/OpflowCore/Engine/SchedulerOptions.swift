@@ -23,6 +23,8 @@ package struct SchedulerOptions: Sendable {
   package var knowsValues = true
   /// Whether tasks run on other machines, which join later: all but those that are bound to this one.
   package var usesSites = false
+  /// How much `cpu` tasks may hold on all machines together; nil for as much as these have.
+  package var wholeParallel: UInt64?
   /// How long a task is taken to last before any has ended.
   package var expectedWallMicroseconds: Int64 = SchedulerOptions.shortTaskMicroseconds * 8
 

@@ -70,6 +70,16 @@ extension Scheduler {
     readmit(at: now, into: &actions)
   }
 
+  /// Nothing is heard of a machine any more. What its workers have stays theirs until it is lost.
+  mutating func silence(
+    _ site: SiteID, complaint: String, at now: Instant, into actions: inout [EngineStep]
+  ) {
+    guard workforce.isThere(site), site != .local, machines.silence(site) else { return }
+    tell(site, .silent, complaint, into: &actions)
+    close(site, into: &actions)
+    readmit(at: now, into: &actions)
+  }
+
   /// Workers with tasks were lost there.
   mutating func noteLoss(at site: SiteID, _ now: Instant, into actions: inout [EngineStep]) {
     guard site != .local, machines.noteLoss(at: site, now) else { return }

@@ -32,6 +32,8 @@ package enum SiteState: String, Sendable, CaseIterable {
   case shunned
   /// It is used again, since no other one is left.
   case readmitted
+  /// Its stream is lost, and its processes may go on: nothing new starts there.
+  case silent
   /// It is gone, and so is every process that it had.
   case lost
 }

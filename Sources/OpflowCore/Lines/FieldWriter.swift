@@ -25,6 +25,21 @@ package struct FieldWriter {
     bytes.append(addingCapacity: 20) { $0.appendNumber(value) }
   }
 
+  /// Whole lines, as they stand.
+  mutating func add(_ lines: UnsafeRawBufferPointer) { bytes.append(contentsOf: lines) }
+
+  /// A line, which is given without its line feed.
+  mutating func line(_ line: UnsafeRawBufferPointer) {
+    add(line)
+    endLine()
+  }
+
+  /// Takes what stands behind `start` away, and adds it to another one.
+  package mutating func moveEnd(from start: Int, to other: inout FieldWriter) {
+    other.bytes += bytes[start...]
+    bytes.removeSubrange(start...)
+  }
+
   /// What another one has.
   package mutating func append(_ other: FieldWriter) { bytes += other.bytes }
 

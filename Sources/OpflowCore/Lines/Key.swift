@@ -32,6 +32,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
 
   // A site
   case site, gpus, incarnation, lease, until
+  case time, job, step
 
   /// As it stands in a line. Transparent, as what is asked of a constant key on hot paths: the compiler
   /// inlines no switch of this size often, and folds this one where it stands.
@@ -118,6 +119,9 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .incarnation: "incarnation"
     case .lease: "lease"
     case .until: "until"
+    case .time: "time"
+    case .job: "job"
+    case .step: "step"
     }
   }
 
@@ -134,13 +138,14 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
       .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
-      .site, .gpus, .lease, .until:
+      .site, .gpus, .lease, .until, .time:
       .number
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,
-      .group, .actions, .host, .incarnation, .id, .verb, .by, .resource, .among, .trace:
+      .group, .actions, .host, .incarnation, .id, .verb, .by, .resource, .among, .trace, .job,
+      .step:
       .text
     }
   }

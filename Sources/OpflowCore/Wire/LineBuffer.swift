@@ -79,9 +79,60 @@ package struct LineBuffer {
   package mutating func nextReport() -> Step<WorkerReport> { next(MessageCodec.report) }
 
   /// The next line of an agent's. A worker's own becomes all that is in `lines`.
-  package mutating func nextRelayed(into lines: inout LineBuffer) -> Step<RelayLines.Report> {
+  package mutating func nextRelayed(into lines: inout LineBuffer) -> Step<AgentReport> {
     next { RelayLines.report($0, into: &lines) }
   }
+
+  /// The same, where lines that are no message go to `other`.
+  package mutating func nextRelayed(
+    into lines: inout LineBuffer, orElse other: (UnsafeRawBufferPointer) -> Void
+  ) -> Step<AgentReport> {
+    while true {
+      let step: Step<AgentReport?> = next { line in
+        if let report = RelayLines.report(line, into: &lines) { return .some(report) }
+        other(line)
+        return .some(nil)
+      }
+      switch step {
+      case .message(let report?): return .message(report)
+      case .message(nil): continue
+      case .needsMore: return .needsMore
+      case .malformed: return .malformed
+      }
+    }
+  }
+
+  /// The next line for an agent. One for a worker becomes all that is in `lines`.
+  package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentOrder> {
+    next { RelayLines.order($0, into: &lines) }
+  }
+
+  /// Adds the next line as it is, behind the number of the worker that said it. Tells whether it is of a
+  /// task that ended badly.
+  package mutating func nextLine(
+    of worker: WorkerID, into writer: inout FieldWriter
+  ) -> Step<Bool> {
+    next { line in
+      RelayLines.number(worker, into: &writer)
+      writer.line(line)
+      return RelayLines.tellsBadEnd(line)
+    }
+  }
+
+  /// Adds all that it has, as it is.
+  package mutating func moveAll(to writer: inout FieldWriter) {
+    storage.withUnsafeBytes { writer.add($0.part(start, end)) }
+    start = 0
+    end = 0
+  }
+
+  /// The next line of an allocation's keeper.
+  package mutating func nextOfKeeper() -> Step<AllocationLines.Report> {
+    next(AllocationLines.report)
+  }
+
+  /// The next line as text, whatever it is.
+  package mutating func nextText() -> Step<String> { next { String(decoding: $0, as: UTF8.self) } }
 
   /// Takes the next line, which `decode` turns into a message. Not for other modules, where it would
   /// be compiled for any kind of message and slow for each.

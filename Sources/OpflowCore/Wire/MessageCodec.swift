@@ -425,7 +425,7 @@ extension FieldWriter {
   }
 
   /// As much of `text` as the line has room for, the line feed still to come.
-  fileprivate mutating func cut(_ text: String, lineStart: Int) {
+  mutating func cut(_ text: String, lineStart: Int) {
     for character in text {
       let before = bytes.count
       escaped(character.utf8)

@@ -5,30 +5,119 @@
 // line is a message of the worker protocol with its worker's number in front, or one of the agent's own;
 // at most 1,024 bytes with the LF, above which some transports hold lines back.
 //
-//   to the agent                        from the agent
-//   N ORDER                             N REPORT
-//   launch N KIND                       gone N [TEXT]
+//   to the agent                                  from the agent
+//   open VERSION RUN PLAN-KEY LEASE-MS FOLDER     hello VERSION PLAN-KEY PID cores=N memory=BYTES
+//                                                       host=NAME [gpus=A,B] [time=SECONDS] [job=N]
+//                                                       [step=N] [incarnation=TEXT]
+//   variable NAME=VALUE                           refused TEXT
+//   arguments TASK COUNT
+//   argument N BYTES
+//   launch N KIND                                 gone N [TEXT]
 //   kill N
+//   N ORDER                                       N REPORT
+//   pulse N                                       pulse N
+//   bye                                           leaving TEXT
+//                                                 bye
 //
 // Fields are separated by TAB. A worker's number is given once: N is between its `launch` and its `gone`
 // or means nothing. `gone` comes last of a worker, when nothing of it and below it is left, also where it
 // could not be launched; TEXT says why. Every `kill` of a worker that is not gone is answered by it.
+//
+// The lease
+// ---------
+//
+// Who holds a task when the stream dies, in one direction or both? The agent's workers do, until they are
+// ended; nobody else may have it before. Neither end can know when the other one notices, so each has a
+// clock of its own, and the agent's runs out first:
+//
+// - The agent sends `pulse N` every two seconds, and the coordinator answers with the same N. What came
+//   back proves that the coordinator lived *after* N was sent, not when the answer came: answers may lie
+//   in a buffer. So the lease ends so long after the agent sent the newest N that came back. Then it
+//   ends its workers, and leaves. The clock goes on while the machine sleeps (CLOCK_BOOTTIME).
+// - The coordinator answers each pulse at once. The one that it answered last was sent before it was
+//   received, so the agent's lease is over so long after that receipt, and the workers are ended a
+//   moment later (`AgentLease`).
+//
+//   dies                              seen by                         tasks go on elsewhere
+//   the agent                         end of the stream               after the lease
+//   its workers, one                  `gone N`                        at once
+//   the way to the coordinator        no pulse                        after the lease
+//   the way to the agent              the agent: no answer; it says   at its `bye`
+//                                     `leaving` and `bye`
+//   the transport, not the agent      end of the stream               after the lease
+//   the machine                       no pulse                        after the lease
+//   the coordinator                   the agent: end of the stream    by a resume, which waits for
+//                                     or no answer                    the workers' lock
+//
+// An agent that is stopped (SIGSTOP), or a worker that sleeps in the kernel for good, outlives the lease:
+// there only who started the agent can help, as Slurm does, whose step is killed first.
 
 package enum RelayLines {
   /// The line feed included.
   package static let longestLineBytes = 1024
+  /// Of one `argument`, so that it makes a line whatever is to be escaped.
+  private static let longestPieceBytes = 480
 
-  /// What a line of an agent's is.
-  package enum Report: Equatable, Sendable {
-    /// A line of that worker's, which was set aside.
-    case line(WorkerID)
-    case gone(WorkerID, complaint: String?)
-  }
+  // MARK: - To the agent
 
-  /// What stands in front of an order for a worker.
+  /// What stands in front of a line of or for a worker.
   package static func number(_ worker: WorkerID, into writer: inout FieldWriter) {
     writer.number(worker.rawValue)
     writer.tab()
+  }
+
+  /// Adds what begins a stream.
+  ///
+  /// - Returns: false where the folder's path is too long for a line.
+  package static func open(_ opening: AgentOpening, into writer: inout FieldWriter) -> Bool {
+    var line = FieldWriter()
+    line.raw("open\t")
+    line.number(opening.version)
+    line.tab()
+    line.escaped(opening.run)
+    line.tab()
+    line.escaped(opening.planKey)
+    line.tab()
+    line.number(opening.leaseMilliseconds)
+    line.tab()
+    line.escaped(opening.folder)
+    line.endLine()
+    guard line.bytes.count <= longestLineBytes else { return false }
+    writer.append(line)
+    return true
+  }
+
+  /// Adds what all workers find in their environment.
+  ///
+  /// - Returns: false where it is too long for a line.
+  package static func variable(_ entry: String, into writer: inout FieldWriter) -> Bool {
+    var line = FieldWriter()
+    line.raw("variable\t")
+    line.escaped(entry)
+    line.endLine()
+    guard line.bytes.count <= longestLineBytes else { return false }
+    writer.append(line)
+    return true
+  }
+
+  /// Adds what a task gets behind its command.
+  package static func arguments(_ arguments: TaskArguments, into writer: inout FieldWriter) {
+    writer.raw("arguments\t")
+    writer.number(arguments.task.rawValue)
+    writer.tab()
+    writer.number(arguments.words.count)
+    writer.endLine()
+    for (number, word) in arguments.words.enumerated() {
+      var rest = Array(word.utf8)[...]
+      while !rest.isEmpty {
+        writer.raw("argument\t")
+        writer.number(number)
+        writer.tab()
+        writer.escaped(rest.prefix(longestPieceBytes))
+        writer.endLine()
+        rest = rest.dropFirst(longestPieceBytes)
+      }
+    }
   }
 
   package static func launch(
@@ -36,16 +125,19 @@ package enum RelayLines {
   ) {
     writer.raw("launch\t")
     number(worker, into: &writer)
-    switch kind {
-    case .command: writer.raw("command")
-    case .download: writer.raw("download")
-    case .check: writer.raw("check")
-    // What needs a service runs beside it.
-    case .service: preconditionFailure("a service's worker was asked for elsewhere")
-    // There is none: the terminal is on this side.
-    case .terminal: preconditionFailure("a worker at the terminal was asked for elsewhere")
+    guard let word = kind.relayWord else {
+      preconditionFailure("a worker that has to be at the coordinator was asked for elsewhere")
     }
+    writer.raw(word)
     writer.endLine()
+  }
+
+  /// Whether a line of a worker's tells that a task ended, and not with success.
+  static func tellsBadEnd(_ line: UnsafeRawBufferPointer) -> Bool {
+    var fields = MessageFields(line)
+    guard let word = fields.next(), word.equals("ended") else { return false }
+    while let field = fields.next() { if field.equals("exit=0") { return false } }
+    return true
   }
 
   package static func kill(_ worker: WorkerID, into writer: inout FieldWriter) {
@@ -54,24 +146,223 @@ package enum RelayLines {
     writer.endLine()
   }
 
+  /// Adds a pulse, or the answer to one.
+  package static func pulse(_ number: Int32, into writer: inout FieldWriter) {
+    writer.raw("pulse\t")
+    writer.number(number)
+    writer.endLine()
+  }
+
+  package static func bye(into writer: inout FieldWriter) { writer.raw("bye\n") }
+
+  // MARK: - From the agent
+
+  package static func hello(_ hello: AgentHello, into writer: inout FieldWriter) {
+    let start = writer.bytes.count
+    writer.raw("hello\t")
+    writer.number(AgentOpening.currentVersion)
+    writer.tab()
+    writer.escaped(hello.planKey)
+    writer.tab()
+    writer.number(hello.pid)
+    writer.field(.cores, hello.cores)
+    writer.field(.memory, hello.memoryBytes)
+    if !hello.gpus.isEmpty { writer.field(.gpus, hello.gpus.joined(separator: ",")) }
+    if let left = hello.secondsLeft { writer.field(.time, left) }
+    writer.fieldUnlessEmpty(.job, hello.job)
+    writer.fieldUnlessEmpty(.step, hello.step)
+    writer.fieldUnlessEmpty(.incarnation, hello.incarnation)
+    writer.begin(.host)
+    writer.cut(hello.host, lineStart: start)
+    writer.endLine()
+  }
+
+  package static func refused(_ what: String, into writer: inout FieldWriter) {
+    text("refused", what, into: &writer)
+  }
+
+  package static func leaving(_ what: String, into writer: inout FieldWriter) {
+    text("leaving", what, into: &writer)
+  }
+
+  package static func gone(
+    _ worker: WorkerID, complaint: String?, into writer: inout FieldWriter
+  ) {
+    let start = writer.bytes.count
+    writer.raw("gone\t")
+    writer.number(worker.rawValue)
+    if let complaint {
+      writer.tab()
+      writer.cut(complaint, lineStart: start)
+    }
+    writer.endLine()
+  }
+
+  private static func text(
+    _ word: StaticString, _ what: String, into writer: inout FieldWriter
+  ) {
+    let start = writer.bytes.count
+    writer.raw(word)
+    writer.tab()
+    writer.cut(what, lineStart: start)
+    writer.endLine()
+  }
+
+  // MARK: - Reading
+
   /// The report of a line, which is given without its line feed; nil when it is none. A worker's own
   /// line becomes all that is in `lines`.
-  static func report(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> Report? {
+  static func report(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentReport? {
     var fields = MessageFields(line)
     guard let first = fields.next() else { return nil }
-    if !first.equals("gone") {
-      guard let worker = worker(first), first.count < line.count else { return nil }
-      lines.replace(withLine: line.part(first.count + 1, line.count))
+    if let worker = worker(first) {
+      guard setAside(line, behind: first, in: &lines) else { return nil }
       return .line(worker)
     }
-    guard let worker = fields.next().flatMap(worker) else { return nil }
-    if fields.isWholeMessage { return .gone(worker, complaint: nil) }
-    guard let text = fields.text(), fields.isWholeMessage else { return nil }
-    return .gone(worker, complaint: text)
+    let report: AgentReport
+    if first.equals("gone") {
+      guard let worker = fields.next().flatMap(worker) else { return nil }
+      if fields.isWholeMessage { return .gone(worker, complaint: nil) }
+      guard let text = fields.text() else { return nil }
+      report = .gone(worker, complaint: text)
+    } else if first.equals("pulse") {
+      guard let number = fields.pulse() else { return nil }
+      report = .pulse(number)
+    } else if first.equals("hello") {
+      guard let hello = fields.agentHello() else { return nil }
+      report = .hello(hello)
+    } else if first.equals("refused") {
+      guard let text = fields.text() else { return nil }
+      report = .refused(text)
+    } else if first.equals("leaving") {
+      guard let text = fields.text() else { return nil }
+      report = .leaving(text)
+    } else if first.equals("bye") {
+      report = .bye
+    } else {
+      return nil
+    }
+    return fields.isWholeMessage ? report : nil
+  }
+
+  /// The order of a line, which is given without its line feed; nil when it is none. A line for a worker
+  /// becomes all that is in `lines`.
+  static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentOrder? {
+    var fields = MessageFields(line)
+    guard let first = fields.next() else { return nil }
+    if let worker = worker(first) {
+      guard setAside(line, behind: first, in: &lines) else { return nil }
+      return .line(worker)
+    }
+    let order: AgentOrder
+    if first.equals("pulse") {
+      guard let number = fields.pulse() else { return nil }
+      order = .pulse(number)
+    } else if first.equals("launch") {
+      guard let worker = fields.next().flatMap(worker),
+        let kind = fields.next().flatMap({ WorkerKind(relayWord: $0) })
+      else { return nil }
+      order = .launch(worker, kind)
+    } else if first.equals("kill") {
+      guard let worker = fields.next().flatMap(worker) else { return nil }
+      order = .kill(worker)
+    } else if first.equals("open") {
+      guard let opening = fields.opening() else { return nil }
+      return .open(opening)
+    } else if first.equals("variable") {
+      guard let entry = fields.text(), entry.utf8.contains(UInt8(ascii: "=")) else { return nil }
+      order = .variable(entry)
+    } else if first.equals("arguments") {
+      guard let task = fields.task(), let count = fields.number(as: Int.self), count > 0 else {
+        return nil
+      }
+      order = .arguments(task, count: count)
+    } else if first.equals("argument") {
+      guard let number = fields.number(as: Int.self), number >= 0,
+        let bytes = fields.next().flatMap({ Field.unescaped($0) })
+      else { return nil }
+      order = .argument(number, bytes)
+    } else if first.equals("bye") {
+      order = .bye
+    } else {
+      return nil
+    }
+    return fields.isWholeMessage ? order : nil
+  }
+
+  private static func setAside(
+    _ line: UnsafeRawBufferPointer, behind number: UnsafeRawBufferPointer,
+    in lines: inout LineBuffer
+  ) -> Bool {
+    guard number.count < line.count else { return false }
+    lines.replace(withLine: line.part(number.count + 1, line.count))
+    return true
   }
 
   private static func worker(_ field: UnsafeRawBufferPointer) -> WorkerID? {
     guard let number = Field.number(field, as: Int32.self), number >= 0 else { return nil }
     return WorkerID(number)
+  }
+}
+
+extension WorkerKind {
+  /// How a stream names it; nil for one that is where the coordinator is: at its terminal, or beside what
+  /// needs the service that it keeps.
+  fileprivate var relayWord: StaticString? {
+    switch self {
+    case .command: "command"
+    case .download: "download"
+    case .check: "check"
+    case .service, .terminal: nil
+    }
+  }
+
+  fileprivate init?(relayWord: UnsafeRawBufferPointer) {
+    let kind = Self.allCases.first { $0.relayWord.map { relayWord.equals($0) } ?? false }
+    guard let kind else { return nil }
+    self = kind
+  }
+}
+
+extension MessageFields {
+  /// All that is left. Of another version nothing else is understood.
+  fileprivate mutating func opening() -> AgentOpening? {
+    guard let version = number(as: Int.self) else { return nil }
+    var opening = AgentOpening(
+      version: version, run: "", planKey: "", leaseMilliseconds: 0, folder: "")
+    if version != AgentOpening.currentVersion { return opening }
+    guard let run = text(), let key = text(), let lease = number(as: Int64.self), lease > 0,
+      let folder = text(), folder.utf8.first == UInt8(ascii: "/"), isWholeMessage
+    else { return nil }
+    opening.run = run
+    opening.planKey = key
+    opening.leaseMilliseconds = lease
+    opening.folder = folder
+    return opening
+  }
+
+  /// All that is left. An agent of another version refuses the run, and says no hello.
+  fileprivate mutating func agentHello() -> AgentHello? {
+    guard number(as: Int.self) == AgentOpening.currentVersion, let key = text(),
+      let pid = number(as: Int32.self), pid > 0
+    else { return nil }
+    var hello = AgentHello(planKey: key, pid: pid, cores: 0, memoryBytes: 0, host: "")
+    while let field = next() {
+      guard let field = LineField(field) else { return nil }
+      switch field.key {
+      case .cores: hello.cores = Field.number(field.value, as: Int.self) ?? 0
+      case .memory: hello.memoryBytes = Field.number(field.value, as: Int64.self) ?? 0
+      case .gpus:
+        hello.gpus = (Field.text(field.value) ?? "").split(separator: ",").map(String.init)
+      case .time: hello.secondsLeft = Field.number(field.value, as: Int64.self)
+      case .job: hello.job = Field.text(field.value) ?? ""
+      case .step: hello.step = Field.text(field.value) ?? ""
+      case .incarnation: hello.incarnation = Field.text(field.value) ?? ""
+      case .host: hello.host = Field.text(field.value) ?? ""
+      // Passed over, known or not.
+      default: break
+      }
+    }
+    return hello.cores > 0 && hello.memoryBytes > 0 && !hello.host.isEmpty ? hello : nil
   }
 }

@@ -27,6 +27,8 @@ package enum PreparationError: Error {
   /// `interactive` tasks are to be run, there is no terminal, and the manifest is not the one any more
   /// that says so.
   case noTerminal(tasks: [String])
+  /// Workers of an earlier drive are still at work on these machines, or may be.
+  case workersElsewhere([String])
   /// A task wants more GPUs than this machine has.
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }

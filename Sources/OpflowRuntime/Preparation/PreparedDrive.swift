@@ -74,7 +74,7 @@ package struct PreparedDrive: ~Copyable {
       return try perform(asked, progress: progress, heading: heading, serving: serving, links) {
         watch throws(Errno) in
         try passed.launcher.goOn(
-          watch, trace: trace, arguments: arguments, with: Array(zip(links, numbers)))
+          watch, variables: trace.variables, arguments: arguments, with: Array(zip(links, numbers)))
         return [passed.launcher]
       }
     }
@@ -83,7 +83,8 @@ package struct PreparedDrive: ~Copyable {
       watch throws(Errno) in
       [
         try LocalLauncher(
-          site: 0, watch: watch, folder: folder, runID: folder.id.description, trace: trace,
+          site: 0, watch: watch, folder: folder, runID: folder.id.description,
+          complaints: folder.workerLog, variables: trace.variables,
           arguments: arguments, delegation: delegation.take())
       ]
     }
@@ -107,6 +108,11 @@ package struct PreparedDrive: ~Copyable {
     request.serving = serving
     request.links = links
     request.sharesJobs = asked.maxParallel == nil
+    if !asked.on.isEmpty {
+      request.sites = SiteSettings(
+        asked.on, folder: folder, planKey: plan.key.description, variables: trace.variables,
+        arguments: entering.arguments, queueMilliseconds: asked.queueMilliseconds)
+    }
     if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }
     let (folder, hasCaches) = (folder, plan.hasCaches)
     if hasCaches {

@@ -251,6 +251,7 @@ package struct PreparedResume {
     // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
     // that one's.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
+    if !isCopyOfLive { try awaitOtherMachines() }
     let survivors =
       isCopyOfLive || passed != nil
       ? []
@@ -291,6 +292,16 @@ package struct PreparedResume {
       }
     }
     return drive
+  }
+
+  /// The agents of an earlier drive that did not come to its end, and their workers.
+  private func awaitOtherMachines() throws(PreparationError) {
+    guard history.close == nil else { return }
+    let sites = history.sites.of(drive: history.drives).filter { $0.state != .lost }
+    guard let lease = sites.map(\.offer.leaseMilliseconds).max() else { return }
+    if !Orphans.waitForWorkersElsewhere(runFolder: folder.path, leaseMilliseconds: lease) {
+      throw .workersElsewhere(Set(sites.map(\.offer.host)).sorted())
+    }
   }
 
   private static func remaining(

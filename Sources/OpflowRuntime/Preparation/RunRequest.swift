@@ -24,6 +24,10 @@ package struct RunRequest: Equatable, Sendable {
   /// 0 for no limit.
   package var maxFailures: UInt32?
   package var durability: Durability = .group
+  /// Where tasks run beside this machine; empty for here alone.
+  package var on: [SiteRequest] = []
+  /// How long an allocation of Slurm is waited for; nil for ever.
+  package var queueMilliseconds: Int64?
   /// Where results are cached; nil for nowhere.
   package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 
@@ -51,5 +55,7 @@ extension SchedulerOptions {
       maxFailures: Int(request.maxFailures ?? plan.manifest.maxFailures),
       seed: UInt64.random(in: 0 ... .max))
     if plan.gpuResource != nil { gpus = UInt64(GraphicsProcessors.names.count) }
+    usesSites = !request.on.isEmpty
+    if usesSites { wholeParallel = request.maxParallel.map { UInt64($0) } }
   }
 }

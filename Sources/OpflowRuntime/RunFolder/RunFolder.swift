@@ -39,6 +39,12 @@ package struct RunFolder: Equatable, Sendable {
   private var cache: String { path + "/" + CacheSetting.fileName }
   /// What workers complained of.
   package var workerLog: String { path + "/worker.log" }
+  /// What those of another machine complained of.
+  func workerLog(of host: String) -> String {
+    path + "/worker.\(LogName.of(Array(host.utf8)))"
+  }
+  /// What transports to other machines and their agents complained of.
+  var siteLog: String { path + "/sites.log" }
 
   /// Whether opflow makes something of that name before a run has a journal.
   static func isMadeAtBeginning(_ name: String) -> Bool {

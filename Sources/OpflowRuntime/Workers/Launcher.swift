@@ -56,4 +56,12 @@ enum LinkNews {
   case silent(WorkerLink, complaint: String?)
   /// It is gone, and so is all below it, except what the warnings name. What is known of why, or nil.
   case gone(WorkerLink, complaint: String?, warnings: [String])
+  /// Of a stream: the agent behind it is there.
+  case joined(AgentHello)
+  /// Of a stream: a sign of life that says nothing else.
+  case heard
+  /// Of a stream: the agent ends its workers; why, for people.
+  case leaving(String)
+  /// Of a stream: nothing more will be heard of any of its workers, though they may live.
+  case lost(String)
 }

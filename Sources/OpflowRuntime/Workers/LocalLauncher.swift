@@ -9,11 +9,13 @@ final class LocalLauncher: Launcher {
   private let folder: RunFolder
   private let runID: String
   private var arguments: TaskArguments?
-  private var trace: DriveTrace
+  /// For the environment of workers whose tasks are a part of something, `NAME=VALUE`.
+  private var variables: [String]
   /// Asked for when a worker is on its way.
   private lazy var bootID = Machine.bootID
   /// Where workers complain; one file for all of them.
   private let complaints: Descriptor
+  private let complaintsPath: String
   private let groups: RunGroups
   /// How many workers were started, over all drives: their groups bear these numbers.
   private var startedCount: Int32 = 0
@@ -27,7 +29,8 @@ final class LocalLauncher: Launcher {
   private static let killPatienceMilliseconds: Int64 = 10_000
 
   init(
-    site: Int, watch: Watch, folder: RunFolder, runID: String, trace: DriveTrace,
+    site: Int, watch: Watch, folder: RunFolder, runID: String, complaints path: String,
+    variables: [String],
     arguments: TaskArguments? = nil, delegation: consuming MemoryDelegation? = nil
   ) throws(Errno) {
     self.site = site
@@ -35,10 +38,11 @@ final class LocalLauncher: Launcher {
     self.folder = folder
     self.runID = runID
     self.arguments = arguments
-    self.trace = trace
+    self.variables = variables
+    complaintsPath = path
     groups = RunGroups(run: runID, delegation: delegation)
     complaints = try File.open(
-      folder.workerLog, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+      path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
   }
 
   /// What is watched of a worker.
@@ -117,7 +121,7 @@ final class LocalLauncher: Launcher {
     // One that is to run what has the terminal stays in the terminal's session. The keys of the terminal
     // are for others than itself.
     let options: Program.Options = kind == .terminal ? .newGroup : .newSession
-    let additions = WorkerProgram.additions(for: kind, trace)
+    let additions = WorkerProgram.additions(for: kind, variables)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(
         WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
@@ -281,11 +285,11 @@ final class LocalLauncher: Launcher {
   ///
   /// - Parameter kept: each with the number that it had.
   func goOn(
-    _ watch: Watch, trace: DriveTrace, arguments: TaskArguments?,
+    _ watch: Watch, variables: [String], arguments: TaskArguments?,
     with kept: [(WorkerLink, WorkerID)]
   ) throws(Errno) {
     self.watch = watch
-    self.trace = trace
+    self.variables = variables
     self.arguments = arguments
     let before = workers
     workers = []
@@ -318,6 +322,13 @@ final class LocalLauncher: Launcher {
     _ = forget(worker, hasLeft: hasLeft)
   }
 
+  /// The worker sees that no more orders come, and ends what it runs.
+  func hangUp(_ link: WorkerLink) {
+    guard let worker = workers[link.id.index] else { return }
+    if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
+    worker.hangUp()
+  }
+
   func endAll() {
     // One that cannot be waited for ends when this process does.
     for worker in workers.compactMap({ $0 }) { try? worker.endAtOnce() }
@@ -327,7 +338,7 @@ final class LocalLauncher: Launcher {
   func cleanUp() {
     groups.remove()
     do throws(Errno) {
-      if try complaints.status().sizeBytes == 0 { try Path.remove(folder.workerLog) }
+      if try complaints.status().sizeBytes == 0 { try Path.remove(complaintsPath) }
     } catch {
       // An empty file that stays does no harm.
     }

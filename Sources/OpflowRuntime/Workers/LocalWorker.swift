@@ -6,7 +6,7 @@ final class LocalWorker {
   var link: WorkerLink
   let process: SpawnedProcess
   let reports: Descriptor
-  private let orders: Descriptor
+  private var orders: Descriptor?
   /// That it and all below it are in, where there are such.
   private let group: KillGroup?
   /// Where the file of complaints ended when it was started.
@@ -28,12 +28,15 @@ final class LocalWorker {
     self.link = link
     self.process = process
     self.group = group
-    self.orders = orders
+    self.orders = consume orders
     self.reports = reports
     self.complaintStart = complaintStart
   }
 
-  var ordersRawDescriptor: Int32 { orders.rawValue }
+  var ordersRawDescriptor: Int32 { orders?.rawValue ?? -1 }
+
+  /// It sees that no more orders come, and ends what it runs.
+  func hangUp() { orders = nil }
 
   var isTalking: Bool {
     if case .talking = link.state { true } else { false }
@@ -69,7 +72,8 @@ final class LocalWorker {
         let from = sent
         let bytes = link.outbox.bytes
         let written = try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
-          try orders.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
+          try orders?.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
+            ?? all.count - from
         }
         sent += written
       } catch .wouldBlock {

@@ -23,6 +23,17 @@ package enum Orphans {
 
   /// How long KILL may take to work, and workers to leave by themselves.
   private static let patienceNanoseconds: Int64 = 5_000_000_000
+
+  /// Waits for the workers of an earlier drive on other machines to leave, which they do by the end of their
+  /// agents' lease.
+  ///
+  /// - Returns: false where any is still there.
+  static func waitForWorkersElsewhere(runFolder: String, leaseMilliseconds: Int64) -> Bool {
+    let path = runFolder + "/workers.lock"
+    waitForWorkers(
+      lockPath: path, nanoseconds: patienceNanoseconds + leaseMilliseconds * 1_000_000)
+    return !isLocked(path)
+  }
   private static let intervalNanoseconds: Int64 = 2_000_000
 
   /// Ends what is left of an earlier drive of `run`, whose files are in `runFolder`: waits for its
@@ -105,8 +116,10 @@ package enum Orphans {
   // MARK: Who it is
 
   /// Workers leave by themselves when they see that their coordinator is gone.
-  private static func waitForWorkers(lockPath: String) {
-    let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
+  private static func waitForWorkers(
+    lockPath: String, nanoseconds: Int64 = patienceNanoseconds
+  ) {
+    let deadline = Clock.monotonicNanoseconds + nanoseconds
     while Clock.monotonicNanoseconds < deadline, isLocked(lockPath) { pause() }
   }
 

@@ -5,23 +5,36 @@ internal import OpflowSystem
 /// with its worker's number in front (`RelayLines`).
 ///
 /// The stream is the site: when it is lost, so are all workers behind it, and no more are to be had. It is
-/// lost when its end is seen, when it cannot be read or written, and when a line is too long, is no
-/// message of an agent's, or speaks of a worker that is not there: from then on nothing on it can be
-/// believed. A worker's own line that is no message costs that worker alone.
+/// lost when its end is seen, when it cannot be read or written, when no pulse comes, and when a line is
+/// too long, is no message of an agent's, or speaks of a worker that is not there: from then on nothing on
+/// it can be believed. A worker's own line that is no message costs that worker alone. Before the agent's
+/// first word lines may come that are none: a shell's start-up files print what they like.
+///
+/// What becomes of the workers of a stream that is lost is decided where the lease is known (`Sites`): only
+/// there they are taken for gone.
 ///
 /// Nothing waits for anything: what the stream does not take is kept, and beyond `mostUnsentBytes` it
 /// stays in the outbox of its worker, where the engine bounds it, until there is room. So an agent
 /// that reads slowly holds up neither other sites nor what is heard of this one. That a worker which does
 /// not read holds up no other is the agent's to see to.
 final class RelayLauncher: Launcher {
-  private let site: Int
+  /// Its number among the launchers of the drive.
+  let number: Int
   private let watch: Watch
   /// For people.
   private let name: String
-  /// In milliseconds, from the loss of the stream to when the agent has ended its workers, in whatever
-  /// state it is: its lease and what it takes to end them.
-  private let patience: Int64
-
+  /// The agent has said what its machine has.
+  private(set) var hello: AgentHello?
+  /// What came before that, for people.
+  private var preamble: [UInt8] = []
+  /// When the newest pulse was received, or the agent's first word.
+  private(set) var heardAt: Instant
+  /// It said that nothing is left of any worker.
+  private(set) var saidBye = false
+  /// What carries the stream, where that is a process of this one.
+  private let transport: SiteTransport?
+  /// Ends the agent once the stream is lost.
+  private var killer: SiteKiller?
   private var input: Descriptor?
   private var output: Descriptor?
   private var lines = LineBuffer(
@@ -46,8 +59,8 @@ final class RelayLauncher: Launcher {
   /// What became of the stream.
   private struct Loss {
     let complaint: String
-    let at: Instant
-    /// Workers of which that is still to be told.
+    /// It is to be told of the stream itself, then of these workers.
+    var isUntold = true
     var untold: [WorkerLink]
   }
 
@@ -55,37 +68,59 @@ final class RelayLauncher: Launcher {
   private static let mostUnsentBytes = 65_536
   /// From `kill` to `gone`, before it counts as one that cannot be ended.
   private static let killPatienceMilliseconds: Int64 = 12_000
+  private static let mostPreambleBytes = 2_000
 
   /// What is watched of the stream.
   private enum Place {
-    static let reports: UInt32 = 0, orders: UInt32 = 1
+    static let reports: UInt32 = 0, orders: UInt32 = 1, transport: UInt32 = 2, killer: UInt32 = 3
   }
 
   /// - Parameters:
+  ///   - site: its number among the launchers of the drive.
   ///   - input: from the agent; another descriptor than `output`.
-  ///   - patience: in milliseconds, see above.
   init(
     site: Int, watch: Watch, name: String, input: consuming Descriptor,
-    output: consuming Descriptor, patience: Int64
+    output: consuming Descriptor, transport: SiteTransport? = nil, at now: Instant
   ) throws(Errno) {
-    self.site = site
+    number = site
+    self.transport = transport
     self.watch = watch
     self.name = name
-    self.patience = patience
+    heardAt = now
     try input.setNonblocking(true)
     try output.setNonblocking(true)
-    try watch.add(input.rawValue, .site(site), Place.reports)
+    try watch.add(input.rawValue, .site(number), Place.reports)
+    if let transport {
+      try watch.add(transport.rawDescriptor, .site(number), Place.transport)
+    }
     self.input = consume input
     self.output = consume output
   }
 
   // MARK: - Coming
 
+  /// Tells the agent what it is to work for. Comes first.
+  ///
+  /// - Returns: what cannot be told; nil where all was.
+  func open(
+    _ opening: AgentOpening, variables: [String], arguments: TaskArguments?
+  ) -> String? {
+    guard RelayLines.open(opening, into: &outbox) else {
+      return "the path of the run's folder is too long for other machines: \(opening.folder)"
+    }
+    for variable in variables where !RelayLines.variable(variable, into: &outbox) {
+      return "a variable is too long for other machines: \(variable.prefix { $0 != "=" })"
+    }
+    if let arguments { RelayLines.arguments(arguments, into: &outbox) }
+    flush()
+    return nil
+  }
+
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
     if let loss { throw LaunchFailure(what: loss.complaint) }
     if kind == .terminal { throw LaunchFailure(what: "\(name) has no terminal of this run") }
     let link = WorkerLink(
-      id: worker, kind: kind, site: site, entry: nil, inbox: inbox, isNumbered: true)
+      id: worker, kind: kind, site: number, entry: nil, inbox: inbox, isNumbered: true)
     workers[worker] = link
     RelayLines.launch(worker, kind, into: &outbox)
     flush()
@@ -95,11 +130,24 @@ final class RelayLauncher: Launcher {
   // MARK: - Talking
 
   func next(at place: UInt32) -> LinkNews? {
+    if place == Place.transport {
+      // Its end proves nothing of the agent's: the end of the stream, or the lease, is what counts.
+      if let transport, transport.reap() { try? watch.remove(transport.rawDescriptor) }
+      return nil
+    }
+    if place == Place.killer {
+      if let killer, killer.reap() { try? watch.remove(killer.rawDescriptor) }
+      return nil
+    }
     if loss == nil {
       if let news = place == Place.orders ? nextOfRoom() : nextReport() { return news }
     }
-    guard let link = loss?.untold.popLast() else { return nil }
-    return .silent(link, complaint: loss?.complaint)
+    guard let complaint = loss?.complaint else { return nil }
+    if loss?.isUntold == true {
+      loss?.isUntold = false
+      return .lost(complaint)
+    }
+    return loss?.untold.popLast().map { .silent($0, complaint: complaint) }
   }
 
   private func nextOfRoom() -> LinkNews? {
@@ -111,6 +159,7 @@ final class RelayLauncher: Launcher {
   /// What comes from one read.
   private func nextReport() -> LinkNews? {
     if !wasRead, !read() { return nil }
+    guard hello != nil else { return nextFirstWord() }
     switch lines.nextRelayed(into: &inbox.lines) {
     case .message(.line(let worker)):
       if let link = workers[worker] { return .spoke(link) }
@@ -120,8 +169,33 @@ final class RelayLauncher: Launcher {
         return .gone(link, complaint: complaint, warnings: [])
       }
       lose("\(name) told the end of worker number \(worker.rawValue), which is not there")
+    case .message(.pulse(let number)):
+      heardAt = Instant(nanoseconds: Clock.monotonicNanoseconds)
+      RelayLines.pulse(number, into: &outbox)
+      flush()
+      return .heard
+    case .message(.leaving(let what)): return .leaving(what)
+    case .message(.bye):
+      saidBye = true
+      lose("the agent on \(name) left")
+    case .message(.hello), .message(.refused), .malformed:
+      lose("\(name) sent a line that is no message")
     case .needsMore: wasRead = false
+    }
+    return nil
+  }
+
+  /// Passes over what stands before the agent's first word.
+  private func nextFirstWord() -> LinkNews? {
+    switch lines.nextRelayed(into: &inbox.lines, orElse: { notePreamble($0) }) {
+    case .message(.hello(let hello)):
+      self.hello = hello
+      heardAt = Instant(nanoseconds: Clock.monotonicNanoseconds)
+      return .joined(hello)
+    case .message(.refused(let what)): lose("\(name): \(what)")
+    case .message: return .heard
     case .malformed: lose("\(name) sent a line that is no message")
+    case .needsMore: wasRead = false
     }
     return nil
   }
@@ -162,7 +236,7 @@ final class RelayLauncher: Launcher {
     guard let raw = output?.rawValue else { return }
     do throws(Errno) {
       if awaitsRoom {
-        try watch.add(raw, .site(site), Place.orders, for: .writable)
+        try watch.add(raw, .site(number), Place.orders, for: .writable)
       } else {
         try watch.remove(raw)
       }
@@ -195,11 +269,11 @@ final class RelayLauncher: Launcher {
   // MARK: - Going
 
   /// Closes both directions, so that the agent sees it too.
-  private func lose(_ complaint: String) {
+  func lose(_ complaint: String) {
+    if loss != nil { return }
     close()
     loss = Loss(
-      complaint: complaint, at: Instant(nanoseconds: Clock.monotonicNanoseconds),
-      untold: workers.values.sorted { $0.id.rawValue > $1.id.rawValue })
+      complaint: complaint, untold: workers.values.sorted { $0.id.rawValue > $1.id.rawValue })
     workers.removeAll()
     waiting.removeAll()
     outbox.removeAll()
@@ -216,7 +290,8 @@ final class RelayLauncher: Launcher {
   }
 
   func end(_ link: WorkerLink, at now: Instant) -> Instant {
-    if let loss { return loss.at.advanced(byMilliseconds: patience) }
+    // Until it is decided what became of all of them.
+    if loss != nil { return Instant(nanoseconds: .max) }
     waiting.removeAll { $0 === link }
     link.outbox.removeAll()
     // Beyond what else may be unsent: there is one for each worker at most.
@@ -237,4 +312,41 @@ final class RelayLauncher: Launcher {
   func endAll() { close() }
 
   func cleanUp() { close() }
+
+  /// No more work: the agent is to end its workers and to leave.
+  func dismiss() {
+    if loss != nil { return }
+    RelayLines.bye(into: &outbox)
+    flush()
+  }
+
+  /// Whether nothing is left of what carried the stream.
+  var isOver: Bool { loss != nil && transport?.hasEnded ?? true }
+
+  /// Has the agent, whose stream is lost, ended by a command.
+  func endAgent(_ words: [String], complaints: TransportComplaints, at now: Instant) {
+    guard let killer = SiteKiller(words, complaints: complaints, at: now) else { return }
+    self.killer = killer
+    // It is looked at again by its deadline where that fails.
+    try? watch.add(killer.rawDescriptor, .site(number), Place.killer)
+  }
+
+  /// Until when that command is waited for; nil for no longer.
+  var killerDeadline: Instant? { killer?.deadline }
+
+  /// Ends what carries the stream, by force.
+  func killTransport() { transport?.kill() }
+
+  /// What was said before the agent's first word, by whom ever; empty for nothing.
+  var lastWords: String {
+    let said = String(decoding: preamble, as: UTF8.self) + (transport?.complaint ?? "")
+    let lines = said.split(whereSeparator: \.isNewline).map { CleanText.string(String($0)) }
+    return lines.joined(separator: "; ")
+  }
+
+  private func notePreamble(_ line: UnsafeRawBufferPointer) {
+    guard preamble.count < Self.mostPreambleBytes else { return }
+    preamble += line.prefix(Self.mostPreambleBytes - preamble.count)
+    preamble.append(Field.lineFeed)
+  }
 }

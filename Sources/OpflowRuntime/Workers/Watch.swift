@@ -15,6 +15,9 @@ final class Watch {
 
   private var poller: Poller
 
+  /// Readable when `wait` has something to tell: for who waits for other things too.
+  var rawDescriptor: Int32 { poller.rawDescriptor }
+
   init() throws(Errno) { poller = try Poller() }
 
   /// It must be removed before it is closed, unless the file that is open goes with it.

@@ -46,7 +46,7 @@ internal import OpflowSystem
 ///   its subreaper, and is ended before `gone` is told.
 /// - Behind a stream, `gone N` says the same of the agent's machine. When the stream dies, no `gone` comes.
 ///   The agent ends its workers by itself when it sees the end of the stream, or at the latest when its
-///   lease runs out; the launcher counts them as gone only after that (`RelayLauncher.patience`). A
+///   lease runs out; they count as gone only after that (`Sites`). A
 ///   scheduler that hands a task on as soon as it misses a sign of life runs it twice (hashicorp/nomad
 ///   issue 2185).
 /// - The stream may die in one direction alone. A launcher that can no longer write, or reads what makes

@@ -23,10 +23,10 @@ enum WorkerProgram {
 
   /// What a worker finds in its environment beyond this process's own.
   ///
-  /// - Parameter trace: what its tasks are a part of.
-  static func additions(for kind: WorkerKind, _ trace: DriveTrace) -> [String] {
+  /// - Parameter variables: of what its tasks are a part of.
+  static func additions(for kind: WorkerKind, _ variables: [String]) -> [String] {
     switch kind {
-    case .command, .terminal, .service: trace.variables
+    case .command, .terminal, .service: variables
     case .check: []
     // GnuTLS comes along with libcurl for protocols that no download speaks, and would test itself at
     // each start. A libcurl that does use it starts it.

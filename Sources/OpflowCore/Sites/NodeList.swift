@@ -1,0 +1,81 @@
+/// A list of nodes as Slurm writes it, `n[1-3,07],login`: names with commas between, of which numbers may
+/// stand for several, in brackets with ranges. A number keeps its zeros, `[08-11]`.
+package enum NodeList {
+  /// As many as a list may stand for, far beyond any cluster: one that is damaged makes no work.
+  static let mostNodes = 65_536
+
+  /// The names, in Slurm's order; nil for what is no such list.
+  package static func names(_ text: String) -> [String]? {
+    var names: [String] = []
+    for part in split(text.utf8) {
+      guard let some = expand(part), names.count + some.count <= mostNodes else { return nil }
+      names += some.map { String(decoding: $0, as: UTF8.self) }
+    }
+    return names.isEmpty ? nil : names
+  }
+
+  /// At the commas outside of brackets.
+  private static func split(_ text: String.UTF8View) -> [Substring.UTF8View] {
+    var isInBrackets = false
+    return text.split(omittingEmptySubsequences: false) { byte in
+      if byte == UInt8(ascii: "[") { isInBrackets = true }
+      if byte == UInt8(ascii: "]") { isInBrackets = false }
+      return byte == UInt8(ascii: ",") && !isInBrackets
+    }
+  }
+
+  /// The last brackets count fastest.
+  private static func expand(_ part: Substring.UTF8View) -> [[UInt8]]? {
+    guard let open = part.firstIndex(of: UInt8(ascii: "[")) else {
+      let isName = !part.isEmpty && part.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "]") }
+      return isName ? [Array(part)] : nil
+    }
+    guard let close = part[open...].firstIndex(of: UInt8(ascii: "]")) else { return nil }
+    let before = Array(part[..<open])
+    let rest = part[part.index(after: close)...]
+    guard let numbers = numbers(part[part.index(after: open)..<close]),
+      let ends = rest.isEmpty ? [[]] : expand(rest), numbers.count <= mostNodes / ends.count
+    else { return nil }
+    return numbers.flatMap { number in ends.map { before + number + $0 } }
+  }
+
+  /// Those of `1-3,07`, with their zeros.
+  private static func numbers(_ text: Substring.UTF8View) -> [[UInt8]]? {
+    var numbers: [[UInt8]] = []
+    for range in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      let ends = range.split(
+        separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let first = ends.first, let last = ends.last,
+        let from = Field.number(first, as: Int.self), from >= 0,
+        let to = Field.number(last, as: Int.self), to >= from,
+        to - from < mostNodes - numbers.count
+      else { return nil }
+      for number in from...to {
+        let digits = Array(String(number).utf8)
+        let zeros = max(0, first.count - digits.count)
+        numbers.append([UInt8](repeating: UInt8(ascii: "0"), count: zeros) + digits)
+      }
+    }
+    return numbers.isEmpty ? nil : numbers
+  }
+
+  /// The numbers of `4(x3),2`, one a node; nil for what is no such list.
+  package static func counts(_ text: String) -> [UInt64]? {
+    var counts: [UInt64] = []
+    for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      guard let open = part.firstIndex(of: UInt8(ascii: "(")) else {
+        guard let count = Field.number(part, as: UInt64.self) else { return nil }
+        counts.append(count)
+        continue
+      }
+      let times = part[open...].dropFirst()
+      guard let count = Field.number(part[..<open], as: UInt64.self),
+        times.first == UInt8(ascii: "x"), times.last == UInt8(ascii: ")"),
+        let number = Field.number(times.dropFirst().dropLast(), as: Int.self), number > 0,
+        number <= mostNodes - counts.count
+      else { return nil }
+      counts += [UInt64](repeating: count, count: number)
+    }
+    return counts.isEmpty ? nil : counts
+  }
+}

@@ -1,0 +1,44 @@
+/// The words of a text, as a shell splits them: blanks separate, single and double quotes and the
+/// backslash take away a meaning (POSIX.1-2017, XCU 2.2). Nothing is expanded: `$`, `*` and `~` are
+/// letters.
+enum QuotedWords {
+  struct Failure: Error, Equatable {
+    let what: String
+  }
+
+  static func split(_ text: String) throws(Failure) -> [String] {
+    var words: [String] = []
+    /// Nil between words; an empty one may have been quoted.
+    var word: [UInt8]?
+    var quote: UInt8?
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      switch (byte, quote) {
+      case (UInt8(ascii: "\\"), nil):
+        guard let next = rest.popFirst() else {
+          throw Failure(what: "nothing follows the last backslash")
+        }
+        if next != 0x0A { word = (word ?? []) + [next] }
+      case (UInt8(ascii: "\\"), UInt8(ascii: "\"")):
+        // Within double quotes it stands for itself, save before these.
+        switch rest.first {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
+          word?.append(rest.removeFirst())
+        case 0x0A: rest.removeFirst()
+        default: word?.append(byte)
+        }
+      case (_, byte): quote = nil
+      case (UInt8(ascii: "'"), nil), (UInt8(ascii: "\""), nil):
+        quote = byte
+        word = word ?? []
+      case (0x20, nil), (0x09, nil), (0x0A, nil):
+        if let word { words.append(String(decoding: word, as: UTF8.self)) }
+        word = nil
+      default: word = (word ?? []) + [byte]
+      }
+    }
+    if quote != nil { throw Failure(what: "a quote is not closed") }
+    if let word { words.append(String(decoding: word, as: UTF8.self)) }
+    return words
+  }
+}

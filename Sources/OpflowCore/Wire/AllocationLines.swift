@@ -1,0 +1,96 @@
+// The lines of a keeper
+// =====================
+//
+// A process of its own keeps an allocation of Slurm for the coordinator, and does all that has to wait for
+// Slurm. Fields are separated by TAB.
+//
+//     pending JOB REASON
+//     granted JOB SECONDS NODES CPUS
+//     left SECONDS
+//     over TEXT
+//
+// SECONDS are what is left until the job's time limit, or a dash where there is none. REASON is Slurm's
+// word for why it waits, or empty. NODES and CPUS are as Slurm writes them. `over` comes last: there is
+// no allocation, or none any more. The keeper is told nothing, but that what it reads ends: that gives the
+// allocation back.
+
+package enum AllocationLines {
+  /// The line feed included. Nodes of large clusters have long lists.
+  package static let longestLineBytes = 65_536
+
+  package enum Report: Equatable, Sendable {
+    case pending(job: Int64, reason: String?)
+    case granted(SlurmJob, secondsLeft: Int64?)
+    case left(seconds: Int64?)
+    case over(complaint: String)
+  }
+
+  package static func pending(_ job: Int64, _ reason: String?, into writer: inout FieldWriter) {
+    writer.raw("pending\t")
+    writer.number(job)
+    writer.tab()
+    writer.escaped(reason ?? "")
+    writer.endLine()
+  }
+
+  package static func granted(
+    _ job: Int64, secondsLeft: Int64?, nodes: String, cpus: String, into writer: inout FieldWriter
+  ) {
+    writer.raw("granted\t")
+    writer.number(job)
+    writer.tab()
+    seconds(secondsLeft, into: &writer)
+    writer.tab()
+    writer.escaped(nodes)
+    writer.tab()
+    writer.escaped(cpus)
+    writer.endLine()
+  }
+
+  package static func left(seconds left: Int64?, into writer: inout FieldWriter) {
+    writer.raw("left\t")
+    seconds(left, into: &writer)
+    writer.endLine()
+  }
+
+  package static func over(_ complaint: String, into writer: inout FieldWriter) {
+    writer.raw("over\t")
+    writer.escaped(complaint)
+    writer.endLine()
+  }
+
+  private static func seconds(_ seconds: Int64?, into writer: inout FieldWriter) {
+    if let seconds { writer.number(seconds) } else { writer.raw("-") }
+  }
+
+  /// The report of a line, which is given without its line feed; nil when it is none.
+  static func report(_ line: UnsafeRawBufferPointer) -> Report? {
+    var fields = MessageFields(line)
+    guard let first = fields.next(), let report = report(first, &fields), fields.isWholeMessage
+    else { return nil }
+    return report
+  }
+
+  private static func report(
+    _ word: UnsafeRawBufferPointer, _ fields: inout MessageFields
+  ) -> Report? {
+    if word.equals("over") { return fields.text().map { .over(complaint: $0) } }
+    if word.equals("left") { return seconds(&fields).map { .left(seconds: $0) } }
+    guard let number = fields.number(as: Int64.self), number >= 0 else { return nil }
+    if word.equals("pending") {
+      return fields.text().map { .pending(job: number, reason: $0.isEmpty ? nil : $0) }
+    }
+    guard word.equals("granted"), let left = seconds(&fields), let nodes = fields.text(),
+      let cpus = fields.text(), let job = SlurmJob(id: number, nodes: nodes, cpus: cpus)
+    else { return nil }
+    return .granted(job, secondsLeft: left)
+  }
+
+  /// A dash is none, which is not that there is no such field.
+  private static func seconds(_ fields: inout MessageFields) -> Int64?? {
+    guard let field = fields.next() else { return nil }
+    if field.equals("-") { return .some(nil) }
+    guard let seconds = Field.number(field, as: Int64.self), seconds >= 0 else { return nil }
+    return seconds
+  }
+}

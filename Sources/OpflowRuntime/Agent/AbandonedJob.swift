@@ -1,0 +1,48 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// A job of Slurm that was asked for by a coordinator which may be dead, with all that would end the job.
+///
+/// The agents of the job are left then. One of them that hears no more of its coordinator waits until its
+/// lease has run out, and ends the job if nobody drives the run: the run's lock says that, which a living
+/// coordinator holds, and who lost only the way to this agent.
+struct AbandonedJob {
+  private let job: String
+  private let lock: String
+
+  private static let patienceNanoseconds: Int64 = 10_000_000_000
+
+  init(job: String, runFolder: RunFolder) {
+    self.job = job
+    lock = runFolder.lock
+  }
+
+  /// Waits until then, and ends it where nobody drives the run.
+  func end(after leaseEnd: Instant, now: () -> Instant) {
+    var nothing = PollSet(slots: 0)
+    while true {
+      let left = leaseEnd.nanoseconds - now().nanoseconds
+      if left <= 0 { break }
+      // Fails for no reason that waiting less would not mend.
+      _ = try? nothing.wait(nanoseconds: left)
+    }
+    // What cannot be looked at is as good as held: Slurm's own limits end the job then.
+    guard (try? FileLock.isHeld(lock)) == false else { return }
+    AgentMain.complain("nobody drives the run any more: ending job \(job)")
+    cancel()
+  }
+
+  private func cancel() {
+    do {
+      let nothing = try File.openNull()
+      let process = try Program.spawn(
+        searching: ["scancel", job], input: nothing.rawValue, output: nothing.rawValue,
+        error: StandardStream.error.rawValue, options: [])
+      var end = PollSet(slots: 1)
+      end.set(0, process.descriptor.rawValue)
+      _ = try end.wait(nanoseconds: Self.patienceNanoseconds)
+    } catch {
+      AgentMain.complain("scancel could not be run: \(error)")
+    }
+  }
+}

@@ -1,0 +1,421 @@
+internal import OpflowCore
+internal import OpflowSystem
+internal import OpflowWorker
+
+/// The agent of a machine, which starts, carries and ends its workers as the coordinator says.
+///
+/// States
+/// ------
+///
+///     waiting ──> serving ──> leaving ──> gone
+///        └───────────────────────^
+///
+/// - *waiting* for `open`, and for the run's folder to be seen here.
+/// - *serving* while the lease holds, and until it is told to leave, the stream ends, or somebody wants the
+///   machine (TERM). Nothing on the stream is believed from then on, which is also how it takes a line that
+///   is no message.
+/// - *leaving*: no worker is started, and all are ended: each sees the end of its orders first, by which
+///   it gives its tasks half a second at most, and is killed after that. When nothing is left it says
+///   `bye`, if anybody still reads, and is *gone*.
+///
+/// Nothing here waits for the coordinator to read: beyond so much that it has not taken, workers are not
+/// listened to, while its orders and the lease are heeded all the same.
+final class Agent {
+  private enum Phase {
+    case waiting
+    case serving
+    /// From then on workers are killed.
+    case leaving(killAt: Instant)
+  }
+
+  private enum Slot {
+    static let orders = 0, signals = 1, reports = 2, workers = 3
+    static let count = 4
+  }
+
+  private static let mostUnsentBytes = 65_536
+  private static let mostReadBytes = 16_384
+  /// From the end of a worker's orders to KILL: what it gives its tasks, and a little.
+  private static let graceMilliseconds: Int64 = 700
+  /// For the last words, where the coordinator reads slowly.
+  private static let farewellMilliseconds: Int64 = 1_000
+  /// For the first word: a transport may stand there with nobody behind it.
+  private static let openMilliseconds: Int64 = 60_000
+
+  private let orders: Descriptor
+  private let reports: Descriptor
+  private let signals: SignalDescriptor
+  private var poll = PollSet(slots: Slot.count)
+  private let workerWatch: Watch
+
+  private var phase = Phase.waiting
+  private var input = LineBuffer(
+    longestLineBytes: RelayLines.longestLineBytes, bytes: Agent.mostReadBytes)
+  /// A line that is for a worker.
+  private var aside = LineBuffer()
+  private var output = FieldWriter()
+  private var sentBytes = 0
+  private var doubt = AgentDoubt()
+  private let endsJob: Bool
+  /// The coordinator said that there is no more to do.
+  private var isDismissed = false
+  /// Nobody reads what is said.
+  private var isDeaf = false
+  private var hasFailed = false
+
+  private let openBy: Instant
+  private var opening: AgentOpeningLook?
+  private var variables: [String] = []
+  private var arguments = AgentArguments()
+  private var lease: AgentLease?
+  private var launcher: LocalLauncher?
+  private var links: [WorkerID: WorkerLink] = [:]
+  /// Those of them that are on their way to be gone.
+  private var ending: [WorkerLink] = []
+  /// Those that have orders which were not sent yet.
+  private var unsent: [WorkerLink] = []
+
+  init(endsJob: Bool) throws(Errno) {
+    self.endsJob = endsJob
+    try StandardStream.openClosed()
+    Dispositions.resetAll()
+    try Dispositions.ignore(.pipe)
+    try SignalSet.all.block()
+    try MappedFile.exitOnBusError()
+    try ProcessTree.becomeSubreaper()
+    orders = try StandardStream.input.duplicate()
+    reports = try StandardStream.output.duplicate()
+    try orders.setNonblocking(true)
+    try reports.setNonblocking(true)
+    // So that nothing which is printed by mistake gets between the lines.
+    let nothing = try File.openNull()
+    try StandardStream.input.redirect(to: nothing)
+    try StandardStream.output.redirect(to: .error)
+    signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
+    workerWatch = try Watch()
+    openBy = Self.now.advanced(byMilliseconds: Self.openMilliseconds)
+    poll.set(Slot.orders, orders.rawValue)
+    poll.set(Slot.signals, signals.rawValue)
+    poll.set(Slot.workers, workerWatch.rawDescriptor)
+  }
+
+  /// CLOCK_BOOTTIME: a lease goes on while the machine sleeps.
+  private static var now: Instant { Instant(nanoseconds: Clock.bootNanoseconds) }
+
+  /// Works until it leaves. Returns whether it could work for the run.
+  func work() throws(Errno) -> Bool {
+    while !isGone {
+      _ = try poll.wait(nanoseconds: timeout)
+      let now = Self.now
+      // Before anything that came meanwhile is passed on or done: after a standstill that is nobody's any more.
+      passTime(now)
+      if poll.isReady(Slot.signals) { try takeSignals(now) }
+      if poll.isReady(Slot.orders) { readOrders(now) }
+      if poll.isReady(Slot.workers) { try hearWorkers(now) }
+      sendOrders()
+      flush()
+    }
+    launcher?.cleanUp()
+    sayFarewell()
+    endAbandonedJob()
+    return !hasFailed
+  }
+
+  private var isGone: Bool {
+    if case .leaving = phase { links.isEmpty } else { false }
+  }
+
+  // MARK: - Time
+
+  private var timeout: Int64 {
+    var next: [Instant] = ending.map(\.giveUpAt)
+    switch phase {
+    case .waiting: next.append(opening?.nextLook ?? openBy)
+    case .serving:
+      if let lease { next += [lease.end, lease.nextPulse] }
+      if let end = doubt.end { next.append(end) }
+    case .leaving(let killAt):
+      if ending.count < links.count { next.append(killAt) }
+    }
+    guard let first = next.min() else { return -1 }
+    return max(0, first.nanoseconds - Self.now.nanoseconds)
+  }
+
+  private func passTime(_ now: Instant) {
+    switch phase {
+    case .waiting:
+      if opening != nil {
+        lookForPlan(now)
+      } else if openBy <= now {
+        fail("nobody said what to work for", now)
+      }
+    case .serving:
+      guard var lease else { break }
+      if lease.end <= now {
+        AgentMain.complain("no word of the coordinator for too long: ending all workers")
+        leave(saying: "no word of the coordinator came in time", now)
+        break
+      }
+      if let end = doubt.end, end <= now { doubt.release(into: &output) }
+      if let number = lease.pulse(at: now) { RelayLines.pulse(number, into: &output) }
+      self.lease = lease
+    case .leaving(let killAt):
+      guard killAt <= now else { break }
+      for link in links.values { end(link, complaint: nil, now) }
+    }
+    for link in ending where link.giveUpAt <= now {
+      for warning in launcher?.giveUp(link) ?? [] { AgentMain.complain(warning) }
+      forget(link, complaint: nil)
+    }
+  }
+
+  // MARK: - Orders
+
+  private func takeSignals(_ now: Instant) throws(Errno) {
+    while let (signal, _) = try signals.next() {
+      leave(saying: "it was ended by \(SignalName.spelled(signal.rawValue))", now)
+    }
+  }
+
+  private func readOrders(_ now: Instant) {
+    do throws(Errno) {
+      let count = try input.fill { room throws(Errno) in try orders.read(into: room) }
+      if count == 0 { return endOfOrders(now) }
+    } catch .wouldBlock {
+      return
+    } catch {
+      return endOfOrders(now)
+    }
+    while true {
+      switch input.nextAgentOrder(into: &aside) {
+      case .message(let order):
+        if !obey(order, now) { return fail("the coordinator sent what makes no sense", now) }
+      case .needsMore: return
+      case .malformed: return fail("the coordinator sent a line that is no message", now)
+      }
+    }
+  }
+
+  private func endOfOrders(_ now: Instant) {
+    poll.clear(Slot.orders)
+    leave(saying: nil, now)
+  }
+
+  /// Returns false for an order that cannot be.
+  private func obey(_ order: AgentOrder, _ now: Instant) -> Bool {
+    switch order {
+    case .open(let opening):
+      guard case .waiting = phase, self.opening == nil else { return false }
+      guard opening.version == AgentOpening.currentVersion else {
+        fail(
+          "it speaks version \(opening.version) of the agent's protocol, this opflow version"
+            + " \(AgentOpening.currentVersion)", now)
+        return true
+      }
+      self.opening = AgentOpeningLook(opening, from: now)
+      lookForPlan(now)
+    case .variable(let entry): variables.append(entry)
+    case .arguments(let task, let count): return arguments.begin(task, count: count)
+    case .argument(let number, let bytes): return arguments.add(bytes, to: number)
+    case .launch(let worker, let kind): launch(worker, kind)
+    case .kill(let worker):
+      // One that is not there was told to be gone, and that is on its way.
+      if let link = links[worker] { end(link, complaint: nil, now) }
+    case .line(let worker):
+      if let link = links[worker], case .talking = link.state {
+        aside.moveAll(to: &link.outbox)
+        list(link)
+      }
+    case .pulse(let number): lease?.answered(number)
+    case .bye:
+      isDismissed = true
+      leave(saying: nil, now)
+    }
+    return true
+  }
+
+  // MARK: - Opening
+
+  private func lookForPlan(_ now: Instant) {
+    guard let opening, case .waiting = phase else { return }
+    switch opening.look(at: now) {
+    case .notYet: self.opening?.lookAgain(after: now)
+    case .unusable(let what): fail(what, now)
+    case .found(let folder):
+      lease = AgentLease(milliseconds: opening.opening.leaseMilliseconds, from: now)
+      phase = .serving
+      self.folder = folder
+      RelayLines.hello(
+        AgentMachine().hello(planKey: opening.opening.planKey), into: &output)
+    }
+  }
+
+  private var folder: RunFolder?
+
+  /// It is no use for the run, and says why.
+  private func fail(_ what: String, _ now: Instant) {
+    hasFailed = true
+    AgentMain.complain(what)
+    guard case .waiting = phase else { return leave(saying: what, now) }
+    RelayLines.refused(what, into: &output)
+    leave(saying: nil, now)
+  }
+
+  // MARK: - Workers
+
+  private func launch(_ worker: WorkerID, _ kind: WorkerKind) {
+    guard case .serving = phase, links[worker] == nil else { return }
+    do throws(LaunchFailure) {
+      let link = try readyLauncher().launch(worker, kind)
+      links[worker] = link
+    } catch {
+      RelayLines.gone(worker, complaint: error.what, into: &output)
+    }
+  }
+
+  /// With what came before the first worker.
+  private func readyLauncher() throws(LaunchFailure) -> LocalLauncher {
+    if let launcher { return launcher }
+    guard let folder, let opening else { throw LaunchFailure(what: "there is no run") }
+    do throws(Errno) {
+      let launcher = try LocalLauncher(
+        site: 0, watch: workerWatch, folder: folder, runID: opening.opening.run,
+        complaints: folder.workerLog(of: AgentMachine().host), variables: variables,
+        arguments: arguments.whole)
+      self.launcher = launcher
+      return launcher
+    } catch {
+      throw LaunchFailure(what: "no worker can be started for \(folder.path): \(error)")
+    }
+  }
+
+  private func hearWorkers(_ now: Instant) throws(Errno) {
+    guard let launcher else { return }
+    var events: [PollEvent] = []
+    try workerWatch.wait(timeout: .zero, into: &events)
+    for event in events {
+      while let news = launcher.next(at: event.place) {
+        switch news {
+        case .spoke(let link): relay(link, now)
+        case .silent(let link, let complaint): end(link, complaint: complaint, now)
+        case .gone(let link, let complaint, let warnings):
+          for warning in warnings { AgentMain.complain(warning) }
+          forget(link, complaint: complaint)
+        // Of streams to other machines.
+        case .joined, .heard, .leaving, .lost: break
+        }
+      }
+    }
+  }
+
+  private func relay(_ link: WorkerLink, _ now: Instant) {
+    while case .talking = link.state {
+      let start = output.bytes.count
+      switch link.inbox.lines.nextLine(of: link.id, into: &output) {
+      case .message(let isBadEnd): keep(from: start, isBad: isBadEnd, now)
+      case .needsMore: return
+      case .malformed: end(link, complaint: "it sent a line that is too long", now)
+      }
+    }
+  }
+
+  private func list(_ link: WorkerLink) {
+    if link.isListed { return }
+    link.isListed = true
+    unsent.append(link)
+  }
+
+  private func sendOrders() {
+    for link in unsent {
+      link.isListed = false
+      guard case .talking = link.state else { continue }
+      do throws(Errno) {
+        try launcher?.send(to: link)
+      } catch {
+        end(link, complaint: WorkerLink.unsendable(error), Self.now)
+      }
+    }
+    unsent.removeAll(keepingCapacity: true)
+  }
+
+  private func end(_ link: WorkerLink, complaint: String?, _ now: Instant) {
+    guard case .talking = link.state, let launcher else { return }
+    link.state = .ending(complaint: complaint)
+    link.giveUpAt = launcher.end(link, at: now)
+    ending.append(link)
+  }
+
+  private func forget(_ link: WorkerLink, complaint: String?) {
+    guard links.removeValue(forKey: link.id) === link else { return }
+    ending.removeAll { $0 === link }
+    var known: String?
+    if case .ending(let complaint) = link.state { known = complaint }
+    // What it leaves by, when it is told to, is no complaint.
+    if case .leaving = phase { return RelayLines.gone(link.id, complaint: nil, into: &output) }
+    let start = output.bytes.count
+    RelayLines.gone(link.id, complaint: known ?? complaint, into: &output)
+    keep(from: start, isBad: (known ?? complaint) != nil, Self.now)
+  }
+
+  /// What was written last is not said yet where it may be due to a signal that this agent is to hear too.
+  private func keep(from start: Int, isBad: Bool, _ now: Instant) {
+    if case .serving = phase { doubt.take(from: start, of: &output, isBad: isBad, at: now) }
+  }
+
+  // MARK: - Leaving
+
+  /// - Parameter reason: for the coordinator; nil where it knows.
+  private func leave(saying reason: String?, _ now: Instant) {
+    if case .leaving = phase { return }
+    phase = .leaving(killAt: now.advanced(byMilliseconds: Self.graceMilliseconds))
+    if let reason { RelayLines.leaving(reason, into: &output) }
+    doubt.release(into: &output)
+    for link in links.values { launcher?.hangUp(link) }
+  }
+
+  private func endAbandonedJob() {
+    guard endsJob, !isDismissed, let lease, let folder, let job = Environment.value("SLURM_JOB_ID")
+    else { return }
+    AbandonedJob(job: job, runFolder: folder).end(after: lease.end) { Self.now }
+  }
+
+  private func sayFarewell() {
+    RelayLines.bye(into: &output)
+    let deadline = Self.now.advanced(byMilliseconds: Self.farewellMilliseconds)
+    var room = PollSet(slots: 1)
+    room.set(0, reports.rawValue, for: .writable)
+    while true {
+      flush()
+      let left = deadline.nanoseconds - Self.now.nanoseconds
+      guard !output.isEmpty, !isDeaf, left > 0 else { return }
+      // What fails here is only told to nobody.
+      guard (try? room.wait(nanoseconds: left)) == true else { return }
+    }
+  }
+
+  // MARK: - The stream
+
+  private func flush() {
+    do throws(Errno) {
+      while !isDeaf, sentBytes < output.bytes.count {
+        let from = sentBytes
+        sentBytes += try output.bytes.withUnsafeBufferPointer { all throws(Errno) in
+          try reports.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
+        }
+      }
+      output.removeAll()
+      sentBytes = 0
+    } catch .wouldBlock {
+      // Waits for room.
+    } catch {
+      // The end of the orders follows, or the end of the lease.
+      isDeaf = true
+      output.removeAll()
+      sentBytes = 0
+    }
+    let waits = !output.isEmpty
+    poll.set(Slot.reports, waits ? reports.rawValue : -1, for: .writable)
+    let isFull = output.bytes.count - sentBytes > Self.mostUnsentBytes
+    poll.set(Slot.workers, isFull ? -1 : workerWatch.rawDescriptor)
+  }
+}

@@ -1,0 +1,53 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// What the machine of an agent has for tasks: all of it, or what Slurm gave the step that the agent is
+/// (srun(1), "OUTPUT ENVIRONMENT VARIABLES").
+struct AgentMachine {
+  /// By name.
+  private let environment: (String) -> String?
+
+  init(environment: @escaping (String) -> String? = { Environment.value($0) }) {
+    self.environment = environment
+  }
+
+  func hello(planKey: String) -> AgentHello {
+    var hello = AgentHello(
+      planKey: planKey, pid: ProcessID.own, cores: cores, memoryBytes: memoryBytes, host: host)
+    hello.gpus = GraphicsProcessors.names
+    hello.job = environment("SLURM_JOB_ID") ?? ""
+    hello.step = environment("SLURM_STEP_ID") ?? ""
+    if !hello.job.isEmpty {
+      hello.incarnation = "\(hello.job).\(environment("SLURM_RESTART_COUNT") ?? "0")"
+    }
+    if let end = number("SLURM_JOB_END_TIME") {
+      hello.secondsLeft = max(0, end - Clock.wallMilliseconds / 1_000)
+    }
+    return hello
+  }
+
+  /// Several nodes may share a host's name, as those of a cluster on one machine do.
+  var host: String { environment("SLURMD_NODENAME") ?? Machine.hostName }
+
+  private var cores: Int {
+    number("SLURM_CPUS_PER_TASK").map { max(1, Int(clamping: $0)) }
+      ?? number("SLURM_CPUS_ON_NODE").map { max(1, Int(clamping: $0)) } ?? Machine.cores
+  }
+
+  private var memoryBytes: Int64 {
+    let mebibytes: Int64? =
+      if let whole = number("SLURM_MEM_PER_NODE"), whole > 0 {
+        whole
+      } else if let each = number("SLURM_MEM_PER_CPU"), each > 0 {
+        each * Int64(cores)
+      } else {
+        nil
+      }
+    let physical = Int64(clamping: Machine.memoryBytes)
+    let bytes = mebibytes.map { $0.multipliedReportingOverflow(by: 1 << 20) }
+    guard let bytes, !bytes.overflow else { return max(physical, 1) }
+    return bytes.partialValue
+  }
+
+  private func number(_ name: String) -> Int64? { environment(name).flatMap { Int64($0) } }
+}

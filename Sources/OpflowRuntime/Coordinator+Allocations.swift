@@ -1,0 +1,81 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Machines that Slurm lends: an allocation is asked for, or this process runs in one.
+extension Coordinator {
+  /// Begins to talk with Slurm about each allocation that is wanted.
+  func beginAllocations() {
+    guard let sites else { return }
+    for (index, want) in sites.settings.allocations.enumerated() {
+      do throws(LaunchFailure) {
+        let allocation = try SlurmAllocation(
+          want, watch: watch, owner: .coordinator,
+          place: Place.allocations + UInt32(truncatingIfNeeded: index),
+          error: sites.complaints.rawDescriptor)
+        sites.allocations.append(SiteAllocation(allocation))
+      } catch {
+        sites.allocations.append(SiteAllocation(nil))
+        end(index, sites, error.what)
+      }
+    }
+  }
+
+  func hearAllocation(_ index: Int) {
+    guard let sites, sites.allocations.indices.contains(index) else { return }
+    while let news = sites.allocations[index].allocation?.next() {
+      switch news {
+      case .pending(let job, let reason):
+        let told = reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
+        if sites.allocations[index].told != told {
+          sites.allocations[index].told = told
+          progress.warning(told)
+        }
+      case .granted(let job, let left): begin(job, left, index, sites)
+      case .left(let seconds): sites.allocations[index].setTimeLeft(seconds, at: Self.now)
+      case .over(let complaint): end(index, sites, complaint)
+      }
+    }
+  }
+
+  /// It is there: each of its nodes is one more place for an agent.
+  private func begin(_ job: SlurmJob, _ left: Int64?, _ index: Int, _ sites: Sites) {
+    sites.allocations[index].setTimeLeft(left, at: Self.now)
+    sites.allocations[index].isGranted = true
+    if sites.allocations[index].told != nil {
+      progress.warning(
+        "job \(job.id) of Slurm runs on \(job.nodes.map(\.name).joined(separator: ", "))")
+    }
+    let plans =
+      sites.allocations[index].allocation?
+      .transports(job, program: sites.settings.program) ?? []
+    for plan in plans { sites.add(plan, of: index, at: Self.now) }
+  }
+
+  /// There is none, or none any more.
+  private func end(_ index: Int, _ sites: Sites, _ complaint: String) {
+    sites.allocations[index].isOver = true
+    sites.allocations[index].complaint = complaint
+    for place in sites.places.indices where sites.places[place].allocation == index {
+      switch sites.places[place].state {
+      case .waiting: sites.places[place].state = .givenUp(complaint)
+      case .joined(_, let site): tell(.siteLeaving(site, complaint: complaint))
+      case .connecting, .lost, .givenUp: break
+      }
+    }
+    if closing == nil { progress.warning("Slurm: \(complaint)") }
+  }
+
+  /// Ends what runs on machines whose time is nearly over, so that it ends by its own rules and is
+  /// written down before Slurm ends all that it finds.
+  func leaveEndingAllocations(_ sites: Sites, _ now: Instant) {
+    for index in sites.allocations.indices where sites.allocations[index].isNearEnd(at: now) {
+      sites.allocations[index].isOver = true
+      sites.allocations[index].complaint = "its time is over"
+      for place in sites.places where place.allocation == index {
+        guard case .joined(let launcher, let site) = place.state else { continue }
+        tell(.siteLeaving(site, complaint: "the time of the allocation is over"))
+        launcher.dismiss()
+      }
+    }
+  }
+}

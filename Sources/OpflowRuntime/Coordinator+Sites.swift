@@ -1,0 +1,172 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+extension Coordinator {
+  // MARK: - Coming
+
+  /// Reaches for machines, and lets go of those whose time is over.
+  func attendSites() {
+    guard let sites else { return }
+    let now = Self.now
+    if closing == nil { leaveEndingAllocations(sites, now) }
+    for index in sites.places.indices {
+      switch sites.places[index].state {
+      case .waiting(let until) where until <= now && closing == nil: connect(index, sites, now)
+      case .connecting(let launcher, let by) where by <= now:
+        lose(launcher, "it said nothing for \(Sites.connectMilliseconds / 1_000) s")
+      case .joined(let launcher, _) where sites.end(ofLeaseHeardAt: launcher.heardAt) <= now:
+        lose(launcher, "nothing was heard of it in time")
+      case .lost(let launcher, let site, let until, let complaint)
+      where until <= now && launcher.killerDeadline.map({ $0 <= now }) ?? true:
+        bury(index, launcher, site, complaint, sites, now)
+      default: break
+      }
+    }
+    if sites.areExhausted, !sites.isExhausted {
+      sites.isExhausted = true
+      tell(.sitesExhausted(complaint: sites.complaint))
+    }
+  }
+
+  private func connect(_ index: Int, _ sites: Sites, _ now: Instant) {
+    let plan = sites.places[index].plan
+    do throws(LaunchFailure) {
+      let (number, watch) = (launchers.count, watch)
+      let launcher = try SiteTransport.start(plan.words, complaints: sites.complaints) {
+        (transport, input, output) throws(Errno) in
+        try RelayLauncher(
+          site: number, watch: watch, name: plan.name, input: input, output: output,
+          transport: transport, at: now)
+      }
+      launchers.append(launcher)
+      sites.places[index].state = .connecting(
+        launcher, by: now.advanced(byMilliseconds: Sites.connectMilliseconds))
+      let settings = sites.settings
+      let fault = launcher.open(
+        settings.opening, variables: settings.variables, arguments: settings.arguments)
+      if let fault { lose(launcher, fault) }
+    } catch {
+      sites.places[index].failures += 1
+      giveUpOrRetry(index, error.what, sites, now)
+    }
+  }
+
+  /// The agent on a machine is there: it is one more site.
+  func join(_ launcher: RelayLauncher, _ hello: AgentHello) {
+    guard let sites, let index = sites.index(of: launcher) else { return }
+    let site = sites.join(launcher: launcher.number)
+    sites.places[index].state = .joined(launcher, site)
+    sites.places[index].failures = 0
+    let identity = SiteIdentity(
+      machine: sites.machine(of: hello.host), host: hello.host, incarnation: hello.incarnation,
+      leaseMilliseconds: sites.settings.leaseMilliseconds)
+    var offer = SiteOffer(hello, at: Self.now)
+    if offer.endsAt == nil, let allocation = sites.places[index].allocation {
+      offer.endsAt = sites.allocations[allocation].leavesAt
+    }
+    tell(.siteJoined(site, offer, identity))
+  }
+
+  // MARK: - Going
+
+  /// Nothing on that stream is believed any more.
+  private func lose(_ launcher: RelayLauncher, _ complaint: String) {
+    launcher.lose(complaint)
+    hear(launcher, at: 0)
+  }
+
+  /// The agent ends its workers: nothing is to be started there.
+  func noteLeaving(_ launcher: RelayLauncher, _ what: String) {
+    guard let sites, let index = sites.index(of: launcher),
+      case .joined(_, let site) = sites.places[index].state
+    else { return }
+    tell(.siteLeaving(site, complaint: what))
+  }
+
+  /// A stream is over. What its workers had stays theirs until they are gone for certain.
+  func noteLost(_ launcher: RelayLauncher, _ complaint: String) {
+    guard let sites, let index = sites.index(of: launcher) else { return }
+    let now = Self.now
+    guard case .joined(_, let site) = sites.places[index].state else {
+      launcher.killTransport()
+      let words = launcher.lastWords
+      sites.places[index].failures += 1
+      giveUpOrRetry(
+        index, words.isEmpty ? complaint : "\(complaint): \(words)", sites, now)
+      return
+    }
+    let until = launcher.saidBye ? now : max(now, sites.end(ofLeaseHeardAt: launcher.heardAt))
+    sites.places[index].state = .lost(launcher, site, until: until, complaint: complaint)
+    tell(.siteSilent(site, complaint: complaint))
+    if !launcher.saidBye, let hello = launcher.hello,
+      let words = sites.places[index].plan.killWords?(hello)
+    {
+      launcher.endAgent(words, complaints: sites.complaints, at: now)
+    }
+  }
+
+  /// Nothing is left of a site and its workers.
+  private func bury(
+    _ index: Int, _ launcher: RelayLauncher, _ site: SiteID, _ complaint: String, _ sites: Sites,
+    _ now: Instant
+  ) {
+    forgetAll(behind: launcher)
+    tell(.siteLost(site, complaint: complaint))
+    sites.places[index].losses += 1
+    giveUpOrRetry(index, complaint, sites, now)
+  }
+
+  private func forgetAll(behind launcher: RelayLauncher) {
+    for (place, link) in links.enumerated() where link?.site == launcher.number {
+      links[place] = nil
+    }
+    ending.removeAll { $0.site == launcher.number }
+    launcher.killTransport()
+  }
+
+  private func giveUpOrRetry(_ index: Int, _ complaint: String, _ sites: Sites, _ now: Instant) {
+    guard closing == nil else {
+      sites.places[index].state = .givenUp(complaint)
+      return
+    }
+    if !sites.retry(index, complaint: complaint, at: now) {
+      progress.warning("\(sites.places[index].plan.name) is not used any more: \(complaint)")
+    }
+  }
+
+  // MARK: - The end
+
+  func dismissSites() {
+    for place in sites?.places ?? [] {
+      switch place.state {
+      case .connecting(let launcher, _): launcher.killTransport()
+      case .joined(let launcher, _): launcher.dismiss()
+      // Nobody waits for what its workers had.
+      case .lost(let launcher, _, _, _): forgetAll(behind: launcher)
+      case .waiting, .givenUp: break
+      }
+    }
+  }
+
+  /// Whether nothing is left of what carried streams.
+  var sitesAreOver: Bool {
+    sites?.places.allSatisfy { $0.launcher?.isOver ?? true } ?? true
+  }
+
+  /// Ends what did not leave in time. Its stream may never end: somebody else may have the other end of it.
+  func killSites() {
+    for case let launcher? in (sites?.places ?? []).map(\.launcher) {
+      launcher.lose("it did not leave in time")
+      forgetAll(behind: launcher)
+    }
+  }
+}
+
+extension SiteOffer {
+  init(_ hello: AgentHello, at now: Instant) {
+    self.init(
+      cpu: UInt64(max(hello.cores, 1)), memoryBytes: UInt64(max(hello.memoryBytes, 0)),
+      gpus: UInt64(hello.gpus.count),
+      endsAt: hello.secondsLeft.map { now.advanced(byMilliseconds: $0 * 1_000) })
+  }
+}

@@ -1,0 +1,256 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// Keeps an allocation of Slurm for a coordinator, as a process of its own, since it waits for Slurm, and
+/// the coordinator waits for nothing:
+///
+///     PROGRAM allocation inside
+///     PROGRAM allocation ask QUEUE-MILLISECONDS [OPTION...]
+///
+/// *inside*: the allocation that it runs in, which stays when it leaves. *ask*: one that it asks for, which
+/// ends with it. QUEUE-MILLISECONDS are how long to wait for that, 0 for ever; OPTIONS are salloc's.
+/// Standard input and output carry `AllocationLines`.
+///
+/// Who ends an allocation that was asked for
+/// -----------------------------------------
+///
+///     died                 then
+///     coordinator          this process reads the end of its orders, ends salloc, and cancels the job
+///     this process         salloc is told to end by the kernel, and what it runs reads the end of its input
+///     salloc               this process sees that and cancels the job; one that was pending is ended by
+///                          Slurm when its turn comes
+///     what salloc runs     salloc gives the job back
+///     all of them at once  the agents cancel the job when their lease has run out
+package final class AllocationKeeper {
+  /// The word on the command line.
+  package static let command = "allocation"
+
+  private var reports = FieldWriter()
+  private let signals: SignalDescriptor
+  /// nil inside of an allocation.
+  private let salloc: SallocProcess?
+  private var job: Int64?
+  private var facts: (nodes: String, cpus: String)?
+  private let queueDeadline: Instant?
+  private let queueMilliseconds: Int64
+
+  private var isAnnounced = false
+  private var reason: String?
+  private var question: SlurmProgram?
+  private var nextQuestionAt: Instant
+  private var questionsWhilePending: Int64 = 0
+  private var isDone = false
+
+  private static let mostPendingMilliseconds: Int64 = 15_000
+  /// Limits can be changed while a job runs.
+  private static let runningMilliseconds: Int64 = 60_000
+
+  private enum Slot {
+    static let orders = 0, signals = 1, question = 2
+    /// And the two behind it.
+    static let salloc = 3
+  }
+
+  /// Returns the exit code: 0, 2 for wrong arguments, 74 when it cannot begin.
+  package static func run(arguments: [String]) -> Int32 {
+    guard let how = arguments.first, how == "inside" ? arguments.count == 1 : how == "ask",
+      how == "inside" || arguments.count >= 2, let queue = Int64(how == "ask" ? arguments[1] : "0"),
+      queue >= 0
+    else { return 2 }
+    do throws(Errno) {
+      let keeper: AllocationKeeper
+      do throws(LaunchFailure) {
+        let salloc =
+          how == "ask" ? try SallocProcess(options: Array(arguments.dropFirst(2))) : nil
+        keeper = try AllocationKeeper(salloc, queueMilliseconds: queue)
+      } catch {
+        var reports = FieldWriter()
+        AllocationLines.over(error.what, into: &reports)
+        try StandardStream.output.duplicate().writeAll(reports.bytes)
+        return 0
+      }
+      try keeper.work()
+      return 0
+    } catch {
+      return 74
+    }
+  }
+
+  private init(_ salloc: SallocProcess?, queueMilliseconds: Int64) throws(LaunchFailure) {
+    self.salloc = salloc
+    self.queueMilliseconds = queueMilliseconds
+    let now = Self.now
+    queueDeadline = queueMilliseconds > 0 ? now.advanced(byMilliseconds: queueMilliseconds) : nil
+    nextQuestionAt = now
+    do throws(Errno) {
+      signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
+    } catch {
+      throw LaunchFailure(what: "signals cannot be heard: \(error)")
+    }
+    guard salloc == nil else { return }
+    guard let job = Environment.value("SLURM_JOB_ID").flatMap({ Int64($0) }),
+      let nodes = Environment.value("SLURM_JOB_NODELIST"),
+      let cpus = Environment.value("SLURM_JOB_CPUS_PER_NODE")
+    else {
+      throw LaunchFailure(what: "this is no allocation: SLURM_JOB_ID and the like are not set")
+    }
+    self.job = job
+    facts = (nodes, cpus)
+  }
+
+  private static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
+
+  private func work() throws(Errno) {
+    var wait = PollSet(slots: Slot.salloc + 3)
+    wait.set(Slot.orders, 0)
+    wait.set(Slot.signals, signals.rawValue)
+    for (index, descriptor) in (salloc?.rawDescriptors ?? []).enumerated() {
+      wait.set(Slot.salloc + index, descriptor)
+    }
+    while !isDone {
+      ask()
+      wait.set(Slot.question, question?.rawDescriptor ?? -1)
+      _ = try wait.wait(
+        nanoseconds: nextWake.map { max(0, $0.nanoseconds - Self.now.nanoseconds) } ?? -1)
+      // Nobody says anything to it: what there is to read is the end.
+      if wait.isReady(Slot.signals) || wait.isReady(Slot.orders) {
+        release()
+        return
+      }
+      if let salloc { take(salloc, &wait) }
+      takeAnswers()
+      try flush()
+    }
+  }
+
+  private var nextWake: Instant? {
+    [
+      question?.deadline ?? (job == nil ? nil : nextQuestionAt),
+      isAnnounced || facts != nil ? nil : queueDeadline,
+    ].compactMap { $0 }.min()
+  }
+
+  private func flush() throws(Errno) {
+    if reports.isEmpty { return }
+    do throws(Errno) {
+      try StandardStream.output.duplicate().writeAll(reports.bytes)
+    } catch .brokenPipe {
+      release()
+      isDone = true
+    }
+    reports.removeAll()
+  }
+
+  // MARK: - Slurm's answers
+
+  /// Asks what is to be asked now, one question at a time.
+  private func ask() {
+    guard let job else { return }
+    guard question == nil, Self.now >= nextQuestionAt else { return }
+    do throws(LaunchFailure) {
+      question = try SlurmProgram(SlurmQuery.words(job: job))
+    } catch {
+      // What is told by others is told without.
+      take(nil)
+    }
+  }
+
+  private func takeAnswers() {
+    let now = Self.now
+    if let answer = question?.next(at: now) {
+      question = nil
+      take(answer.hasSucceeded ? answer.lines.lazy.compactMap(SlurmQuery.answer).first : nil)
+    }
+    if facts == nil, let queueDeadline, now >= queueDeadline {
+      let why = reason.map { " (\($0))" } ?? ""
+      give("no allocation came within \(queueMilliseconds / 1000) s\(why)")
+    }
+  }
+
+  /// What squeue says of the job; nil where it says nothing.
+  private func take(_ answer: SlurmQuery.Answer?) {
+    let now = Self.now
+    guard let facts, let job else {
+      questionsWhilePending += 1
+      nextQuestionAt = now.advanced(
+        byMilliseconds: min(questionsWhilePending * 1000, Self.mostPendingMilliseconds))
+      if let job, let answer, answer.state == .pending, answer.reason != reason {
+        reason = answer.reason
+        AllocationLines.pending(job, reason, into: &reports)
+      }
+      return
+    }
+    nextQuestionAt = now.advanced(byMilliseconds: Self.runningMilliseconds)
+    let left = answer?.state == .running ? answer?.secondsLeft : nil
+    if !isAnnounced {
+      isAnnounced = true
+      AllocationLines.granted(
+        job, secondsLeft: left, nodes: facts.nodes, cpus: facts.cpus, into: &reports)
+    } else if answer?.state == .running {
+      AllocationLines.left(seconds: left, into: &reports)
+    }
+  }
+
+  // MARK: - The allocation that was asked for
+
+  private func take(_ salloc: SallocProcess, _ wait: inout PollSet) {
+    let isPending = job == nil
+    let ended = salloc.read()
+    job = salloc.job
+    if isPending, let job {
+      AllocationLines.pending(job, nil, into: &reports)
+      nextQuestionAt = Self.now
+    }
+    if facts == nil, let new = salloc.facts {
+      facts = new
+      // An answer that is on its way may be of the time before.
+      question?.giveUp()
+      question = nil
+      nextQuestionAt = Self.now
+    }
+    if ended.output { wait.clear(Slot.salloc) }
+    if ended.error { wait.clear(Slot.salloc + 1) }
+    guard wait.isReady(Slot.salloc + 2) else { return }
+    salloc.reap()
+    let why = salloc.complaint ?? "salloc ended without a word"
+    give(facts == nil ? "Slurm gives no allocation: \(why)" : "the allocation has ended: \(why)")
+  }
+
+  /// There is none, or none any more.
+  private func give(_ complaint: String) {
+    AllocationLines.over(complaint, into: &reports)
+    try? flush()
+    release()
+    isDone = true
+  }
+
+  /// Leaves nothing of it in Slurm's queue. An allocation that it runs in is not its own.
+  private func release() {
+    question?.giveUp()
+    question = nil
+    guard let salloc else { return }
+    salloc.release()
+    // Where salloc was killed, nobody else does it.
+    if let job = salloc.job { cancel(job) }
+  }
+
+  /// Once Slurm has taken it, or says that there is no such job. While its controller is away, for
+  /// two minutes.
+  private func cancel(_ job: Int64) {
+    let end = Self.now.advanced(byMilliseconds: 120_000)
+    repeat {
+      guard let program = try? SlurmProgram(["scancel", "--quiet", "\(job)"]) else { return }
+      var wait = PollSet(slots: 1)
+      wait.set(0, program.rawDescriptor)
+      while true {
+        _ = try? wait.wait(nanoseconds: max(0, program.deadline.nanoseconds - Self.now.nanoseconds))
+        guard let answer = program.next(at: Self.now) else { continue }
+        if answer.hasSucceeded || answer.lines.contains(where: { $0.contains("Invalid job id") }) {
+          return
+        }
+        break
+      }
+      Clock.sleep(milliseconds: 1_000)
+    } while Self.now < end
+  }
+}

@@ -1,0 +1,104 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The salloc that asks for an allocation and then holds it (`SlurmAsking`), for as long as `hold` is
+/// open. It is told to end when this process does, whatever that dies of.
+final class SallocProcess {
+  private let process: SpawnedProcess
+  private var hold: Descriptor?
+  private let output: Descriptor
+  private let error: Descriptor
+  private var said = LineBuffer(longestLineBytes: AllocationLines.longestLineBytes, bytes: 131_072)
+  private var told = LineBuffer(longestLineBytes: 4096, bytes: 16_384)
+  private(set) var job: Int64?
+  private(set) var facts: (nodes: String, cpus: String)?
+  private var complaints: [String] = []
+
+  private static let mostComplaints = 4
+  /// From TERM to KILL.
+  private static let patienceNanoseconds: Int64 = 5_000_000_000
+
+  init(options: [String]) throws(LaunchFailure) {
+    do throws(Errno) {
+      let input = try Pipe()
+      let output = try Pipe()
+      let error = try Pipe()
+      try output.read.setNonblocking(true)
+      try error.read.setNonblocking(true)
+      process = try SlurmProgram.spawn(
+        SlurmAsking.words(options: options), input: input.read.rawValue,
+        output: output.write.rawValue, error: error.write.rawValue, options: .endsWithParent)
+      hold = input.takeWrite()
+      self.output = output.takeRead()
+      self.error = error.takeRead()
+    } catch {
+      let hint = error == .noSuchFile ? " (are Slurm's programs installed here?)" : ""
+      throw LaunchFailure(what: "salloc cannot be started: \(error)\(hint)")
+    }
+  }
+
+  /// Readable when there is more to hear of it, the last one when it has ended.
+  var rawDescriptors: [Int32] { [output.rawValue, error.rawValue, process.descriptor.rawValue] }
+
+  /// What it complained of, in one line; nil for nothing.
+  var complaint: String? { complaints.isEmpty ? nil : complaints.joined(separator: "; ") }
+
+  /// Takes what it has said. Returns which of the first two `rawDescriptors` have ended.
+  func read() -> (output: Bool, error: Bool) {
+    let outputEnded = take(output, into: &said) { line in
+      guard facts == nil, let new = SlurmAsking.facts(line) else { return }
+      job = new.job
+      facts = (new.nodes, new.cpus)
+    }
+    let errorEnded = take(error, into: &told) { line in
+      if let number = SlurmAsking.job(line) { job = job ?? number }
+      if let complaint = SlurmAsking.complaint(line) {
+        complaints.append(complaint)
+        if complaints.count > Self.mostComplaints { complaints.removeFirst() }
+      }
+    }
+    return (outputEnded, errorEnded)
+  }
+
+  /// Returns whether it has ended.
+  private func take(
+    _ descriptor: borrowing Descriptor, into lines: inout LineBuffer, _ body: (String) -> Void
+  ) -> Bool {
+    while true {
+      do throws(Errno) {
+        let count = try lines.fill { room throws(Errno) in try descriptor.read(into: room) }
+        if count == 0 { return true }
+      } catch .wouldBlock {
+        return false
+      } catch {
+        return true
+      }
+      lines: while true {
+        switch lines.nextText() {
+        case .message(let line): body(line)
+        case .needsMore: break lines
+        // No line of Slurm's is that long.
+        case .malformed: return true
+        }
+      }
+    }
+  }
+
+  /// Gives back what it holds or waits for, and returns when it has ended.
+  func release() {
+    hold = nil
+    // Where it has ended that is seen below.
+    try? process.signal(.terminate)
+    var wait = PollSet(slots: 1)
+    wait.set(0, process.descriptor.rawValue)
+    let hasEnded = try? wait.wait(nanoseconds: Self.patienceNanoseconds)
+    if hasEnded != true { process.kill() }
+    reap()
+  }
+
+  /// It has ended.
+  func reap() {
+    _ = try? process.wait()
+    _ = read()
+  }
+}

@@ -1,0 +1,29 @@
+internal import OpflowCore
+
+/// One of the allocations of a drive.
+struct SiteAllocation {
+  let allocation: SlurmAllocation?
+  var isGranted = false
+  /// No further agent is started there.
+  var isOver = false
+  var complaint = ""
+  /// What was told of its waiting.
+  var told: String?
+  private(set) var endsAt: Instant?
+
+  init(_ allocation: SlurmAllocation?) { self.allocation = allocation }
+
+  /// So long before its end nothing more runs there: for the ends of tasks, and what is still to be written.
+  private static let marginMilliseconds: Int64 = 5_000
+
+  mutating func setTimeLeft(_ seconds: Int64?, at now: Instant) {
+    endsAt = seconds.map { now.advanced(byMilliseconds: max(0, $0) * 1_000) }
+  }
+
+  /// When what runs there is to be ended.
+  var leavesAt: Instant? {
+    isOver ? nil : endsAt?.advanced(byMilliseconds: -Self.marginMilliseconds)
+  }
+
+  func isNearEnd(at now: Instant) -> Bool { leavesAt.map { $0 <= now } ?? false }
+}

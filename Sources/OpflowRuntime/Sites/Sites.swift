@@ -1,0 +1,226 @@
+internal import OpflowCore
+internal import OpflowManifest
+internal import OpflowSystem
+
+/// The machines of a drive beside the coordinator's own, and how far each of them is.
+///
+/// States of a place, which is where one transport leads
+/// ------------------------------------------------------
+///
+///     waiting ──> connecting ──> joined ──> lost ──> waiting
+///        ^            │                                 │
+///        └────────────┴──────────> given up <───────────┘
+///
+/// - *connecting* until the agent's hello, for so long at most.
+/// - *joined*: a site, which tasks are given to.
+/// - *lost*: the stream is over, and the agent may still be there. Nothing is given to the site, and what its
+///   workers had is theirs until the lease has run out for certain; where Slurm has the agent, it is told to
+///   kill it, and that is waited for too. Then the site is lost to the engine, and its tasks go elsewhere.
+/// - A place that joined and was lost is tried again, as a new site on the same machine, so many times.
+final class Sites {
+  struct Place {
+    let plan: TransportPlan
+    /// Of which it is a node.
+    var allocation: Int?
+    var state: State
+    /// Attempts in a row that came to nothing.
+    var failures = 0
+    /// How often it was lost.
+    var losses = 0
+  }
+
+  enum State {
+    case waiting(until: Instant)
+    case connecting(RelayLauncher, by: Instant)
+    case joined(RelayLauncher, SiteID)
+    case lost(RelayLauncher, SiteID, until: Instant, complaint: String)
+    case givenUp(String)
+  }
+
+  let settings: SiteSettings
+  let complaints: TransportComplaints
+  var places: [Place]
+  /// In the order of the settings.
+  var allocations: [SiteAllocation] = []
+  /// How many have joined, this machine counted.
+  private(set) var siteCount = 1
+  /// By site, from 1: the number of its launcher.
+  private var launcherNumbers: [Int] = []
+  /// By host: its number, from 1.
+  private var machines: [String: Int32] = [:]
+  /// It was told that none is left.
+  var isExhausted = false
+
+  static let connectMilliseconds: Int64 = 60_000
+  static let mostFailures = 3
+  static let mostLosses = 8
+  private static let firstDelayMilliseconds: Int64 = 500
+
+  init(_ settings: SiteSettings, at now: Instant) throws(Errno) {
+    self.settings = settings
+    complaints = try TransportComplaints(settings.complaints)
+    places = settings.plans.map { Place(plan: $0, state: .waiting(until: now)) }
+  }
+
+  /// Which launcher has a site's workers.
+  func launcher(of site: SiteID) -> Int { launcherNumbers[site.index - 1] }
+
+  /// A machine joins: its number.
+  func join(launcher number: Int) -> SiteID {
+    defer { siteCount += 1 }
+    launcherNumbers.append(number)
+    return SiteID(Int32(truncatingIfNeeded: siteCount))
+  }
+
+  /// The same for all sites that are on one machine.
+  func machine(of host: String) -> Int32 {
+    if let known = machines[host] { return known }
+    let number = Int32(truncatingIfNeeded: machines.count + 1)
+    machines[host] = number
+    return number
+  }
+
+  func index(of launcher: RelayLauncher) -> Int? {
+    places.firstIndex { $0.launcher === launcher }
+  }
+
+  /// A place came to nothing, before or after it was one: whether it is tried again.
+  ///
+  /// - Returns: false where it is given up, and nobody was told of that.
+  func retry(_ index: Int, complaint: String, at now: Instant) -> Bool {
+    let place = places[index]
+    if let allocation = place.allocation, allocations[allocation].isOver {
+      places[index].state = .givenUp(allocations[allocation].complaint)
+      return true
+    }
+    guard place.failures < Self.mostFailures, place.losses < Self.mostLosses else {
+      places[index].state = .givenUp(complaint)
+      return false
+    }
+    let doublings = place.failures
+    let delay = doublings == 0 ? 0 : Self.firstDelayMilliseconds << Int64(doublings)
+    places[index].state = .waiting(until: now.advanced(byMilliseconds: delay))
+    return true
+  }
+
+  /// When the agent that was heard last at that time, and all its workers, are gone for certain.
+  func end(ofLeaseHeardAt heard: Instant) -> Instant {
+    heard.advanced(byMilliseconds: settings.leaseMilliseconds + settings.slackMilliseconds)
+  }
+
+  /// The drive is over: what was asked for is given back.
+  func giveBack() {
+    for allocation in allocations { allocation.allocation?.release() }
+    for allocation in allocations {
+      allocation.allocation?.waitUntilGone(nanoseconds: Self.releaseNanoseconds)
+    }
+    complaints.cleanUp()
+  }
+
+  private static let releaseNanoseconds: Int64 = 5_000_000_000
+
+  /// A machine of an allocation that is there.
+  func add(_ plan: TransportPlan, of allocation: Int, at now: Instant) {
+    places.append(Place(plan: plan, allocation: allocation, state: .waiting(until: now)))
+  }
+
+  /// When there is something to do, if nothing happens before.
+  var nextWake: Instant? {
+    let ends = allocations.compactMap(\.leavesAt)
+    return ([placesNextWake] + ends).compactMap { $0 }.min()
+  }
+
+  private var placesNextWake: Instant? {
+    places.compactMap { place -> Instant? in
+      switch place.state {
+      case .waiting(let until): until
+      case .connecting(_, let by): by
+      case .joined(let launcher, _): end(ofLeaseHeardAt: launcher.heardAt)
+      case .lost(let launcher, _, let until, _): max(until, launcher.killerDeadline ?? until)
+      case .givenUp: nil
+      }
+    }.min()
+  }
+
+  /// Whether no site is there, and none is on its way.
+  var areExhausted: Bool {
+    allocations.allSatisfy { $0.isGranted || $0.isOver }
+      && places.allSatisfy {
+        if case .givenUp = $0.state { true } else { false }
+      }
+  }
+
+  /// Why there is none, of the first place that there is none of.
+  var complaint: String {
+    for allocation in allocations where !allocation.complaint.isEmpty {
+      return allocation.complaint
+    }
+    for place in places { if case .givenUp(let complaint) = place.state { return complaint } }
+    return "no other machine was named"
+  }
+}
+
+extension Sites.Place {
+  var launcher: RelayLauncher? {
+    switch state {
+    case .connecting(let launcher, _), .joined(let launcher, _), .lost(let launcher, _, _, _):
+      launcher
+    case .waiting, .givenUp: nil
+    }
+  }
+}
+
+/// What a drive is to reach other machines with.
+struct SiteSettings {
+  var plans: [TransportPlan]
+  /// Those of Slurm that are wanted.
+  var allocations: [SlurmAllocation.Want]
+  /// This one, which lies in the same place on all machines of one file system.
+  let program: String
+  var opening: AgentOpening
+  var variables: [String]
+  var arguments: TaskArguments?
+  /// Where transports and agents complain.
+  var complaints: String
+  var leaseMilliseconds: Int64 { opening.leaseMilliseconds }
+
+  /// - Parameters:
+  ///   - folder: of the run, which all machines are to see.
+  ///   - queueMilliseconds: how long an allocation is waited for; nil for ever.
+  init(
+    _ requests: [SiteRequest], folder: RunFolder, planKey: String, variables: [String],
+    arguments: TaskArguments?, queueMilliseconds: Int64?
+  ) {
+    let program = (try? Path.real("/proc/self/exe")) ?? "opflow"
+    self.program = program
+    allocations = requests.compactMap { request in
+      guard case .slurm(let options) = request else { return nil }
+      return .of(options, queueMilliseconds: queueMilliseconds)
+    }
+    plans = requests.compactMap { request in
+      switch request {
+      case .exec(let command): TransportPlan(command: command)
+      case .ssh(let host): TransportPlan(ssh: host, program: program)
+      case .slurm: nil
+      }
+    }
+    opening = AgentOpening(
+      run: folder.id.description, planKey: planKey,
+      leaseMilliseconds: Self.lease, folder: folder.path)
+    self.variables = variables
+    self.arguments = arguments
+    complaints = folder.siteLog
+  }
+
+  /// What `OPFLOW_LEASE` says, for networks that stall for longer than most.
+  private static var lease: Int64 {
+    guard let text = Environment.value("OPFLOW_LEASE"),
+      let given = WrittenDuration.milliseconds(text),
+      (100...3_600_000).contains(given)
+    else { return AgentLease.standardMilliseconds }
+    return Int64(given)
+  }
+
+  /// From the end of an agent's lease until nothing is left of its workers, whatever state they are in.
+  var slackMilliseconds: Int64 = 2_000
+}

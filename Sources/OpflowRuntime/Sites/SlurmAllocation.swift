@@ -1,0 +1,138 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// The coordinator's end of an allocation of Slurm: a keeper (`AllocationKeeper`) does what waits.
+///
+/// `release` gives back one that was asked for, as does this process's end, whatever it ends of.
+final class SlurmAllocation {
+  enum Want: Equatable {
+    /// The one that this process runs in.
+    case inside
+    /// One of its own. `queueMilliseconds`: how long to wait for it; nil for ever.
+    case asked(options: [String], queueMilliseconds: Int64?)
+
+    /// Without options the one that this process runs in, where it does.
+    static func of(_ options: [String], queueMilliseconds: Int64?) -> Want {
+      options.isEmpty && Environment.value("SLURM_JOB_ID") != nil
+        ? .inside : .asked(options: options, queueMilliseconds: queueMilliseconds)
+    }
+  }
+
+  /// What there is to tell of it.
+  enum News: Equatable {
+    case pending(job: Int64, reason: String?)
+    case granted(SlurmJob, secondsLeft: Int64?)
+    /// nil: there is no limit, or none is known.
+    case left(seconds: Int64?)
+    /// There is none, or none any more. Comes last.
+    case over(complaint: String)
+  }
+
+  private let want: Want
+  private let process: SpawnedProcess
+  private var orders: Descriptor?
+  private var reports: Descriptor?
+  private var lines = LineBuffer(
+    longestLineBytes: AllocationLines.longestLineBytes, bytes: 131_072)
+  private let watch: Watch
+  private var isOver = false
+
+  /// - Parameters:
+  ///   - place: where the watch tells that `next` has something.
+  ///   - error: where the keeper itself complains.
+  init(
+    _ want: Want, watch: Watch, owner: Watch.Owner, place: UInt32, error: Int32
+  ) throws(LaunchFailure) {
+    self.want = want
+    self.watch = watch
+    do throws(Errno) {
+      let orders = try Pipe()
+      let reports = try Pipe()
+      try reports.read.setNonblocking(true)
+      do throws(ProgramError) {
+        process = try Program.spawn(
+          "/proc/self/exe", arguments: Self.arguments(want), input: orders.read.rawValue,
+          output: reports.write.rawValue, error: error, options: .newSession)
+      } catch {
+        throw error.errno
+      }
+      self.orders = orders.takeWrite()
+      let input = reports.takeRead()
+      try watch.add(input.rawValue, owner, place)
+      self.reports = consume input
+    } catch {
+      throw LaunchFailure(what: "an allocation's keeper could not be started: \(error)")
+    }
+  }
+
+  private static func arguments(_ want: Want) -> [String] {
+    switch want {
+    case .inside: [AllocationKeeper.command, "inside"]
+    case .asked(let options, let queue):
+      [AllocationKeeper.command, "ask", "\(queue ?? 0)"] + options
+    }
+  }
+
+  /// The next thing that its keeper tells; nil: no more for now.
+  func next() -> News? {
+    while !isOver {
+      switch lines.nextOfKeeper() {
+      case .needsMore:
+        guard let hasMore = read() else { return end("its keeper has ended") }
+        if !hasMore { return nil }
+      case .malformed: return end("its keeper sent a line that is no message")
+      case .message(.pending(let job, let reason)): return .pending(job: job, reason: reason)
+      case .message(.granted(let job, let left)): return .granted(job, secondsLeft: left)
+      case .message(.left(let seconds)): return .left(seconds: seconds)
+      case .message(.over(let complaint)): return end(complaint)
+      }
+    }
+    return nil
+  }
+
+  /// Reads once. Returns whether there was anything; nil at the end.
+  private func read() -> Bool? {
+    do throws(Errno) {
+      let count = try lines.fill { room throws(Errno) in try reports?.read(into: room) ?? 0 }
+      return count > 0 ? true : nil
+    } catch .wouldBlock {
+      return false
+    } catch {
+      return nil
+    }
+  }
+
+  private func end(_ complaint: String) -> News {
+    release()
+    // What cannot be removed leaves the watch when it is closed.
+    if let raw = reports?.rawValue { try? watch.remove(raw) }
+    reports = nil
+    isOver = true
+    return .over(complaint: complaint)
+  }
+
+  /// What reaches agents on its nodes.
+  ///
+  /// - Parameter program: this one, which lies in the same place on all of them.
+  func transports(_ job: SlurmJob, program: String) -> [TransportPlan] {
+    // There may be nobody left who ends one that was asked for.
+    let agent =
+      [program, AgentMain.command] + (want == .inside ? [] : [AgentMain.endsJob])
+    return job.nodes.map { node in
+      TransportPlan(name: node.name, words: job.transport(to: node) + agent) { hello in
+        SlurmJob.killWords(job: hello.job, step: hello.step)
+      }
+    }
+  }
+
+  /// One that was asked for is given back; nothing more is wanted of it.
+  func release() { orders = nil }
+
+  /// Waits until it was given back, or for so long.
+  func waitUntilGone(nanoseconds: Int64) {
+    var wait = PollSet(slots: 1)
+    wait.set(0, process.descriptor.rawValue)
+    // One that is not reaped here is when this process has ended.
+    if (try? wait.wait(nanoseconds: nanoseconds)) == true { _ = try? process.reap() }
+  }
+}

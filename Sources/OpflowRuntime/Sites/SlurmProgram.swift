@@ -1,0 +1,94 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// One of Slurm's programs, which answers a question or does one thing and ends. It is killed when
+/// that takes too long, as when Slurm's controller is not to be reached.
+final class SlurmProgram {
+  /// How it ended, and what it printed.
+  struct Answer {
+    let hasSucceeded: Bool
+    /// Without empty lines.
+    let lines: [String]
+  }
+
+  private let process: SpawnedProcess
+  private let output: Descriptor
+  private var bytes: [UInt8] = []
+  let deadline: Instant
+  private let name: String
+
+  private static let patienceMilliseconds: Int64 = 10_000
+  private static let mostBytes = 65_536
+
+  /// Looks for the first of the words on the PATH.
+  init(_ words: [String]) throws(LaunchFailure) {
+    name = words.first ?? ""
+    do throws(Errno) {
+      let pipe = try Pipe()
+      try pipe.read.setNonblocking(true)
+      let nothing = try File.openNull()
+      process = try Self.spawn(
+        words, input: nothing.rawValue, output: pipe.write.rawValue, error: pipe.write.rawValue,
+        options: .diesWithParent)
+      output = pipe.takeRead()
+    } catch {
+      throw LaunchFailure(what: "\(name) cannot be started: \(error)")
+    }
+    deadline = Instant(nanoseconds: Clock.monotonicNanoseconds)
+      .advanced(byMilliseconds: Self.patienceMilliseconds)
+  }
+
+  static func spawn(
+    _ words: [String], input: Int32, output: Int32, error: Int32, options: Program.Options
+  ) throws(Errno) -> SpawnedProcess {
+    do throws(ProgramError) {
+      return try Program.spawn(
+        searching: words, input: input, output: output, error: error, options: options)
+    } catch {
+      throw error.errno
+    }
+  }
+
+  /// Readable while there is more to hear of it.
+  var rawDescriptor: Int32 { output.rawValue }
+
+  /// Takes what it has printed. Returns how it ended once it has, or is killed now.
+  func next(at now: Instant) -> Answer? {
+    do throws(Errno) {
+      while try read() {}
+      return end()
+    } catch .wouldBlock {
+      guard now >= deadline else { return nil }
+      process.kill()
+      _ = end()
+      return Answer(hasSucceeded: false, lines: ["\(name) did not answer"])
+    } catch {
+      process.kill()
+      _ = end()
+      return Answer(hasSucceeded: false, lines: ["\(name) cannot be read: \(error)"])
+    }
+  }
+
+  /// Returns whether there may be more.
+  private func read() throws(Errno) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = try buffer.withUnsafeMutableBufferPointer { room throws(Errno) in
+      try output.read(into: UnsafeMutableRawBufferPointer(room))
+    }
+    if bytes.count < Self.mostBytes { bytes += buffer[..<count] }
+    return count > 0
+  }
+
+  /// Waits for it: it has closed its output, or was killed.
+  private func end() -> Answer {
+    let status = try? process.wait().status
+    let lines = bytes.split(separator: Field.lineFeed).map { String(decoding: $0, as: UTF8.self) }
+    return Answer(hasSucceeded: status == .exit(0), lines: lines)
+  }
+
+  /// Nobody wants its answer any more.
+  func giveUp() {
+    process.kill()
+    _ = end()
+  }
+}

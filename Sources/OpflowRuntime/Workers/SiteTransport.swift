@@ -1,0 +1,110 @@
+internal import OpflowCore
+internal import OpflowSystem
+
+/// A command of this machine that carries the stream to an agent on another one.
+///
+/// It leads a session of its own, so that keys of the terminal reach it no more than workers. When this
+/// process dies it sees the end of its standard input, which is how the far end learns of that.
+final class SiteTransport {
+  private let process: SpawnedProcess
+  private(set) var hasEnded = false
+  /// What it and the agent complain of, with all others'.
+  private let complaints: TransportComplaints
+  private let complaintStart: Int64
+
+  /// Starts it, and hands the near ends of its standard output and input to who goes on with them.
+  static func start<Result>(
+    _ words: [String], complaints: TransportComplaints,
+    _ body: (SiteTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
+  ) throws(LaunchFailure) -> Result {
+    let name = words.first ?? ""
+    let orders = try attempt(name) { () throws(Errno) in try Pipe() }
+    let reports = try attempt(name) { () throws(Errno) in try Pipe() }
+    let start = try attempt(name) { () throws(Errno) in try complaints.end() }
+    let transport: SiteTransport
+    do throws(ProgramError) {
+      let process = try Program.spawn(
+        searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
+        error: complaints.rawDescriptor, options: .newSession)
+      transport = SiteTransport(process, complaints, complaintStart: start)
+    } catch {
+      throw LaunchFailure(what: "`\(name)` cannot be started: \(error.errno)")
+    }
+    do throws(Errno) {
+      return try body(transport, reports.takeRead(), orders.takeWrite())
+    } catch {
+      transport.kill()
+      throw LaunchFailure(what: "the stream of `\(name)` cannot be watched: \(error)")
+    }
+  }
+
+  private static func attempt<Result: ~Copyable>(
+    _ name: String, _ body: () throws(Errno) -> Result
+  ) throws(LaunchFailure) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw LaunchFailure(what: "`\(name)` cannot be started: \(error)")
+    }
+  }
+
+  private init(
+    _ process: consuming SpawnedProcess, _ complaints: TransportComplaints, complaintStart: Int64
+  ) {
+    self.process = process
+    self.complaints = complaints
+    self.complaintStart = complaintStart
+  }
+
+  var rawDescriptor: Int32 { process.descriptor.rawValue }
+
+  /// Returns whether it has ended.
+  func reap() -> Bool {
+    if hasEnded { return true }
+    do throws(Errno) {
+      hasEnded = try process.reap() != nil
+    } catch {
+      // Nobody is there to be reaped.
+      hasEnded = true
+    }
+    return hasEnded
+  }
+
+  func kill() {
+    if !hasEnded { process.kill() }
+  }
+
+  /// What was written to standard error since it was started.
+  var complaint: String { complaints.text(from: complaintStart) }
+}
+
+/// The file where transports and agents complain.
+final class TransportComplaints {
+  private let path: String
+  private let file: Descriptor
+
+  private static let longestTextBytes = 2_000
+
+  init(_ path: String) throws(Errno) {
+    self.path = path
+    file = try File.open(path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+  }
+
+  var rawDescriptor: Int32 { file.rawValue }
+
+  func end() throws(Errno) -> Int64 { try file.status().sizeBytes }
+
+  func text(from start: Int64) -> String {
+    var buffer = [UInt8](repeating: 0, count: Self.longestTextBytes)
+    let count = try? buffer.withUnsafeMutableBytes { bytes throws(Errno) in
+      try file.read(into: bytes, at: start)
+    }
+    return String(decoding: buffer.prefix(count ?? 0), as: UTF8.self)
+  }
+
+  /// Removes it where nothing was complained of.
+  func cleanUp() {
+    // An empty file that stays does no harm.
+    if let size = try? end(), size == 0 { try? Path.remove(path) }
+  }
+}

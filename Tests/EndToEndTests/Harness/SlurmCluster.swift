@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+/// A real cluster of Slurm on this machine, of three nodes with four processors each, that
+/// `scripts/cluster` starts for a suite.
+final class SlurmCluster: Sendable {
+  /// That of the suite that runs.
+  @TaskLocal static var current: SlurmCluster?
+
+  let folder: String
+
+  static let isPossible: Bool = {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return ["srun", "slurmctld", "slurmd", "munged"].allSatisfy { name in
+      (folders + ["/usr/sbin", "/sbin"]).contains {
+        FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
+      }
+    }
+  }()
+
+  init(options: [String: String] = [:]) throws {
+    // A socket's path has room for little.
+    folder = "/tmp/opflow-cluster-\(UUID().uuidString.prefix(8))"
+    try run("start", folder, environment: options)
+  }
+
+  /// Starts again what was killed of it.
+  func mend() throws { try run("start", folder) }
+
+  func stop() throws {
+    try run("stop", folder)
+    try FileManager.default.removeItem(atPath: folder)
+  }
+
+  private func run(_ arguments: String..., environment: [String: String] = [:]) throws {
+    var all = ProcessInfo.processInfo.environment
+    all.merge(environment) { $1 }
+    let cluster = try Launch(
+      program: Program.package + "/scripts/cluster", arguments: arguments, environment: all,
+      folder: "/tmp"
+    ).start().finish()
+    guard cluster.status == 0 else { throw HarnessFailure("scripts/cluster: \(cluster)") }
+  }
+
+  /// What Slurm's programs need to find it.
+  var environment: [String: String] { ["SLURM_CONF": folder + "/slurm.conf"] }
+
+  /// The process of a daemon, such as `slurmctld` or `n1`.
+  func pid(of daemon: String) throws -> pid_t {
+    let text = try String(contentsOfFile: "\(folder)/run/\(daemon).pid", encoding: .utf8)
+    return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+}
+
+/// Starts a cluster before the first test of a suite, and stops it behind the last one.
+struct OnSlurmCluster: SuiteTrait, TestScoping {
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    let cluster = try SlurmCluster()
+    do {
+      try await SlurmCluster.$current.withValue(cluster) { try await function() }
+    } catch {
+      try cluster.stop()
+      throw error
+    }
+    try cluster.stop()
+  }
+}
+
+extension Trait where Self == OnSlurmCluster {
+  static var onSlurmCluster: OnSlurmCluster { OnSlurmCluster() }
+}
+
+extension Trait where Self == ConditionTrait {
+  static var whereSlurmIs: ConditionTrait {
+    .enabled(if: SlurmCluster.isPossible, "Slurm is not installed here: scripts/cluster install")
+  }
+}
+
+extension Workplace {
+  /// Slurm's answer to a command, a shell's.
+  func slurm(_ command: String, status: Int32? = 0) throws -> String {
+    let cluster = try #require(SlurmCluster.current)
+    return try shell(command, status: status, environment: cluster.environment).output
+  }
+
+  /// Waits until Slurm's queue holds nothing, of which nobody tells.
+  func waitForEmptyQueue() throws {
+    let limit = ContinuousClock.now + .milliseconds(LiveProcess.hangLimitMilliseconds)
+    while true {
+      let queue = try slurm("squeue --noheader")
+      if queue.isEmpty { return }
+      guard ContinuousClock.now < limit else {
+        throw HarnessFailure("still in the queue: \(queue)")
+      }
+    }
+  }
+}

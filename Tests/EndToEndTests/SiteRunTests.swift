@@ -1,0 +1,200 @@
+import Foundation
+import Testing
+
+/// Runs whose tasks go to other machines, which here are agents that a command starts.
+struct SiteRunTests {
+  private static let agent = "exec:exec $opflow agent"
+
+  /// Tells where it ran by the agent above its worker.
+  private static let pipeline = """
+    tasks:
+      a: { run: 'echo a >> trace; ps -o ppid= -p $PPID >> agents' }
+      b: { run: 'echo b >> trace; ps -o ppid= -p $PPID >> agents', needs: a }
+      c: { run: 'echo c >> trace; ps -o ppid= -p $PPID >> agents', needs: a }
+      d: { run: 'echo d >> trace; ps -o ppid= -p $PPID >> agents', needs: [b, c] }
+
+    """
+
+  @Test func `a pipeline runs behind an agent, with logs, and nothing is left`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: 'echo a >> trace; echo hello' }
+        b: { run: 'echo b >> trace', needs: a }
+        c: { run: 'exit 3', needs: a, allow_failure: true }
+      """)
+    let run = try place.opflow("run", "--on", Self.agent)
+    #expect(place.lines() == ["a", "b"], "\(run)")
+    #expect(run.errors.contains("a | hello"), "\(run)")
+    #expect(run.errors.contains("exit 3"), "\(run)")
+    // Nothing was complained of.
+    #expect(try place.shell("ls .opflow/runs/*/").output.contains("sites.log") == false)
+    place.expectNothingAlive()
+  }
+
+  @Test func `two agents share the tasks, and what needs another one goes where that ran`() throws {
+    let place = try Workplace(Self.pipeline)
+    try place.opflow("run", "--on", Self.agent, "--on", Self.agent, "-j", "4")
+    #expect(place.lines().first == "a" && place.lines().last == "d" && place.lines().count == 4)
+    let run = try place.opflow("run", "--on", Self.agent, "--json")
+    #expect(run.status == 0, "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test
+  func `what a shell's start-up files print does no harm, and is told where nothing else comes`()
+    throws
+  {
+    let place = try Workplace("tasks:\n  a: { run: 'echo a >> trace' }\n")
+    try place.opflow(
+      "run", "--on", "exec:echo Welcome to node7; echo; printf 'bye\\nnow\\n'; exec $opflow agent")
+    #expect(place.lines() == ["a"])
+    let run = try place.opflow(
+      "run", "--on", "exec:echo Welcome; echo 'no route to host' >&2; exit 255", status: 143)
+    #expect(run.errors.contains("Welcome; no route to host"), "\(run)")
+    #expect(place.lines() == ["a"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `an agent that is killed loses its tasks, which run behind another`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: 'mkdir held; echo "$(ps -o ppid= -p $PPID)" > agent; read word < go; rmdir held; echo a >> trace' }
+      """)
+    try place.shell("mkfifo go")
+    let run = try place.start(
+      "run", "--on", Self.agent, environment: ["OPFLOW_LEASE": "300ms"])
+    try place.shell("until test -s agent; do :; done; kill -9 $(cat agent); rmdir held; rm agent")
+    try place.shell("until test -s agent; do :; done; echo on > go")
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["a"])
+    #expect(end.errors.contains("a interrupted"), "\(end)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `when the coordinator is killed its agents end what runs, and a resume goes on`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: 'echo a >> trace' }
+        b: { run: 'echo b >> trace; echo up > up; test -e again || exec sleep 1000', needs: a }
+      """)
+    let up = try place.gate("up")
+    let run = try place.start("run", "--on", Self.agent)
+    #expect(try up.next() == "up")
+    run.send(SIGKILL)
+    _ = try run.finish()
+    place.expectNothingAlive()
+    try place.shell("rm up; touch up again")
+    try place.opflow("resume", "--on", Self.agent)
+    #expect(place.lines() == ["a", "b", "b"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `a stop ends tasks behind agents by their stop rules`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: "trap 'echo ended >> trace; exit 1' TERM; echo up > up; while :; do sleep 0.01; done" }
+      """)
+    let up = try place.gate("up")
+    let run = try place.start("run", "--on", Self.agent)
+    #expect(try up.next() == "up")
+    run.send(SIGINT)
+    let end = try run.finish()
+    #expect(end.status == 130, "\(end)")
+    #expect(place.lines() == ["ended"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `arguments and secrets reach tasks behind agents`() throws {
+    let place = try Workplace(
+      """
+      secrets: { TOKEN: { env: TOKEN } }
+      tasks:
+        a: { run: 'printf "%s\\n" "$@" > words; echo "$TOKEN" > token; echo "$TOKEN"', secrets: [TOKEN] }
+      """)
+    let long = String(repeating: "x", count: 3_000)
+    let run = try place.opflow(
+      "run", "--on", Self.agent, "a", "--", "one two", "", long,
+      environment: ["TOKEN": "s3cret-value-of-it"])
+    #expect(try place.text("words") == "one two\n\n\(long)\n")
+    #expect(try place.text("token") == "s3cret-value-of-it\n")
+    #expect(!run.errors.contains("s3cret-value-of-it"), "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `agent is no command of a person's`() throws {
+    let place = try Workplace()
+    let run = try place.opflow("agent", "now", status: 2)
+    #expect(run.errors.contains("it is started by `opflow run --on`"), "\(run)")
+  }
+}
+
+/// What becomes of tasks when the stream to their machine dies in one direction or both.
+struct SiteLossTests {
+  /// Carries a stream, and stops to carry lines one way or the other for good behind one that begins so.
+  private static let carrier = """
+    import os, subprocess, sys, threading
+    up, down, broken = (os.environ.get(n, '-') for n in ('CUT_UP', 'CUT_DOWN', 'BREAK'))
+    if os.path.exists('cut'): up = down = broken = '-'
+    agent = subprocess.Popen([os.environ['opflow'], 'agent'], stdin=subprocess.PIPE,
+      stdout=subprocess.PIPE, start_new_session=True)
+    def carry(source, sink, cut):
+      passing = True
+      for line in iter(source.readline, b''):
+        if passing:
+          sink.write(line); sink.flush()
+        for mark in (cut, broken):
+          if mark != '-' and mark.encode() in line:
+            open('cut', 'w').close()
+            if mark == broken: os._exit(0)
+            passing = False
+      if passing: sink.close()
+    threading.Thread(target=carry, args=(sys.stdin.buffer, agent.stdin, down), daemon=True).start()
+    carry(agent.stdout, sys.stdout.buffer, up)
+    agent.wait()
+    """
+
+  /// Each try holds a folder, which no two could at once, and the first one lasts until it is ended.
+  private static let manifest = """
+    tasks:
+      a: { run: 'trap "rmdir held; exit 1" TERM; mkdir held || echo twice >> trace; echo run >> trace; if test -e second; then rmdir held; exit 0; fi; touch second; while :; do sleep 0.01; done' }
+
+    """
+
+  @Test(arguments: [
+    ("CUT_UP", "\tstarted\t"), ("CUT_DOWN", "\trun\t"), ("BREAK", "\tstarted\t"),
+  ])
+  func `the task runs again once, and never beside its own orphan, after`(
+    way: String, mark: String
+  ) throws {
+    let place = try Workplace(Self.manifest)
+    try place.write("carrier.py", Self.carrier)
+    let run = try place.opflow(
+      "run", "--on", "exec:exec python3 carrier.py",
+      environment: [way: mark, "OPFLOW_LEASE": "500ms"])
+    #expect(place.lines() == ["run", "run"], "\(run)")
+    #expect(run.errors.contains("a interrupted"), "\(run)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `an agent that is told nothing any more ends its tasks, though nobody hears of it`()
+    throws
+  {
+    let place = try Workplace(Self.manifest)
+    try place.write("carrier.py", Self.carrier)
+    let run = try place.start(
+      "run", "--on", "exec:exec python3 carrier.py",
+      environment: ["CUT_UP": "\tstarted\t", "OPFLOW_LEASE": "500ms"])
+    try place.shell("until test -e second; do :; done")
+    run.send(SIGKILL)
+    _ = try run.finish()
+    place.expectNothingAlive()
+    #expect(place.lines() == ["run"])
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What is lost of a run on a cluster, one thing after the other.
+@Suite(.whereSlurmIs, .serialized, .onSlurmCluster)
+struct SlurmLossTests {
+  /// A blow, by name: what is done to the node `n2`.
+  private static let blows: [(name: String, commands: String)] = [
+    ("a worker is killed", "kill -KILL $(pgrep -P $agent | head -n 1)"),
+    ("the agent is killed", "kill -KILL $agent"),
+    ("the agent stops", "kill -STOP $agent"),
+    ("the agent is asked to end", "kill -TERM $agent"),
+    ("srun is killed", "kill -KILL $srun"),
+    ("srun and its shepherd are killed", "kill -KILL $shepherd $srun"),
+    ("srun stops, and so one direction", "kill -STOP $srun"),
+    ("srun's shepherd is killed", "kill -KILL $shepherd"),
+    ("slurmstepd is killed", "kill -KILL $stepd"),
+    ("the step is cancelled", "scancel $job.$step"),
+  ]
+
+  @Test(arguments: blows.map(\.name))
+  func `a run goes on when`(_ name: String) throws {
+    let blow = try #require(Self.blows.first { $0.name == name })
+    let run = try SlurmRun(tasks: 90, seconds: 0.3)
+    let process = try run.start()
+    try run.strike(blow.commands)
+    let finished = try process.finish()
+    #expect(finished.status == 0, "\(finished)")
+    try run.expectDone()
+    // What was stopped is no harm to anybody, but would be found.
+    try run.place.shell("pkill -CONT -x srun", status: nil)
+    try run.expectGone()
+  }
+
+  @Test func `a run goes on without a node whose daemon is killed`() throws {
+    let cluster = try #require(SlurmCluster.current)
+    let run = try SlurmRun(tasks: 90, seconds: 0.3)
+    let process = try run.start()
+    kill(try cluster.pid(of: "n2"), SIGKILL)
+    let finished = try process.finish()
+    try cluster.mend()
+    #expect(finished.status == 0, "\(finished)")
+    try run.expectDone()
+    try run.expectGone()
+  }
+
+  @Test func `a run whose job is cancelled is resumed in another allocation`() throws {
+    let run = try SlurmRun(tasks: 60, seconds: 0.3)
+    let process = try run.start()
+    try run.strike("scancel $job")
+    let finished = try process.finish()
+    #expect(finished.status == 143, "\(finished)")
+    #expect(finished.errors.contains("has been revoked"), "\(finished)")
+    try run.expectGone()
+    let done = Set(run.place.lines("done"))
+    let before = run.place.lines().count
+    try run.place.opflow("resume", "--on", "slurm:-N 3 -c 4", environment: run.environment)
+    try run.expectDone()
+    let again = run.place.lines().dropFirst(before).compactMap {
+      $0.split(separator: " ").first.map(String.init)
+    }
+    #expect(done.subtracting(try lost(run)).isDisjoint(with: again), "what was done ran again")
+    try run.expectGone()
+  }
+
+  /// Tasks that were done, which nobody could tell any more.
+  private func lost(_ run: SlurmRun) throws -> Set<String> {
+    let successes = Set(try run.place.journal().filter { $0.event == "success" }.map(\.task))
+    return Set(
+      (1...run.count).map(String.init).filter { !successes.contains("t[n=\($0)]") })
+  }
+
+  @Test func `before the time is over the run stops, and can be resumed`() throws {
+    let run = try SlurmRun(tasks: 80, seconds: 10)
+    // Slurm counts in minutes.
+    let process = try run.start("run --output line --on 'slurm:-N 2 -c 4 -t 1'")
+    let finished = try process.finish()
+    #expect(finished.status == 143, "\(finished)")
+    #expect(finished.errors.contains("the time of the allocation is over"), "\(finished)")
+    try run.expectGone()
+  }
+
+  @Test func `nothing burns on when the coordinator is killed`() throws {
+    let run = try SlurmRun(tasks: 90, seconds: 1)
+    let process = try run.start()
+    process.send(SIGKILL)
+    let began = ContinuousClock.now
+    try run.place.waitForEmptyQueue()
+    #expect(ContinuousClock.now - began < .seconds(7))
+    try run.expectGone()
+    #expect(run.place.lines("twice") == [])
+  }
+
+  @Test func `nothing burns on when all of it is killed at once`() throws {
+    let run = try SlurmRun(tasks: 90, seconds: 1)
+    let process = try run.start()
+    // What is on the nodes is not told, and has lost everybody.
+    _ = try run.place.slurm(
+      """
+      pids=
+      for pid in $(pgrep -x 'opflow|salloc|srun|sh|cat'); do
+        grep -qzx "SLURM_CONF=$SLURM_CONF" /proc/$pid/environ 2>/dev/null || continue
+        grep -qz ^SLURMD_NODENAME= /proc/$pid/environ || pids="$pids $pid"
+      done
+      kill -KILL \(process.pid) $pids; true
+      """)
+    let began = ContinuousClock.now
+    try run.place.waitForEmptyQueue()
+    #expect(ContinuousClock.now - began < .seconds(9))
+    try run.expectGone()
+  }
+
+  @Test func `a batch script that is sent again goes on where it was`() throws {
+    let run = try SlurmRun(tasks: 60, seconds: 0.2)
+    let gate = try run.place.gate(SlurmRun.gate)
+    try run.place.write(
+      "night.sh",
+      """
+      #!/bin/bash
+      #SBATCH --nodes=3 --ntasks-per-node=1 --cpus-per-task=4 --time=5
+      exec $opflow run --resume --output line --on slurm
+      """)
+    let first = try run.place.shell(
+      "sbatch --parsable -o first night.sh", environment: run.environment
+    ).output.trimmingCharacters(in: .whitespacesAndNewlines)
+    _ = try gate.next()
+    _ = try run.place.slurm("scancel \(first)")
+    try run.expectGone()
+    try run.place.shell("sbatch -W -o second night.sh", environment: run.environment)
+    try run.expectDone()
+    try run.expectGone()
+  }
+}

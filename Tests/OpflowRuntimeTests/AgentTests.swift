@@ -1,0 +1,181 @@
+import Foundation
+import OpflowCore
+import OpflowManifest
+import OpflowSystem
+import Testing
+
+@testable import OpflowRuntime
+
+/// The real agent, in a process of its own, told by the test what to do.
+@Suite struct AgentTests {
+  /// An agent for a run that nobody drives.
+  private final class Fixture {
+    let state: StateFixture
+    let folder: RunFolder
+    let planKey: String
+    private let process: SpawnedProcess
+    private var orders: Descriptor?
+    private let reports: Descriptor
+    private var bytes: [UInt8] = []
+
+    init(_ text: String = "tasks:\n  a: { run: 'echo hello > a' }\n") throws {
+      state = try StateFixture()
+      var new = try NewRun(
+        ManifestFile(at: state.write("opflow.yaml", text)), state.state, RunRequest())
+      try new.selectTasks()
+      let drive = try new.begin()
+      folder = drive.folder
+      planKey = drive.plan.key.description
+      let orders = try OpflowSystem.Pipe()
+      let reports = try OpflowSystem.Pipe()
+      process = try Program.spawn(
+        WorkerHarness.program, arguments: ["agent"], input: orders.read.rawValue,
+        output: reports.write.rawValue, error: 2, options: .newSession)
+      self.orders = orders.takeWrite()
+      self.reports = reports.takeRead()
+    }
+
+    deinit { process.kill() }
+
+    func say(_ line: String) throws { try orders?.writeAll(line + "\n") }
+
+    func open(lease: Int = 5_000, key: String? = nil, folder: String? = nil) throws {
+      try say(
+        "open\t1\t\(self.folder.id)\t\(key ?? planKey)\t\(lease)\t\(folder ?? self.folder.path)")
+    }
+
+    func hangUp() { orders = nil }
+
+    func signal(_ signal: Signal) throws { try process.signal(signal) }
+
+    /// The next line; nil at the end.
+    func next() throws -> String? {
+      while true {
+        if let end = bytes.firstIndex(of: 10) {
+          let line = String(decoding: bytes[..<end], as: UTF8.self)
+          bytes.removeSubrange(...end)
+          return line
+        }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = try buffer.withUnsafeMutableBytes { try reports.read(into: $0) }
+        if count == 0 { return nil }
+        bytes += buffer[..<count]
+      }
+    }
+
+    /// Passes over lines until one begins with that, and answers pulses meanwhile where it is to.
+    func await(_ start: String, answering: Bool = true) throws -> String? {
+      while let line = try next() {
+        if line.hasPrefix("pulse\t"), answering { try? say(line) }
+        if line.hasPrefix(start) { return line }
+      }
+      return nil
+    }
+
+    func exit() throws -> EndedProcess.Status { try process.wait().status }
+  }
+
+  @Test func `it runs a task for who opened it, and leaves when told`() throws {
+    let agent = try Fixture()
+    try agent.open()
+    let hello = try #require(try agent.await("hello\t"))
+    #expect(hello.hasPrefix("hello\t1\t\(agent.planKey)\t"))
+    #expect(hello.contains("\tcores=") && hello.contains("\tmemory=") && hello.contains("\thost="))
+    try agent.say("launch\t7\tcommand")
+    #expect(try agent.await("7\thello\t") != nil)
+    try agent.say("7\trun\t0\t1")
+    #expect(try agent.await("7\tended\t0\t1")?.contains("\texit=0") == true)
+    #expect(try String(contentsOfFile: agent.state.root + "/a", encoding: .utf8) == "hello\n")
+    try agent.say("bye")
+    #expect(try agent.await("gone\t7") == "gone\t7")
+    #expect(try agent.await("bye") == "bye")
+    #expect(try agent.next() == nil)
+    #expect(try agent.exit() == .exit(0))
+  }
+
+  @Test func `a worker that is killed is told as gone, with all below it`() throws {
+    let agent = try Fixture(
+      "tasks:\n  a: { run: 'setsid sleep 1000 & echo $! > pid; exec sleep 1000' }\n")
+    try agent.open()
+    try agent.say("launch\t0\tcommand")
+    #expect(try agent.await("0\thello\t") != nil)
+    try agent.say("0\trun\t0\t1")
+    let started = try #require(try agent.await("0\tstarted\t0\t1\t"))
+    let task = try #require(Int32(started.split(separator: "\t").last ?? ""))
+    var left: Int32?
+    while left == nil {
+      let text = try? String(contentsOfFile: agent.state.root + "/pid", encoding: .utf8)
+      left = text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+    try agent.say("kill\t0")
+    #expect(try agent.await("gone\t0") != nil)
+    #expect(ProcessStatus.read(task) == nil)
+    #expect(left.flatMap { ProcessStatus.read($0) } == nil)
+    // One that is gone is not there to be killed.
+    try agent.say("kill\t0")
+    try agent.say("launch\t1\tcommand")
+    #expect(try agent.await("1\thello\t") != nil)
+  }
+
+  @Test(arguments: ["the end of the stream", "the end of the lease", "TERM", "garbage"])
+  func `it ends its workers at`(_ cause: String) throws {
+    let agent = try Fixture("tasks:\n  a: { run: 'exec sleep 1000' }\n")
+    try agent.open(lease: cause == "the end of the lease" ? 700 : 60_000)
+    #expect(try agent.await("hello\t") != nil)
+    try agent.say("launch\t0\tcommand")
+    #expect(try agent.await("0\thello\t", answering: true) != nil)
+    try agent.say("0\trun\t0\t1")
+    let started = try #require(try agent.await("0\tstarted\t0\t1\t"))
+    let task = try #require(Int32(started.split(separator: "\t").last ?? ""))
+    switch cause {
+    case "the end of the stream": agent.hangUp()
+    case "TERM": try agent.signal(.terminate)
+    case "garbage": try agent.say("what is this?")
+    default: break
+    }
+    var told: String?
+    while let line = try agent.next() {
+      if line.hasPrefix("leaving\t") { told = line }
+      if line == "bye" {
+        // Before that, nothing was left.
+        #expect(ProcessStatus.read(task).map { $0.isZombie } ?? true)
+        break
+      }
+    }
+    #expect((told != nil) == (cause != "the end of the stream"))
+    #expect(try agent.next() == nil)
+    #expect(try agent.exit() == .exit(cause == "garbage" ? 1 : 0))
+  }
+
+  @Test func `a pulse that is answered keeps it, one that is not does not`() throws {
+    let agent = try Fixture()
+    try agent.open(lease: 400)
+    let start = Clock.monotonicNanoseconds
+    for _ in 0..<6 { #expect(try agent.await("pulse\t") != nil) }
+    // Six pulses of 200 ms: longer than one lease.
+    #expect(Clock.monotonicNanoseconds - start >= 900_000_000)
+    #expect(try agent.await("bye", answering: false) == "bye")
+  }
+
+  @Test func `it refuses a run that it cannot see`() throws {
+    let agent = try Fixture()
+    try agent.open(lease: 200, folder: "/nonexistent")
+    #expect(
+      try agent.await("refused\t")
+        == "refused\tthe run's folder /nonexistent cannot be used here: No such file or directory"
+        + " (it must be on a file system that all machines see)")
+    #expect(try agent.await("bye") == "bye")
+    #expect(try agent.exit() == .exit(1))
+  }
+
+  @Test func `it refuses another plan, and another version`() throws {
+    let other = try Fixture()
+    try other.open(lease: 200, key: String(repeating: "0", count: 32))
+    #expect(try other.await("refused\t")?.contains("is another plan than the run's") == true)
+    let newer = try Fixture()
+    try newer.say("open\t99\twhatever\tit\tsays")
+    #expect(
+      try newer.await("refused\t")
+        == "refused\tit speaks version 99 of the agent's protocol, this opflow version 1")
+  }
+}

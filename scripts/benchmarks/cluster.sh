@@ -1,0 +1,51 @@
+# What a task costs on the nodes of a cluster, against what else there is for that.
+# shellcheck shell=bash disable=SC2154
+
+# A hundred tasks of 0.01 s on three nodes with four processors each, which are at hand.
+bench_cluster() {
+  local count tasks
+  tasks=$(sized 100)
+  "$root/scripts/cluster" start "$place/slurm" 3 || return 0
+  mkdir cluster
+  pushd cluster >/dev/null
+  # shellcheck source=/dev/null
+  source "$place/slurm/env"
+  printf 'tasks:\n' >opflow.yaml
+  for ((count = 1; count <= tasks; count++)); do
+    printf '  t%d: { run: sleep 0.01 }\n' "$count" >>opflow.yaml
+    printf 'out.%d:\n\tsleep 0.01; touch out.%d\n' "$count" "$count" >>Makeflow
+  done
+  printf '#!/bin/sh\nfor i in $(seq %d); do srun -Q -N1 -n1 -c1 --exact --mem=0 sleep 0.01 & done\nwait\n' "$tasks" >loop
+  chmod +x loop
+  take_nodes
+  goal["$tasks tasks of 0.01 s on 3 nodes/wall/makeflow"]=0.26
+  race "$tasks tasks of 0.01 s on 3 nodes" 1 wall cluster_opflow cluster_makeflow cluster_srun
+  scancel "$(<job)"
+  popd >/dev/null
+  "$root/scripts/cluster" stop "$place/slurm"
+}
+
+# The number of the allocation is in the file `job`.
+take_nodes() {
+  salloc --quiet --no-shell -N 3 -c 4 -t 30
+  squeue --noheader --format=%A >job
+}
+
+# within COMMAND...: as in the allocation that is there.
+within() {
+  SLURM_JOB_ID=$(<job) SLURM_JOB_NODELIST='n[1-3]' SLURM_JOB_CPUS_PER_NODE='4(x3)' measure 1 "$@"
+}
+
+cluster_opflow_run() {
+  rm -rf .opflow
+  within "$opflow" run --output quiet --on slurm
+}
+cluster_srun_run() { within ./loop; }
+# Asks for each by itself, so that the allocation is in its way.
+cluster_makeflow_run() {
+  scancel "$(<job)"
+  rm -f out.* Makeflow.makeflowlog
+  # Debian's asks for programs of MPI otherwise, which it has no use for.
+  OMPI_MCA_ess_singleton_isolated=1 measure 1 makeflow -T slurm -J "$(sized 100)" Makeflow
+  take_nodes
+}
