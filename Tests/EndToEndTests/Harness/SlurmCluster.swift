@@ -54,10 +54,13 @@ final class SlurmCluster: Sendable {
 
 /// Starts a cluster before the first test of a suite, and stops it behind the last one.
 struct OnSlurmCluster: SuiteTrait, TestScoping {
+  /// Of each node.
+  var gpus = 0
+
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let cluster = try SlurmCluster()
+    let cluster = try SlurmCluster(options: ["CLUSTER_GPUS": "\(gpus)"])
     do {
       try await SlurmCluster.$current.withValue(cluster) { try await function() }
     } catch {
@@ -70,6 +73,7 @@ struct OnSlurmCluster: SuiteTrait, TestScoping {
 
 extension Trait where Self == OnSlurmCluster {
   static var onSlurmCluster: OnSlurmCluster { OnSlurmCluster() }
+  static func onSlurmCluster(gpus: Int) -> OnSlurmCluster { OnSlurmCluster(gpus: gpus) }
 }
 
 extension Trait where Self == ConditionTrait {
