@@ -25,11 +25,11 @@ extension Coordinator {
     while let news = sites.allocations[index].allocation?.next() {
       switch news {
       case .pending(let job, let reason):
-        let told = reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
-        if sites.allocations[index].told != told {
-          sites.allocations[index].told = told
-          progress.warning(told)
-        }
+        let what = reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
+        // Slurm tells no reason before it has looked at it: it may be there at once.
+        progress.wait(index, for: what, isNews: reason != nil, atMilliseconds: wall)
+        sites.allocations[index].awaited = what
+        noteAwaited(sites)
       case .granted(let job, let left): begin(job, left, index, sites)
       case .left(let seconds): sites.allocations[index].setTimeLeft(seconds, at: Self.now)
       case .over(let complaint): end(index, sites, complaint)
@@ -41,9 +41,11 @@ extension Coordinator {
   private func begin(_ job: SlurmJob, _ left: Int64?, _ index: Int, _ sites: Sites) {
     sites.allocations[index].setTimeLeft(left, at: Self.now)
     sites.allocations[index].isGranted = true
-    if sites.allocations[index].told != nil {
-      progress.warning(
-        "job \(job.id) of Slurm runs on \(job.nodes.map(\.name).joined(separator: ", "))")
+    if sites.allocations[index].awaited != nil {
+      let nodes = job.nodes.map(\.name).joined(separator: ", ")
+      progress.endWait(index, "job \(job.id) of Slurm runs on \(nodes)", atMilliseconds: wall)
+      sites.allocations[index].awaited = nil
+      noteAwaited(sites)
     }
     let plans =
       sites.allocations[index].allocation?
@@ -55,6 +57,9 @@ extension Coordinator {
   private func end(_ index: Int, _ sites: Sites, _ complaint: String) {
     sites.allocations[index].isOver = true
     sites.allocations[index].complaint = complaint
+    progress.wait(index, for: nil, isNews: false, atMilliseconds: wall)
+    sites.allocations[index].awaited = nil
+    noteAwaited(sites)
     for place in sites.places.indices where sites.places[place].allocation == index {
       switch sites.places[place].state {
       case .waiting: sites.places[place].state = .givenUp(complaint)
@@ -62,7 +67,18 @@ extension Coordinator {
       case .connecting, .lost, .givenUp: break
       }
     }
-    if closing == nil { progress.warning("Slurm: \(complaint)") }
+    // Where nothing else is left, the run says so as it stops.
+    if closing == nil, !sites.areExhausted { progress.warning(complaint) }
+  }
+
+  /// For views of other processes.
+  private func noteAwaited(_ sites: Sites) {
+    let all = sites.allocations.compactMap(\.awaited)
+    if all.isEmpty {
+      request.folder.removeAwaited()
+    } else {
+      request.folder.writeAwaited(all.joined(separator: "; "))
+    }
   }
 
   /// Ends what runs on machines whose time is nearly over, so that it ends by its own rules and is
@@ -70,7 +86,7 @@ extension Coordinator {
   func leaveEndingAllocations(_ sites: Sites, _ now: Instant) {
     for index in sites.allocations.indices where sites.allocations[index].isNearEnd(at: now) {
       sites.allocations[index].isOver = true
-      sites.allocations[index].complaint = "its time is over"
+      sites.allocations[index].complaint = "the time of the allocation is over"
       for place in sites.places where place.allocation == index {
         guard case .joined(let launcher, let site) = place.state else { continue }
         tell(.siteLeaving(site, complaint: "the time of the allocation is over"))

@@ -92,7 +92,7 @@ extension Coordinator {
       let words = launcher.lastWords
       sites.places[index].failures += 1
       giveUpOrRetry(
-        index, words.isEmpty ? complaint : "\(complaint): \(words)", sites, now)
+        index, words.isEmpty ? complaint : "\(complaint), and printed: \(words)", sites, now)
       return
     }
     let until = launcher.saidBye ? now : max(now, sites.end(ofLeaseHeardAt: launcher.heardAt))
@@ -129,8 +129,9 @@ extension Coordinator {
       sites.places[index].state = .givenUp(complaint)
       return
     }
-    if !sites.retry(index, complaint: complaint, at: now) {
-      progress.warning("\(sites.places[index].plan.name) is not used any more: \(complaint)")
+    if let why = sites.retry(index, complaint: complaint, at: now), !sites.areExhausted {
+      // Where nothing else is left, the run says so as it stops.
+      progress.warning(why)
     }
   }
 

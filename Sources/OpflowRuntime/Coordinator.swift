@@ -169,6 +169,8 @@ package final class Coordinator {
           + " write + before the command in the makefile, or give opflow -j")
     }
     openControl()
+    // What a drive waited for that died.
+    if request.heading.isResumed { request.folder.removeAwaited() }
     beginAllocations()
     engine.begin(at: Self.now, wall: wall)
     var events: [PollEvent] = []
@@ -277,6 +279,8 @@ package final class Coordinator {
       case .tell(.transition(let transition)): show(transition)
       case .tell(.order(let order)): progress.order(order, atMilliseconds: wall)
       case .tell(.stop(let stop)): progress.stop(stop, atMilliseconds: wall)
+      case .tell(.site(let site)): progress.site(site, atMilliseconds: wall)
+      case .tell(.worker(let worker)): progress.worker(worker)
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
       case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
@@ -334,6 +338,7 @@ package final class Coordinator {
     let held = engine.passesOn
     if held.isEmpty { for launcher in launchers { launcher.cleanUp() } }
     sites?.giveBack()
+    if sites != nil { request.folder.removeAwaited() }
     endProgress()
     let code = closing?.exitCode ?? 70
     return DriveResult(

@@ -129,6 +129,17 @@ final class ProgressOutput {
     view.stop(stop, atMilliseconds: wall)
   }
 
+  func site(_ entry: SiteEntry, atMilliseconds wall: Int64) {
+    view.site(entry, atMilliseconds: wall)
+  }
+  func worker(_ entry: WorkerEntry) { view.worker(entry) }
+  func wait(_ place: Int, for what: String?, isNews: Bool, atMilliseconds wall: Int64) {
+    view.wait(place, for: what, isNews: isNews, atMilliseconds: wall)
+  }
+  func endWait(_ place: Int, _ came: String, atMilliseconds wall: Int64) {
+    view.endWait(place, came, atMilliseconds: wall)
+  }
+
   // MARK: Keys
 
   /// Readable when somebody has pressed a key; -1 while that is not to be looked at.

@@ -45,6 +45,8 @@ package final class RunViewer {
   private var toldDrive = 0
   /// When downloads were looked for last.
   private var lookedForDownloads = Instant(nanoseconds: 0)
+  /// When it was looked last what is waited for.
+  private var lookedForAwaited = Instant(nanoseconds: 0)
   private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
 
   /// From one look at the journal to the next: half of what a frame takes.
@@ -109,6 +111,7 @@ package final class RunViewer {
     if isAnew || isOver || model.drives != drive { endDrive() }
     if display == nil, model.drives != toldDrive { try join(isHeld) }
     if isHeld { showDownloads() }
+    if isHeld { showAwaited() }
   }
 
   private func show(_ line: JournalLine, _ model: RunModel, _ display: DriveDisplay) {
@@ -125,7 +128,9 @@ package final class RunViewer {
       if stop.what.isEmpty {
         display.progress.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))")
       }
-    case .open, .resume, .close, .worker, .site, nil: break
+    case .site(let site): display.progress.site(site, atMilliseconds: line.milliseconds)
+    case .worker(let worker): display.progress.worker(worker)
+    case .open, .resume, .close, nil: break
     }
   }
 
@@ -144,6 +149,18 @@ package final class RunViewer {
         task, entry.progress, atMilliseconds: entry.progress.toldMilliseconds)
     }
     toldDownloads = told
+  }
+
+  /// Nor is what is waited for so that machines come.
+  private func showAwaited() {
+    guard let display else { return }
+    let now = Coordinator.now
+    guard now >= lookedForAwaited.advanced(byMilliseconds: Self.downloadMilliseconds) else {
+      return
+    }
+    lookedForAwaited = now
+    display.progress.wait(
+      0, for: folder.readAwaited(), isNews: true, atMilliseconds: Clock.wallMilliseconds)
   }
 
   // MARK: - Drives

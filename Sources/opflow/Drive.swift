@@ -13,8 +13,12 @@ enum Drive {
     round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
-    let heading = heading(
+    var heading = heading(
       drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed, arguments.view)
+    // A resume without that would run here what was meant for other machines.
+    for request in arguments.on {
+      heading.resumeCommand += " --on \(ActionText.quoted(request.text))"
+    }
     let (runs, folder) = (drive.manifestRuns, drive.folder)
     var serving = round
     if let round {

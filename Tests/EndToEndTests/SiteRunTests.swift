@@ -38,6 +38,12 @@ struct SiteRunTests {
     #expect(place.lines().first == "a" && place.lines().last == "d" && place.lines().count == 4)
     let run = try place.opflow("run", "--on", Self.agent, "--json")
     #expect(run.status == 0, "\(run)")
+    let host = try place.shell("uname -n").output.trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(run.output.contains(#""event":"machine","host":"\#(host)","state":"joined""#), "\(run)")
+    #expect(run.output.contains(#""task":"d","attempt":1,"host":"\#(host)""#), "\(run)")
+    let status = try place.opflow("status").output
+    #expect(status.contains("\nmachines: 1 (\(host))\n") && status.contains("MACHINE"), "\(status)")
+    #expect(try place.opflow("why", "d").output.contains("ran on \(host)\n"))
     place.expectNothingAlive()
   }
 
@@ -51,7 +57,15 @@ struct SiteRunTests {
     #expect(place.lines() == ["a"])
     let run = try place.opflow(
       "run", "--on", "exec:echo Welcome; echo 'no route to host' >&2; exit 255", status: 143)
-    #expect(run.errors.contains("Welcome; no route to host"), "\(run)")
+    #expect(run.errors.contains("could not be reached, tried 3 times: "), "\(run)")
+    #expect(
+      run.errors.contains(" before an agent answered, and printed: Welcome; no route to host\n"))
+    #expect(run.errors.contains(" interrupted, since no machine was left, in "), "\(run)")
+    #expect(run.errors.contains("resume it when machines can be had: opflow resume "), "\(run)")
+    #expect(run.errors.contains(" --on 'exec:echo Welcome; echo "), "\(run)")
+    // Once, and nobody sent a signal.
+    #expect(run.errors.components(separatedBy: "could not be reached").count == 2, "\(run)")
+    #expect(!run.errors.contains("SIGTERM"), "\(run)")
     #expect(place.lines() == ["a"])
     place.expectNothingAlive()
   }
@@ -70,7 +84,8 @@ struct SiteRunTests {
     let end = try run.finish()
     #expect(end.status == 0, "\(end)")
     #expect(place.lines() == ["a"])
-    #expect(end.errors.contains("a interrupted"), "\(end)")
+    #expect(end.errors.contains(" is lost (its stream ended): 1 task "), "\(end)")
+    #expect(end.errors.contains(": a\n") && !end.errors.contains("a interrupted"), "\(end)")
     place.expectNothingAlive()
   }
 
@@ -179,7 +194,9 @@ struct SiteLossTests {
       "run", "--on", "exec:exec python3 carrier.py",
       environment: [way: mark, "OPFLOW_LEASE": "500ms"])
     #expect(place.lines() == ["run", "run"], "\(run)")
-    #expect(run.errors.contains("a interrupted"), "\(run)")
+    #expect(run.errors.contains(": 1 task "), "\(run)")
+    let isTold = run.errors.contains(" is lost (") || run.errors.contains(" is gone (")
+    #expect(isTold && !run.errors.contains("a interrupted"), "\(run)")
     place.expectNothingAlive()
   }
 

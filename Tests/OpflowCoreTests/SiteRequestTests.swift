@@ -36,7 +36,9 @@ struct SiteRequestTests {
   func `options are split as a shell splits words, and nothing is expanded`(
     _ text: String, _ words: [String]
   ) throws {
-    #expect(try SiteRequest.parse("slurm:" + text) == [.slurm(options: words)])
+    let request = SiteRequest.slurm(options: words)
+    #expect(try SiteRequest.parse("slurm:" + text) == [request])
+    #expect(try SiteRequest.parse(request.text) == [request])
   }
 
   @Test(arguments: [

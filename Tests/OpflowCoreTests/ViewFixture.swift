@@ -110,9 +110,31 @@ struct ViewDriver {
 
   mutating func wait(_ milliseconds: Int64) { now += milliseconds }
 
-  mutating func start(_ name: String, attempt: Int32 = 1) {
-    view.transition(Transition(.start, id(name), attempt: attempt), atMilliseconds: now)
+  mutating func start(_ name: String, attempt: Int32 = 1, worker: Int32? = nil) {
+    var transition = Transition(.start, id(name), attempt: attempt)
+    if let worker { transition.worker = WorkerID(worker) }
+    view.transition(transition, atMilliseconds: now)
   }
+
+  /// Something becomes of a further machine.
+  mutating func site(_ number: Int32, _ state: SiteState, _ host: String, what: String = "") {
+    var entry = SiteEntry(SiteID(number), state, host: host)
+    entry.what = what
+    entry.cores = 2
+    view.site(entry, atMilliseconds: now)
+  }
+
+  mutating func worker(_ number: Int32, at site: Int32) {
+    var entry = WorkerEntry(worker: WorkerID(number), pid: 1, startTime: 0, bootID: "")
+    entry.site = SiteID(site)
+    view.worker(entry)
+  }
+
+  mutating func awaitMachines(_ what: String?, isNews: Bool = true) {
+    view.wait(0, for: what, isNews: isNews, atMilliseconds: now)
+  }
+
+  mutating func endWait(_ came: String) { view.endWait(0, came, atMilliseconds: now) }
 
   mutating func end(
     _ name: String, _ event: TransitionEvent, _ status: ExitStatus = .success,
@@ -164,8 +186,8 @@ struct ViewDriver {
     view.order(order, atMilliseconds: now)
   }
 
-  mutating func stop(by signal: Int32) {
-    view.stop(StopEntry(signal: signal), atMilliseconds: now)
+  mutating func stop(by signal: Int32, what: String = "") {
+    view.stop(StopEntry(signal: signal, what: what), atMilliseconds: now)
   }
 
   /// The lines of the next frame, drawn on a terminal of its own.

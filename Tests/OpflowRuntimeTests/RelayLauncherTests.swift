@@ -174,7 +174,7 @@ import Testing
     _ = try site.launch(3, 4)
     try site.agent.say("3\tpulse\t1\n4\tpul")
     site.agent.stopTalking()
-    let ended = "the stream to node2 ended"
+    let ended = "its stream ended"
     let expected3: [Heard] = [
       .report(3, .pulse(1)), .lost(ended), .silent(3, ended), .silent(4, ended),
     ]
@@ -198,7 +198,7 @@ import Testing
         return
       }
       #expect(number == link.id.rawValue)
-      let start = "the stream to node2 could not be written: "
+      let start = "its stream could not be written: "
       #expect(complaint?.hasPrefix(start) == true)
     }
   }
@@ -260,7 +260,7 @@ import Testing
     try site.agent.say("leaving\tit was ended by SIGTERM\nbye\n")
     #expect(
       try site.hear() == [
-        .leaving("it was ended by SIGTERM"), .lost("the agent on node2 left"),
+        .leaving("it was ended by SIGTERM"), .lost("its agent left"),
       ])
     #expect(site.launcher.saidBye)
   }
@@ -281,6 +281,6 @@ import Testing
     let site = try Fixture("refused\tthere is no such folder\n")
     #expect(site.launcher.hello == nil)
     let failure = #expect(throws: LaunchFailure.self) { _ = try site.launch(6) }
-    #expect(failure?.what == "node2: there is no such folder")
+    #expect(failure?.what == "its agent cannot work for this run: there is no such folder")
   }
 }

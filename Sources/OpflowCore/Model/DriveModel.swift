@@ -27,6 +27,8 @@ package struct DriveModel {
   package private(set) var isStopped = false
   /// How many of what runs stand still.
   private(set) var suspendedCount = 0
+  /// Beside the coordinator's own.
+  var machines = DriveMachines()
   /// Services that the drive before left up, and that have not ended since.
   private var stayed: Set<TaskID> = []
   /// Services that were told to end and have not ended.
@@ -83,6 +85,11 @@ package struct DriveModel {
       if isUnmet(history[task].why) { unmet.insert(task) }
     }
     running.sort { history[$0.task].startSequence < history[$1.task].startSequence }
+    machines = DriveMachines(
+      joining: history,
+      begun: plan.tasks.lazy.map { TaskID($0) }.filter { [states] in
+        states[$0.index].isRunning || states[$0.index] == .handed
+      })
   }
 
   var total: Int { scope.selected.count }
@@ -133,6 +140,10 @@ package struct DriveModel {
     guard !task.isNone, task.index < states.count else { return }
     let old = states[task.index]
     let new = transition.state(after: old)
+    if transition.event == .start { machines.start(task, transition.worker) }
+    if transition.event == .interrupt, transition.outcome.reason == .workerLost {
+      machines.lose(task)
+    }
     if transition.outcome.usage.outputBytes > 0 { hasOutput = true }
     if transition.event == .success, let report = transition.fetch?.report {
       downloads.add(report)
@@ -192,7 +203,7 @@ package struct DriveModel {
   }
 
   /// A signal begins to end the drive.
-  package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop.signal) }
+  package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop) }
 
   /// Keeps the list of what runs.
   private mutating func follow(

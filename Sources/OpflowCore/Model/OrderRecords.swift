@@ -39,6 +39,8 @@ package struct OrderRecords: Sendable {
   package private(set) var stoppedBy: Record?
   /// The signal by which the run is being ended; nil where that is not so, or an order asked for it first.
   package private(set) var stopSignal: Int32?
+  /// Why the run is being ended, where nobody sent that signal; empty where somebody did.
+  package private(set) var stopReason = ""
   /// By whom nothing new starts; nil where that is not so.
   package private(set) var pausedBy: Record?
   /// What stands still or does not start until it is continued, and by whom.
@@ -96,8 +98,9 @@ package struct OrderRecords: Sendable {
     }
   }
 
-  mutating func stop(by signal: Int32) {
-    stopSignal = signal
+  mutating func stop(by stop: StopEntry) {
+    stopSignal = stop.signal
+    stopReason = stop.what
     endHolds()
   }
 
@@ -111,6 +114,7 @@ package struct OrderRecords: Sendable {
   mutating func beginDrive() {
     stoppedBy = nil
     stopSignal = nil
+    stopReason = ""
     pausedBy = nil
     onHold.removeAll()
     capacities.removeAll()

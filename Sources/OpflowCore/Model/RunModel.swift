@@ -54,6 +54,7 @@ package struct RunModel: Sendable {
   package private(set) var workers: [WorkerEntry] = []
   /// Further machines of all drives, in the order in which they joined.
   package private(set) var sites = SiteRecords()
+  private(set) var workerSites = WorkerSites()
   /// Empty until a line speaks of a task: a new run needs none, and a million take 64 MB.
   private var records: [TaskRecord] = []
   private var names = NameGuesses()
@@ -168,6 +169,13 @@ package struct RunModel: Sendable {
     return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
   }
 
+  /// The further machine that a task runs on, or ran on last; nil for the coordinator's.
+  package func site(of task: TaskID) -> SiteRecord? {
+    if workerSites.isEmpty || records.isEmpty { return nil }
+    let record = records[task.index]
+    return workerSites.record(of: record.worker, at: record.startSequence).map { sites.all[$0] }
+  }
+
   /// Where the run stands. Only its lock tells whether somebody drives it.
   package func state(isHeld: Bool) -> RunState {
     isHeld ? .running : close?.state ?? .interrupted
@@ -266,11 +274,16 @@ package struct RunModel: Sendable {
       enter(drive: line.drive, at: line.sequence)
       guard let worker = line.worker else { return }
       workers.append(worker)
-      if keepsAttempts { attempts.note(worker, drive: drives) }
+      let place = sites.place(of: worker.site, drive: drives)
+      if let place { workerSites.note(worker.worker, place, from: line.sequence) }
+      if keepsAttempts {
+        let host = place.map { sites.all[$0].offer.host } ?? worker.host
+        attempts.note(worker.worker, host: host, drive: drives)
+      }
     case .stop:
       enter(drive: line.drive, at: line.sequence)
       if let stop = line.stop {
-        orders.stop(by: stop.signal)
+        orders.stop(by: stop)
         note(.stop(signal: stop.signal), line)
       }
     case .site:
@@ -304,6 +317,7 @@ package struct RunModel: Sendable {
     isSuspended = false
     orders.beginDrive()
     handed.removeAll()
+    workerSites.beginDrive(at: lastSequence)
     details.beginDrive()
     if keepsAttempts { attempts.beginDrive() }
   }

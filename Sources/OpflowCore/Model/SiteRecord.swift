@@ -12,6 +12,9 @@ package struct SiteRecord: Sendable, Equatable {
   package internal(set) var stateMilliseconds: Int64
   /// Why it is as it is, for people; empty where nothing is told.
   package internal(set) var what: String
+
+  /// Tasks start there.
+  var isInUse: Bool { state == .joined || state == .readmitted }
 }
 
 /// The further machines of all drives, in the order in which they joined.
@@ -25,8 +28,11 @@ package struct SiteRecords: Sendable {
   }
 
   package subscript(site: SiteID, drive drive: Int) -> SiteRecord? {
-    places[Place(drive: drive, site: site)].map { all[$0] }
+    place(of: site, drive: drive).map { all[$0] }
   }
+
+  /// Into `all`.
+  func place(of site: SiteID, drive: Int) -> Int? { places[Place(drive: drive, site: site)] }
 
   /// Of a drive, in the order in which they joined.
   package func of(drive: Int) -> some Sequence<SiteRecord> { all.lazy.filter { $0.drive == drive } }

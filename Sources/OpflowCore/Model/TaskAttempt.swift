@@ -74,9 +74,9 @@ package struct TaskAttempts: Sendable {
     return hosts[DriveWorker(drive: attempt.drive, worker: attempt.worker)] ?? ""
   }
 
-  mutating func note(_ worker: WorkerEntry, drive: Int) {
-    if worker.host.isEmpty || worker.worker == .none { return }
-    hosts[DriveWorker(drive: Int32(clamping: drive), worker: worker.worker)] = worker.host
+  mutating func note(_ worker: WorkerID, host: String, drive: Int) {
+    if host.isEmpty || worker == .none { return }
+    hosts[DriveWorker(drive: Int32(clamping: drive), worker: worker)] = host
   }
 
   /// What the drive before left running has no end that anybody saw.

@@ -17,6 +17,13 @@ extension PageScript {
       return `${value < 0 ? "−" : "+"}${took(Math.abs(value))}`;
     }
 
+    /// Where its last try ran; lanes are in the order of their machines.
+    function machineOf(task) {
+      if (lastTry[task] < 0) return "";
+      const [host, worker] = run.lanes[tries.lane[lastTry[task]]];
+      return host || (worker < 0 ? "" : "this one");
+    }
+
     const columns = [
       { title: "task", key: null, cell: link },
       { title: "state", key: (task) => byState.indexOf(states[task] & 15), cell: stateOf },
@@ -28,6 +35,9 @@ extension PageScript {
       { title: "waited", key: last("wait"), show: took, isNumber: true, isDown: true, hidesNone: true },
       { title: "processors", key: last("processor"), show: took, isNumber: true, isDown: true, hidesNone: true },
       { title: "memory", key: last("peak"), show: size, isNumber: true, isDown: true, hidesNone: true },
+      ...(run.lanes.every(([host]) => !host) ? [] : [
+        { title: "machine", key: last("lane"), cell: machineOf },
+      ]),
       { title: "tries", key: (task) => tryCounts[task] || -1, show: count, isNumber: true, isDown: true },
       { title: "why", key: null, cell: (task) => note(task), className: "why" },
     ];

@@ -7,6 +7,7 @@ extension PageReport {
     writeRetried()
     writeResume()
     writeComparison()
+    writeMachines()
   }
 
   private mutating func writeSlowest() {
@@ -93,7 +94,7 @@ extension PageReport {
 
   // MARK: - Parts of tables
 
-  private mutating func begin(_ id: StaticString, _ title: StaticString) {
+  mutating func begin(_ id: StaticString, _ title: StaticString) {
     html.add("<section id=\"")
     html.add(id)
     html.add("\">\n<h2>")
@@ -113,13 +114,13 @@ extension PageReport {
     html.add("</td>")
   }
 
-  private mutating func words(_ text: String) {
+  mutating func words(_ text: String) {
     html.add("<td>")
     html.text(text)
     html.add("</td>")
   }
 
-  private mutating func more(_ count: Int) {
+  mutating func more(_ count: Int) {
     if count <= 0 { return }
     html.add("<p>… and ")
     html.text(CountText.grouped(count))

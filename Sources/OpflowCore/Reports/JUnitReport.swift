@@ -70,12 +70,26 @@ package struct JUnitReport {
     xml.attribute("skipped", "\(suite.skipped)")
     xml.attribute("time", Self.seconds(microseconds: suite.microseconds))
     xml.attribute("timestamp", UTCText.text(milliseconds: status.openedMilliseconds))
+    if let host = host(of: suite) { xml.attribute("hostname", CleanText.string(host)) }
     xml.begin("properties")
     xml.begin("property")
     xml.attribute("name", "opflow.run")
     xml.attribute("value", status.run)
     xml.end()
     xml.end()
+  }
+
+  /// The further machine that all of it ran on that ran at all; nil where that is none, or not one alone.
+  private func host(of suite: JUnitSuite) -> String? {
+    if status.history.sites.all.isEmpty { return nil }
+    var host: String?
+    for task in suite.tasks where status.history[task].startSequence > 0 {
+      guard let own = status.history.site(of: task)?.offer.host, own == host ?? own else {
+        return nil
+      }
+      host = own
+    }
+    return host
   }
 
   private mutating func write(_ task: TaskID, of suite: JUnitSuite) {

@@ -31,7 +31,7 @@ package struct TraceReport {
     let end: Int64
   }
 
-  private enum Part: Int { case head, tries, counters, flows, orders, foot, none }
+  private enum Part: Int { case head, tries, counters, flows, orders, machines, foot, none }
 
   private static let pieceBytes = 65_536
 
@@ -82,6 +82,9 @@ package struct TraceReport {
     case .orders:
       guard next < status.history.orders.all.count else { return false }
       write(status.history.orders.all[next])
+    case .machines:
+      guard next < status.history.sites.all.count else { return false }
+      write(status.history.sites.all[next])
     case .foot:
       guard next == 0 else { return false }
       events.json.endArray()
@@ -221,6 +224,14 @@ package struct TraceReport {
     guard start >= from.begin else { return }
     events.flow("s", number + 1, at: start, process: process(lanes.lanes[from.lane]), from.lane + 1)
     events.flow("f", number + 1, at: to.begin, process: process(lanes.lanes[to.lane]), to.lane + 1)
+  }
+
+  /// When a machine joined, and when it came to be as it is.
+  private mutating func write(_ site: SiteRecord) {
+    let name = MachineText.name(site.offer.host)
+    events.instant("\(name) joined", microseconds(site.joinedMilliseconds))
+    if site.state == .joined { return }
+    events.instant(StatusMachines.text(site), microseconds(site.stateMilliseconds))
   }
 
   private mutating func write(_ order: OrderRecords.Record) {

@@ -39,6 +39,17 @@ package enum SiteRequest: Equatable, Sendable {
     }
   }
 
+  /// As it is written behind `--on`.
+  package var text: String {
+    switch self {
+    case .slurm(let options):
+      options.isEmpty
+        ? "slurm" : "slurm:\(options.map { ActionText.quoted($0) }.joined(separator: " "))"
+    case .ssh(let host): "ssh:\(host)"
+    case .exec(let command): "exec:\(command)"
+    }
+  }
+
   private static func slurmOptions(_ text: String) throws(SiteRequestError) -> [String] {
     let options: [String]
     do throws(QuotedWords.Failure) {

@@ -49,7 +49,8 @@ struct ClosingSummary {
       text.endLine()
     }
     if close.state != .succeeded {
-      text.add("resume it: \(heading.resumeCommand)")
+      let when = model.orders.stopReason.isEmpty ? "" : " when machines can be had"
+      text.add("resume it\(when): \(heading.resumeCommand)")
       text.endLine()
     }
   }
@@ -66,6 +67,10 @@ struct ClosingSummary {
   }
 
   private func verdict(_ close: CloseEntry) -> String {
+    // Nobody sent that signal.
+    if !model.orders.stopReason.isEmpty, close.state == .interrupted {
+      return palette.yellow("interrupted") + ", since no machine was left,"
+    }
     let signal =
       close.exitCode == 74
       ? " by an I/O error" : SignalName.text(close.signal).map { " by SIG\($0)" } ?? ""

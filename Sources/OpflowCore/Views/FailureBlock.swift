@@ -33,9 +33,12 @@ struct FailureBlock {
 
   /// What failed, and how.
   private static func words(_ failure: FailureRecord, _ model: DriveModel) -> [String] {
-    [
+    let place =
+      failure.transition.attempt > 0
+      ? MachineText.place(of: failure.transition.task, model) : ""
+    return [
       "\(model.name(failure.transition.task)) failed",
-      OutcomeText.failure(failure.transition),
+      place + OutcomeText.failure(failure.transition),
     ]
   }
 

@@ -15,6 +15,7 @@ package struct TerminalSize: Equatable, Sendable {
 ///     fetch    3.2s  [=======>            ]   38%   76.0MiB/200.0MiB    24.1MiB/s  5s left
 ///     compile  1.1s  [=====>              ]  of 4s  src/main.c
 ///     test 7/12, build 3/4
+///     machines: 3 (n1 n2 n3)
 ///     [3/12] 4.0s, 2 running, 7 waiting, 3 to 5 min left
 struct LiveFrame {
   let model: DriveModel
@@ -43,7 +44,9 @@ struct LiveFrame {
 
   var lines: [StyledLine] {
     let families = rows < 4 ? nil : families
-    let room = min(Self.mostTasks, rows - (families == nil ? 1 : 2))
+    // What is waited for is all that there is to tell while nothing runs.
+    let machines = rows < (model.running.isEmpty ? 2 : families == nil ? 4 : 5) ? nil : machines
+    let room = min(Self.mostTasks, rows - 1 - [families, machines].count { $0 != nil })
     var shown = model.running.count
     // "… and 1 more" takes as much room as that one.
     if shown > room { shown = max(0, room - 1) }
@@ -55,6 +58,7 @@ struct LiveFrame {
       lines.append(more)
     }
     if let families { lines.append(families) }
+    if let machines { lines.append(machines) }
     lines.append(counts)
     return lines.map { $0.cut(to: columns) }
   }
@@ -72,6 +76,7 @@ struct LiveFrame {
       question: isGate ? GateText.question(task, plan: model.plan) : nil,
       expectedMilliseconds: expected(task), isSuspended: model.isSuspended(task),
       isStopping: model.isStopping(task),
+      machine: model.machines.machine(of: task).map { MachineText.name($0.host) } ?? "",
       said: tails[task].map(Self.lastLine) ?? "")
   }
 
@@ -99,6 +104,27 @@ struct LiveFrame {
     if parts.isEmpty { return nil }
     var line = StyledLine()
     line.add(parts.joined(separator: ", "), .dim)
+    return line
+  }
+
+  /// Where tasks run beside this machine, and what is waited for so that they can; nil where that is nowhere.
+  private var machines: StyledLine? {
+    let machines = model.machines
+    if !machines.areThere, machines.awaited.isEmpty { return nil }
+    var line = StyledLine()
+    for (_, what) in machines.awaited.sorted(by: { $0.key < $1.key }) {
+      line.add(TextWidth.expandingTabs(CleanText.string(what)), .yellow)
+      line.add(", ")
+      // More than can be shown in any case.
+      if line.width > 4 * columns { break }
+    }
+    let list = MachineText.list(machines.hostsInUse, columns: max(0, columns - line.width - 20))
+    line.add("machines: \(list)", .dim)
+    for machine in machines.all where machine.state == .silent || machine.state == .leaving {
+      let state = machine.state == .silent ? "says nothing" : "is about to go"
+      line.add(", \(MachineText.name(machine.host)) \(state)", .yellow)
+      if line.width > 4 * columns { break }
+    }
     return line
   }
 

@@ -12,6 +12,8 @@ struct LiveRows {
     var isSuspended = false
     /// A service that was told to end.
     var isStopping = false
+    /// The name of the further machine that it runs on; empty for this one.
+    var machine = ""
     /// The last line that it printed, clean; empty for none.
     var said = ""
   }
@@ -28,6 +30,8 @@ struct LiveRows {
   private let nowMilliseconds: Int64
   private let nameColumns: Int
   private let elapsedColumns: Int
+  /// What is told of machines, its two blanks among them; 0 where there is no room, or nothing to tell.
+  private let machineColumns: Int
   private var detail = Detail.none
   private var barColumns = 0
   /// What is told of expected times; 0 where there is no room, or nothing to tell.
@@ -61,7 +65,12 @@ struct LiveRows {
       ? columns - 2 - elapsedColumns : max(10, min(columns / (downloads.isEmpty ? 3 : 4), 50))
     nameColumns = max(0, min(names, max(8, most)))
     hasEnds = downloads.contains { $0.totalBytes != nil }
-    let room = columns - nameColumns - 2 - elapsedColumns
+    let machines = rows.map { TextWidth.of($0.machine) }.max() ?? 0
+    var room = columns - nameColumns - 2 - elapsedColumns
+    // Beside it there is to be as much room as for what a task prints.
+    let hasRoom = machines > 0 && room >= machines + 2 + (saysMore ? Self.leastSaidColumns : 0)
+    machineColumns = hasRoom ? machines + 2 : 0
+    room -= machineColumns
     if downloads.isEmpty {
       if expected == 0 || room < expected + 2 { return }
       expectedColumns = expected
@@ -89,6 +98,9 @@ struct LiveRows {
         TextWidth.padded(TextWidth.cutMiddle(row.name, to: nameColumns), to: nameColumns))
       let elapsed = Self.elapsed(row, nowMilliseconds)
       line.add("  " + TextWidth.rightAligned(elapsed, to: elapsedColumns), .dim)
+      if machineColumns > 0 {
+        line.add("  " + TextWidth.padded(row.machine, to: machineColumns - 2), .dim)
+      }
       if row.isSuspended { line.add("  suspended", .yellow) }
       if row.isStopping { line.add("  stopping", .yellow) }
       if let question = row.question { line.add("  asks: \(question)", .yellow) }

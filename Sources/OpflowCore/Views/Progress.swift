@@ -15,8 +15,8 @@ package struct ProgressView {
   /// Whether what runs is drawn on a terminal.
   package var isLive: Bool { live != nil }
 
-  private let heading: ProgressHeading
-  private var model: DriveModel
+  let heading: ProgressHeading
+  var model: DriveModel
   private var failures: FailureList
   private var outputs = TaskOutputs()
   /// The end of what the try printed that ends next.
@@ -27,24 +27,24 @@ package struct ProgressView {
   /// What was read of a log, cleaned.
   private var logText: [UInt8] = []
   private var logLines = TaskOutputs()
-  private var renderer: any ProgressRenderer
-  private var live: LiveView?
+  var renderer: any ProgressRenderer
+  var live: LiveView?
   /// The live view is over.
   private var hasEnded = false
   private let isVerbose: Bool
-  private let json: Bool
+  let json: Bool
   /// Failures are annotations too.
   private let annotates: Bool
-  private let palette: Palette
+  let palette: Palette
   /// Of the screen that failures are seen on.
   private var size: TerminalSize { didSet { live?.size = size } }
   /// Later tries whose output has not begun yet, by task.
   private var laterTries: [TaskID: Int32] = [:]
   /// What is put together now.
-  private var text = TextBuffer()
+  var text = TextBuffer()
   private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
   private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
-  private var nowMilliseconds: Int64 = 0
+  var nowMilliseconds: Int64 = 0
 
   /// Lines of output that a failure shows.
   static let failureLines = 20
@@ -158,7 +158,8 @@ package struct ProgressView {
     if transition.isAhead || comesBack { return }
     if json {
       ProgressJSON.transition(
-        transition, plan: model.plan, atMilliseconds: now, into: &text)
+        transition, host: model.machines.machine(of: transition.task)?.host, plan: model.plan,
+        atMilliseconds: now, into: &text)
       settleObject(.event)
     }
     if transition.event == .start, transition.attempt > 1, followsOutput {
@@ -408,33 +409,6 @@ package struct ProgressView {
     renderer = LineProgress(palette: palette, heading: heading, isVerbose: isVerbose)
   }
 
-  // MARK: Keys
-
-  /// Whether somebody has the keyboard. Without, no key is in force.
-  package mutating func setKeys(_ isOn: Bool) { live?.setKeys(isOn) }
-
-  /// What was typed, as it was read at once.
-  package mutating func type(_ typed: [UInt8]) -> [LiveKeys.Action] {
-    let parallel = heading.parallel
-    return live?.type(typed, model, parallel: parallel) ?? []
-  }
-
-  /// What a key asked for is on its way.
-  package mutating func ask(_ request: OrderRequest) { live?.ask(request) }
-
-  /// What became of a key, in words.
-  package mutating func tellKey(_ message: String, of request: OrderRequest? = nil) {
-    live?.tell(message, of: request)
-  }
-
-  /// Of which tasks the last that they printed is shown by now, and how many bytes of it.
-  package func wantedTails(atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int) {
-    live?.wantedTails(model, atMilliseconds: now) ?? ([], 0)
-  }
-
-  /// - Parameter tails: by task, its end cut anywhere.
-  package mutating func setTails(_ tails: [TaskID: [UInt8]]) { live?.setTails(tails) }
-
   // MARK: Bytes
 
   package var hasStandardError: Bool {
@@ -477,7 +451,7 @@ package struct ProgressView {
     }
   }
 
-  private mutating func settle(_ kind: Backlog.Kind = .event) {
+  mutating func settle(_ kind: Backlog.Kind = .event) {
     if text.isEmpty {
       text.log = nil
       return
@@ -495,5 +469,5 @@ package struct ProgressView {
     errors.add(Array(bytes[output.upperBound...]), kind)
   }
 
-  private mutating func settleObject(_ kind: Backlog.Kind) { objects.add(text.take(), kind) }
+  mutating func settleObject(_ kind: Backlog.Kind) { objects.add(text.take(), kind) }
 }

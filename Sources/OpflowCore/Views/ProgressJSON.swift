@@ -31,7 +31,8 @@ enum ProgressJSON {
   }
 
   static func transition(
-    _ transition: Transition, plan: Plan, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ transition: Transition, host: String?, plan: Plan, atMilliseconds now: Int64,
+    into text: inout TextBuffer
   ) {
     line(transition.event.kind.word.description, now, into: &text) { json in
       if !transition.task.isNone {
@@ -41,6 +42,10 @@ enum ProgressJSON {
       if transition.attempt > 0 {
         json.key("attempt")
         json.number(transition.attempt)
+      }
+      if transition.event == .start, let host {
+        json.key("host")
+        json.string(host)
       }
       if transition.endsTry {
         end(transition, into: &json)
@@ -111,6 +116,30 @@ enum ProgressJSON {
         json.key("what")
         json.string(stop.what)
       }
+    }
+  }
+
+  static func machine(
+    _ entry: SiteEntry, atMilliseconds now: Int64, into text: inout TextBuffer
+  ) {
+    line("machine", now, into: &text) { json in
+      json.key("host")
+      json.string(entry.host)
+      json.key("state")
+      json.string(entry.state.rawValue)
+      if entry.state == .joined { MachineJSON.writeOffer(of: entry, into: &json) }
+      if !entry.what.isEmpty {
+        json.key("what")
+        json.string(entry.what)
+      }
+    }
+  }
+
+  /// Machines are waited for.
+  static func wait(_ what: String, atMilliseconds now: Int64, into text: inout TextBuffer) {
+    line("wait", now, into: &text) { json in
+      json.key("what")
+      json.string(what)
     }
   }
 

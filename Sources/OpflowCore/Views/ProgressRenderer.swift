@@ -15,6 +15,9 @@ protocol ProgressRenderer {
   /// Whether orders that were obeyed are told.
   var tellsOrders: Bool { get }
 
+  /// Whether it is told what becomes of further machines.
+  var tellsMachines: Bool { get }
+
   mutating func begin(_ model: DriveModel, into text: inout TextBuffer)
 
   /// A drive that goes on already was begun with: tells what runs, unless a frame does.
@@ -52,6 +55,7 @@ extension ProgressRenderer {
   var tellsTime: Bool { false }
   var tellsFailuresOnly: Bool { false }
   var tellsOrders: Bool { true }
+  var tellsMachines: Bool { true }
 
   func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {}
 

@@ -22,6 +22,11 @@ package enum StatusJSON {
     write(status.counts, into: &json)
     StatusOrders(status).write(into: &json)
     writeFamilies(status, into: &json)
+    if status.state == .running, let awaited = status.awaited {
+      json.key("waits")
+      json.string(awaited)
+    }
+    if !status.history.sites.all.isEmpty { MachineJSON.write(status.history.sites, into: &json) }
     json.key("tasks")
     json.beginArray()
     for index in status.plan.tasks where status.included.contains(TaskID(index)) {
@@ -80,6 +85,14 @@ package enum StatusJSON {
     json.optional(record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
     json.key("ended_ms")
     json.optional(record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
+    if !status.history.sites.all.isEmpty {
+      json.key("host")
+      if let site = status.history.site(of: task) {
+        json.string(site.offer.host)
+      } else {
+        json.null()
+      }
+    }
     if let next = status.nextTry(task) {
       json.key("next_try_ms")
       json.number(next)

@@ -32,11 +32,14 @@ package struct StatusView {
     writeHeading(into: &text)
     let (rows, rest) = shownRows()
     let tasks = rows.compactMap { if case .task(let task) = $0 { task } else { nil } }
-    var table = TextTable(["TASK", "STATE", "TIME", "TRIES", "WHY"], rightAligned: [2, 3])
+    // Of a run on this machine alone that column is empty, and left out.
+    var table = TextTable(
+      ["TASK", "STATE", "TIME", "TRIES", "MACHINE", "WHY"], rightAligned: [2, 3])
     for row in rows {
       switch row {
       case .task(let task): table.add(self.row(task))
-      case .family(let family): table.add([family.label, family.state.word, "", "", family.words])
+      case .family(let family):
+        table.add([family.label, family.state.word, "", "", "", family.words])
       }
     }
     if !rows.isEmpty {
@@ -75,7 +78,10 @@ package struct StatusView {
     } else if isRunning, let stop = status.history.orders.stoppedBy {
       text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.asker.name))")
     } else if isRunning, let signal = status.history.orders.stopSignal {
-      text.add(", \(palette.painted("stopping")) by \(SignalName.spelled(signal))")
+      let reason = CleanText.string(status.history.orders.stopReason)
+      let by = reason.isEmpty ? " by \(SignalName.spelled(signal))" : ": \(reason)"
+      text.add(", \(palette.painted("stopping"))")
+      text.addSentence(by)
     } else if isRunning, let pause = status.history.orders.pausedBy {
       text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.asker.name))")
     }
@@ -91,6 +97,10 @@ package struct StatusView {
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
     text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
+    for line in StatusMachines(status).lines {
+      text.addSentence(line)
+      text.endLine()
+    }
     for line in StatusOrders(status).capacities { text.add("\(line)\n") }
     if let open = status.history.open, let task = open.tasks.first, !open.arguments.isEmpty {
       text.add(
@@ -167,8 +177,22 @@ package struct StatusView {
     let state = status.state(task)
     return [
       status.plan.nameString(task), state == .failedAllowed ? "failed (allowed)" : state.word,
-      time(record, state), tries(task, record), why(task, state),
+      time(record, state), tries(task, record), machine(task, state), why(task, state),
     ]
+  }
+
+  /// Where it runs, or ran last: of a run that has, or had, further machines.
+  private func machine(_ task: TaskID, _ state: TaskState) -> String {
+    if status.history.sites.all.isEmpty { return "" }
+    switch state {
+    case .waiting, .ready, .checking, .skipped: return ""
+    case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .cancelled:
+      break
+    }
+    guard status.history[task].startSequence > 0, status.plan.kind(task) != .approve else {
+      return ""
+    }
+    return status.history.site(of: task).map { MachineText.name($0.offer.host) } ?? "this one"
   }
 
   /// First tries go without saying, unless another is to follow.

@@ -7,6 +7,8 @@ extension RunStatus {
     if let record = history.orders.stoppedBy {
       return "stopped by \(CleanText.string(record.asker.text))"
     }
+    let reason = history.orders.stopReason
+    if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
     return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
   }
 

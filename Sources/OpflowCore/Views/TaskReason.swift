@@ -3,7 +3,7 @@ struct TaskReason: Equatable {
   enum Kind: String {
     /// It waits.
     case paused, stopping, retry, needs, holdup, finally, terminal
-    case resources, unknown, queue, priority, handed
+    case resources, machine, unknown, queue, priority, handed
     /// It runs.
     case running, suspended, gate
     /// It has an end, or none, of a run that has one.

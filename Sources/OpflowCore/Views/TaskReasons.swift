@@ -4,6 +4,7 @@ struct TaskReasons {
   let nowMilliseconds: Int64
   private let orderCommand: OrderLineText
   private let queue: RunQueue
+  private let durations: TaskDurations
   private let openBeforeFinally: Int
   private let failures: [TaskID]
 
@@ -17,6 +18,7 @@ struct TaskReasons {
   ) {
     self.status = status
     self.orderCommand = orderCommand
+    self.durations = durations
     self.nowMilliseconds = nowMilliseconds
     queue = RunQueue(status, durations: durations, nowMilliseconds: nowMilliseconds)
     openBeforeFinally = status.openBeforeFinally
@@ -35,6 +37,9 @@ struct TaskReasons {
     case .running, .suspended: reasons = [running(task)]
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       reasons = EndReasons(status).of(task)
+      if let machine = machine(of: task) {
+        reasons.append(TaskReason(.machine, "ran on \(machine)"))
+      }
     }
     let isBefore = [.waiting, .ready, .checking].contains(status.state(task))
     if !isBefore, let what = status.history.details.staleness[task] {
@@ -59,6 +64,12 @@ struct TaskReasons {
     return TaskReason(
       .priority, "its priority is \(priority), asked by \(CleanText.string(asker.text))",
       shared: "its priority is \(priority)")
+  }
+
+  /// The further machine that it runs on, or ran on last; nil for none.
+  private func machine(of task: TaskID) -> String? {
+    guard status.state(task) != .skipped, status.history[task].attempts > 0 else { return nil }
+    return status.history.site(of: task).map { MachineText.name($0.offer.host) }
   }
 
   // MARK: - Of a live run
@@ -114,7 +125,11 @@ struct TaskReasons {
           .stopping, "the run is being stopped, asked by \(CleanText.string(stop.asker.text))"))
     } else if let signal = orders.stopSignal {
       reasons.append(
-        TaskReason(.stopping, "the run is being stopped, by \(SignalName.spelled(signal))"))
+        TaskReason(
+          .stopping,
+          orders.stopReason.isEmpty
+            ? "the run is being stopped, by \(SignalName.spelled(signal))"
+            : "the run is being stopped: \(CleanText.string(orders.stopReason))"))
     } else if let pause = orders.pausedBy {
       reasons.append(
         TaskReason(
@@ -212,7 +227,15 @@ struct TaskReasons {
       let name = plan.nameString(other)
       return [TaskReason(.terminal, "needs the terminal, which \(name) has", tasks: [other])]
     }
-    let (lacks, unknown) = queue.lacks(of: task)
+    var (lacks, unknown) = queue.lacks(of: task)
+    let machines = MachineReasons(
+      status, durations: durations, nowMilliseconds: nowMilliseconds)
+    if machines.apply(to: task) {
+      if let reason = machines.waiting(task) { return [reason] }
+      // What this machine has of it is not what that task takes.
+      lacks.removeAll { machines.isOfMachines($0.resource) }
+      unknown.removeAll { machines.isOfMachines($0) }
+    }
     var reasons = lacks.map(text)
     for resource in unknown {
       let name = plan.string(plan.resources[Int(resource)].name)
@@ -263,8 +286,10 @@ struct TaskReasons {
     let worker = status.history[task].worker
     let first = queue.running.first { status.history[$0].worker == worker }
     let behind = first.map { ", behind \(plan.nameString($0))" } ?? ""
+    let machine = machine(of: task).map { " of \($0)" } ?? ""
     return TaskReason(
-      .handed, "worker \(worker.rawValue) has it next\(behind)", shared: "a worker has it next",
+      .handed, "worker \(worker.rawValue)\(machine) has it next\(behind)",
+      shared: "a worker has it next",
       tasks: first.map { [$0] } ?? [])
   }
 
@@ -293,7 +318,9 @@ struct TaskReasons {
         "\(still), asked by \(CleanText.string(asker.text)), until \(letGo(task))",
         shared: "\(still) until `opflow continue` names it")
     }
-    let worker = record.worker == .none ? "" : " on worker \(record.worker.rawValue)"
+    let machine = machine(of: task).map { " of \($0)" } ?? ""
+    let worker =
+      record.worker == .none ? "" : " on worker \(record.worker.rawValue)\(machine)"
     return TaskReason(
       .running, "has all it needs, and runs for \(elapsed(task))\(worker)\(attempt)",
       shared: "has all it needs, and runs")
@@ -331,7 +358,10 @@ struct TaskReasons {
   private var runEnd: String {
     switch status.history.close?.state {
     case nil: "died"
-    case .cancelled, .interrupted: "was stopped"
+    case .cancelled, .interrupted:
+      "was stopped"
+        + (status.history.orders.stopReason.isEmpty
+          ? "" : " (\(CleanText.string(status.history.orders.stopReason)))")
     case .succeeded, .failed, .running: "ended"
     }
   }

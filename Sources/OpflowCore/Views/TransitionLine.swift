@@ -109,7 +109,8 @@ struct TransitionLine {
     case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
     case .start:
       let why = transition.what.isEmpty ? "" : ": \(CleanText.string(transition.what))"
-      return palette.cyan("\(name) started") + attempt(transition)
+      return palette.cyan("\(name) started") + MachineText.place(of: transition.task, model)
+        + attempt(transition)
         + (why.isEmpty ? "" : palette.dim(why))
     case .ready where model.hasStayed(transition.task): return "\(name) stays up"
     case .ready:
@@ -134,18 +135,23 @@ struct TransitionLine {
       let verb =
         transition.allowed
         ? palette.yellow("\(name) failed (allowed)") : palette.red("\(name) failed")
-      return verb + OutcomeText.failure(transition)
+      return verb + place(transition, model) + OutcomeText.failure(transition)
     case .retry where model.plan.isService(transition.task):
       return palette.yellow("\(name) failed") + OutcomeText.failure(transition) + ", starts again"
     case .retry:
       let delay = DurationText.text(milliseconds: transition.delayMilliseconds)
-      return palette.yellow("\(name) failed") + OutcomeText.failure(transition)
-        + ", next try in \(delay)"
+      return palette.yellow("\(name) failed") + place(transition, model)
+        + OutcomeText.failure(transition) + ", next try in \(delay)"
     case .skip: return palette.dim("\(name) skipped: \(reason)")
     case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
     case .interrupt:
       if transition.outcome.reason == .revoked {
         return isGate ? palette.yellow("\(name) asks no more") : nil
+      }
+      if transition.outcome.reason == .workerLost,
+        model.machines.isToldWithMachine(transition.task)
+      {
+        return nil
       }
       let saysMore =
         transition.outcome.reason == .workerLost
@@ -169,6 +175,11 @@ struct TransitionLine {
       return transition.kept == nil
         ? palette.dim("\(name) is up to date") : palette.dim("\(name) is still up to date")
     }
+  }
+
+  /// ` on n2`, of a try there.
+  private func place(_ transition: Transition, _ model: DriveModel) -> String {
+    transition.attempt > 0 ? MachineText.place(of: transition.task, model) : ""
   }
 
   /// Whether a success is not what the task will be up to date with.

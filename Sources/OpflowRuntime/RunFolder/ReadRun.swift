@@ -29,7 +29,10 @@ package struct ReadRun {
     var status = RunStatus(
       run: folder.id.description, plan: plan, history: history,
       included: RunScope.of(history, plan) ?? .all(taskCount: plan.taskCount), isHeld: isHeld)
-    if isHeld { status.told = folder.readProgress(plan: plan) }
+    if isHeld {
+      status.told = folder.readProgress(plan: plan)
+      status.awaited = folder.readAwaited()
+    }
     return status
   }
 

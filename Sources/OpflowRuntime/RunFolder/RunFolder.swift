@@ -35,6 +35,8 @@ package struct RunFolder: Equatable, Sendable {
   package var watchLock: String { path + "/watch.lock" }
   /// How far running downloads are.
   package var progress: String { path + "/progress" }
+  /// What is waited for so that machines come.
+  private var awaited: String { path + "/awaited" }
   /// Where results are cached, for its workers.
   private var cache: String { path + "/" + CacheSetting.fileName }
   /// What workers complained of.
@@ -228,6 +230,29 @@ package struct RunFolder: Equatable, Sendable {
     guard let notes = try? File.read(progress) else { return [:] }
     return ProgressNotes.read(notes, plan: plan)
   }
+
+  /// What the process that drives the run waits for so that machines come, in words; nil for nothing.
+  package func readAwaited() -> String? {
+    guard let bytes = try? File.read(awaited), !bytes.isEmpty else { return nil }
+    return String(decoding: bytes.prefix(Self.longestAwaitedBytes), as: UTF8.self)
+  }
+
+  private static let longestAwaitedBytes = 1_000
+
+  /// It is a help to views and nothing more: what cannot be written is left.
+  func writeAwaited(_ what: String) {
+    let temporary = awaited + ".new"
+    do throws(Errno) {
+      let file = try File.open(temporary, [.writeOnly, .create, .truncate, .noFollow])
+      try file.writeAll(Array(what.utf8))
+      try file.close()
+      try Path.rename(temporary, to: awaited)
+    } catch {
+      try? Path.remove(temporary)
+    }
+  }
+
+  func removeAwaited() { try? Path.remove(awaited) }
 
   /// The journal's bytes as they are now, for as long as `body` runs.
   package func withJournal<Result>(

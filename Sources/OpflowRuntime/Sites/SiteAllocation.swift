@@ -7,8 +7,8 @@ struct SiteAllocation {
   /// No further agent is started there.
   var isOver = false
   var complaint = ""
-  /// What was told of its waiting.
-  var told: String?
+  /// What is waited for so that it comes, in words; nil for nothing.
+  var awaited: String?
   private(set) var endsAt: Instant?
 
   init(_ allocation: SlurmAllocation?) { self.allocation = allocation }

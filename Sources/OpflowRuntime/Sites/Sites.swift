@@ -84,23 +84,27 @@ final class Sites {
     places.firstIndex { $0.launcher === launcher }
   }
 
-  /// A place came to nothing, before or after it was one: whether it is tried again.
+  /// A place came to nothing, before or after it was one.
   ///
-  /// - Returns: false where it is given up, and nobody was told of that.
-  func retry(_ index: Int, complaint: String, at now: Instant) -> Bool {
+  /// - Returns: why it is given up, for people, where nobody was told of that; nil where it is tried again.
+  func retry(_ index: Int, complaint: String, at now: Instant) -> String? {
     let place = places[index]
     if let allocation = place.allocation, allocations[allocation].isOver {
       places[index].state = .givenUp(allocations[allocation].complaint)
-      return true
+      return nil
     }
     guard place.failures < Self.mostFailures, place.losses < Self.mostLosses else {
-      places[index].state = .givenUp(complaint)
-      return false
+      let why =
+        place.failures < Self.mostFailures
+        ? "\(place.plan.name) is not used any more, since it was lost \(place.losses) times: \(complaint)"
+        : "\(place.plan.name) could not be reached, tried \(place.failures) times: \(complaint)"
+      places[index].state = .givenUp(why)
+      return why
     }
     let doublings = place.failures
     let delay = doublings == 0 ? 0 : Self.firstDelayMilliseconds << Int64(doublings)
     places[index].state = .waiting(until: now.advanced(byMilliseconds: delay))
-    return true
+    return nil
   }
 
   /// When the agent that was heard last at that time, and all its workers, are gone for certain.
@@ -150,14 +154,19 @@ final class Sites {
       }
   }
 
-  /// Why there is none, of the first place that there is none of.
+  /// Why there is none: of each allocation and place that there is none of, as far as a line has room for that.
   var complaint: String {
-    for allocation in allocations where !allocation.complaint.isEmpty {
-      return allocation.complaint
+    var all = allocations.map(\.complaint).filter { !$0.isEmpty }
+    for case .givenUp(let complaint) in places.map(\.state) where !all.contains(complaint) {
+      all.append(complaint)
     }
-    for place in places { if case .givenUp(let complaint) = place.state { return complaint } }
-    return "no other machine was named"
+    if all.isEmpty { return "no other machine was named" }
+    let more = all.count - Self.mostComplaints
+    return all.prefix(Self.mostComplaints).joined(separator: "; ")
+      + (more > 0 ? "; and \(more) more" : "")
   }
+
+  private static let mostComplaints = 3
 }
 
 extension Sites.Place {

@@ -35,7 +35,7 @@ extension TransportPlan {
 
   /// By a shell's command line, whatever that does.
   init(command: String) {
-    self.init(name: command, words: ["/bin/sh", "-c", command])
+    self.init(name: "the machine behind `\(command)`", words: ["/bin/sh", "-c", command])
   }
 
   /// By ssh(1): nothing is asked, and a machine that is not there is soon known not to be.

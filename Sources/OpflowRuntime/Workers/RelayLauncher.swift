@@ -152,7 +152,9 @@ final class RelayLauncher: Launcher {
 
   private func nextOfRoom() -> LinkNews? {
     flush()
-    if let writeFailure { lose("the stream to \(name) could not be written: \(writeFailure)") }
+    if let writeFailure {
+      lose(hello == nil ? wordless : "its stream could not be written: \(writeFailure)")
+    }
     return nil
   }
 
@@ -177,7 +179,7 @@ final class RelayLauncher: Launcher {
     case .message(.leaving(let what)): return .leaving(what)
     case .message(.bye):
       saidBye = true
-      lose("the agent on \(name) left")
+      lose("its agent left")
     case .message(.hello), .message(.refused), .malformed:
       lose("\(name) sent a line that is no message")
     case .needsMore: wasRead = false
@@ -192,7 +194,7 @@ final class RelayLauncher: Launcher {
       self.hello = hello
       heardAt = Instant(nanoseconds: Clock.monotonicNanoseconds)
       return .joined(hello)
-    case .message(.refused(let what)): lose("\(name): \(what)")
+    case .message(.refused(let what)): lose("its agent cannot work for this run: \(what)")
     case .message: return .heard
     case .malformed: lose("\(name) sent a line that is no message")
     case .needsMore: wasRead = false
@@ -204,13 +206,13 @@ final class RelayLauncher: Launcher {
   private func read() -> Bool {
     do throws(Errno) {
       let count = try lines.fill { room throws(Errno) in try input?.read(into: room) ?? 0 }
-      if count == 0 { lose("the stream to \(name) ended") }
+      if count == 0 { lose(hello == nil ? wordless : "its stream ended") }
       wasRead = count > 0
       return wasRead
     } catch .wouldBlock {
       return false
     } catch {
-      lose("the stream to \(name) could not be read: \(error)")
+      lose("its stream could not be read: \(error)")
       return false
     }
   }
@@ -264,6 +266,13 @@ final class RelayLauncher: Launcher {
     if writeFailure != nil { return }
     sent = 0
     outbox.removeAll()
+  }
+
+  /// What is known of a machine of which nothing was heard but perhaps words of others.
+  private var wordless: String {
+    _ = transport?.reap()
+    let end = transport?.exitCode.map { " with exit \($0)" } ?? ""
+    return "the command that leads there ended\(end) before an agent answered"
   }
 
   // MARK: - Going

@@ -8,6 +8,8 @@ internal import OpflowSystem
 final class SiteTransport {
   private let process: SpawnedProcess
   private(set) var hasEnded = false
+  /// nil while that is not known, and of one that a signal ended.
+  private(set) var exitCode: Int32?
   /// What it and the agent complain of, with all others'.
   private let complaints: TransportComplaints
   private let complaintStart: Int64
@@ -62,7 +64,9 @@ final class SiteTransport {
   func reap() -> Bool {
     if hasEnded { return true }
     do throws(Errno) {
-      hasEnded = try process.reap() != nil
+      guard let end = try process.reap() else { return false }
+      hasEnded = true
+      if case .exit(let code) = end.status { exitCode = code }
     } catch {
       // Nobody is there to be reaped.
       hasEnded = true

@@ -1,0 +1,132 @@
+/// Why a task of a live run that has, or waits for, further machines does not start on any of them.
+struct MachineReasons {
+  private let status: RunStatus
+  private let durations: TaskDurations
+  private let nowMilliseconds: Int64
+  /// Those of the newest drive.
+  private let sites: [SiteRecord]
+  private var plan: Plan { status.plan }
+
+  private static let mostNames = 5
+
+  init(_ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64) {
+    self.status = status
+    self.durations = durations
+    self.nowMilliseconds = nowMilliseconds
+    sites = Array(status.history.sites.of(drive: status.history.drives))
+  }
+
+  /// Whether it is one of those that run on further machines in this run.
+  func apply(to task: TaskID) -> Bool {
+    guard !sites.isEmpty || status.awaited != nil else { return false }
+    if plan.kind(task) == .download || plan.kind(task) == .approve { return false }
+    let flags = plan.flags(task)
+    return !flags.contains(.finally) && !flags.contains(.interactive) && !plan.isService(task)
+      && !plan.record(task).isLocal && plan.services(neededBy: task).isEmpty
+  }
+
+  /// Of a task of those that has all it needs; nil where a machine has room and time for it.
+  func waiting(_ task: TaskID) -> TaskReason? {
+    let inUse = sites.filter(\.isInUse)
+    if inUse.isEmpty {
+      if let awaited = status.awaited {
+        return TaskReason(.machine, "waits for a machine: \(CleanText.string(awaited))")
+      }
+      let last = sites.last.map { ": \(StatusMachines.text($0))" } ?? ""
+      return TaskReason(.machine, "waits for a machine, and none is there\(last)")
+    }
+    let wanted = plan.demandList(plan.demand[task.index]).filter { isOfMachines($0.resource) }
+    let gpus = wanted.first { Int($0.resource) == plan.gpuResource }?.amount ?? 0
+    if gpus > (inUse.map { $0.offer.gpus * 1000 }.max() ?? 0) {
+      let amount = ResourceEntry.text(gpus, of: UInt32(clamping: plan.gpuResource ?? 0))
+      return TaskReason(.machine, "wants \(amount) of gpu, which no machine has")
+    }
+    let lacks = inUse.compactMap { lack(of: wanted, $0) }
+    if lacks.count == inUse.count {
+      let wants = wanted.map { "\(amount($0.amount, $0.resource)) of \(name($0.resource))" }
+      return TaskReason(
+        .resources,
+        "wants \(wants.joined(separator: ", ")), and no machine has room: \(list(lacks))",
+        shared: "no machine has room for it")
+    }
+    return lacksTime(task, inUse)
+  }
+
+  /// What a machine lacks; nil where all fits.
+  private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
+    for item in wanted {
+      let whole = offer(of: item.resource, site)
+      let held = held(item.resource, site)
+      let free = whole - min(whole, held)
+      // What fits no machine is cut to the largest one.
+      if min(item.amount, whole) <= free { continue }
+      return "\(MachineText.name(site.offer.host)) has \(amount(free, item.resource)) of"
+        + " \(amount(whole, item.resource)) \(name(item.resource)) free"
+    }
+    return nil
+  }
+
+  private func lacksTime(_ task: TaskID, _ inUse: [SiteRecord]) -> TaskReason? {
+    let isKnown = durations.areKnown && !durations.isGuess(task)
+    let timeout = Int64(clamping: plan.policy(task).timeoutMilliseconds)
+    let needed = isKnown ? durations[task] / 1000 : timeout
+    if needed == 0 { return nil }
+    let lacks = inUse.compactMap { site -> String? in
+      guard let left = site.offer.leftMilliseconds, isKnown || needed <= left else { return nil }
+      let rest = max(0, left - max(0, nowMilliseconds.minus(site.joinedMilliseconds)))
+      if needed <= rest { return nil }
+      return "\(MachineText.name(site.offer.host)) has \(DurationText.text(milliseconds: rest))"
+    }
+    if lacks.count < inUse.count { return nil }
+    let takes = DurationText.text(milliseconds: needed)
+    return TaskReason(
+      .machine,
+      (isKnown ? "took \(takes) before" : "may take \(takes)")
+        + ", and no machine has that much time left: \(list(lacks))",
+      shared: "no machine has the time left that it takes")
+  }
+
+  // MARK: - Amounts
+
+  /// Whether each machine has its own.
+  func isOfMachines(_ resource: UInt32) -> Bool {
+    resource == ResourceEntry.cpu || resource == ResourceEntry.memory
+      || Int(resource) == plan.gpuResource
+  }
+
+  private func offer(of resource: UInt32, _ site: SiteRecord) -> UInt64 {
+    switch resource {
+    case ResourceEntry.cpu: site.offer.cores
+    // Where nobody knows how much there is, there is enough.
+    case ResourceEntry.memory: site.offer.memoryBytes == 0 ? .max : site.offer.memoryBytes
+    default: site.offer.gpus * 1000
+    }
+  }
+
+  private func held(_ resource: UInt32, _ site: SiteRecord) -> UInt64 {
+    var held: UInt64 = 0
+    for task in plan.tasks.lazy.map({ TaskID($0) }) {
+      guard status.state(task).isRunning, status.history.site(of: task)?.site == site.site else {
+        continue
+      }
+      let item = plan.demandList(plan.demand[task.index]).first { $0.resource == resource }
+      held &+= min(item?.amount ?? 0, offer(of: resource, site))
+    }
+    return held
+  }
+
+  private func amount(_ amount: UInt64, _ resource: UInt32) -> String {
+    resource == ResourceEntry.memory
+      ? SizeText.text(bytes: amount) : ResourceEntry.text(amount, of: resource)
+  }
+
+  private func name(_ resource: UInt32) -> String {
+    plan.string(plan.resources[Int(resource)].name)
+  }
+
+  private func list(_ parts: [String]) -> String {
+    let more = parts.count - Self.mostNames
+    return parts.prefix(Self.mostNames).joined(separator: ", ")
+      + (more > 0 ? " and \(more) more" : "")
+  }
+}

@@ -1,0 +1,64 @@
+/// What people are told of the further machines of a run.
+enum MachineText {
+  private static let mostNames = 3
+  private static let mostColumns = 40
+
+  /// A machine says itself how it is called.
+  static func name(_ host: String) -> String {
+    let name = TextWidth.expandingTabs(CleanText.string(host))
+    return name.allSatisfy { $0 == " " }
+      ? "a machine without a name" : TextWidth.cutMiddle(name, to: mostColumns)
+  }
+
+  /// ` on n2`, of what a task did there; nothing of the coordinator's machine.
+  static func place(of task: TaskID, _ model: DriveModel) -> String {
+    model.machines.machine(of: task).map { " on \(name($0.host))" } ?? ""
+  }
+
+  /// What happened to a machine and what follows, in a line; nil for what needs none.
+  ///
+  /// - Parameters:
+  ///   - model: knows of it already.
+  ///   - before: how it stood.
+  static func change(_ entry: SiteEntry, from before: SiteState?, _ model: DriveModel) -> String? {
+    let name = name(entry.host)
+    let what = CleanText.string(entry.what)
+    let why = what.isEmpty ? "" : " (\(what))"
+    switch entry.state {
+    // That its tasks start there says so; and what becomes of it is told when that is known.
+    case .joined, .silent: return nil
+    case .leaving: return "\(name) is about to go\(why): nothing new starts there"
+    case .shunned: return what.isEmpty ? "\(name): nothing more starts there" : "\(name): \(what)"
+    case .readmitted: return "\(name) is used again" + (what.isEmpty ? "" : ": \(what)")
+    case .lost:
+      let tasks = model.machines.tasks(
+        lostWith: entry.site, running: model.running.map(\.task))
+      let lost = "\(name) is \(before == .leaving ? "gone" : "lost")\(why)"
+      return tasks.isEmpty ? lost : "\(lost): \(follows(tasks, model))"
+    }
+  }
+
+  /// `3 tasks run elsewhere: a, b, c`
+  private static func follows(_ tasks: [TaskID], _ model: DriveModel) -> String {
+    let isOne = tasks.count == 1
+    let verb =
+      model.machines.hostsInUse.isEmpty
+      ? "\(isOne ? "waits" : "wait") for a machine" : "\(isOne ? "runs" : "run") elsewhere"
+    let names = NameList.text(tasks, plan: model.plan, limit: mostNames)
+    return "\(isOne ? "1 task" : "\(tasks.count) tasks") \(verb): \(names)"
+  }
+
+  /// `3 (n1 n2 n3)`, as many names as there is room for.
+  static func list(_ hosts: [String], columns: Int) -> String {
+    var names = ""
+    for (place, host) in hosts.enumerated() {
+      let name = name(host)
+      if TextWidth.of(names) + TextWidth.of(name) + 1 > columns {
+        names += place == 0 ? "…" : " …"
+        break
+      }
+      names += (place == 0 ? "" : " ") + name
+    }
+    return hosts.isEmpty ? "none" : "\(hosts.count) (\(names))"
+  }
+}

@@ -1,0 +1,54 @@
+/// What `status` tells of further machines.
+struct StatusMachines {
+  let status: RunStatus
+
+  private static let mostColumns = 200
+  private static let mostOthers = 3
+
+  init(_ status: RunStatus) { self.status = status }
+
+  /// Those of the newest drive.
+  private var sites: [SiteRecord] {
+    Array(status.history.sites.of(drive: status.history.drives))
+  }
+
+  /// What is waited for, how many there are, and what became of those that are no longer.
+  var lines: [String] {
+    var lines: [String] = []
+    if status.state == .running, let awaited = status.awaited {
+      lines.append("waits: \(CleanText.string(awaited))")
+    }
+    let sites = sites
+    if sites.isEmpty { return lines }
+    var hosts: [String] = []
+    for site in sites where site.isInUse && !hosts.contains(site.offer.host) {
+      hosts.append(site.offer.host)
+    }
+    lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
+    // Of a machine that came back the newest site is the one that matters.
+    let others = sites.filter { !$0.isInUse && !hosts.contains($0.offer.host) }
+    for site in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(site))") }
+    if others.count > Self.mostOthers {
+      lines.append("  … and \(others.count - Self.mostOthers) more that are not in use")
+    }
+    return lines
+  }
+
+  /// `n2 is lost (nothing was heard of it in time)`
+  static func text(_ site: SiteRecord) -> String {
+    let what = CleanText.string(site.what)
+    return "\(MachineText.name(site.offer.host)) \(word(site.state))"
+      + (what.isEmpty ? "" : " (\(what))")
+  }
+
+  static func word(_ state: SiteState) -> String {
+    switch state {
+    case .joined: "is in use"
+    case .readmitted: "is used again"
+    case .leaving: "is about to go"
+    case .shunned: "gets nothing more"
+    case .silent: "says nothing"
+    case .lost: "is lost"
+    }
+  }
+}
