@@ -3,7 +3,16 @@ struct DriveMachines {
   struct Machine {
     let site: SiteID
     let host: String
+    let cores: UInt64
     var state: SiteState
+
+    /// - Parameter offer: as it joined.
+    init(_ offer: SiteEntry, _ state: SiteState) {
+      site = offer.site
+      host = offer.host
+      cores = offer.cores
+      self.state = state
+    }
 
     /// Tasks start there.
     var isInUse: Bool { state == .joined || state == .readmitted }
@@ -27,7 +36,7 @@ struct DriveMachines {
   init(joining history: RunModel, begun: some Sequence<TaskID>) {
     let records = history.sites.all
     for record in history.sites.of(drive: history.drives) {
-      all.append(Machine(site: record.site, host: record.offer.host, state: record.state))
+      all.append(Machine(record.offer, record.state))
     }
     if all.isEmpty { return }
     for (worker, record) in history.workerSites.current { workers[worker] = records[record].site }
@@ -45,6 +54,9 @@ struct DriveMachines {
     }
     return hosts
   }
+
+  /// Of those in use, together.
+  var coresInUse: UInt64 { all.reduce(0) { $1.isInUse ? $0 &+ $1.cores : $0 } }
 
   subscript(site: SiteID) -> Machine? { all.first { $0.site == site } }
 
@@ -74,7 +86,7 @@ struct DriveMachines {
     if let place = all.firstIndex(where: { $0.site == entry.site }) {
       all[place].state = entry.state
     } else {
-      all.append(Machine(site: entry.site, host: entry.host, state: entry.state))
+      all.append(Machine(entry, entry.state))
     }
   }
 

@@ -15,6 +15,16 @@ package struct SiteRecord: Sendable, Equatable {
 
   /// Tasks start there.
   var isInUse: Bool { state == .joined || state == .readmitted }
+
+  /// How much it has of what each machine has its own of; without bound where nobody knows.
+  func capacity(of resource: UInt32) -> UInt64 {
+    switch resource {
+    case ResourceEntry.cpu: offer.cores == 0 ? .max : offer.cores
+    case ResourceEntry.memory: offer.memoryBytes == 0 ? .max : offer.memoryBytes
+    // GPUs, in thousandths as all resources of a manifest's.
+    default: offer.gpus * 1000
+    }
+  }
 }
 
 /// The further machines of all drives, in the order in which they joined.

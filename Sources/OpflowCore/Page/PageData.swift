@@ -123,7 +123,7 @@ struct PageData {
       let number = UInt32(truncatingIfNeeded: index)
       json.beginArray()
       json.string(CleanText.string(plan.string(resource.name)))
-      if let capacity = status.history.capacity(of: index, plan) {
+      if let capacity = capacity(of: index) {
         json.decimal(ResourceEntry.text(capacity, of: number))
       } else {
         json.null()
@@ -144,6 +144,13 @@ struct PageData {
       json.endArray()
     }
     json.endArray()
+  }
+
+  /// nil where nobody knows it, and of what each of several machines has its own of.
+  private func capacity(of resource: Int) -> UInt64? {
+    let isOfMachines = resource <= Int(ResourceEntry.memory) || resource == status.plan.gpuResource
+    if isOfMachines, !status.history.sites.all.isEmpty { return nil }
+    return status.history.capacity(of: resource, status.plan)
   }
 
   // MARK: - Tasks

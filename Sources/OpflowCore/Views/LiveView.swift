@@ -187,6 +187,9 @@ struct LiveView {
         task: $0.task, elapsedMilliseconds: max(0, nowMilliseconds - $0.startedMilliseconds))
     }
     return rest?.range(running) { resource in
+      if resource == Int(ResourceEntry.cpu), model.machines.areThere {
+        return max(1, model.machines.coresInUse)
+      }
       let name = model.plan.string(model.plan.resources[resource].name)
       return model.orders.capacities[name].map { UInt64(clamping: $0.value) }
     }

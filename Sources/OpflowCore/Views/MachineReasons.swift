@@ -55,7 +55,7 @@ struct MachineReasons {
   /// What a machine lacks; nil where all fits.
   private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
     for item in wanted {
-      let whole = offer(of: item.resource, site)
+      let whole = site.capacity(of: item.resource)
       let held = held(item.resource, site)
       let free = whole - min(whole, held)
       // What fits no machine is cut to the largest one.
@@ -94,15 +94,6 @@ struct MachineReasons {
       || Int(resource) == plan.gpuResource
   }
 
-  private func offer(of resource: UInt32, _ site: SiteRecord) -> UInt64 {
-    switch resource {
-    case ResourceEntry.cpu: site.offer.cores
-    // Where nobody knows how much there is, there is enough.
-    case ResourceEntry.memory: site.offer.memoryBytes == 0 ? .max : site.offer.memoryBytes
-    default: site.offer.gpus * 1000
-    }
-  }
-
   private func held(_ resource: UInt32, _ site: SiteRecord) -> UInt64 {
     var held: UInt64 = 0
     for task in plan.tasks.lazy.map({ TaskID($0) }) {
@@ -110,7 +101,7 @@ struct MachineReasons {
         continue
       }
       let item = plan.demandList(plan.demand[task.index]).first { $0.resource == resource }
-      held &+= min(item?.amount ?? 0, offer(of: resource, site))
+      held &+= min(item?.amount ?? 0, site.capacity(of: resource))
     }
     return held
   }

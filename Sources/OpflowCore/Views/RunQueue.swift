@@ -42,13 +42,15 @@ struct RunQueue {
     self.held = held
   }
 
-  /// What a task takes, cut to what there is of `cpu` and `memory`.
+  /// What a task takes, cut to what there is of `cpu` and `memory` where it runs.
   static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
     let plan = status.plan
+    let site = status.history.site(of: task)
     return plan.demandList(plan.demand[task.index]).map { item in
       var item = item
       if item.resource <= ResourceEntry.memory,
-        let capacity = status.history.capacity(of: Int(item.resource), plan)
+        let capacity = site?.capacity(of: item.resource)
+          ?? status.history.capacity(of: Int(item.resource), plan)
       {
         item.amount = min(item.amount, capacity)
       }
