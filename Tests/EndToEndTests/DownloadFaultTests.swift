@@ -65,7 +65,7 @@ struct DownloadFaultTests {
       "bin/opflow-download",
       """
       #!/bin/sh
-      printf 'hello\\t9\\t%s\\t%s\\tcores=2\\tactions=download\\thost=vm\\n' \(key) $$
+      printf 'hello\\t10\\t%s\\t%s\\tcores=2\\tactions=download\\thost=vm\\n' \(key) $$
       read order
       kill -SEGV $$
 

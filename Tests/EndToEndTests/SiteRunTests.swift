@@ -175,10 +175,16 @@ struct SiteLossTests {
     agent.wait()
     """
 
-  /// Each try holds a folder, which no two could at once, and the first one lasts until it is ended.
+  /// Each try holds a lock, which no two could at once, and the first one lasts until it is ended.
   private static let manifest = """
     tasks:
-      a: { run: 'trap "rmdir held; exit 1" TERM; mkdir held || echo twice >> trace; echo run >> trace; if test -e second; then rmdir held; exit 0; fi; touch second; while :; do sleep 0.01; done' }
+      a:
+        run: |
+          exec 9> held; flock -n 9 || echo twice >> trace
+          echo run >> trace
+          if test "$OPFLOW_ATTEMPT" != 1; then exit 0; fi
+          touch second
+          while :; do sleep 0.01; done
 
     """
 

@@ -234,7 +234,7 @@ import Testing
       #expect(!text.contains(part), "\(part.debugDescription) in \(text.debugDescription)")
     }
     if mode == .gitHub {
-      #expect(!text.split(separator: "\n").contains { $0.hasPrefix("::") }, "\(text)")
+      #expect(!text.split(separator: "\n").contains { $0.hasPrefix("::error::x") }, "\(text)")
     }
   }
 }

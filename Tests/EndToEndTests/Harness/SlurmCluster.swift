@@ -9,6 +9,9 @@ final class SlurmCluster: Sendable {
 
   let folder: String
 
+  /// What of it is to be tried: `scripts/try-cluster` says so, since these tests are alone with their machine.
+  static let extent = ProcessInfo.processInfo.environment["OPFLOW_CLUSTER"]
+
   static let isPossible: Bool = {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     return ["srun", "slurmctld", "slurmd", "munged"].allSatisfy { name in
@@ -78,7 +81,14 @@ extension Trait where Self == OnSlurmCluster {
 
 extension Trait where Self == ConditionTrait {
   static var whereSlurmIs: ConditionTrait {
-    .enabled(if: SlurmCluster.isPossible, "Slurm is not installed here: scripts/cluster install")
+    .enabled(
+      if: SlurmCluster.isPossible && SlurmCluster.extent != nil,
+      "scripts/try-cluster tries what wants a cluster")
+  }
+
+  /// What takes minutes.
+  static var whereAllOfSlurmIs: ConditionTrait {
+    .enabled(if: SlurmCluster.extent == "all", "scripts/try-cluster --all tries it")
   }
 }
 
