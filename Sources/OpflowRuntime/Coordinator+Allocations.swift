@@ -85,11 +85,12 @@ extension Coordinator {
   /// written down before Slurm ends all that it finds.
   func leaveEndingAllocations(_ sites: Sites, _ now: Instant) {
     for index in sites.allocations.indices where sites.allocations[index].isNearEnd(at: now) {
+      let complaint = "the time of the allocation is over"
       sites.allocations[index].isOver = true
-      sites.allocations[index].complaint = "the time of the allocation is over"
+      sites.allocations[index].complaint = complaint
       for place in sites.places where place.allocation == index {
         guard case .joined(let launcher, let site) = place.state else { continue }
-        tell(.siteLeaving(site, complaint: "the time of the allocation is over"))
+        tell(.siteLeaving(site, complaint: complaint))
         launcher.dismiss()
       }
     }

@@ -74,12 +74,9 @@ extension Coordinator {
       case .gone(let link, let complaint, let warnings):
         for warning in warnings { progress.warning(warning) }
         forget(link, complaint: complaint)
-      case .joined(let hello):
-        if let relay = launcher as? RelayLauncher { join(relay, hello) }
-      case .leaving(let what):
-        if let relay = launcher as? RelayLauncher { noteLeaving(relay, what) }
-      case .lost(let complaint):
-        if let relay = launcher as? RelayLauncher { noteLost(relay, complaint) }
+      case .joined(let relay, let hello): join(relay, hello)
+      case .leaving(let relay, let what): noteLeaving(relay, what)
+      case .lost(let relay, let complaint): noteLost(relay, complaint)
       case .heard: break
       }
     }

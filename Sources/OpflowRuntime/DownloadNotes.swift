@@ -28,11 +28,7 @@ struct DownloadNotes {
     guard notes != written else { return }
     written = notes
     do throws(Errno) {
-      let temporary = path + ".new"
-      let file = try File.open(temporary, [.writeOnly, .create, .truncate, .noFollow])
-      try file.writeAll(notes)
-      try file.close()
-      try Path.rename(temporary, to: path)
+      try File.put(notes, at: path)
     } catch {
       isBroken = true
     }

@@ -86,6 +86,18 @@ package struct Descriptor: ~Copyable, Sendable {
     return try call { Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
   }
 
+  /// Writes what stands behind `sent`, which counts on with it.
+  ///
+  /// - Throws: `wouldBlock` where there is no room for the rest.
+  package borrowing func write(_ bytes: [UInt8], behind sent: inout Int) throws(Errno) {
+    while sent < bytes.count {
+      let from = sent
+      sent += try bytes.withUnsafeBufferPointer { all throws(Errno) in
+        try write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
+      }
+    }
+  }
+
   /// Writes all of it, in as many calls as it takes.
   package borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
     var rest = bytes

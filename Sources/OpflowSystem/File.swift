@@ -148,6 +148,16 @@ package enum File {
     try open(path, .readOnly).readAll()
   }
 
+  /// Writes a file so that `path` shows all of the new content or what was there before, but for what happens to
+  /// the machine: nothing is synced.
+  package static func put(_ bytes: [UInt8], at path: String) throws(Errno) {
+    let temporary = path + ".new"
+    let file = try open(temporary, [.writeOnly, .create, .truncate, .noFollow])
+    try file.writeAll(bytes)
+    try file.close()
+    try Path.rename(temporary, to: path)
+  }
+
   /// Writes a file so that `path` shows all of the new content or what was there before, whatever
   /// happens: to `path` with `.new` behind it, synced, renamed, and the folder synced.
   package static func replace(

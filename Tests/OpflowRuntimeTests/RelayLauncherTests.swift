@@ -49,10 +49,10 @@ import Testing
         #expect(warnings.isEmpty)
         return [.gone(link.id.rawValue, complaint)]
       case .spoke(let link): return said(by: link)
-      case .joined(let hello): return [.joined(hello.host)]
+      case .joined(_, let hello): return [.joined(hello.host)]
       case .heard: return []
-      case .leaving(let what): return [.leaving(what)]
-      case .lost(let complaint): return [.lost(complaint)]
+      case .leaving(_, let what): return [.leaving(what)]
+      case .lost(_, let complaint): return [.lost(complaint)]
       }
     }
 

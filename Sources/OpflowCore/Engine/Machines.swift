@@ -42,7 +42,7 @@ struct Machines {
     /// Why it leaves, or left before it was lost: nobody is to blame for what ends badly there.
     var excuse: String?
 
-    var isInUse: Bool { (state == .joined || state == .readmitted) && !isUseless }
+    var isInUse: Bool { state.isInUse && !isUseless }
     var isThere: Bool { state != .lost }
   }
 

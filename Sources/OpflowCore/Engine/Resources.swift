@@ -32,7 +32,7 @@ struct Resources {
   /// Of the other sites, those where something may still fit.
   private var roomy = SiteSet()
   /// How much `cpu` tasks may hold on all machines together; nil for as much as these have.
-  var whole: ProcessorCap?
+  var whole: Pool?
   /// There was more of something before.
   private(set) var hasShrunk = false
   /// What the other machines have, each pair once.
@@ -63,7 +63,7 @@ struct Resources {
     self.local = local
     pools = [Pool(capacity: options.capacities(of: plan))]
     pools[0].setAway(options.processorsAway)
-    whole = options.wholeParallel.map { ProcessorCap(limit: $0) }
+    whole = options.wholeParallel.map { Pool(capacity: [$0]) }
     // Demand 0 is the empty one, which is there whether a task has it or not.
     let blocks = Block.count(plan, usesSites: options.usesSites)
     let ordinary = plan.demandCount * blocks
@@ -136,9 +136,7 @@ struct Resources {
   /// Whether what a lane wants fits into what is free there and not held back.
   @inline(__always)
   func fits(_ lane: Int, at site: SiteID) -> Bool {
-    if let whole, !whole.has(processors(in: grants.current(lane)), beside: heldBackOfWhole) {
-      return false
-    }
+    if whole != nil, !wholeHas(processors(in: grants.current(lane))) { return false }
     for place in grants.range(grants.current(lane)) {
       let item = grants.items[place]
       let resource = Int(item.resource)
@@ -171,7 +169,7 @@ struct Resources {
     }
     grants.hold(grant)
     let processors = processors(in: grant)
-    whole?.take(processors)
+    whole?.take(processors, of: Self.processor)
     look(at: site)
     var share = Share(site: site, grant: grant)
     if gpu >= 0 { share.devices = takeDevices(grants.amount(of: gpu, in: grant), at: site) }
@@ -185,7 +183,7 @@ struct Resources {
       pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
     }
     let processors = processors(in: share.grant)
-    whole?.give(processors)
+    whole?.give(processors, of: Self.processor)
     grants.release(share.grant)
     if !share.devices.isEmpty { devicesTaken[share.site.index].subtract(share.devices) }
     if share.lent > 0 { takeBack(share.lent, at: share.site) }
@@ -290,9 +288,7 @@ struct Resources {
 
   /// Whether all of that is free and not held back.
   func fit(_ amounts: [[DemandItem]]) -> Bool {
-    if let whole, !whole.has(amounts.sum(of: Self.processor), beside: heldBackOfWhole) {
-      return false
-    }
+    if !wholeHas(amounts.sum(of: Self.processor)) { return false }
     return pools[0].capacity.indices.allSatisfy { resource in
       let sum = amounts.sum(of: resource)
       return sum == 0 || pools[0].has(sum, of: resource, beside: heldBack(of: resource, in: 0))
@@ -314,7 +310,7 @@ struct Resources {
     }
     let grant = grants.holdCut(amounts, of: lane)
     for item in amounts { pools[0].take(item.amount, of: Int(item.resource)) }
-    whole?.take(amounts.amount(of: Self.processor))
+    whole?.take(amounts.amount(of: Self.processor), of: Self.processor)
     var share = Share(site: .local, grant: grant)
     if gpu >= 0 { share.devices = takeDevices(amounts.amount(of: gpu), at: .local) }
     return share
@@ -380,7 +376,7 @@ struct Resources {
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
     if amount < pools[0].capacity[resource] { hasShrunk = true }
     pools[0].setCapacity(amount, of: resource)
-    if resource == Self.processor { whole?.limit = amount }
+    if resource == Self.processor { whole?.setCapacity(amount, of: resource) }
     cutAll()
   }
 
@@ -442,7 +438,7 @@ struct Resources {
 
   /// What fits no machine is cut to the largest, of those that have as many GPUs; and to what the run may have.
   private func cutElsewhere(_ items: [DemandItem]) -> [DemandItem] {
-    let items = whole.map { $0.cut(items) } ?? items
+    let items = cutToWhole(items)
     func amount(of resource: UInt32) -> UInt64 {
       items.first { $0.resource == resource }?.amount ?? 0
     }

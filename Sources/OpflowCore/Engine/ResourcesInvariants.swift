@@ -9,7 +9,7 @@ extension Resources {
       held[share.site.index][Self.processor] += UInt64(share.lent)
     }
     if held != pools.map(\.held) { return "what is held is miscounted" }
-    if let whole, whole.held != held.reduce(0, { $0 + $1[Self.processor] }) {
+    if let whole, whole.held[Self.processor] != held.reduce(0, { $0 + $1[Self.processor] }) {
       return "what is held of all machines is miscounted"
     }
     if gpu >= 0, let problem = checkDevices(of: shares) { return problem }

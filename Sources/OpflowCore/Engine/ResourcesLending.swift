@@ -8,7 +8,7 @@ extension Resources {
 
   /// How much of a machine's `cpu` nobody holds, and nothing is held back of.
   func idleProcessors(at site: SiteID) -> UInt64 {
-    let free = min(pools[site.index].idleProcessors, whole?.free ?? .max)
+    let free = min(pools[site.index].idleProcessors, whole?.free(Self.processor) ?? .max)
     return free - min(free, heldBack(of: Self.processor, in: site.index))
   }
 
@@ -50,13 +50,13 @@ extension Resources {
 
   mutating func lend(_ count: Int32, at site: SiteID) {
     pools[site.index].take(UInt64(count), of: Self.processor)
-    whole?.take(UInt64(count))
+    whole?.take(UInt64(count), of: Self.processor)
     look(at: site)
   }
 
   mutating func takeBack(_ count: Int32, at site: SiteID) {
     pools[site.index].give(UInt64(count), of: Self.processor)
-    whole?.give(UInt64(count))
+    whole?.give(UInt64(count), of: Self.processor)
     look(at: site)
   }
 

@@ -36,6 +36,9 @@ package enum SiteState: String, Sendable, CaseIterable {
   case silent
   /// It is gone, and so is every process that it had.
   case lost
+
+  /// New tasks start there.
+  var isInUse: Bool { self == .joined || self == .readmitted }
 }
 
 extension JournalLine {

@@ -15,7 +15,7 @@ struct DriveMachines {
     }
 
     /// Tasks start there.
-    var isInUse: Bool { state == .joined || state == .readmitted }
+    var isInUse: Bool { state.isInUse }
   }
 
   /// In the order in which they joined.

@@ -14,7 +14,7 @@ package struct SiteRecord: Sendable, Equatable {
   package internal(set) var what: String
 
   /// Tasks start there.
-  var isInUse: Bool { state == .joined || state == .readmitted }
+  var isInUse: Bool { state.isInUse }
 
   /// How much it has of what each machine has its own of; without bound where nobody knows.
   func capacity(of resource: UInt32) -> UInt64 {

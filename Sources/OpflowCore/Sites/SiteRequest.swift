@@ -8,7 +8,7 @@ package enum SiteRequest: Equatable, Sendable {
   /// A command, for a shell, that reaches an agent with its standard input and output.
   case exec(command: String)
 
-  /// The transports, as they are written, in the order in which the help has them.
+  /// How each of them begins, for who completes it.
   package static let beginnings = ["local", "slurm", "ssh:", "exec:"]
 
   /// The transports, as they are written, in the order in which the help has them.

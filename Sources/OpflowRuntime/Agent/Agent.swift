@@ -397,12 +397,7 @@ final class Agent {
 
   private func flush() {
     do throws(Errno) {
-      while !isDeaf, sentBytes < output.bytes.count {
-        let from = sentBytes
-        sentBytes += try output.bytes.withUnsafeBufferPointer { all throws(Errno) in
-          try reports.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
-        }
-      }
+      if !isDeaf { try reports.write(output.bytes, behind: &sentBytes) }
       output.removeAll()
       sentBytes = 0
     } catch .wouldBlock {

@@ -114,16 +114,10 @@ final class ControlClient {
   }
 
   func sendRest() throws(Errno) -> Bool {
-    while sent < outbox.count {
-      let from = sent
-      do throws(Errno) {
-        sent += try outbox.withUnsafeBufferPointer { bytes throws(Errno) -> Int in
-          try descriptor.write(
-            UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[from...])))
-        }
-      } catch .wouldBlock {
-        return false
-      }
+    do throws(Errno) {
+      try descriptor.write(outbox, behind: &sent)
+    } catch .wouldBlock {
+      return false
     }
     outbox = []
     return true

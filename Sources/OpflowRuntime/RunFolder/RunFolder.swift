@@ -241,14 +241,10 @@ package struct RunFolder: Equatable, Sendable {
 
   /// It is a help to views and nothing more: what cannot be written is left.
   func writeAwaited(_ what: String) {
-    let temporary = awaited + ".new"
     do throws(Errno) {
-      let file = try File.open(temporary, [.writeOnly, .create, .truncate, .noFollow])
-      try file.writeAll(Array(what.utf8))
-      try file.close()
-      try Path.rename(temporary, to: awaited)
+      try File.put(Array(what.utf8), at: awaited)
     } catch {
-      try? Path.remove(temporary)
+      try? Path.remove(awaited + ".new")
     }
   }
 

@@ -38,12 +38,10 @@ final class Sites {
   }
 
   let settings: SiteSettings
-  let complaints: TransportComplaints
+  let complaints: ComplaintFile
   var places: [Place]
   /// In the order of the settings.
   var allocations: [SiteAllocation] = []
-  /// How many have joined, this machine counted.
-  private(set) var siteCount = 1
   /// By site, from 1: the number of its launcher.
   private var launcherNumbers: [Int] = []
   /// By host: its number, from 1.
@@ -58,7 +56,7 @@ final class Sites {
 
   init(_ settings: SiteSettings, at now: Instant) throws(Errno) {
     self.settings = settings
-    complaints = try TransportComplaints(settings.complaints)
+    complaints = try ComplaintFile(settings.complaints)
     places = settings.plans.map { Place(plan: $0, state: .waiting(until: now)) }
   }
 
@@ -67,9 +65,8 @@ final class Sites {
 
   /// A machine joins: its number.
   func join(launcher number: Int) -> SiteID {
-    defer { siteCount += 1 }
     launcherNumbers.append(number)
-    return SiteID(Int32(truncatingIfNeeded: siteCount))
+    return SiteID(Int32(truncatingIfNeeded: launcherNumbers.count))
   }
 
   /// The same for all sites that are on one machine.

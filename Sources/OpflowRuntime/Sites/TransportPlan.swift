@@ -2,7 +2,7 @@ internal import OpflowCore
 internal import OpflowSystem
 
 /// How the agent of one machine is reached.
-struct TransportPlan: Equatable, Sendable {
+struct TransportPlan: Sendable {
   /// For people, until the agent says where it is.
   var name: String
   /// The command whose standard input and output reach it.
@@ -16,20 +16,13 @@ struct TransportPlan: Equatable, Sendable {
     self.words = words
     self.killWords = killWords
   }
-
-  static func == (left: TransportPlan, right: TransportPlan) -> Bool {
-    left.name == right.name && left.words == right.words
-  }
 }
 
 extension TransportPlan {
   /// What a shell is to run on a machine that is reached by one: this program where it lies there too, as on a
   /// file system that all see, else the one that its PATH has.
   static func agentCommand(of program: String) -> String {
-    let quoted =
-      "'"
-      + program.split(separator: "'", omittingEmptySubsequences: false)
-      .joined(separator: "'\\''") + "'"
+    let quoted = ActionText.quoted(program)
     return "test -x \(quoted) && exec \(quoted) agent || exec opflow agent"
   }
 

@@ -46,6 +46,17 @@ protocol Launcher: AnyObject {
 /// Why there is no worker, in words for a person.
 struct LaunchFailure: Error {
   let what: String
+
+  /// What `body` gives, or a failure that names what was attempted.
+  static func naming<Result: ~Copyable>(
+    _ what: String, _ body: () throws(Errno) -> Result
+  ) throws(LaunchFailure) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw LaunchFailure(what: "\(what): \(error)")
+    }
+  }
 }
 
 /// What a launcher has heard.
@@ -57,11 +68,11 @@ enum LinkNews {
   /// It is gone, and so is all below it, except what the warnings name. What is known of why, or nil.
   case gone(WorkerLink, complaint: String?, warnings: [String])
   /// Of a stream: the agent behind it is there.
-  case joined(AgentHello)
+  case joined(RelayLauncher, AgentHello)
   /// Of a stream: a sign of life that says nothing else.
   case heard
   /// Of a stream: the agent ends its workers; why, for people.
-  case leaving(String)
+  case leaving(RelayLauncher, String)
   /// Of a stream: nothing more will be heard of any of its workers, though they may live.
-  case lost(String)
+  case lost(RelayLauncher, String)
 }

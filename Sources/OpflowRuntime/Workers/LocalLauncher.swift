@@ -14,8 +14,7 @@ final class LocalLauncher: Launcher {
   /// Asked for when a worker is on its way.
   private lazy var bootID = Machine.bootID
   /// Where workers complain; one file for all of them.
-  private let complaints: Descriptor
-  private let complaintsPath: String
+  private let complaints: ComplaintFile
   private let groups: RunGroups
   /// How many workers were started, over all drives: their groups bear these numbers.
   private var startedCount: Int32 = 0
@@ -24,7 +23,6 @@ final class LocalLauncher: Launcher {
   /// Workers that could not be ended.
   private var immortals: Set<Int32> = []
 
-  private static let maxComplaintBytes = 2_000
   /// From KILL to the end of a worker, before it counts as one that cannot be ended.
   private static let killPatienceMilliseconds: Int64 = 10_000
 
@@ -39,10 +37,8 @@ final class LocalLauncher: Launcher {
     self.runID = runID
     self.arguments = arguments
     self.variables = variables
-    complaintsPath = path
     groups = RunGroups(run: runID, delegation: delegation)
-    complaints = try File.open(
-      path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+    complaints = try ComplaintFile(path)
   }
 
   /// What is watched of a worker.
@@ -78,13 +74,15 @@ final class LocalLauncher: Launcher {
     try watch.add(worker.process.descriptor.rawValue, .site(site), Place.process.of(id))
   }
 
+  private static let unstartable = "no worker could be started"
+
   private func start(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> LocalWorker {
-    let orders = try Self.attempt { () throws(Errno) in try Pipe() }
-    let reports = try Self.attempt { () throws(Errno) in try Pipe() }
-    let complaintStart = try Self.attempt { () throws(Errno) in
+    let orders = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in try Pipe() }
+    let reports = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in try Pipe() }
+    let complaintStart = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in
       try orders.write.setNonblocking(true)
       try reports.read.setNonblocking(true)
-      return try complaints.status().sizeBytes
+      return try complaints.end()
     }
     let process: SpawnedProcess
     let group = groups.make(startedCount)
@@ -103,16 +101,6 @@ final class LocalLauncher: Launcher {
       reports: reports.takeRead(), complaintStart: complaintStart)
   }
 
-  private static func attempt<Result: ~Copyable>(
-    _ body: () throws(Errno) -> Result
-  ) throws(LaunchFailure) -> Result {
-    do throws(Errno) {
-      return try body()
-    } catch {
-      throw LaunchFailure(what: "no worker could be started: \(error)")
-    }
-  }
-
   private func spawn(
     _ kind: WorkerKind, input: Int32, output: Int32, group: KillGroup?
   ) throws(ProgramError) -> SpawnedProcess {
@@ -125,12 +113,12 @@ final class LocalLauncher: Launcher {
     if let group, let groupFolder = group.open() {
       return try Program.spawn(
         WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
-        output: output, error: complaints.rawValue, options: options,
+        output: output, error: complaints.rawDescriptor, options: options,
         group: groupFolder.rawValue)
     }
     return try Program.spawn(
       WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
-      output: output, error: complaints.rawValue, options: options)
+      output: output, error: complaints.rawDescriptor, options: options)
   }
 
   /// Of a worker that leads no session no start time is told: nothing is to be found by its session.
@@ -220,16 +208,8 @@ final class LocalLauncher: Launcher {
 
   /// What was written to standard error by workers since that one was started.
   private func complaint(_ worker: LocalWorker) -> String? {
-    do throws(Errno) {
-      var buffer = [UInt8](repeating: 0, count: Self.maxComplaintBytes)
-      let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(Errno) in
-        try complaints.read(
-          into: UnsafeMutableRawBufferPointer(bytes), at: worker.complaintStart)
-      }
-      return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
-    } catch {
-      return nil
-    }
+    let text = complaints.text(from: worker.complaintStart)
+    return text.isEmpty ? nil : text
   }
 
   // MARK: - Going
@@ -337,10 +317,6 @@ final class LocalLauncher: Launcher {
   /// Removes the file of complaints when there was none, and the drive's control group.
   func cleanUp() {
     groups.remove()
-    do throws(Errno) {
-      if try complaints.status().sizeBytes == 0 { try Path.remove(complaintsPath) }
-    } catch {
-      // An empty file that stays does no harm.
-    }
+    complaints.cleanUp()
   }
 }

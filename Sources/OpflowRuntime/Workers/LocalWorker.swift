@@ -67,23 +67,14 @@ final class LocalWorker {
   /// which does nothing to one that has ended. What it said before is read, and its end is told, by its
   /// other pipe.
   func send() throws(Errno) {
-    while sent < link.outbox.bytes.count {
-      do throws(Errno) {
-        let from = sent
-        let bytes = link.outbox.bytes
-        let written = try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
-          try orders?.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
-            ?? all.count - from
-        }
-        sent += written
-      } catch .wouldBlock {
-        awaitsRoom = true
-        return
-      } catch .brokenPipe {
-        isDeaf = true
-        kill()
-        break
-      }
+    do throws(Errno) {
+      try orders?.write(link.outbox.bytes, behind: &sent)
+    } catch .wouldBlock {
+      awaitsRoom = true
+      return
+    } catch .brokenPipe {
+      isDeaf = true
+      kill()
     }
     awaitsRoom = false
     sent = 0

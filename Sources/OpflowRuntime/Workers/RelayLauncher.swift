@@ -145,7 +145,7 @@ final class RelayLauncher: Launcher {
     guard let complaint = loss?.complaint else { return nil }
     if loss?.isUntold == true {
       loss?.isUntold = false
-      return .lost(complaint)
+      return .lost(self, complaint)
     }
     return loss?.untold.popLast().map { .silent($0, complaint: complaint) }
   }
@@ -176,7 +176,7 @@ final class RelayLauncher: Launcher {
       RelayLines.pulse(number, into: &outbox)
       flush()
       return .heard
-    case .message(.leaving(let what)): return .leaving(what)
+    case .message(.leaving(let what)): return .leaving(self, what)
     case .message(.bye):
       saidBye = true
       lose("its agent left")
@@ -193,7 +193,7 @@ final class RelayLauncher: Launcher {
     case .message(.hello(let hello)):
       self.hello = hello
       heardAt = Instant(nanoseconds: Clock.monotonicNanoseconds)
-      return .joined(hello)
+      return .joined(self, hello)
     case .message(.refused(let what)): lose("its agent cannot work for this run: \(what)")
     case .message: return .heard
     case .malformed: lose("\(name) sent a line that is no message")
@@ -249,21 +249,14 @@ final class RelayLauncher: Launcher {
   }
 
   private func write() {
+    if writeFailure != nil { return }
     do throws(Errno) {
-      while writeFailure == nil, sent < outbox.bytes.count {
-        let from = sent
-        let bytes = outbox.bytes
-        sent += try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
-          try output?.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[from...])))
-            ?? all.count - from
-        }
-      }
+      try output?.write(outbox.bytes, behind: &sent)
     } catch .wouldBlock {
       return
     } catch {
-      writeFailure = error
+      return writeFailure = error
     }
-    if writeFailure != nil { return }
     sent = 0
     outbox.removeAll()
   }
@@ -333,7 +326,7 @@ final class RelayLauncher: Launcher {
   var isOver: Bool { loss != nil && transport?.hasEnded ?? true }
 
   /// Has the agent, whose stream is lost, ended by a command.
-  func endAgent(_ words: [String], complaints: TransportComplaints, at now: Instant) {
+  func endAgent(_ words: [String], complaints: ComplaintFile, at now: Instant) {
     guard let killer = SiteKiller(words, complaints: complaints, at: now) else { return }
     self.killer = killer
     // It is looked at again by its deadline where that fails.

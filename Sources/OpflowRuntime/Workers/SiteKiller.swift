@@ -12,7 +12,7 @@ final class SiteKiller {
   private static let patienceMilliseconds: Int64 = 10_000
 
   /// nil where it cannot be started.
-  init?(_ words: [String], complaints: TransportComplaints, at now: Instant) {
+  init?(_ words: [String], complaints: ComplaintFile, at now: Instant) {
     giveUpAt = now.advanced(byMilliseconds: Self.patienceMilliseconds)
     do {
       let nothing = try File.openNull()

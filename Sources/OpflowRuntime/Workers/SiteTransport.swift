@@ -11,18 +11,19 @@ final class SiteTransport {
   /// nil while that is not known, and of one that a signal ended.
   private(set) var exitCode: Int32?
   /// What it and the agent complain of, with all others'.
-  private let complaints: TransportComplaints
+  private let complaints: ComplaintFile
   private let complaintStart: Int64
 
   /// Starts it, and hands the near ends of its standard output and input to who goes on with them.
   static func start<Result>(
-    _ words: [String], complaints: TransportComplaints,
+    _ words: [String], complaints: ComplaintFile,
     _ body: (SiteTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
   ) throws(LaunchFailure) -> Result {
     let name = words.first ?? ""
-    let orders = try attempt(name) { () throws(Errno) in try Pipe() }
-    let reports = try attempt(name) { () throws(Errno) in try Pipe() }
-    let start = try attempt(name) { () throws(Errno) in try complaints.end() }
+    let what = "`\(name)` cannot be started"
+    let orders = try LaunchFailure.naming(what) { () throws(Errno) in try Pipe() }
+    let reports = try LaunchFailure.naming(what) { () throws(Errno) in try Pipe() }
+    let start = try LaunchFailure.naming(what) { () throws(Errno) in try complaints.end() }
     let transport: SiteTransport
     do throws(ProgramError) {
       let process = try Program.spawn(
@@ -30,7 +31,7 @@ final class SiteTransport {
         error: complaints.rawDescriptor, options: .newSession)
       transport = SiteTransport(process, complaints, complaintStart: start)
     } catch {
-      throw LaunchFailure(what: "`\(name)` cannot be started: \(error.errno)")
+      throw LaunchFailure(what: "\(what): \(error.errno)")
     }
     do throws(Errno) {
       return try body(transport, reports.takeRead(), orders.takeWrite())
@@ -40,18 +41,8 @@ final class SiteTransport {
     }
   }
 
-  private static func attempt<Result: ~Copyable>(
-    _ name: String, _ body: () throws(Errno) -> Result
-  ) throws(LaunchFailure) -> Result {
-    do throws(Errno) {
-      return try body()
-    } catch {
-      throw LaunchFailure(what: "`\(name)` cannot be started: \(error)")
-    }
-  }
-
   private init(
-    _ process: consuming SpawnedProcess, _ complaints: TransportComplaints, complaintStart: Int64
+    _ process: consuming SpawnedProcess, _ complaints: ComplaintFile, complaintStart: Int64
   ) {
     self.process = process
     self.complaints = complaints
@@ -80,35 +71,4 @@ final class SiteTransport {
 
   /// What was written to standard error since it was started.
   var complaint: String { complaints.text(from: complaintStart) }
-}
-
-/// The file where transports and agents complain.
-final class TransportComplaints {
-  private let path: String
-  private let file: Descriptor
-
-  private static let longestTextBytes = 2_000
-
-  init(_ path: String) throws(Errno) {
-    self.path = path
-    file = try File.open(path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
-  }
-
-  var rawDescriptor: Int32 { file.rawValue }
-
-  func end() throws(Errno) -> Int64 { try file.status().sizeBytes }
-
-  func text(from start: Int64) -> String {
-    var buffer = [UInt8](repeating: 0, count: Self.longestTextBytes)
-    let count = try? buffer.withUnsafeMutableBytes { bytes throws(Errno) in
-      try file.read(into: bytes, at: start)
-    }
-    return String(decoding: buffer.prefix(count ?? 0), as: UTF8.self)
-  }
-
-  /// Removes it where nothing was complained of.
-  func cleanUp() {
-    // An empty file that stays does no harm.
-    if let size = try? end(), size == 0 { try? Path.remove(path) }
-  }
 }

@@ -223,12 +223,7 @@ package final class WorkerFrame {
   private func sendWhatGoes() {
     if output.isEmpty { return }
     do throws(Errno) {
-      while !isDeaf, sentBytes < output.bytes.count {
-        let start = sentBytes
-        sentBytes += try output.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
-          try reports.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[start...])))
-        }
-      }
+      if !isDeaf { try reports.write(output.bytes, behind: &sentBytes) }
     } catch .wouldBlock {
       waitForReader()
       return

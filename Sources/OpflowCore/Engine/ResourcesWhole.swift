@@ -1,0 +1,24 @@
+/// What tasks may hold of `cpu` on all machines together, where that is limited.
+extension Resources {
+  func processors(in grant: Int32) -> UInt64 { grants.amount(of: Self.processor, in: grant) }
+
+  /// Whether that much more may be held, beside what is held back for tasks that do not fit.
+  func wholeHas(_ amount: UInt64) -> Bool {
+    guard let whole else { return true }
+    let heldBack =
+      (reservedHere.map { processors(in: $0.grant) } ?? 0)
+      + (reservedElsewhere.map { processors(in: $0.grant) } ?? 0)
+      + reservedTogether.amount(of: Self.processor)
+    return whole.has(amount, of: Self.processor, beside: heldBack)
+  }
+
+  /// A task that wants more than the run may have runs alone.
+  func cutToWhole(_ items: [DemandItem]) -> [DemandItem] {
+    guard let limit = whole?.capacity[Self.processor] else { return items }
+    return items.map { item in
+      var item = item
+      if item.resource == ResourceEntry.cpu { item.amount = min(item.amount, limit) }
+      return item
+    }
+  }
+}

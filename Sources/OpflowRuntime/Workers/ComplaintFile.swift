@@ -1,0 +1,34 @@
+internal import OpflowSystem
+
+/// A file in which processes that this one started complain: one for all of them, of which each knows where it
+/// ended when that was started.
+final class ComplaintFile {
+  private let path: String
+  private let file: Descriptor
+
+  private static let longestTextBytes = 2_000
+
+  init(_ path: String) throws(Errno) {
+    self.path = path
+    file = try File.open(path, [.readWrite, .create, .append, .noFollow], mode: 0o600)
+  }
+
+  var rawDescriptor: Int32 { file.rawValue }
+
+  func end() throws(Errno) -> Int64 { try file.status().sizeBytes }
+
+  /// What was written since then; empty for nothing, and for what cannot be read.
+  func text(from start: Int64) -> String {
+    var buffer = [UInt8](repeating: 0, count: Self.longestTextBytes)
+    let count = try? buffer.withUnsafeMutableBytes { bytes throws(Errno) in
+      try file.read(into: bytes, at: start)
+    }
+    return String(decoding: buffer.prefix(count ?? 0), as: UTF8.self)
+  }
+
+  /// Removes it where nothing was complained of.
+  func cleanUp() {
+    // An empty file that stays does no harm.
+    if let size = try? end(), size == 0 { try? Path.remove(path) }
+  }
+}
