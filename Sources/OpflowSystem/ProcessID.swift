@@ -60,6 +60,11 @@ package struct ProcessStatus: Sendable, Equatable {
   /// Since boot, in clock ticks. With the pid and the boot id it names one process for ever.
   package let startTime: UInt64
 
+  /// The clock of `startTime`.
+  package static var ticksSinceBoot: UInt64 {
+    UInt64(Clock.bootNanoseconds) / (1_000_000_000 / UInt64(sysconf(Int32(_SC_CLK_TCK))))
+  }
+
   package var isZombie: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
 
   /// Why processes cannot be told by /proc; nil where they can. One of another PID namespace gives other

@@ -50,16 +50,30 @@ package enum ProcessTree {
 
   /// All that descends from a process, parents before their children.
   package static func descendants(of pid: Int32) -> [Int32] {
-    var found = children(of: pid)
-    var known = Set(found)
-    var next = 0
-    while next < found.count {
-      for child in children(of: found[next]) where known.insert(child).inserted {
+    var walk = Walk(from: pid)
+    while let next = walk.next() { walk.append(childrenOf: next) }
+    return walk.found
+  }
+
+  /// A way through what descends from a process, parents before their children.
+  private struct Walk {
+    private(set) var found: [Int32] = []
+    private var known: Set<Int32> = []
+    private var position = 0
+
+    init(from ancestor: Int32) { append(childrenOf: ancestor) }
+
+    mutating func next() -> Int32? {
+      guard position < found.count else { return nil }
+      position += 1
+      return found[position - 1]
+    }
+
+    mutating func append(childrenOf pid: Int32) {
+      for child in ProcessTree.children(of: pid) where known.insert(child).inserted {
         found.append(child)
       }
-      next += 1
     }
-    return found
   }
 
   /// What a signal to many processes came to.
@@ -74,20 +88,29 @@ package enum ProcessTree {
   /// Sends `signal` to every descendant of this process that `delivery` does not name yet, again
   /// until a pass finds no new one (`passes` at most: a bomb of forks has no end), `exempt` and what
   /// is below them left out. Returns whether any was new.
+  ///
+  /// A process may answer a signal with work of its own (a shell's trap that tidies up), and what it
+  /// starts for that is no longer meant: passes after the first leave out what began later than the
+  /// first did. A kill and a halt are for all.
   @discardableResult
   package static func signalAll(
     _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8, _ delivery: inout Delivery
   ) -> Bool {
-    let own = ProcessID.own
+    let begin = signal.canBeAnswered ? ProcessStatus.ticksSinceBoot : .max
     var sentAny = false
-    for _ in 0..<passes {
+    for pass in 0..<passes {
       var isNew = false
-      for pid in descendants(of: own)
-      where !delivery.reached.contains(pid) && !delivery.refused.contains(pid) {
+      var walk = Walk(from: ProcessID.own)
+      while let pid = walk.next() {
+        // Before it is told: what it has now is told too, what it starts after that is not.
+        walk.append(childrenOf: pid)
+        guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
         // From here on the descriptor means one process, whatever becomes of its number; then it
         // is looked at once more whether that process is one of ours.
-        guard let descriptor = (try? open(pid)) ?? nil, descends(pid, from: own, exempt: exempt)
+        guard let descriptor = (try? open(pid)) ?? nil,
+          descends(pid, from: ProcessID.own, exempt: exempt)
         else { continue }
+        if pass > 0, (ProcessStatus.read(pid)?.startTime ?? 0) >= begin { continue }
         do throws(Errno) {
           try send(signal, through: descriptor.rawValue)
           delivery.reached.insert(pid)

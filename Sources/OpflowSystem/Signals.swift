@@ -20,6 +20,10 @@ package struct Signal: Hashable, Sendable {
   package static let terminalStop = Signal(rawValue: SIGTSTP)
   package static let fileTooLarge = Signal(rawValue: SIGXFSZ)
   package static let windowChange = Signal(rawValue: SIGWINCH)
+
+  /// Whether it is the process's to say what it does when this comes (signal(7)): not for one that
+  /// ends, stops or continues it.
+  var canBeAnswered: Bool { self != .kill && self != .stop && self != .proceed }
 }
 
 /// A set of signals.

@@ -201,6 +201,31 @@ import Testing
     }
   }
 
+  @Test func `what is started to tidy up is not told to end`() async throws {
+    await #expect(processExitsWith: .success) {
+      try ProcessTree.becomeSubreaper()
+      let null = try File.openNull()
+      let script = """
+        trap 'i=0; while [ $i -lt 50 ]; do /bin/true || exit 3; i=$((i + 1)); done; exit 4' TERM
+        sh -c 'echo; exec sleep 1000' & wait
+        """
+      for _ in 0..<20 {
+        let pipe = try Pipe()
+        let process = try Program.spawn(
+          "/bin/sh", arguments: ["-c", script], input: null.rawValue, output: pipe.write.rawValue,
+          error: 2, options: .newSession)
+        var byte: [UInt8] = [0]
+        _ = try byte.withUnsafeMutableBufferPointer { byte throws(Errno) in
+          try pipe.read.read(into: UnsafeMutableRawBufferPointer(byte))
+        }
+        var delivery = ProcessTree.Delivery()
+        ProcessTree.signalAll(.terminate, &delivery)
+        #expect(try process.wait().status == .exit(4))
+        while let _ = try? EndedProcess.reap(.any, block: true) {}
+      }
+    }
+  }
+
   @Test func `signals come as values once they are blocked`() async throws {
     await #expect(processExitsWith: .success) {
       let signals = try SignalDescriptor([.user1, .child])
