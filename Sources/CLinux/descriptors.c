@@ -77,6 +77,8 @@ int32_t clinux_reopen_direct(int32_t descriptor) {
   return open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
 }
 
+const int32_t clinux_no_access_time = O_NOATIME;
+
 int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uint32_t mode) {
   struct open_how how = {
       .flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC),

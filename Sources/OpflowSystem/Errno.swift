@@ -8,6 +8,7 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package init(rawValue: Int32) { self.rawValue = rawValue }
 
   package static let noSuchFile = Errno(rawValue: ENOENT)
+  package static let notPermitted = Errno(rawValue: EPERM)
   package static let noSuchProcess = Errno(rawValue: ESRCH)
   package static let interrupted = Errno(rawValue: EINTR)
   package static let ioError = Errno(rawValue: EIO)

@@ -95,6 +95,8 @@ package enum File {
     package static let noFollow = Flags(rawValue: O_NOFOLLOW)
     package static let directory = Flags(rawValue: O_DIRECTORY)
     package static let nonblocking = Flags(rawValue: O_NONBLOCK)
+    /// Reading leaves the time of the last access as it is; refused for files of other users.
+    package static let noAccessTime = Flags(rawValue: clinux_no_access_time)
   }
 
   /// `mode` is that of a file which the call creates.
@@ -110,6 +112,32 @@ package enum File {
   ) throws(Errno) -> Descriptor {
     let at = folder.rawValue
     return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
+  }
+
+  /// The same of a path by its bytes, the last of which is zero.
+  package static func open(
+    ofBytes path: [UInt8], in folder: borrowing Descriptor, _ flags: Flags
+  ) throws(Errno) -> Descriptor {
+    try open(ofBytes: path, at: folder.rawValue, flags)
+  }
+
+  /// Opens a path by its bytes, the last of which is zero.
+  package static func open(ofBytes path: [UInt8], _ flags: Flags) throws(Errno) -> Descriptor {
+    try open(ofBytes: path, at: AT_FDCWD, flags)
+  }
+
+  private static func open(
+    ofBytes path: [UInt8], at folder: Int32, _ flags: Flags
+  ) throws(Errno) -> Descriptor {
+    // SAFETY: the zero stands there, and nothing keeps the pointer.
+    Descriptor(
+      owning: try call {
+        path.withUnsafeBytes {
+          openat(
+            folder, $0.baseAddress!.assumingMemoryBound(to: CChar.self),
+            flags.rawValue | O_CLOEXEC)
+        }
+      })
   }
 
   /// A folder to start paths from, and for nothing else: it need not be readable (open(2), O_PATH).

@@ -30,6 +30,9 @@ int32_t clinux_begin_writing(int32_t descriptor);
 /// Opens the file of `descriptor` once more, for writing and with O_DIRECT.
 int32_t clinux_reopen_direct(int32_t descriptor);
 
+/// open(2), O_NOATIME.
+extern const int32_t clinux_no_access_time;
+
 /// openat2(2): opens `path`, which must lie below the open folder, with no link on the way or at its end.
 /// Fails with EXDEV or ELOOP where it does not.
 int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uint32_t mode);

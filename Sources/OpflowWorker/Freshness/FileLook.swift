@@ -239,7 +239,7 @@ package final class FileLook {
       }
       count += 1
       // To look at the clock takes a good part of a look at a file.
-    } while hashing == nil && count % 16 != 0 || Clock.monotonicNanoseconds < deadline
+    } while hashing?.isShort ?? true && count % 32 != 0 || Clock.monotonicNanoseconds < deadline
     return hashing == nil && next == places.count
   }
 
@@ -266,8 +266,9 @@ package final class FileLook {
         } else {
           hasRead = true
           let seen = SeenFile(path: [], kind: kind, content: none, stamp: trusted)
-          hashing = try FileHashing(
-            absolute(places.text(place)), expected: stamp, into: seen, hashes.hash, hashes.piece)
+          hashing = try places.with(place) {
+            hashes.reading($0, from: folder, expected: stamp, into: seen)
+          }.get()
         }
       }
     } catch {

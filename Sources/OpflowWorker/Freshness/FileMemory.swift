@@ -14,6 +14,7 @@ package final class FileMemory {
   let folders = FolderMemory()
   let piece = FilePiece()
   private var folder = HeldFolder()
+  private var keepsAccessTimes = true
 
   /// Whether a file may be looked at again, for another task.
   private let keepsContents: Bool
@@ -56,5 +57,37 @@ package final class FileMemory {
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
     folder.linkStatus(path, from: start)
+  }
+
+  /// Begins to read a file for its hash, not what a link there names, and waits for nobody.
+  ///
+  /// - Parameters:
+  ///   - start: the folder where the path starts if it is relative.
+  ///   - expected: of the file that was found there.
+  func reading(
+    _ path: UnsafeRawBufferPointer, from start: String, expected: FileStamp, into seen: SeenFile
+  ) -> Result<FileHashing, Errno> {
+    do throws(Errno) {
+      let file = try open(path, from: start)
+      return .success(try FileHashing(file, expected: expected, into: seen, hash, piece))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// To look whether a file is another one is no use of it that its time of access should tell, and to write
+  /// down that time takes as long as to hash a small file. Of a file of another user it cannot be helped.
+  private func open(
+    _ path: UnsafeRawBufferPointer, from start: String
+  ) throws(Errno) -> Descriptor {
+    let flags: File.Flags = [.readOnly, .noFollow, .nonblocking]
+    if keepsAccessTimes {
+      do throws(Errno) {
+        return try folder.open(path, from: start, flags.union(.noAccessTime))
+      } catch .notPermitted {
+        keepsAccessTimes = false
+      }
+    }
+    return try folder.open(path, from: start, flags)
   }
 }

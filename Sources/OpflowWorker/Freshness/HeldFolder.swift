@@ -36,14 +36,27 @@ struct HeldFolder: ~Copyable {
   private mutating func status(
     _ path: UnsafeRawBufferPointer, from start: String
   ) throws(Errno) -> FileStatus {
-    let isRelative = path.first != Self.slash
-    if isRelative, isHeld {
-      open(start)
-      setBytes(of: path)
-      if let status = try folder?.linkStatus(ofBytes: bytes) { return status }
+    if startsHere(path, from: start), let status = try folder?.linkStatus(ofBytes: bytes) {
+      return status
     }
-    setBytes(of: path, from: isRelative ? start : nil)
     return try Path.linkStatus(ofBytes: bytes)
+  }
+
+  /// Opens a file by such a path.
+  mutating func open(
+    _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
+  ) throws(Errno) -> Descriptor {
+    if startsHere(path, from: start) { return try File.open(ofBytes: bytes, in: folder!, flags) }
+    return try File.open(ofBytes: bytes, flags)
+  }
+
+  /// Whether `bytes` are of a path from the folder that is open; else they are of the whole path.
+  private mutating func startsHere(_ path: UnsafeRawBufferPointer, from start: String) -> Bool {
+    let isRelative = path.first != Self.slash
+    if isRelative, isHeld { open(start) }
+    let isFromHere = isRelative && isHeld && folder != nil
+    setBytes(of: path, from: isRelative && !isFromHere ? start : nil)
+    return isFromHere
   }
 
   private mutating func setBytes(of path: UnsafeRawBufferPointer, from start: String? = nil) {
