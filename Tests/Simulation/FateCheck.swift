@@ -348,7 +348,8 @@ struct FateCheck {
       default: false
       }
     if !fits { throw fault(task, "it is \(state) after '\(line.event.kind.word)'") }
-    if state == .failed, line.outcome.reason != .value, !started[task.index], drive.lostWorkers < 3,
+    if state == .failed, line.outcome.reason != .value, !started[task.index],
+      drive.initial[task.index] != .stays, drive.lostWorkers < 3,
       line.outcome.reason != .refused
     {
       throw fault(task, "it failed without a try")

@@ -28,10 +28,12 @@ extension Scheduler {
 
   /// Sees whether what they need is as it was: then they are there for what needs them, else they end.
   mutating func attendKept(at now: Instant, into actions: inout [EngineStep]) {
+    var outdated: [TaskID] = []
     for service in services.all where services.keptOver.contains(service) {
       let needs = graph.needsOfKept(service) { need in
         services.stayed.contains(need)
-          ? .met : services.keptOver.contains(need) ? .open : .changed(need)
+          ? .met
+          : services.keptOver.contains(need) && !outdated.contains(need) ? .open : .changed(need)
       }
       switch needs {
       case .open: break
@@ -41,8 +43,14 @@ extension Scheduler {
         spread(from: service, into: &actions)
       case .changed(let need):
         services.noteOutdated(service, by: need)
-        end(service, at: now, into: &actions)
+        outdated.append(service)
       }
+    }
+    if outdated.isEmpty { return }
+    // One that another one has still ends behind that.
+    let active = activeServices
+    for service in outdated where !active.contains(service) {
+      end(service, at: now, into: &actions)
     }
   }
 

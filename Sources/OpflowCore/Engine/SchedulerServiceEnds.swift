@@ -49,7 +49,7 @@ extension Scheduler {
   }
 
   /// Services that somebody needs who has a worker, or a share.
-  private var activeServices: Set<TaskID> {
+  var activeServices: Set<TaskID> {
     var active: Set<TaskID> = []
     for worker in workforce.living {
       let task = workforce.workers[worker.index].current
