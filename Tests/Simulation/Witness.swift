@@ -381,7 +381,10 @@ struct Witness {
     case .workerLost:
       if stood == .over { throw fault(task, "failed after its end") }
       // Those who looked at it and were lost count as well.
-      if plan.isChecked(task) { return }
+      if plan.isChecked(task) {
+        if stood == .running { _ = noteLoss(of: task) }
+        return
+      }
       if stood == .waiting, usesSites, !isBoundHere(task) {
         throw fault(task, "failed for want of workers, though other machines may come")
       }

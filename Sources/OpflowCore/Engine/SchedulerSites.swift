@@ -197,12 +197,13 @@ extension Scheduler {
       microseconds: overflow ? TaskDurations.limitMicroseconds : Int64(clamping: microseconds))
   }
 
-  /// Whether a task takes longer than all machines in use have left that have its GPUs, so that it is to wait for another
-  /// one.
+  /// Whether a task takes longer than all machines in use have left that have what it wants, so that it is to wait for
+  /// another one.
   func lacksTime(_ task: TaskID, _ lane: Int, at now: Instant) -> Bool {
     let need = timeNeed(of: task)
-    let gpus = resources.gpus(of: lane)
-    let able = machines.inUse.filter { machines[$0].offer.map { $0.gpus >= gpus } ?? true }
+    let able = machines.inUse.filter {
+      machines[$0].offer == nil || resources.isWithinCapacity(lane, at: $0)
+    }
     return !able.isEmpty && able.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
   }
 
