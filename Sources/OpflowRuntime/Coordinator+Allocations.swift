@@ -31,7 +31,8 @@ extension Coordinator {
         sites.allocations[index].awaited = what
         noteAwaited(sites)
       case .granted(let job, let left): begin(job, left, index, sites)
-      case .left(let seconds): sites.allocations[index].setTimeLeft(seconds, at: Self.now)
+      case .left(let seconds):
+        if sites.allocations[index].setTimeLeft(seconds, at: Self.now) { tellEnd(of: index, sites) }
       case .over(let complaint): end(index, sites, complaint)
       }
     }
@@ -41,6 +42,7 @@ extension Coordinator {
   private func begin(_ job: SlurmJob, _ left: Int64?, _ index: Int, _ sites: Sites) {
     sites.allocations[index].setTimeLeft(left, at: Self.now)
     sites.allocations[index].isGranted = true
+    tellEnd(of: index, sites)
     if sites.allocations[index].awaited != nil {
       let nodes = job.nodes.map(\.name).joined(separator: ", ")
       progress.endWait(index, "job \(job.id) of Slurm runs on \(nodes)", atMilliseconds: wall)
@@ -51,6 +53,16 @@ extension Coordinator {
       sites.allocations[index].allocation?
       .transports(job, program: sites.settings.program) ?? []
     for plan in plans { sites.add(plan, of: index, at: Self.now) }
+  }
+
+  /// When the time of its machines is over, for those that joined, and for this one where it is one of them.
+  private func tellEnd(of index: Int, _ sites: Sites) {
+    let end = sites.allocations[index].leavesAt
+    for place in sites.places where place.allocation == index {
+      if case .joined(_, let site) = place.state { tell(.siteEnds(site, end)) }
+    }
+    let isHere = sites.settings.allocations[index] == .inside && SlurmAllocation.isOnItsNode
+    if isHere { tell(.siteEnds(.local, end)) }
   }
 
   /// There is none, or none any more.
@@ -85,7 +97,7 @@ extension Coordinator {
   /// written down before Slurm ends all that it finds.
   func leaveEndingAllocations(_ sites: Sites, _ now: Instant) {
     for index in sites.allocations.indices where sites.allocations[index].isNearEnd(at: now) {
-      let complaint = "the time of the allocation is over"
+      let complaint = Sites.overText
       sites.allocations[index].isOver = true
       sites.allocations[index].complaint = complaint
       for place in sites.places where place.allocation == index {

@@ -14,6 +14,10 @@ extension Coordinator {
       case .waiting(let until) where until <= now && closing == nil: connect(index, sites, now)
       case .connecting(let launcher, let by) where by <= now:
         lose(launcher, "it said nothing for \(Sites.connectMilliseconds / 1_000) s")
+      case .joined(let launcher, let site)
+      where !sites.places[index].isDismissed && engine.isOver(site):
+        sites.places[index].isDismissed = true
+        launcher.dismiss()
       case .joined(let launcher, _) where sites.end(ofLeaseHeardAt: launcher.heardAt) <= now:
         lose(launcher, "nothing was heard of it in time")
       case .lost(let launcher, let site, let until, let complaint)
@@ -21,6 +25,10 @@ extension Coordinator {
         bury(index, launcher, site, complaint, sites, now)
       default: break
       }
+    }
+    if !sites.isTold, sites.areKnown {
+      sites.isTold = true
+      tell(.sitesKnown)
     }
     if sites.areExhausted, !sites.isExhausted {
       sites.isExhausted = true
@@ -61,8 +69,9 @@ extension Coordinator {
       machine: sites.machine(of: hello.host), host: hello.host, incarnation: hello.incarnation,
       leaseMilliseconds: sites.settings.leaseMilliseconds)
     var offer = SiteOffer(hello, at: Self.now)
-    if offer.endsAt == nil, let allocation = sites.places[index].allocation {
-      offer.endsAt = sites.allocations[allocation].leavesAt
+    // What the job had left when the agent began may be another time by now.
+    if let allocation = sites.places[index].allocation {
+      offer.endsAt = sites.allocations[allocation].leavesAt ?? offer.endsAt
     }
     tell(.siteJoined(site, offer, identity))
   }
@@ -137,6 +146,9 @@ extension Coordinator {
 
   // MARK: - The end
 
+  /// From KILL to the end of what carries a stream. One that hangs in a network's file system may never end.
+  private static let killedMilliseconds: Int64 = 3_000
+
   func dismissSites() {
     for place in sites?.places ?? [] {
       switch place.state {
@@ -149,13 +161,22 @@ extension Coordinator {
     }
   }
 
-  /// Whether nothing is left of what carried streams.
+  /// Whether nothing is left of what carried streams, or nobody is to wait for it any more.
   var sitesAreOver: Bool {
-    sites?.places.allSatisfy { $0.launcher?.isOver ?? true } ?? true
+    sitesDeadline.map { $0 <= Self.now } ?? false
+      || sites?.places.allSatisfy { $0.launcher?.isOver ?? true } ?? true
+  }
+
+  /// Says what of that could not be ended.
+  func tellLeftTransports() {
+    for place in sites?.places ?? [] where place.launcher?.isOver == false {
+      progress.warning("what leads to \(place.plan.name) was killed, and does not end")
+    }
   }
 
   /// Ends what did not leave in time. Its stream may never end: somebody else may have the other end of it.
   func killSites() {
+    sitesDeadline = Self.now.advanced(byMilliseconds: Self.killedMilliseconds)
     for case let launcher? in (sites?.places ?? []).map(\.launcher) {
       launcher.lose("it did not leave in time")
       forgetAll(behind: launcher)
@@ -168,6 +189,8 @@ extension SiteOffer {
     self.init(
       cpu: UInt64(max(hello.cores, 1)), memoryBytes: UInt64(max(hello.memoryBytes, 0)),
       gpus: UInt64(hello.gpus.count),
-      endsAt: hello.secondsLeft.map { now.advanced(byMilliseconds: $0 * 1_000) })
+      endsAt: hello.secondsLeft.map {
+        now.advanced(byMilliseconds: $0 * 1_000 - SiteAllocation.marginMilliseconds)
+      })
   }
 }

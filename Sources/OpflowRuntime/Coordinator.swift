@@ -64,6 +64,8 @@ package final class Coordinator {
   var failure: CoordinatorError?
   /// Until then the workers that were told to leave must have left.
   var dismissalDeadline: Instant?
+  /// Until then what carried streams must have ended, which may not do so though it was killed.
+  var sitesDeadline: Instant?
   /// Workers with services that go on when the drive has ended: nobody hears them any more.
   var passed: [WorkerLink] = []
   /// How the drive ended, once the engine said so.
@@ -227,8 +229,8 @@ package final class Coordinator {
   /// When there is something to do, if nothing happens before.
   private var nextWake: Instant? {
     let wakes = [
-      engine.nextWake, display.nextWake, sites?.nextWake, dismissalDeadline, nextGiveUp,
-      request.serving?.nextLook,
+      engine.nextWake, display.nextWake, sites?.nextWake, dismissalDeadline, sitesDeadline,
+      nextGiveUp, request.serving?.nextLook,
       control?.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
@@ -337,6 +339,7 @@ package final class Coordinator {
     leaveMake()
     let held = engine.passesOn
     if held.isEmpty { for launcher in launchers { launcher.cleanUp() } }
+    tellLeftTransports()
     sites?.giveBack()
     if sites != nil { request.folder.removeAwaited() }
     endProgress()

@@ -85,6 +85,41 @@ import Testing
     #expect(run.close?.exitCode == 1)
   }
 
+  @Test func `once all machines have been there, what wants more GPUs than any has is a mistake`()
+    throws
+  {
+    var run = try run(gpus: 0, usesSites: true) { maker in
+      maker.add("big") { $0.demand = [(0, 1), (Self.gpu, 3000)] }
+      maker.add("small") { $0.demand = [(0, 1), (Self.gpu, 1000)] }
+    }
+    run.join(1, offer(2))
+    #expect(run.places == ["small": 1])
+    #expect(run.state("big") == .ready)
+    run.tell(.sitesKnown)
+    #expect(run.state("big") == .failed)
+    let failure = try #require(run.journal.last { $0.event == .failure })
+    #expect(failure.what == "it wants 3 of gpu, and no machine of the run has more than 2")
+    // What runs is none the worse for it, and the machine may be lost and come back.
+    #expect(run.places == ["small": 1])
+    run.lose(1)
+    #expect(run.state("small") == .ready)
+    run.join(2, offer(2), machine: 1)
+    #expect(run.places == ["small": 2])
+    run.finish()
+    #expect(run.close?.exitCode == 1)
+  }
+
+  @Test func `that all machines are known stops nothing while one of them is lost`() throws {
+    var run = try run(gpus: 0, usesSites: true) {
+      $0.add("a") { $0.demand = [(0, 1), (Self.gpu, 2000)] }
+    }
+    run.join(1, offer(2))
+    run.tell(.sitesKnown)
+    run.lose(1)
+    #expect(run.close == nil)
+    #expect(run.state("a") == .ready)
+  }
+
   @Test func `what a machine had that is lost is waited for, and left to the resume`() throws {
     var run = try run(gpus: 0, usesSites: true) {
       $0.add("big") { $0.demand = [(0, 1), (Self.gpu, 4000)] }

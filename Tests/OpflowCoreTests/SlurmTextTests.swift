@@ -45,6 +45,17 @@ struct SlurmTextTests {
     #expect(words.contains("--jobid=7"))
   }
 
+  @Test func `an agent is ended by its step alone, and never all of a job`() throws {
+    let job = try #require(SlurmJob(id: 7, nodes: "n1", cpus: "4"))
+    #expect(job.killWords(job: "7", step: "3") == ["scancel", "--signal=KILL", "7.3"])
+    for (said, step) in [
+      ("7", ""), ("", "3"), ("", ""), ("8", "3"), ("7", "3 8"), ("7", "batch"), ("7", "-1"),
+      ("7", "3.1"), ("7_1", "3"),
+    ] {
+      #expect(job.killWords(job: said, step: step) == nil, "\(said).\(step)")
+    }
+  }
+
   @Test(
     arguments: [
       ("4:39", 279), ("0:00", 0), ("1:00:00", 3600), ("2-01:00:05", 176_405),

@@ -6,6 +6,8 @@ struct ImaginedSite {
   var cpu: UInt64
   var memory: UInt64
   var gpus: UInt64
+  /// It said what it has as it joined.
+  var tells: Bool
   var isThere = true
   var isLeaving = false
 }
@@ -23,7 +25,7 @@ extension Drive {
     let site = ImaginedSite(
       machine: machine ?? number, cpu: UInt64(1 + random.below(4)),
       memory: tells ? 1 << UInt64(28 + random.below(3)) : .max,
-      gpus: !tells ? 0 : hasTime ? 3 : UInt64(random.below(4)))
+      gpus: !tells ? 0 : hasTime ? 3 : UInt64(random.below(4)), tells: tells)
     sites.append(site)
     witness.stock.join(cpu: site.cpu, memory: site.memory, gpus: site.gpus)
     var offer = SiteOffer(cpu: site.cpu, memoryBytes: site.memory, gpus: site.gpus)
@@ -67,6 +69,11 @@ extension Drive {
   }
 
   mutating func changeSites() throws(Finding) {
+    if random.chance(15), try changeEnd() { return }
+    if random.chance(10), !witness.far.areKnown {
+      witness.far.areKnown = true
+      return try tell(.sitesKnown)
+    }
     let there = numbers { $0.isThere }
     guard let site = there.randomElement(using: &random), random.chance(50) else {
       return try joinSite()
@@ -75,10 +82,22 @@ extension Drive {
     try loseSite(site)
   }
 
+  /// Its time is another one: somebody changed the limit.
+  private mutating func changeEnd() throws(Finding) -> Bool {
+    let there = numbers { $0.isThere && $0.tells && !$0.isLeaving }
+    guard let site = there.randomElement(using: &random) else { return false }
+    let end =
+      random.chance(30) ? nil : now.advanced(byMilliseconds: Int64(random.below(900)))
+    witness.far.expectEnd(end, of: site)
+    try tell(.siteEnds(site, end))
+    return true
+  }
+
   // MARK: - What is told
 
   mutating func take(_ entry: SiteEntry) throws(Finding) {
     log?("    site \(entry.site.rawValue) \(entry.state) \(entry.what)")
+    if entry.state == .leaving { sites[entry.site.index - 1].isLeaving = true }
     model.take(entry)
     try witness.far.take(entry, at: now)
   }

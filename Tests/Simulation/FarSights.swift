@@ -13,7 +13,15 @@ struct FarSights {
     var isLost = false
 
     var isInUse: Bool { state == .joined || state == .readmitted }
+
+    /// Whether what runs there may have to be told to end.
+    func isNearEnd(at now: Instant) -> Bool {
+      offer?.endsAt.map { $0 <= now.advanced(byMilliseconds: FarSights.mostGrace) } ?? false
+    }
   }
+
+  /// Of any task that is imagined, in milliseconds.
+  static let mostGrace: Int64 = 200
 
   private var sites: [SiteID: Site] = [:]
   /// The machines on which a task was lost, and how often in all.
@@ -27,6 +35,7 @@ struct FarSights {
   /// When tasks were lost on a machine last.
   private var moments: [Int32: Instant] = [:]
   var isExhausted = false
+  var areKnown = false
 
   private static let mostMachines = 3
   private static let mostLosses = 10
@@ -36,7 +45,7 @@ struct FarSights {
 
   /// Whether a task may be kept from some machines, so that a less urgent one may go before it.
   func mayBeKeptBack(_ task: TaskID, _ plan: Plan) -> Bool {
-    lostOn[task] != nil || haveEnds && plan.policy(task).timeoutMilliseconds > 0
+    lostOn[task] != nil || haveEnds
   }
 
   // MARK: - What happens
@@ -47,6 +56,7 @@ struct FarSights {
     sites[site] = Site(identity: identity, offer: offer, joinedAt: now)
   }
 
+  mutating func expectEnd(_ end: Instant?, of site: SiteID) { sites[site]?.offer?.endsAt = end }
   mutating func expectLeaving(of site: SiteID) { sites[site]?.isExcused = true }
   mutating func expectLoss(of site: SiteID) { sites[site]?.isLost = true }
 
@@ -66,6 +76,10 @@ struct FarSights {
       // What is told before the first lines are written has its turn after that.
       site.joinedAt = now
     case (.leaving, .some) where site.isExcused && !site.isLost: break
+    case (.leaving, .joined) where site.isNearEnd(at: now),
+      (.leaving, .readmitted) where site.isNearEnd(at: now),
+      (.leaving, .shunned) where site.isNearEnd(at: now):
+      site.isExcused = true
     case (.lost, .some) where site.isLost: break
     case (.shunned, .joined), (.shunned, .readmitted):
       if entry.what.contains("do not come up") { break }
@@ -161,7 +175,7 @@ struct FarSights {
 
   /// A task fails since no machine has as many GPUs as it wants.
   func checkBeyond(_ count: Int, _ task: TaskID, _ plan: Plan) throws(Finding) {
-    guard count > 0, isExhausted, !sites.isEmpty,
+    guard count > 0, isExhausted || areKnown, !sites.isEmpty,
       sites.values.allSatisfy({ ($0.offer?.gpus ?? 0) < UInt64(count) })
     else { throw Finding("\(plan.nameString(task)): it is refused, and was not tried") }
   }

@@ -298,6 +298,9 @@ package struct Engine {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
+  /// Whether the time of a machine is over, and nothing runs there any more.
+  package func isOver(_ site: SiteID) -> Bool { closing == nil && scheduler.isOver(site) }
+
   /// Nothing is left but services that stay until somebody asks for the end.
   package var isServing: Bool { closing == nil && scheduler.isServing }
 

@@ -10,8 +10,9 @@
 ///              └─────────────────────────────────▶ lost   (from each state)
 ///
 /// New tasks start on sites that are *in use* (joined or readmitted). What runs elsewhere runs on:
-/// - *leaving*: preempted, or its time is over, and its agent ends what it has. What ends badly there from then
-///   on, or is lost, was ended by that: it costs the task nothing.
+/// - *leaving*: preempted, and its agent ends what it has; or its time is nearly over, and what runs there is stopped
+///   by its own rules early enough to end in time. What ends badly there from then on, or is lost, was ended by
+///   that: it costs the task nothing.
 /// - *shunned*: its machine lost workers with tasks at two moments within a minute while another machine was in
 ///   use, or its workers do not come up. Where no site is left in use, those of the first kind are readmitted.
 /// - *silent*: its stream is lost, and nobody knows what its workers do. What they have is given to no other
@@ -39,6 +40,8 @@ struct Machines {
     let joinedAt: Instant
     /// Its workers do not come up.
     var isUseless = false
+    /// Its time is over, and what ran there was told to end.
+    var isOver = false
     /// Why it leaves, or left before it was lost: nobody is to blame for what ends badly there.
     var excuse: String?
 
@@ -53,12 +56,23 @@ struct Machines {
   private var shunned: Set<Int32> = []
   /// Why no further machine comes; nil while one may.
   var noneComing: String?
+  /// All that were asked for have been there, or do not come.
+  var areKnown = false
   /// Ready tasks that take longer than any machine in use has left: they wait for another one.
   private(set) var setAside: Set<TaskID> = []
   /// By task: the machines on which it was lost, each once.
   private(set) var losses: [TaskID: [Int32]] = [:]
   /// How many sites in use have an end.
   private var limitedCount = 0
+  /// When the time of the coordinator's own machine is over; nil where that is not limited.
+  private(set) var ownEnd: Instant?
+  /// When it is to be looked next whether tasks are to be stopped, so that they end before their machines' time does.
+  private(set) var nextLook: Instant?
+  /// What any task of other machines is given to end by its stop rule, at least.
+  let leastGrace: Int64
+
+  /// - Parameter leastGraceMilliseconds: of the tasks of other machines.
+  init(leastGraceMilliseconds: Int64 = 0) { leastGrace = leastGraceMilliseconds }
 
   /// From one loss on a machine to the next one for which it is shunned.
   static let suspicionMilliseconds: Int64 = 60_000
@@ -73,6 +87,10 @@ struct Machines {
 
   @inline(__always)
   var haveEnds: Bool { limitedCount > 0 }
+
+  /// Whether the time of any machine is limited, the coordinator's own included.
+  @inline(__always)
+  var isAnyLimited: Bool { limitedCount > 0 || ownEnd != nil }
 
   subscript(site: SiteID) -> Site { sites[site.index - 1] }
 
@@ -109,11 +127,24 @@ struct Machines {
     }
     sites.append(Site(identity: identity, offer: offer, joinedAt: now))
     countLimited()
+    if offer?.endsAt != nil { look(by: now) }
   }
 
   mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
     change(site) { $0.offer = offer }
   }
+
+  /// Its time is over then; nil: it is not limited.
+  mutating func setEnd(_ end: Instant?, of site: SiteID) {
+    if site == .local { ownEnd = end } else { change(site) { $0.offer?.endsAt = end } }
+  }
+
+  /// Where what runs is to end before the time does.
+  var working: [SiteID] {
+    numbers.filter { [.joined, .readmitted, .shunned].contains(self[$0].state) }
+  }
+
+  mutating func noteOver(_ site: SiteID) { change(site) { $0.isOver = true } }
 
   /// - Returns: whether it was not so before.
   mutating func leave(_ site: SiteID, _ complaint: String) -> Bool {
@@ -192,6 +223,26 @@ struct Machines {
     limitedCount = sites.count { $0.isInUse && $0.offer?.endsAt != nil }
   }
 
+  // MARK: - Ends
+
+  mutating func look(by moment: Instant) { nextLook = nextLook.map { min($0, moment) } ?? moment }
+
+  /// - Returns: whether it is time to look.
+  mutating func takeLook(at now: Instant) -> Bool {
+    guard let nextLook, nextLook <= now else { return false }
+    self.nextLook = nil
+    return true
+  }
+
+  /// When a task that is given so long to end is to be told to, so that it ends in time; nil: never.
+  func lastMoment(at site: SiteID, graceMilliseconds: Int64) -> Instant? {
+    if site == .local { return ownEnd?.advanced(byMilliseconds: -graceMilliseconds) }
+    guard let end = self[site].offer?.endsAt else { return nil }
+    // Where there is little time it would be told as soon as it begins.
+    let half = max(0, (end.nanoseconds - self[site].joinedAt.nanoseconds) / 2)
+    return Instant(nanoseconds: end.nanoseconds - min(graceMilliseconds * 1_000_000, half))
+  }
+
   // MARK: - Tasks
 
   /// A task was lost with its worker.
@@ -208,10 +259,14 @@ struct Machines {
     if !losses.isEmpty { losses[task] = nil }
   }
 
-  /// Whether a task that takes so long still ends in time there; nil: nobody knows how long.
+  /// Whether a task that takes so long still ends in time there; nil: that is not to be asked.
   func hasTime(for need: TimeNeed?, at site: SiteID, _ now: Instant) -> Bool {
     guard let need, let end = self[site].offer?.endsAt else { return true }
-    switch need {
+    if let last = lastMoment(at: site, graceMilliseconds: need.graceMilliseconds), last <= now {
+      return false
+    }
+    switch need.duration {
+    case nil: return true
     case .took(let microseconds): return now.advanced(byMicroseconds: microseconds) <= end
     case .mayTake(let microseconds):
       // What no machine of that kind has time for at all is a limit, and says nothing of how long it takes.
@@ -221,11 +276,17 @@ struct Machines {
   }
 
   /// What is known of how long a task takes.
-  enum TimeNeed {
-    /// In an earlier run.
-    case took(microseconds: Int64)
-    /// Its `timeout`.
-    case mayTake(microseconds: Int64)
+  struct TimeNeed {
+    enum Duration {
+      /// In an earlier run.
+      case took(microseconds: Int64)
+      /// Its `timeout`.
+      case mayTake(microseconds: Int64)
+    }
+
+    var duration: Duration?
+    /// What it is given to end when it is stopped.
+    var graceMilliseconds: Int64
   }
 
   mutating func setAside(_ task: TaskID) { setAside.insert(task) }

@@ -16,7 +16,7 @@ struct Scheduler {
   var graph: TaskGraph
   var resources: Resources
   var workforce: Workforce
-  var machines = Machines()
+  var machines: Machines
   /// Lanes whose tasks want more GPUs than any machine has, where no further one comes.
   var beyondDevices: [Int] = []
   var ready: ReadyQueues
@@ -84,6 +84,7 @@ struct Scheduler {
     ranking = Ranking(plan: plan, durations: durations)
     graph = TaskGraph(plan: plan, initial: entering.initial, results: entering.results)
     resources = Resources(plan: plan, options: options)
+    machines = Machines(leastGraceMilliseconds: options.usesSites ? Self.leastGrace(of: plan) : 0)
     workforce = Workforce(
       options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)
     services = Services(plan: plan, named: entering.named)
@@ -191,10 +192,14 @@ struct Scheduler {
       join(site, offer, identity, at: now, into: &actions)
     case .siteLeaving(let site, let complaint):
       beginLeaving(site, complaint: complaint, at: now, into: &actions)
+    case .siteEnds(let site, let end): setEnd(end, of: site, at: now, into: &actions)
     case .siteSilent(let site, let complaint):
       silence(site, complaint: complaint, at: now, into: &actions)
     case .siteLost(let site, let complaint):
       lose(site, complaint: complaint, at: now, into: &actions)
+    case .sitesKnown:
+      machines.areKnown = true
+      findBeyondDevices()
     case .sitesExhausted(let complaint):
       machines.noneComing = complaint
       findBeyondDevices()
@@ -221,6 +226,7 @@ struct Scheduler {
     }
     if !phase.isSuspended { consider(timers.first?.at) }
     consider(gates.nextDeadline)
+    consider(machines.nextLook)
     if !phase.isSuspended, !phase.isPaused { consider(loans.wake) }
     for pace in workforce.paces { consider(pace.slowFrom) }
     return wake

@@ -43,6 +43,7 @@ extension Scheduler {
         becomeReady(timer.task)
       }
     }
+    heedEnds(at: now, into: &actions)
     for task in gates.overdue(at: now) { closeGate(task, .timeout, at: now, into: &actions) }
     for kind in WorkerKind.allCases where workforce.noteTime(of: kind, now) {
       takeBackAll(of: kind, into: &actions)

@@ -9,17 +9,17 @@ extension Scheduler {
     actions.append(.order(worker, .devices(task, devices)))
   }
 
-  /// Looks anew for what no machine of the drive has GPUs enough for, since machines are known, or no further one comes.
+  /// Looks anew for what no machine of the drive has GPUs enough for, since machines are known, all are, or no further one comes.
   mutating func findBeyondDevices() {
     guard resources.haveDevices else { return }
     beyondDevices = resources.lanes(beyond: options.gpus, isLocal: true)
-    if machines.noneComing != nil, let most = machines.mostDevices {
+    if machines.areKnown || machines.noneComing != nil, let most = machines.mostDevices {
       beyondDevices += resources.lanes(beyond: most, isLocal: false)
     }
   }
 
-  /// Fails ready tasks that want more GPUs than this machine has, or, once no further one comes, than any that they could
-  /// run on ever had.
+  /// Fails ready tasks that want more GPUs than this machine has, or, once all are known, than any that they could run on
+  /// ever had.
   ///
   /// - Returns: whether any failed; what became ready by that is to be dispatched.
   mutating func failBeyondDevices(into actions: inout [EngineStep]) -> Bool {

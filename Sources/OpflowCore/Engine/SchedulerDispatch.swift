@@ -151,6 +151,7 @@ extension Scheduler {
     attempt[task.index] += 1
     noteStarting(of: task, into: &actions)
     if options.usesSites { ranAt[task.index] = workforce.workers[worker.index].site }
+    if machines.isAnyLimited { noteEnd(of: task, on: worker) }
     let number = attempt[task.index]
     var transition = Transition(.start, task, attempt: number)
     transition.worker = worker

@@ -17,8 +17,11 @@ extension Scheduler {
     endedCount = endedCount == .max ? 0 : endedCount + 1
 
     if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
-      return interrupted(
-        task, at: workforce.workers[worker.index].site, complaint: excuse, now, into: &actions)
+      let site = workforce.workers[worker.index].site
+      if outcome.reason == .stopped(.timeOver) {
+        return interrupted(task, at: site, outcome, complaint: excuse, now, into: &actions)
+      }
+      return interrupted(task, at: site, complaint: excuse, now, into: &actions)
     }
 
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
@@ -71,7 +74,7 @@ extension Scheduler {
   /// Whether an end may be the work of who ends all that is on a machine which leaves.
   private func isExcused(_ outcome: Outcome) -> Bool {
     switch outcome.reason {
-    case nil, .interrupted, .refused: true
+    case nil, .interrupted, .refused, .stopped(.timeOver): true
     default: false
     }
   }

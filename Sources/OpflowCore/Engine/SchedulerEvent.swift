@@ -66,10 +66,16 @@ package enum SchedulerEvent: Equatable, Sendable {
   indirect case siteJoined(SiteID, SiteOffer?, SiteIdentity)
   /// It was preempted, or its time is over: nothing new starts there, and what ends badly there costs nothing.
   case siteLeaving(SiteID, complaint: String)
+  /// Its time is over then, by what is known now; nil: it is not limited. Near the end of that of the coordinator's own
+  /// machine the drive is stopped.
+  case siteEnds(SiteID, Instant?)
   /// The stream to a machine is lost, and what it has may go on: it is lost later.
   case siteSilent(SiteID, complaint: String)
   /// A machine is gone, and so is every process that a worker of it had.
   case siteLost(SiteID, complaint: String)
+  /// Every machine that was asked for has been there, or does not come: what any of them has is known. One that was
+  /// lost may come back.
+  case sitesKnown
   /// No further machine comes, as far as the host knows; why, for people. May be told while some are there: where
   /// none is left for what waits, the drive stops.
   case sitesExhausted(complaint: String)

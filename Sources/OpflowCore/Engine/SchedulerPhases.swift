@@ -184,7 +184,7 @@ extension Scheduler {
   }
 
   /// SIGTERM.
-  private static let terminate: Int32 = 15
+  static let terminate: Int32 = 15
 
   /// Gives what is ready and can never run its end, services that nothing needs included. Those that gave way
   /// to others are ready again by that.

@@ -186,15 +186,18 @@ extension Scheduler {
   }
 
   /// What is known of how long a task takes: what it took before, else its `timeout`.
-  private func timeNeed(of task: TaskID) -> Machines.TimeNeed? {
+  private func timeNeed(of task: TaskID) -> Machines.TimeNeed {
+    let policy = plan.policy(task)
+    var need = Machines.TimeNeed(graceMilliseconds: Int64(policy.stopGraceMilliseconds))
     if durations.areKnown, !durations.isGuess(task) {
-      return .took(microseconds: durations[task])
+      need.duration = .took(microseconds: durations[task])
+    } else if policy.timeoutMilliseconds > 0 {
+      let timeout = policy.timeoutMilliseconds
+      let (microseconds, overflow) = timeout.multipliedReportingOverflow(by: 1000)
+      need.duration = .mayTake(
+        microseconds: overflow ? TaskDurations.limitMicroseconds : Int64(clamping: microseconds))
     }
-    let timeout = plan.policy(task).timeoutMilliseconds
-    if timeout == 0 { return nil }
-    let (microseconds, overflow) = timeout.multipliedReportingOverflow(by: 1000)
-    return .mayTake(
-      microseconds: overflow ? TaskDurations.limitMicroseconds : Int64(clamping: microseconds))
+    return need
   }
 
   /// Whether a task takes longer than all machines in use have left that have what it wants, so that it is to wait for

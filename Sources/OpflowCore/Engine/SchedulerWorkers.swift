@@ -55,7 +55,11 @@ extension Scheduler {
     }
     workforce.followOn(worker, at: now)
     noteBegun(task, into: &actions)
-    if phase.stopCause != nil { stopCurrent(of: worker, at: now, into: &actions) }
+    if phase.stopCause != nil {
+      stopCurrent(of: worker, at: now, into: &actions)
+    } else if site(of: worker) != .local, machines[site(of: worker)].isOver {
+      stopCurrent(of: worker, .timeOver, at: now, into: &actions)
+    }
     return true
   }
 
@@ -181,10 +185,12 @@ extension Scheduler {
     }
   }
 
-  /// Its worker is lost: it runs again, or fails by its own rule or after too many such losses.
+  /// Its worker is lost, or it was stopped since its machine goes: it runs again, or fails by its own rule or after too
+  /// many such losses.
   mutating func interrupted(
-    _ task: TaskID, at site: SiteID, complaint: String, _ now: Instant,
-    into actions: inout [EngineStep]
+    _ task: TaskID, at site: SiteID,
+    _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
+    _ now: Instant, into actions: inout [EngineStep]
   ) {
     if isService(task) {
       leaveUsers(of: task, at: now, into: &actions)
@@ -193,8 +199,8 @@ extension Scheduler {
     let isLostTooOften = noteLoss(of: task, at: site)
     graph.mark(task, .ran)
     values.forget(task)
-    var transition = Transition(.interrupt, task, reason: .workerLost)
-    transition.attempt = attempt[task.index]
+    var transition = Transition(.interrupt, task, attempt: attempt[task.index])
+    transition.outcome = outcome
     transition.what = complaint
     if graph.has(.cancelling, task) {
       graph.unmark(task, .cancelling)
@@ -205,6 +211,7 @@ extension Scheduler {
       || isLostTooOften
     {
       transition.event = .failure
+      transition.outcome = Outcome(status: .unknown, reason: .workerLost)
       settle(task, as: .failed, transition, into: &actions)
     } else {
       goBack(task, transition, into: &actions)

@@ -42,9 +42,14 @@ package struct SlurmJob: Equatable, Sendable {
     ]
   }
 
-  /// Ends a step for certain, at once: one that is only asked to end may be stopped.
-  package static func killWords(job: String, step: String) -> [String] {
-    ["scancel", "--signal=KILL", "\(job).\(step)"]
+  /// Ends a step of this job for certain, at once: one that is only asked to end may be stopped.
+  ///
+  /// - Parameters: what an agent says that it is.
+  /// - Returns: nil where that is no step of this job. Without the step's number all of the job would be ended.
+  package func killWords(job: String, step: String) -> [String]? {
+    let isNumber = step.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard job == "\(id)", isNumber, !step.isEmpty else { return nil }
+    return ["scancel", "--signal=KILL", "\(job).\(step)"]
   }
 }
 

@@ -78,6 +78,8 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
   case unneeded
   /// A service that it needs is gone.
   case serviceLost
+  /// The time of its machine is nearly over.
+  case timeOver
 
   /// The word in the journal and on the wire.
   package var word: StaticString {
@@ -88,6 +90,7 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
     case .ioError: "io-error"
     case .unneeded: "unneeded"
     case .serviceLost: "service-lost"
+    case .timeOver: "time-over"
     }
   }
 

@@ -38,6 +38,7 @@ package enum OutcomeText {
     case .stopped(.serviceLost):
       return what.isEmpty
         ? "a service that it needs is gone" : "service \(CleanText.string(what)) is gone"
+    case .stopped(.timeOver): return "the time of its machine is over"
     case .interrupted: return "interrupted"
     case .stopped(.cancel): return "cancelled"
     case .stopped(.signal): return "stopped by a signal"
@@ -125,6 +126,7 @@ enum ReasonText {
     case nil: return ""
     case .ended(.stopped(.unneeded)): return "not needed now"
     case .ended(.stopped(.serviceLost)): return "a service that it needs is gone"
+    case .ended(.stopped(.timeOver)): return "the time of its machine is over"
     case .ended(let reason): return reason.word.description
     case .skipped(.condition): return "`if` is false"
     case .skipped(.emptyMatrix): return "empty matrix"

@@ -7,12 +7,12 @@ internal import OpflowSystem
 /// lease has run out, and ends the job if nobody drives the run: the run's lock says that, which a living
 /// coordinator holds, and who lost only the way to this agent.
 struct AbandonedJob {
-  private let job: String
+  private let job: Int64
   private let lock: String
 
   private static let patienceNanoseconds: Int64 = 10_000_000_000
 
-  init(job: String, runFolder: RunFolder) {
+  init(job: Int64, runFolder: RunFolder) {
     self.job = job
     lock = runFolder.lock
   }
@@ -36,7 +36,7 @@ struct AbandonedJob {
     do {
       let nothing = try File.openNull()
       let process = try Program.spawn(
-        searching: ["scancel", job], input: nothing.rawValue, output: nothing.rawValue,
+        searching: ["scancel", "\(job)"], input: nothing.rawValue, output: nothing.rawValue,
         error: StandardStream.error.rawValue, options: [])
       var end = PollSet(slots: 1)
       end.set(0, process.descriptor.rawValue)

@@ -374,7 +374,8 @@ final class Agent {
   }
 
   private func endAbandonedJob() {
-    guard endsJob, !isDismissed, let lease, let folder, let job = Environment.value("SLURM_JOB_ID")
+    guard endsJob, !isDismissed, let lease, let folder,
+      let job = Environment.value("SLURM_JOB_ID").flatMap({ Int64($0) }), job > 0
     else { return }
     AbandonedJob(job: job, runFolder: folder).end(after: lease.end) { Self.now }
   }

@@ -8,10 +8,13 @@ internal import OpflowSystem
 /// tasks and workers too, and one after the other. What ends of that is not to count as a failure, and
 /// the agent does not know before its own turn comes: then it says first that it leaves.
 struct AgentDoubt {
-  private let isStep = Environment.value("SLURM_STEP_ID") != nil
+  private let isStep: Bool
   private var held = FieldWriter()
   /// When it is over; nil where there is none.
   private(set) var end: Instant?
+
+  /// - Parameter isStep: whether Slurm has the agent.
+  init(isStep: Bool = Environment.value("SLURM_STEP_ID") != nil) { self.isStep = isStep }
 
   /// Many times what Slurm needs to get round, and little beside what a failure costs.
   private static let milliseconds: Int64 = 250

@@ -43,7 +43,8 @@ package final class AllocationKeeper {
 
   private static let mostPendingMilliseconds: Int64 = 15_000
   /// Limits can be changed while a job runs.
-  private static let runningMilliseconds: Int64 = 60_000
+  private static let mostRunningMilliseconds: Int64 = 60_000
+  private static let leastRunningMilliseconds: Int64 = 5_000
 
   private enum Slot {
     static let orders = 0, signals = 1, question = 2
@@ -180,8 +181,11 @@ package final class AllocationKeeper {
       }
       return
     }
-    nextQuestionAt = now.advanced(byMilliseconds: Self.runningMilliseconds)
     let left = answer?.state == .running ? answer?.secondsLeft : nil
+    // Near the end it matters more that it may be another one by now.
+    let patience = left.map { max(Self.leastRunningMilliseconds, min($0, 3_600) * 1_000 / 4) }
+    nextQuestionAt = now.advanced(
+      byMilliseconds: min(patience ?? .max, Self.mostRunningMilliseconds))
     if !isAnnounced {
       isAnnounced = true
       AllocationLines.granted(

@@ -14,11 +14,20 @@ struct SiteAllocation {
   init(_ allocation: SlurmAllocation?) { self.allocation = allocation }
 
   /// So long before its end nothing more runs there: for the ends of tasks, and what is still to be written.
-  private static let marginMilliseconds: Int64 = 5_000
+  static let marginMilliseconds: Int64 = 5_000
 
-  mutating func setTimeLeft(_ seconds: Int64?, at now: Instant) {
-    endsAt = seconds.map { now.advanced(byMilliseconds: max(0, $0) * 1_000) }
+  /// - Returns: whether that is more than what comes of counting in whole seconds.
+  @discardableResult
+  mutating func setTimeLeft(_ seconds: Int64?, at now: Instant) -> Bool {
+    let end = seconds.map { now.advanced(byMilliseconds: max(0, $0) * 1_000) }
+    if let end, let endsAt, abs(end.nanoseconds - endsAt.nanoseconds) < Self.notableNanoseconds {
+      return false
+    }
+    defer { endsAt = end }
+    return end != endsAt
   }
+
+  private static let notableNanoseconds: Int64 = 2_000_000_000
 
   /// When what runs there is to be ended.
   var leavesAt: Instant? {

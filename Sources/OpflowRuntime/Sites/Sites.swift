@@ -27,6 +27,8 @@ final class Sites {
     var failures = 0
     /// How often it was lost.
     var losses = 0
+    /// Its agent was told to leave, since its time is over.
+    var isDismissed = false
   }
 
   enum State {
@@ -48,6 +50,8 @@ final class Sites {
   private var machines: [String: Int32] = [:]
   /// It was told that none is left.
   var isExhausted = false
+  /// It was told that what they have is known.
+  var isTold = false
 
   static let connectMilliseconds: Int64 = 60_000
   static let mostFailures = 3
@@ -90,6 +94,10 @@ final class Sites {
       places[index].state = .givenUp(allocations[allocation].complaint)
       return nil
     }
+    if place.isDismissed {
+      places[index].state = .givenUp(Self.overText)
+      return nil
+    }
     guard place.failures < Self.mostFailures, place.losses < Self.mostLosses else {
       let why =
         place.failures < Self.mostFailures
@@ -103,6 +111,8 @@ final class Sites {
     places[index].state = .waiting(until: now.advanced(byMilliseconds: delay))
     return nil
   }
+
+  static let overText = "the time of the allocation is over"
 
   /// When the agent that was heard last at that time, and all its workers, are gone for certain.
   func end(ofLeaseHeardAt heard: Instant) -> Instant {
@@ -141,6 +151,17 @@ final class Sites {
       case .givenUp: nil
       }
     }.min()
+  }
+
+  /// Whether every site that was asked for has been there, or does not come.
+  var areKnown: Bool {
+    allocations.allSatisfy { $0.isGranted || $0.isOver }
+      && places.allSatisfy {
+        switch $0.state {
+        case .joined, .lost, .givenUp: true
+        case .waiting, .connecting: $0.losses > 0
+        }
+      }
   }
 
   /// Whether no site is there, and none is on its way.
@@ -212,19 +233,12 @@ struct SiteSettings {
     }
     opening = AgentOpening(
       run: folder.id.description, planKey: planKey,
-      leaseMilliseconds: Self.lease, folder: folder.path)
+      // A fault is told before anything is asked for (`LeaseSetting`).
+      leaseMilliseconds: (try? LeaseSetting())?.milliseconds ?? AgentLease.standardMilliseconds,
+      folder: folder.path)
     self.variables = variables
     self.arguments = arguments
     complaints = folder.siteLog
-  }
-
-  /// What `OPFLOW_LEASE` says, for networks that stall for longer than most.
-  private static var lease: Int64 {
-    guard let text = Environment.value("OPFLOW_LEASE"),
-      let given = WrittenDuration.milliseconds(text),
-      (100...3_600_000).contains(given)
-    else { return AgentLease.standardMilliseconds }
-    return Int64(given)
   }
 
   /// From the end of an agent's lease until nothing is left of its workers, whatever state they are in.

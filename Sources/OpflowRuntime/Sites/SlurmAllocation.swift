@@ -18,6 +18,10 @@ final class SlurmAllocation {
     }
   }
 
+  /// Whether this process runs on a node of the allocation that it is in, and ends with it: salloc leaves its own where
+  /// it was called.
+  static var isOnItsNode: Bool { Environment.value("SLURMD_NODENAME") != nil }
+
   /// What there is to tell of it.
   enum News: Equatable {
     case pending(job: Int64, reason: String?)
@@ -120,7 +124,7 @@ final class SlurmAllocation {
       [program, AgentMain.command] + (want == .inside ? [] : [AgentMain.endsJob])
     return job.nodes.map { node in
       TransportPlan(name: node.name, words: job.transport(to: node) + agent) { hello in
-        SlurmJob.killWords(job: hello.job, step: hello.step)
+        job.killWords(job: hello.job, step: hello.step)
       }
     }
   }

@@ -9,9 +9,9 @@ struct TransportPlan: Sendable {
   var words: [String]
   /// A command that ends the agent and all below it for certain, by what it said it is; nil where there is
   /// none.
-  var killWords: (@Sendable (AgentHello) -> [String])?
+  var killWords: (@Sendable (AgentHello) -> [String]?)?
 
-  init(name: String, words: [String], killWords: (@Sendable (AgentHello) -> [String])? = nil) {
+  init(name: String, words: [String], killWords: (@Sendable (AgentHello) -> [String]?)? = nil) {
     self.name = name
     self.words = words
     self.killWords = killWords
