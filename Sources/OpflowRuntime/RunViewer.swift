@@ -21,9 +21,11 @@ package final class RunViewer {
     case died
   }
 
-  /// What it is to be called, and how each task entered it: the words above a drive.
-  package typealias Heading = (_ plan: Plan, _ initial: [InitialState], _ isResumed: Bool) ->
-    ProgressHeading
+  /// What it is to be called, how each task entered it, and where its tasks may run beside the coordinator's
+  /// machine: the words above a drive.
+  package typealias Heading = (
+    _ plan: Plan, _ initial: [InitialState], _ isResumed: Bool, _ on: [String]
+  ) -> ProgressHeading
 
   /// How long its tasks are taken to last.
   package typealias Durations = (OpenEntry, Plan) -> TaskDurations
@@ -176,7 +178,8 @@ package final class RunViewer {
     }
     // Of a run that is held, the end is that of the drive before, or the process is about to leave.
     if model.open == nil || isHeld && (model.close != nil || model.isInHead) { return }
-    var heading = heading(plan, EnteredDrive.states(model, plan), model.drives > 1)
+    var heading = heading(
+      plan, EnteredDrive.states(model, plan), model.drives > 1, model.on)
     heading.parallel =
       model.limits.capacities.isEmpty
       ? nil : model.capacity(of: Int(ResourceEntry.cpu), plan).map { Int64(clamping: $0) }

@@ -14,6 +14,20 @@ enum CommandText {
       folder, verb.rawValue, tasks + (isAlone ? [] : ["--run", folder.id.description]), view)
   }
 
+  /// What continues a run, on the machines that its newest drive was given: without them it would run here
+  /// what was meant for others.
+  ///
+  /// - Parameter on: as the journal has it.
+  static func resume(_ folder: RunFolder, on: [String], _ view: ViewArguments) -> String {
+    about(folder, "resume", [folder.id.description] + on.flatMap { ["--on", $0] }, view)
+  }
+
+  /// The same of a run of which nothing is read yet.
+  static func resume(_ folder: RunFolder, _ view: ViewArguments) -> String {
+    // Of a journal that cannot be read somebody else complains.
+    resume(folder, on: (try? folder.readRunHistory())?.on ?? [], view)
+  }
+
   /// As short as it finds the run from where the person is.
   static func about(
     _ folder: RunFolder, _ command: String, _ arguments: [String], _ view: ViewArguments

@@ -13,12 +13,9 @@ enum Drive {
     round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
-    var heading = heading(
-      drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed, arguments.view)
-    // A resume without that would run here what was meant for other machines.
-    for request in arguments.on {
-      heading.resumeCommand += " --on \(ActionText.quoted(request.text))"
-    }
+    let heading = heading(
+      drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed,
+      on: arguments.on.map(\.text), arguments.view)
     let (runs, folder) = (drive.manifestRuns, drive.folder)
     var serving = round
     if let round {
@@ -83,13 +80,13 @@ enum Drive {
   }
 
   static func heading(
-    _ folder: RunFolder, _ plan: Plan, _ initial: [InitialState], isResumed: Bool,
+    _ folder: RunFolder, _ plan: Plan, _ initial: [InitialState], isResumed: Bool, on: [String],
     _ view: ViewArguments
   ) -> ProgressHeading {
     let (run, logs) = (folder.id.description, ShownPath(view).text(folder.logs))
     var heading = ProgressHeading(
       run: run, initial: initial,
-      resumeCommand: CommandText.about(folder, "resume", [run], view),
+      resumeCommand: CommandText.resume(folder, on: on, view),
       logsCommand: CommandText.about(folder, "logs", ["--run", run], view)
     ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
     heading.isResumed = isResumed

@@ -15,6 +15,13 @@ enum DriveEnd {
           "--queue-timeout needs a duration such as 30m or 12h, not `\(CleanText.string(text))`",
           command: .run))
     }
+    if !arguments.on.isEmpty {
+      do throws(LeaseFault) {
+        _ = try LeaseSetting()
+      } catch {
+        throw CommandError(.usage, error.message)
+      }
+    }
     guard let path = arguments.junitFile else { return }
     do throws(Errno) {
       try ReportFile.expect(path)
@@ -66,7 +73,7 @@ enum DriveEnd {
       let file = try File.open(path, [.writeOnly, .create, .append], mode: 0o644)
       // Others of the step may have written to it.
       let room = try mostSummaryBytes - file.status().sizeBytes
-      let resume = CommandText.about(folder, "resume", [folder.id.description], view)
+      let resume = CommandText.resume(folder, on: run.history.on, view)
       let summary = StepSummary(run.status, resumeCommand: resume) {
         folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
       }
@@ -80,7 +87,7 @@ enum DriveEnd {
     _ run: ReadRun, _ command: String, _ view: ViewArguments, _ console: Console
   ) {
     let (folder, logs) = (run.folder, RunLogs(run.folder))
-    let resume = CommandText.about(folder, "resume", [folder.id.description], view)
+    let resume = CommandText.resume(folder, on: run.history.on, view)
     let summary = DriveSummary.text(run.status, resumeCommand: resume) {
       logs.path(of: $0, in: run.plan)
     }

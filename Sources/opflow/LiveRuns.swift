@@ -74,7 +74,8 @@ enum LiveRuns {
       "run \(run) is not live: "
       + OrderView.state(status, nowMilliseconds: Clock.wallMilliseconds)
     if status.state != .succeeded, status.state != .running {
-      text += "; `\(CommandText.about(folder, "resume", [run.description], view))` continues it"
+      let resume = CommandText.resume(folder, on: status.history.on, view)
+      text += "; `\(resume)` continues it"
     }
     return CommandError(.usage, text)
   }

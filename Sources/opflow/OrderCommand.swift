@@ -61,8 +61,7 @@ enum OrderCommand {
       if !arguments.json {
         let text = OrderView.text(
           request, count: count, amount: amount, words: arguments.tasks,
-          resumeCommand: CommandText.about(
-            folder, "resume", [folder.id.description], arguments.view)
+          resumeCommand: CommandText.resume(folder, arguments.view)
         ) { CommandText.order(folder, $0, $1, arguments.view) }
         try Console.write(text + "\n")
       }

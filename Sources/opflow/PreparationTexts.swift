@@ -33,6 +33,11 @@ extension CommandError {
         .usage,
         "--set \(CleanText.string(name)): its value holds a secret, and is written down; list it under"
           + " the task's `secrets`, and read it from the environment")
+    case .secretOn:
+      self.init(
+        .usage,
+        "--on: it holds a secret, and is written down; let the command that reaches the machine find it"
+          + " otherwise, as in a file")
     case .noMemoryLimits(let what):
       self.init(
         .usage,

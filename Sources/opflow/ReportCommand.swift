@@ -48,7 +48,7 @@ enum ReportCommand {
 
   static func page(_ run: ReadRun, _ view: ViewArguments) -> Pieces {
     let (folder, plan, shown) = (run.folder, run.plan, ShownPath(view))
-    let resume = CommandText.about(folder, "resume", [folder.id.description], view)
+    let resume = CommandText.resume(folder, on: run.history.on, view)
     var report = PageReport(run.status, before: before(run), resumeCommand: resume) {
       folder.output(of: $0, in: plan, atMost: $1, shown: shown.text)
     }

@@ -64,7 +64,7 @@ enum ResumeCommand {
     }
     try console.preparing { () throws(PreparationError) in
       try prepared.expectTerminal(RunRequest(arguments))
-      if arguments.on.isEmpty { try prepared.expectDevices() }
+      try prepared.expectDevices(RunRequest(arguments))
       try prepared.expectMemoryLimits(RunRequest(arguments))
       try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
     }
@@ -135,7 +135,7 @@ enum ResumeCommand {
       "opflow: run \(folder.id) \(prepared.state.rawValue): nothing is left to run\n")
     for task in prepared.keptFailures {
       let name = prepared.plan.nameString(task)
-      let command = CommandText.about(folder, "resume", [folder.id.description], arguments.view)
+      let command = CommandText.resume(folder, on: prepared.on, arguments.view)
       Console.complain(
         "\(name) is not to be run twice (on_interrupted: fail); when it may be:\n"
           + "  \(command) --rerun \(name)\n")

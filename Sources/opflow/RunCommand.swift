@@ -122,8 +122,7 @@ enum RunCommand {
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
     try console.preparing { () throws(PreparationError) in
       try new.expectTerminal()
-      // Other machines tell what they have when they are there.
-      if arguments.on.isEmpty { try new.expectDevices() }
+      try new.expectDevices()
       try new.expectMemoryLimits()
       try new.takeSecrets { console.warn($0) }
     }
@@ -139,13 +138,14 @@ enum RunCommand {
 
   /// What is to be said of the newest run of the same manifest, when that did not end.
   private static func unfinished(
-    _ newest: (run: RunID, state: RunState)?, in folder: StateFolder, _ view: ViewArguments
+    _ newest: (run: RunID, state: RunState, on: [String])?, in folder: StateFolder,
+    _ view: ViewArguments
   ) -> [String] {
-    guard let (run, state) = newest else { return [] }
+    guard let (run, state, on) = newest else { return [] }
     switch state {
     case .running: return ["run \(run) of this manifest is still running"]
     case .interrupted, .cancelled:
-      let resume = CommandText.about(folder.folder(of: run), "resume", [run.description], view)
+      let resume = CommandText.resume(folder.folder(of: run), on: on, view)
       return [
         "the newest run of this manifest, \(run), did not end; this one starts anew. "
           + "`\(resume)` would have continued it"

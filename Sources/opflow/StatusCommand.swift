@@ -34,7 +34,7 @@ enum StatusCommand {
       let shown = arguments.view
       let view = StatusView(
         status,
-        resumeCommand: CommandText.about(folder, "resume", [status.run], arguments.view),
+        resumeCommand: CommandText.resume(folder, on: status.history.on, arguments.view),
         nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
         color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns
       ) { CommandText.order(folder, $0, $1, shown) }
@@ -50,7 +50,7 @@ enum StatusCommand {
     let end: RunViewer.End
     do throws(RunFolderError) {
       let viewer = try RunViewer(folder, Drive.progress(arguments, console)) {
-        Drive.heading(folder, $0, $1, isResumed: $2, arguments.view)
+        Drive.heading(folder, $0, $1, isResumed: $2, on: $3, arguments.view)
       } durations: {
         RunLookup.durations($0, folder, $1)
       }

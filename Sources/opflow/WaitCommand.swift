@@ -50,7 +50,7 @@ enum WaitCommand {
   private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }
 
   static func died(_ folder: RunFolder, _ arguments: Invocation) -> Int32 {
-    let resume = CommandText.about(folder, "resume", [folder.id.description], arguments.view)
+    let resume = CommandText.resume(folder, arguments.view)
     Console.complain(
       "opflow: run \(folder.id) died: the process that drove it is gone, and wrote no end."
         + " `\(resume)` continues it\n")

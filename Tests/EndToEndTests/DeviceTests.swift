@@ -12,14 +12,16 @@ import Testing
         a: { resources: { gpu: 1 }, run: 'echo "$CUDA_VISIBLE_DEVICES" > a; until [ -e b ]; do sleep 0.01; done' }
         b: { resources: { gpu: 1 }, run: 'echo "$CUDA_VISIBLE_DEVICES" > b.new; mv b.new b; until [ -e a ]; do sleep 0.01; done' }
         both: { needs: [a, b], resources: { gpu: 2 }, env: { CUDA_VISIBLE_DEVICES: mine }, run: 'echo "$CUDA_VISIBLE_DEVICES" > both' }
-        none: { run: 'echo "$CUDA_VISIBLE_DEVICES" > none' }
+        none: { run: 'echo "${CUDA_VISIBLE_DEVICES-unset}" > none' }
+        own: { env: { CUDA_VISIBLE_DEVICES: '0' }, run: 'echo "$CUDA_VISIBLE_DEVICES" > own' }
       """)
     try place.opflow("run", "-j", "4", environment: ["CUDA_VISIBLE_DEVICES": "7,GPU-x"])
     let own = try [place.text("a"), place.text("b")]
     #expect(own.sorted() == ["7\n", "GPU-x\n"])
     #expect(try place.text("both") == "7,GPU-x\n")
-    // It has none for itself, and sees what the run sees.
-    #expect(try place.text("none") == "7,GPU-x\n")
+    // Each is another's: who has none sees none, unless it says itself which.
+    #expect(try place.text("none") == "\n")
+    #expect(try place.text("own") == "0\n")
   }
 
   @Test func `more GPUs than the machine has is a mistake before anything starts`() throws {
@@ -40,6 +42,13 @@ import Testing
     try place.opflow("run", "--skip", "train", environment: ["CUDA_VISIBLE_DEVICES": ""])
     try place.opflow("run", environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
     try place.opflow("plan", environment: ["CUDA_VISIBLE_DEVICES": ""])
+  }
+
+  @Test func `where no task wants GPUs all see what the run sees`() throws {
+    let place = try Workplace(
+      "tasks:\n  a: { run: 'echo \"${CUDA_VISIBLE_DEVICES-unset}\" >> a' }\n")
+    try place.opflow("run", environment: ["CUDA_VISIBLE_DEVICES": "7"])
+    #expect(try place.text("a") == "7\n")
   }
 
   @Test func `a manifest that declares gpu counts it as it says`() throws {

@@ -70,6 +70,115 @@ struct SiteRunTests {
     place.expectNothingAlive()
   }
 
+  @Test func `whatever tells how a run goes on names the machines that it was given`() throws {
+    let place = try Workplace("tasks:\n  a: { run: 'exit 3' }\n")
+    let (first, other) = ("exec:exit 255", "exec:exit 254")
+    let on = " --on '\(first)' --on '\(other)'"
+    let run = try place.opflow("run", "--on", first, "--on", other, status: 143)
+    #expect(run.errors.contains("resume it when machines can be had: opflow resume "), "\(run)")
+    #expect(run.errors.contains("\(on)\n"), "\(run)")
+    let status = try place.opflow("status").output
+    #expect(status.contains("continue it: opflow resume "), "\(status)")
+    #expect(status.contains("\(on)\n"), "\(status)")
+    try place.opflow("report", "html", "-o", "report.html")
+    #expect(try place.text("report.html").contains("--on "))
+    let again = try place.opflow("run", "--on", first, "--on", other, status: 143)
+    #expect(again.errors.contains("\(on)` would have continued it"), "\(again)")
+    // The newest drive was given none: that is how it goes on.
+    try place.opflow("resume", status: 1)
+    #expect(try place.opflow("status").output.contains("--on") == false)
+    place.expectNothingAlive()
+  }
+
+  @Test(arguments: ["", "soon", "50ms", "2h"])
+  func `a lease that is none is a mistake before anything starts`(_ text: String) throws {
+    let place = try Workplace("tasks:\n  a: { run: 'echo a >> trace' }\n")
+    let run = try place.opflow(
+      "run", "--on", Self.agent, status: 2, environment: ["OPFLOW_LEASE": text])
+    #expect(
+      run.errors.contains(
+        "OPFLOW_LEASE takes a duration from 100ms to 1h, such as 20s, not `\(text)`"), "\(run)")
+    // On this machine alone nobody reads it.
+    try place.opflow("run", environment: ["OPFLOW_LEASE": text])
+    #expect(place.lines() == ["a"])
+  }
+
+  @Test func `tasks that stay here have the GPUs of this machine, and a mistake is told at once`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        there: { run: 'echo there >> trace' }
+        here: { resources: { gpu: 2 }, local: true, needs: [there], run: 'echo here >> trace' }
+      """)
+    let run = try place.opflow(
+      "run", "--on", Self.agent, status: 3, environment: ["CUDA_VISIBLE_DEVICES": "0"])
+    #expect(
+      run.errors.contains("task here wants 2 of gpu, and this machine has 1"), "\(run)")
+    #expect(place.lines() == [])
+    try place.opflow("run", "--on", Self.agent, environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
+    #expect(place.lines() == ["there", "here"])
+  }
+
+  @Test func `more GPUs than any machine has is told as soon as all have been there`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        big: { resources: { gpu: 3 }, run: 'echo big >> trace' }
+        small: { resources: { gpu: 1 }, run: 'echo small >> trace' }
+      """)
+    let run = try place.opflow(
+      "run", "-k", "--on", Self.agent, "--on", Self.agent, status: 1,
+      environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
+    #expect(
+      run.errors.contains("it wants 3 of gpu, and no machine of the run has more than 2"), "\(run)")
+    #expect(place.lines() == ["small"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `what leads to a machine and does not end though it was killed holds up no run`()
+    throws
+  {
+    let place = try Workplace(
+      "tasks:\n  a: { run: 'until test -s seized; do sleep 0.01; done; echo a >> trace' }\n")
+    // Who is traced has ended for its parent only when the tracer has seen that, which this one never does.
+    try place.write(
+      "tracer.py",
+      """
+      import ctypes
+      trace = ctypes.CDLL(None).ptrace
+      trace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+      seized = trace(0x4206, int(open('pid').read()), None, None)
+      with open('seized', 'w') as file: file.write(str(seized))
+      open('go').read()
+      """)
+    try place.write(
+      "held.py",
+      """
+      import ctypes, os, signal
+      # Who has the stream's other end keeps it from ending.
+      if os.fork() == 0:
+        os.setsid()
+        open('go').read()
+        os._exit(0)
+      ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_ulong(2 ** 64 - 1), 0, 0, 0)
+      with open('pid', 'w') as file: file.write(str(os.getpid()))
+      signal.pause()
+      """)
+    try place.shell("mkfifo pid go")
+    let tracer = try place.startShell("exec python3 tracer.py")
+    let run = try place.opflow("run", "--on", Self.agent, "--on", "exec:exec python3 held.py")
+    #expect(place.lines() == ["a"], "\(run)")
+    // Not everywhere may a process trace another one.
+    if try place.text("seized") == "0" {
+      #expect(run.errors.contains(" was killed, and does not end\n"), "\(run)")
+    }
+    try place.shell("echo > go")
+    _ = try tracer.finish()
+    place.expectNothingAlive()
+  }
+
   @Test func `an agent that is killed loses its tasks, which run behind another`() throws {
     let place = try Workplace(
       """

@@ -31,6 +31,7 @@ import Testing
     open.skip = ["y*", "z"]
     open.environment = ["CI=0123456789abcdef", "UNSET=-"]
     open.limits.maxFailures = 0
+    open.on = ["slurm:-N 4 '-t 1:00'", "exec:a\tb"]
     var resume = ResumeEntry(planKey: "ab", opflowVersion: "0.2.0")
     resume.set = ["a=\\"]
     resume.only = ["p"]
@@ -38,6 +39,7 @@ import Testing
     resume.environment = ["E=-"]
     resume.reused = 12
     resume.withdrawn = 3
+    resume.on = ["ssh:n1"]
     resume.removed = ["gone", "also\tgone"]
     var elsewhere = WorkerEntry(
       worker: WorkerID(8), pid: 4245, startTime: 0, bootID: "", host: "node 2")

@@ -105,9 +105,12 @@ import Testing
 
         """)
     var quiet = try withTwo(.quiet)
-    quiet.site(1, .lost, "n1")
+    quiet.start("a", worker: 0)
     quiet.awaitMachines("job 1 of Slurm waits")
     #expect(quiet.errorText() == "")
+    // As a failure, a loss is told to those who want to hear of nothing else.
+    quiet.site(1, .lost, "n1")
+    #expect(quiet.errorText() == "[0/4] n1 is lost: 1 task runs elsewhere: a\n")
   }
 
   @Test func `what is waited for is a line for each change`() throws {

@@ -209,6 +209,7 @@ extension FieldWriter {
     fields(.env, open.environment)
     fields(.file, open.files)
     write(open.limits)
+    fields(.on, open.on)
     fieldUnlessEmpty(.trace, open.trace?.text ?? "")
   }
 
@@ -231,6 +232,7 @@ extension FieldWriter {
     field(.withdrawn, resume.withdrawn)
     fields(.removed, resume.removed)
     write(resume.limits)
+    fields(.on, resume.on)
     fieldUnlessEmpty(.trace, resume.trace?.text ?? "")
   }
 

@@ -38,6 +38,8 @@ package struct OpenEntry: Sendable, Equatable {
   /// `folder` on where it lies within.
   package var files: [String] = []
   package var limits = DriveLimits()
+  /// Where its tasks may run beside this machine, as it was given; none for here alone.
+  package var on: [String] = []
   /// The folder that relative paths of a manifest from standard input start at.
   package var folder: String
   /// The real path of the folder that held the run as it began.
@@ -66,6 +68,7 @@ package struct ResumeEntry: Sendable, Equatable {
   package var environment: [String] = []
   package var files: [String] = []
   package var limits = DriveLimits()
+  package var on: [String] = []
   /// Tasks whose earlier result is taken over; every other one that had a result has its own
   /// `resume` line with the reason.
   package var reused: Int = 0

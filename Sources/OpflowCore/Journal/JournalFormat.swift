@@ -15,13 +15,14 @@
 // TAB, LF, CR, NUL and backslash inside a field are written as \t, \n, \r, \0 and \\. Keys stand in
 // any order; one that a reader does not know is passed over, and so is a line whose event it does
 // not know, except that its SEQ counts. A number that is 0 and a text that is empty may be left out.
-// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `capacity`, `back` and an order's `fp`
+// `set`, `tasks`, `args`, `only`, `skip`, `env`, `file`, `removed`, `capacity`, `on`, `back` and an order's `fp`
 // stand once per value.
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env file
-//                    capacity failures trace
-//   resume           d plan version set only skip env file reused withdrawn removed capacity failures trace
+//                    capacity failures on trace
+//   resume           d plan version set only skip env file reused withdrawn removed capacity failures on
+//                    trace
 //   close            d state code signal
 //   worker           d w pid start boot group host site
 //   order            d id verb by pid uid expects resource value tasks fp back
@@ -84,6 +85,7 @@
 //   resource, value  what is set, and to what
 //   capacity   NAME:AMOUNT: what the drive has of a resource, in what a plan counts it in
 //   failures   after so many nothing new starts; 0 is no limit
+//   on         what the drive was given as --on: where its tasks may run beside the coordinator's machine
 //   trace      the TRACEPARENT that the drive was begun with (version 00 of W3C's Trace Context)
 //   withdrawn  how many `resume` lines of tasks follow this line at once
 //

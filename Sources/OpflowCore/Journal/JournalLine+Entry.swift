@@ -65,6 +65,7 @@ extension JournalLine {
       case .file: open.files.append(field.text)
       case .capacity: open.limits.add(text: field.text)
       case .failures: open.limits.maxFailures = Int(field.natural)
+      case .on: open.on.append(field.text)
       case .trace: open.trace = TraceParent(field.text)
       default: break
       }
@@ -85,6 +86,7 @@ extension JournalLine {
       case .file: resume.files.append(field.text)
       case .capacity: resume.limits.add(text: field.text)
       case .failures: resume.limits.maxFailures = Int(field.natural)
+      case .on: resume.on.append(field.text)
       case .trace: resume.trace = TraceParent(field.text)
       case .reused: resume.reused = Int(field.natural)
       case .withdrawn: resume.withdrawn = Int(field.natural)

@@ -21,7 +21,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
-  case capacity, failures, trace
+  case capacity, failures, trace, on
 
   // An order
   case id, verb, by, uid, value, resource, expects, back, among, count
@@ -106,6 +106,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .capacity: "capacity"
     case .failures: "failures"
     case .trace: "trace"
+    case .on: "on"
     case .pid: "pid"
     case .start: "start"
     case .boot: "boot"
@@ -140,7 +141,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
       .site, .gpus, .lease, .until, .time:
       .number
-    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .back: .texts
+    case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .on, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,

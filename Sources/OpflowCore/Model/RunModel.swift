@@ -149,6 +149,8 @@ package struct RunModel: Sendable {
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
   /// What the newest drive may use, as it was when that began.
   package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
+  /// Where the tasks of the newest drive may run beside the coordinator's machine, as it was given.
+  package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
   /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.
   package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let ordered = orders.capacities[plan.string(plan.resources[resource].name)]

@@ -6,14 +6,14 @@ package enum OrderView {
   ///   - words: the tasks, as they were named.
   ///   - resumeCommand: the command line that continues the run.
   package static func text(
-    _ request: OrderRequest, count: Int, amount: String, words: [String], resumeCommand: String,
-    orderCommand: OrderLineText
+    _ request: OrderRequest, count: Int, amount: String, words: [String],
+    resumeCommand: @autoclosure () -> String, orderCommand: OrderLineText
   ) -> String {
     let tasks = "\(count) task\(count == 1 ? "" : "s")"
     let isOfRun = request.tasks.isEmpty && request.among.isEmpty
     switch request.verb {
     case .cancel where isOfRun:
-      return "cancelled the run: what runs is ended; `\(resumeCommand)` continues it"
+      return "cancelled the run: what runs is ended; `\(resumeCommand())` continues it"
     case .cancel: return "cancelled \(tasks)"
     case .pause: return "paused; `\(orderCommand(.proceed, []))` goes on"
     case .proceed where isOfRun: return "continued"

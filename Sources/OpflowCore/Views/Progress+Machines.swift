@@ -9,7 +9,7 @@ extension ProgressView {
       ProgressJSON.machine(entry, atMilliseconds: now, into: &text)
       settleObject(.event)
     }
-    if renderer.tellsMachines, let change = MachineText.change(entry, from: before, model) {
+    if let change = MachineText.change(entry, from: before, model) {
       tell(palette.yellow(change))
     }
     live?.pass(toMilliseconds: now)
@@ -33,14 +33,14 @@ extension ProgressView {
       ProgressJSON.wait(what, atMilliseconds: now, into: &text)
       settleObject(.event)
     }
-    if live == nil, isNews, renderer.tellsMachines, let what { tell(CleanText.string(what)) }
+    if live == nil, isNews, renderer.tellsWaits, let what { tell(CleanText.string(what)) }
     live?.pass(toMilliseconds: now)
   }
 
   /// What came of it, in words.
   package mutating func endWait(_ place: Int, _ came: String, atMilliseconds now: Int64) {
     wait(place, for: nil, isNews: false, atMilliseconds: now)
-    if live == nil, renderer.tellsMachines { tell(CleanText.string(came)) }
+    if live == nil, renderer.tellsWaits { tell(CleanText.string(came)) }
   }
 
   /// A line of the run as a whole.

@@ -15,8 +15,8 @@ protocol ProgressRenderer {
   /// Whether orders that were obeyed are told.
   var tellsOrders: Bool { get }
 
-  /// Whether it is told what becomes of further machines.
-  var tellsMachines: Bool { get }
+  /// Whether it is told what further machines are waited for, and that they are there. What is lost is told by all.
+  var tellsWaits: Bool { get }
 
   mutating func begin(_ model: DriveModel, into text: inout TextBuffer)
 
@@ -55,7 +55,7 @@ extension ProgressRenderer {
   var tellsTime: Bool { false }
   var tellsFailuresOnly: Bool { false }
   var tellsOrders: Bool { true }
-  var tellsMachines: Bool { true }
+  var tellsWaits: Bool { true }
 
   func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {}
 

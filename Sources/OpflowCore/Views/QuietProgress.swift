@@ -4,7 +4,7 @@ struct QuietProgress: ProgressRenderer {
   let heading: ProgressHeading
 
   var tellsOrders: Bool { false }
-  var tellsMachines: Bool { false }
+  var tellsWaits: Bool { false }
   var tellsFailuresOnly: Bool { true }
 
   func begin(_ model: DriveModel, into text: inout TextBuffer) {}

@@ -22,11 +22,13 @@ extension StateFolder {
   }
 
   /// How the newest run of a manifest stands; nil where there is none, or it cannot be read.
-  package func newestState(ofManifest path: String) -> (run: RunID, state: RunState)? {
+  package func newestState(
+    ofManifest path: String
+  ) -> (run: RunID, state: RunState, on: [String])? {
     guard let newest = try? newestRun(ofManifest: path),
       // Before the journal: a run that ends meanwhile is taken for running, never for interrupted.
       let isHeld = try? RunFolderLock.isHeld(newest), let history = try? newest.readRunHistory()
     else { return nil }
-    return (newest.id, history.state(isHeld: isHeld))
+    return (newest.id, history.state(isHeld: isHeld), history.on)
   }
 }

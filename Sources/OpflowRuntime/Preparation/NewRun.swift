@@ -105,7 +105,7 @@ package struct NewRun {
 
   /// Sees whether this machine has the GPUs that its tasks want.
   package mutating func expectDevices() throws(PreparationError) {
-    try MissingDevices.expect(try prepared.open(), initial)
+    try MissingDevices.expect(try prepared.open(), usesSites: !request.on.isEmpty, initial)
   }
 
   /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to begin else.
@@ -193,6 +193,7 @@ package struct NewRun {
     open.environment = prepared.environment
     open.files = prepared.files
     open.limits = SchedulerOptions(request, plan).limits(of: plan)
+    open.on = request.on.map(\.text)
     open.stateFolder = state.path
     open.trace = DriveTrace.parent
     return open

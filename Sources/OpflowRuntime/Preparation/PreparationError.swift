@@ -20,6 +20,8 @@ package enum PreparationError: Error {
   case secrets(SecretFaults)
   /// The value that `--set` gives this name holds a secret, and would be written down.
   case secretSet(name: String)
+  /// What leads to another machine holds a secret.
+  case secretOn
   /// A run needs so many descriptors, which are not to be had.
   case noDescriptors(Int, Errno)
   /// Why memory cannot be limited as tasks say it is.

@@ -80,6 +80,7 @@ package struct PreparedResume {
     entry.environment = found.environment
     entry.files = found.files
     entry.limits = SchedulerOptions(asked, plan).limits(of: plan)
+    entry.on = asked.on.map(\.text)
     entry.trace = DriveTrace.parent
     decision.complete(&entry)
     self.entry = entry
@@ -93,8 +94,8 @@ package struct PreparedResume {
   }
 
   /// Sees whether this machine has the GPUs that its tasks want.
-  package func expectDevices() throws(PreparationError) {
-    try MissingDevices.expect(plan, initial)
+  package func expectDevices(_ asked: RunRequest) throws(PreparationError) {
+    try MissingDevices.expect(plan, usesSites: !asked.on.isEmpty, initial)
   }
 
   /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to go on else.
@@ -195,6 +196,9 @@ package struct PreparedResume {
       if case .keep(.failed, _) = decision[$0] { true } else { false }
     }
   }
+
+  /// Where its tasks ran beside this machine in the drive before, as that was given.
+  package var on: [String] { history.on }
 
   /// As the journal has it so far.
   package var state: RunState { history.close?.state ?? .interrupted }

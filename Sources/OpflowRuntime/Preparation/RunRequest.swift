@@ -33,13 +33,14 @@ package struct RunRequest: Equatable, Sendable {
 
   package init() {}
 
-  /// Expects that no value of `set` holds one: they stand in the journal and in the plan.
+  /// Expects that no value of `set` holds one, nor `on`: they stand in the journal.
   func expectNoSecret(_ secrets: [SecretValue]) throws(PreparationError) {
-    if set.isEmpty { return }
-    guard let masker = Masker(secrets), let found = set.first(where: { masker.finds($0) }) else {
-      return
+    if set.isEmpty && on.isEmpty { return }
+    guard let masker = Masker(secrets) else { return }
+    if let found = set.first(where: { masker.finds($0) }) {
+      throw .secretSet(name: String(found.prefix { $0 != "=" }))
     }
-    throw .secretSet(name: String(found.prefix { $0 != "=" }))
+    if on.contains(where: { masker.finds($0.text) }) { throw .secretOn }
   }
 }
 

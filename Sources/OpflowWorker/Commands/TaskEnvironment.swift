@@ -36,7 +36,12 @@ struct TaskEnvironment: ~Copyable {
   /// Those of ports of services.
   private let ports: [String]
 
-  init(inherited: [[UInt8]], run: String, folder: String, ports: [String] = []) {
+  /// - Parameter sharesDevices: GPUs are given out: a task that has none is to see none, since each of them may be
+  ///   another's.
+  init(
+    inherited: [[UInt8]], run: String, folder: String, ports: [String] = [],
+    sharesDevices: Bool = false
+  ) {
     self.ports = ports
     trace = Self.value(TraceParent.variable, in: inherited).flatMap { TraceParent($0) }
     let text = Array((trace?.text ?? "").utf8)
@@ -45,9 +50,12 @@ struct TaskEnvironment: ~Copyable {
     let own = (Self.own + ports + [TraceParent.variable]).map { Array($0.utf8) }
     // Nobody gave a state where nobody gave a parent (`WorkerProgram`).
     let noState = Array("\(TraceParent.stateVariable)=".utf8)
-    self.inherited = inherited.filter { entry in
-      !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) } && entry != noState
-    }.map { Self.withoutJobs($0) }
+    let noDevices = Array("\(GraphicsProcessors.variable)=".utf8)
+    self.inherited =
+      inherited.filter { entry in
+        !own.contains { entry.starts(with: $0 + [UInt8(ascii: "=")]) } && entry != noState
+          && !(sharesDevices && entry.starts(with: noDevices))
+      }.map { Self.withoutJobs($0) } + (sharesDevices ? [noDevices] : [])
     self.run = run
     self.folder = folder
     hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }

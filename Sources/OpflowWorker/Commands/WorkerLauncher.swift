@@ -53,7 +53,7 @@ final class WorkerLauncher {
     self.arguments = arguments
     environment = TaskEnvironment(
       inherited: Environment.entries(), run: run, folder: taskFolder,
-      ports: plan.portVariables)
+      ports: plan.portVariables, sharesDevices: plan.gpuResource != nil)
   }
 
   /// Starts a task with those streams. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
