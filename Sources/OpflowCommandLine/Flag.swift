@@ -6,7 +6,7 @@ enum Flag: CaseIterable {
   case maxParallel, maxFailures, keepGoing, dryRun
   case ifRunning, watchFiles, memory
   case output, quiet, verbose, json, color
-  case durability, workers, queueTimeout
+  case durability, workers, queueTimeout, takeOver
   case cache, cacheWrite, noCache
   case follow, stay, run, waitFor, tellWait
   case keep, olderThan, showRemoval
@@ -112,6 +112,10 @@ enum Flag: CaseIterable {
       FlagRow(
         "queue-timeout", in: .place, "how long to wait for Slurm (default: as long as it takes)",
         takes: .text(.duration) { $0.queueTimeout = $1 })
+    case .takeOver:
+      FlagRow(
+        "take-over", in: .place, "go on though another machine holds the run: it is gone",
+        takes: .nothing { $0.takesOver = true })
     case .cache:
       FlagRow(
         "cache", in: .place,

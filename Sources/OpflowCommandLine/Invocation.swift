@@ -69,6 +69,8 @@ package struct Invocation: Equatable, Sendable {
   package var on: [SiteRequest] = []
   /// `--queue-timeout`: a duration as a manifest has it.
   package var queueTimeout: String?
+  /// `--take-over`: a machine that holds the run is gone.
+  package var takesOver = false
   /// `--cache`: a folder.
   package var cache: String?
   package var writesCache = false

@@ -9,7 +9,7 @@ extension CommandRow {
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
         .memory, .dryRun, .watchFiles,
         .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
-        .workers, .queueTimeout, .cache, .cacheWrite, .noCache, .file, .directory,
+        .workers, .queueTimeout, .takeOver, .cache, .cacheWrite, .noCache, .file, .directory,
         .stateDirectory,
       ],
       rule: RunRules.check
@@ -64,7 +64,7 @@ extension CommandRow {
         .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
         .memory, .dryRun, .output,
         .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability, .workers,
-        .queueTimeout,
+        .queueTimeout, .takeOver,
         .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
       ],
       rule: RunRules.check
@@ -75,6 +75,10 @@ extension CommandRow {
           Tasks that are done are not run again, unless their definition changed, a task that they need
           ran again, or --rerun names them. The manifest is read anew; --set, --only and --skip are those
           of the run unless given here.
+
+          Where a process on another machine holds the run, that is waited for, up to two minutes: the file
+          system may keep the lock of a machine that is gone. --take-over goes on without it. Should it come
+          back after all, it ends what it has.
 
           \(HelpPhrases.run)
 

@@ -24,12 +24,33 @@ extension Coordinator {
   // MARK: - The journal
 
   func write() {
+    keepClaim()
+    if hasLostClaim { return }
     do throws(Errno) {
       try journal.write(engine.unwritten)
       tell(.wrote)
     } catch {
       fail(error)
     }
+  }
+
+  private static let claimNanoseconds: Int64 = 1_000_000_000
+
+  /// Sees now and then that nobody on another machine took this one for gone, and the run over. From then on nothing of
+  /// it is this process's to write, and nothing of it is to run here.
+  func keepClaim() {
+    let now = Self.now
+    guard !hasLostClaim, closing == nil, let claim = request.claim,
+      now.nanoseconds - claimLookedAt.nanoseconds >= Self.claimNanoseconds
+    else { return }
+    claimLookedAt = now
+    guard claim.isLost else { return }
+    hasLostClaim = true
+    let holder = RunFolderLock.holder(request.folder)
+    progress.warning(
+      "\(holder?.description ?? "another process") has taken the run over: what runs here is ended")
+    fail(.ioError)
+    tell(.kill)
   }
 
   /// The journal cannot be relied on any more. A write or sync that failed is never tried again.

@@ -7,6 +7,7 @@ extension Coordinator {
   /// Reaches for machines, and lets go of those whose time is over.
   func attendSites() {
     guard let sites else { return }
+    keepClaim()
     let now = Self.now
     if closing == nil { leaveEndingAllocations(sites, now) }
     for index in sites.places.indices {

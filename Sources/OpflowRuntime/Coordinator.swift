@@ -60,6 +60,10 @@ package final class Coordinator {
   /// Workers with orders that are not sent yet.
   var unsent: [WorkerLink] = []
   var journalFailure: Errno?
+  /// When it was looked last whether the run is still this process's.
+  var claimLookedAt = Coordinator.now
+  /// It is another one's.
+  var hasLostClaim = false
   /// Why the drive cannot go on.
   var failure: CoordinatorError?
   /// Until then the workers that were told to leave must have left.
@@ -220,6 +224,9 @@ package final class Coordinator {
     guard let wake, gap > Self.lateNanoseconds,
       now.nanoseconds - wake.nanoseconds > Self.lateNanoseconds
     else { return }
+    // Whoever took this machine for gone may have gone on with the run.
+    claimLookedAt = Instant(nanoseconds: 0)
+    keepClaim()
     tell(.late(nanoseconds: gap))
   }
 
@@ -315,7 +322,7 @@ package final class Coordinator {
 
   /// Does all that need not wait for the workers, which were told to leave.
   private func conclude(_ entry: CloseEntry) {
-    if let failure = journalFailure {
+    if let failure = journalFailure, !hasLostClaim {
       let count = engine.unrecordedSuccesses
       progress.warning(
         "the journal cannot be written: \(failure)"

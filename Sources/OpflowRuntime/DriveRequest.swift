@@ -23,6 +23,8 @@ package struct DriveRequest {
   var serving: ServingWatch?
   /// Of workers that the drive before left, by their numbers: each has one of the services that enter as held.
   var links: [WorkerLink] = []
+  /// By what it is seen that nobody has taken the run over; nil where that cannot be known.
+  var claim: RunClaim?
   /// How other machines are reached; nil for this one alone.
   var sites: SiteSettings?
   /// For every worker.

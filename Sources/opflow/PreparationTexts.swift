@@ -56,7 +56,8 @@ extension CommandError {
       self.init(
         .held,
         "workers of an earlier drive still run on \(names), past the lease of their agents: end them there"
-          + " (`pkill opflow`), so that no task runs twice at once")
+          + " (`pkill opflow`), so that no task runs twice at once. Where those machines are gone, --take-over"
+          + " goes on without them")
     case .noDescriptors(let count, let error):
       self.init(
         .io,
@@ -72,7 +73,7 @@ extension CommandError {
       switch error {
       case .file: .io
       case .journal, .plan: .journal
-      case .held, .live, .beginning, .aroundItself: .held
+      case .held, .heldElsewhere, .live, .beginning, .aroundItself: .held
       case .link, .removed, .noRuns, .noSuchRun, .ambiguous: .usage
       }
     self.init(code, error.message)
@@ -128,6 +129,7 @@ extension RunRequest {
     rerun = invocation.rerun
     watches = invocation.watchesFiles
     resumesNewest = invocation.resumesNewest
+    takesOver = invocation.takesOver
     ifRunning = invocation.ifRunning
     memory = invocation.memory
     maxParallel = invocation.maxParallel

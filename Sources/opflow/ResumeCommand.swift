@@ -2,6 +2,29 @@ import OpflowCommandLine
 import OpflowCore
 import OpflowRuntime
 
+extension RunFolderLock {
+  /// Where a process of another machine holds the run, that is waited for, or taken for gone.
+  static func take(
+    _ folder: RunFolder, _ arguments: Invocation, _ console: Console
+  ) throws(RunFolderError) -> RunFolderLock {
+    if arguments.takesOver { return try takeOver(folder) }
+    return try take(folder) { holder in
+      console.warn(
+        "run \(folder.id) is held by \(holder); waiting for that, \(patienceMilliseconds / 1_000) s at most:"
+          + " the lock of a machine that is gone may stay for as long")
+    }
+  }
+}
+
+extension RunFolderError {
+  fileprivate var isHeld: Bool {
+    switch self {
+    case .held, .heldElsewhere: true
+    default: false
+    }
+  }
+}
+
 /// `opflow resume`, and `opflow run --resume` where there is something to continue.
 enum ResumeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
@@ -34,11 +57,11 @@ enum ResumeCommand {
       if let kept = passed?.takeLock() {
         lock = kept
       } else {
-        lock = try RunFolderLock.take(folder)
+        lock = try RunFolderLock.take(folder, arguments, console)
       }
     } catch {
-      guard case .held = error, !isInGroup,
-        let group = RunGroup(of: folder, asked: arguments.ifRunning), group.ifRunning == .wait
+      guard error.isHeld, !isInGroup, let group = RunGroup(of: folder, asked: arguments.ifRunning),
+        group.ifRunning == .wait
       else { throw CommandError(error) }
       _ = consume choice
       return try resume(folder, manifest, arguments, console, enteringFirst: group, but: nil, round)

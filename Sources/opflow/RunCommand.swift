@@ -40,12 +40,23 @@ enum RunCommand {
     var manifest = manifest
     var gate: RunGroupGate?
     var isInGroup = false
+    var hasWaited = false
     while true {
       let choice = try choose(state, arguments, console)
       let run: RunFolder?
       do throws(RunFolderError) {
         run = try state.resumable(ofManifest: manifest.realPath, RunRequest(arguments))
       } catch {
+        if error.holderElsewhere != nil, !hasWaited, !arguments.isDryRun,
+          case .held(let name, _) = error, let id = RunID(name)
+        {
+          _ = consume choice
+          try waitForOther(state.folder(of: id), arguments, console)
+          hasWaited = true
+          early = nil
+          manifest = try manifest.readAgain()
+          continue
+        }
         guard !arguments.isDryRun, let group = group(holding: error, state, arguments) else {
           throw CommandError(error)
         }
@@ -73,6 +84,17 @@ enum RunCommand {
       early = entry.hasWaited ? nil : new
       gate = entry.takeGate()
       isInGroup = true
+    }
+  }
+
+  /// Until no process of another machine holds the run.
+  private static func waitForOther(
+    _ run: RunFolder, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) {
+    do throws(RunFolderError) {
+      _ = try RunFolderLock.take(run, arguments, console)
+    } catch {
+      throw CommandError(error)
     }
   }
 

@@ -417,7 +417,7 @@ import Testing
       "--output live|line|group|github|gitlab|quiet", "--notify COMMAND", "--ci-commands on|off",
       "-q, --quiet", "-v, --verbose", "--json",
       "--color auto|always|never", "--junit FILE", "--durability none|group|each", "--on SITES",
-      "--queue-timeout D",
+      "--queue-timeout D", "--take-over",
       "-f, --file FILE",
       "-C DIR",
       "--state-dir DIR", "-h, --help",

@@ -245,12 +245,17 @@ final class Agent {
       lease = AgentLease(milliseconds: opening.opening.leaseMilliseconds, from: now)
       phase = .serving
       self.folder = folder
+      if endsJob, let job = Environment.value("SLURM_JOB_ID").flatMap({ Int64($0) }), job > 0 {
+        ownJob = AbandonedJob(job: job, runFolder: folder)
+      }
       RelayLines.hello(
         AgentMachine().hello(planKey: opening.opening.planKey), into: &output)
     }
   }
 
   private var folder: RunFolder?
+  /// The one that goes with who asked for it.
+  private var ownJob: AbandonedJob?
 
   /// It is no use for the run, and says why.
   private func fail(_ what: String, _ now: Instant) {
@@ -374,10 +379,8 @@ final class Agent {
   }
 
   private func endAbandonedJob() {
-    guard endsJob, !isDismissed, let lease, let folder,
-      let job = Environment.value("SLURM_JOB_ID").flatMap({ Int64($0) }), job > 0
-    else { return }
-    AbandonedJob(job: job, runFolder: folder).end(after: lease.end) { Self.now }
+    guard !isDismissed, let lease else { return }
+    ownJob?.end(after: lease.end) { Self.now }
   }
 
   private func sayFarewell() {

@@ -106,6 +106,7 @@ package struct PreparedDrive: ~Copyable {
     request.warnings = warnings
     request.secrets = secrets
     request.serving = serving
+    request.claim = lock.claim(to: folder)
     request.links = links
     request.sharesJobs = asked.maxParallel == nil
     if !asked.on.isEmpty {

@@ -17,6 +17,7 @@ package struct PreparedResume {
   private let decision: ResumeDecision
   private let entry: ResumeEntry
   private let named: TaskSet?
+  private let takesOver: Bool
   private var secrets: [SecretValue] = []
   /// Services that are up and defined as they were, by their numbers in the plan.
   private let unchanged: [TaskID: HeldService]
@@ -26,6 +27,7 @@ package struct PreparedResume {
     _ found: ResumedRun, _ asked: RunRequest, holding held: HeldServices? = nil
   ) throws(PreparationError) {
     self.found = found
+    takesOver = asked.takesOver
     plan = found.plan
     folder = found.folder
     manifestPath = found.manifestPath
@@ -255,7 +257,7 @@ package struct PreparedResume {
     // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
     // that one's.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
-    if !isCopyOfLive { try awaitOtherMachines() }
+    let left = isCopyOfLive ? [] : try awaitOtherMachines()
     let survivors =
       isCopyOfLive || passed != nil
       ? []
@@ -285,6 +287,11 @@ package struct PreparedResume {
       drive.warnings.append(
         "what lost tasks left in \(folder.values) cannot be removed: \(unremoved)")
     }
+    if !left.isEmpty {
+      drive.warnings.append(
+        "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for gone"
+      )
+    }
     for survivor in survivors {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
     }
@@ -299,13 +306,25 @@ package struct PreparedResume {
   }
 
   /// The agents of an earlier drive that did not come to its end, and their workers.
-  private func awaitOtherMachines() throws(PreparationError) {
-    guard history.close == nil else { return }
+  ///
+  /// - Returns: the machines that may have some still, and are gone by the word of a person.
+  private func awaitOtherMachines() throws(PreparationError) -> [String] {
+    guard history.close == nil else { return [] }
     let sites = history.sites.of(drive: history.drives).filter { $0.state != .lost }
-    guard let lease = sites.map(\.offer.leaseMilliseconds).max() else { return }
-    if !Orphans.waitForWorkersElsewhere(runFolder: folder.path, leaseMilliseconds: lease) {
-      throw .workersElsewhere(Set(sites.map(\.offer.host)).sorted())
+    let lease = sites.map(\.offer.leaseMilliseconds).max()
+    if lease == nil, !takesOver { return [] }
+    if Orphans.waitForWorkersElsewhere(runFolder: folder.path, leaseMilliseconds: lease ?? 0) {
+      return []
     }
+    // The coordinator's own machine had workers, too.
+    let hosts = Set(sites.map(\.offer.host) + Orphans.machinesBeyondReach(of: history.workers))
+    guard takesOver else { throw .workersElsewhere(hosts.sorted()) }
+    // Else each further resume would find their lock.
+    let path = folder.workersLock
+    try withFolder { () throws(RunFolderError) in
+      try doing("remove", path) { () throws(Errno) in try Path.removeIfThere(path) }
+    }
+    return hosts.sorted().map { CleanText.string($0) }
   }
 
   private static func remaining(

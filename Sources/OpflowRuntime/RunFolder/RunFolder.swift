@@ -31,6 +31,10 @@ package struct RunFolder: Equatable, Sendable {
   package var values: String { path + "/" + ValueFolder.name }
   var unread: String { path + "/" + ValueFolder.unreadName }
   package var lock: String { path + "/" + Self.lockName }
+  /// Held while somebody takes the run over from another machine.
+  var takeOverLock: String { path + "/take-over.lock" }
+  /// Held by every worker.
+  var workersLock: String { path + "/" + Self.workersLockName }
   /// Held for as long as somebody means to drive the run again when its files change.
   package var watchLock: String { path + "/watch.lock" }
   /// How far running downloads are.

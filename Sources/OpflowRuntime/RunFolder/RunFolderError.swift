@@ -9,6 +9,8 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case plan(path: String, PlanError)
   /// Another process drives the run. Nil where it could not be read which.
   case held(run: String, by: LockHolder?)
+  /// A process on another machine does, which was waited for.
+  case heldElsewhere(run: String, by: LockHolder)
   /// A run of the same group is live, and is not to be waited for.
   case live(run: String, group: String, by: LockHolder?)
   /// A process is about to begin a run of the same group, which is not to be waited for.
@@ -38,6 +40,9 @@ package enum RunFolderError: Error, Equatable, Sendable {
     case .held(let run, let holder?):
       "run \(run) is held by \(holder). Wait for it, or stop it "
         + (holder.localPID.map { "with `kill \($0)`" } ?? "there")
+    case .heldElsewhere(let run, let holder):
+      "run \(run) is still held by \(holder). Stop it there; where that machine is gone,"
+        + " `opflow resume \(run) --take-over` goes on without it"
     case .held(let run, nil): "run \(run) is held by another process"
     case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
     case .live(let run, let group, let holder):

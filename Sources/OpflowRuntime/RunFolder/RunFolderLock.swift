@@ -6,6 +6,11 @@ internal import OpflowSystem
 package struct RunFolderLock: ~Copyable {
   private let lock: FileLock
 
+  init(lock: consuming FileLock) { self.lock = lock }
+
+  /// By what its holder sees that nobody has taken the run over.
+  func claim(to folder: RunFolder) -> RunClaim? { RunClaim(lock.file, at: folder.lock) }
+
   /// Takes the lock and names this process in it.
   ///
   /// - Throws: `held` with the holder; `removed` where somebody removes or removed the run.
