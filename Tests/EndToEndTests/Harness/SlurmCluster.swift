@@ -12,6 +12,15 @@ final class SlurmCluster: Sendable {
   /// What of it is to be tried: `scripts/try-cluster` says so, since these tests are alone with their machine.
   static let extent = ProcessInfo.processInfo.environment["OPFLOW_CLUSTER"]
 
+  /// Numbers of random strikes, as `scripts/try-cluster --strikes COUNT [FIRST]` wants them.
+  static let strikes: Range<UInt64> = {
+    let words = (ProcessInfo.processInfo.environment["OPFLOW_STRIKES"] ?? "").split(separator: " ")
+    let numbers = words.compactMap { UInt64($0) }
+    guard let count = numbers.first, count < 1 << 20 else { return 0..<0 }
+    let first = numbers.count > 1 ? numbers[1] : 1
+    return first..<(first &+ count)
+  }()
+
   static let isPossible: Bool = {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     return ["srun", "slurmctld", "slurmd", "munged"].allSatisfy { name in
@@ -84,6 +93,12 @@ extension Trait where Self == ConditionTrait {
     .enabled(
       if: SlurmCluster.isPossible && SlurmCluster.extent != nil,
       "scripts/try-cluster tries what wants a cluster")
+  }
+
+  static var whereStrikesAreWanted: ConditionTrait {
+    .enabled(
+      if: SlurmCluster.isPossible && !SlurmCluster.strikes.isEmpty,
+      "scripts/try-cluster --strikes COUNT tries it")
   }
 
   /// What takes minutes.

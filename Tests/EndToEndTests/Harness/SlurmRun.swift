@@ -8,8 +8,10 @@ struct SlurmRun {
   let place: Workplace
   let count: Int
 
-  /// - Parameter seconds: how long each takes.
-  init(tasks count: Int, seconds: Double, extra: String = "") throws {
+  /// - Parameters:
+  ///   - seconds: how long each takes.
+  ///   - told: the task whose first try `start` waits for.
+  init(tasks count: Int, seconds: Double, telling told: Int = 15, extra: String = "") throws {
     self.count = count
     place = try Workplace(
       """
@@ -22,7 +24,7 @@ struct SlurmRun {
             exec 9> "locks/$N"
             flock -n 9 || echo "$N" >> twice
             echo "$N ${SLURMD_NODENAME:-here}" >> trace
-            if [[ $N == 15 && ! -e told ]]; then touch told; echo here > \(Self.gate); fi
+            if [[ $N == \(told) && ! -e told ]]; then touch told; echo here > \(Self.gate); fi
             sleep \(seconds)
             echo "$N" >> done
       \(extra)
@@ -40,7 +42,7 @@ struct SlurmRun {
     }
   }
 
-  /// Starts it, and returns when it is at its fifteenth task.
+  /// Starts it, and returns when it is at the task that tells so.
   func start(_ words: String = "run --output line --on \(nodes)") throws -> LiveProcess {
     let gate = try place.gate(Self.gate)
     let variables = try environment.map { "export \($0.key)='\($0.value)'; " }.joined()
@@ -64,26 +66,39 @@ struct SlurmRun {
     place.expectNothingAlive(sourceLocation: sourceLocation)
   }
 
-  /// Runs a shell's commands about the node `n2`, with `$agent`, `$stepd`, `$srun` and `$shepherd` as the
-  /// processes that lead to it.
-  func strike(_ commands: String) throws {
+  /// Runs a shell's commands about a node, with `$agent`, `$stepd`, `$srun` and `$shepherd` as the processes that
+  /// lead to it.
+  ///
+  /// - Parameter mayMiss: one of them may be gone by then.
+  func strike(_ commands: String, on node: String = "n2", mayMiss: Bool = false) throws {
     let found = """
       set -u
       of_here() { grep -qzx "SLURM_CONF=$SLURM_CONF" "/proc/$1/environ" 2>/dev/null; }
       for pid in $(pgrep -x opflow); do
-        if of_here $pid && grep -qzx SLURMD_NODENAME=n2 /proc/$pid/environ &&
+        if of_here $pid && grep -qzx SLURMD_NODENAME=\(node) /proc/$pid/environ &&
           tr '\\0' ' ' < /proc/$pid/cmdline | grep -q ' agent'; then agent=$pid; fi
       done
       for pid in $(pgrep -x srun); do
-        of_here $pid && grep -qzx -- --nodelist=n2 /proc/$pid/cmdline || continue
+        of_here $pid && grep -qzx -- --nodelist=\(node) /proc/$pid/cmdline || continue
         if [[ $(cat /proc/$(ps -o ppid= $pid | tr -d ' ')/comm) == srun ]]; then shepherd=$pid
         else srun=$pid; fi
       done
-      stepd=$(ps -o ppid= $agent | tr -d ' ')
+      stepd=$(ps -o ppid= "$agent" | tr -d ' ')
+      if [[ $(cat "/proc/$stepd/comm") != slurmstepd ]]; then unset stepd; fi
       step=$(tr '\\0' '\\n' < /proc/$agent/environ | sed -n 's/^SLURM_STEP_ID=//p')
       job=$(tr '\\0' '\\n' < /proc/$agent/environ | sed -n 's/^SLURM_JOB_ID=//p')
       \(commands)
       """
-    _ = try place.slurm(found)
+    _ = try place.slurm(found, status: mayMiss ? nil : 0)
+  }
+
+  /// Lets go on what a blow stopped: it is no harm to anybody, but would be found.
+  func proceedAll() throws {
+    _ = try place.slurm(
+      """
+      for pid in $(pgrep -x 'srun|opflow|exe|slurmstepd'); do
+        if grep -qzx "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ" 2>/dev/null; then kill -CONT $pid; fi
+      done
+      """, status: nil)
   }
 }
