@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { STACK_BYTES = 256 * 1024 };
-
 struct job {
   struct job *next;
   uint64_t ticket;
@@ -24,6 +22,7 @@ struct clinux_thread_pool {
   pthread_mutex_t lock;
   pthread_cond_t asked;
   int32_t most;
+  size_t stack_bytes;
   int32_t notify;
   pthread_t *threads;
   // Below: under the lock.
@@ -71,7 +70,8 @@ static void *run(void *argument) {
   return NULL;
 }
 
-struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, int32_t notify) {
+struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, size_t stack_bytes,
+                                                     int32_t notify) {
   struct clinux_thread_pool *pool = calloc(1, sizeof *pool);
   if (pool == NULL) return NULL;
   pool->threads = calloc((size_t)most, sizeof *pool->threads);
@@ -80,6 +80,7 @@ struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, int32_t notif
     return NULL;
   }
   pool->most = most;
+  pool->stack_bytes = stack_bytes;
   pool->notify = notify;
   pool->waiting.end = &pool->waiting.first;
   pool->done.end = &pool->done.first;
@@ -93,7 +94,7 @@ static int start_thread(struct clinux_thread_pool *pool) {
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
   if (error != 0) return error;
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  pthread_attr_setstacksize(&attributes, pool->stack_bytes);
   // No signal is these threads' business.
   sigset_t all, before;
   sigfillset(&all);

@@ -14,36 +14,46 @@ extension Coordinator {
   /// Takes up what changes, when it is time to look.
   private func attendChanges() {
     guard let serving = request.serving else { return }
-    guard engine.isServing, stopsAsked == 0 else {
+    guard mayTakeUpChanges else {
       if serving.isLooking {
-        watchFolders(of: serving, false)
+        listen(to: serving.foldersDescriptor, nil)
+        listen(to: serving.lookDescriptor, nil)
         serving.end()
       }
       return
     }
     if !serving.isLooking {
-      if let note = serving.begin(at: Self.now) { progress.note(note) }
-      watchFolders(of: serving, true)
+      serving.begin(at: Self.now)
+      listen(to: serving.lookDescriptor, Place.look)
     }
+    if engine.servicesAreUp, let note = serving.takeNote() { progress.note(note) }
     guard let due = serving.nextLook, due <= Self.now else { return }
-    watchFolders(of: serving, false)
+    listen(to: serving.foldersDescriptor, nil)
     let held = HeldServices(plan: plan, services: engine.heldServices)
-    let kept = serving.look(at: Self.now, held) { note in
-      progress.note(note)
-      // What is wrong is told behind it, and not by the view.
-      progress.flush(at: Self.now)
-    }
-    watchFolders(of: serving, true)
+    if serving.beginLook(held) { takeLook() }
+  }
+
+  /// A drive that follows would start what is held back here.
+  private var mayTakeUpChanges: Bool {
+    engine.isServing && !engine.isPaused && stopsAsked == 0
+  }
+
+  /// A look at what changes is done.
+  func takeLook() {
+    // Who does not serve any more has it taken in when the drive is over.
+    guard let serving = request.serving, mayTakeUpChanges, serving.isLookDone() else { return }
+    let kept = serving.takeLook(at: Self.now, engine.heldServices) { progress.passage($0) }
+    listen(to: serving.foldersDescriptor, Place.changes)
     guard let kept else { return }
     tell(.endServices(but: kept))
     performSteps()
   }
 
-  /// Where the system has none to spare, time alone passes.
-  private func watchFolders(of serving: ServingWatch, _ isOn: Bool) {
-    guard let descriptor = serving.rawDescriptor else { return }
-    if isOn {
-      try? watch.add(descriptor, .coordinator, Place.changes)
+  /// - Parameter place: nil for no more. Where the system has no room for it, time alone passes.
+  private func listen(to descriptor: Int32?, _ place: UInt32?) {
+    guard let descriptor else { return }
+    if let place {
+      try? watch.add(descriptor, .coordinator, place)
     } else {
       try? watch.remove(descriptor)
     }

@@ -258,6 +258,7 @@ package final class Coordinator {
       case Place.view: progress.takeNotice()
       case Place.keys: takeKeys()
       case Place.changes: request.serving?.note(at: Self.now)
+      case Place.look: takeLook()
       case Place.allocations...: hearAllocation(Int(event.place - Place.allocations))
       default: break
       }
@@ -364,8 +365,9 @@ package final class Coordinator {
     static let keys: UInt32 = 3
     static let make: UInt32 = 4
     static let changes: UInt32 = 5
+    static let look: UInt32 = 6
     /// And those behind it.
-    static let allocations: UInt32 = 6
+    static let allocations: UInt32 = 7
   }
 }
 

@@ -171,6 +171,7 @@ final class ProgressOutput {
 
   func warning(_ text: String) { view.warning(text) }
   func note(_ text: String) { view.note(text) }
+  func passage(_ text: String) { view.passage(text) }
 
   func download(
     _ task: TaskID, _ progress: DownloadProgress, atMilliseconds wall: Int64

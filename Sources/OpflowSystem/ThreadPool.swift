@@ -17,10 +17,12 @@ package final class ThreadPool {
   /// Readable after each job that was done; call `takeDone` then.
   package var rawDescriptor: Int32 { notification.rawValue }
 
-  /// - Parameter threads: how many there are at most.
-  package init(threads: Int32) throws(Errno) {
+  /// - Parameters:
+  ///   - threads: how many there are at most.
+  ///   - stackBytes: what each has; enough for calls of the system unless told.
+  package init(threads: Int32, stackBytes: Int = 256 << 10) throws(Errno) {
     notification = try EventDescriptor()
-    guard let pool = clinux_thread_pool_create(threads, notification.rawValue) else {
+    guard let pool = clinux_thread_pool_create(threads, stackBytes, notification.rawValue) else {
       throw Errno.current
     }
     self.pool = pool
@@ -28,6 +30,12 @@ package final class ThreadPool {
 
   /// Finishes what was asked, and ends the threads.
   deinit { clinux_thread_pool_destroy(pool) }
+
+  /// What was asked goes on until the process ends, and nobody waits for it: some of it may never be done.
+  package func abandon() {
+    // The threads need what is freed with this.
+    _ = Unmanaged.passRetained(self)
+  }
 
   /// Has a thread call `body`.
   ///

@@ -19,7 +19,7 @@ enum Drive {
     let (runs, folder) = (drive.manifestRuns, drive.folder)
     var serving = round
     if let round {
-      drive.follow(with: &round.watch)
+      drive.follow(with: &round.look.watch)
     } else if arguments.watchesFiles {
       serving = WatchedRun.attend(drive.watch(arguments.file), of: folder, arguments, console)
     }

@@ -56,18 +56,13 @@ struct WatchedRun: ~Copyable {
     _ console: Console
   ) -> ServingWatch {
     let (view, further) = (arguments.view, further(arguments))
-    var complaint = ""
     return ServingWatch(
       watch, begun: { "opflow: \(watching($0))" }, told: { "opflow: \(changed($0, view))" }
     ) { held in
-      var text = ""
-      defer { complaint = text }
       do throws(CommandError) {
-        return try ResumeCommand.staying(held, folder, further, console)
+        return .goesOn(keeping: try ResumeCommand.staying(held, folder, further, console))
       } catch {
-        text = error.text
-        if text != complaint { Console.complain(text) }
-        return nil
+        return .obstacle(error.text)
       }
     }
   }
@@ -84,16 +79,17 @@ struct WatchedRun: ~Copyable {
 
   private mutating func goOn(after code: Int32) throws(CommandError) -> Int32 {
     var code = code
-    var isDue = serving.takeDue()
+    var isDue = false
     // A run that was stopped is left, as by Ctrl-C.
     while code == ExitCode.success.rawValue || code == ExitCode.taskFailed.rawValue {
+      if try takeDue() { isDue = true }
       // Services that go on wait for nobody.
       if serving.passed == nil, let other = try waitUntilDue(isDue) { return try startAnew(other) }
       do throws(CommandError) {
         code = try ResumeCommand.resume(
           folder, manifest: nil, further, console, releasing: nil, nil, isInGroup: false,
           round: serving)
-        isDue = serving.takeDue()
+        isDue = false
         complaint = ""
         isElsewhere = false
         isWaitTold = false
@@ -112,6 +108,15 @@ struct WatchedRun: ~Copyable {
 
   // MARK: Waiting
 
+  /// What the drive before left to be taken up.
+  private func takeDue() throws(CommandError) -> Bool {
+    do throws(Errno) {
+      return try serving.takeDue { Console.complain("\($0)\n") }
+    } catch {
+      throw CommandError(.io, "cannot wait for changes", error)
+    }
+  }
+
   /// Waits until there is reason to resume the run.
   ///
   /// - Parameter isDue: there was some already.
@@ -123,21 +128,21 @@ struct WatchedRun: ~Copyable {
       var mayLook = isDue
       var isAbsenceTold = false
       while true {
-        switch serving.watch.takePlace() {
+        switch serving.look.watch.takePlace() {
         case .other(let path):
           return "\(manifest) is another file now, \(shown(path)): starting a run of that"
         case .nothing:
           if !isAbsenceTold { say("\(manifest) is gone; waiting for it, Ctrl-C leaves") }
           isAbsenceTold = true
         case .same:
-          let changed = serving.watch.takeChanges()
+          let changed = serving.look.watch.takeChanges()
           if !changed.isEmpty { say(Self.changed(changed, arguments.view)) }
           if mayLook || !changed.isEmpty { return nil }
-          if !isWaitTold, complaint.isEmpty { say(Self.watching(serving.watch.fileCount)) }
+          if !isWaitTold, complaint.isEmpty { say(Self.watching(serving.look.watch.fileCount)) }
           isWaitTold = true
           mayLook = isElsewhere
         }
-        try serving.watch.wait()
+        try serving.look.watch.wait()
       }
     } catch {
       throw CommandError(.io, "cannot wait for changes", error)
@@ -147,7 +152,7 @@ struct WatchedRun: ~Copyable {
   private mutating func deal(with error: CommandError) throws(CommandError) -> Obstacle {
     if Path.isMissing(folder.path) {
       // With its folder, which may be elsewhere for a moment, or alone.
-      guard case .same? = serving.watch.place?.look() else { return .isGone }
+      guard case .same? = serving.look.watch.place?.look() else { return .isGone }
       return .needsOther("run \(folder.id) was removed: starting anew")
     }
     switch error.code {
@@ -187,11 +192,11 @@ struct WatchedRun: ~Copyable {
   /// Begins a run of what is there now, and stays with that.
   private mutating func startAnew(_ why: String) throws(CommandError) -> Int32 {
     say(why)
-    serving.watch.leave()
+    serving.look.watch.leave()
     var again = arguments
     again.rerun = []
     while true {
-      let before = serving.watch.place?.status
+      let before = serving.look.watch.place?.status
       do throws(CommandError) {
         return try RunCommand.perform(again, console)
       } catch {
@@ -212,8 +217,8 @@ struct WatchedRun: ~Copyable {
     do throws(Errno) {
       try SignalSet.all.unblock()
       repeat {
-        try serving.watch.wait()
-      } while before != nil && serving.watch.place?.status == before
+        try serving.look.watch.wait()
+      } while before != nil && serving.look.watch.place?.status == before
     } catch {
       throw CommandError(.io, "cannot wait for changes", error)
     }

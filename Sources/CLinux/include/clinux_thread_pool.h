@@ -1,12 +1,14 @@
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 struct clinux_thread_pool;
 
 /// Threads for work that would make its caller wait for the disk. Up to `most` are started, as they are
-/// needed. After each job one is added to the eventfd `notify`. NULL with errno set when there is no
-/// memory.
-struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, int32_t notify);
+/// needed, with a stack of `stack_bytes` each. After each job one is added to the eventfd `notify`. NULL
+/// with errno set when there is no memory.
+struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, size_t stack_bytes,
+                                                     int32_t notify);
 
 /// Has a thread call `work` with `context`. Returns 0, or -1 with errno set when not even one thread can
 /// be had; `work` is then not called.

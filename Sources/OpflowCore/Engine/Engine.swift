@@ -304,8 +304,14 @@ package struct Engine {
   /// Nothing is left but services that stay until somebody asks for the end.
   package var isServing: Bool { closing == nil && scheduler.isServing }
 
+  /// Nothing starts until somebody says that it goes on.
+  package var isPaused: Bool { scheduler.phase.isPaused }
+
   /// Services that are up and could go on when this drive ends.
   package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
+
+  /// All of the services that run are ready.
+  package var servicesAreUp: Bool { scheduler.heldServices.count == scheduler.runningServices }
 
   /// Services that are to stay and cannot start beside those that do.
   package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }

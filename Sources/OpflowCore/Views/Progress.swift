@@ -246,6 +246,17 @@ package struct ProgressView {
     settle()
   }
 
+  /// Lines of this program's own, with their colours.
+  package mutating func passage(_ lines: String) {
+    var rows = Array(lines.utf8).split(separator: Field.lineFeed, omittingEmptySubsequences: false)
+    if rows.last?.isEmpty == true { rows.removeLast() }
+    for line in rows {
+      text.addOutput(line, palette)
+      text.endLine()
+    }
+    settle()
+  }
+
   /// Time has passed: a live view draws anew, others tell what runs when they said nothing for long.
   package mutating func tick(nowMilliseconds now: Int64) {
     nowMilliseconds = now

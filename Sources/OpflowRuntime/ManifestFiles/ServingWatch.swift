@@ -1,103 +1,80 @@
-package import OpflowCore
-internal import OpflowSystem
+internal import OpflowCore
+package import OpflowSystem
 
 /// Looks at what a run was made of (`run --watch`), also while nothing is left in it but services that stay:
 /// what changes then ends those of them that it concerns, so that the run is resumed for it. The others go on.
 package final class ServingWatch {
-  package var watch: ManifestWatch
+  /// For who looks between drives, once `takeDue` was called.
+  package let look: ChangeLook
   private let begun: (Int) -> String
   private let told: ([String]) -> String
-  private let couldGoOn: (HeldServices) -> Set<TaskID>?
   /// What the last drive left up for the next one.
   package internal(set) var passed: PassedServices?
 
-  /// Services were ended for a change that is to be taken up.
+  /// Something has changed that the run was not resumed for.
   private var isDue = false
   private var hasBegun = false
-  /// Nil while nobody looks, and where the system has no watch left.
+  /// What is to be told of it once the services are up.
+  private var note: String?
+  /// What was told last of why it could not be.
+  private var complaint = ""
+  /// Of one thread; nil before it is wanted, and where none can be had.
+  private var pool: ThreadPool?
+  /// The services that a look is about which was begun and not taken in.
+  private var asked: [HeldService]?
+  private var isDone = false
+  /// Nil while nobody waits for changes, and where the system has no watch left.
   private var folders: FolderWatch?
-  /// When to look; nil for never.
+  private(set) var isLooking = false
+  /// When to look; nil for never, and while a thread does.
   private(set) var nextLook: Instant?
   /// When to look though more may come; nil while nothing has come.
   private var lastLook: Instant?
 
+  /// A manifest is compiled there.
+  private static let stackBytes = 8 << 20
+
   /// - Parameters:
   ///   - begun: for a person: that so many files are looked at.
   ///   - told: the same: that these have changed.
-  ///   - couldGoOn: whether the run could be resumed with what is there now, and which services would go on then;
-  ///     nil where it could not: tells what is wrong. The services that run are better than none.
+  ///   - outlook: what can be done about a change, called in a thread.
   package init(
     _ watch: consuming ManifestWatch, begun: @escaping (Int) -> String,
     told: @escaping ([String]) -> String,
-    couldGoOn: @escaping (HeldServices) -> Set<TaskID>?
+    outlook: @escaping @Sendable (HeldServices) -> ChangeOutlook
   ) {
-    self.watch = watch
+    look = ChangeLook(watch, outlook: outlook)
     self.begun = begun
     self.told = told
-    self.couldGoOn = couldGoOn
   }
 
-  /// Whether the run is to be resumed though nothing has changed since the last look.
-  package func takeDue() -> Bool {
-    defer { isDue = false }
-    return isDue
+  deinit {
+    if asked != nil { pool?.abandon() }
   }
 
-  // MARK: While services run
+  // MARK: Between drives
 
-  var isLooking: Bool { nextLook != nil }
-  /// Readable when there may be something new; nil for never.
-  var rawDescriptor: Int32? { folders?.rawDescriptor }
-
-  /// Begins to look.
+  /// Waits for the look that the drive before has begun; a signal then does what it does to any program.
   ///
-  /// - Returns: what is to be told of it, once for each drive.
-  func begin(at now: Instant) -> String? {
-    renew(lookAt: now)
-    defer { hasBegun = true }
-    return hasBegun ? nil : begun(watch.fileCount)
-  }
-
-  /// Something has changed in one of the folders. An end of services costs more than a look, so who writes
-  /// several files is waited for until nothing has come for a while.
-  func note(at now: Instant) {
-    try? folders?.takeChanges()
-    guard isLooking else { return }
-    let last = lastLook ?? now.advanced(byMilliseconds: Self.mostRestMilliseconds)
-    lastLook = last
-    nextLook = min(last, now.advanced(byMilliseconds: Self.restMilliseconds))
-  }
-
-  private static let restMilliseconds: Int64 = 200
-  private static let mostRestMilliseconds: Int64 = 2_000
-
-  /// Looks. The folders may be others from here on.
-  ///
-  /// - Parameters:
-  ///   - held: the services that are up.
-  ///   - tell: tells a person what has changed.
-  /// - Returns: that the services are to end, but for these; nil where all stay.
-  func look(at now: Instant, _ held: HeldServices, tell: (String) -> Void) -> Set<TaskID>? {
-    var kept: Set<TaskID>?
-    switch watch.takePlace() {
-    // With it what stands beside it may be back in a moment.
-    case .nothing: break
-    case .other: kept = []
-    case .same:
-      let changed = watch.takeChanges()
-      if !changed.isEmpty {
-        tell(told(changed))
-        kept = couldGoOn(held)
+  /// - Parameter tell: tells a person what that has found.
+  /// - Returns: whether the run is to be resumed though nothing has changed since the last look.
+  package func takeDue(tell: (String) -> Void) throws(Errno) -> Bool {
+    if asked != nil {
+      try SignalSet.all.unblock()
+      var poll = PollSet(slots: 1)
+      poll.set(0, lookDescriptor ?? -1)
+      while !isLookDone() { _ = try poll.wait(nanoseconds: -1) }
+      asked = nil
+      switch look.finding {
+      case .nothing: break
+      case .other: isDue = true
+      case .changed(let paths, _):
+        if !paths.isEmpty { tell(told(paths)) }
+        isDue = true
       }
     }
-    renew(lookAt: now.advanced(byNanoseconds: watch.patienceNanoseconds))
-    if kept != nil { isDue = true }
-    return kept
-  }
-
-  func end() {
-    folders = nil
-    nextLook = nil
+    defer { isDue = false }
+    return isDue
   }
 
   /// A drive has it now.
@@ -113,12 +90,111 @@ package final class ServingWatch {
   package func endDrive() {
     end()
     hasBegun = false
+    note = nil
   }
 
-  private func renew(lookAt time: Instant) {
+  // MARK: While services run
+
+  /// Readable when there may be something new; nil for never.
+  var foldersDescriptor: Int32? { folders?.rawDescriptor }
+  /// Readable when a look is done; nil where no thread can do one.
+  var lookDescriptor: Int32? { pool?.rawDescriptor }
+
+  /// Begins to look.
+  func begin(at now: Instant) {
+    isLooking = true
+    if asked != nil { return }
+    if pool == nil { pool = try? ThreadPool(threads: 1, stackBytes: Self.stackBytes) }
+    nextLook = now
+    if !hasBegun { note = begun(look.watch.fileCount) }
+    hasBegun = true
+  }
+
+  /// What is to be told of it when the services are up, once for each drive.
+  func takeNote() -> String? {
+    defer { note = nil }
+    return note
+  }
+
+  /// What a thread is at goes on.
+  func end() {
+    isLooking = false
     folders = nil
-    folders = try? FolderWatch(watch.watchedFolders)
-    nextLook = time
+    nextLook = nil
     lastLook = nil
+  }
+
+  /// Something has changed in one of the folders. An end of services costs more than a look, so who writes
+  /// several files is waited for until nothing has come for a while.
+  func note(at now: Instant) {
+    try? folders?.takeChanges()
+    guard isLooking, asked == nil else { return }
+    let last = lastLook ?? now.advanced(byMilliseconds: Self.mostRestMilliseconds)
+    lastLook = last
+    nextLook = min(last, now.advanced(byMilliseconds: Self.restMilliseconds))
+  }
+
+  private static let restMilliseconds: Int64 = 200
+  private static let mostRestMilliseconds: Int64 = 2_000
+
+  /// Has a thread look. What changes meanwhile is for the look behind it.
+  ///
+  /// - Parameter held: the services that are up.
+  /// - Returns: whether it is done already, where there is no thread to be had.
+  func beginLook(_ held: HeldServices) -> Bool {
+    folders = nil
+    nextLook = nil
+    lastLook = nil
+    asked = held.services
+    isDone = false
+    let (look, isDue) = (look, isDue)
+    if (try? pool?.submit { look.perform(held, isDue: isDue) }) != nil { return false }
+    look.perform(held, isDue: isDue)
+    isDone = true
+    return true
+  }
+
+  /// Whether a look that was begun waits to be taken in.
+  func isLookDone() -> Bool {
+    guard asked != nil else { return false }
+    try? pool?.takeDone { _ in isDone = true }
+    return isDone
+  }
+
+  /// Acts on what a look has found that is done.
+  ///
+  /// - Parameters:
+  ///   - held: the services that are up by now.
+  ///   - tell: tells a person, in lines.
+  /// - Returns: that the services are to end, but for these; nil where all stay.
+  func takeLook(at now: Instant, _ held: [HeldService], tell: (String) -> Void) -> Set<TaskID>? {
+    let isOfThese = asked == held
+    asked = nil
+    folders = look.takeFolders()
+    nextLook = now.advanced(byNanoseconds: look.watch.patienceNanoseconds)
+    switch look.finding {
+    case .nothing: return nil
+    case .other:
+      isDue = true
+      return []
+    case .changed(let paths, let outlook):
+      if !paths.isEmpty { tell(told(paths)) }
+      isDue = true
+      guard isOfThese else {
+        // What was found out is of others.
+        nextLook = now
+        return nil
+      }
+      switch outlook {
+      case .goesOn(let kept):
+        complaint = ""
+        return kept
+      case .obstacle(let text):
+        isDue = false
+        if text != complaint { tell(text) }
+        complaint = text
+        return nil
+      }
+    }
   }
 }

@@ -1,7 +1,7 @@
 internal import OpflowCore
 
 /// Services that are up, as the plan of their drive has them.
-package struct HeldServices {
+package struct HeldServices: Sendable {
   let plan: Plan
   let services: [HeldService]
 
