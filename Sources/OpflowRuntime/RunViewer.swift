@@ -5,10 +5,10 @@ package import OpflowSystem
 /// instead of by the engine, it only reads, and what it does never slows the run.
 ///
 /// It begins with what the journal tells so far, folded and not told one by one; from there on each line
-/// that comes is shown as the process that wrote it shows it. Whenever it cannot go on line by line, it begins
-/// anew in the same way: when a resume makes a further drive of the run, perhaps of another plan, and when
-/// the journal is another file by now. Of a run that is to have further rounds (`run --watch`) it waits for
-/// the next one.
+/// that comes is shown as the process that wrote it shows it, in further drives of the run too, however many
+/// came since the last look. Where it cannot go on line by line, it begins anew in the same way: when the
+/// journal is another file by now, and with a drive whose plan another one has replaced. Of a run that is to
+/// have further rounds (`run --watch`) it waits for the next one.
 package final class RunViewer {
   package enum End {
     /// Somebody wants no more of it; by that signal, but for Ctrl-C.
@@ -41,8 +41,13 @@ package final class RunViewer {
   private var journal: FollowedJournal
   /// Of the newest drive; nil until that has begun.
   private var display: DriveDisplay?
-  /// The number of the drive that is shown.
+  /// The number of the drive that is shown, or was shown last.
   private var drive = 0
+  /// How that ended, as far as it was read.
+  private var closing: (entry: CloseEntry, milliseconds: Int64)?
+  /// Why there is no more to be seen, found while lines were read.
+  private var ending: End?
+  private var failure: RunFolderError?
   /// The number of the drive whose end was told, though there may be another round.
   private var toldDrive = 0
   /// When downloads were looked for last.
@@ -80,6 +85,7 @@ package final class RunViewer {
       let began = Coordinator.now
       let isHeld = try RunFolderLock.isHeld(folder)
       try look(isHeld)
+      if let ending { return leave(ending) }
       if !isHeld {
         if let close = journal.model.close {
           guard RunFolderLock.isWatched(folder) else { return end(close) }
@@ -96,24 +102,35 @@ package final class RunViewer {
   // MARK: - Looking
 
   private func look(_ isHeld: Bool) throws(RunFolderError) {
-    var isOver = false
     let isAnew: Bool
     do throws(RunFolderError) {
-      isAnew = try journal.look(toEnd: !isHeld) { line, model in
-        // What is of another drive is for a view of its own, and may be of another plan.
-        if model.drives != drive { isOver = true }
-        if !isOver, let display { show(line, model, display) }
-      }
+      isAnew = try journal.look(toEnd: !isHeld, each: follow)
     } catch {
       // Its first line is about to be written.
       guard isHeld, case .journal(_, .empty) = error, display == nil else { throw error }
       return
     }
-    let model = journal.model
-    if isAnew || isOver || model.drives != drive { endDrive() }
-    if display == nil, model.drives != toldDrive { try join(isHeld) }
+    if let failure { throw failure }
+    if isAnew { endDrive() }
+    if display == nil, journal.model.drives != toldDrive { try join(isHeld) }
     if isHeld { showDownloads() }
     if isHeld { showAwaited() }
+  }
+
+  /// Shows what is new. A further drive is shown from its beginning on, where it is of the plan that is known.
+  private func follow(_ line: JournalLine, _ model: RunModel) {
+    if model.drives == drive {
+      if let display { show(line, model, display) }
+      return
+    }
+    guard model.drives > drive else { return }
+    endDrive()
+    guard drive > 0, !model.isInHead, model.resume?.planKey == plan.key.description else { return }
+    do throws(RunFolderError) {
+      try begin(model, isHeld: true, atMilliseconds: line.milliseconds)
+    } catch {
+      failure = failure ?? error
+    }
   }
 
   private func show(_ line: JournalLine, _ model: RunModel, _ display: DriveDisplay) {
@@ -132,7 +149,8 @@ package final class RunViewer {
       }
     case .site(let site): display.progress.site(site, atMilliseconds: line.milliseconds)
     case .worker(let worker): display.progress.worker(worker)
-    case .open, .resume, .close, nil: break
+    case .close(let entry): closing = (entry, line.milliseconds)
+    case .open, .resume, nil: break
     }
   }
 
@@ -173,11 +191,21 @@ package final class RunViewer {
     if let key = model.resume?.planKey ?? model.open?.planKey, key != plan.key.description {
       plan = try folder.openPlan()
       journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
-      _ = try journal.look(toEnd: !isHeld) { _, _ in }
+      _ = try journal.look(toEnd: !isHeld, tellsAnew: drive > 0, each: follow)
+      if let failure { throw failure }
+      if display != nil { return }
       model = journal.model
     }
     // Of a run that is held, the end is that of the drive before, or the process is about to leave.
     if model.open == nil || isHeld && (model.close != nil || model.isInHead) { return }
+    try begin(
+      model, isHeld: isHeld,
+      atMilliseconds: isHeld ? Clock.wallMilliseconds : model.lastMilliseconds)
+  }
+
+  private func begin(
+    _ model: RunModel, isHeld: Bool, atMilliseconds wall: Int64
+  ) throws(RunFolderError) {
     var heading = heading(
       plan, EnteredDrive.states(model, plan), model.drives > 1, model.on)
     heading.parallel =
@@ -191,10 +219,10 @@ package final class RunViewer {
     let new = try doing("show", folder.path) { () throws(Errno) in
       try DriveDisplay(folder, plan, options, heading)
     }
-    new.join(
-      model, plan, atMilliseconds: isHeld ? Clock.wallMilliseconds : model.lastMilliseconds)
+    new.join(model, plan, atMilliseconds: wall)
     display = new
     drive = model.drives
+    closing = nil
     toldDownloads = [:]
   }
 
@@ -202,8 +230,13 @@ package final class RunViewer {
   private func endDrive() {
     guard let display else { return }
     self.display = nil
-    display.progress.leaveTerminal()
-    _ = finish(display, atOnce: true)
+    if let closing {
+      display.progress.close(closing.entry, atMilliseconds: closing.milliseconds)
+      ending = ending ?? finish(display, atOnce: false)
+    } else {
+      display.progress.leaveTerminal()
+      _ = finish(display, atOnce: true)
+    }
   }
 
   // MARK: - Ending

@@ -202,6 +202,61 @@ struct StatusWatchTests {
     #expect(end.errorLines.count { $0.hasPrefix("resuming ") } == 1, "\(end)")
   }
 
+  /// A view that was stopped meanwhile sees all of it at once.
+  @Test(arguments: [true, false])
+  func `rounds that went by unseen are told as those that were seen`(isServed: Bool) throws {
+    let service = "service: { ready: { log: up } }, run: \"echo up; exec tail -f /dev/null\""
+    let place = try Workplace(
+      """
+      tasks:
+        db: { \(isServed ? service : "run: 'true'") }
+        lint: { inputs: [src], run: cat src }
+      """)
+    try place.write("src", "first\n")
+    let run = try place.start("run", "--watch")
+    try run.waitForError("for changes; Ctrl-C leaves")
+    let watching = try place.start("status", "--watch")
+    try watching.waitForError(isServed ? "still running: db" : "waiting for the next round")
+    watching.send(SIGSTOP)
+    for (round, text) in ["second", "third"].enumerated() {
+      try place.write("src", "\(text)\n")
+      try run.waitForError("lint succeeded", times: round + 2)
+      try run.waitForError("for changes; Ctrl-C leaves", times: round + 2)
+    }
+    watching.send(SIGCONT)
+    try watching.waitForError("resuming ", times: 2)
+    try watching.waitForError("lint succeeded", times: 2)
+    run.send(SIGINT)
+    _ = try run.finish()
+    let end = try watching.finish()
+    #expect(end.errorLines.count { $0.hasPrefix("resuming ") } == 2, "\(end)")
+    #expect(end.errorLines.count { $0.contains("lint succeeded") } == 2, "\(end)")
+    let ends = end.errorLines.count { $0.hasPrefix("run ") && $0.contains(" succeeded in ") }
+    #expect(ends == (isServed ? 1 : 3), "\(end)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a round of an edited manifest that went by unseen is told with its tasks`() throws {
+    let place = try Workplace("tasks: { a: { run: echo one } }")
+    let run = try place.start("run", "--watch")
+    try run.waitForError("for changes; Ctrl-C leaves")
+    let watching = try place.start("status", "--watch")
+    try watching.waitForError("waiting for the next round")
+    watching.send(SIGSTOP)
+    try place.write(
+      "opflow.yaml",
+      "tasks: { new: { run: echo two }, a: { needs: [new], run: echo one } }")
+    try run.waitForError("new succeeded")
+    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    watching.send(SIGCONT)
+    try watching.waitForError("new succeeded")
+    run.send(SIGINT)
+    _ = try run.finish()
+    let end = try watching.finish()
+    #expect(end.errorLines.count { $0.hasPrefix("resuming ") } == 1, "\(end)")
+    #expect(end.errorLines.count { $0.contains("new started") } == 1, "\(end)")
+  }
+
   @Test func `a run that dies is told, with the code of a wait`() throws {
     let (place, run, id) = try begin()
     let watching = try place.start("status", "--watch")

@@ -32,16 +32,16 @@ package struct FollowedJournal {
   ///
   /// - Parameters:
   ///   - toEnd: nobody writes it, so a last line counts without its line feed too.
-  ///   - each: not called for what is read anew, from the beginning.
+  ///   - tellsAnew: `each` is called also for what is read anew, from the beginning.
   /// - Returns: whether it was read anew.
   package mutating func look(
-    toEnd: Bool, each: (JournalLine, RunModel) -> Void
+    toEnd: Bool, tellsAnew: Bool = false, each: (JournalLine, RunModel) -> Void
   ) throws(RunFolderError) -> Bool {
     var isAnew = false
     try look { follower, bytes throws(JournalError) in
       isAnew = follower.offset == 0
       try withoutActuallyEscaping(each) { each throws(JournalError) in
-        let each = isAnew ? nil : each
+        let each = isAnew && !tellsAnew ? nil : each
         if toEnd {
           _ = try follower.read(toEnd: bytes, each: each)
         } else {
