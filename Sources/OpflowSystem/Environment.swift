@@ -63,10 +63,27 @@ package enum Environment {
     return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
   }
 
-  /// Takes a variable out of it, and overwrites where it stood: the kernel shows the environment that a
+  /// Takes variables out of it, and overwrites where they stood: the kernel shows the environment that a
   /// process was started with to all processes of its user for as long as it lives (proc(5), environ).
-  /// Only while this one has one thread.
-  package static func wipe(_ name: String) { clinux_wipe_variable(name) }
+  /// Only while no other thread reads there.
+  package static func withdraw(_ names: [String]) {
+    for name in names {
+      if let value = bytes(name) { withdrawn[name] = value }
+      clinux_wipe_variable(name)
+    }
+  }
+
+  /// Those of the variables are there again that were taken out. Only while no other thread reads there.
+  package static func putBack(_ names: [String]) {
+    for name in names where bytes(name) == nil {
+      guard let value = withdrawn[name] else { continue }
+      // SAFETY: setenv(3) copies both.
+      setenv(name, value.map { CChar(bitPattern: $0) } + [0], 1)
+    }
+  }
+
+  // SAFETY: like the environment itself, it is used only while no other thread does.
+  nonisolated(unsafe) private static var withdrawn: [String: [UInt8]] = [:]
 
   /// For this process and what it starts with its own environment. Only while it has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {

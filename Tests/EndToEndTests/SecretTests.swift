@@ -131,6 +131,23 @@ struct SecretTests {
     try expectNowhere(["first-token", "other-token", "second-token"], in: place)
   }
 
+  @Test func `a task that a resume finds changed when it is ready has its secrets`() throws {
+    let place = try Workplace(
+      """
+      secrets: { KEY: { file: key } }
+      tasks:
+        lint: { inputs: [src], secrets: [KEY], run: "echo lint ${#KEY} >> trace" }
+        report: { needs: [lint], secrets: [KEY], run: "echo report ${#KEY} >> trace" }
+        other: { run: test -e ok }
+      """)
+    try place.write("key", "some-value\n")
+    try place.write("src", "1\n")
+    try place.opflow("run", "-k", status: 1)
+    for name in ["ok", "src"] { try place.write(name, "2\n") }
+    try place.opflow("resume")
+    #expect(place.lines() == ["lint 10", "report 10", "lint 10", "report 10"])
+  }
+
   @Test func `what only tasks need that do not run is not asked for`() throws {
     let place = try Workplace(
       """

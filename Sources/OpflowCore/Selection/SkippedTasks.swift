@@ -29,8 +29,7 @@ extension Plan {
       } else if initial[task.index] == .afterNeeds,
         !needs(task).contains(where: { edge in
           let need = TaskID(needTargets[edge])
-          return (initial[need.index] == .run || initial[need.index] == .afterNeeds)
-            && !skipped.contains(need)
+          return initial[need.index].mayStart && !skipped.contains(need)
         })
       {
         skipped.insert(task)

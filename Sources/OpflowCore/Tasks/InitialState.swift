@@ -36,6 +36,16 @@ package enum InitialState: UInt8, Sendable {
 }
 
 extension InitialState {
+  /// Whether it may be started in the drive without that anybody asks for it.
+  package var mayStart: Bool {
+    switch self {
+    case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays: true
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
+      .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+      false
+    }
+  }
+
   /// It keeps the result of an earlier drive, and that is no failure.
   var isReused: Bool {
     switch self {

@@ -29,14 +29,16 @@ struct SecretTaking {
     var taking = SecretTaking(plan: plan)
     taking.note(initial)
     let specs = plan.secrets
+    let variables = specs.flatMap { spec in
+      if case .environment(let name) = spec.source { [spec.name, name] } else { [spec.name] }
+    }
+    // An earlier drive of this process has them (`run --watch`).
+    Environment.putBack(variables)
     for spec in specs { taking.take(spec) }
+    Environment.withdraw(variables)
     taking.tell(complain)
     if !taking.faults.isEmpty {
       throw SecretFaults(faults: taking.faults, tasks: taking.wanting)
-    }
-    for spec in specs {
-      Environment.wipe(spec.name)
-      if case .environment(let name) = spec.source { Environment.wipe(name) }
     }
     for warning in WrittenSecrets.warnings(taking.values, in: plan) { complain(warning) }
     return taking.values
@@ -61,7 +63,7 @@ struct SecretTaking {
 
   private mutating func note(_ initial: [InitialState]) {
     let skipped = plan.skippedFromTheStart(initial)
-    for index in plan.tasks where initial[index] == .run || initial[index] == .afterNeeds {
+    for index in plan.tasks where initial[index].mayStart {
       let task = TaskID(index)
       guard plan.record(task).secrets != 0, !skipped.contains(task) else { continue }
       wanted.formUnion(plan.secretNames(task))
