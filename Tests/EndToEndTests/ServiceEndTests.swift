@@ -140,6 +140,28 @@ struct ServiceEndTests {
     place.expectNothingAlive()
   }
 
+  @Test func `a resume starts one that was named and could not start`() throws {
+    let up = "echo up; exec tail -f /dev/null"
+    let place = try Workplace(
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "[ -e ok ] || exit 3; \(up)" }
+        web: { needs: [db], service: { ready: { log: up } }, run: "\(up)" }
+        test: { needs: [web], run: "true" }
+      """)
+    try place.opflow("run", "web", status: 1)
+    try place.write("ok", "")
+    let run = try place.start("resume")
+    try run.waitForError("web is ready")
+    run.send(SIGINT)
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(end.errors.contains("2 succeeded"), "\(end)")
+    // It is done with that.
+    let again = try place.opflow("resume")
+    #expect(again.errors.contains("nothing is left to run"), "\(again)")
+  }
+
   @Test func `what ends has room before what stays, also behind what stays and has none`() throws {
     let place = try Workplace(
       """

@@ -26,6 +26,8 @@ package struct ResumeRequest: Sendable {
   package var arguments: TaskArguments?
   /// Services that are to stay until somebody ends them, and are done only then; nil for none that ended.
   package var standing: TaskSet?
+  /// Services that the run is about for themselves, whatever else may need them.
+  package var namedServices: TaskSet?
 
   /// Services that are up in the hands of this process, and defined as they were when they were started.
   package var held: TaskSet?
@@ -36,6 +38,7 @@ package struct ResumeRequest: Sendable {
   func namesFinally(_ task: TaskID) -> Bool { namedFinally?.contains(task) ?? false }
   package func selects(_ task: TaskID) -> Bool { selected?.contains(task) ?? true }
   func stays(_ service: TaskID) -> Bool { standing?.contains(service) ?? false }
+  func names(_ service: TaskID) -> Bool { namedServices?.contains(service) ?? false }
   func holds(_ service: TaskID) -> Bool { held?.contains(service) ?? false }
   func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
   package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }

@@ -31,7 +31,7 @@ extension ResumeDecision {
     case .skipped where record.why == .skipped(.order): .keep(record)
     case .skipped where willSkipByWish(task, input): .keep(record)
     case .skipped where record.why == .skipped(.unused) && input.request.stays(task): .run(.service)
-    case .skipped where input.plan.dependents(task).isEmpty:
+    case .skipped where isForItself(task, input):
       record.why == .skipped(.unused) ? .keep(record) : skipped(task, record, input)
     case .succeeded, .upToDate, .failedAllowed, .skipped: .run(.service)
     }
@@ -40,16 +40,20 @@ extension ResumeDecision {
   /// Whether something may need a service that is decided already: what needs it comes behind it.
   func isWanted(_ service: TaskID, _ input: Input) -> Bool {
     if input.request.stays(service), !input.request.skips(service) { return true }
-    let users = input.plan.dependents(service)
     // It stays until somebody ends it, and is done then.
-    if users.isEmpty { return !input.history.state(service).isSuccess }
-    return users.contains { edge in
+    if isForItself(service, input) { return !input.history.state(service).isSuccess }
+    return input.plan.dependents(service).contains { edge in
       let user = TaskID(input.plan.dependentTargets[edge])
       return switch verdicts[user.index] {
       case .run, .check, .later, .stay: true
       case .outside, .leave, .keep, .fail: false
       }
     }
+  }
+
+  /// Whether a service is to run though nothing that needs it does.
+  private func isForItself(_ service: TaskID, _ input: Input) -> Bool {
+    input.plan.dependents(service).isEmpty || input.request.names(service)
   }
 
   /// Whether a service that is up may stay so, as far as what it needs goes.

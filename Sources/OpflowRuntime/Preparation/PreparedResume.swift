@@ -56,8 +56,10 @@ package struct PreparedResume {
     request.outputMissing = MissingOutputs.find(plan, history)
     named =
       plan.hasServices ? RunScope.named(by: history, only: only, skip: skip, plan) : nil
-    if plan.hasServices, asked.watches {
-      request.standing = RunScope.standing(named, selected: request.selected, plan)
+    if plan.hasServices {
+      let standing = RunScope.standing(named, selected: request.selected, plan)
+      request.namedServices = standing
+      if asked.watches { request.standing = standing }
     }
     unchanged = held?.unchanged(in: plan) ?? [:]
     if !unchanged.isEmpty {
