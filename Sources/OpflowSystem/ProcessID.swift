@@ -33,6 +33,11 @@ package enum ProcessID {
     try call { setsid() }
   }
 
+  /// One that is blocked waits for who reads it (`SignalDescriptor`).
+  package static func sendSelf(_ signal: Signal) throws(Errno) {
+    try call { kill(getpid(), signal.rawValue) }
+  }
+
   /// Stops this process until it is sent SIGCONT.
   ///
   /// - Parameter asJob: by SIGTSTP, as the terminal stops others of its process group, which does nothing

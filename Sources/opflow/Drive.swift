@@ -36,13 +36,11 @@ enum Drive {
       throw CommandError(.io, verbatim: "")
     }
     if let serving, serving.passed != nil {
-      guard let signal = result.lateStop else {
-        return round == nil
-          ? try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)
-          : result.exitCode
-      }
-      serving.endPassed()
-      return 128 + signal.rawValue
+      // The drive that takes them over ends them in their order, and does what is to be done last.
+      if let signal = result.lateStop { try? ProcessID.sendSelf(signal) }
+      return round == nil
+        ? try WatchedRun.goOn(folder, serving, after: result.exitCode, arguments, console)
+        : result.exitCode
     }
     var failure: CommandError?
     do throws(CommandError) {
