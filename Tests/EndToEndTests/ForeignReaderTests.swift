@@ -12,7 +12,7 @@ import Testing
     .enabled(
       if: FileManager.default.fileExists(atPath: readers),
       "Perfetto and Mermaid are not here (scripts/setup --tests)"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(30)))
   func `Perfetto reads a trace whole, and Mermaid draws what names hold as text`() throws {
     let place = try Workplace()
     let tried = try place.shell(

@@ -8,7 +8,7 @@ import Testing
 
   @Test(
     .enabled(if: browser != nil, "there is no Chromium here (Debian: apt-get install chromium)"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(30)))
   func `a page works as it should in a browser`() throws {
     let place = try Workplace()
     let tried = try place.shell(

@@ -130,7 +130,7 @@ struct UnorderedFileTests {
         == ["2:36: unknown task `q`"])
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(30)))
   func `much of it is looked at no longer than it is worth`() throws {
     // A chain, whose last tasks read what the first ones leave.
     var tasks = "  t0: { run: x, outputs: [o0] }\n"

@@ -7,7 +7,7 @@ import Testing
 @testable import OpflowSystem
 
 /// The socket of a run, with an engine that does whatever is asked.
-@Suite(.timeLimit(.minutes(3))) struct ControlSocketTests {
+@Suite(.timeLimit(.minutes(30))) struct ControlSocketTests {
   /// A run of three tasks, its socket, and time as the test has it.
   private final class Host {
     let fixture: StateFixture

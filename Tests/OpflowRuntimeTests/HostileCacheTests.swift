@@ -42,7 +42,7 @@ import Testing
     try cache.keep(draft, as: key)
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func `nothing elsewhere is removed or written through links in a cache`() throws {
     let shelf = String(Self.key.description.prefix(2))
     let other = shelf == "ab" ? "cd" : "ab"
@@ -65,7 +65,7 @@ import Testing
     #expect(try names("victim/other") == ["f"])
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: ["link", "fifo", "name", "folder"])
+  @Test(.timeLimit(.minutes(30)), arguments: ["link", "fifo", "name", "folder"])
   func `how much there is is told by a file of the cache alone`(_ kind: String) throws {
     try write("victim/f", "a text that is none of opflow's")
     let size = root + "/C/1/size"

@@ -97,6 +97,15 @@ extension Scheduler {
     leaveService(into: &actions)
   }
 
+  /// A service stands still by an order, which is of this drive alone: it does not go on behind it, nor what needs it.
+  mutating func keepBack(_ service: TaskID) {
+    guard services.passedOn.contains(service) else { return }
+    for other in services.passedOn where servicesWanted(by: other).contains(service) {
+      services.keepBack(other)
+    }
+    services.keepBack(service)
+  }
+
   /// What goes on when nothing else is left; nil where the drive ends as any other.
   var leavesServices: [HeldService]? {
     if services.passedOn.isEmpty || phase.stopCause != nil { return nil }

@@ -63,6 +63,7 @@ extension Scheduler {
       // What is behind it would wait as long.
       takeBackAll(of: worker, into: &actions)
       if graph.state(task) == .running { graph.set(task, .suspended) }
+      keepBack(task)
       if workforce.workers[worker.index].isDiscarded { continue }
       actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
     }

@@ -31,11 +31,20 @@ final class Workplace {
 
   func file(_ name: String) -> String { path + "/" + name }
 
+  /// What is there already is written over by one call where it does not get shorter: who watches it never finds it
+  /// empty.
   func write(_ name: String, _ text: String) throws {
     let url = URL(fileURLWithPath: file(name))
     try FileManager.default.createDirectory(
       at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: url)
+    guard let old = FileHandle(forUpdatingAtPath: url.path) else {
+      return try Data(text.utf8).write(to: url)
+    }
+    try old.write(contentsOf: Data(text.utf8))
+    if try old.seekToEnd() > text.utf8.count {
+      try old.truncate(atOffset: UInt64(text.utf8.count))
+    }
+    try old.close()
   }
 
   /// A program. Another process writes it: a descriptor of this one could be inherited by what
