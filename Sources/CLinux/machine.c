@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,11 @@ int64_t clinux_realtime_milliseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+uint32_t clinux_file_system_type(const char *path) {
+  struct statfs found;
+  return statfs(path, &found) == 0 ? (uint32_t)found.f_type : 0;
 }
 
 int32_t clinux_affinity_count(void) {

@@ -87,6 +87,33 @@ struct SlurmLossTests {
   }
 
   @Test(.whereAllOfSlurmIs)
+  func `what runs when the time is nearly over has its grace to save what it did`() throws {
+    let cluster = try #require(SlurmCluster.current)
+    let place = try Workplace(
+      """
+      tasks:
+        t:
+          matrix: { n: { range: [1, 8] } }
+          stop: { grace: 8s }
+          shell: bash
+          run: |
+            trap 'sleep 3; echo "$OPFLOW_TASK" >> saved; exit 1' TERM
+            test -e again || while :; do sleep 0.1; done
+      """)
+    let run = try place.opflow(
+      "run", "--output", "line", "--on", "slurm:-N 2 -c 4 -t 1", status: 143,
+      environment: cluster.environment)
+    #expect(Set(place.lines("saved")).count == 8, "\(run)")
+    let ends = try place.journal().filter { $0.event == "interrupt" }.map { $0.values["reason"] }
+    #expect(ends == Array(repeating: "time-over", count: 8), "\(ends)")
+    try place.waitForEmptyQueue()
+    try place.shell("touch again")
+    try place.opflow("resume", "--on", "slurm:-N 2 -c 4 -t 1", environment: cluster.environment)
+    #expect(try place.status().counts["succeeded"] == 8)
+    try place.waitForEmptyQueue()
+  }
+
+  @Test(.whereAllOfSlurmIs)
   func `nothing burns on when the coordinator is killed`() throws {
     let run = try SlurmRun(tasks: 90, seconds: 1)
     let process = try run.start()

@@ -21,6 +21,9 @@ uint64_t clinux_memory_bytes(void);
 /// (getrusage(2)).
 void clinux_own_usage(int64_t *user, int64_t *system, int64_t *peak_kibibytes);
 
+/// The type of the file system that a path is on, as statfs(2) tells it; 0 where it does not.
+uint32_t clinux_file_system_type(const char *path);
+
 /// gethostname(2), always ended by a zero.
 int32_t clinux_host_name(char *buffer, size_t size);
 

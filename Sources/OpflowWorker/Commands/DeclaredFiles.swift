@@ -40,6 +40,8 @@ final class DeclaredFiles {
   /// Questions about tasks that another run has, or that cannot start since another process has the records.
   private var waiting: [TaskCheck] = []
   private var isHeldUp = false
+  /// Until when inputs that are missing on a network's file system may still be seen, by the questions' numbers.
+  private var lateUntil: [Int32: Int64] = [:]
   private var askAgainAt: Int64 = 0
 
   private var running: RecordKeeping?
@@ -56,8 +58,12 @@ final class DeclaredFiles {
   private static let sliceNanoseconds: Int64 = 2_000_000
   /// Between two looks at whether another run still has a task, or the records.
   private static let patience: Int64 = 100_000_000
+  /// So long a machine may not see what another one wrote on a network's file system, and a little.
+  private static let lateness = AgentLease.standardMilliseconds * 1_000_000
 
-  private init(_ plan: Plan, state: String, run: String) throws(WorkerFailure) {
+  private init(
+    _ plan: Plan, state: String, run: String, _ network: NetworkFiles
+  ) throws(WorkerFailure) {
     self.plan = plan
     records = RecordPlace(plan, state: state)
     seen = run + "/checks"
@@ -69,15 +75,17 @@ final class DeclaredFiles {
     }
     self.book = book
     readsAhead = plan.hasChecks
-    hashes = FileMemory(plan)
+    hashes = FileMemory(plan, network: network)
     readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
   }
 
   /// Nil where no task of the plan declares any.
-  static func of(_ plan: Plan, runFolder: String) throws(WorkerFailure) -> DeclaredFiles? {
+  static func of(
+    _ plan: Plan, runFolder: String, network: NetworkFiles = NetworkFiles()
+  ) throws(WorkerFailure) -> DeclaredFiles? {
     guard plan.declaresFiles else { return nil }
     let state = Path.parent(of: Path.parent(of: runFolder))
-    return try DeclaredFiles(plan, state: state, run: runFolder)
+    return try DeclaredFiles(plan, state: state, run: runFolder, network)
   }
 
   private static func cache(state: String, run: String) -> ResultCache? {
@@ -171,8 +179,30 @@ final class DeclaredFiles {
       answer(check, verdict)
     } catch {
       self.look = nil
-      say(check, .unfit(what: error.what))
+      refuse(check, error)
     }
+    return true
+  }
+
+  private func refuse(_ check: TaskCheck, _ fault: LookFault) {
+    if let path = fault.path, mayBeLate(path, check) { return postpone(check) }
+    lateUntil[check.serial] = nil
+    say(check, .unfit(what: fault.what))
+  }
+
+  /// Whether an input that is missing may be one that another machine wrote, and that is to be looked for again: what a
+  /// network's file system remembers of a folder may be old, and it looks anew when the folder is listed.
+  private func mayBeLate(_ path: String, _ check: TaskCheck) -> Bool {
+    if plan.needs(check.task).isEmpty { return false }
+    let start = path.utf8.first == UInt8(ascii: "/") ? "" : declaring(check.task).folder + "/"
+    let folder = Path.parent(of: start + path)
+    guard hashes.network.have(folder: folder) else { return false }
+    let now = Clock.monotonicNanoseconds
+    let until = lateUntil[check.serial, default: now + Self.lateness]
+    if now >= until { return false }
+    lateUntil[check.serial] = until
+    // That it is listed is all that matters.
+    _ = try? Path.names(in: folder)
     return true
   }
 
@@ -188,7 +218,7 @@ final class DeclaredFiles {
         try TaskLook(declaring, check, record: record, readings: readings, hashes: hashes, masker)
       )
     } catch {
-      say(check, .unfit(what: error.what))
+      refuse(check, error)
     }
   }
 

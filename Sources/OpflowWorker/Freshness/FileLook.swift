@@ -61,7 +61,7 @@ package final class FileLook {
   package private(set) var unmatched: [String] = []
   /// Of the memory what was replaced or written since, whatever it holds now.
   package private(set) var replaced: [[UInt8]] = []
-  /// Whether anything had to be read.
+  /// Whether anything had to be read that need not be the next time.
   package private(set) var hasRead = false
 
   /// A path or a pattern.
@@ -246,14 +246,18 @@ package final class FileLook {
   private func look(at place: Int) throws(LookFault) {
     do throws(Errno) {
       let (stamp, kind) = try stampAndKind(of: place)
+      // Another machine may write it, and what is known here of its times be old: it is read, whatever is remembered.
+      let isOnNetwork = hashes.network.have(device: stamp.device) { absolute(places.text(place)) }
       let known = places.with(place) { remembered(of: $0) }
       if let known {
         if memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
-        if memory.stamp(known) == stamp, memory.kind(known) == kind { return keep(known) }
+        if !isOnNetwork, memory.stamp(known) == stamp, memory.kind(known) == kind {
+          return keep(known)
+        }
       }
       let now = Clock.wallMilliseconds * 1_000_000
       let none = PlanKey(high: 0, low: 0)
-      let trusted = stamp.isTelling(atNanoseconds: now) ? stamp : nil
+      let trusted = !isOnNetwork && stamp.isTelling(atNanoseconds: now) ? stamp : nil
       switch kind {
       // Its entries tell what is in it.
       case .folder, .other: add(kind, none, nil)
@@ -261,13 +265,14 @@ package final class FileLook {
         let target = try Path.linkBytes(absolute(places.text(place)))
         add(kind, hashes.hash.of(target), trusted)
       case .file, .executable:
-        if let content = hashes[stamp] {
+        if !isOnNetwork, let content = hashes[stamp] {
           add(kind, content, trusted)
         } else {
-          hasRead = true
+          hasRead = hasRead || !isOnNetwork
           let seen = SeenFile(path: [], kind: kind, content: none, stamp: trusted)
           hashing = try places.with(place) {
-            hashes.reading($0, from: folder, expected: stamp, into: seen)
+            hashes.reading(
+              $0, from: folder, expected: isOnNetwork ? nil : stamp, into: seen)
           }.get()
         }
       }

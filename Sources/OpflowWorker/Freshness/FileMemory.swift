@@ -1,5 +1,5 @@
 package import OpflowCore
-internal import OpflowSystem
+package import OpflowSystem
 
 /// What this process has read of files and folders, by what they are known again by.
 package final class FileMemory {
@@ -11,7 +11,8 @@ package final class FileMemory {
 
   /// By which contents are known here.
   package let hash: ContentHash
-  let folders = FolderMemory()
+  let folders: FolderMemory
+  let network: NetworkFiles
   let piece = FilePiece()
   private var folder = HeldFolder()
   private var keepsAccessTimes = true
@@ -19,15 +20,20 @@ package final class FileMemory {
   /// Whether a file may be looked at again, for another task.
   private let keepsContents: Bool
 
-  package init(_ hash: ContentHash, keepsContents: Bool = true) {
+  package init(
+    _ hash: ContentHash, keepsContents: Bool = true, network: NetworkFiles = NetworkFiles()
+  ) {
+    self.network = network
+    folders = FolderMemory(network: network)
     self.hash = hash
     self.keepsContents = keepsContents
   }
 
   /// For the tasks of a plan.
-  package convenience init(_ plan: Plan) {
+  package convenience init(_ plan: Plan, network: NetworkFiles = NetworkFiles()) {
     let readers = plan.tasks.lazy.filter { plan.isChecked(TaskID($0)) }
-    self.init(plan.contentHash, keepsContents: readers.dropFirst().first != nil)
+    self.init(
+      plan.contentHash, keepsContents: readers.dropFirst().first != nil, network: network)
   }
 
   subscript(stamp: FileStamp) -> PlanKey? {
@@ -63,12 +69,14 @@ package final class FileMemory {
   ///
   /// - Parameters:
   ///   - start: the folder where the path starts if it is relative.
-  ///   - expected: of the file that was found there.
+  ///   - expected: of the file that was found there; nil where that is known once it is open: a network's file system
+  ///     looks then how it is.
   func reading(
-    _ path: UnsafeRawBufferPointer, from start: String, expected: FileStamp, into seen: SeenFile
+    _ path: UnsafeRawBufferPointer, from start: String, expected: FileStamp?, into seen: SeenFile
   ) -> Result<FileHashing, Errno> {
     do throws(Errno) {
       let file = try open(path, from: start)
+      let expected = if let expected { expected } else { FileStamp(try file.status()) }
       return .success(try FileHashing(file, expected: expected, into: seen, hash, piece))
     } catch {
       return .failure(error)

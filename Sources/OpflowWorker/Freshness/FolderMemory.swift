@@ -1,5 +1,5 @@
 internal import OpflowCore
-internal import OpflowSystem
+package import OpflowSystem
 
 /// What is in a folder, sorted by the bytes of the names.
 struct FolderListing {
@@ -55,17 +55,22 @@ struct FolderListing {
 package final class FolderMemory {
   private var known: [FileIdentity: (stamp: FileStamp, listing: FolderListing)] = [:]
   private var entryCount = 0
+  private let network: NetworkFiles
 
   /// Entries that are kept; of nine bytes each, and their names.
   private static let mostEntries = 250_000
 
-  package init() {}
+  /// - Parameter network: folders on a network's file system are never known again.
+  package init(network: NetworkFiles = NetworkFiles()) { self.network = network }
 
   /// - Parameters:
   ///   - folder: links to one are followed.
   ///   - most: entries. `Errno.tooBig` where there are more.
   func listing(of folder: String, most: Int) throws(Errno) -> FolderListing {
     let status = try Path.status(folder)
+    if network.have(device: status.identity.device, path: { folder }) {
+      return try FolderListing(folder, most)
+    }
     let stamp = FileStamp(status)
     if let (seen, listing) = known[status.identity], seen == stamp { return listing }
     let now = Clock.wallMilliseconds * 1_000_000

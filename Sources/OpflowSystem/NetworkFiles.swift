@@ -1,0 +1,59 @@
+internal import CLinux
+
+/// Whether files lie on a network's file system, where other machines write too: what the kernel remembers of them may be
+/// older than what is there, and times that stay the same tell nothing.
+package final class NetworkFiles {
+  private let isNetwork: (String) -> Bool
+  /// By device.
+  private var known: [UInt64: Bool] = [:]
+  private var last: (device: UInt64, isNetwork: Bool)?
+
+  /// - Parameter isNetwork: of a path; for tests another than what the kernel says.
+  package init(_ isNetwork: @escaping (String) -> Bool = { NetworkFiles.isNetwork(at: $0) }) {
+    self.isNetwork = isNetwork
+  }
+
+  /// - Parameter path: of what has that device, or a folder that it is in.
+  package func have(device: UInt64, path: () -> String) -> Bool {
+    if let last, last.device == device { return last.isNetwork }
+    let answer = known[device] ?? isNetwork(path())
+    known[device] = answer
+    last = (device, answer)
+    return answer
+  }
+
+  /// The same of a folder; no where it cannot be looked at.
+  package func have(folder: String) -> Bool {
+    guard let status = try? Path.status(folder) else { return false }
+    return have(device: status.identity.device) { folder }
+  }
+
+  /// No where that cannot be known.
+  package static func isNetwork(at path: String) -> Bool {
+    isNetwork(type: clinux_file_system_type(path))
+  }
+
+  /// - Parameter type: as statfs(2) tells it.
+  package static func isNetwork(type: UInt32) -> Bool { types.contains(type) }
+
+  /// statfs(2), and the headers of those that are not in the kernel.
+  private static let types: Set<UInt32> = [
+    0x6969,  // NFS
+    0x517B,  // SMB
+    0xFF53_4D42,  // CIFS
+    0xFE53_4D42,  // SMB 2
+    0x6573_5546,  // FUSE
+    0x0BD0_0BD0,  // Lustre
+    0x4750_4653,  // GPFS
+    0x00C3_6400,  // Ceph
+    0x5346_414F,  // AFS
+    0x6B41_4653,  // kAFS
+    0x7375_7245,  // Coda
+    0x0102_1997,  // 9P
+    0x1983_0326,  // BeeGFS
+    0xAAD7_AAEA,  // PanFS
+    0x0116_1970,  // GFS2
+    0x7461_636F,  // OCFS2
+    0x2003_0528,  // OrangeFS
+  ]
+}
