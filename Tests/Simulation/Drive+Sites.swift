@@ -140,6 +140,7 @@ extension Drive {
     guard !witness.far.isExhausted, !witness.isSuspended, !witness.isPaused,
       plan.tasks.contains(where: {
         engine.state(TaskID($0)) == .ready && !witness.isBoundHere(TaskID($0))
+          && !witness.isService(TaskID($0))
       })
     else { return false }
     if !chaos.isNone, random.chance(30) {

@@ -15,13 +15,18 @@ struct FarSights {
     var isInUse: Bool { state == .joined || state == .readmitted }
 
     /// Whether what runs there may have to be told to end.
-    func isNearEnd(at now: Instant) -> Bool {
-      offer?.endsAt.map { $0 <= now.advanced(byMilliseconds: FarSights.mostGrace) } ?? false
+    func isNearEnd(at now: Instant, _ grace: Int64) -> Bool {
+      offer?.endsAt.map { $0 <= now.advanced(byMilliseconds: grace) } ?? false
     }
   }
 
-  /// Of any task that is imagined, in milliseconds.
-  static let mostGrace: Int64 = 200
+  /// Of any task that is imagined, and of the services that it needs, in milliseconds.
+  private let mostGrace: Int64
+
+  init(_ plan: Plan) {
+    let services = plan.tasks.count { plan.isService(TaskID($0)) }
+    mostGrace = 200 * Int64(1 + services)
+  }
 
   private var sites: [SiteID: Site] = [:]
   /// The machines on which a task was lost, and how often in all.
@@ -36,6 +41,7 @@ struct FarSights {
   private var moments: [Int32: Instant] = [:]
   var isExhausted = false
   var areKnown = false
+  private(set) var servicesBegun = 0
 
   private static let mostMachines = 3
   private static let mostLosses = 10
@@ -76,9 +82,9 @@ struct FarSights {
       // What is told before the first lines are written has its turn after that.
       site.joinedAt = now
     case (.leaving, .some) where site.isExcused && !site.isLost: break
-    case (.leaving, .joined) where site.isNearEnd(at: now),
-      (.leaving, .readmitted) where site.isNearEnd(at: now),
-      (.leaving, .shunned) where site.isNearEnd(at: now):
+    case (.leaving, .joined) where site.isNearEnd(at: now, mostGrace),
+      (.leaving, .readmitted) where site.isNearEnd(at: now, mostGrace),
+      (.leaving, .shunned) where site.isNearEnd(at: now, mostGrace):
       site.isExcused = true
     case (.lost, .some) where site.isLost: break
     case (.shunned, .joined), (.shunned, .readmitted):
@@ -105,6 +111,7 @@ struct FarSights {
   ) throws(Finding) {
     begunAt[task] = site
     if site == .local { return }
+    if plan.isService(task) { servicesBegun += 1 }
     let name = plan.nameString(task)
     guard let own = sites[site], own.isInUse, !own.isLost else {
       throw Finding("\(name): it starts on site \(site.rawValue), which is not in use")
@@ -116,6 +123,8 @@ struct FarSights {
     {
       throw Finding("\(name): it starts where less time is left than it may take")
     }
+    // One with services starts where these are.
+    if plan.isService(task) || !plan.services(neededBy: task).isEmpty { return }
     guard let lost = surelyLostOn[task], lost.contains(own.identity.machine) else { return }
     // One that has no end and most of all can take whatever any of them can.
     let inUse = sites.values.filter(\.isInUse)

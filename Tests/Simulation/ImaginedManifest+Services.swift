@@ -2,10 +2,13 @@ import OpflowCore
 
 extension ImaginedManifest {
   /// Makes services of some tasks.
-  mutating func addServices(_ random: inout SplitMix64) {
+  ///
+  /// - Parameter isFar: they may be on other machines, so that nothing needs them that stays on the coordinator's.
+  mutating func addServices(_ random: inout SplitMix64, isFar: Bool) {
     for index in tasks.indices where random.chance(30) {
       let task = tasks[index]
       if task.isDownload || task.isGate || task.flags.contains(.finally) { continue }
+      if isFar, task.isLocal { continue }
       tasks[index].becomeService(&random)
     }
     // Nothing needs it: it stays until somebody ends it.
@@ -30,7 +33,18 @@ extension ImaginedManifest {
       if tasks[index].reads.map(services.contains) ?? false { tasks[index].reads = nil }
       if tasks[index].decidedBy.map(services.contains) ?? false { tasks[index].decidedBy = nil }
     }
+    if isFar { spreadServices(services) }
     fitServices()
+  }
+
+  private mutating func spreadServices(_ services: Set<String>) {
+    for index in tasks.indices {
+      tasks[index].flags.remove(.interactive)
+      let task = tasks[index]
+      if task.isLocal || task.isDownload || task.flags.contains(.finally) || task.name == "stays" {
+        tasks[index].needs.removeAll { services.contains($0.task) }
+      }
+    }
   }
 
   /// What is started together is not to want more than there is: the reader of manifests sees to it.

@@ -24,6 +24,10 @@ package struct Life {
   package private(set) var crashes = 0
   /// How many services went on from one drive to the next.
   package private(set) var stays = 0
+  /// How often one started on a further machine.
+  package private(set) var servicesElsewhere = 0
+  /// Most of its drives have further machines.
+  private let isFar: Bool
 
   /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten thousand.
   ///
@@ -39,9 +43,10 @@ package struct Life {
       size = 1 + random.below(random.chance(10) ? 30 : 9)
     }
     manifest = .random(size: size, &random)
+    isFar = seed % 6 == 0
     if seed % 3 == 0 {
       var other = SplitMix64(seed: ~seed)
-      manifest.addServices(&other)
+      manifest.addServices(&other, isFar: isFar)
     }
     // A look at everything takes as long as there are tasks.
     checkInterval = interval + size / 50
@@ -125,6 +130,7 @@ package struct Life {
     }
     let end = try drive.run(from: clock)
     clock = drive.now
+    servicesElsewhere += drive.witness.far.servicesBegun
     switch end {
     case .crashed:
       crashes += 1
@@ -229,7 +235,7 @@ package struct Life {
       maxParallel: UInt64(1 + random.below(5)), memoryBytes: 1 << 30,
       maxFailures: isUndisturbed ? 0 : random.below(4), seed: random.next())
     options.handsAhead = random.chance(70)
-    options.usesSites = random.chance(25)
+    options.usesSites = random.chance(isFar ? 75 : 25)
     options.gpus = 3 + options.seed % 2
     options.expectedWallMicroseconds = random.chance(70) ? 100 : 1_000_000
     return options

@@ -1,6 +1,13 @@
 import OpflowCore
 
 extension Witness {
+  func isGate(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
+
+  /// Gates that ask, in their order.
+  var askingGates: [TaskID] {
+    plan.tasks.lazy.map { TaskID($0) }.filter { isGate($0) && stand[$0.index] == .running }
+  }
+
   /// Takes in an order's line.
   ///
   /// - Returns: what it does to tasks at once.

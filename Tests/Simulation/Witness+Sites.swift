@@ -6,8 +6,49 @@ extension Witness {
   func isBoundHere(_ task: TaskID) -> Bool {
     plan.kind(task) == .download || isGate(task) || plan.record(task).isLocal
       || plan.flags(task).contains(.finally)
-      || isInteractive(task)
-      || isService(task) || !plan.services(neededBy: task).isEmpty
+      || isInteractive(task) || boundHere.contains(task)
+  }
+
+  /// Services that are on the coordinator's machine, and what needs them, since one that such a group holds together
+  /// is to be there.
+  static func boundHere(_ plan: Plan, held: Set<TaskID>) -> Set<TaskID> {
+    var found: Set<TaskID> = []
+    for index in plan.tasks {
+      let task = TaskID(index)
+      let stays =
+        plan.isService(task) && (plan.dependents(task).isEmpty || held.contains(task))
+        || plan.kind(task) == .download || plan.record(task).isLocal
+        || plan.flags(task).contains(.finally) || plan.flags(task).contains(.interactive)
+      if stays { found.formUnion(group(of: task, plan)) }
+    }
+    return found
+  }
+
+  /// All that services tie to a task, itself included; nothing where it neither is one nor needs one.
+  static func group(of task: TaskID, _ plan: Plan) -> Set<TaskID> {
+    if !plan.isService(task) && plan.services(neededBy: task).isEmpty { return [] }
+    var found: Set<TaskID> = [task]
+    var open = [task]
+    while let next = open.popLast() {
+      var tied = plan.services(neededBy: next)
+      if plan.isService(next) {
+        tied += plan.dependents(next).map { TaskID(plan.dependentTargets[$0]) }
+      }
+      for other in tied where found.insert(other).inserted { open.append(other) }
+    }
+    return found
+  }
+
+  /// A task may start there, and what services tie to it runs nowhere else.
+  func checkPlace(of task: TaskID, at site: SiteID) throws(Finding) {
+    if isBoundHere(task) != (site == .local) {
+      throw fault(task, "it runs on site \(site.rawValue)")
+    }
+    for other in Self.group(of: task, plan) {
+      guard let worker = live[other], self.site(of: worker) != site else { continue }
+      throw fault(
+        task, "it runs on site \(site.rawValue), and \(plan.nameString(other)) on another one")
+    }
   }
 
   func isInteractive(_ task: TaskID) -> Bool { plan.flags(task).contains(.interactive) }
@@ -28,7 +69,7 @@ extension Witness {
   func checkCost(of line: Transition) throws(Finding) {
     guard usesSites, far.isExcused(line.task), !isBoundHere(line.task) else { return }
     switch line.outcome.reason {
-    case nil, .refused, .interrupted:
+    case nil, .refused, .interrupted, .ended:
       throw fault(line.task, "it is charged for a machine that left")
     default: break
     }

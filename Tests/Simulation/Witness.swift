@@ -76,7 +76,8 @@ struct Witness {
   /// The ports with which services were ready last.
   var ports: [TaskID: [UInt16]] = [:]
   var gone: Set<TaskID> = []
-  var far = FarSights()
+  var far: FarSights
+  var boundHere: Set<TaskID> = []
   /// Where each worker is.
   private var siteOf: [WorkerID: SiteID] = [:]
 
@@ -86,6 +87,7 @@ struct Witness {
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
     usesSites = options.usesSites
+    far = FarSights(plan)
     urgency = Urgency(plan: plan, [:])
     stock = Stock(plan: plan, options: options)
     stand = [Stand](repeating: .waiting, count: plan.taskCount)
@@ -103,6 +105,7 @@ struct Witness {
   /// Takes in how the tasks enter the drive.
   mutating func begin(_ entry: Drive.Entry) throws(Finding) {
     lastAttempt = entry.attempts
+    boundHere = Self.boundHere(plan, held: Set(entry.held.map(\.held.service)))
     for passed in entry.held { try take(passed) }
     for task in entry.approved { answers[task] = .approve }
     prioritise(entry.priorities.map { TaskPriority(task: $0.key, priority: $0.value) })
@@ -134,9 +137,7 @@ struct Witness {
       throw fault(task, "it has the terminal beside \(plan.nameString(other))")
     }
     guard live.updateValue(worker, forKey: task) == nil else { throw fault(task, "it runs twice") }
-    if usesSites, isBoundHere(task) != (site == .local) {
-      throw fault(task, "it runs on site \(site.rawValue)")
-    }
+    if usesSites { try checkPlace(of: task, at: site) }
     try stock.take(task, at: site)
   }
 
@@ -316,13 +317,6 @@ struct Witness {
   /// A result of an earlier drive does not hold.
   mutating func takeBack(_ task: TaskID) throws(Finding) {
     if mayKeep.remove(task) == nil { throw fault(task, "it had no result to be taken back") }
-  }
-
-  func isGate(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
-
-  /// Gates that ask, in their order.
-  var askingGates: [TaskID] {
-    plan.tasks.lazy.map { TaskID($0) }.filter { isGate($0) && stand[$0.index] == .running }
   }
 
   /// An end stands in the journal only after somebody said so, or the time was up.

@@ -28,6 +28,7 @@ struct SimulateCommand {
     var drives = 0
     var crashes = 0
     var stays = 0
+    var elsewhere = 0
     for seed in from..<(from + count) {
       var life = Life(seed: seed)
       if isReplay { life.log = { print($0) } }
@@ -41,13 +42,15 @@ struct SimulateCommand {
       drives += life.drives
       crashes += life.crashes
       stays += life.stays
+      elsewhere += life.servicesElsewhere
       if (seed - from) % 10_000 == 9_999 {
         print("\(seed - from + 1) runs, \(drives) drives, \(crashes) crashes")
         fflush(nil)
       }
     }
     print(
-      "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on: nothing found"
+      "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on,"
+        + " \(elsewhere) were on other machines: nothing found"
     )
     return 0
   }

@@ -32,6 +32,9 @@ struct Grants {
   /// What the next task of a lane takes.
   func current(_ lane: Int) -> Int32 { current[lane] }
 
+  /// Whose task takes it, or took it.
+  func lane(of grant: Int32) -> Int { Int(grants[Int(grant)].lane) }
+
   /// Where the items of a grant stand.
   func range(_ grant: Int32) -> Range<Int> {
     let grant = grants[Int(grant)]

@@ -18,7 +18,7 @@ struct Share: Equatable {
 /// cut to what there is, and changes with that; what was taken under an earlier cut is given back as
 /// it was taken.
 struct Resources {
-  private let plan: Plan
+  let plan: Plan
   /// The number of `gpu`, where that is of each machine; -1 where it is not.
   let gpu: Int
   /// By site: the GPUs that tasks have.
@@ -38,7 +38,7 @@ struct Resources {
   /// What the other machines have, each pair once.
   private var shapes: [SiteOffer] = []
 
-  private(set) var grants = Grants()
+  var grants = Grants()
   /// Of tasks that need services, and of services: behind all others.
   let serviceLanes: ServiceLanes
   /// Lanes that have tasks.
@@ -53,9 +53,15 @@ struct Resources {
   private(set) var reservedHere: Share?
   private(set) var reservedElsewhere: Share?
   /// The same for a task with the services that it needs: of each resource that it lacks or has.
-  private(set) var reservedTogether: [DemandItem] = []
+  var reservedTogether: [HeldBack] = []
+  /// By group of services, where any is on other machines.
+  var bindings: [Binding] = []
+  /// By lane of what needs services, and by group: the most that is wanted together of a machine.
+  var jointWants: [JointWant] = []
+  var groupWants: [JointWant] = []
 
-  init(plan: Plan, options: SchedulerOptions) {
+  /// - Parameter groups: of services; nil in a run on this machine alone.
+  init(plan: Plan, options: SchedulerOptions, groups: ServiceGroups? = nil) {
     self.plan = plan
     gpu = plan.gpuResource ?? -1
     usesSites = options.usesSites
@@ -67,7 +73,7 @@ struct Resources {
     // Demand 0 is the empty one, which is there whether a task has it or not.
     let blocks = Block.count(plan, usesSites: options.usesSites)
     let ordinary = plan.demandCount * blocks
-    serviceLanes = ServiceLanes(plan: plan, first: ordinary)
+    serviceLanes = ServiceLanes(plan: plan, first: ordinary, groups: groups)
     var isUsed = [Bool](repeating: false, count: ordinary)
     for index in plan.tasks
     where plan.kind(TaskID(index)) != .approve && serviceLanes.lane(of: TaskID(index)) == nil {
@@ -76,6 +82,7 @@ struct Resources {
     isUsed += serviceLanes.demands.map { _ in true }
     self.isUsed = isUsed
     for lane in isUsed.indices { grants.addLane(wanted(in: lane)) }
+    bindings = Array(repeating: Binding(), count: serviceLanes.groupCount)
     cutAll()
   }
 
@@ -127,8 +134,8 @@ struct Resources {
   /// Whether its tasks run on this machine.
   @inline(__always)
   func isLocal(_ lane: Int) -> Bool {
-    lane < plan.demandCount || lane >= plan.demandCount * Block.terminal
-      || serviceLanes.contains(lane)
+    if serviceLanes.contains(lane) { return serviceLanes.group(of: lane) == nil }
+    return lane < plan.demandCount || lane >= plan.demandCount * Block.terminal
   }
 
   // MARK: - Taking
@@ -151,7 +158,7 @@ struct Resources {
   func heldBack(of resource: Int, in pool: Int) -> UInt64 {
     heldBack(of: resource, in: pool, for: reservedHere)
       &+ heldBack(of: resource, in: pool, for: reservedElsewhere)
-      &+ (pool == 0 ? reservedTogether.amount(of: resource) : 0)
+      &+ heldBackTogether(of: resource, in: pool)
   }
 
   @inline(__always)
@@ -170,6 +177,7 @@ struct Resources {
     grants.hold(grant)
     let processors = processors(in: grant)
     whole?.take(processors, of: Self.processor)
+    if !bindings.isEmpty { bind(lane, to: site) }
     look(at: site)
     var share = Share(site: site, grant: grant)
     if gpu >= 0 { share.devices = takeDevices(grants.amount(of: gpu, in: grant), at: site) }
@@ -184,13 +192,14 @@ struct Resources {
     }
     let processors = processors(in: share.grant)
     whole?.give(processors, of: Self.processor)
+    if !bindings.isEmpty { unbind(grants.lane(of: share.grant)) }
     grants.release(share.grant)
     if !share.devices.isEmpty { devicesTaken[share.site.index].subtract(share.devices) }
     if share.lent > 0 { takeBack(share.lent, at: share.site) }
     look(at: share.site)
   }
 
-  private mutating func takeDevices(_ amount: UInt64, at site: SiteID) -> DeviceSet {
+  mutating func takeDevices(_ amount: UInt64, at site: SiteID) -> DeviceSet {
     devicesTaken[site.index].takeFirstMissing(Int(clamping: amount / 1000))
   }
 
@@ -236,7 +245,7 @@ struct Resources {
   /// cannot starve it. Nothing is held back for what is more than there is at all.
   mutating func reserve(_ lane: Int, atOneOf sites: [SiteID]) {
     guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil,
-      !isLocal(lane) || reservedTogether.isEmpty
+      !isReservedTogether(isLocal: isLocal(lane))
     else { return }
     var best: SiteID?
     var bestLoad = 2.0
@@ -260,84 +269,6 @@ struct Resources {
     reservedHere = nil
     reservedElsewhere = nil
     if !reservedTogether.isEmpty { reservedTogether.removeAll() }
-  }
-
-  // MARK: - Together
-
-  /// What tasks of these lanes take on this machine when they are started together, where those shares are held
-  /// already by services that they need: of what is built in no more than there is, or they never would.
-  func together(_ lanes: [Int], with held: [Share]) -> [[DemandItem]] {
-    var left = pools[0].capacity.indices.map { resource in
-      // Of what is named no more than the manifest says: it refuses what wants more together.
-      let whole =
-        Self.isBuiltIn(resource) ? pools[0].capacity[resource] : plan.resources[resource].capacity
-      return held.reduce(whole) { left, share in
-        left - min(left, grants.amount(of: resource, in: share.grant))
-      }
-    }
-    return lanes.map { lane in
-      grants.items[grants.range(grants.current(lane))].map { item in
-        if Int(item.resource) == gpu { return item }
-        var item = item
-        item.amount = min(item.amount, left[Int(item.resource)])
-        left[Int(item.resource)] -= item.amount
-        return item
-      }
-    }
-  }
-
-  /// Whether all of that is free and not held back.
-  func fit(_ amounts: [[DemandItem]]) -> Bool {
-    if !wholeHas(amounts.sum(of: Self.processor)) { return false }
-    return pools[0].capacity.indices.allSatisfy { resource in
-      let sum = amounts.sum(of: resource)
-      return sum == 0 || pools[0].has(sum, of: resource, beside: heldBack(of: resource, in: 0))
-    }
-  }
-
-  /// What a lane wants, of what is free now.
-  func wantedOfFree(_ lane: Int) -> [DemandItem] {
-    grants.items[grants.range(grants.current(lane))].map { item in
-      var item = item
-      item.amount = min(item.amount, pools[0].free(Int(item.resource)))
-      return item
-    }
-  }
-
-  mutating func take(_ amounts: [DemandItem], of lane: Int) -> Share {
-    if grants.items[grants.range(grants.current(lane))].elementsEqual(amounts) {
-      return take(lane, at: .local)
-    }
-    let grant = grants.holdCut(amounts, of: lane)
-    for item in amounts { pools[0].take(item.amount, of: Int(item.resource)) }
-    whole?.take(amounts.amount(of: Self.processor), of: Self.processor)
-    var share = Share(site: .local, grant: grant)
-    if gpu >= 0 { share.devices = takeDevices(amounts.amount(of: gpu), at: .local) }
-    return share
-  }
-
-  /// Holds all of that back, unless that is done for others. Not what is more than there is at all.
-  mutating func reserve(_ amounts: [[DemandItem]]) {
-    guard reservedHere == nil, reservedTogether.isEmpty else { return }
-    let sums = pools[0].capacity.indices.map { amounts.sum(of: $0) }
-    guard zip(sums, pools[0].capacity).allSatisfy({ $0 <= $1 }) else { return }
-    reservedTogether = sums.enumerated().filter { $1 > 0 }.map {
-      DemandItem(resource: UInt32(truncatingIfNeeded: $0), amount: $1)
-    }
-  }
-
-  /// What a task that runs on another machine takes of what the whole run has.
-  func wantedOfRun(_ lane: Int) -> [DemandItem] {
-    grants.items[grants.range(grants.current(lane))]
-      .filter { !isOfMachine(Int($0.resource)) }
-  }
-
-  /// Whether a share has any of what is lacking for those amounts.
-  func helps(_ share: Share, _ amounts: [[DemandItem]]) -> Bool {
-    pools[0].capacity.indices.contains { resource in
-      amounts.sum(of: resource) > pools[0].free(resource)
-        && grants.amount(of: resource, in: share.grant) > 0
-    }
   }
 
   // MARK: - What there is
@@ -391,7 +322,7 @@ struct Resources {
   }
 
   /// What is cut to what there is.
-  private static func isBuiltIn(_ resource: Int) -> Bool {
+  static func isBuiltIn(_ resource: Int) -> Bool {
     resource <= Int(ResourceEntry.download)
   }
 
@@ -419,6 +350,7 @@ struct Resources {
     }
     leastHere = least { isLocal($0) }
     if usesSites { leastElsewhere = least { !isLocal($0) } }
+    joinWants()
     for site in pools.indices { look(at: SiteID(Int32(truncatingIfNeeded: site))) }
   }
 

@@ -11,6 +11,9 @@ extension Resources {
     }
   }
 
-  /// How many GPUs a task of a lane wants.
-  func gpus(of lane: Int) -> UInt64 { grants.amount(of: gpu, in: grants.current(lane)) / 1000 }
+  /// How many GPUs a task of a lane wants, those of the services that it needs included.
+  func gpus(of lane: Int) -> UInt64 {
+    let lanes = serviceLanes.contains(lane) ? serviceLanes.lanesTogether(lane) : [lane]
+    return lanes.reduce(0) { $0 &+ grants.amount(of: gpu, in: grants.current($1)) } / 1000
+  }
 }

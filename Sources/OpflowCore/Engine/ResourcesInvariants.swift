@@ -13,9 +13,22 @@ extension Resources {
       return "what is held of all machines is miscounted"
     }
     if gpu >= 0, let problem = checkDevices(of: shares) { return problem }
+    if let problem = checkBindings(of: shares) { return problem }
     // Where a capacity was lowered, what is held beyond it drains.
     if !hasShrunk, !pools.allSatisfy(\.isWithinCapacity) { return "a resource is exceeded" }
     return grants.checkInvariants(holding: shares.map(\.grant))
+  }
+
+  /// What is of one group is on one machine.
+  private func checkBindings(of shares: [Share]) -> String? {
+    var counts = bindings.map { _ in 0 }
+    for share in shares {
+      guard let group = serviceLanes.group(of: grants.lane(of: share.grant)) else { continue }
+      if share.site == .local { return "services of other machines are on this one" }
+      if share.site != bindings[group].site { return "a group of services is on two machines" }
+      counts[group] += 1
+    }
+    return counts == bindings.map(\.shares) ? nil : "what is bound to machines is miscounted"
   }
 
   private func checkDevices(of shares: [Share]) -> String? {

@@ -39,10 +39,10 @@ extension Resources {
     return sites.map { wanted - min(wanted, pools[$0.index].free(Self.processor)) }.min() ?? 0
   }
 
-  /// The same of amounts that are taken together on this machine.
-  func lackingProcessors(_ amounts: [[DemandItem]]) -> UInt64 {
+  /// The same of amounts that are taken together on a machine.
+  func lackingProcessors(_ amounts: [[DemandItem]], at site: SiteID) -> UInt64 {
     let wanted = amounts.sum(of: Self.processor)
-    return wanted - min(wanted, pools[0].free(Self.processor))
+    return wanted - min(wanted, pools[site.index].free(Self.processor))
   }
 
   /// How much of it a share has of its own.

@@ -8,7 +8,7 @@ extension Resources {
     let heldBack =
       (reservedHere.map { processors(in: $0.grant) } ?? 0)
       + (reservedElsewhere.map { processors(in: $0.grant) } ?? 0)
-      + reservedTogether.amount(of: Self.processor)
+      + reservedTogether.reduce(0) { $1.resource == Self.processor ? $0 + $1.amount : $0 }
     return whole.has(amount, of: Self.processor, beside: heldBack)
   }
 

@@ -83,11 +83,14 @@ struct Scheduler {
     durations = entering.durations
     ranking = Ranking(plan: plan, durations: durations)
     graph = TaskGraph(plan: plan, initial: entering.initial, results: entering.results)
-    resources = Resources(plan: plan, options: options)
+    services = Services(plan: plan, named: entering.named)
+    resources = Resources(
+      plan: plan, options: options,
+      groups: options.usesSites && plan.hasServices
+        ? Self.groups(plan, entering, standing: services.standing) : nil)
     machines = Machines(leastGraceMilliseconds: options.usesSites ? Self.leastGrace(of: plan) : 0)
     workforce = Workforce(
       options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)
-    services = Services(plan: plan, named: entering.named)
     workforce.setServices(services.all.count)
     ready = ReadyQueues(laneCount: resources.laneCount)
     gates = Gates(approved: entering.approved)

@@ -15,19 +15,19 @@ extension Scheduler {
     guard ready.count > 0 || workforce.aheadCount > 0 else { return }
     resources.clearReservations()
     var firstBlocked: Int?
-    var lacks = TaskID.none
+    var lacks = Lacks()
     var standing = TaskID.none
     pass: while let (lane, rank) = ready.best {
       let task = TaskID(ranking.task[Int(rank)])
       let place =
         resources.serviceLanes.contains(lane)
-        ? placeTogether(task)
+        ? placeTogether(task, lane, at: now)
         : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane, at: now)
       switch place {
       case .site(let site):
         _ = ready.pop(lane)
         if resources.serviceLanes.contains(lane) {
-          takeTogether(task, at: now, into: &actions)
+          takeTogether(task, at: site, now: now, into: &actions)
         } else {
           assign(task, lane, at: site, now: now, into: &actions)
         }
@@ -36,21 +36,21 @@ extension Scheduler {
         _ = ready.pop(lane)
         machines.setAside(task)
         continue pass
-      case .noRoom:
-        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task) }
+      case .noRoom(let home):
+        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task, at: home) }
         // What stays for good waits for room without keeping it from others.
         if isService(task) {
           if standing.isNone { standing = task }
         } else {
-          if plan.hasServices, lacks.isNone { lacks = task }
-          reserve(for: task, lane, at: now)
+          reserve(for: task, lane, at: home, now)
+          if plan.hasServices { note(&lacks, task, lane, at: home, now) }
         }
-      case .noWorker: break
+      case .noWorker, .notYet: break
       }
       if firstBlocked == nil { firstBlocked = lane }
       ready.block()
       // Behind what stays for good something may come that it has to give way to.
-      if !lacks.isNone || standing.isNone,
+      if !lacks.here.isNone || standing.isNone,
         !resources.mayFitMore || ready.blockedCount >= SchedulerOptions.maxBlocked
       {
         break
@@ -62,13 +62,33 @@ extension Scheduler {
     }
     ready.unblock()
     // What is kept for the end of the run goes before what stays until then.
-    if lacks.isNone, !standing.isNone, isAtRestButServices { lacks = standing }
-    if !lacks.isNone { makeRoom(for: lacks, at: now, into: &actions) }
+    if lacks.here.isNone, !standing.isNone, isAtRestButServices { lacks.here = standing }
+    if !lacks.here.isNone { makeRoom(for: lacks.here, at: .local, now: now, into: &actions) }
+    if let (task, site) = lacks.elsewhere {
+      makeRoom(for: task, at: site, now: now, into: &actions)
+    }
   }
 
-  private mutating func reserve(for task: TaskID, _ lane: Int, at now: Instant) {
+  /// The first ready tasks that do not fit, of this machine and of others, and where they are to.
+  private struct Lacks {
+    var here = TaskID.none
+    var elsewhere: (TaskID, SiteID)?
+  }
+
+  private func note(
+    _ lacks: inout Lacks, _ task: TaskID, _ lane: Int, at home: SiteID, _ now: Instant
+  ) {
+    if resources.isLocal(lane) {
+      if lacks.here.isNone { lacks.here = task }
+    } else if lacks.elsewhere == nil {
+      let site = home == .local ? roomiest(for: task, lane, at: now) : home
+      lacks.elsewhere = site.map { (task, $0) }
+    }
+  }
+
+  private mutating func reserve(for task: TaskID, _ lane: Int, at home: SiteID, _ now: Instant) {
     if resources.serviceLanes.contains(lane) {
-      if let amounts = amountsTogether(task) { resources.reserve(amounts) }
+      if let amounts = amountsTogether(task, at: home) { resources.reserve(amounts, at: home) }
     } else if let limits = resources.isLocal(lane) ? nil : limits(of: task, lane, at: now) {
       let allowed = resources.roomySites.filter { allows(limits, $0, at: now) }
       resources.reserve(lane, atOneOf: allowed)
@@ -79,24 +99,30 @@ extension Scheduler {
 
   private enum Place {
     case site(SiteID)
-    /// What it wants is not free anywhere.
-    case noRoom
+    /// What it wants is not free anywhere; of one with services, on the machine where these are or are to be.
+    case noRoom(SiteID)
     /// What it wants is free, and nobody to do it.
     case noWorker
+    /// Something is to be over first with a service that it needs, or no machine is there for both.
+    case notYet
     /// No machine in use has the time left that it takes.
     case noTime
   }
 
   /// A service, or a task that starts with services.
-  private func placeTogether(_ task: TaskID) -> Place {
-    guard let amounts = amountsTogether(task) else { return .noWorker }
-    return resources.fit(amounts) ? .site(.local) : .noRoom
+  private func placeTogether(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
+    switch jointPlace(task, lane, at: now) {
+    case .room(let site): .site(site)
+    case .noRoom(let site): .noRoom(site)
+    case .notYet: .notYet
+    case .noTime: .noTime
+    }
   }
 
   /// A task for this machine.
   @inline(__always)
   private func placeHere(_ task: TaskID, _ lane: Int) -> Place {
-    guard resources.fits(lane, at: .local) else { return .noRoom }
+    guard resources.fits(lane, at: .local) else { return .noRoom(.local) }
     return workforce.canTake(workerKind(of: task), at: .local) ? .site(.local) : .noWorker
   }
 
@@ -118,11 +144,11 @@ extension Scheduler {
     }
     if let best { return .site(best) }
     if hasRoom { return .noWorker }
-    return limits?.need != nil && lacksTime(task, lane, at: now) ? .noTime : .noRoom
+    return limits?.need != nil && lacksTime(task, lane, at: now) ? .noTime : .noRoom(.local)
   }
 
   /// Where the first of its needs that ran elsewhere did; nil for none.
-  private func siteOfNeeds(of task: TaskID) -> SiteID? {
+  func siteOfNeeds(of task: TaskID) -> SiteID? {
     for edge in plan.needs(task).prefix(SchedulerOptions.maxNeedsLookedAt) {
       let site = ranAt[Int(plan.needTargets[edge])]
       if site != .local { return site }

@@ -5,7 +5,7 @@ extension Scheduler {
     into actions: inout [EngineStep]
   ) {
     let excuse =
-      options.usesSites && !outcome.isSuccess
+      options.usesSites && !isOrdinary(outcome, of: task)
       ? machines.excuse(at: workforce.workers[worker.index].site) : nil
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
@@ -71,10 +71,15 @@ extension Scheduler {
     }
   }
 
+  /// Whether a try ended as it was to: a service does when it was told to, and only then.
+  private func isOrdinary(_ outcome: Outcome, of task: TaskID) -> Bool {
+    isService(task) ? services.stopping.contains(task) : outcome.isSuccess
+  }
+
   /// Whether an end may be the work of who ends all that is on a machine which leaves.
   private func isExcused(_ outcome: Outcome) -> Bool {
     switch outcome.reason {
-    case nil, .interrupted, .refused, .stopped(.timeOver): true
+    case nil, .interrupted, .refused, .stopped(.timeOver), .stopped(.serviceLost): true
     default: false
     }
   }

@@ -6,7 +6,7 @@ extension Scheduler {
   mutating func takeOver(_ held: [HeldService]) {
     for entry in held {
       let lane = resources.lane(of: entry.service)
-      let share = resources.take(resources.wantedOfFree(lane), of: lane)
+      let share = resources.take(resources.wantedOfFree(lane), of: lane, at: .local)
       let worker = workforce.takeOver(
         entry.service, lane: lane, share, at: Instant(nanoseconds: 0))
       precondition(worker == entry.worker, "workers that were taken over come first")
@@ -74,11 +74,12 @@ extension Scheduler {
 
   // MARK: - Passing on
 
-  /// Those that are up and go on, behind those that they need.
+  /// Those of this machine that are up and go on, behind those that they need.
   var heldServices: [HeldService] {
     let workers = workforce.living.filter {
       let record = workforce.workers[$0.index]
       return record.phase == .busy && !record.isStopping && !record.isDiscarded
+        && record.site == .local
     }
     return services.all.compactMap { service in
       guard let ports = services.up[service], graph.state(service) == .running,

@@ -45,11 +45,13 @@ extension Scheduler {
   }
 
   /// Notes what a ready task lacks of `cpu` that does not fit.
-  mutating func noteLacking(_ lane: Int, _ task: TaskID) {
+  ///
+  /// - Parameter home: of one with services: where it is to start.
+  mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID) {
     if resources.serviceLanes.contains(lane) {
-      if let amounts = amountsTogether(task) {
-        lacking.here += resources.lackingProcessors(amounts)
-      }
+      guard let amounts = amountsTogether(task, at: home) else { return }
+      let lacks = resources.lackingProcessors(amounts, at: home)
+      if home == .local { lacking.here += lacks } else { lacking.elsewhere += lacks }
     } else if resources.isLocal(lane) {
       lacking.here += resources.lackingProcessors(lane)
     } else {

@@ -16,7 +16,8 @@ extension Scheduler {
       if isNeeded { needed.insert(service) }
       switch graph.state(service) {
       case .running, .suspended:
-        if !isNeeded { end(service, at: now, into: &actions) }
+        let isOver = !isNeeded || !active.contains(service) && isStranded(service, at: now)
+        if isOver { end(service, at: now, into: &actions) }
       case .waiting, .ready:
         if !isNeeded, services.isWaiting(service) {
           withdrawTaken { $0 == service }
@@ -158,11 +159,14 @@ extension Scheduler {
     stopCurrent(of: worker, .unneeded, at: now, into: &actions)
   }
 
-  /// Ends services that are idle and hold what the first of the ready tasks lacks.
-  mutating func makeRoom(for task: TaskID, at now: Instant, into actions: inout [EngineStep]) {
+  /// Ends services that are idle and hold what the first of the ready tasks lacks there.
+  mutating func makeRoom(
+    for task: TaskID, at site: SiteID, now: Instant, into actions: inout [EngineStep]
+  ) {
     let lane = resources.lane(of: task)
     let together =
-      resources.isLocal(lane) ? amountsTogether(task) : [resources.wantedOfRun(lane)]
+      resources.serviceLanes.contains(lane)
+      ? amountsTogether(task, at: site) : [resources.wanted(lane)]
     guard let amounts = together else { return }
     var needed = Set(servicesWanted(by: task))
     for user in usersAtWork { needed.formUnion(servicesWanted(by: user)) }
@@ -173,7 +177,10 @@ extension Scheduler {
     }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     // What stays for good and has not begun gives way as well, or it would take the same again.
-    let giveWay = services.waiting.map(\.task).filter { stands($0) }
+    let giveWay = services.waiting.filter { entry in
+      stands(entry.task)
+        && (site == .local || resources.helps(entry.share, amounts, at: site))
+    }.map(\.task)
     if isOnlyServices, !giveWay.isEmpty {
       services.deferred.formUnion(giveWay)
       withdrawTaken { giveWay.contains($0) }
@@ -185,7 +192,9 @@ extension Scheduler {
       (service: workforce.workers[$0.index].current, share: workforce.workers[$0.index].share)
     }
     for (service, share) in running {
-      guard !needed.contains(service), let share, resources.helps(share, amounts) else { continue }
+      guard !needed.contains(service), let share, resources.helps(share, amounts, at: site) else {
+        continue
+      }
       // What needs it goes before it, and it with a later look.
       let behind = running.map(\.service).filter { other in
         (other == service || servicesWanted(by: other).contains(service))

@@ -40,7 +40,7 @@ extension Scheduler {
 
   /// The services that have to be started with a task, each behind those that it needs itself; nil where it
   /// has to wait for something to be over with one of them.
-  private func servicesToStart(with task: TaskID) -> [TaskID]? {
+  func servicesToStart(with task: TaskID) -> [TaskID]? {
     var toStart: [TaskID] = []
     for service in servicesWanted(by: task) {
       if isLeaving(service) || graph.has(.fenced, service) || graph.has(.onHold, service) {
@@ -67,57 +67,67 @@ extension Scheduler {
       }
   }
 
-  /// What a task takes with the services that have to be started for it, in their order; nil where it has to wait.
-  func amountsTogether(_ task: TaskID) -> [[DemandItem]]? {
-    guard let toStart = servicesToStart(with: task) else { return nil }
-    return resources.together(
-      (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task))
+  /// What a task takes there with the services that have to be started for it, in their order.
+  func amountsTogether(
+    _ task: TaskID, with toStart: [TaskID], at site: SiteID
+  ) -> [[DemandItem]] {
+    resources.together(
+      (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task), at: site)
   }
 
-  /// Takes what a task wants, and services that have to be started for it: all fits.
+  /// The same; nil where it has to wait for something to be over with one of them.
+  func amountsTogether(_ task: TaskID, at site: SiteID) -> [[DemandItem]]? {
+    servicesToStart(with: task).map { amountsTogether(task, with: $0, at: site) }
+  }
+
+  /// Takes there what a task wants, and services that have to be started for it: all fits.
   mutating func takeTogether(
-    _ task: TaskID, at now: Instant, into actions: inout [EngineStep]
+    _ task: TaskID, at site: SiteID, now: Instant, into actions: inout [EngineStep]
   ) {
-    guard let toStart = servicesToStart(with: task), let amounts = amountsTogether(task) else {
+    guard let toStart = servicesToStart(with: task) else {
       preconditionFailure("a task was to be started whose services cannot be")
     }
+    let amounts = amountsTogether(task, with: toStart, at: site)
     for (task, amounts) in zip(toStart + [task], amounts) {
       graph.unmark(task, .held)
       services.deferred.remove(task)
       let lane = resources.lane(of: task)
-      services.append(
-        Services.Waiting(task: task, lane: lane, share: resources.take(amounts, of: lane)))
+      let share = resources.take(amounts, of: lane, at: site)
+      services.append(Services.Waiting(task: task, lane: lane, share: share))
     }
     startTaken(at: now, into: &actions)
   }
 
   /// Starts what is taken and has its services, as far as there are workers.
   mutating func startTaken(at now: Instant, into actions: inout [EngineStep]) {
+    if machines.haveEnds { withdrawWithoutTime(at: now) }
     var place = 0
-    var wanted = 0
+    // Where one more worker is to be had for a service, each time that one is.
+    var wanted: [SiteID] = []
     while place < services.waiting.count {
       let entry = services.waiting[place]
       let kind = workerKind(of: entry.task)
+      let site = entry.share.site
       let isFree =
-        kind == .service
-        ? workforce.hasIdle(kind, at: .local) : workforce.canTake(kind, at: .local)
+        kind == .service ? workforce.hasIdle(kind, at: site) : workforce.canTake(kind, at: site)
       guard areServicesUp(for: entry.task), isFree else {
-        if kind == .service, areServicesUp(for: entry.task) { wanted += 1 }
+        if kind == .service, areServicesUp(for: entry.task) { wanted.append(site) }
         place += 1
         continue
       }
       services.removeWaiting(at: place)
-      let (worker, isNew) = workforce.claim(kind, at: .local, now: now)
-      if isNew { actions.append(.launch(worker, kind, .local)) }
+      let (worker, isNew) = workforce.claim(kind, at: site, now: now)
+      if isNew { actions.append(.launch(worker, kind, site)) }
       if workforce.assign(entry.task, lane: entry.lane, entry.share, to: worker, at: now) {
         start(entry.task, on: worker, into: &actions)
       }
     }
-    while workforce.launching[Int(WorkerKind.service.rawValue)] < wanted,
-      workforce.mayLaunch(.service, at: .local)
-    {
-      let worker = workforce.launch(.service, at: .local, now: now)
-      actions.append(.launch(worker, .service, .local))
+    for (place, site) in wanted.enumerated() {
+      let count = wanted[...place].count { $0 == site }
+      guard workforce.launching(.service, at: site) < count, workforce.mayLaunch(.service, at: site)
+      else { continue }
+      actions.append(
+        .launch(workforce.launch(.service, at: site, now: now), .service, site))
     }
   }
 
@@ -232,13 +242,14 @@ extension Scheduler {
     }
   }
 
-  /// Fails services that no worker can be had for.
+  /// Fails services of this machine that no worker can be had for.
   ///
   /// - Returns: whether there were any.
   mutating func failUnservableServices(
     _ complaint: String, at now: Instant, into actions: inout [EngineStep]
   ) -> Bool {
-    let wanted = services.waiting.map(\.task).filter { isService($0) }
+    let wanted = services.waiting.filter { $0.share.site == .local }.map(\.task)
+      .filter { isService($0) }
     for service in wanted where services.isWaiting(service) {
       withdrawTaken { $0 == service }
       leaveUsers(of: service, at: now, into: &actions)

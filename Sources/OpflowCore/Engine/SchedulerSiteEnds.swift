@@ -12,9 +12,18 @@ extension Scheduler {
     heedEnds(at: now, into: &actions)
   }
 
+  /// What a task is given to end by its stop rule, and behind it the services that it needs, one after the other.
+  func wholeGrace(of task: TaskID) -> Int64 {
+    resources.serviceLanes.services(of: task).reduce(grace(of: task)) { $0 + grace(of: $1) }
+  }
+
+  private func grace(of task: TaskID) -> Int64 {
+    Int64(plan.policy(task).stopGraceMilliseconds)
+  }
+
   /// A task is given to a worker.
   mutating func noteEnd(of task: TaskID, on worker: WorkerID) {
-    let grace = Int64(plan.policy(task).stopGraceMilliseconds)
+    let grace = wholeGrace(of: task)
     for site in [workforce.workers[worker.index].site, .local] {
       if let moment = machines.lastMoment(at: site, graceMilliseconds: grace) {
         machines.look(by: moment)
@@ -40,12 +49,25 @@ extension Scheduler {
       at: now, into: &actions)
   }
 
+  /// Until all ends that they run: a service is told to when what needs it is gone.
   private func longestGrace(of workers: [WorkerID]) -> Int64 {
     var longest: Int64 = 0
-    for worker in workers {
-      let task = workforce.workers[worker.index].current
-      if !task.isNone { longest = max(longest, Int64(plan.policy(task).stopGraceMilliseconds)) }
+    var behind: [TaskID: Int64] = [:]
+    func note(_ task: TaskID) {
+      let end = behind[task, default: 0] + grace(of: task)
+      longest = max(longest, end)
+      for service in plan.services(neededBy: task) {
+        behind[service] = max(behind[service] ?? 0, end)
+      }
     }
+    let tasks = workers.lazy.map { workforce.workers[$0.index].current }.filter { !$0.isNone }
+    guard plan.hasServices else {
+      for task in tasks { longest = max(longest, grace(of: task)) }
+      return longest
+    }
+    let running = Set(tasks)
+    for task in running where !isService(task) { note(task) }
+    for service in services.all.reversed() where running.contains(service) { note(service) }
     return longest
   }
 
@@ -56,7 +78,9 @@ extension Scheduler {
     beginLeaving(site, complaint: "its time is nearly over", at: now, into: &actions)
     for worker in workforce.sites[site.index].workers {
       let record = workforce.workers[worker.index]
-      guard record.phase == .busy, !record.isDiscarded, !record.isStopping, !record.current.isNone
+      guard record.phase == .busy, !record.isDiscarded, !record.isStopping, !record.current.isNone,
+        // When what needs it is gone.
+        !isService(record.current)
       else { continue }
       stopCurrent(of: worker, .timeOver, at: now, into: &actions)
     }

@@ -54,7 +54,8 @@ extension Scheduler {
     tell(site, .lost, complaint, into: &actions)
     resources.leave(site)
     findBeyondDevices()
-    for worker in workforce.sites[site.index].workers {
+    withdrawTaken(at: site)
+    for worker in usersFirst(workforce.sites[site.index].workers) {
       lose(worker, complaint: complaint, at: now, into: &actions)
     }
     readmit(at: now, into: &actions)
@@ -129,6 +130,7 @@ extension Scheduler {
   /// Nothing new starts there.
   private mutating func close(_ site: SiteID, into actions: inout [EngineStep]) {
     resources.leave(site)
+    withdrawTaken(at: site)
     for worker in workforce.sites[site.index].workers {
       let record = workforce.workers[worker.index]
       if record.phase == .launching, !record.current.isNone {
@@ -186,9 +188,9 @@ extension Scheduler {
   }
 
   /// What is known of how long a task takes: what it took before, else its `timeout`.
-  private func timeNeed(of task: TaskID) -> Machines.TimeNeed {
+  func timeNeed(of task: TaskID) -> Machines.TimeNeed {
     let policy = plan.policy(task)
-    var need = Machines.TimeNeed(graceMilliseconds: Int64(policy.stopGraceMilliseconds))
+    var need = Machines.TimeNeed(graceMilliseconds: wholeGrace(of: task))
     if durations.areKnown, !durations.isGuess(task) {
       need.duration = .took(microseconds: durations[task])
     } else if policy.timeoutMilliseconds > 0 {

@@ -247,7 +247,7 @@ extension Scheduler {
       count += 1
     }
     if !services.waiting.isEmpty {
-      let hopeless = services.waiting.map(\.task).filter {
+      let hopeless = services.waiting.filter { $0.share.site == .local }.map(\.task).filter {
         !isService($0) && complaints[Int(workerKind(of: $0).rawValue)] != nil
       }
       withdrawTaken { hopeless.contains($0) }

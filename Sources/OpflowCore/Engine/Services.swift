@@ -24,6 +24,41 @@
 /// again by their own rule, if it has starts left, and what waits with a share gives that back and is ready again.
 /// It never waits for them while it holds what they want, nor they for it.
 ///
+/// On further machines
+/// -------------------
+///
+/// Who needs a service reaches it by the address of its own machine, so that a service, what needs it, and all else
+/// that these are tied to by services form a group (`ServiceGroups`) which is on one machine at a time. A group of
+/// which a task stays on the coordinator's machine is always there; so is one with a service that stays, since who
+/// is to reach that is where the run was started.
+///
+///     free ─► bound to a machine ─► free
+///                    └► stranded ───┘
+///
+/// - *free*: nobody of it holds anything. The first that takes its share chooses: of the machines on which it fits
+///   with its services one on which the largest of the group fits, where none of them was lost before if there is
+///   such a one, and the least loaded of these. What fits nowhere is cut to the largest machine, as for all tasks.
+/// - *bound*: somebody of it holds a share (`Resources.Binding`), and all others start there or wait. It lasts until the
+///   last share comes back, which is not before its worker is known to have nothing left.
+/// - *stranded*: nothing more of it starts there: the machine leaves or is shunned, or all that is ready of the group may
+///   only run elsewhere, as on one with more GPUs or more time left that joined since. What runs there ends as it does;
+///   a service without users at work is told to end, and may start elsewhere. On a machine that is silent it is waited for,
+///   since no order gets there.
+///
+/// What is taken on a machine (`waiting`) and not started when nothing more is to start there comes back at once.
+/// When a machine is lost, what needs a service is lost before that is, so that none of it is told to end; it costs no
+/// try. When a machine leaves, whatever ends a service there is no end in use, but for one that was told to end anyway.
+///
+/// Races, beyond those of machines (`Machines`):
+/// - *A user's services come up when less time is left than it takes*: its share comes back, and it waits for
+///   another machine.
+/// - *A machine leaves while a service is on its way to be ready*: nobody waits for it there any more; it ends when it is
+///   seen to have no user, and is idle.
+/// - *The last share comes back while another machine is about to join*: the group is free, and goes where it fits best
+///   by then.
+/// - *The host's word that a machine is lost comes before that of a service's end there*: the worker is gone, and what
+///   it said is not believed.
+///
 /// From one drive to the next
 /// --------------------------
 ///

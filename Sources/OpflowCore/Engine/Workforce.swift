@@ -58,6 +58,8 @@ struct Workforce {
   mutating func join(_ offer: SiteOffer?) -> SiteID {
     var site = Site(crews: Self.crews(cpu: offer?.cpu ?? 0, downloads: 1))
     site.isUnknown = offer == nil
+    let service = Int(WorkerKind.service.rawValue)
+    site.crews[service].limit = sites[0].crews[service].limit
     sites.append(site)
     return SiteID(Int32(truncatingIfNeeded: sites.count - 1))
   }
@@ -65,10 +67,13 @@ struct Workforce {
   mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
     sites[site.index].isUnknown = false
     let limits = Self.crews(cpu: offer.cpu, downloads: 1).map(\.limit)
-    for kind in limits.indices { sites[site.index].crews[kind].limit = limits[kind] }
+    for kind in limits.indices where kind != Int(WorkerKind.service.rawValue) {
+      sites[site.index].crews[kind].limit = limits[kind]
+    }
   }
 
-  /// There are so many services, of which each may have a worker on this machine at once.
+  /// There are so many services, of which each may have a worker on the same machine at once: on this one, and on all that
+  /// join after that.
   mutating func setServices(_ count: Int) {
     sites[0].crews[Int(WorkerKind.service.rawValue)].limit = max(count, 1)
   }
@@ -132,6 +137,11 @@ struct Workforce {
   /// Whether a worker of a kind has nothing to do there.
   func hasIdle(_ kind: WorkerKind, at site: SiteID) -> Bool {
     !sites[site.index].crews[Int(kind.rawValue)].idle.isEmpty
+  }
+
+  /// How many workers of a kind are on their way there.
+  func launching(_ kind: WorkerKind, at site: SiteID) -> Int {
+    sites[site.index].crews[Int(kind.rawValue)].launching
   }
 
   /// Whether one more worker of a kind may be launched there.

@@ -5,6 +5,7 @@ struct MachineReasons {
   private let nowMilliseconds: Int64
   /// Those of the newest drive.
   private let sites: [SiteRecord]
+  private let groups: ServiceGroups
   private var plan: Plan { status.plan }
 
   private static let mostNames = 5
@@ -14,19 +15,33 @@ struct MachineReasons {
     self.durations = durations
     self.nowMilliseconds = nowMilliseconds
     sites = Array(status.history.sites.of(drive: status.history.drives))
+    groups = ServiceGroups(status.plan)
   }
 
   /// Whether it is one of those that run on further machines in this run.
   func apply(to task: TaskID) -> Bool {
     guard !sites.isEmpty || status.awaited != nil else { return false }
-    if plan.kind(task) == .download || plan.kind(task) == .approve { return false }
-    let flags = plan.flags(task)
-    return !flags.contains(.finally) && !flags.contains(.interactive) && !plan.isService(task)
-      && !plan.record(task).isLocal && plan.services(neededBy: task).isEmpty
+    guard plan.isService(task) || !plan.services(neededBy: task).isEmpty else {
+      return !plan.staysOnCoordinator(task)
+    }
+    return groups.group(of: task) != nil && home(of: task).map { $0.site != nil } ?? true
+  }
+
+  /// Where what services tie to a task runs, and one of these, a service that it needs where that runs; nil where
+  /// nothing of it does.
+  private func home(of task: TaskID) -> (member: TaskID, site: SiteRecord?)? {
+    guard let group = groups.group(of: task) else { return nil }
+    let members = plan.tasks.lazy.map { TaskID($0) }.filter {
+      groups.group(of: $0) == group && status.state($0).isRunning
+    }
+    let own = Set(plan.services(neededBy: task))
+    guard let member = members.first(where: own.contains) ?? members.first else { return nil }
+    return (member, status.history.site(of: member))
   }
 
   /// Of a task of those that has all it needs; nil where a machine has room and time for it.
   func waiting(_ task: TaskID) -> TaskReason? {
+    if let (member, site) = home(of: task), let site { return waiting(task, for: member, on: site) }
     let inUse = sites.filter(\.isInUse)
     if inUse.isEmpty {
       if let awaited = status.awaited {
@@ -52,14 +67,27 @@ struct MachineReasons {
     return lacksTime(task, inUse)
   }
 
+  /// Of one that may only start on the machine of a service that it needs, or of what that is tied to.
+  private func waiting(
+    _ task: TaskID, for member: TaskID, on site: SiteRecord
+  ) -> TaskReason? {
+    let wanted = plan.demandList(plan.demand[task.index]).filter { isOfMachines($0.resource) }
+    let lack =
+      site.isInUse ? lack(of: wanted, site) : StatusMachines.text(site)
+    guard let lack else { return lacksTime(task, [site]) }
+    let waits = "waits for the machine of \(plan.nameString(member))"
+    return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])
+  }
+
   /// What a machine lacks; nil where all fits.
   private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
     for item in wanted {
       let whole = site.capacity(of: item.resource)
       let held = held(item.resource, site)
       let free = whole - min(whole, held)
-      // What fits no machine is cut to the largest one.
-      if min(item.amount, whole) <= free { continue }
+      // What fits no machine is cut to the largest one, but for GPUs.
+      let isCut = Int(item.resource) != plan.gpuResource
+      if isCut ? min(item.amount, whole) <= free : item.amount <= free { continue }
       return "\(MachineText.name(site.offer.host)) has \(amount(free, item.resource)) of"
         + " \(amount(whole, item.resource)) \(name(item.resource)) free"
     }

@@ -306,14 +306,14 @@ package enum RelayLines {
 }
 
 extension WorkerKind {
-  /// How a stream names it; nil for one that is where the coordinator is: at its terminal, or beside what
-  /// needs the service that it keeps.
+  /// How a stream names it; nil for one that is where the coordinator is: at its terminal.
   fileprivate var relayWord: StaticString? {
     switch self {
     case .command: "command"
     case .download: "download"
     case .check: "check"
-    case .service, .terminal: nil
+    case .service: "service"
+    case .terminal: nil
     }
   }
 

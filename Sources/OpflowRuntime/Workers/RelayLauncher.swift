@@ -307,7 +307,7 @@ final class RelayLauncher: Launcher {
     loss == nil ? ["worker number \(link.id.rawValue) of \(name) could not be ended"] : []
   }
 
-  /// No service is on another machine.
+  /// No service on another machine goes on when a drive has ended.
   func release(_ link: WorkerLink) {}
   func regain(_ link: WorkerLink) {}
 

@@ -1,0 +1,225 @@
+/// What tasks take together with services that they need, on one machine.
+extension Resources {
+  /// An amount that is held back for a task with services, on the machine where these are to be.
+  struct HeldBack {
+    var site: SiteID
+    var resource: Int
+    var amount: UInt64
+  }
+
+  /// What services and tasks of one group hold, which is on one machine.
+  struct Binding: Equatable {
+    /// That of the newest of them; where there are none, nowhere.
+    var site = SiteID.local
+    var shares = 0
+  }
+
+  /// What a task wants of a machine together with all services that it needs.
+  struct JointWant {
+    var processors: UInt64 = 0
+    var memoryBytes: UInt64 = 0
+    var devices: UInt64 = 0
+
+    mutating func cover(_ other: JointWant) {
+      processors = max(processors, other.processors)
+      memoryBytes = max(memoryBytes, other.memoryBytes)
+      devices = max(devices, other.devices)
+    }
+  }
+
+  // MARK: - Where
+
+  /// The machine to which the group of a lane is bound: where a service, or a task that needs one, has a share.
+  func binding(of lane: Int) -> SiteID? {
+    guard let group = serviceLanes.group(of: lane), bindings[group].shares > 0 else { return nil }
+    return bindings[group].site
+  }
+
+  /// A task of a lane has a share there, or gives it back.
+  mutating func bind(_ lane: Int, to site: SiteID) {
+    guard let group = serviceLanes.group(of: lane) else { return }
+    bindings[group].site = site
+    bindings[group].shares += 1
+  }
+
+  mutating func unbind(_ lane: Int) {
+    guard let group = serviceLanes.group(of: lane) else { return }
+    bindings[group].shares -= 1
+  }
+
+  /// Finds anew what is wanted together, since it was cut anew.
+  mutating func joinWants() {
+    if bindings.isEmpty { return }
+    jointWants = serviceLanes.demands.indices.map { jointWant(serviceLanes.first + $0) }
+    groupWants = bindings.map { _ in JointWant() }
+    for (place, want) in jointWants.enumerated() {
+      guard let group = serviceLanes.group(of: serviceLanes.first + place) else { continue }
+      groupWants[group].cover(want)
+    }
+  }
+
+  private func jointWant(_ lane: Int) -> JointWant {
+    var want = JointWant()
+    for lane in serviceLanes.lanesTogether(lane) {
+      let grant = grants.current(lane)
+      want.processors &+= grants.amount(of: Self.processor, in: grant)
+      want.memoryBytes &+= min(grants.amount(of: Self.memory, in: grant), .max >> 16)
+      if gpu >= 0 { want.devices &+= grants.amount(of: gpu, in: grant) }
+    }
+    if let whole { want.processors = min(want.processors, whole.capacity[Self.processor]) }
+    return want
+  }
+
+  private static let memory = Int(ResourceEntry.memory)
+
+  /// Whether a machine has the GPUs that a task of a lane wants with its services: of those nothing is ever cut.
+  func hasDevices(for lane: Int, at site: SiteID) -> Bool {
+    let capacity = pools[site.index].capacity
+    return capacity[Self.processor] > 0
+      && (gpu < 0 || jointWants[lane - serviceLanes.first].devices <= capacity[gpu])
+  }
+
+  /// Whether a machine has all that a task of a lane wants with its services.
+  func isWhole(_ lane: Int, at site: SiteID) -> Bool {
+    isWithin(jointWants[lane - serviceLanes.first], site)
+  }
+
+  /// The same of every task of its group.
+  func isWholeForGroup(of lane: Int, at site: SiteID) -> Bool {
+    serviceLanes.group(of: lane).map { isWithin(groupWants[$0], site) } ?? false
+  }
+
+  private func isWithin(_ want: JointWant, _ site: SiteID) -> Bool {
+    let capacity = pools[site.index].capacity
+    return want.processors <= capacity[Self.processor]
+      && want.memoryBytes <= capacity[Self.memory] && (gpu < 0 || want.devices <= capacity[gpu])
+  }
+
+  /// The machines that have most, of these.
+  func largest(of sites: [SiteID]) -> [SiteID] {
+    func size(_ site: SiteID) -> (UInt64, UInt64) {
+      let capacity = pools[site.index].capacity
+      return (capacity[Self.processor], capacity[Self.memory])
+    }
+    guard let most = sites.map({ size($0) }).max(by: { $0 < $1 }) else { return [] }
+    return sites.filter { size($0) == most }
+  }
+
+  // MARK: - Amounts
+
+  /// What tasks of these lanes take on a machine when they are started together, where those shares are held
+  /// already by services that they need: of what is built in no more than there is, or they never would.
+  func together(_ lanes: [Int], with held: [Share], at site: SiteID) -> [[DemandItem]] {
+    var left = plan.resources.indices.map { resource in
+      held.reduce(mostTogether(of: resource, at: site)) { left, share in
+        left - min(left, grants.amount(of: resource, in: share.grant))
+      }
+    }
+    return lanes.map { lane in
+      grants.items[grants.range(grants.current(lane))].map { item in
+        if Int(item.resource) == gpu { return item }
+        var item = item
+        item.amount = min(item.amount, left[Int(item.resource)])
+        left[Int(item.resource)] -= item.amount
+        return item
+      }
+    }
+  }
+
+  /// Of what is named no more than the manifest says: it refuses what wants more together.
+  private func mostTogether(of resource: Int, at site: SiteID) -> UInt64 {
+    guard Self.isBuiltIn(resource) else { return plan.resources[resource].capacity }
+    let capacity = pools[poolIndex(of: resource, at: site)].capacity[resource]
+    guard resource == Self.processor, let whole else { return capacity }
+    return min(capacity, whole.capacity[resource])
+  }
+
+  /// Whether all of that is free there and not held back.
+  func fit(_ amounts: [[DemandItem]], at site: SiteID) -> Bool {
+    if !wholeHas(amounts.sum(of: Self.processor)) { return false }
+    return plan.resources.indices.allSatisfy { resource in
+      let sum = amounts.sum(of: resource)
+      let pool = poolIndex(of: resource, at: site)
+      return sum == 0
+        || pools[pool].has(sum, of: resource, beside: heldBack(of: resource, in: pool))
+    }
+  }
+
+  /// What a lane wants, of what is free now on this machine.
+  func wantedOfFree(_ lane: Int) -> [DemandItem] {
+    wanted(lane).map { item in
+      var item = item
+      item.amount = min(item.amount, pools[0].free(Int(item.resource)))
+      return item
+    }
+  }
+
+  /// What a task of a lane takes.
+  func wanted(_ lane: Int) -> [DemandItem] {
+    Array(grants.items[grants.range(grants.current(lane))])
+  }
+
+  mutating func take(_ amounts: [DemandItem], of lane: Int, at site: SiteID) -> Share {
+    if grants.items[grants.range(grants.current(lane))].elementsEqual(amounts) {
+      return take(lane, at: site)
+    }
+    let grant = grants.holdCut(amounts, of: lane)
+    for item in amounts {
+      let resource = Int(item.resource)
+      pools[poolIndex(of: resource, at: site)].take(item.amount, of: resource)
+    }
+    whole?.take(amounts.amount(of: Self.processor), of: Self.processor)
+    if !bindings.isEmpty { bind(lane, to: site) }
+    look(at: site)
+    var share = Share(site: site, grant: grant)
+    if gpu >= 0 { share.devices = takeDevices(amounts.amount(of: gpu), at: site) }
+    return share
+  }
+
+  // MARK: - Holding back
+
+  /// Holds all of that back there, unless that is done for others. Not what is more than there is at all.
+  mutating func reserve(_ amounts: [[DemandItem]], at site: SiteID) {
+    guard (site == .local ? reservedHere : reservedElsewhere) == nil,
+      !isReservedTogether(isLocal: site == .local)
+    else { return }
+    let sums = plan.resources.indices.map { amounts.sum(of: $0) }
+    let isWithin = sums.enumerated().allSatisfy { resource, sum in
+      sum <= pools[poolIndex(of: resource, at: site)].capacity[resource]
+    }
+    guard isWithin else { return }
+    for (resource, sum) in sums.enumerated() where sum > 0 {
+      reservedTogether.append(HeldBack(site: site, resource: resource, amount: sum))
+    }
+  }
+
+  /// Whether something is held back for a task with services of this machine, or of others.
+  func isReservedTogether(isLocal: Bool) -> Bool {
+    reservedTogether.contains { ($0.site == .local) == isLocal }
+  }
+
+  func heldBackTogether(of resource: Int, in pool: Int) -> UInt64 {
+    if reservedTogether.isEmpty { return 0 }
+    return reservedTogether.reduce(0) { sum, entry in
+      entry.resource == resource && poolIndex(of: resource, at: entry.site) == pool
+        ? sum &+ entry.amount : sum
+    }
+  }
+
+  // MARK: - Making room
+
+  /// Whether a share has any of what is lacking there for those amounts.
+  func helps(_ share: Share, _ amounts: [[DemandItem]], at site: SiteID) -> Bool {
+    if let whole, processors(in: share.grant) > 0,
+      amounts.sum(of: Self.processor) > whole.free(Self.processor)
+    {
+      return true
+    }
+    return plan.resources.indices.contains { resource in
+      let pool = poolIndex(of: resource, at: site)
+      return poolIndex(of: resource, at: share.site) == pool
+        && amounts.sum(of: resource) > pools[pool].free(resource)
+        && grants.amount(of: resource, in: share.grant) > 0
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/// Services and the tasks that need them, parted into groups that are to be on one machine at a time, since who
+/// uses a service reaches it by its machine's own address.
+///
+/// A task that needs two services ties these together, and so does a service that needs another one.
+package struct ServiceGroups: Sendable {
+  /// By task: its group; -1 for one that neither is a service nor needs one. Empty in a plan without services.
+  private var groups: [Int32] = []
+  /// By group: a member of it stays on the coordinator's machine, and all others with it.
+  private var isHere: [Bool] = []
+
+  var count: Int { isHere.count }
+
+  /// - Parameter staysHere: of a service: whether it stays on the coordinator's machine for a reason that the
+  ///   plan does not know.
+  package init(_ plan: Plan, staysHere: (TaskID) -> Bool = { _ in false }) {
+    guard plan.hasServices else { return }
+    var roots = [Int32](repeating: -1, count: plan.taskCount)
+    for index in plan.tasks {
+      let task = TaskID(index)
+      let services = plan.services(neededBy: task)
+      if services.isEmpty && !plan.isService(task) { continue }
+      if roots[task.index] < 0 { roots[task.index] = task.rawValue }
+      for service in services {
+        if roots[service.index] < 0 { roots[service.index] = service.rawValue }
+        let (own, other) = (
+          Self.root(of: task.rawValue, &roots), Self.root(of: service.rawValue, &roots)
+        )
+        roots[Int(max(own, other))] = min(own, other)
+      }
+    }
+    number(&roots)
+    for index in plan.tasks where groups[Int(index)] >= 0 {
+      let task = TaskID(index)
+      if plan.staysOnCoordinator(task) || plan.isService(task) && staysHere(task) {
+        isHere[Int(groups[task.index])] = true
+      }
+    }
+  }
+
+  private static func root(of task: Int32, _ roots: inout [Int32]) -> Int32 {
+    var task = task
+    while roots[Int(task)] != task {
+      roots[Int(task)] = roots[Int(roots[Int(task)])]
+      task = roots[Int(task)]
+    }
+    return task
+  }
+
+  /// Gives each tree of roots a number.
+  private mutating func number(_ roots: inout [Int32]) {
+    groups = roots
+    for task in roots.indices where roots[task] >= 0 {
+      let root = Int(Self.root(of: Int32(truncatingIfNeeded: task), &roots))
+      // A root comes before all others of its tree.
+      if root == task {
+        groups[task] = Int32(truncatingIfNeeded: isHere.count)
+        isHere.append(false)
+      } else {
+        groups[task] = groups[root]
+      }
+    }
+  }
+
+  /// The group of a service, or of a task that needs one, where it is not bound to the coordinator's machine.
+  package func group(of task: TaskID) -> Int? {
+    if groups.isEmpty { return nil }
+    let group = Int(groups[task.index])
+    return group < 0 || isHere[group] ? nil : group
+  }
+}
+
+extension Plan {
+  /// Whether a task runs on the coordinator's machine wherever others do: by its own word, since it is a question, a
+  /// download or has the terminal, and what comes after all others.
+  package func staysOnCoordinator(_ task: TaskID) -> Bool {
+    let (kind, flags) = (kind(task), flags(task))
+    return kind == .download || kind == .approve || flags.contains(.finally)
+      || flags.contains(.interactive) || record(task).isLocal
+  }
+}
