@@ -77,6 +77,23 @@ struct StandingServiceTests {
     place.expectNothingAlive()
   }
 
+  @Test func `an edit of a service leaves what it needs`() throws {
+    func manifest(_ says: String) -> String {
+      """
+      tasks:
+        db: { service: { ready: { log: up } }, run: "\(Self.serving("db"))" }
+        web: { needs: [db], service: { ready: { log: up } }, run: "\(Self.serving(says))" }
+        last: { finally: true, run: echo last >> trace }
+      """
+    }
+    let (place, run) = try begin(manifest("web"))
+    try place.write("opflow.yaml", manifest("other"))
+    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    _ = try leave(run)
+    #expect(place.lines() == ["db", "web", "web ends", "other", "other ends", "db ends", "last"])
+    place.expectNothingAlive()
+  }
+
   @Test func `what runs again ends the service that needs it first, and not what that needs`()
     throws
   {

@@ -71,11 +71,14 @@ extension ResumeDecision {
     }
   }
 
-  /// Whether it is to stay: for itself, or for another one that does.
+  /// Whether it is to stay: for itself, for another one that does, or for what starts.
   func isStaying(_ service: TaskID, _ input: Input) -> Bool {
     input.request.stays(service)
-      || input.plan.dependents(service).contains {
-        verdicts[Int(input.plan.dependentTargets[$0])] == .stay
+      || input.plan.dependents(service).contains { edge in
+        switch verdicts[Int(input.plan.dependentTargets[edge])] {
+        case .stay, .run: true
+        case .outside, .leave, .keep, .check, .later, .fail: false
+        }
       }
   }
 
