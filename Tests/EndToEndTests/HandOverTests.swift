@@ -168,6 +168,36 @@ struct HandOverTests {
     place.expectNothingAlive()
   }
 
+  @Test func `a further Ctrl-C ends at once what ends between two rounds`() throws {
+    let place = try Workplace(
+      """
+      secrets: { KEY: { file: key } }
+      tasks:
+        web:
+          service: { ready: { log: up } }
+          stop: { grace: 5m }
+          run: |
+            [ -e once ] || trap 'echo > asked' TERM
+            touch once; echo up; while :; do sleep 0.05; done
+        lint: { inputs: [src], secrets: [KEY], run: echo lint >> trace }
+        last: { finally: true, run: echo last >> trace }
+      """)
+    for name in ["src", "key"] { try place.write(name, "first-value\n") }
+    let asked = try place.gate("asked")
+    let run = try place.start("run", "--watch")
+    try run.waitForError("for changes; Ctrl-C leaves")
+    for name in ["key", "src"] { try place.write(name, "second-value\n") }
+    _ = try asked.next()
+    // Of two that are the same, one might not be seen.
+    run.send(SIGINT)
+    run.send(SIGTERM)
+    let end = try run.finish()
+    #expect([128 + SIGINT, 128 + SIGTERM].contains(end.status), "\(end)")
+    #expect(place.lines().last == "last", "\(end)")
+    #expect(try place.journal().last?.event == "close")
+    place.expectNothingAlive()
+  }
+
   @Test func `reports of a run whose services stay come when all of it ends`() throws {
     let place = try Workplace(
       """

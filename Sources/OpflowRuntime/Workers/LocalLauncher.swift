@@ -283,7 +283,9 @@ final class LocalLauncher: Launcher {
   }
 
   /// Ends a service by its stop rule while no drive listens, and its worker.
-  func endBetweenDrives(_ link: WorkerLink, _ held: HeldService, _ policy: TaskPolicy) {
+  func endBetweenDrives(
+    _ link: WorkerLink, _ held: HeldService, _ policy: TaskPolicy, _ ends: inout EndsBetweenDrives
+  ) {
     guard let worker = workers[link.id.index] else { return }
     link.enqueue(.stop(held.service, attempt: held.attempt, reason: .unneeded))
     link.enqueue(.bye)
@@ -292,9 +294,8 @@ final class LocalLauncher: Launcher {
     var hasLeft = false
     do throws(Errno) {
       try worker.send()
-      var poll = PollSet(slots: 1)
-      poll.set(0, worker.process.descriptor.rawValue)
-      hasLeft = try poll.wait(nanoseconds: patience * 1_000_000)
+      hasLeft = try ends.wait(
+        for: worker.process.descriptor.rawValue, atMostMilliseconds: patience)
     } catch {
       // It is ended at once.
     }

@@ -36,11 +36,13 @@ package final class PassedServices {
   /// - Parameter kept: as the plan of their drive has them.
   package func end(but kept: Set<TaskID>) {
     let ended = held.services.filter { !kept.contains($0.service) }
+    var ends = EndsBetweenDrives()
     // What needs others goes before these.
     for service in ended.reversed() {
       guard let link = links.removeValue(forKey: service.service) else { continue }
-      launcher.endBetweenDrives(link, service, held.plan.policy(service.service))
+      launcher.endBetweenDrives(link, service, held.plan.policy(service.service), &ends)
     }
+    ends.leave()
     if links.isEmpty { launcher.cleanUp() }
   }
 

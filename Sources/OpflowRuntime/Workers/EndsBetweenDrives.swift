@@ -1,0 +1,42 @@
+internal import OpflowSystem
+
+/// Waits for services that end between two drives, and hears who wants an end of that: the first signal is for what
+/// comes next, as if it had come then, and with a further one nothing is waited for.
+struct EndsBetweenDrives: ~Copyable {
+  /// Nil where none can be had, or nobody may ask.
+  private var signals: SignalDescriptor?
+  private var first: Signal?
+  private var isUrgent = false
+
+  init() {
+    var asking: SignalSet = [.terminate]
+    for signal in [Signal.hangup, .interrupt] where !Dispositions.isIgnored(signal) {
+      asking.insert(signal)
+    }
+    signals = try? SignalDescriptor(asking)
+  }
+
+  /// - Parameter process: readable when that has ended.
+  /// - Returns: whether it has.
+  mutating func wait(for process: Int32, atMostMilliseconds most: Int64) throws(Errno) -> Bool {
+    let deadline = Clock.monotonicNanoseconds + most * 1_000_000
+    var poll = PollSet(slots: 2)
+    poll.set(0, process)
+    poll.set(1, signals?.rawValue ?? -1)
+    while !isUrgent {
+      let left = max(0, deadline - Clock.monotonicNanoseconds)
+      guard try poll.wait(nanoseconds: left) else { return false }
+      if poll.isReady(0) { return true }
+      while let (signal, _) = try signals?.next() {
+        isUrgent = first != nil
+        first = first ?? signal
+      }
+    }
+    return false
+  }
+
+  /// All have ended.
+  consuming func leave() {
+    if let first { try? ProcessID.sendSelf(first) }
+  }
+}
