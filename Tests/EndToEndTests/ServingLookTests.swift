@@ -16,7 +16,9 @@ struct ServingLookTests {
   private static let lease = """
     import fcntl, os, signal
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
-    held = os.open("other", os.O_RDWR)
+    # One that nobody else has open, as a program that another test starts may have for a moment.
+    held = os.open("other", os.O_RDWR | os.O_CREAT, 0o600)
+    os.write(held, open("text", "rb").read())
     fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     os.rename("other", "opflow.yaml")
     signal.sigwait([signal.SIGIO])
@@ -30,7 +32,7 @@ struct ServingLookTests {
     let run = try place.start("run", "--watch")
     try run.waitForError("for changes; Ctrl-C leaves")
     _ = try place.gate("go")
-    try place.write("other", Self.manifest("second"))
+    try place.write("text", Self.manifest("second"))
     try place.write("lease.py", Self.lease)
     let holder = try place.startShell("exec python3 lease.py")
     try holder.waitForOutput("asked")
