@@ -280,6 +280,7 @@ struct Witness {
     case .cancel where isCancelled:
       if line.outcome.reason == .workerLost {
         if stood != .running { throw fault(task, "lost while \(stood)") }
+        _ = noteLoss(of: task)
       } else {
         try checkEnd(line, stood, key)
       }
