@@ -1,22 +1,5 @@
 import OpflowCore
 
-/// A line that the scheduler had written, and when.
-struct DriveLine {
-  var transition: Transition
-  var at: Instant
-  /// An order says it, and no line of its own.
-  var isOrdered: Bool
-}
-
-extension Transition {
-  /// For a person who replays a seed.
-  func brief(_ plan: Plan) -> String {
-    let name = task.isNone ? "run" : plan.nameString(task)
-    let why = why.map { ", \($0.word)" } ?? ""
-    return "\(event.kind.word) \(name) \(attempt) \(outcome.status)\(why)"
-  }
-}
-
 /// Watches a drive from outside: which processes live, what they hold, how they ended; and holds
 /// every line of the journal against that.
 struct Witness {

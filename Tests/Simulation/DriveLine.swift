@@ -1,0 +1,18 @@
+import OpflowCore
+
+/// A line that the scheduler had written, and when.
+struct DriveLine {
+  var transition: Transition
+  var at: Instant
+  /// An order says it, and no line of its own.
+  var isOrdered: Bool
+}
+
+extension Transition {
+  /// For a person who replays a seed.
+  func brief(_ plan: Plan) -> String {
+    let name = task.isNone ? "run" : plan.nameString(task)
+    let why = why.map { ", \($0.word)" } ?? ""
+    return "\(event.kind.word) \(name) \(attempt) \(outcome.status)\(why)"
+  }
+}
