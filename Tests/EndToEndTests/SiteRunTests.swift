@@ -252,6 +252,21 @@ struct SiteRunTests {
     place.expectNothingAlive()
   }
 
+  @Test func `what leads to another machine is written down, and so holds no secret`() throws {
+    let place = try Workplace(
+      """
+      secrets: { TOKEN: { env: TOKEN } }
+      tasks:
+        a: { run: 'echo a >> trace', secrets: [TOKEN] }
+      """)
+    let run = try place.opflow(
+      "run", "--on", "exec:env KEY=s3cret-value-of-it opflow agent", status: 2,
+      environment: ["TOKEN": "s3cret-value-of-it"])
+    #expect(run.errors.contains("--on: it holds a secret, and is written down"), "\(run)")
+    #expect(!run.errors.contains("s3cret-value-of-it"), "\(run)")
+    #expect(place.lines() == [])
+  }
+
   @Test func `agent is no command of a person's`() throws {
     let place = try Workplace()
     let run = try place.opflow("agent", "now", status: 2)
