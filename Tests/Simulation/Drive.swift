@@ -226,9 +226,12 @@ struct Drive {
       if !needed.allSatisfy({ need in passed.contains { $0.held.service == need } }) {
         throw Finding("\(name) is passed on without what it needs")
       }
+      var worker = workers[held.worker.index]
+      // Since its service was to go on nobody here listened to it: the next drive hears of its end.
+      if worker.phase == .gone { worker.phase = .dead }
       passed.append(
         PassedOn(
-          held: held, worker: workers[held.worker.index], name: name,
+          held: held, worker: worker, name: name,
           end: witness.end(of: held.service, held.attempt)))
     }
     let running = plan.tasks.map { TaskID($0) }.filter { witness.stand[$0.index] == .running }
