@@ -89,7 +89,9 @@ extension Scheduler {
 
   /// A task that had begun is to begin again. A service of an earlier drive may have to wait for what it needs.
   mutating func becomeReadyAgain(_ task: TaskID, into actions: inout [EngineStep]) {
-    if graph.unmetNeeds(of: task) == 0 { return becomeReady(task) }
+    // What it had of a need that an order has tried again meanwhile, it has no more.
+    let mayLack = graph.wasReopened && phase.step == .main
+    if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
     graph.waitAnew(task)
     followChanges(into: &actions)
   }

@@ -34,6 +34,8 @@ struct TaskGraph {
   private var results: [TaskID: EarlierResult] = [:]
   /// `finally` tasks that keep what they have unless something starts.
   var finallyThatMayKeep: [TaskID] = []
+  /// An order took something out of its end.
+  var wasReopened = false
 
   /// - Parameters:
   ///   - initial: how each task enters; one entry a task.

@@ -6,6 +6,7 @@ extension TaskGraph {
   /// - Parameter tasks: none of which lacks a need (`lacksNeed`).
   /// - Returns: what was skipped and waits again; in topological order.
   mutating func reopen(_ tasks: [TaskID]) -> [TaskID] {
+    wasReopened = true
     for task in tasks { takeBack(task) }
     var back: [TaskID] = []
     for task in skippedForWant(of: tasks) where !lacksNeed(task) {
