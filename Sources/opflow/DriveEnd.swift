@@ -94,6 +94,8 @@ enum DriveEnd {
     do throws(Errno) {
       let end = try NotifyCommand.run(command, input: summary)
       if let fault = end.fault { console.warn("--notify: the command \(fault)") }
+      // It is for what comes after this as well, where anything does.
+      if case .stopped(let signal) = end { try? ProcessID.sendSelf(signal) }
     } catch {
       console.warn("--notify: the command could not be run: \(error)")
     }

@@ -193,7 +193,8 @@ struct HandOverTests {
     run.send(SIGTERM)
     let end = try run.finish()
     #expect([128 + SIGINT, 128 + SIGTERM].contains(end.status), "\(end)")
-    #expect(place.lines().last == "last", "\(end)")
+    // The drive that follows sees both where the second one comes late, and ends at once as well.
+    #expect(["lint", "last"].contains(place.lines().last), "\(end)")
     #expect(try place.journal().last?.event == "close")
     place.expectNothingAlive()
   }
@@ -229,8 +230,22 @@ struct HandOverTests {
     try run.waitForError("for changes; Ctrl-C leaves")
     try place.write("src", "2\n")
     _ = try gate.next()
+    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
     run.send(SIGINT)
     _ = try run.finish()
     #expect(place.lines() == ["lint", "told", "lint", "told"])
+  }
+
+  @Test func `a signal to what tells of a round is one to the run that is watched`() throws {
+    let place = try Workplace("tasks: { lint: { run: echo lint >> trace } }")
+    let gate = try place.gate("gate")
+    let run = try place.start("run", "--watch", "--notify", "echo > gate; exec tail -f /dev/null")
+    _ = try gate.next()
+    run.send(SIGINT)
+    let end = try run.finish()
+    // As it does while nothing runs.
+    #expect(end.status == -SIGINT, "\(end)")
+    #expect(end.errors.contains("--notify: the command was killed, by a signal to opflow"), "\(end)")
+    place.expectNothingAlive()
   }
 }

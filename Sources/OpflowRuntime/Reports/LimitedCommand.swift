@@ -6,8 +6,8 @@ package enum LimitedCommand {
     case exit(Int32)
     case signal(Int32)
     case tookTooLong(seconds: Int64)
-    /// Somebody wanted an end of it.
-    case stopped
+    /// Somebody wanted an end of this process, by that signal, which was taken.
+    case stopped(Signal)
 
     /// What is wrong with it; nil for nothing.
     package var fault: String? {
@@ -77,7 +77,7 @@ package enum LimitedCommand {
       if left <= 0 { return .tookTooLong(seconds: patienceSeconds) }
       _ = try poll.wait(nanoseconds: left)
       if poll.isReady(0) { return nil }
-      if poll.isReady(1), try signals.next() != nil { return .stopped }
+      if poll.isReady(1), let signal = try signals.next() { return .stopped(signal.signal) }
     }
   }
 }
