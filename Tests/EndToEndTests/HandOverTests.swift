@@ -245,7 +245,7 @@ struct HandOverTests {
     let end = try run.finish()
     // As it does while nothing runs.
     #expect(end.status == -SIGINT, "\(end)")
-    #expect(end.errors.contains("--notify: the command was killed, by a signal to opflow"), "\(end)")
+    #expect(end.errors.contains("the command was killed, by a signal to opflow"), "\(end)")
     place.expectNothingAlive()
   }
 }
