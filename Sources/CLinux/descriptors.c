@@ -78,6 +78,7 @@ int32_t clinux_reopen_direct(int32_t descriptor) {
 }
 
 const int32_t clinux_no_access_time = O_NOATIME;
+const int32_t clinux_path_only = O_PATH;
 
 int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uint32_t mode) {
   struct open_how how = {
@@ -159,10 +160,6 @@ static int32_t store(int result, const struct stat *from, struct clinux_status *
   to->mode = from->st_mode;
   to->owner = from->st_uid;
   return 0;
-}
-
-int32_t clinux_open_start(const char *path) {
-  return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status) {

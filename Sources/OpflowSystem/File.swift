@@ -48,21 +48,6 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Descriptor {
-  /// What stands at a path that starts from this folder, of a symbolic link itself.
-  ///
-  /// - Parameter path: its bytes, the last of which is zero.
-  package borrowing func linkStatus(ofBytes path: [UInt8]) throws(Errno) -> FileStatus {
-    var status = clinux_status()
-    let descriptor = rawValue
-    // SAFETY: the zero stands there, and nothing keeps the pointer.
-    try call {
-      path.withUnsafeBytes {
-        clinux_stat_in(descriptor, $0.baseAddress?.assumingMemoryBound(to: CChar.self), &status)
-      }
-    }
-    return FileStatus(status)
-  }
-
   /// Sets when the file was last modified, since the epoch; the file system may round it.
   package borrowing func setModified(nanoseconds: Int64) throws(Errno) {
     let descriptor = rawValue
@@ -95,6 +80,8 @@ package enum File {
     package static let noFollow = Flags(rawValue: O_NOFOLLOW)
     package static let directory = Flags(rawValue: O_DIRECTORY)
     package static let nonblocking = Flags(rawValue: O_NONBLOCK)
+    /// To start paths from, and for nothing else: it need not be readable.
+    package static let pathOnly = Flags(rawValue: clinux_path_only)
     /// Reading leaves the time of the last access as it is; refused for files of other users.
     package static let noAccessTime = Flags(rawValue: clinux_no_access_time)
   }
@@ -114,35 +101,23 @@ package enum File {
     return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
-  /// The same of a path by its bytes, the last of which is zero.
-  package static func open(
-    ofBytes path: [UInt8], in folder: borrowing Descriptor, _ flags: Flags
-  ) throws(Errno) -> Descriptor {
-    try open(ofBytes: path, at: folder.rawValue, flags)
-  }
+  /// Where paths start that start from no open folder (openat(2), AT_FDCWD).
+  package static let workingFolder = AT_FDCWD
 
   /// Opens a path by its bytes, the last of which is zero.
-  package static func open(ofBytes path: [UInt8], _ flags: Flags) throws(Errno) -> Descriptor {
-    try open(ofBytes: path, at: AT_FDCWD, flags)
-  }
-
-  private static func open(
-    ofBytes path: [UInt8], at folder: Int32, _ flags: Flags
+  ///
+  /// - Parameter folder: a folder that is open, or `workingFolder`.
+  package static func open(
+    ofBytes path: [UInt8], from folder: Int32, _ flags: Flags
   ) throws(Errno) -> Descriptor {
     // SAFETY: the zero stands there, and nothing keeps the pointer.
     Descriptor(
       owning: try call {
         path.withUnsafeBytes {
-          openat(
-            folder, $0.baseAddress!.assumingMemoryBound(to: CChar.self),
-            flags.rawValue | O_CLOEXEC)
+          guard let path = $0.baseAddress?.assumingMemoryBound(to: CChar.self) else { return -1 }
+          return openat(folder, path, flags.rawValue | O_CLOEXEC)
         }
       })
-  }
-
-  /// A folder to start paths from, and for nothing else: it need not be readable (open(2), O_PATH).
-  package static func openFolder(toStartFrom path: String) throws(Errno) -> Descriptor {
-    Descriptor(owning: try call { clinux_open_start(path) })
   }
 
   /// Permission bits that new files of this process do not get (umask(2)). Only while it has one

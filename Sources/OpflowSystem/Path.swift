@@ -41,12 +41,16 @@ package enum Path {
   }
 
   /// The same of a path by its bytes, the last of which is zero.
-  package static func linkStatus(ofBytes path: [UInt8]) throws(Errno) -> FileStatus {
+  ///
+  /// - Parameter folder: a folder that is open, or `File.workingFolder`.
+  package static func linkStatus(
+    ofBytes path: [UInt8], from folder: Int32
+  ) throws(Errno) -> FileStatus {
     var status = clinux_status()
     // SAFETY: the zero stands there, and nothing keeps the pointer.
     try call {
       path.withUnsafeBytes {
-        clinux_stat($0.baseAddress?.assumingMemoryBound(to: CChar.self), 0, &status)
+        clinux_stat_in(folder, $0.baseAddress?.assumingMemoryBound(to: CChar.self), &status)
       }
     }
     return FileStatus(status)

@@ -63,7 +63,7 @@ enum POSIXChecksum {
 }
 
 /// A small generator whose numbers are the same everywhere (SplitMix64).
-package struct DrillNumbers: Sendable {
+package struct DrillNumbers: RandomNumberGenerator, Sendable {
   private var state: UInt64
   package init(seed: UInt64) { state = seed }
 

@@ -12,8 +12,7 @@ struct HandOverTests {
     let place = try Workplace(manifest)
     try place.write("src", "1\n")
     try place.write("key", "first-value\n")
-    let run = try place.start("run", "--watch")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch()
     return (place, run)
   }
 
@@ -32,12 +31,12 @@ struct HandOverTests {
     // By itself it is nothing that is looked at.
     try place.write("key", "second-value\n")
     try place.write("src", "2\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     try run.waitForError("web is ready", times: 2)
     try run.waitForError("db is ready", times: 2)
     // The same again leaves them.
     try place.write("src", "3\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
+    try run.waitForRounds(3)
     run.send(SIGINT)
     let end = try run.finish()
     #expect(end.status == 128 + SIGINT, "\(end)")
@@ -69,18 +68,17 @@ struct HandOverTests {
         lint: { inputs: [src], secrets: [KEY], run: "echo lint ${#KEY} >> trace" }
       """)
     try place.write("src", "1\n")
-    let run = try place.start("run", "--watch", environment: ["GIVEN": "some-value"])
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch(environment: ["GIVEN": "some-value"])
     for round in 2...3 {
       try place.write("src", "\(round)\n")
-      try run.waitForError("for changes; Ctrl-C leaves", times: round)
+      try run.waitForRounds(round)
     }
     try place.shell("kill -9 $(ps -o ppid= -p $(cat pid))")
     try run.waitForError("web is ready", times: 2)
     // One of the services is another now, and so all that it needs is looked for anew.
     try place.write(
       "opflow.yaml", try place.text("opflow.yaml").replacing("echo up;", with: "echo up ;"))
-    try run.waitForError("for changes; Ctrl-C leaves", times: 4)
+    try run.waitForRounds(4)
     try run.waitForError("web is ready", times: 3)
     run.send(SIGINT)
     let end = try run.finish()
@@ -105,7 +103,7 @@ struct HandOverTests {
     let run = try place.start("run", "--watch")
     _ = try asked.next()
     try go.letGo()
-    try run.waitForError("for changes; Ctrl-C leaves")
+    try run.waitForRounds(1)
     try place.write("src", "2\n")
     _ = try asked.next()
     return (place, run)
@@ -184,8 +182,7 @@ struct HandOverTests {
       """)
     for name in ["src", "key"] { try place.write(name, "first-value\n") }
     let asked = try place.gate("asked")
-    let run = try place.start("run", "--watch")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch()
     for name in ["key", "src"] { try place.write(name, "second-value\n") }
     _ = try asked.next()
     // Of two that are the same, one might not be seen.
@@ -209,9 +206,9 @@ struct HandOverTests {
     try place.write("src", "1\n")
     let run = try place.start(
       "run", "--watch", "--junit", "results.xml", "--notify", "cat >> told; echo told >> trace")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    try run.waitForRounds(1)
     try place.write("src", "2\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     #expect(!place.exists("results.xml") && !place.exists("told"))
     run.send(SIGINT)
     let end = try run.finish()
@@ -227,10 +224,10 @@ struct HandOverTests {
     let run = try place.start(
       "run", "--watch", "--notify", "cat > told; echo told >> trace; echo > gate")
     _ = try gate.next()
-    try run.waitForError("for changes; Ctrl-C leaves")
+    try run.waitForRounds(1)
     try place.write("src", "2\n")
     _ = try gate.next()
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     run.send(SIGINT)
     _ = try run.finish()
     #expect(place.lines() == ["lint", "told", "lint", "told"])

@@ -1,25 +1,14 @@
+import Drill
 import Testing
 
 /// Graphs of which only the seed is known: what must hold for each of them.
 struct RandomGraphTests {
-  /// A small generator whose numbers are the same everywhere (SplitMix64).
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var value = state
-      value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-      return value ^ (value >> 31)
-    }
-  }
-
   private struct Graph {
     var needs: [[Int]] = []
     var fails: Set<Int> = []
 
     init(seed: UInt64, tasks: Int) {
-      var numbers = Numbers(state: seed)
+      var numbers = DrillNumbers(seed: seed)
       for index in 0..<tasks {
         let count = index == 0 ? 0 : Int.random(in: 0...min(3, index), using: &numbers)
         needs.append((0..<count).map { _ in Int.random(in: 0..<index, using: &numbers) })
@@ -87,7 +76,7 @@ struct RandomGraphTests {
   {
     var graph = Graph(seed: seed &* 77, tasks: 60)
     graph.fails = []
-    var numbers = Numbers(state: seed)
+    var numbers = DrillNumbers(seed: seed)
     let place = try Workplace(graph.manifest(seed: seed))
     var status: Int32 = -9
     var drives = 0

@@ -1,10 +1,11 @@
+import Drill
 import Foundation
 import Testing
 
 /// Two hundred secrets from everywhere, said in every way by tasks that print, fail and download.
 struct SecretOutflowTests {
   private let place: Workplace
-  private var numbers = SeededNumbers(state: 2026)
+  private var numbers = DrillNumbers(seed: 2026)
   private var environment: [String: String] = [:]
   private var sources: [String] = []
   private var values: [[UInt8]] = []

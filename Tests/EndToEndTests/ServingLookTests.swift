@@ -29,8 +29,7 @@ struct ServingLookTests {
   /// A run that looks at a manifest which it cannot open.
   private func begin() throws -> (place: Workplace, run: LiveProcess, holder: LiveProcess) {
     let place = try Workplace(Self.manifest("first"))
-    let run = try place.start("run", "--watch")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch()
     _ = try place.gate("go")
     try place.write("text", Self.manifest("second"))
     try place.write("lease.py", Self.lease)
@@ -44,6 +43,13 @@ struct ServingLookTests {
     #expect(try holder.finish().status == 0)
   }
 
+  /// The other manifest is taken up.
+  private func expectSecond(_ place: Workplace, _ run: LiveProcess) throws {
+    try run.waitForError("opflow: changed: opflow.yaml\n")
+    try run.waitForRounds(2)
+    #expect(place.lines() == ["first", "second"])
+  }
+
   @Test func `an order is answered, and what changed is taken up when it can be read`() throws {
     let (place, run, holder) = try begin()
     try place.opflow("pause")
@@ -51,26 +57,20 @@ struct ServingLookTests {
     #expect(!run.errorText.contains("opflow: changed"), "\(run.errorText)")
     try place.opflow("continue")
     try letGo(place, holder)
-    try run.waitForError("opflow: changed: opflow.yaml\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
-    #expect(place.lines() == ["first", "second"])
-    run.send(SIGINT)
-    #expect(try run.finish().status == 128 + SIGINT)
+    try expectSecond(place, run)
+    _ = try run.leave()
     place.expectNothingAlive()
   }
 
   @Test func `a run that is paused takes up what changed when it goes on`() throws {
     let place = try Workplace(Self.manifest("first"))
-    let run = try place.start("run", "--watch")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch()
     try place.opflow("pause")
     try place.write("opflow.yaml", Self.manifest("second"))
     // So long nothing is to happen.
     try place.shell("sleep 1")
     try place.opflow("continue")
-    try run.waitForError("opflow: changed: opflow.yaml\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
-    #expect(place.lines() == ["first", "second"])
+    try expectSecond(place, run)
     run.send(SIGINT)
     let end = try run.finish()
     let order = end.errorLines.firstIndex { $0.hasPrefix("order: continue") }
@@ -96,11 +96,8 @@ struct ServingLookTests {
     try run.waitForError("1 succeeded, 1 failed")
     #expect(!run.errorText.contains("opflow: changed"), "\(run.errorText)")
     try letGo(place, holder)
-    try run.waitForError("opflow: changed: opflow.yaml\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
-    #expect(place.lines() == ["first", "second"])
-    run.send(SIGINT)
-    #expect(try run.finish().status == 128 + SIGINT)
+    try expectSecond(place, run)
+    _ = try run.leave()
     place.expectNothingAlive()
   }
 }

@@ -1,3 +1,4 @@
+import Drill
 import Foundation
 import Glibc
 import Testing
@@ -38,23 +39,10 @@ struct SlurmStrikeTests {
   private static let slurmdKilled = "slurmd killed"
   private static let coordinatorKilled = "coordinator killed"
 
-  /// The same numbers for the same seed, wherever it runs.
-  private struct Chance: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   @Test(arguments: SlurmCluster.strikes)
   func `all is done in the end, and nothing twice at once, after strike`(_ number: UInt64) throws {
     let cluster = try #require(SlurmCluster.current)
-    var chance = Chance(state: number)
+    var chance = DrillNumbers(seed: number)
     let run = try SlurmRun(
       tasks: 300, seconds: 0.1, telling: Int.random(in: 1...290, using: &chance))
     let count = Int.random(in: 0..<4, using: &chance) == 0 ? 2 : 1

@@ -10,13 +10,6 @@ struct StandingServiceTests {
       + " echo \(name) ends >> trace"
   }
 
-  private func leave(_ run: LiveProcess) throws -> String {
-    run.send(SIGINT)
-    let end = try run.finish()
-    #expect(end.status == 128 + SIGINT, "\(end)")
-    return end.errors
-  }
-
   private func count(_ line: String, _ place: Workplace) -> Int {
     place.lines().count { $0 == line }
   }
@@ -25,8 +18,7 @@ struct StandingServiceTests {
     let place = try Workplace(manifest)
     try place.write("src", "1\n")
     try place.write("text", "1\n")
-    let run = try place.start("run", "--watch")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch()
     return (place, run)
   }
 
@@ -40,12 +32,12 @@ struct StandingServiceTests {
       """)
     for round in 2...3 {
       try place.write("src", "\(round)\n")
-      try run.waitForError("for changes; Ctrl-C leaves", times: round)
+      try run.waitForRounds(round)
       #expect(try place.status()["db"]?.state == "running")
       #expect(try place.opflow("status").output.contains(" ready\n"))
       #expect(count("lint", place) == round && count("db", place) == 1)
     }
-    let told = try leave(run)
+    let told = try run.leave()
     #expect(told.contains("db stays up\n"), "\(told)")
     // What comes last comes once, after it.
     #expect(place.lines().suffix(2) == ["db ends", "last"])
@@ -66,12 +58,12 @@ struct StandingServiceTests {
     let (place, run) = try begin(
       manifest([service("a", "a"), service("b", "b"), service("c", "c")]))
     try place.write("opflow.yaml", manifest([service("b", "other"), service("c", "c")]))
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     #expect(count("a ends", place) == 1 && count("b ends", place) == 1)
     #expect(count("other", place) == 1)
     // By its number in the plan it was another one when it was started.
     #expect(count("c", place) == 1 && count("c ends", place) == 0)
-    _ = try leave(run)
+    _ = try run.leave()
     #expect(count("c", place) == 1 && count("c ends", place) == 1)
     #expect(try place.status()["c"]?.state == "succeeded")
     place.expectNothingAlive()
@@ -88,8 +80,8 @@ struct StandingServiceTests {
     }
     let (place, run) = try begin(manifest("web"))
     try place.write("opflow.yaml", manifest("other"))
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave()
     #expect(place.lines() == ["db", "web", "web ends", "other", "other ends", "db ends", "last"])
     place.expectNothingAlive()
   }
@@ -114,11 +106,11 @@ struct StandingServiceTests {
             trap : TERM; echo up; tail -f /dev/null & wait || :; rm busy
       """)
     try place.write("text", "2\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     #expect(count("docs", place) == 2 && count("web 1", place) == 1)
     try place.write("src", "2\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
-    let told = try leave(run)
+    try run.waitForRounds(3)
+    let told = try run.leave()
     #expect(told.contains("since build runs again\n"), "\(told)")
     #expect(count("build", place) == 2, "\(told)")
     #expect(count("web 1", place) == 1 && count("web 2", place) == 1)
@@ -136,13 +128,13 @@ struct StandingServiceTests {
         lint: { inputs: [src], run: echo lint >> trace }
       """)
     try place.write("src", "2\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     try place.shell("kill $(cat pid)")
     try run.waitForError("web is ready", times: 2)
     #expect(count("web", place) == 2)
     try place.write("src", "3\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
-    _ = try leave(run)
+    try run.waitForRounds(3)
+    _ = try run.leave()
     #expect(count("web", place) == 2)
     place.expectNothingAlive()
   }
@@ -155,7 +147,7 @@ struct StandingServiceTests {
         lint: { inputs: [src], run: echo lint >> trace }
       """)
     try place.write("src", "2\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     run.send(SIGKILL)
     _ = try run.finish()
     let resume = try place.start("resume")
@@ -177,9 +169,9 @@ struct StandingServiceTests {
       """)
     try place.write("src", "1\n")
     let run = try place.start("run", "--watch", "--json")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    try run.waitForRounds(1)
     try place.write("src", "2\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     run.send(SIGINT)
     let end = try run.finish()
     let events = end.outputLines.compactMap { $0.firstMatch(of: /"event":"([a-z]+)"/)?.1 }

@@ -187,8 +187,7 @@ struct StatusWatchTests {
 
   @Test func `who watches a run that is watched sees its next round`() throws {
     let place = try Workplace("tasks: { a: { run: echo one } }")
-    let run = try place.start("run", "--watch")
-    try run.waitForError(" for changes; Ctrl-C leaves")
+    let run = try place.watch()
     let watching = try place.start("status", "--watch")
     try watching.waitForError("waiting for the next round")
     try place.write("opflow.yaml", "tasks: { a: { run: echo two; exit 3 } }")
@@ -213,15 +212,14 @@ struct StatusWatchTests {
         lint: { inputs: [src], run: cat src }
       """)
     try place.write("src", "first\n")
-    let run = try place.start("run", "--watch")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch()
     let watching = try place.start("status", "--watch")
     try watching.waitForError(isServed ? "still running: db" : "waiting for the next round")
     watching.send(SIGSTOP)
     for (round, text) in ["second", "third"].enumerated() {
       try place.write("src", "\(text)\n")
       try run.waitForError("lint succeeded", times: round + 2)
-      try run.waitForError("for changes; Ctrl-C leaves", times: round + 2)
+      try run.waitForRounds(round + 2)
     }
     watching.send(SIGCONT)
     try watching.waitForError("resuming ", times: 2)
@@ -238,8 +236,7 @@ struct StatusWatchTests {
 
   @Test func `a round of an edited manifest that went by unseen is told with its tasks`() throws {
     let place = try Workplace("tasks: { a: { run: echo one } }")
-    let run = try place.start("run", "--watch")
-    try run.waitForError("for changes; Ctrl-C leaves")
+    let run = try place.watch()
     let watching = try place.start("status", "--watch")
     try watching.waitForError("waiting for the next round")
     watching.send(SIGSTOP)
@@ -247,7 +244,7 @@ struct StatusWatchTests {
       "opflow.yaml",
       "tasks: { new: { run: echo two }, a: { needs: [new], run: echo one } }")
     try run.waitForError("new succeeded")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     watching.send(SIGCONT)
     try watching.waitForError("new succeeded")
     run.send(SIGINT)

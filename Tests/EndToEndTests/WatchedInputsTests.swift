@@ -15,16 +15,8 @@ struct WatchedInputsTests {
     try place.shell("mkdir -p src/deep out inc")
     try place.write("src/a.c", "a\n")
     try place.write("gone", "1\n")
-    let run = try place.start("run", "--watch")
-    try run.waitForError(" for changes; Ctrl-C leaves")
+    let run = try place.watch()
     return (place, run)
-  }
-
-  private func leave(_ run: LiveProcess) throws -> String {
-    run.send(SIGINT)
-    let end = try run.finish()
-    #expect(end.status == -SIGINT, "\(end)")
-    return end.errors
   }
 
   @Test func `an edit runs what reads it, and what tasks leave is no reason`() throws {
@@ -34,13 +26,13 @@ struct WatchedInputsTests {
     try place.remove("out/app")
     try place.write("src/b.c", "b\n")
     try run.waitForError("opflow: changed: src/b.c\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     try place.remove("src/b.c")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
+    try run.waitForRounds(3)
     try place.write("inc/h", "head\n")
     try run.waitForError("opflow: changed: inc/h\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 4)
-    let told = try leave(run)
+    try run.waitForRounds(4)
+    let told = try run.leave(-SIGINT)
     #expect(told.split(separator: "\n").count { $0.hasPrefix("opflow: changed: ") } == 3, "\(told)")
     #expect(
       place.lines() == ["part", "all", "note", "part", "all", "part", "all", "part"]
@@ -64,8 +56,8 @@ struct WatchedInputsTests {
     try place.write("y", "2")
     try out.letGo()
     try run.waitForError("opflow: changed: y\n")
-    try run.waitForError("for changes; Ctrl-C leaves")
-    _ = try leave(run)
+    try run.waitForRounds(1)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines().sorted() == ["a", "b", "b"])
   }
 
@@ -107,7 +99,7 @@ struct WatchedInputsTests {
     #expect(try place.status()["web"]?.state == "running")
     try place.write("opflow.yaml", Self.served.replacingOccurrences(of: "web $", with: "now $"))
     try run.waitForError("web is ready", times: 3)
-    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
+    try run.waitForRounds(3)
     let told = try leaveServices(run)
     #expect(place.lines() == ["build", "web 1", "build", "web 2", "now 2"], "\(told)")
     #expect(!told.contains("watching the"), "\(told)")
@@ -127,7 +119,7 @@ struct WatchedInputsTests {
     try run.waitForError("opflow: changed: src\n")
     _ = try `in`.next()
     try out.letGo()
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     _ = try leaveServices(run)
     #expect(place.lines() == ["build", "web 1", "note", "build", "web 2", "note"])
     place.expectNothingAlive()
@@ -138,8 +130,8 @@ struct WatchedInputsTests {
       "tasks: { a: { inputs: [later/x], run: echo a >> trace } }")
     try place.shell("mkdir later; echo x > later/x")
     try run.waitForError("opflow: changed: later/x\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["a"])
   }
 
@@ -152,12 +144,11 @@ struct WatchedInputsTests {
       """)
     try place.write("in", "1")
     try place.shell("ln -s loop.x loop.x")
-    let run = try place.start("run", "--watch", "y")
-    try run.waitForError(" for changes; Ctrl-C leaves")
+    let run = try place.watch("y")
     try place.write("in", "2")
     try run.waitForError("opflow: changed: in\n")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["y", "y"])
   }
 }

@@ -9,17 +9,8 @@ struct WatchedRunTests {
   ) throws -> (place: Workplace, run: LiveProcess) {
     let place = try Workplace(manifest)
     for (name, text) in files { try place.write(name, text) }
-    let run = try place.start("run", "--watch")
-    try run.waitForError(" for changes; Ctrl-C leaves")
+    let run = try place.watch()
     return (place, run)
-  }
-
-  /// What a person does who is done.
-  private func leave(_ run: LiveProcess) throws -> String {
-    run.send(SIGINT)
-    let end = try run.finish()
-    #expect(end.status == -SIGINT, "\(end)")
-    return end.errors
   }
 
   @Test func `an edit runs what it concerns, and nothing else`() throws {
@@ -33,8 +24,8 @@ struct WatchedRunTests {
       "opflow.yaml", "tasks:\n  a: { run: echo a >> trace }\n  b: { run: echo c >> trace }\n")
     try run.waitForError("opflow: changed: opflow.yaml")
     try place.waitForJournal { $0.count { $0.event == "success" && $0.task == "b" } == 2 }
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines().sorted() == ["a", "b", "c"])
   }
 
@@ -45,8 +36,8 @@ struct WatchedRunTests {
     try run.waitForError("unknown task `c`")
     try place.write("opflow.yaml", "tasks: { a: { run: 'true' }, b: { needs: a, run: 'true' } }")
     try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "b" } }
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(try place.status()["b"]?.state == "succeeded")
   }
 
@@ -61,11 +52,11 @@ struct WatchedRunTests {
     #expect(place.lines().sorted() == ["a in/one", "m"])
     try place.write("more.yaml", "tasks: { m: { run: echo n >> trace } }")
     try run.waitForError("opflow: changed: more.yaml")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     try place.write("in/two", "2")
     try run.waitForError("opflow: changed: in/*")
-    try run.waitForError("for changes; Ctrl-C leaves", times: 3)
-    _ = try leave(run)
+    try run.waitForRounds(3)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines().sorted() == ["a in/one", "a in/two", "m", "n"])
   }
 
@@ -81,8 +72,8 @@ struct WatchedRunTests {
     try out.letGo()
     try run.waitForError("opflow: changed: opflow.yaml")
     try place.waitForJournal { $0.count { $0.event == "success" && $0.task == "b" } == 2 }
-    try run.waitForError("for changes; Ctrl-C leaves")
-    _ = try leave(run)
+    try run.waitForRounds(1)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["b", "c"])
   }
 
@@ -117,17 +108,16 @@ struct WatchedRunTests {
     try place.write("a.yaml", saying("a"))
     try place.write("b.yaml", saying("b"))
     try place.shell("ln -s a.yaml opflow.yaml")
-    let run = try place.start("run", "--watch")
-    try run.waitForError(" for changes; Ctrl-C leaves")
+    let run = try place.watch()
     try place.shell(command)
     try run.waitForError("opflow: opflow.yaml is another file now, ")
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
+    try run.waitForRounds(2)
     #expect(place.lines() == ["a", "b"])
     #expect(place.runs.count == 2)
     // The one that is there now is watched.
     try place.write(command.hasPrefix("ln") ? "b.yaml" : "opflow.yaml", saying("c"))
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 3)
-    _ = try leave(run)
+    try run.waitForRounds(3)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["a", "b", "c"])
     #expect(place.runs.count == 2)
   }
@@ -136,13 +126,13 @@ struct WatchedRunTests {
     let place = try Workplace()
     try place.write("p/opflow.yaml", saying("one"))
     let run = try place.start("run", "--watch", "-f", "p/opflow.yaml")
-    try run.waitForError(" for changes; Ctrl-C leaves")
+    try run.waitForRounds(1)
     try place.shell("mv p q")
     try run.waitForError("opflow: p/opflow.yaml is gone; waiting for it, Ctrl-C leaves")
     try place.shell("mv q p")
     try place.write("p/opflow.yaml", saying("two"))
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines("p/trace") == ["one", "two"])
     #expect(place.entries("p/.opflow/runs").count == 1)
   }
@@ -153,8 +143,8 @@ struct WatchedRunTests {
     try place.opflow("clean", "--keep", "0")
     try place.write("opflow.yaml", saying("two"))
     try run.waitForError("opflow: run \(first) was removed: starting anew")
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["one", "two"])
     #expect(place.runs.count == 1)
   }
@@ -176,8 +166,8 @@ struct WatchedRunTests {
       "opflow: waiting for run \(id), which process \(resume.pid) drives; Ctrl-C leaves")
     try out.letGo()
     #expect(try resume.finish().status == 0)
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["SAID", "two"])
   }
 
@@ -197,20 +187,19 @@ struct WatchedRunTests {
     try run.waitForError("opflow: waiting for run \(live) of the same manifest")
     try out.letGo()
     #expect(try other.finish().status == 0)
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["SAID", "two"])
   }
 
   @Test func `a task that is there no more is told, and waited for`() throws {
     let place = try Workplace("tasks: { a: { run: echo a >> trace } }")
-    let run = try place.start("run", "--watch", "a")
-    try run.waitForError(" for changes; Ctrl-C leaves")
+    let run = try place.watch("a")
     try place.write("opflow.yaml", "tasks: { b: { run: echo b >> trace } }")
     try run.waitForError("which the manifest does not have any more")
     try place.write("opflow.yaml", "tasks: { a: { run: echo again >> trace } }")
-    try run.waitForError(" for changes; Ctrl-C leaves", times: 2)
-    _ = try leave(run)
+    try run.waitForRounds(2)
+    _ = try run.leave(-SIGINT)
     #expect(place.lines() == ["a", "again"])
   }
 

@@ -13,6 +13,16 @@ import Testing
       gpus: gpus)
   }
 
+  /// `ask` needs the service `model`, and both want a GPU.
+  private func runOnGPUs() throws -> ImaginedRun {
+    try run {
+      $0.resources = [("gpu", 0)]
+      $0.addService("model")
+      $0.tasks[0].demand = [(3, 1000)]
+      $0.add("ask", needs: ["model"]) { $0.demand = [(0, 1), (3, 1000)] }
+    }
+  }
+
   private func join(
     _ run: inout ImaginedRun, _ number: Int32, cpu: UInt64, gpus: UInt64 = 0,
     endsAt: Instant? = nil
@@ -259,12 +269,7 @@ import Testing
   func `a service that wants GPUs as what needs it does waits for a machine that has them all`()
     throws
   {
-    var run = try run {
-      $0.resources = [("gpu", 0)]
-      $0.addService("model")
-      $0.tasks[0].demand = [(3, 1000)]
-      $0.add("ask", needs: ["model"]) { $0.demand = [(0, 1), (3, 1000)] }
-    }
+    var run = try runOnGPUs()
     join(&run, 1, cpu: 4, gpus: 1)
     #expect(run.started.isEmpty)
     join(&run, 2, cpu: 4, gpus: 2)
@@ -277,12 +282,7 @@ import Testing
   @Test func `where no machine comes that has the GPUs of both, the task that wants them fails`()
     throws
   {
-    var run = try run {
-      $0.resources = [("gpu", 0)]
-      $0.addService("model")
-      $0.tasks[0].demand = [(3, 1000)]
-      $0.add("ask", needs: ["model"]) { $0.demand = [(0, 1), (3, 1000)] }
-    }
+    var run = try runOnGPUs()
     join(&run, 1, cpu: 4, gpus: 1)
     run.tell(.sitesExhausted(complaint: "there are no more"))
     run.settle()

@@ -30,8 +30,9 @@ int32_t clinux_begin_writing(int32_t descriptor);
 /// Opens the file of `descriptor` once more, for writing and with O_DIRECT.
 int32_t clinux_reopen_direct(int32_t descriptor);
 
-/// open(2), O_NOATIME.
+/// open(2), O_NOATIME and O_PATH.
 extern const int32_t clinux_no_access_time;
+extern const int32_t clinux_path_only;
 
 /// openat2(2): opens `path`, which must lie below the open folder, with no link on the way or at its end.
 /// Fails with EXDEV or ELOOP where it does not.
@@ -70,8 +71,6 @@ struct clinux_status {
   uint32_t owner;
 };
 
-/// open(2) of a folder, O_PATH.
-int32_t clinux_open_start(const char *path);
 int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *status);
 /// fstatat(2), AT_SYMLINK_NOFOLLOW.
 int32_t clinux_stat_in(int32_t folder, const char *name, struct clinux_status *status);

@@ -101,7 +101,7 @@ struct Resources {
     if plan.hasInteractive, plan.flags(task).contains(.interactive) {
       return demand + plan.demandCount * Block.terminal
     }
-    return usesSites && !isBoundHere(task, plan, local)
+    return usesSites && local?.contains(task) != true
       ? demand + plan.demandCount * Block.sites : demand
   }
 
@@ -114,17 +114,11 @@ struct Resources {
     }
   }
 
-  /// Whether a task runs on this machine wherever others do: downloads, what comes after all others, and what is
-  /// to by its own word.
-  private static func isBoundHere(_ task: TaskID, _ plan: Plan, _ local: TaskSet?) -> Bool {
-    plan.kind(task) == .download || plan.flags(task).contains(.finally)
-      || local?.contains(task) == true
-  }
-
-  /// A bit for each, so that nobody looks at a record whenever a task is ready.
+  /// Those that run on this machine wherever others do. A bit for each, so that nobody looks at a record whenever a
+  /// task is ready.
   private static func localTasks(_ plan: Plan) -> TaskSet? {
     var found: TaskSet?
-    for index in plan.tasks where plan.record(TaskID(index)).isLocal {
+    for index in plan.tasks where plan.staysOnCoordinator(TaskID(index)) {
       if found == nil { found = TaskSet(taskCount: plan.taskCount) }
       found?.insert(TaskID(index))
     }
@@ -134,8 +128,9 @@ struct Resources {
   /// Whether its tasks run on this machine.
   @inline(__always)
   func isLocal(_ lane: Int) -> Bool {
+    if lane < plan.demandCount { return true }
     if serviceLanes.contains(lane) { return serviceLanes.group(of: lane) == nil }
-    return lane < plan.demandCount || lane >= plan.demandCount * Block.terminal
+    return lane >= plan.demandCount * Block.terminal
   }
 
   // MARK: - Taking
@@ -169,15 +164,20 @@ struct Resources {
 
   mutating func take(_ lane: Int, at site: SiteID) -> Share {
     let grant = grants.current(lane)
+    grants.hold(grant)
+    return takeHeld(grant, of: lane, at: site)
+  }
+
+  /// Takes what stands in a grant, which is held.
+  @inline(__always)
+  mutating func takeHeld(_ grant: Int32, of lane: Int, at site: SiteID) -> Share {
     for place in grants.range(grant) {
       let item = grants.items[place]
       let resource = Int(item.resource)
       pools[poolIndex(of: resource, at: site)].take(item.amount, of: resource)
     }
-    grants.hold(grant)
-    let processors = processors(in: grant)
-    whole?.take(processors, of: Self.processor)
-    if !bindings.isEmpty { bind(lane, to: site) }
+    if whole != nil { whole?.take(processors(in: grant), of: Self.processor) }
+    if serviceLanes.groupCount > 0 { bind(lane, to: site) }
     look(at: site)
     var share = Share(site: site, grant: grant)
     if gpu >= 0 { share.devices = takeDevices(grants.amount(of: gpu, in: grant), at: site) }
@@ -190,9 +190,8 @@ struct Resources {
       let resource = Int(item.resource)
       pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
     }
-    let processors = processors(in: share.grant)
-    whole?.give(processors, of: Self.processor)
-    if !bindings.isEmpty { unbind(grants.lane(of: share.grant)) }
+    if whole != nil { whole?.give(processors(in: share.grant), of: Self.processor) }
+    if serviceLanes.groupCount > 0 { unbind(grants.lane(of: share.grant)) }
     grants.release(share.grant)
     if !share.devices.isEmpty { devicesTaken[share.site.index].subtract(share.devices) }
     if share.lent > 0 { takeBack(share.lent, at: share.site) }
@@ -315,10 +314,9 @@ struct Resources {
     if shape.cpu > 0, !shapes.contains(shape) { shapes.append(shape) }
   }
 
-  /// `cpu`, `memory` and `gpu` are of each machine, all else is the run's.
   @inline(__always)
   private func isOfMachine(_ resource: Int) -> Bool {
-    resource == Int(ResourceEntry.cpu) || resource == Int(ResourceEntry.memory) || resource == gpu
+    ResourceEntry.isOfMachine(resource, gpu: gpu)
   }
 
   /// What is cut to what there is.

@@ -163,17 +163,7 @@ extension Resources {
     if grants.items[grants.range(grants.current(lane))].elementsEqual(amounts) {
       return take(lane, at: site)
     }
-    let grant = grants.holdCut(amounts, of: lane)
-    for item in amounts {
-      let resource = Int(item.resource)
-      pools[poolIndex(of: resource, at: site)].take(item.amount, of: resource)
-    }
-    whole?.take(amounts.amount(of: Self.processor), of: Self.processor)
-    if !bindings.isEmpty { bind(lane, to: site) }
-    look(at: site)
-    var share = Share(site: site, grant: grant)
-    if gpu >= 0 { share.devices = takeDevices(amounts.amount(of: gpu), at: site) }
-    return share
+    return takeHeld(grants.holdCut(amounts, of: lane), of: lane, at: site)
   }
 
   // MARK: - Holding back

@@ -21,7 +21,7 @@ extension Scheduler {
       let task = TaskID(ranking.task[Int(rank)])
       let place =
         resources.serviceLanes.contains(lane)
-        ? placeTogether(task, lane, at: now)
+        ? jointPlace(task, lane, at: now)
         : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane, at: now)
       switch place {
       case .site(let site):
@@ -97,7 +97,8 @@ extension Scheduler {
     }
   }
 
-  private enum Place {
+  /// Where a task is to start.
+  enum Place {
     case site(SiteID)
     /// What it wants is not free anywhere; of one with services, on the machine where these are or are to be.
     case noRoom(SiteID)
@@ -107,16 +108,6 @@ extension Scheduler {
     case notYet
     /// No machine in use has the time left that it takes.
     case noTime
-  }
-
-  /// A service, or a task that starts with services.
-  private func placeTogether(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
-    switch jointPlace(task, lane, at: now) {
-    case .room(let site): .site(site)
-    case .noRoom(let site): .noRoom(site)
-    case .notYet: .notYet
-    case .noTime: .noTime
-    }
   }
 
   /// A task for this machine.
@@ -144,7 +135,8 @@ extension Scheduler {
     }
     if let best { return .site(best) }
     if hasRoom { return .noWorker }
-    return limits?.need != nil && lacksTime(task, lane, at: now) ? .noTime : .noRoom(.local)
+    let lacksTime = limits?.need.map { self.lacksTime(for: $0, lane, at: now) } ?? false
+    return lacksTime ? .noTime : .noRoom(.local)
   }
 
   /// Where the first of its needs that ran elsewhere did; nil for none.

@@ -7,20 +7,9 @@ extension Scheduler {
     return ServiceGroups(plan) { standing.contains($0) || held.contains($0) }
   }
 
-  /// Where a task with services is to start.
-  enum JointPlace {
-    case room(SiteID)
-    /// There, once what it wants is free.
-    case noRoom(SiteID)
-    /// It has to wait for something to be over, or for a machine.
-    case notYet
-    /// No machine in use has the time left that it takes.
-    case noTime
-  }
-
   /// Where a service, or a task that needs one, is to start: where its group is, and where that is nowhere, on one
   /// of the machines that are best for it.
-  func jointPlace(_ task: TaskID, _ lane: Int, at now: Instant) -> JointPlace {
+  func jointPlace(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
     if resources.isLocal(lane) { return room(for: task, atOneOf: Resources.here) }
     let (homes, lacksTime) = homes(of: task, lane, at: now)
     if lacksTime { return .noTime }
@@ -30,11 +19,13 @@ extension Scheduler {
     return room(for: task, atOneOf: bestHomes(homes, for: task, lane))
   }
 
-  private func room(for task: TaskID, atOneOf sites: [SiteID]) -> JointPlace {
+  private func room(for task: TaskID, atOneOf sites: [SiteID]) -> Place {
     guard let toStart = servicesToStart(with: task), let first = sites.first else { return .notYet }
+    let lanes = (toStart + [task]).map { resources.lane(of: $0) }
+    let held = sharesOfServices(of: task)
     for site in sites
-    where resources.fit(amountsTogether(task, with: toStart, at: site), at: site) {
-      return .room(site)
+    where resources.fit(resources.together(lanes, with: held, at: site), at: site) {
+      return .site(site)
     }
     return .noRoom(first)
   }

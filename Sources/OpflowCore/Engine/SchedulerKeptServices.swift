@@ -101,10 +101,8 @@ extension Scheduler {
   /// A service stands still by an order, which is of this drive alone: it does not go on behind it, nor what needs it.
   mutating func keepBack(_ service: TaskID) {
     guard services.passedOn.contains(service) else { return }
-    for other in services.passedOn where servicesWanted(by: other).contains(service) {
-      services.keepBack(other)
-    }
-    services.keepBack(service)
+    services.passOn(
+      services.passedOn.filter { $0 != service && !servicesWanted(by: $0).contains(service) })
   }
 
   /// What goes on when nothing else is left; nil where the drive ends as any other.

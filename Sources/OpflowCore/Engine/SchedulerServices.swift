@@ -57,7 +57,7 @@ extension Scheduler {
   }
 
   /// What is held already by services that a task needs.
-  private func sharesOfServices(of task: TaskID) -> [Share] {
+  func sharesOfServices(of task: TaskID) -> [Share] {
     let needed = servicesWanted(by: task)
     if needed.isEmpty { return [] }
     return services.waiting.filter { needed.contains($0.task) }.map(\.share)

@@ -39,9 +39,9 @@ extension Scheduler {
       guard let moment = machines.lastMoment(at: site, graceMilliseconds: grace) else { continue }
       if moment <= now { end(site, at: now, into: &actions) } else { machines.look(by: moment) }
     }
-    let grace = longestGrace(of: workforce.living)
-    guard phase.stopCause == nil,
-      let moment = machines.lastMoment(at: .local, graceMilliseconds: grace)
+    guard machines.ownEnd != nil, phase.stopCause == nil,
+      let moment = machines.lastMoment(
+        at: .local, graceMilliseconds: longestGrace(of: workforce.living))
     else { return }
     if moment > now { return machines.look(by: moment) }
     stop(

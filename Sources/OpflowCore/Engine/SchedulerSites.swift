@@ -204,8 +204,7 @@ extension Scheduler {
 
   /// Whether a task takes longer than all machines in use have left that have what it wants, so that it is to wait for
   /// another one.
-  func lacksTime(_ task: TaskID, _ lane: Int, at now: Instant) -> Bool {
-    let need = timeNeed(of: task)
+  func lacksTime(for need: Machines.TimeNeed, _ lane: Int, at now: Instant) -> Bool {
     let able = machines.inUse.filter {
       machines[$0].offer == nil || resources.isWithinCapacity(lane, at: $0)
     }

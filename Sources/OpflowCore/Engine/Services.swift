@@ -207,8 +207,6 @@ struct Services {
 
   mutating func passOn(_ services: Set<TaskID>) { passedOn = services.filter { isUp($0) } }
 
-  mutating func keepBack(_ service: TaskID) { passedOn.remove(service) }
-
   mutating func passNothingOn() { passedOn.removeAll() }
 
   // MARK: - Users

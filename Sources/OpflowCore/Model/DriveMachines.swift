@@ -48,17 +48,19 @@ struct DriveMachines {
 
   /// Of those in use, each machine once.
   var hostsInUse: [String] {
-    var hosts: [String] = []
-    for machine in all where machine.isInUse && !hosts.contains(machine.host) {
-      hosts.append(machine.host)
-    }
-    return hosts
+    var seen: Set<String> = []
+    return all.filter(\.isInUse).map(\.host).filter { seen.insert($0).inserted }
   }
 
   /// Of those in use, together.
   var coresInUse: UInt64 { all.reduce(0) { $1.isInUse ? $0 &+ $1.cores : $0 } }
 
-  subscript(site: SiteID) -> Machine? { all.first { $0.site == site } }
+  subscript(site: SiteID) -> Machine? {
+    // They are numbered as they join, unless lines of the journal are lost.
+    let place = site.index - 1
+    if all.indices.contains(place), all[place].site == site { return all[place] }
+    return all.first { $0.site == site }
+  }
 
   /// Where a task runs, or ran last; nil for the coordinator's machine.
   func machine(of task: TaskID) -> Machine? {

@@ -148,8 +148,10 @@ struct PageData {
 
   /// nil where nobody knows it, and of what each of several machines has its own of.
   private func capacity(of resource: Int) -> UInt64? {
-    let isOfMachines = resource <= Int(ResourceEntry.memory) || resource == status.plan.gpuResource
-    if isOfMachines, !status.history.sites.all.isEmpty { return nil }
+    let gpu = status.plan.gpuResource ?? -1
+    if ResourceEntry.isOfMachine(resource, gpu: gpu), !status.history.sites.all.isEmpty {
+      return nil
+    }
     return status.history.capacity(of: resource, status.plan)
   }
 

@@ -30,6 +30,14 @@ package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
   /// where the manifest declares no capacity of that name. Counted as the manifest's own are.
   package static let gpuName: StaticString = "gpu"
 
+  /// Whether each machine has its own of a resource, by its number; all else is the run's.
+  ///
+  /// - Parameter gpu: the number of `gpu` where that is of each machine; below 0 where it is not.
+  @inline(__always)
+  static func isOfMachine(_ resource: Int, gpu: Int) -> Bool {
+    resource == Int(cpu) || resource == Int(memory) || resource == gpu
+  }
+
   /// Whether amounts of a resource, by its number, are thousandths.
   package static func isCountedInThousandths(_ resource: UInt32) -> Bool { resource > download }
 

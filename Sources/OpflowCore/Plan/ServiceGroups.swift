@@ -3,12 +3,10 @@
 ///
 /// A task that needs two services ties these together, and so does a service that needs another one.
 package struct ServiceGroups: Sendable {
-  /// By task: its group; -1 for one that neither is a service nor needs one. Empty in a plan without services.
+  /// By task: its group; -1 for one that neither is a service nor needs one, and where a member of it stays on the
+  /// coordinator's machine, and all others with it. Empty in a plan without services.
   private var groups: [Int32] = []
-  /// By group: a member of it stays on the coordinator's machine, and all others with it.
-  private var isHere: [Bool] = []
-
-  var count: Int { isHere.count }
+  private(set) var count = 0
 
   /// - Parameter staysHere: of a service: whether it stays on the coordinator's machine for a reason that the
   ///   plan does not know.
@@ -28,13 +26,14 @@ package struct ServiceGroups: Sendable {
         roots[Int(max(own, other))] = min(own, other)
       }
     }
-    number(&roots)
-    for index in plan.tasks where groups[Int(index)] >= 0 {
+    var stay: Set<Int32> = []
+    for index in plan.tasks where roots[Int(index)] >= 0 {
       let task = TaskID(index)
       if plan.staysOnCoordinator(task) || plan.isService(task) && staysHere(task) {
-        isHere[Int(groups[task.index])] = true
+        stay.insert(Self.root(of: task.rawValue, &roots))
       }
     }
+    number(&roots, without: stay)
   }
 
   private static func root(of task: Int32, _ roots: inout [Int32]) -> Int32 {
@@ -47,16 +46,18 @@ package struct ServiceGroups: Sendable {
   }
 
   /// Gives each tree of roots a number.
-  private mutating func number(_ roots: inout [Int32]) {
+  private mutating func number(_ roots: inout [Int32], without stay: Set<Int32>) {
     groups = roots
     for task in roots.indices where roots[task] >= 0 {
-      let root = Int(Self.root(of: Int32(truncatingIfNeeded: task), &roots))
-      // A root comes before all others of its tree.
-      if root == task {
-        groups[task] = Int32(truncatingIfNeeded: isHere.count)
-        isHere.append(false)
+      let root = Self.root(of: Int32(truncatingIfNeeded: task), &roots)
+      if stay.contains(root) {
+        groups[task] = -1
+      } else if Int(root) == task {
+        groups[task] = Int32(truncatingIfNeeded: count)
+        count += 1
       } else {
-        groups[task] = groups[root]
+        // A root comes before all others of its tree.
+        groups[task] = groups[Int(root)]
       }
     }
   }
@@ -65,7 +66,7 @@ package struct ServiceGroups: Sendable {
   package func group(of task: TaskID) -> Int? {
     if groups.isEmpty { return nil }
     let group = Int(groups[task.index])
-    return group < 0 || isHere[group] ? nil : group
+    return group < 0 ? nil : group
   }
 }
 

@@ -6,21 +6,37 @@ struct MachineReasons {
   /// Those of the newest drive.
   private let sites: [SiteRecord]
   private let groups: ServiceGroups
+  /// By site, and by resource: how much of it is held there.
+  private let held: [SiteID: [UInt64]]
   private var plan: Plan { status.plan }
 
   private static let mostNames = 5
 
-  init(_ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64) {
+  /// Nil for a run that neither has nor waits for further machines.
+  ///
+  /// - Parameter running: what runs in it.
+  init?(
+    _ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64
+  ) {
+    sites = Array(status.history.sites.of(drive: status.history.drives))
+    if sites.isEmpty, status.awaited == nil { return nil }
     self.status = status
     self.durations = durations
     self.nowMilliseconds = nowMilliseconds
-    sites = Array(status.history.sites.of(drive: status.history.drives))
     groups = ServiceGroups(status.plan)
+    var held: [SiteID: [UInt64]] = [:]
+    for task in running {
+      guard let site = status.history.site(of: task)?.site else { continue }
+      for item in RunQueue.demand(of: task, status) {
+        let none = [UInt64](repeating: 0, count: status.plan.resources.count)
+        held[site, default: none][Int(item.resource)] &+= item.amount
+      }
+    }
+    self.held = held
   }
 
   /// Whether it is one of those that run on further machines in this run.
   func apply(to task: TaskID) -> Bool {
-    guard !sites.isEmpty || status.awaited != nil else { return false }
     guard plan.isService(task) || !plan.services(neededBy: task).isEmpty else {
       return !plan.staysOnCoordinator(task)
     }
@@ -50,7 +66,7 @@ struct MachineReasons {
       let last = sites.last.map { ": \(StatusMachines.text($0))" } ?? ""
       return TaskReason(.machine, "waits for a machine, and none is there\(last)")
     }
-    let wanted = plan.demandList(plan.demand[task.index]).filter { isOfMachines($0.resource) }
+    let wanted = wanted(by: task)
     let gpus = wanted.first { Int($0.resource) == plan.gpuResource }?.amount ?? 0
     if gpus > (inUse.map { $0.offer.gpus * 1000 }.max() ?? 0) {
       let amount = ResourceEntry.text(gpus, of: UInt32(clamping: plan.gpuResource ?? 0))
@@ -58,7 +74,9 @@ struct MachineReasons {
     }
     let lacks = inUse.compactMap { lack(of: wanted, $0) }
     if lacks.count == inUse.count {
-      let wants = wanted.map { "\(amount($0.amount, $0.resource)) of \(name($0.resource))" }
+      let wants = wanted.map {
+        "\(AmountText.text($0.amount, of: $0.resource)) of \(name($0.resource))"
+      }
       return TaskReason(
         .resources,
         "wants \(wants.joined(separator: ", ")), and no machine has room: \(list(lacks))",
@@ -71,9 +89,8 @@ struct MachineReasons {
   private func waiting(
     _ task: TaskID, for member: TaskID, on site: SiteRecord
   ) -> TaskReason? {
-    let wanted = plan.demandList(plan.demand[task.index]).filter { isOfMachines($0.resource) }
     let lack =
-      site.isInUse ? lack(of: wanted, site) : StatusMachines.text(site)
+      site.isInUse ? lack(of: wanted(by: task), site) : StatusMachines.text(site)
     guard let lack else { return lacksTime(task, [site]) }
     let waits = "waits for the machine of \(plan.nameString(member))"
     return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])
@@ -83,13 +100,14 @@ struct MachineReasons {
   private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
     for item in wanted {
       let whole = site.capacity(of: item.resource)
-      let held = held(item.resource, site)
+      let held = held[site.site]?[Int(item.resource)] ?? 0
       let free = whole - min(whole, held)
       // What fits no machine is cut to the largest one, but for GPUs.
       let isCut = Int(item.resource) != plan.gpuResource
       if isCut ? min(item.amount, whole) <= free : item.amount <= free { continue }
-      return "\(MachineText.name(site.offer.host)) has \(amount(free, item.resource)) of"
-        + " \(amount(whole, item.resource)) \(name(item.resource)) free"
+      return
+        "\(MachineText.name(site.offer.host)) has \(AmountText.text(free, of: item.resource)) of"
+        + " \(AmountText.text(whole, of: item.resource)) \(name(item.resource)) free"
     }
     return nil
   }
@@ -116,27 +134,12 @@ struct MachineReasons {
 
   // MARK: - Amounts
 
-  /// Whether each machine has its own.
-  func isOfMachines(_ resource: UInt32) -> Bool {
-    resource == ResourceEntry.cpu || resource == ResourceEntry.memory
-      || Int(resource) == plan.gpuResource
-  }
-
-  private func held(_ resource: UInt32, _ site: SiteRecord) -> UInt64 {
-    var held: UInt64 = 0
-    for task in plan.tasks.lazy.map({ TaskID($0) }) {
-      guard status.state(task).isRunning, status.history.site(of: task)?.site == site.site else {
-        continue
-      }
-      let item = plan.demandList(plan.demand[task.index]).first { $0.resource == resource }
-      held &+= min(item?.amount ?? 0, site.capacity(of: resource))
+  /// Of what each machine has its own.
+  private func wanted(by task: TaskID) -> [DemandItem] {
+    let gpu = plan.gpuResource ?? -1
+    return plan.demandList(plan.demand[task.index]).filter {
+      ResourceEntry.isOfMachine(Int($0.resource), gpu: gpu)
     }
-    return held
-  }
-
-  private func amount(_ amount: UInt64, _ resource: UInt32) -> String {
-    resource == ResourceEntry.memory
-      ? SizeText.text(bytes: amount) : ResourceEntry.text(amount, of: resource)
   }
 
   private func name(_ resource: UInt32) -> String {

@@ -239,11 +239,8 @@ package struct PlanView {
       return ""
     }
     return items.map { item in
-      let isSize = item.resource == ResourceEntry.memory
-      let amount =
-        isSize
-        ? SizeText.text(bytes: item.amount) : ResourceEntry.text(item.amount, of: item.resource)
-      return "\(plan.string(plan.resources[Int(item.resource)].name)) \(amount)"
+      "\(plan.string(plan.resources[Int(item.resource)].name))"
+        + " \(AmountText.text(item.amount, of: item.resource))"
     }.joined(separator: ", ")
   }
 }

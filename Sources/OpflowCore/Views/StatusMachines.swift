@@ -20,13 +20,11 @@ struct StatusMachines {
     }
     let sites = sites
     if sites.isEmpty { return lines }
-    var hosts: [String] = []
-    for site in sites where site.isInUse && !hosts.contains(site.offer.host) {
-      hosts.append(site.offer.host)
-    }
+    var inUse: Set<String> = []
+    let hosts = sites.filter(\.isInUse).map(\.offer.host).filter { inUse.insert($0).inserted }
     lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
     // Of a machine that came back the newest site is the one that matters.
-    let others = sites.filter { !$0.isInUse && !hosts.contains($0.offer.host) }
+    let others = sites.filter { !$0.isInUse && !inUse.contains($0.offer.host) }
     for site in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(site))") }
     if others.count > Self.mostOthers {
       lines.append("  … and \(others.count - Self.mostOthers) more that are not in use")

@@ -45,8 +45,7 @@ struct StatusOrders {
   private func amount(_ value: Int64, of name: String) -> String {
     let amount = UInt64(clamping: value)
     guard let resource = resource(name) else { return "\(value)" }
-    return resource == ResourceEntry.memory
-      ? SizeText.text(bytes: amount) : ResourceEntry.text(amount, of: resource)
+    return AmountText.text(amount, of: resource)
   }
 
   private func resource(_ name: String) -> UInt32? {

@@ -4,7 +4,8 @@ struct TaskReasons {
   let nowMilliseconds: Int64
   private let orderCommand: OrderLineText
   private let queue: RunQueue
-  private let durations: TaskDurations
+  /// Nil where there are no further machines.
+  private let machines: MachineReasons?
   private let openBeforeFinally: Int
   private let failures: [TaskID]
 
@@ -18,9 +19,10 @@ struct TaskReasons {
   ) {
     self.status = status
     self.orderCommand = orderCommand
-    self.durations = durations
     self.nowMilliseconds = nowMilliseconds
     queue = RunQueue(status, durations: durations, nowMilliseconds: nowMilliseconds)
+    machines = MachineReasons(
+      status, running: queue.running, durations: durations, nowMilliseconds: nowMilliseconds)
     openBeforeFinally = status.openBeforeFinally
     failures = status.failuresOfDrive
   }
@@ -228,13 +230,12 @@ struct TaskReasons {
       return [TaskReason(.terminal, "needs the terminal, which \(name) has", tasks: [other])]
     }
     var (lacks, unknown) = queue.lacks(of: task)
-    let machines = MachineReasons(
-      status, durations: durations, nowMilliseconds: nowMilliseconds)
-    if machines.apply(to: task) {
+    if let machines, machines.apply(to: task) {
       if let reason = machines.waiting(task) { return [reason] }
       // What this machine has of it is not what that task takes.
-      lacks.removeAll { machines.isOfMachines($0.resource) }
-      unknown.removeAll { machines.isOfMachines($0) }
+      let gpu = plan.gpuResource ?? -1
+      lacks.removeAll { ResourceEntry.isOfMachine(Int($0.resource), gpu: gpu) }
+      unknown.removeAll { ResourceEntry.isOfMachine(Int($0), gpu: gpu) }
     }
     var reasons = lacks.map(text)
     for resource in unknown {
@@ -262,10 +263,7 @@ struct TaskReasons {
 
   private func text(_ lack: RunQueue.Lack) -> TaskReason {
     let name = plan.string(plan.resources[Int(lack.resource)].name)
-    func amount(_ amount: UInt64) -> String {
-      lack.resource == ResourceEntry.memory
-        ? SizeText.text(bytes: amount) : ResourceEntry.text(amount, of: lack.resource)
-    }
+    func amount(_ amount: UInt64) -> String { AmountText.text(amount, of: lack.resource) }
     var text = "wants \(amount(lack.wanted)) of \(name)"
     if lack.capacity == 0 {
       text += ", which is closed"

@@ -75,22 +75,17 @@ package enum AllocationLines {
     _ word: UnsafeRawBufferPointer, _ fields: inout MessageFields
   ) -> Report? {
     if word.equals("over") { return fields.text().map { .over(complaint: $0) } }
-    if word.equals("left") { return seconds(&fields).map { .left(seconds: $0) } }
-    guard let number = fields.number(as: Int64.self), number >= 0 else { return nil }
+    if word.equals("left") {
+      return fields.naturalOrNone(as: Int64.self).map { .left(seconds: $0) }
+    }
+    guard let number = fields.natural(as: Int64.self) else { return nil }
     if word.equals("pending") {
       return fields.text().map { .pending(job: number, reason: $0.isEmpty ? nil : $0) }
     }
-    guard word.equals("granted"), let left = seconds(&fields), let nodes = fields.text(),
+    guard word.equals("granted"), let left = fields.naturalOrNone(as: Int64.self),
+      let nodes = fields.text(),
       let cpus = fields.text(), let job = SlurmJob(id: number, nodes: nodes, cpus: cpus)
     else { return nil }
     return .granted(job, secondsLeft: left)
-  }
-
-  /// A dash is none, which is not that there is no such field.
-  private static func seconds(_ fields: inout MessageFields) -> Int64?? {
-    guard let field = fields.next() else { return nil }
-    if field.equals("-") { return .some(nil) }
-    guard let seconds = Field.number(field, as: Int64.self), seconds >= 0 else { return nil }
-    return seconds
   }
 }

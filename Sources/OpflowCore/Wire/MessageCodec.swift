@@ -227,7 +227,9 @@ package enum MessageCodec {
       guard let number = fields.pulse() else { return nil }
       order = .pulse(number)
     } else if word.equals("values") {
-      guard let task = fields.task(), let attempt = fields.attemptOrNone() else { return nil }
+      guard let task = fields.task(), let attempt = fields.naturalOrNone(as: Int32.self) else {
+        return nil
+      }
       order = .values(task, attempt: attempt)
     } else if word.equals("value") {
       guard let task = fields.task(), let value = fields.value(), value.text == nil else {

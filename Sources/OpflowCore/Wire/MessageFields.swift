@@ -23,7 +23,7 @@ struct MessageFields {
   }
 
   /// A number that counts something.
-  private mutating func natural<Value: FixedWidthInteger>(as type: Value.Type) -> Value? {
+  mutating func natural<Value: FixedWidthInteger>(as type: Value.Type) -> Value? {
     guard let value = number(as: type), value >= 0 else { return nil }
     return value
   }
@@ -32,10 +32,10 @@ struct MessageFields {
   mutating func attempt() -> Int32? { natural(as: Int32.self) }
 
   /// A dash is none, which is not that there is no such field.
-  mutating func attemptOrNone() -> Int32?? {
+  mutating func naturalOrNone<Value: FixedWidthInteger>(as type: Value.Type) -> Value?? {
     guard let field = next() else { return nil }
     if field.equals("-") { return .some(nil) }
-    guard let number = Field.number(field, as: Int32.self), number >= 0 else { return nil }
+    guard let number = Field.number(field, as: type), number >= 0 else { return nil }
     return number
   }
 

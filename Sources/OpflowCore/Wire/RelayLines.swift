@@ -70,17 +70,26 @@ package enum RelayLines {
   ///
   /// - Returns: false where the folder's path is too long for a line.
   package static func open(_ opening: AgentOpening, into writer: inout FieldWriter) -> Bool {
+    add(to: &writer) { line in
+      line.raw("open\t")
+      line.number(opening.version)
+      line.tab()
+      line.escaped(opening.run)
+      line.tab()
+      line.escaped(opening.planKey)
+      line.tab()
+      line.number(opening.leaseMilliseconds)
+      line.tab()
+      line.escaped(opening.folder)
+    }
+  }
+
+  /// Adds a line, unless it is too long.
+  private static func add(
+    to writer: inout FieldWriter, _ write: (inout FieldWriter) -> Void
+  ) -> Bool {
     var line = FieldWriter()
-    line.raw("open\t")
-    line.number(opening.version)
-    line.tab()
-    line.escaped(opening.run)
-    line.tab()
-    line.escaped(opening.planKey)
-    line.tab()
-    line.number(opening.leaseMilliseconds)
-    line.tab()
-    line.escaped(opening.folder)
+    write(&line)
     line.endLine()
     guard line.bytes.count <= longestLineBytes else { return false }
     writer.append(line)
@@ -91,13 +100,10 @@ package enum RelayLines {
   ///
   /// - Returns: false where it is too long for a line.
   package static func variable(_ entry: String, into writer: inout FieldWriter) -> Bool {
-    var line = FieldWriter()
-    line.raw("variable\t")
-    line.escaped(entry)
-    line.endLine()
-    guard line.bytes.count <= longestLineBytes else { return false }
-    writer.append(line)
-    return true
+    add(to: &writer) { line in
+      line.raw("variable\t")
+      line.escaped(entry)
+    }
   }
 
   /// Adds what a task gets behind its command.
@@ -278,7 +284,7 @@ package enum RelayLines {
       }
       order = .arguments(task, count: count)
     } else if first.equals("argument") {
-      guard let number = fields.number(as: Int.self), number >= 0,
+      guard let number = fields.natural(as: Int.self),
         let bytes = fields.next().flatMap({ Field.unescaped($0) })
       else { return nil }
       order = .argument(number, bytes)

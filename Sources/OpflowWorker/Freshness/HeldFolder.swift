@@ -36,43 +36,44 @@ struct HeldFolder: ~Copyable {
   private mutating func status(
     _ path: UnsafeRawBufferPointer, from start: String
   ) throws(Errno) -> FileStatus {
-    if startsHere(path, from: start), let status = try folder?.linkStatus(ofBytes: bytes) {
-      return status
-    }
-    return try Path.linkStatus(ofBytes: bytes)
+    let folder = setBytes(of: path, from: start)
+    return try Path.linkStatus(ofBytes: bytes, from: folder)
   }
 
   /// Opens a file by such a path.
   mutating func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {
-    if startsHere(path, from: start) { return try File.open(ofBytes: bytes, in: folder!, flags) }
-    return try File.open(ofBytes: bytes, flags)
+    let folder = setBytes(of: path, from: start)
+    return try File.open(ofBytes: bytes, from: folder, flags)
   }
 
-  /// Whether `bytes` are of a path from the folder that is open; else they are of the whole path.
-  private mutating func startsHere(_ path: UnsafeRawBufferPointer, from start: String) -> Bool {
+  /// - Returns: the folder that the path in `bytes` starts from, where that is the one which is open; else it is the
+  ///   whole path.
+  private mutating func setBytes(
+    of path: UnsafeRawBufferPointer, from start: String
+  ) -> Int32 {
     let isRelative = path.first != Self.slash
     if isRelative, isHeld { open(start) }
-    let isFromHere = isRelative && isHeld && folder != nil
-    setBytes(of: path, from: isRelative && !isFromHere ? start : nil)
-    return isFromHere
-  }
-
-  private mutating func setBytes(of path: UnsafeRawBufferPointer, from start: String? = nil) {
     bytes.removeAll(keepingCapacity: true)
-    if let start {
-      bytes.append(contentsOf: start.utf8)
-      bytes.append(Self.slash)
+    var from = File.workingFolder
+    if isRelative {
+      if isHeld, let folder = folder?.rawValue {
+        from = folder
+      } else {
+        bytes.append(contentsOf: start.utf8)
+        bytes.append(Self.slash)
+      }
     }
     bytes.append(contentsOf: path)
     bytes.append(0)
+    return from
   }
 
   /// What stands against that is told by the whole path.
   private mutating func open(_ start: String) {
     if folder != nil, path == start { return }
     path = start
-    folder = try? File.openFolder(toStartFrom: start)
+    folder = try? File.open(start, [.pathOnly, .directory])
   }
 }

@@ -1,17 +1,5 @@
+import Drill
 import Foundation
-
-/// Numbers that are the same each time (SplitMix64).
-struct SeededNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
-  }
-}
 
 /// A text in all the ways in which programs print it, written without opflow's own code.
 enum SecretSpeech {
@@ -32,7 +20,7 @@ enum SecretSpeech {
     }
   }
 
-  static func words(_ value: [UInt8], _ numbers: inout SeededNumbers) -> [Word] {
+  static func words(_ value: [UInt8], _ numbers: inout DrillNumbers) -> [Word] {
     var words = [Word(value)]
     for style in ["%02x", "%02X"] {
       let digits = value.map { String(format: style, $0) }.joined()
@@ -85,7 +73,7 @@ enum SecretSpeech {
 
   /// Within other bytes; the digits that belong to the value alone are secret.
   private static func base64(
-    _ value: [UInt8], _ before: Int, _ isURL: Bool, _ numbers: inout SeededNumbers
+    _ value: [UInt8], _ before: Int, _ isURL: Bool, _ numbers: inout DrillNumbers
   ) -> Word {
     let around = (0..<before + Int.random(in: 0..<4, using: &numbers)).map { _ in
       UInt8.random(in: 0...255, using: &numbers)

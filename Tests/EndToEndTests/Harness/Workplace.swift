@@ -156,7 +156,7 @@ final class Workplace {
 
   /// A small environment that is the same everywhere, so that no setting of the person who runs
   /// the tests changes what they see.
-  private func launch(
+  func launch(
     _ program: String, _ arguments: [String], input: String?, environment: [String: String],
     in folder: String?
   ) -> Launch {

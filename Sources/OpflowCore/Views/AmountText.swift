@@ -1,0 +1,7 @@
+/// Amounts of resources as people read them.
+enum AmountText {
+  static func text(_ amount: UInt64, of resource: UInt32) -> String {
+    resource == ResourceEntry.memory
+      ? SizeText.text(bytes: amount) : ResourceEntry.text(amount, of: resource)
+  }
+}

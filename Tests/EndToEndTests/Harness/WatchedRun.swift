@@ -1,0 +1,34 @@
+import Glibc
+import Testing
+
+/// `opflow run --watch`, which goes from one round to the next.
+extension Workplace {
+  /// Starts it, and waits until its first round is over.
+  func watch(_ tasks: String..., environment: [String: String] = [:]) throws -> LiveProcess {
+    let run = try launch(
+      Program.path, ["run", "--watch"] + tasks, input: nil, environment: environment, in: nil
+    ).start()
+    try run.waitForRounds(1)
+    return run
+  }
+}
+
+extension LiveProcess {
+  /// Goes on reading until so many rounds are over, and changes are waited for.
+  func waitForRounds(_ count: Int) throws {
+    try waitForError(" for changes; Ctrl-C leaves", times: count)
+  }
+
+  /// Does what a person does who is done.
+  ///
+  /// - Parameter status: by default of a run that drives, as one does in which services are up.
+  /// - Returns: what was told.
+  func leave(
+    _ status: Int32 = 128 + SIGINT, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> String {
+    send(SIGINT)
+    let end = try finish()
+    #expect(end.status == status, "\(end)", sourceLocation: sourceLocation)
+    return end.errors
+  }
+}
