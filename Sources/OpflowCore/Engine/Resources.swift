@@ -176,7 +176,10 @@ struct Resources {
       let resource = Int(item.resource)
       pools[poolIndex(of: resource, at: site)].take(item.amount, of: resource)
     }
-    if whole != nil { whole?.take(processors(in: grant), of: Self.processor) }
+    if whole != nil {
+      let processors = processors(in: grant)
+      whole?.take(processors, of: Self.processor)
+    }
     if serviceLanes.groupCount > 0 { bind(lane, to: site) }
     look(at: site)
     var share = Share(site: site, grant: grant)
@@ -190,7 +193,10 @@ struct Resources {
       let resource = Int(item.resource)
       pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
     }
-    if whole != nil { whole?.give(processors(in: share.grant), of: Self.processor) }
+    if whole != nil {
+      let processors = processors(in: share.grant)
+      whole?.give(processors, of: Self.processor)
+    }
     if serviceLanes.groupCount > 0 { unbind(grants.lane(of: share.grant)) }
     grants.release(share.grant)
     if !share.devices.isEmpty { devicesTaken[share.site.index].subtract(share.devices) }
