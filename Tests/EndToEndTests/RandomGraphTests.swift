@@ -29,7 +29,7 @@ struct RandomGraphTests {
 
     /// Needs of a task stand without repetition, tasks in an order that is not that of the graph.
     func manifest(seed: UInt64) -> String {
-      var numbers = Numbers(state: seed ^ 0xFFFF)
+      var numbers = DrillNumbers(seed: seed ^ 0xFFFF)
       var text = "max_parallel: 5\ntasks:\n"
       for index in needs.indices.shuffled(using: &numbers) {
         let names = Set(needs[index]).sorted().map { "t\($0)" }.joined(separator: ", ")
