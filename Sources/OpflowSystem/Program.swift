@@ -125,18 +125,22 @@ extension Program {
   /// - Parameter words: its name, then its arguments.
   package static func spawn(
     searching words: [String], input: Int32, output: Int32, error: Int32, options: Options
-  ) throws(ProgramError) -> SpawnedProcess {
+  ) throws(Errno) -> SpawnedProcess {
     let block = StringBlock(words + [Environment.value("PATH") ?? "/usr/bin:/bin"])
     let arguments = StringBlock(words)
     let environment = StringBlock()
     for entry in Environment.entries() { environment.append(entry) }
     // SAFETY: the blocks live to the end of this function.
     defer { withExtendedLifetime((block, arguments, environment)) {} }
-    return try spawn(
-      ProgramStart(
-        file: block[0], searchPath: block[words.count], arguments: arguments.pointers,
-        environment: environment.pointers, input: input, output: output, error: error,
-        options: options))
+    do throws(ProgramError) {
+      return try spawn(
+        ProgramStart(
+          file: block[0], searchPath: block[words.count], arguments: arguments.pointers,
+          environment: environment.pointers, input: input, output: output, error: error,
+          options: options))
+    } catch {
+      throw error.errno
+    }
   }
 }
 

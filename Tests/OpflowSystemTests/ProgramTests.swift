@@ -144,6 +144,13 @@ import Testing
     }
   }
 
+  @Test func `a program that is looked for and not found is told by what the system says`() {
+    #expect(throws: Errno.noSuchFile) {
+      _ = try Program.spawn(
+        searching: ["no-such-tool"], input: 0, output: 1, error: 2, options: [])
+    }
+  }
+
   @Test func `descriptors that stand in each other's place are moved`() async throws {
     await #expect(processExitsWith: .success) {
       let pipe = try Pipe()

@@ -39,7 +39,7 @@ struct AbandonedJob {
   }
 
   private func cancel() {
-    do {
+    do throws(Errno) {
       let nothing = try File.openNull()
       let process = try Program.spawn(
         searching: ["scancel", "\(job)"], input: nothing.rawValue, output: nothing.rawValue,

@@ -25,8 +25,8 @@ final class SallocProcess {
       let error = try Pipe()
       try output.read.setNonblocking(true)
       try error.read.setNonblocking(true)
-      process = try SlurmProgram.spawn(
-        SlurmAsking.words(options: options), input: input.read.rawValue,
+      process = try Program.spawn(
+        searching: SlurmAsking.words(options: options), input: input.read.rawValue,
         output: output.write.rawValue, error: error.write.rawValue, options: .endsWithParent)
       hold = input.takeWrite()
       self.output = output.takeRead()

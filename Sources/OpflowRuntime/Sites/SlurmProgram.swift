@@ -27,26 +27,15 @@ final class SlurmProgram {
       let pipe = try Pipe()
       try pipe.read.setNonblocking(true)
       let nothing = try File.openNull()
-      process = try Self.spawn(
-        words, input: nothing.rawValue, output: pipe.write.rawValue, error: pipe.write.rawValue,
-        options: .diesWithParent)
+      process = try Program.spawn(
+        searching: words, input: nothing.rawValue, output: pipe.write.rawValue,
+        error: pipe.write.rawValue, options: .diesWithParent)
       output = pipe.takeRead()
     } catch {
       throw LaunchFailure(what: "\(name) cannot be started: \(error)")
     }
     deadline = Instant(nanoseconds: Clock.monotonicNanoseconds)
       .advanced(byMilliseconds: Self.patienceMilliseconds)
-  }
-
-  static func spawn(
-    _ words: [String], input: Int32, output: Int32, error: Int32, options: Program.Options
-  ) throws(Errno) -> SpawnedProcess {
-    do throws(ProgramError) {
-      return try Program.spawn(
-        searching: words, input: input, output: output, error: error, options: options)
-    } catch {
-      throw error.errno
-    }
   }
 
   /// Readable while there is more to hear of it.

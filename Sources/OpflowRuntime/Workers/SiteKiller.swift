@@ -14,7 +14,7 @@ final class SiteKiller {
   /// nil where it cannot be started.
   init?(_ words: [String], complaints: ComplaintFile, at now: Instant) {
     giveUpAt = now.advanced(byMilliseconds: Self.patienceMilliseconds)
-    do {
+    do throws(Errno) {
       let nothing = try File.openNull()
       process = try Program.spawn(
         searching: words, input: nothing.rawValue, output: complaints.rawDescriptor,

@@ -24,15 +24,12 @@ final class SiteTransport {
     let orders = try LaunchFailure.naming(what) { () throws(Errno) in try Pipe() }
     let reports = try LaunchFailure.naming(what) { () throws(Errno) in try Pipe() }
     let start = try LaunchFailure.naming(what) { () throws(Errno) in try complaints.end() }
-    let transport: SiteTransport
-    do throws(ProgramError) {
-      let process = try Program.spawn(
+    let process = try LaunchFailure.naming(what) { () throws(Errno) in
+      try Program.spawn(
         searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
         error: complaints.rawDescriptor, options: .newSession)
-      transport = SiteTransport(process, complaints, complaintStart: start)
-    } catch {
-      throw LaunchFailure(what: "\(what): \(error.errno)")
     }
+    let transport = SiteTransport(process, complaints, complaintStart: start)
     do throws(Errno) {
       return try body(transport, reports.takeRead(), orders.takeWrite())
     } catch {
