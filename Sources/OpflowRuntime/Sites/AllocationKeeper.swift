@@ -215,7 +215,7 @@ package final class AllocationKeeper {
     if ended.output { wait.clear(Slot.salloc) }
     if ended.error { wait.clear(Slot.salloc + 1) }
     guard wait.isReady(Slot.salloc + 2) else { return }
-    salloc.reap()
+    salloc.takeEnd()
     let why = salloc.complaint ?? "salloc ended without a word"
     give(facts == nil ? "Slurm gives no allocation: \(why)" : "the allocation has ended: \(why)")
   }

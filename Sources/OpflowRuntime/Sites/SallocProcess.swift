@@ -4,7 +4,7 @@ internal import OpflowSystem
 /// The salloc that asks for an allocation and then holds it (`SlurmAsking`), for as long as `hold` is
 /// open. It is told to end when this process does, whatever that dies of.
 final class SallocProcess {
-  private let process: SpawnedProcess
+  private let process: StartedProcess
   private var hold: Descriptor?
   private let output: Descriptor
   private let error: Descriptor
@@ -25,9 +25,10 @@ final class SallocProcess {
       let error = try Pipe()
       try output.read.setNonblocking(true)
       try error.read.setNonblocking(true)
-      process = try Program.spawn(
-        searching: SlurmAsking.words(options: options), input: input.read.rawValue,
-        output: output.write.rawValue, error: error.write.rawValue, options: .endsWithParent)
+      process = StartedProcess(
+        try Program.spawn(
+          searching: SlurmAsking.words(options: options), input: input.read.rawValue,
+          output: output.write.rawValue, error: error.write.rawValue, options: .endsWithParent))
       hold = input.takeWrite()
       self.output = output.takeRead()
       self.error = error.takeRead()
@@ -38,7 +39,7 @@ final class SallocProcess {
   }
 
   /// Readable when there is more to hear of it, the last one when it has ended.
-  var rawDescriptors: [Int32] { [output.rawValue, error.rawValue, process.descriptor.rawValue] }
+  var rawDescriptors: [Int32] { [output.rawValue, error.rawValue, process.rawDescriptor] }
 
   /// What it complained of, in one line; nil for nothing.
   var complaint: String? { complaints.isEmpty ? nil : complaints.joined(separator: "; ") }
@@ -87,18 +88,14 @@ final class SallocProcess {
   /// Gives back what it holds or waits for, and returns when it has ended.
   func release() {
     hold = nil
-    // Where it has ended that is seen below.
-    try? process.signal(.terminate)
-    var wait = PollSet(slots: 1)
-    wait.set(0, process.descriptor.rawValue)
-    let hasEnded = try? wait.wait(nanoseconds: Self.patienceNanoseconds)
-    if hasEnded != true { process.kill() }
-    reap()
+    process.terminate()
+    if !process.wait(nanoseconds: Self.patienceNanoseconds) { process.kill() }
+    takeEnd()
   }
 
-  /// It has ended.
-  func reap() {
-    _ = try? process.wait()
+  /// It has ended, or is about to.
+  func takeEnd() {
+    _ = process.wait(nanoseconds: -1)
     _ = read()
   }
 }

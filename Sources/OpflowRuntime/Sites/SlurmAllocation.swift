@@ -33,7 +33,7 @@ final class SlurmAllocation {
   }
 
   private let want: Want
-  private let process: SpawnedProcess
+  private let process: StartedProcess
   private var orders: Descriptor?
   private var reports: Descriptor?
   private var lines = LineBuffer(
@@ -54,9 +54,10 @@ final class SlurmAllocation {
       let reports = try Pipe()
       try reports.read.setNonblocking(true)
       do throws(ProgramError) {
-        process = try Program.spawn(
-          "/proc/self/exe", arguments: Self.arguments(want), input: orders.read.rawValue,
-          output: reports.write.rawValue, error: error, options: .newSession)
+        process = StartedProcess(
+          try Program.spawn(
+            "/proc/self/exe", arguments: Self.arguments(want), input: orders.read.rawValue,
+            output: reports.write.rawValue, error: error, options: .newSession))
       } catch {
         throw error.errno
       }
@@ -134,9 +135,7 @@ final class SlurmAllocation {
 
   /// Waits until it was given back, or for so long.
   func waitUntilGone(nanoseconds: Int64) {
-    var wait = PollSet(slots: 1)
-    wait.set(0, process.descriptor.rawValue)
     // One that is not reaped here is when this process has ended.
-    if (try? wait.wait(nanoseconds: nanoseconds)) == true { _ = try? process.reap() }
+    _ = process.wait(nanoseconds: nanoseconds)
   }
 }

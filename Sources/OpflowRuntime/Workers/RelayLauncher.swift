@@ -91,7 +91,7 @@ final class RelayLauncher: Launcher {
     try output.setNonblocking(true)
     try watch.add(input.rawValue, .site(number), Place.reports)
     if let transport {
-      try watch.add(transport.rawDescriptor, .site(number), Place.transport)
+      try watch.add(transport.process.rawDescriptor, .site(number), Place.transport)
     }
     self.input = consume input
     self.output = consume output
@@ -132,11 +132,11 @@ final class RelayLauncher: Launcher {
   func next(at place: UInt32) -> LinkNews? {
     if place == Place.transport {
       // Its end proves nothing of the agent's: the end of the stream, or the lease, is what counts.
-      if let transport, transport.reap() { try? watch.remove(transport.rawDescriptor) }
+      unwatchEnded(transport?.process)
       return nil
     }
     if place == Place.killer {
-      if let killer, killer.reap() { try? watch.remove(killer.rawDescriptor) }
+      unwatchEnded(killer?.process)
       return nil
     }
     if loss == nil {
@@ -148,6 +148,10 @@ final class RelayLauncher: Launcher {
       return .lost(self, complaint)
     }
     return loss?.untold.popLast().map { .silent($0, complaint: complaint) }
+  }
+
+  private func unwatchEnded(_ process: StartedProcess?) {
+    if let process, process.reap() { try? watch.remove(process.rawDescriptor) }
   }
 
   private func nextOfRoom() -> LinkNews? {
@@ -263,7 +267,7 @@ final class RelayLauncher: Launcher {
 
   /// What is known of a machine of which nothing was heard but perhaps words of others.
   private var wordless: String {
-    _ = transport?.reap()
+    _ = transport?.process.reap()
     let end = transport?.exitCode.map { " with exit \($0)" } ?? ""
     return "the command that leads there ended\(end) before an agent answered"
   }
@@ -323,21 +327,21 @@ final class RelayLauncher: Launcher {
   }
 
   /// Whether nothing is left of what carried the stream.
-  var isOver: Bool { loss != nil && transport?.hasEnded ?? true }
+  var isOver: Bool { loss != nil && transport?.process.hasEnded ?? true }
 
   /// Has the agent, whose stream is lost, ended by a command.
   func endAgent(_ words: [String], complaints: ComplaintFile, at now: Instant) {
     guard let killer = SiteKiller(words, complaints: complaints, at: now) else { return }
     self.killer = killer
     // It is looked at again by its deadline where that fails.
-    try? watch.add(killer.rawDescriptor, .site(number), Place.killer)
+    try? watch.add(killer.process.rawDescriptor, .site(number), Place.killer)
   }
 
   /// Until when that command is waited for; nil for no longer.
   var killerDeadline: Instant? { killer?.deadline }
 
   /// Ends what carries the stream, by force.
-  func killTransport() { transport?.kill() }
+  func killTransport() { transport?.process.kill() }
 
   /// What was said before the agent's first word, by whom ever; empty for nothing.
   var lastWords: String {

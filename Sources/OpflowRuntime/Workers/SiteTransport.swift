@@ -6,10 +6,7 @@ internal import OpflowSystem
 /// It leads a session of its own, so that keys of the terminal reach it no more than workers. When this
 /// process dies it sees the end of its standard input, which is how the far end learns of that.
 final class SiteTransport {
-  private let process: SpawnedProcess
-  private(set) var hasEnded = false
-  /// nil while that is not known, and of one that a signal ended.
-  private(set) var exitCode: Int32?
+  let process: StartedProcess
   /// What it and the agent complain of, with all others'.
   private let complaints: ComplaintFile
   private let complaintStart: Int64
@@ -25,45 +22,31 @@ final class SiteTransport {
     let reports = try LaunchFailure.naming(what) { () throws(Errno) in try Pipe() }
     let start = try LaunchFailure.naming(what) { () throws(Errno) in try complaints.end() }
     let process = try LaunchFailure.naming(what) { () throws(Errno) in
-      try Program.spawn(
-        searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
-        error: complaints.rawDescriptor, options: .newSession)
+      StartedProcess(
+        try Program.spawn(
+          searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
+          error: complaints.rawDescriptor, options: .newSession))
     }
     let transport = SiteTransport(process, complaints, complaintStart: start)
     do throws(Errno) {
       return try body(transport, reports.takeRead(), orders.takeWrite())
     } catch {
-      transport.kill()
+      process.kill()
       throw LaunchFailure(what: "the stream of `\(name)` cannot be watched: \(error)")
     }
   }
 
   private init(
-    _ process: consuming SpawnedProcess, _ complaints: ComplaintFile, complaintStart: Int64
+    _ process: StartedProcess, _ complaints: ComplaintFile, complaintStart: Int64
   ) {
     self.process = process
     self.complaints = complaints
     self.complaintStart = complaintStart
   }
 
-  var rawDescriptor: Int32 { process.descriptor.rawValue }
-
-  /// Returns whether it has ended.
-  func reap() -> Bool {
-    if hasEnded { return true }
-    do throws(Errno) {
-      guard let end = try process.reap() else { return false }
-      hasEnded = true
-      if case .exit(let code) = end.status { exitCode = code }
-    } catch {
-      // Nobody is there to be reaped.
-      hasEnded = true
-    }
-    return hasEnded
-  }
-
-  func kill() {
-    if !hasEnded { process.kill() }
+  /// nil while that is not known, and of one that a signal ended.
+  var exitCode: Int32? {
+    if case .exit(let code) = process.status { code } else { nil }
   }
 
   /// What was written to standard error since it was started.
