@@ -18,7 +18,13 @@ import Testing
     private let reports: Descriptor
     private var bytes: [UInt8] = []
 
-    init(_ text: String = "tasks:\n  a: { run: 'echo hello > a' }\n") throws {
+    /// - Parameters:
+    ///   - arguments: behind the command.
+    ///   - environment: beyond this process's own, by what is told where the state folder's root is.
+    init(
+      _ text: String = "tasks:\n  a: { run: 'echo hello > a' }\n", arguments: [String] = [],
+      environment: (String) throws -> [String] = { _ in [] }
+    ) throws {
       state = try StateFixture()
       var new = try NewRun(
         ManifestFile(at: state.write("opflow.yaml", text)), state.state, RunRequest())
@@ -29,7 +35,8 @@ import Testing
       let orders = try OpflowSystem.Pipe()
       let reports = try OpflowSystem.Pipe()
       process = try Program.spawn(
-        WorkerHarness.program, arguments: ["agent"], input: orders.read.rawValue,
+        WorkerHarness.program, arguments: ["agent"] + arguments,
+        additions: try environment(state.root), input: orders.read.rawValue,
         output: reports.write.rawValue, error: 2, options: .newSession)
       self.orders = orders.takeWrite()
       self.reports = reports.takeRead()
@@ -145,6 +152,23 @@ import Testing
     #expect((told != nil) == (cause != "the end of the stream"))
     #expect(try agent.next() == nil)
     #expect(try agent.exit() == .exit(cause == "garbage" ? 1 : 0))
+  }
+
+  /// Slurm's controller may be away just then, and nobody else is left to end it.
+  @Test func `a job that nobody drives the run of is cancelled until Slurm takes it`() throws {
+    let agent = try Fixture(arguments: ["--end-job"]) { root in
+      let tool = root + "/scancel"
+      try "#!/bin/sh\necho \"$@\" >> '\(root)/asked'\ntest $(wc -l < '\(root)/asked') -ge 2\n"
+        .write(toFile: tool, atomically: true, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool)
+      return ["SLURM_JOB_ID=12", "PATH=\(root):/usr/bin:/bin"]
+    }
+    try agent.open(lease: 200)
+    #expect(try agent.await("hello\t") != nil)
+    agent.hangUp()
+    #expect(try agent.exit() == .exit(0))
+    let asked = try String(contentsOfFile: agent.state.root + "/asked", encoding: .utf8)
+    #expect(asked == "--quiet 12\n--quiet 12\n")
   }
 
   @Test func `a pulse that is answered keeps it, one that is not does not`() throws {

@@ -12,8 +12,6 @@ struct AbandonedJob {
   /// What stood in it as the agent began: who drove the run then.
   private let driver: [UInt8]?
 
-  private static let patienceNanoseconds: Int64 = 10_000_000_000
-
   init(job: Int64, runFolder: RunFolder) {
     self.job = job
     lock = runFolder.lock
@@ -22,12 +20,8 @@ struct AbandonedJob {
 
   /// Waits until then, and ends it where nobody drives the run.
   func end(after leaseEnd: Instant, now: () -> Instant) {
-    var nothing = PollSet(slots: 0)
-    while true {
-      let left = leaseEnd.nanoseconds - now().nanoseconds
-      if left <= 0 { break }
-      // Fails for no reason that waiting less would not mend.
-      _ = try? nothing.wait(nanoseconds: left)
+    while case let left = leaseEnd.nanoseconds - now().nanoseconds, left > 0 {
+      Clock.sleep(milliseconds: Int32(clamping: left / 1_000_000 + 1))
     }
     // What cannot be looked at is as good as held: Slurm's own limits end the job then.
     guard let isHeld = try? FileLock.isHeld(lock) else { return }
@@ -35,20 +29,6 @@ struct AbandonedJob {
     let isOthers = driver != nil && (try? File.read(lock)) != driver
     guard !isHeld || isOthers else { return }
     AgentMain.complain("who asked for job \(job) drives the run no more: ending it")
-    cancel()
-  }
-
-  private func cancel() {
-    do throws(Errno) {
-      let nothing = try File.openNull()
-      let process = try Program.spawn(
-        searching: ["scancel", "\(job)"], input: nothing.rawValue, output: nothing.rawValue,
-        error: StandardStream.error.rawValue, options: [])
-      var end = PollSet(slots: 1)
-      end.set(0, process.descriptor.rawValue)
-      _ = try end.wait(nanoseconds: Self.patienceNanoseconds)
-    } catch {
-      AgentMain.complain("scancel could not be run: \(error)")
-    }
+    if let complaint = SlurmProgram.cancel(job) { AgentMain.complain(complaint) }
   }
 }

@@ -235,26 +235,6 @@ package final class AllocationKeeper {
     guard let salloc else { return }
     salloc.release()
     // Where salloc was killed, nobody else does it.
-    if let job = salloc.job { cancel(job) }
-  }
-
-  /// Once Slurm has taken it, or says that there is no such job. While its controller is away, for
-  /// two minutes.
-  private func cancel(_ job: Int64) {
-    let end = Self.now.advanced(byMilliseconds: 120_000)
-    repeat {
-      guard let program = try? SlurmProgram(["scancel", "--quiet", "\(job)"]) else { return }
-      var wait = PollSet(slots: 1)
-      wait.set(0, program.rawDescriptor)
-      while true {
-        _ = try? wait.wait(nanoseconds: max(0, program.deadline.nanoseconds - Self.now.nanoseconds))
-        guard let answer = program.next(at: Self.now) else { continue }
-        if answer.hasSucceeded || answer.lines.contains(where: { $0.contains("Invalid job id") }) {
-          return
-        }
-        break
-      }
-      Clock.sleep(milliseconds: 1_000)
-    } while Self.now < end
+    if let job = salloc.job { _ = SlurmProgram.cancel(job) }
   }
 }

@@ -34,9 +34,10 @@ final class SlurmProgram {
     } catch {
       throw LaunchFailure(what: "\(name) cannot be started: \(error)")
     }
-    deadline = Instant(nanoseconds: Clock.monotonicNanoseconds)
-      .advanced(byMilliseconds: Self.patienceMilliseconds)
+    deadline = Self.now.advanced(byMilliseconds: Self.patienceMilliseconds)
   }
+
+  private static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
 
   /// Readable while there is more to hear of it.
   var rawDescriptor: Int32 { output.rawValue }
@@ -79,5 +80,43 @@ final class SlurmProgram {
   func giveUp() {
     process.kill()
     _ = end()
+  }
+
+  /// Waits until it has ended.
+  private func answer() -> Answer {
+    var wait = PollSet(slots: 1)
+    wait.set(0, rawDescriptor)
+    while true {
+      if let answer = next(at: Self.now) { return answer }
+      // Where that fails it is asked again until its time is over.
+      _ = try? wait.wait(nanoseconds: max(0, deadline.nanoseconds - Self.now.nanoseconds))
+    }
+  }
+}
+
+extension SlurmProgram {
+  private static let cancelMilliseconds: Int64 = 120_000
+
+  /// Has Slurm end a job: returns once Slurm has taken that, or says that there is no such job. While its controller is
+  /// away it is asked again, for two minutes.
+  ///
+  /// - Returns: why the job may be there all the same, for people; nil where it is not.
+  static func cancel(_ job: Int64) -> String? {
+    let end = now.advanced(byMilliseconds: cancelMilliseconds)
+    while true {
+      let answer: Answer
+      do throws(LaunchFailure) {
+        answer = try SlurmProgram(["scancel", "--quiet", "\(job)"]).answer()
+      } catch {
+        return error.what
+      }
+      if answer.hasSucceeded || answer.lines.contains(where: { $0.contains("Invalid job id") }) {
+        return nil
+      }
+      Clock.sleep(milliseconds: 1_000)
+      if now >= end {
+        return "job \(job) could not be cancelled: \(answer.lines.joined(separator: "; "))"
+      }
+    }
   }
 }
