@@ -31,14 +31,15 @@ package final class AllocationKeeper {
   private let salloc: SallocProcess?
   private var job: Int64?
   private var facts: (nodes: String, cpus: String)?
-  private let queueDeadline: Instant?
-  private let queueMilliseconds: Int64
+  /// How long it is waited for; nil for ever.
+  private let queue: (milliseconds: Int64, deadline: Instant)?
 
   private var isAnnounced = false
   private var reason: String?
   private var question: SlurmProgram?
   private var nextQuestionAt: Instant
   private var questionsWhilePending: Int64 = 0
+  /// There is none, or none any more, or nobody wants to know.
   private var isDone = false
 
   private static let mostPendingMilliseconds: Int64 = 15_000
@@ -54,20 +55,15 @@ package final class AllocationKeeper {
 
   /// Returns the exit code: 0, 2 for wrong arguments, 74 when it cannot begin.
   package static func run(arguments: [String]) -> Int32 {
-    guard let how = arguments.first, how == "inside" ? arguments.count == 1 : how == "ask",
-      how == "inside" || arguments.count >= 2, let queue = Int64(how == "ask" ? arguments[1] : "0"),
-      queue >= 0
-    else { return 2 }
+    guard let want = SlurmAllocation.Want(words: arguments) else { return 2 }
     do throws(Errno) {
       let keeper: AllocationKeeper
       do throws(LaunchFailure) {
-        let salloc =
-          how == "ask" ? try SallocProcess(options: Array(arguments.dropFirst(2))) : nil
-        keeper = try AllocationKeeper(salloc, queueMilliseconds: queue)
+        keeper = try AllocationKeeper(want)
       } catch {
         var reports = FieldWriter()
         AllocationLines.over(error.what, into: &reports)
-        try StandardStream.output.duplicate().writeAll(reports.bytes)
+        try StandardStream.output.writeAll(reports.bytes)
         return 0
       }
       try keeper.work()
@@ -77,11 +73,18 @@ package final class AllocationKeeper {
     }
   }
 
-  private init(_ salloc: SallocProcess?, queueMilliseconds: Int64) throws(LaunchFailure) {
-    self.salloc = salloc
-    self.queueMilliseconds = queueMilliseconds
-    let now = Self.now
-    queueDeadline = queueMilliseconds > 0 ? now.advanced(byMilliseconds: queueMilliseconds) : nil
+  private init(_ want: SlurmAllocation.Want) throws(LaunchFailure) {
+    let now: Instant
+    switch want {
+    case .inside:
+      salloc = nil
+      now = Self.now
+      queue = nil
+    case .asked(let options, let milliseconds):
+      salloc = try SallocProcess(options: options)
+      now = Self.now
+      queue = milliseconds.map { ($0, now.advanced(byMilliseconds: $0)) }
+    }
     nextQuestionAt = now
     do throws(Errno) {
       signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
@@ -108,18 +111,16 @@ package final class AllocationKeeper {
     for (index, descriptor) in (salloc?.rawDescriptors ?? []).enumerated() {
       wait.set(Slot.salloc + index, descriptor)
     }
+    defer { release() }
     while !isDone {
       ask()
       wait.set(Slot.question, question?.rawDescriptor ?? -1)
       _ = try wait.wait(
         nanoseconds: nextWake.map { max(0, $0.nanoseconds - Self.now.nanoseconds) } ?? -1)
       // Nobody says anything to it: what there is to read is the end.
-      if wait.isReady(Slot.signals) || wait.isReady(Slot.orders) {
-        release()
-        return
-      }
+      if wait.isReady(Slot.signals) || wait.isReady(Slot.orders) { return }
       if let salloc { take(salloc, &wait) }
-      takeAnswers()
+      if !isDone { takeAnswers() }
       try flush()
     }
   }
@@ -127,16 +128,15 @@ package final class AllocationKeeper {
   private var nextWake: Instant? {
     [
       question?.deadline ?? (job == nil ? nil : nextQuestionAt),
-      isAnnounced || facts != nil ? nil : queueDeadline,
+      isAnnounced || facts != nil ? nil : queue?.deadline,
     ].compactMap { $0 }.min()
   }
 
   private func flush() throws(Errno) {
     if reports.isEmpty { return }
     do throws(Errno) {
-      try StandardStream.output.duplicate().writeAll(reports.bytes)
+      try StandardStream.output.writeAll(reports.bytes)
     } catch .brokenPipe {
-      release()
       isDone = true
     }
     reports.removeAll()
@@ -162,9 +162,9 @@ package final class AllocationKeeper {
       question = nil
       take(answer.hasSucceeded ? answer.lines.lazy.compactMap(SlurmQuery.answer).first : nil)
     }
-    if facts == nil, let queueDeadline, now >= queueDeadline {
+    if facts == nil, let queue, now >= queue.deadline {
       let why = reason.map { " (\($0))" } ?? ""
-      give("no allocation came within \(queueMilliseconds / 1000) s\(why)")
+      end("no allocation came within \(queue.milliseconds / 1000) s\(why)")
     }
   }
 
@@ -217,14 +217,12 @@ package final class AllocationKeeper {
     guard wait.isReady(Slot.salloc + 2) else { return }
     salloc.takeEnd()
     let why = salloc.complaint ?? "salloc ended without a word"
-    give(facts == nil ? "Slurm gives no allocation: \(why)" : "the allocation has ended: \(why)")
+    end(facts == nil ? "Slurm gives no allocation: \(why)" : "the allocation has ended: \(why)")
   }
 
   /// There is none, or none any more.
-  private func give(_ complaint: String) {
+  private func end(_ complaint: String) {
     AllocationLines.over(complaint, into: &reports)
-    try? flush()
-    release()
     isDone = true
   }
 

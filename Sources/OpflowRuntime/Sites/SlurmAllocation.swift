@@ -56,8 +56,9 @@ final class SlurmAllocation {
       do throws(ProgramError) {
         process = StartedProcess(
           try Program.spawn(
-            "/proc/self/exe", arguments: Self.arguments(want), input: orders.read.rawValue,
-            output: reports.write.rawValue, error: error, options: .newSession))
+            "/proc/self/exe", arguments: [AllocationKeeper.command] + want.words,
+            input: orders.read.rawValue, output: reports.write.rawValue, error: error,
+            options: .newSession))
       } catch {
         throw error.errno
       }
@@ -67,14 +68,6 @@ final class SlurmAllocation {
       self.reports = consume input
     } catch {
       throw LaunchFailure(what: "an allocation's keeper could not be started: \(error)")
-    }
-  }
-
-  private static func arguments(_ want: Want) -> [String] {
-    switch want {
-    case .inside: [AllocationKeeper.command, "inside"]
-    case .asked(let options, let queue):
-      [AllocationKeeper.command, "ask", "\(queue ?? 0)"] + options
     }
   }
 
@@ -137,5 +130,27 @@ final class SlurmAllocation {
   func waitUntilGone(nanoseconds: Int64) {
     // One that is not reaped here is when this process has ended.
     _ = process.wait(nanoseconds: nanoseconds)
+  }
+}
+
+extension SlurmAllocation.Want {
+  /// Behind the keeper's word on its command line (`AllocationKeeper`).
+  var words: [String] {
+    switch self {
+    case .inside: ["inside"]
+    case .asked(let options, let queue): ["ask", "\(queue ?? 0)"] + options
+    }
+  }
+
+  /// nil for words that say nothing of the kind.
+  init?(words: [String]) {
+    switch words.first {
+    case "inside" where words.count == 1: self = .inside
+    case "ask" where words.count >= 2:
+      guard let queue = Int64(words[1]), queue >= 0 else { return nil }
+      self = .asked(
+        options: Array(words.dropFirst(2)), queueMilliseconds: queue > 0 ? queue : nil)
+    default: return nil
+    }
   }
 }
