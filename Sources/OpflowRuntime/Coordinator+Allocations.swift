@@ -28,8 +28,7 @@ extension Coordinator {
         let what = reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
         // Slurm tells no reason before it has looked at it: it may be there at once.
         progress.wait(index, for: what, isNews: reason != nil, atMilliseconds: wall)
-        sites.allocations[index].awaited = what
-        noteAwaited(sites)
+        noteAwaited(what, of: index, sites)
       case .granted(let job, let left): begin(job, left, index, sites)
       case .left(let seconds):
         if sites.allocations[index].setTimeLeft(seconds, at: Self.now) { tellEnd(of: index, sites) }
@@ -46,8 +45,7 @@ extension Coordinator {
     if sites.allocations[index].awaited != nil {
       let nodes = job.nodes.map(\.name).joined(separator: ", ")
       progress.endWait(index, "job \(job.id) of Slurm runs on \(nodes)", atMilliseconds: wall)
-      sites.allocations[index].awaited = nil
-      noteAwaited(sites)
+      noteAwaited(nil, of: index, sites)
     }
     let plans =
       sites.allocations[index].allocation?
@@ -67,24 +65,18 @@ extension Coordinator {
 
   /// There is none, or none any more.
   private func end(_ index: Int, _ sites: Sites, _ complaint: String) {
-    sites.allocations[index].isOver = true
-    sites.allocations[index].complaint = complaint
     progress.wait(index, for: nil, isNews: false, atMilliseconds: wall)
-    sites.allocations[index].awaited = nil
-    noteAwaited(sites)
-    for place in sites.places.indices where sites.places[place].allocation == index {
-      switch sites.places[place].state {
-      case .waiting: sites.places[place].state = .givenUp(complaint)
-      case .joined(_, let site): tell(.siteLeaving(site, complaint: complaint))
-      case .connecting, .lost, .givenUp: break
-      }
+    noteAwaited(nil, of: index, sites)
+    for (_, site) in sites.close(index, complaint: complaint) {
+      tell(.siteLeaving(site, complaint: complaint))
     }
     // Where nothing else is left, the run says so as it stops.
     if closing == nil, !sites.areExhausted { progress.warning(complaint) }
   }
 
   /// For views of other processes.
-  private func noteAwaited(_ sites: Sites) {
+  private func noteAwaited(_ what: String?, of index: Int, _ sites: Sites) {
+    sites.allocations[index].awaited = what
     let all = sites.allocations.compactMap(\.awaited)
     if all.isEmpty {
       request.folder.removeAwaited()
@@ -97,12 +89,8 @@ extension Coordinator {
   /// written down before Slurm ends all that it finds.
   func leaveEndingAllocations(_ sites: Sites, _ now: Instant) {
     for index in sites.allocations.indices where sites.allocations[index].isNearEnd(at: now) {
-      let complaint = Sites.overText
-      sites.allocations[index].isOver = true
-      sites.allocations[index].complaint = complaint
-      for place in sites.places where place.allocation == index {
-        guard case .joined(let launcher, let site) = place.state else { continue }
-        tell(.siteLeaving(site, complaint: complaint))
+      for (launcher, site) in sites.close(index, complaint: Sites.overText) {
+        tell(.siteLeaving(site, complaint: Sites.overText))
         launcher.dismiss()
       }
     }

@@ -15,9 +15,7 @@ extension Coordinator {
       case .waiting(let until) where until <= now && closing == nil: connect(index, sites, now)
       case .connecting(let launcher, let by) where by <= now:
         lose(launcher, "it said nothing for \(Sites.connectMilliseconds / 1_000) s")
-      case .joined(let launcher, let site)
-      where !sites.places[index].isDismissed && engine.isOver(site):
-        sites.places[index].isDismissed = true
+      case .joined(let launcher, let site) where !launcher.isDismissed && engine.isOver(site):
         launcher.dismiss()
       case .joined(let launcher, _) where sites.end(ofLeaseHeardAt: launcher.heardAt) <= now:
         lose(launcher, "nothing was heard of it in time")

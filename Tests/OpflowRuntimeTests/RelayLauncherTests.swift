@@ -265,6 +265,16 @@ import Testing
     #expect(site.launcher.saidBye)
   }
 
+  @Test func `an agent is told once to leave`() throws {
+    let site = try Fixture()
+    #expect(!site.launcher.isDismissed)
+    for _ in 0..<2 {
+      site.launcher.dismiss()
+      #expect(site.launcher.isDismissed)
+    }
+    #expect(try site.agent.told() == "bye\n")
+  }
+
   @Test func `what comes before the agent's first word is passed over, and kept for people`() throws
   {
     let site = try Fixture("Welcome to node2\n\nbye\n\u{1b}[1mnow\n" + Fixture.hello)

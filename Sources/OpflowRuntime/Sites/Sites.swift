@@ -27,8 +27,6 @@ final class Sites {
     var failures = 0
     /// How often it was lost.
     var losses = 0
-    /// Its agent was told to leave, since its time is over.
-    var isDismissed = false
   }
 
   enum State {
@@ -94,7 +92,7 @@ final class Sites {
       places[index].state = .givenUp(allocations[allocation].complaint)
       return nil
     }
-    if place.isDismissed {
+    if place.launcher?.isDismissed == true {
       places[index].state = .givenUp(Self.overText)
       return nil
     }
@@ -113,6 +111,23 @@ final class Sites {
   }
 
   static let overText = "the time of the allocation is over"
+
+  /// There is no such allocation, or its time is over: nothing more is started there.
+  ///
+  /// - Returns: what joined of it.
+  func close(_ index: Int, complaint: String) -> [(RelayLauncher, SiteID)] {
+    allocations[index].isOver = true
+    allocations[index].complaint = complaint
+    var joined: [(RelayLauncher, SiteID)] = []
+    for place in places.indices where places[place].allocation == index {
+      switch places[place].state {
+      case .waiting: places[place].state = .givenUp(complaint)
+      case .joined(let launcher, let site): joined.append((launcher, site))
+      case .connecting, .lost, .givenUp: break
+      }
+    }
+    return joined
+  }
 
   /// When the agent that was heard last at that time, and all its workers, are gone for certain.
   func end(ofLeaseHeardAt heard: Instant) -> Instant {

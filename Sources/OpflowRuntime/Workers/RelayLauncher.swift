@@ -29,6 +29,8 @@ final class RelayLauncher: Launcher {
   private var preamble: [UInt8] = []
   /// When the newest pulse was received, or the agent's first word.
   private(set) var heardAt: Instant
+  /// It was told to leave.
+  private(set) var isDismissed = false
   /// It said that nothing is left of any worker.
   private(set) var saidBye = false
   /// What carries the stream, where that is a process of this one.
@@ -321,7 +323,8 @@ final class RelayLauncher: Launcher {
 
   /// No more work: the agent is to end its workers and to leave.
   func dismiss() {
-    if loss != nil { return }
+    if loss != nil || isDismissed { return }
+    isDismissed = true
     RelayLines.bye(into: &outbox)
     flush()
   }

@@ -1,0 +1,45 @@
+import OpflowCore
+import OpflowSystem
+import Testing
+
+@testable import OpflowRuntime
+
+/// How far the machines of a drive are.
+@Suite struct SitesTests {
+  @Test func `of an allocation that is over nothing more is reached, and what joined is told`()
+    throws
+  {
+    let state = try StateFixture()
+    let now = Instant(nanoseconds: 0)
+    let settings = SiteSettings(
+      [], folder: try state.run(of: "m.yaml", at: 1), planKey: "", variables: [], arguments: nil,
+      queueMilliseconds: nil)
+    let sites = try Sites(settings, at: now)
+    sites.allocations = [SiteAllocation(nil), SiteAllocation(nil)]
+    for (name, allocation) in [("n1", 0), ("n2", 0), ("n3", 1)] {
+      sites.add(TransportPlan(name: name, words: ["true"]), of: allocation, at: now)
+    }
+    let orders = try OpflowSystem.Pipe()
+    let reports = try OpflowSystem.Pipe()
+    let launcher = try RelayLauncher(
+      site: 1, watch: Watch(), name: "n2", input: reports.takeRead(), output: orders.takeWrite(),
+      at: now)
+    sites.places[1].state = .joined(launcher, sites.join(launcher: 1))
+
+    let joined = sites.close(0, complaint: "it has ended")
+    #expect(joined.count == 1)
+    #expect(joined.first?.0 === launcher)
+    #expect(joined.first?.1 == SiteID(1))
+    #expect(sites.allocations.map(\.isOver) == [true, false])
+    let states = sites.places.map { (place) -> String in
+      switch place.state {
+      case .waiting: "waiting"
+      case .connecting: "connecting"
+      case .joined: "joined"
+      case .lost: "lost"
+      case .givenUp(let complaint): complaint
+      }
+    }
+    #expect(states == ["it has ended", "joined", "waiting"])
+  }
+}
