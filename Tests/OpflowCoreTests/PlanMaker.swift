@@ -5,6 +5,8 @@ struct PlanMaker {
   struct Task {
     var name: String
     var needs: [(String, NeedCondition)] = []
+    /// Needs for tasks that are not of this segment.
+    var outerNeeds: [(String, NeedCondition)] = []
     var flags: TaskFlags = []
     var priority: Int16 = 0
     var policy = TaskPolicy()
@@ -100,6 +102,9 @@ struct PlanMaker {
       for (need, condition) in task.needs {
         guard let id = ids[need] else { throw Problem.unknownNeed(need) }
         builder.addNeed(id, on: condition)
+      }
+      for (need, condition) in task.outerNeeds {
+        builder.addOuterNeed(builder.intern(need), on: condition)
       }
       builder.endNeeds()
     }

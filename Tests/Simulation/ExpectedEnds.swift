@@ -38,7 +38,7 @@ struct ExpectedEnds {
     for index in plan.topologicalOrder.reversed() {
       let task = TaskID(index)
       guard plan.isService(task), begun.contains(task) else { continue }
-      let users = plan.dependents(task).map { TaskID(plan.dependentTargets[$0]) }
+      let users = plan.dependents(task).map { plan.dependent($0) }
       // `finally` tasks whose turn does not come, and what only they need.
       let isLeft = users.contains { [.waiting, .ready].contains(states[$0.index]) }
       if isLeft, !users.contains(where: { begun.contains($0) }) {

@@ -131,12 +131,12 @@ struct FateCheck {
       guard case .skip(let reason) = lastLine[task.index]?.event else {
         throw fault(task, "it is skipped after another line")
       }
-      let users = plan.dependents(task).map { TaskID(plan.dependentTargets[$0]) }
+      let users = plan.dependents(task).map { plan.dependent($0) }
       if reason == .unused, users.contains(where: { !drive.engine.state($0).isTerminal }) {
         throw fault(task, "it is unused, and something may need it")
       }
     case .waiting, .ready, .upToDate, .failedAllowed:
-      let users = plan.dependents(task).map { TaskID(plan.dependentTargets[$0]) }
+      let users = plan.dependents(task).map { plan.dependent($0) }
       let isOpen = users.isEmpty || users.contains { !drive.engine.state($0).isTerminal }
       guard isOpen, drive.stopCause != nil || isHalted || drive.wasKilled else {
         throw fault(task, "it is left \(state)")
@@ -410,7 +410,7 @@ struct FateCheck {
       guard drive.engine.state(task) == .failed else { continue }
       for edge in plan.dependents(task)
       where [.failure, .finished].contains(plan.dependentCondition(edge)) {
-        open.append(TaskID(plan.dependentTargets[edge]))
+        open.append(plan.dependent(edge))
       }
     }
     var exempt: Set<TaskID> = []

@@ -257,7 +257,7 @@ struct ResumeCheck {
     guard known.end == .success || known.end == .fresh, !isWished(task),
       known.left.map({ !$0.isEmpty && valuesLost?.contains(task) ?? false }) ?? true
     else { return nil }
-    return plan.dependents(task).lazy.map { TaskID(plan.dependentTargets[$0]) }.first { reader in
+    return plan.dependents(task).lazy.map { plan.dependent($0) }.first { reader in
       guard plan.valueSources(of: reader).contains(task), !isWished(reader) else { return false }
       return switch decision[reader] {
       case .run: !isCertain || isCertainToStart(reader)

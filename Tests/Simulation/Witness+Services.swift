@@ -19,7 +19,7 @@ extension Witness {
   /// Nothing that needs a service is on any worker when that is told to end for want of use.
   func checkUnneeded(_ service: TaskID) throws(Finding) {
     for edge in plan.dependents(service) {
-      let user = TaskID(plan.dependentTargets[edge])
+      let user = plan.dependent(edge)
       if stand[user.index] == .running || isLive(user) {
         throw fault(service, "it is ended as unneeded, and \(plan.nameString(user)) runs")
       }
@@ -130,7 +130,7 @@ enum ExpectedServices {
     // Services that only such tasks need may be used, or not.
     for index in plan.topologicalOrder.reversed() where plan.isService(TaskID(index)) {
       let users = plan.dependents(TaskID(index))
-      if users.contains(where: { tainted.contains(TaskID(plan.dependentTargets[$0])) }) {
+      if users.contains(where: { tainted.contains(plan.dependent($0)) }) {
         tainted.insert(TaskID(index))
       }
     }

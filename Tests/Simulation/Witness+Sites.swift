@@ -32,7 +32,7 @@ extension Witness {
     while let next = open.popLast() {
       var tied = plan.services(neededBy: next)
       if plan.isService(next) {
-        tied += plan.dependents(next).map { TaskID(plan.dependentTargets[$0]) }
+        tied += plan.dependents(next).map { plan.dependent($0) }
       }
       for other in tied where found.insert(other).inserted { open.append(other) }
     }

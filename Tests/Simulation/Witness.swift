@@ -465,7 +465,7 @@ private struct Urgency {
     path = [Int](repeating: 1, count: plan.taskCount)
     for index in plan.topologicalOrder.reversed() {
       for edge in plan.dependents(TaskID(index)) {
-        let dependent = Int(plan.dependentTargets[edge])
+        let dependent = plan.dependent(edge).index
         priority[Int(index)] = max(priority[Int(index)], priority[dependent])
         path[Int(index)] = max(path[Int(index)], path[dependent] + 1)
       }

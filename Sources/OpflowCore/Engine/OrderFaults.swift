@@ -132,7 +132,7 @@ extension Scheduler {
   /// The first that took its end for a success, and is beyond waiting.
   private func firstThatBuiltOn(_ task: TaskID) -> TaskID? {
     for edge in plan.dependents(task) {
-      let dependent = TaskID(plan.dependentTargets[edge])
+      let dependent = plan.dependent(edge)
       switch plan.dependentCondition(edge) {
       case .success, .ran: if !graph.isPending(dependent) { return dependent }
       case .failure, .finished: continue

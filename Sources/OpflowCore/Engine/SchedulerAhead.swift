@@ -86,9 +86,9 @@ extension Scheduler {
 
   private func endCouldUnlockBetter(than rank: Int32, endOf task: TaskID) -> Bool {
     let dependents = plan.dependents(task)
-    if dependents.count > SchedulerOptions.maxDependentsLookedAt { return true }
+    if dependents.isLonger(than: SchedulerOptions.maxDependentsLookedAt) { return true }
     return dependents.contains { edge in
-      let dependent = TaskID(plan.dependentTargets[edge])
+      let dependent = plan.dependent(edge)
       return graph.unmetNeeds(of: dependent) == 1
         && ranking.isMuchBetter(ranking.rank[dependent.index], than: rank)
     }

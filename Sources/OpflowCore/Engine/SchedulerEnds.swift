@@ -141,7 +141,7 @@ extension Scheduler {
   /// What waits for a failure of the task is not held back by `max_failures`.
   mutating func exemptFailureEdges(of task: TaskID) {
     for edge in plan.dependents(task) where plan.dependentCondition(edge).isMetByFailure {
-      exempt(TaskID(plan.dependentTargets[edge]))
+      exempt(plan.dependent(edge))
     }
   }
 

@@ -54,7 +54,7 @@ extension Scheduler {
     var open = tasks + graph.skippedForWant(of: tasks)
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
-        let dependent = TaskID(plan.dependentTargets[edge])
+        let dependent = plan.dependent(edge)
         guard graph.state(dependent) == .handed || graph.isPending(dependent),
           found.insert(dependent).inserted
         else { continue }

@@ -58,7 +58,7 @@ extension Scheduler {
   func awaitsEndOfKept(_ task: TaskID) -> Bool {
     !services.keptOver.isEmpty && !graph.has(.mayKeep, task)
       && plan.dependents(task).contains {
-        services.keptOver.contains(TaskID(plan.dependentTargets[$0]))
+        services.keptOver.contains(plan.dependent($0))
       }
   }
 

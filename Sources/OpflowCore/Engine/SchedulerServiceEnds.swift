@@ -76,8 +76,8 @@ extension Scheduler {
       let first = services.firstOpenUser(
         of: service, plan, hasEnded: { graph.state($0).isTerminal })
     else { return false }
-    for place in first..<plan.dependents(service).upperBound {
-      let user = TaskID(plan.dependentTargets[place])
+    for edge in plan.dependents(service, from: first) {
+      let user = plan.dependent(edge)
       if graph.state(user).isTerminal { continue }
       if isService(user) {
         if neededServices.contains(user) { return true }

@@ -219,7 +219,7 @@ extension Scheduler {
     var open = [service]
     while let next = open.popLast() {
       for edge in plan.dependents(next) {
-        let user = TaskID(plan.dependentTargets[edge])
+        let user = plan.dependent(edge)
         if isLeft, !plan.flags(user).contains(.finally) { continue }
         guard mayBeSkipped(user), !users.contains(user) else { continue }
         users.append(user)

@@ -123,7 +123,7 @@ struct Services {
   private(set) var passedOn: Set<TaskID> = []
   /// Who asked for the end found nothing but standing services.
   var isLeaving = false
-  /// By service: how many of its users, from the first on, have their end for certain.
+  /// By service: the last looked at of its users; those before it have their end for certain.
   private var ended: [TaskID: Int] = [:]
 
   init(plan: Plan, named: TaskSet?) {
@@ -211,15 +211,16 @@ struct Services {
 
   // MARK: - Users
 
-  /// The first of a service's users that has no end, by its place among them; nil where all have theirs.
+  /// The first of a service's users that has no end, by the number of its need; nil where all have theirs.
   mutating func firstOpenUser(
     of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool
   ) -> Int? {
-    let users = plan.dependents(service)
-    var place = users.lowerBound + ended[service, default: 0]
-    while place < users.upperBound, hasEnded(TaskID(plan.dependentTargets[place])) { place += 1 }
-    ended[service] = place - users.lowerBound
-    return place < users.upperBound ? place : nil
+    let last = ended[service]
+    for edge in last.map({ plan.dependents(service, from: $0) }) ?? plan.dependents(service) {
+      ended[service] = edge
+      if !hasEnded(plan.dependent(edge)) { return edge }
+    }
+    return nil
   }
 
   /// Tasks were taken out of their end.

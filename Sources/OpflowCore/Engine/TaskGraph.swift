@@ -176,7 +176,7 @@ struct TaskGraph {
       let isOffer = !needState.isTerminal
       if isOffer { marks[need.index].insert(.offered) }
       for edge in plan.dependents(need) {
-        let dependent = TaskID(plan.dependentTargets[edge])
+        let dependent = plan.dependent(edge)
         // One that is between two tries has had all that it needs, whatever becomes of that since.
         let waits =
           state(dependent) == .waiting

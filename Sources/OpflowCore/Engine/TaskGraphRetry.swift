@@ -17,7 +17,7 @@ extension TaskGraph {
     var open = tasks + back
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
-        let dependent = TaskID(plan.dependentTargets[edge])
+        let dependent = plan.dependent(edge)
         guard isPending(dependent) else { continue }
         let wasOffered = has(.offered, dependent)
         countNeeds(of: dependent)
@@ -88,7 +88,7 @@ extension TaskGraph {
     var open = tasks
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
-        let dependent = TaskID(plan.dependentTargets[edge])
+        let dependent = plan.dependent(edge)
         guard state(dependent) == .skipped, has(.skippedUpstream, dependent),
           endedBefore?.contains(dependent) != true, found.insert(dependent).inserted
         else { continue }

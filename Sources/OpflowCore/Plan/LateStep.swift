@@ -183,7 +183,8 @@ extension Plan {
       guard isThere else { throw .reference(.lateItems) }
       for step in stepItems[steps] {
         // A task that needs nothing can read nothing.
-        guard UInt64(step.first) + UInt64(step.count) <= UInt64(needs(task).count) else {
+        let needCount = needs(task).count + outerNeeds(task).count
+        guard UInt64(step.first) + UInt64(step.count) <= UInt64(needCount) else {
           throw .reference(.stepItems)
         }
       }

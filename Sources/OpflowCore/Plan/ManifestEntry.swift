@@ -49,4 +49,19 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
     self.maxFailures = maxFailures
     self.usesRunID = usesRunID ? 1 : 0
   }
+
+  /// The same of a plan that has the tasks of a segment as well, whose own entry is given.
+  func joined(with segment: ManifestEntry) -> ManifestEntry {
+    var joined = self
+    joined.usesRunID = max(usesRunID, segment.usesRunID)
+    joined.hasManual = max(hasManual, segment.hasManual)
+    joined.hasInteractive = max(hasInteractive, segment.hasInteractive)
+    joined.hasGates = max(hasGates, segment.hasGates)
+    joined.hasChecks = max(hasChecks, segment.hasChecks)
+    joined.hasCaches = max(hasCaches, segment.hasCaches)
+    joined.hasServices = max(hasServices, segment.hasServices)
+    joined.hasJobservers = max(hasJobservers, segment.hasJobservers)
+    joined.hasMemoryLimits = max(hasMemoryLimits, segment.hasMemoryLimits)
+    return joined
+  }
 }

@@ -59,19 +59,33 @@ package final class Plan: @unchecked Sendable {
   let declaredOffsets: Column<UInt32>
   let declaredItems: Column<DeclaredItem>
   let services: Column<ServiceEntry>
+  /// Of a segment that is no part of a plan yet; in the order of the tasks.
+  let outerNeeds: Column<OuterNeed>
+  let outerEdges: Column<OuterEdge>
+  /// By task: the ends of its chain in `outerEdges`, counted from 1. Empty in a plan that has not grown.
+  let firstOuterEdge: Column<UInt32>
+  let lastOuterEdge: Column<UInt32>
+  /// Whether there is room in the file for tasks to come.
+  package let hasRoom: Bool
+
+  /// Where it all stands in the file.
+  let sections: PlanSections
 
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
 
   /// Opens a plan over `bytes`, which must stay as they are until `release` is called with them
-  /// (also when this throws) and start at a multiple of eight.
+  /// (also when this throws) and start at a multiple of eight. Behind what they hold at this moment, a plan
+  /// with room may be written to.
+  ///
+  /// - Parameter limit: the tasks that count, where more of them may be there already; nil for all.
   package init(
-    bytes: UnsafeRawBufferPointer, checksum verifyChecksum: Bool,
+    bytes: UnsafeRawBufferPointer, checksum verifyChecksum: Bool, limit: Int? = nil,
     release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
   ) throws(PlanError) {
     let sections: PlanSections
-    do {
-      sections = try PlanSections(bytes: bytes, verifyChecksum: verifyChecksum)
+    do throws(PlanError) {
+      sections = try PlanSections(bytes: bytes, verifyChecksum: verifyChecksum, limit: limit)
       self.name = try sections.column(.taskName, count: sections.taskCount)
       self.kindByte = try sections.column(.taskKind, count: sections.taskCount)
       self.flagBits = try sections.column(.taskFlags, count: sections.taskCount)
@@ -81,15 +95,14 @@ package final class Plan: @unchecked Sendable {
       self.fingerprint = try sections.column(.taskFingerprint, count: sections.taskCount)
       self.record = try sections.column(.taskRecord, count: sections.taskCount)
       self.needOffsets = try sections.column(.needOffsets, count: sections.taskCount + 1)
-      self.needTargets = try sections.column(.needTargets)
+      self.needTargets = try sections.column(.needTargets, rows: needOffsets)
       self.needConditions = try sections.column(.needConditions, count: needTargets.count)
       self.dependentOffsets = try sections.column(.dependentOffsets, count: sections.taskCount + 1)
-      self.dependentTargets = try sections.column(.dependentTargets, count: needTargets.count)
+      self.dependentTargets = try sections.column(.dependentTargets, rows: dependentOffsets)
       self.dependentConditions = try sections.column(
-        .dependentConditions, count: needTargets.count)
+        .dependentConditions, count: dependentTargets.count)
       self.topologicalOrder = try sections.column(.topologicalOrder, count: sections.taskCount)
-      self.nameTable = try sections.column(
-        .nameTable, count: PlanNames.tableSize(taskCount: sections.taskCount))
+      self.nameTable = try sections.nameTable()
       self.listOffsets = try sections.column(.listOffsets)
       self.listItems = try sections.column(.listItems)
       self.environmentOffsets = try sections.column(.environmentOffsets)
@@ -103,27 +116,35 @@ package final class Plan: @unchecked Sendable {
       self.files = try sections.column(.files)
       self.environmentNames = try sections.column(.environmentNames)
       self.arena = try sections.column(.arena)
-      let manifests: Column<ManifestEntry> = try sections.column(.manifest, count: 1)
-      self.manifest = manifests[0]
+      let manifests: Column<ManifestEntry> = try sections.column(.manifest)
+      guard let manifest = manifests.last else { throw .section(.manifest) }
+      self.manifest = manifest
       self.downloads = try sections.column(.downloads)
       self.secretEntries = try sections.column(.secrets)
       self.globs = try sections.column(.globs)
-      self.families = try sections.column(.families)
+      self.families = try sections.column(.families) { $0.firstTask }
       self.familyValues = try sections.column(.familyValues)
       self.lateOffsets = try sections.column(.lateOffsets)
       self.lateItems = try sections.column(.lateItems)
       self.stepOffsets = try sections.column(.stepOffsets)
       self.stepItems = try sections.column(.stepItems)
-      self.declarations = try sections.column(.declarations)
+      self.declarations = try sections.column(.declarations) { $0.task }
       self.declaredOffsets = try sections.column(.declaredOffsets)
       self.declaredItems = try sections.column(.declaredItems)
       self.services = try sections.column(.services)
+      self.outerNeeds = try sections.column(.outerNeeds)
+      self.outerEdges = try sections.column(.outerEdges) { $0.dependent }
+      let chained = sections.hasRoom ? sections.taskCount : 0
+      self.firstOuterEdge = try sections.column(.firstOuterEdge, count: chained)
+      self.lastOuterEdge = try sections.column(.lastOuterEdge, count: chained)
     } catch {
       release(bytes)
       throw error
     }
     self.taskCount = sections.taskCount
     self.key = sections.key
+    self.hasRoom = sections.hasRoom
+    self.sections = sections
     self.byteCount = bytes.count
     self.bytes = bytes
     self.release = release

@@ -11,7 +11,7 @@ extension Plan {
   /// What validation has found to be there. As with an index out of bounds, going on with anything else
   /// would be a task that nobody wrote.
   @inline(__always)
-  private func checked<Value>(_ value: Value?) -> Value {
+  func checked<Value>(_ value: Value?) -> Value {
     guard let value else { preconditionFailure("plan: a value that has no meaning") }
     return value
   }
@@ -129,12 +129,6 @@ extension Plan {
   package func needCondition(_ edge: Int) -> NeedCondition {
     checked(NeedCondition(rawValue: needConditions[edge]))
   }
-  package func dependents(_ task: TaskID) -> Range<Int> {
-    Int(dependentOffsets[task.index])..<Int(dependentOffsets[task.index + 1])
-  }
-  package func dependentCondition(_ edge: Int) -> NeedCondition {
-    checked(NeedCondition(rawValue: dependentConditions[edge]))
-  }
 
   package func list(_ index: ListIndex) -> Column<TextRef> {
     listItems[Int(listOffsets[Int(index)])..<Int(listOffsets[Int(index) + 1])]
@@ -172,7 +166,8 @@ extension Plan {
     for _ in 0...mask {
       let task = nameTable[slot]
       if task < 0 { return nil }
-      if nameBytes(TaskID(task)).equals(bytes) { return TaskID(task) }
+      // One that does not count may stand there.
+      if Int(task) < taskCount, nameBytes(TaskID(task)).equals(bytes) { return TaskID(task) }
       slot = (slot + 1) & mask
     }
     return nil

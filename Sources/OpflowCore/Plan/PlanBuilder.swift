@@ -18,6 +18,7 @@ package struct PlanBuilder: ~Copyable {
   private var needOffsets: [UInt32] = [0]
   private var needTargets: [Int32] = []
   private var needConditions: [UInt8] = []
+  private var outerNeeds: [OuterNeed] = []
   /// Whether any task is `manual`.
   package private(set) var hasManual = false
   /// Whether any task is `interactive`.
@@ -212,6 +213,11 @@ package struct PlanBuilder: ~Copyable {
     needConditions.append(condition.rawValue)
   }
 
+  /// The same for a task that is not of this segment, by its name; behind all others of the task.
+  package mutating func addOuterNeed(_ name: TextRef, on condition: NeedCondition) {
+    outerNeeds.append(OuterNeed(task: TaskID(needOffsets.count - 1), name: name, on: condition))
+  }
+
   package mutating func endNeeds() {
     needOffsets.append(UInt32(truncatingIfNeeded: needTargets.count))
   }
@@ -282,6 +288,10 @@ package struct PlanBuilder: ~Copyable {
     writer.add(.declaredOffsets, declaredItems.offsets)
     writer.add(.declaredItems, declaredItems.items)
     writer.add(.services, services)
+    writer.add(.outerNeeds, outerNeeds)
+    writer.add(.outerEdges, [OuterEdge]())
+    writer.add(.firstOuterEdge, [UInt32]())
+    writer.add(.lastOuterEdge, [UInt32]())
     return .plan(writer.finish(taskCount: count, key: key))
   }
 

@@ -13,7 +13,8 @@
 //       24     8  XXH3-64 of everything from byte 64 on
 //       32    16  the plan's key (worker-protocol: what a message's plan is known by)
 //       48     4  number of tasks
-//       52    12  zero
+//       52     4  zero
+//       56     8  zero, or in a plan with room the place of its head
 //       64        the section table: kind, record size, offset, record count (4, 4, 8, 8 bytes)
 //
 // Of a task, what scheduling reads of thousands in a row is a column each: its name, kind, flags,
@@ -26,6 +27,19 @@
 // offsets with one more entry than there are lists. List 0 of each kind is the empty one. Every
 // number of a task, text, list or record counts within the file it stands in, and nothing in a file
 // depends on what is outside of it.
+//
+// A plan that grows has room behind each of its sections, so that a segment's tasks are written where
+// they belong and a number once given stays what it is. It has two heads, one of which counts: an
+// XXH3-64 of what follows in it, the number of tasks (8 bytes each) and a section table. What is
+// written for more tasks is written behind the counts of that head, then into the other one, then the
+// place in the header says which counts. Whoever has opened the file sees as much as was there then:
+// what is changed in place, a name's slot and the end of a chain of needs, leads beyond what they know,
+// and is passed over. No checksum covers what grows; that of the header is zero.
+//
+// A segment by itself is a plan whose tasks need tasks of others as well, by their names
+// (`outerNeeds`). Once it is part of a plan these needs are rows of `needTargets` as all others, behind
+// those of its own segment; seen from the other end they are not in the rows of dependents, which stay
+// as they are, but in chains (`outerEdges`).
 //
 // The version is raised by every change of the layout, of the sections or of what a field means. There
 // is one reader, for one version: a resume that finds another compiles the manifest anew.
@@ -48,12 +62,18 @@
 //   16   what tasks declare to read and to leave
 //   18   services
 //   19   tasks with a jobserver; limits of memory
+//   20   what runs on the coordinator's machine
+//   21   segments, and plans with room for them
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 20
+  package static let version: UInt32 = 21
   static let headerBytes = 64
   static let sectionEntryBytes = 24
+  /// Where the header has the place of the head.
+  static let headPlace = 56
+  /// A checksum, a number of tasks, and the section table.
+  static let headBytes = 16 + PlanSection.allCases.count * sectionEntryBytes
   /// More lines than a file may have.
   package static let lineLimit: UInt32 = 1 << 30
 }
@@ -81,4 +101,6 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case stepOffsets, stepItems
   case declarations, declaredOffsets, declaredItems
   case services
+  case outerNeeds
+  case outerEdges, firstOuterEdge, lastOuterEdge
 }

@@ -1,10 +1,17 @@
 /// The section table of a plan file, checked against the file's length.
 struct PlanSections {
+  /// Those that count.
   let taskCount: Int
   let key: PlanKey
+  /// Whether the file has room for tasks to come.
+  let hasRoom: Bool
+  /// Where the head is that counts; 0 in a plan without room.
+  let head: Int
   private let bytes: UnsafeRawBufferPointer
+  private let table: [UInt8]
 
-  init(bytes: UnsafeRawBufferPointer, verifyChecksum: Bool) throws(PlanError) {
+  /// - Parameter limit: the tasks that count; nil for all.
+  init(bytes: UnsafeRawBufferPointer, verifyChecksum: Bool, limit: Int?) throws(PlanError) {
     guard bytes.count >= PlanFormat.headerBytes else { throw .tooShort }
     guard bytes.prefix(8).elementsEqual(PlanFormat.magic) else { throw .notAPlan }
     let version = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
@@ -15,41 +22,130 @@ struct PlanSections {
     guard length == UInt64(bytes.count) else {
       throw .length(found: UInt64(bytes.count), expected: length)
     }
-    let tableEnd =
-      PlanFormat.headerBytes + PlanSection.allCases.count * PlanFormat.sectionEntryBytes
+    let tableBytes = PlanSection.allCases.count * PlanFormat.sectionEntryBytes
     guard bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self) == PlanSection.allCases.count,
-      bytes.count >= tableEnd
+      bytes.count >= PlanFormat.headerBytes + tableBytes
     else { throw .notAPlan }
-    if verifyChecksum {
-      let body = UnsafeRawBufferPointer(rebasing: bytes[PlanFormat.headerBytes...])
-      guard Hash.xxh3(body) == bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self) else {
-        throw .checksum
+    hasRoom = bytes.loadUnaligned(fromByteOffset: PlanFormat.headPlace, as: UInt64.self) != 0
+    let tasks: Int
+    if hasRoom {
+      (head, tasks, table) = try Self.head(of: bytes)
+    } else {
+      if verifyChecksum {
+        let body = UnsafeRawBufferPointer(rebasing: bytes[PlanFormat.headerBytes...])
+        guard Hash.xxh3(body) == bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self) else {
+          throw .checksum
+        }
       }
+      head = 0
+      tasks = Int(bytes.loadUnaligned(fromByteOffset: 48, as: Int32.self))
+      table = Array(bytes[PlanFormat.headerBytes..<(PlanFormat.headerBytes + tableBytes)])
     }
     self.bytes = bytes
-    taskCount = Int(bytes.loadUnaligned(fromByteOffset: 48, as: Int32.self))
-    guard taskCount >= 0 else { throw .notAPlan }
+    guard tasks >= 0, tasks <= Int(Int32.max) else { throw .notAPlan }
+    if let limit, limit < 0 || limit > tasks { throw .section(.taskName) }
+    taskCount = limit ?? tasks
     key = PlanKey(
       high: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self),
       low: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self))
   }
 
-  func column<Record: BitwiseCopyable>(
-    _ section: PlanSection, count expected: Int? = nil
-  ) throws(PlanError) -> Column<Record> {
-    let entry =
-      PlanFormat.headerBytes + Int(section.rawValue) * PlanFormat.sectionEntryBytes
-    let kind = bytes.loadUnaligned(fromByteOffset: entry, as: UInt32.self)
-    let stride = bytes.loadUnaligned(fromByteOffset: entry + 4, as: UInt32.self)
-    let offset = bytes.loadUnaligned(fromByteOffset: entry + 8, as: UInt64.self)
-    let count = bytes.loadUnaligned(fromByteOffset: entry + 16, as: UInt64.self)
+  /// How often a head is read anew that changes while it is read.
+  private static let mostLooks = 1000
+
+  /// What the head that counts says: how many tasks there are, and the section table.
+  private static func head(
+    of bytes: UnsafeRawBufferPointer
+  ) throws(PlanError) -> (place: Int, tasks: Int, table: [UInt8]) {
+    for _ in 0..<mostLooks {
+      let place = bytes.loadUnaligned(fromByteOffset: PlanFormat.headPlace, as: UInt64.self)
+      guard place >= UInt64(PlanFormat.headerBytes), place <= UInt64(bytes.count),
+        UInt64(bytes.count) - place >= UInt64(PlanFormat.headBytes)
+      else { throw .notAPlan }
+      let head = Array(bytes[Int(place)..<(Int(place) + PlanFormat.headBytes)])
+      let found = head.withUnsafeBytes { head in
+        (
+          sum: head.loadUnaligned(as: UInt64.self),
+          tasks: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+          expected: Hash.xxh3(UnsafeRawBufferPointer(rebasing: head[8...]))
+        )
+      }
+      if found.sum == found.expected, found.tasks <= UInt64(Int32.max) {
+        return (Int(place), Int(found.tasks), Array(head[16...]))
+      }
+    }
+    throw .checksum
+  }
+
+  /// What the table says of a section.
+  func place(of section: PlanSection) -> (kind: UInt32, stride: Int, offset: Int, count: Int) {
+    let entry = Int(section.rawValue) * PlanFormat.sectionEntryBytes
+    return table.withUnsafeBytes { table in
+      (
+        table.loadUnaligned(fromByteOffset: entry, as: UInt32.self),
+        Int(table.loadUnaligned(fromByteOffset: entry + 4, as: UInt32.self)),
+        Int(clamping: table.loadUnaligned(fromByteOffset: entry + 8, as: UInt64.self)),
+        Int(clamping: table.loadUnaligned(fromByteOffset: entry + 16, as: UInt64.self))
+      )
+    }
+  }
+
+  /// All of one whose column was found to be there.
+  func bytes(of section: PlanSection) -> UnsafeRawBufferPointer {
+    let place = place(of: section)
+    return UnsafeRawBufferPointer(
+      rebasing: bytes[place.offset..<(place.offset + place.count * place.stride)])
+  }
+
+  func column<Record: BitwiseCopyable>(_ section: PlanSection) throws(PlanError) -> Column<Record> {
+    let (kind, stride, offset, count) = place(of: section)
     guard kind == section.rawValue, stride == MemoryLayout<Record>.stride, offset % 8 == 0,
-      offset <= UInt64(bytes.count),
-      count <= (UInt64(bytes.count) - offset) / UInt64(stride),
-      expected == nil || UInt64(expected ?? 0) == count
+      offset <= bytes.count, count <= (bytes.count - offset) / stride
     else { throw .section(section) }
     guard count > 0 else { return Column(base: nil, count: 0) }
-    let start = bytes.baseAddress.map { $0 + Int(offset) }
-    return Column(base: start?.assumingMemoryBound(to: Record.self), count: Int(count))
+    let start = bytes.baseAddress.map { $0 + offset }
+    return Column(base: start?.assumingMemoryBound(to: Record.self), count: count)
+  }
+
+  /// One that has so many records that count. What stands behind them in a plan with room is of tasks that do not.
+  func column<Record: BitwiseCopyable>(
+    _ section: PlanSection, count: Int
+  ) throws(PlanError) -> Column<Record> {
+    let column: Column<Record> = try column(section)
+    guard hasRoom ? column.count >= count : column.count == count else { throw .section(section) }
+    return column[0..<count]
+  }
+
+  /// One that has as many records as the rows of the tasks that count.
+  func column<Record: BitwiseCopyable>(
+    _ section: PlanSection, rows offsets: Column<UInt32>
+  ) throws(PlanError) -> Column<Record> {
+    let column: Column<Record> = try column(section)
+    guard hasRoom, let end = offsets.last else { return column }
+    guard Int(end) <= column.count else { throw .section(section) }
+    return column[0..<Int(end)]
+  }
+
+  /// One whose records are in the order of their tasks, up to those of tasks that count.
+  func column<Record: BitwiseCopyable>(
+    _ section: PlanSection, task: (Record) -> Int32
+  ) throws(PlanError) -> Column<Record> {
+    let column: Column<Record> = try column(section)
+    guard hasRoom else { return column }
+    var (low, high) = (0, column.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Int(task(column[middle])) < taskCount { low = middle + 1 } else { high = middle }
+    }
+    return column[0..<low]
+  }
+
+  func nameTable() throws(PlanError) -> Column<Int32> {
+    let column: Column<Int32> = try column(.nameTable)
+    let least = PlanNames.tableSize(taskCount: taskCount)
+    let isSound =
+      hasRoom ? column.count >= least && column.count.nonzeroBitCount == 1 : column.count == least
+    guard isSound else { throw .section(.nameTable) }
+    return column
   }
 }

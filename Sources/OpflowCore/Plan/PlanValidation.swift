@@ -229,31 +229,63 @@ extension Plan {
   // MARK: - The graph
 
   /// Every need is a task, and the dependents are the needs seen from the other end, in the order of
-  /// the tasks, as `Graph.reversed` lays them out.
+  /// the tasks, as `Graph.reversed` lays them out; those of later segments behind them.
   private func validateGraph() throws(PlanError) {
+    guard needTargets.count == dependentTargets.count + outerEdges.count else {
+      throw .reference(.dependentTargets)
+    }
     var cursor = Array(dependentOffsets.dropLast())
+    var links = Array(firstOuterEdge)
     for index in tasks {
       for edge in needs(TaskID(index)) {
         let target = Int(needTargets[edge])
-        guard tasks.contains(target), NeedCondition(rawValue: needConditions[edge]) != nil else {
-          throw .reference(.needTargets)
-        }
-        // A `finally` task runs when all others have ended, so none of those may wait for it.
-        if flags(TaskID(target)).contains(.finally), !flags(TaskID(index)).contains(.finally) {
-          throw .reference(.needTargets)
-        }
-        // What a service leaves it leaves while it runs: there is no end of it to wait for.
-        if isService(TaskID(target)), needConditions[edge] != NeedCondition.success.rawValue {
-          throw .reference(.needConditions)
-        }
+        guard tasks.contains(target), let condition = NeedCondition(rawValue: needConditions[edge])
+        else { throw .reference(.needTargets) }
+        try validateNeed(of: TaskID(index), for: TaskID(target), on: condition)
         let place = Int(cursor[target])
-        guard place < Int(dependentOffsets[target + 1]),
-          dependentTargets[place] == Int32(truncatingIfNeeded: index),
-          dependentConditions[place] == needConditions[edge]
-        else { throw .reference(.dependentTargets) }
-        cursor[target] += 1
+        if place < Int(dependentOffsets[target + 1]) {
+          guard dependentTargets[place] == Int32(truncatingIfNeeded: index),
+            dependentConditions[place] == needConditions[edge]
+          else { throw .reference(.dependentTargets) }
+          cursor[target] += 1
+        } else {
+          try validateLink(&links, of: TaskID(target), to: index, on: condition)
+        }
       }
     }
+    for need in outerNeeds { try validate(need) }
+  }
+
+  /// What a need may be.
+  private func validateNeed(
+    of task: TaskID, for target: TaskID, on condition: NeedCondition
+  ) throws(PlanError) {
+    // A `finally` task runs when all others have ended, so none of those may wait for it.
+    if flags(target).contains(.finally), !flags(task).contains(.finally) {
+      throw .reference(.needTargets)
+    }
+    // What a service leaves it leaves while it runs: there is no end of it to wait for.
+    if isService(target), condition != .success { throw .reference(.needConditions) }
+  }
+
+  /// A need for a task of an earlier segment is the next link of that task's chain.
+  private func validateLink(
+    _ links: inout [UInt32], of target: TaskID, to dependent: Int, on condition: NeedCondition
+  ) throws(PlanError) {
+    guard hasRoom else { throw .reference(.dependentTargets) }
+    let link = Int(links[target.index])
+    guard link > 0, link <= outerEdges.count else { throw .reference(.firstOuterEdge) }
+    let edge = outerEdges[link - 1]
+    guard Int(edge.dependent) == dependent, edge.condition == UInt32(condition.rawValue),
+      edge.next == 0 || Int(edge.next) > link
+    else { throw .reference(.outerEdges) }
+    links[target.index] = edge.next
+  }
+
+  private func validate(_ need: OuterNeed) throws(PlanError) {
+    guard need.task >= 0, Int(need.task) < taskCount, isSound(need.name), need.name.length > 0,
+      NeedCondition(rawValue: UInt8(clamping: need.condition)) != nil
+    else { throw .reference(.outerNeeds) }
   }
 
   /// Each task stands once in the order, behind all that it needs: then there is no ring either.
@@ -281,10 +313,10 @@ extension Plan {
   private func validateNames() throws(PlanError) {
     var used = 0
     for task in nameTable where task >= 0 {
-      guard Int(task) < taskCount else { throw .reference(.nameTable) }
+      guard hasRoom || Int(task) < taskCount else { throw .reference(.nameTable) }
       used += 1
     }
-    guard used == taskCount else { throw .reference(.nameTable) }
+    guard hasRoom || used == taskCount else { throw .reference(.nameTable) }
     var budget = (taskCount + 64) * Self.longestSearch
     let mask = nameTable.count - 1
     // Where each search begins is looked at for many names together, since the table lies far away: the
@@ -311,9 +343,9 @@ extension Plan {
     while nameTable[slot] != Int32(truncatingIfNeeded: index) {
       // A free slot, or an earlier task of the same name, ends the search too soon.
       let other = nameTable[slot]
-      guard other >= 0, budget > 0, !nameBytes(TaskID(other)).equals(bytes) else {
-        throw .reference(.nameTable)
-      }
+      guard other >= 0, budget > 0,
+        Int(other) >= taskCount || !nameBytes(TaskID(other)).equals(bytes)
+      else { throw .reference(.nameTable) }
       budget -= 1
       slot = (slot + 1) & mask
     }

@@ -61,31 +61,45 @@ struct PlanWriter {
   }
 
   private mutating func addEntry(_ section: PlanSection, stride: Int, offset: Int, count: Int) {
-    put(section.rawValue, at: entry)
-    put(UInt32(stride), at: entry + 4)
-    put(UInt64(offset), at: entry + 8)
-    put(UInt64(count), at: entry + 16)
+    bytes.putEntry(section, stride: stride, offset: offset, count: count, at: entry)
     entry += PlanFormat.sectionEntryBytes
   }
 
   mutating func finish(taskCount: Int, key: PlanKey) -> [UInt8] {
-    bytes.replaceSubrange(0..<8, with: PlanFormat.magic)
-    put(PlanFormat.version, at: 8)
-    put(UInt32(PlanSection.allCases.count), at: 12)
-    put(UInt64(bytes.count), at: 16)
-    put(key.high, at: 32)
-    put(key.low, at: 40)
-    put(UInt32(truncatingIfNeeded: taskCount), at: 48)
+    Self.putHeader(into: &bytes, byteCount: bytes.count, key: key)
+    bytes.put(UInt32(truncatingIfNeeded: taskCount), at: 48)
     let checksum = bytes.withUnsafeBytes {
       Hash.xxh3(UnsafeRawBufferPointer(rebasing: $0[PlanFormat.headerBytes...]))
     }
-    put(checksum, at: 24)
+    bytes.put(checksum, at: 24)
     return bytes
   }
 
-  private mutating func put<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
-    bytes.withUnsafeMutableBytes {
+  /// What a plan's header has whether it has room or not.
+  static func putHeader(into bytes: inout [UInt8], byteCount: Int, key: PlanKey) {
+    bytes.replaceSubrange(0..<8, with: PlanFormat.magic)
+    bytes.put(PlanFormat.version, at: 8)
+    bytes.put(UInt32(PlanSection.allCases.count), at: 12)
+    bytes.put(UInt64(byteCount), at: 16)
+    bytes.put(key.high, at: 32)
+    bytes.put(key.low, at: 40)
+  }
+}
+
+extension [UInt8] {
+  mutating func put<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
+    withUnsafeMutableBytes {
       $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
     }
+  }
+
+  /// An entry of a section table.
+  mutating func putEntry(
+    _ section: PlanSection, stride: Int, offset: Int, count: Int, at entry: Int
+  ) {
+    put(section.rawValue, at: entry)
+    put(UInt32(stride), at: entry + 4)
+    put(UInt64(offset), at: entry + 8)
+    put(UInt64(count), at: entry + 16)
   }
 }

@@ -43,7 +43,7 @@ extension ResumeDecision {
     // It stays until somebody ends it, and is done then.
     if isForItself(service, input) { return !input.history.state(service).isSuccess }
     return input.plan.dependents(service).contains { edge in
-      let user = TaskID(input.plan.dependentTargets[edge])
+      let user = input.plan.dependent(edge)
       return switch verdicts[user.index] {
       case .run, .check, .later, .stay: true
       case .outside, .leave, .keep, .fail: false
@@ -75,7 +75,7 @@ extension ResumeDecision {
   func isStaying(_ service: TaskID, _ input: Input) -> Bool {
     input.request.stays(service)
       || input.plan.dependents(service).contains { edge in
-        switch verdicts[Int(input.plan.dependentTargets[edge])] {
+        switch verdicts[input.plan.dependent(edge).index] {
         case .stay, .run: true
         case .outside, .leave, .keep, .check, .later, .fail: false
         }

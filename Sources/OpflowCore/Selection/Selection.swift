@@ -95,7 +95,7 @@ package struct Selection: Equatable, Sendable {
     var open = plan.tasks.map { TaskID($0) }.filter { included.contains($0) }
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
-        let dependent = TaskID(plan.dependentTargets[edge])
+        let dependent = plan.dependent(edge)
         guard plan.flags(dependent).contains(.finally) else { continue }
         if included.insert(dependent) { open.append(dependent) }
       }
@@ -111,7 +111,7 @@ package struct Selection: Equatable, Sendable {
       let task = TaskID(index)
       guard onlyNamed.contains(task), plan.isService(task) else { continue }
       let isNeeded = plan.dependents(task).contains { edge in
-        let user = TaskID(plan.dependentTargets[edge])
+        let user = plan.dependent(edge)
         return included.contains(user) && !plan.flags(user).contains(.finally)
       }
       if !isNeeded { all.insert(task) }

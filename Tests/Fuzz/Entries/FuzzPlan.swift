@@ -85,7 +85,7 @@ enum FuzzPlan {
       for edge in plan.needs(task) {
         let need = TaskID(plan.needTargets[edge])
         try expect(
-          plan.dependents(need).contains { plan.dependentTargets[$0] == task.rawValue },
+          plan.dependents(need).contains { plan.dependent($0) == task },
           "a need does not know its dependent")
       }
     }
