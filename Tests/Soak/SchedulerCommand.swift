@@ -141,7 +141,7 @@ private struct Game {
 
   private mutating func perform() {
     while let step = engine.next(at: now) {
-      switch step {
+      switch consume step {
       case .launch(let worker, _, _): ready.append(worker)
       case .order(let worker, .run(let task, let attempt)),
         .order(let worker, .follow(let task, let attempt)):

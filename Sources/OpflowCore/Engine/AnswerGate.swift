@@ -22,6 +22,7 @@ struct AnswerGate: Sendable {
   }
 
   /// The next answer, where its lines are in the journal.
+  @inline(__always)
   mutating func release(upTo place: UInt64) -> EngineStep? {
     guard let first = held.first, first.line <= place else { return nil }
     held.removeFirst()

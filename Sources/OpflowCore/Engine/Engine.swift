@@ -178,15 +178,25 @@ package struct Engine {
   }
 
   /// The next step of those that wait for nothing: a host may take them before its turn ends.
+  @inline(__always)
   package mutating func nextDecision() -> EngineStep? {
     while true {
       if told < lines.count { return nextLine() }
       if due.isEmpty {
         if actions.isEmpty { return nil }
         swap(&actions, &due)
-        due.reverse()
+        reverseDue()
       }
       if let step = nextAction() { return step }
+    }
+  }
+
+  /// By swapping: `reverse` would copy each of them.
+  private mutating func reverseDue() {
+    due.withUnsafeMutableBufferPointer { steps in
+      for place in 0..<steps.count / 2 {
+        swap(&steps[place], &steps[steps.count - 1 - place])
+      }
     }
   }
 
@@ -202,29 +212,29 @@ package struct Engine {
   }
 
   /// Goes on through what the scheduler ordered; nil where that is nothing for the host yet.
+  @inline(__always)
   private mutating func nextAction() -> EngineStep? {
     guard let action = due.popLast() else { return nil }
-    switch action {
+    // Taken apart, not looked at, so that nothing of it is copied.
+    switch consume action {
     case .order(let worker, let order):
-      if !journals { return action }
+      if !journals { return .order(worker, order) }
       hold(order, for: worker)
     case .finish(let entry):
       closing = hasFailed ? Self.failure : entry
       ending = .dismiss
       lines.append(.close(entry))
-    case .tell:
-      if journals { write(action) }
-      return action
+    case .tell(let entry):
+      if journals { write(entry) }
+      return .tell(entry)
     case .answer(let client, let id, let answer):
       answers.append(client, id, answer, line: end)
-    case .began, .launch, .discard, .write, .sync, .dismiss, .passOn: return action
+    case let step: return step
     }
     return nil
   }
 
-  /// Apart, so that a line is copied out of its step only in a drive that has a journal.
-  private mutating func write(_ action: EngineStep) {
-    guard case .tell(let entry) = action else { return }
+  private mutating func write(_ entry: JournalEntry) {
     if case .transition(let transition) = entry, transition.event == .success { unrecorded += 1 }
     if case .order(let order) = entry { unrecordedAsked.append(order) }
     if !hasFailed { encoder.append(entry, at: wall, plan: plan) }

@@ -50,6 +50,7 @@ struct Grants {
 
   mutating func hold(_ grant: Int32) { grants[Int(grant)].holders += 1 }
 
+  @inline(__always)
   mutating func release(_ grant: Int32) {
     grants[Int(grant)].holders -= 1
     guard grants[Int(grant)].holders == 0, current[Int(grants[Int(grant)].lane)] != grant else {

@@ -54,6 +54,7 @@ struct OrderGate: Sendable {
   }
 
   /// The sync to begin now; nil when none is due or one is under way.
+  @inline(__always)
   mutating func takeRequest(at now: Instant) -> (upTo: UInt64, SyncKind)? {
     guard requested == nil, !hasFailed else { return nil }
     if !hasFirst, written > 0 { return (request(), .first) }
@@ -108,7 +109,12 @@ struct OrderGate: Sendable {
   }
 
   /// Takes out one order that may go; nil when none of the others may.
+  @inline(__always)
   mutating func release(at now: Instant) -> (WorkerID, WorkerOrder)? {
+    held.isEmpty ? nil : releaseNext(at: now)
+  }
+
+  private mutating func releaseNext(at now: Instant) -> (WorkerID, WorkerOrder)? {
     while next < held.count {
       let place = next
       next += 1

@@ -90,10 +90,12 @@ struct Resources {
 
   var laneCount: Int { grants.laneCount }
 
+  @inline(__always)
   func lane(of task: TaskID) -> Int {
     serviceLanes.lane(of: task) ?? Self.lane(of: task, plan, usesSites: usesSites, local)
   }
 
+  @inline(__always)
   private static func lane(
     of task: TaskID, _ plan: Plan, usesSites: Bool, _ local: TaskSet?
   ) -> Int {
@@ -412,8 +414,12 @@ struct Resources {
   }
 
   /// Sees whether anything may still fit at a site.
+  @inline(__always)
   mutating func look(at site: SiteID) {
-    if site == .local { return }
+    if site != .local { lookElsewhere(site) }
+  }
+
+  private mutating func lookElsewhere(_ site: SiteID) {
     var isRoomy = pools[site.index].capacity[Int(ResourceEntry.cpu)] > 0
     for resource in leastElsewhere.indices where isOfMachine(resource) {
       if pools[site.index].free(resource) < leastElsewhere[resource] { isRoomy = false }

@@ -3,6 +3,7 @@ extension Resources {
   func processors(in grant: Int32) -> UInt64 { grants.amount(of: Self.processor, in: grant) }
 
   /// Whether that much more may be held, beside what is held back for tasks that do not fit.
+  @inline(__always)
   func wholeHas(_ amount: UInt64) -> Bool {
     guard let whole else { return true }
     let heldBack =

@@ -32,7 +32,7 @@ extension Scheduler {
     }
   }
 
-  private func mayFollow(
+  private mutating func mayFollow(
     _ task: TaskID, _ rank: Int32, on worker: WorkerID, at now: Instant
   ) -> Bool {
     if plan.flags(task).contains(.failWhenInterrupted) { return false }

@@ -10,7 +10,7 @@ extension Scheduler {
       let task = TaskID(plan.topologicalOrder[position])
       if services.keptOver.contains(task) {
         continue
-      } else if statesBefore[task.index] != TaskState.waiting.rawValue {
+      } else if statesBefore[task.index] != .waiting {
         if graph.state(task) == .failed { exemptFailureEdges(of: task) }
         spread(from: task, into: &actions)
       } else if graph.state(task) != .waiting {
@@ -42,7 +42,7 @@ extension Scheduler {
       noteSuccess(of: task, in: &transition)
     }
     graph.set(task, next)
-    actions.append(.tell(.transition(transition)))
+    actions.append(.tell(.transition(consume transition)))
     if next == .failed { countFailure(of: task, into: &actions) }
     spread(from: task, into: &actions)
   }
@@ -125,6 +125,7 @@ extension Scheduler {
 
   /// Something is about to start: `finally` tasks are to follow, and the journal has to say so before,
   /// or who resumes the run would not know that they are owed.
+  @inline(__always)
   mutating func noteStarting(of task: TaskID, into actions: inout [EngineStep]) {
     startedAny = true
     if !graph.finallyThatMayKeep.isEmpty {

@@ -204,6 +204,7 @@ extension Scheduler {
   // MARK: - Results of earlier drives
 
   /// The journal has a result of an earlier drive that does not hold any more.
+  @inline(__always)
   mutating func takeBack(
     _ task: TaskID, _ reason: RerunReason, what: String = "", into actions: inout [EngineStep]
   ) {

@@ -1,6 +1,7 @@
 /// What keeps a worker that hangs from holding its task for ever.
 extension Scheduler {
   /// The worker said something.
+  @inline(__always)
   mutating func hear(_ worker: WorkerID) {
     if workforce.isAlive(worker) { workforce.watch.hear(worker) }
   }

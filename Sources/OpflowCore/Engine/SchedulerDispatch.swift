@@ -110,15 +110,14 @@ extension Scheduler {
     case noTime
   }
 
-  /// A task for this machine.
-  @inline(__always)
-  private func placeHere(_ task: TaskID, _ lane: Int) -> Place {
+  /// A task for this machine. Changes nothing; what only reads is called with a copy of the scheduler.
+  private mutating func placeHere(_ task: TaskID, _ lane: Int) -> Place {
     guard resources.fits(lane, at: .local) else { return .noRoom(.local) }
     return workforce.canTake(workerKind(of: task), at: .local) ? .site(.local) : .noWorker
   }
 
   /// Where a task starts best: where what it needs ran, where that is free, else where least goes on.
-  private func placeAnywhere(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
+  private mutating func placeAnywhere(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
     let kind = workerKind(of: task)
     let preferred = siteOfNeeds(of: task)
     let limits = limits(of: task, lane, at: now)

@@ -55,6 +55,7 @@ extension Scheduler {
   }
 
   /// Whether a service is to end before the task starts, which it needs: it runs what that makes.
+  @inline(__always)
   func awaitsEndOfKept(_ task: TaskID) -> Bool {
     !services.keptOver.isEmpty && !graph.has(.mayKeep, task)
       && plan.dependents(task).contains {

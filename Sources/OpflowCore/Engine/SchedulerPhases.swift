@@ -161,7 +161,9 @@ extension Scheduler {
 
   /// Goes on to the `finally` tasks when nothing else runs or can start, and to the end after them.
   mutating func advancePhase(at now: Instant, into actions: inout [EngineStep]) {
-    settleReady(at: now, into: &actions)
+    if plan.hasServices || workforce.hasComplaints || !beyondDevices.isEmpty {
+      settleReady(at: now, into: &actions)
+    }
     // As after nearly every end of a task; here, so that nothing is copied to find it out.
     if !plan.hasServices, workforce.heldCount > 0 { return }
     if options.usesSites, let exhaustion {

@@ -38,6 +38,7 @@ struct Values {
   mutating func note(fault: String, of task: TaskID) { faults[task] = fault }
 
   /// A try ended: what it left, which counts where that was a success, and what was the matter.
+  @inline(__always)
   mutating func end(
     _ task: TaskID, attempt: Int32, isSuccess: Bool
   ) -> (values: [TaskValue], fault: String?) {

@@ -72,6 +72,7 @@ extension Scheduler {
   }
 
   /// The worker speaks of a task that it was handed ahead: it has begun with it.
+  @inline(__always)
   private mutating func noteBegun(_ task: TaskID, into actions: inout [EngineStep]) {
     guard graph.state(task) == .handed else { return }
     graph.set(task, .running)

@@ -15,7 +15,7 @@ struct TaskGraph {
   }
 
   let plan: Plan
-  private(set) var states: [UInt8]
+  private(set) var states: [TaskState]
   private var marks: [TaskMarks]
   /// Tasks whose end is of an earlier drive, and those that are no part of this one; nil for none.
   private(set) var endedBefore: TaskSet?
@@ -43,7 +43,7 @@ struct TaskGraph {
   init(plan: Plan, initial: [InitialState], results: [TaskID: EarlierResult]) {
     precondition(initial.count == plan.taskCount)
     self.plan = plan
-    states = Array(repeating: TaskState.waiting.rawValue, count: plan.taskCount)
+    states = Array(repeating: .waiting, count: plan.taskCount)
     marks = Array(repeating: [], count: plan.taskCount)
     unmet = Array(repeating: 0, count: plan.taskCount)
     self.results = results
@@ -62,19 +62,19 @@ struct TaskGraph {
     case .skipOnce:
       marks[index] = .skipsAtBegin
       leftOpen += 1
-    case .stays: states[index] = TaskState.running.rawValue
-    case .succeeded, .leftDone: states[index] = TaskState.succeeded.rawValue
-    case .upToDate: states[index] = TaskState.upToDate.rawValue
-    case .failedAllowed: states[index] = TaskState.failedAllowed.rawValue
-    case .skipped, .excluded: states[index] = TaskState.skipped.rawValue
+    case .stays: states[index] = .running
+    case .succeeded, .leftDone: states[index] = .succeeded
+    case .upToDate: states[index] = .upToDate
+    case .failedAllowed: states[index] = .failedAllowed
+    case .skipped, .excluded: states[index] = .skipped
     case .skippedUpstream, .leftUpstream:
-      states[index] = TaskState.skipped.rawValue
+      states[index] = .skipped
       marks[index] = .skippedUpstream
     case .failed, .leftFailed:
-      states[index] = TaskState.failed.rawValue
+      states[index] = .failed
       earlierFailures += 1
     case .leftOpen:
-      states[index] = TaskState.skipped.rawValue
+      states[index] = .skipped
       leftOpen += 1
     }
     if initial.isLeftOut { Self.insert(task, into: &leftOut, plan) }
@@ -93,15 +93,13 @@ struct TaskGraph {
 
   // MARK: - States and marks
 
-  func state(_ task: TaskID) -> TaskState {
-    TaskState(rawValue: states[task.index]) ?? .waiting
-  }
+  func state(_ task: TaskID) -> TaskState { states[task.index] }
 
   /// The one place where a state changes.
   mutating func set(_ task: TaskID, _ next: TaskState) {
     let current = state(task)
     precondition(current.canBecome(next), "illegal transition from \(current) to \(next)")
-    states[task.index] = next.rawValue
+    states[task.index] = next
   }
 
   func has(_ mark: TaskMarks, _ task: TaskID) -> Bool { marks[task.index].contains(mark) }
@@ -118,7 +116,7 @@ struct TaskGraph {
       state(task).mayBeRetried || plan.isService(task),
       "a task was to be retried that is \(state(task))"
     )
-    states[task.index] = TaskState.waiting.rawValue
+    states[task.index] = .waiting
     marks[task.index].subtract([
       .skippedUpstream, .failsAtBegin, .onHold, .cancelling, .checked, .kept, .offered,
       .unused,
@@ -278,6 +276,8 @@ struct TaskGraph {
     return ran ? nil : needs.first.map { TaskID(plan.needTargets[$0]) }
   }
 
-  /// All changes have been acted on.
-  mutating func removeChanges() { changes.removeAll(keepingCapacity: true) }
+  /// All changes have been acted on. One by one, since mostly there is one.
+  mutating func removeChanges() {
+    while !changes.isEmpty { changes.removeLast() }
+  }
 }

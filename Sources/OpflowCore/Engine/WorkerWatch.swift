@@ -54,6 +54,7 @@ struct WorkerWatch {
     change(worker) { $0.deadline.set(at) }
   }
 
+  @inline(__always)
   mutating func clearDeadline(of worker: WorkerID) {
     if entries[worker.index].deadline.isClear { return }
     change(worker) { $0.deadline.clear() }
@@ -90,6 +91,7 @@ struct WorkerWatch {
   // MARK: - Listening
 
   /// The worker said something.
+  @inline(__always)
   mutating func hear(_ worker: WorkerID) {
     entries[worker.index].wasHeard = true
     if entries[worker.index].answerBy != nil { change(worker) { $0.answerBy = nil } }
