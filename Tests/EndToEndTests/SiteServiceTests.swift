@@ -89,4 +89,28 @@ struct SiteServiceTests {
       "\(events)")
     place.expectNothingAlive()
   }
+
+  @Test func `a service that stays goes on from one round of a watched run to the next`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        db:
+          local: true
+          service: { ready: { log: up } }
+          run: 'echo $$ >> services; echo up; exec sleep 1000'
+        lint: { inputs: [src], run: 'cat src >> trace; \(Self.told) > far' }
+      """)
+    try place.write("src", "1\n")
+    let run = try place.watch("--on", Self.agent)
+    for round in 2...3 {
+      try place.write("src", "\(round)\n")
+      try run.waitForRounds(round)
+    }
+    let told = try run.leave()
+    #expect(place.lines() == ["1", "2", "3"], "\(told)")
+    #expect(place.lines("services").count == 1, "\(told)")
+    // That it stops, and nothing of machines.
+    #expect(told.components(separatedBy: "warning").count == 2, "\(told)")
+    place.expectNothingAlive()
+  }
 }

@@ -30,7 +30,7 @@ import Testing
     try other.run("a")
     let bystander = try other.heardPID()
     let pid = try orphan(worker)
-    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: []) == [])
+    #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: []) == [])
     #expect(!worker.isAlive(pid))
     #expect(other.isAlive(bystander))
   }
@@ -43,33 +43,33 @@ import Testing
     let pid = try orphan(worker)
     // Of another boot, or of a worker that began later: not the same session.
     entry.bootID = "another"
-    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
     entry.bootID = Machine.bootID
     entry.startTime += 1_000_000
-    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
     #expect(worker.isAlive(pid))
     entry.startTime -= 1_000_000
     // Of a session that has the worker's number after it, and has lost its leader too.
     if entry.autogroup != 0 {
       entry.autogroup += 1
-      #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+      #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
       #expect(worker.isAlive(pid))
       entry.autogroup -= 1
     }
     // Of another machine, which has numbers of its own.
     entry.host = "elsewhere"
     #expect(Orphans.machinesBeyondReach(of: [entry]) == ["elsewhere"])
-    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
     #expect(worker.isAlive(pid))
     entry.host = Machine.hostName
     #expect(Orphans.machinesBeyondReach(of: [entry]) == [])
     // Whose beginning could not be read when it came: it names nobody.
     let start = entry.startTime
     entry.startTime = 0
-    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
     #expect(worker.isAlive(pid))
     entry.startTime = start
-    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
     #expect(!worker.isAlive(pid))
   }
 
@@ -92,7 +92,7 @@ import Testing
     try parent.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     let pid = try #require(Int32(line.dropLast()))
-    #expect(Orphans.end(run: run, runFolder: "/nowhere", workers: [], freesNumbers: true) == [])
+    #expect(Orphans.end(run: run, workersLock: "/nowhere", workers: [], freesNumbers: true) == [])
     #expect(ProcessStatus.read(pid) == nil)
     parent.waitUntilExit()
   }
@@ -105,14 +105,14 @@ import Testing
     try worker.run("a")
     let pid = try worker.heardPID()
     worker.closeOrders()
-    #expect(Orphans.end(run: worker.run, runFolder: worker.folder, workers: [entry]) == [])
+    #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
     #expect(!worker.isAlive(pid))
     #expect(try worker.log("a").hasSuffix("bye\n"))
     #expect(try worker.wait() == .exit(0))
   }
 
   @Test func `a run that left nothing is done at once, its folder there or not`() {
-    #expect(Orphans.end(run: "none such", runFolder: "/nowhere", workers: []) == [])
+    #expect(Orphans.end(run: "none such", workersLock: "/nowhere", workers: []) == [])
   }
 
   @Test func `what a killed worker leaves is ended, and other workers are spared`() async throws {

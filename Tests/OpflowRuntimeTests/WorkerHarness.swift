@@ -30,6 +30,7 @@ struct WorkerTask {
 /// A real worker, driven over its pipes as a coordinator does.
 final class WorkerHarness {
   let folder: String
+  var workersLock: String { folder + "/workers.lock" }
   let plan: Plan
   /// No two harnesses drive the same run.
   let run = "run-" + UUID().uuidString

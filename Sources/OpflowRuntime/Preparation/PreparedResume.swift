@@ -257,16 +257,17 @@ package struct PreparedResume {
     let kept = passed?.isEmpty == false ? passed : nil
     try withFolder { () throws(RunFolderError) in try found.write() }
     // So that no task runs beside its own orphan. What a run that this one is a copy of drives now is
-    // that one's.
+    // that one's, and a drive that passed services on was ended as any other but for these.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
-    let left = isCopyOfLive ? [] : try awaitOtherMachines()
+    let mayHaveLeft = !isCopyOfLive && passed == nil
+    let left = mayHaveLeft ? try awaitOtherMachines() : []
     let survivors =
-      isCopyOfLive || passed != nil
-      ? []
-      : Orphans.end(
-        run: folder.id.description, runFolder: folder.path, workers: history.workers,
+      mayHaveLeft
+      ? Orphans.end(
+        run: folder.id.description, workersLock: folder.workersLock, workers: history.workers,
         freesNumbers: plan.hasServices)
-    if !isCopyOfLive, passed == nil { TaskFolder.removeLeft(run: folder.id.description) }
+      : []
+    if mayHaveLeft { TaskFolder.removeLeft(run: folder.id.description) }
     let (repair, encoder) = (recovery.repair, history.encoder)
     let journal = try withFolder { () throws(RunFolderError) in
       try folder.makeFolders()
@@ -289,7 +290,7 @@ package struct PreparedResume {
       drive.warnings.append(
         "what lost tasks left in \(folder.values) cannot be removed: \(unremoved)")
     }
-    if !left.isEmpty {
+    if let left, !left.isEmpty {
       drive.warnings.append(
         "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for gone"
       )
@@ -297,8 +298,7 @@ package struct PreparedResume {
     for survivor in survivors {
       drive.warnings.append("process \(survivor) of an earlier drive could not be ended")
     }
-    // The workers of a drive that came to its end have left.
-    if history.close == nil, !isCopyOfLive, passed == nil {
+    if left == nil {
       for machine in Orphans.machinesBeyondReach(of: history.workers) {
         drive.warnings.append(
           "an earlier drive had workers on \(machine), which cannot be looked at from here")
@@ -309,15 +309,16 @@ package struct PreparedResume {
 
   /// The agents of an earlier drive that did not come to its end, and their workers.
   ///
-  /// - Returns: the machines that may have some still, and are gone by the word of a person.
-  private func awaitOtherMachines() throws(PreparationError) -> [String] {
+  /// - Returns: the machines that may have some still, and are gone by the word of a person; nil where nothing says
+  ///   how long any may stay, so that none was waited for.
+  private func awaitOtherMachines() throws(PreparationError) -> [String]? {
     guard history.close == nil else { return [] }
     let sites = history.sites.of(drive: history.drives).filter { $0.state != .lost }
     let lease = sites.map(\.offer.leaseMilliseconds).max()
-    if lease == nil, !takesOver { return [] }
-    if Orphans.waitForWorkersElsewhere(runFolder: folder.path, leaseMilliseconds: lease ?? 0) {
-      return []
-    }
+    if lease == nil, !takesOver { return nil }
+    let haveLeft = Orphans.waitForWorkersElsewhere(
+      workersLock: folder.workersLock, leaseMilliseconds: lease ?? 0)
+    if haveLeft { return [] }
     // The coordinator's own machine had workers, too.
     let hosts = Set(sites.map(\.offer.host) + Orphans.machinesBeyondReach(of: history.workers))
     guard takesOver else { throw .workersElsewhere(hosts.sorted()) }

@@ -46,7 +46,7 @@ package struct RunFolderLock: ~Copyable {
 
   private static let patience = 40
 
-  static func pause(_ folder: RunFolder) throws(RunFolderError) {
+  private static func pause(_ folder: RunFolder) throws(RunFolderError) {
     var nothing = PollSet(slots: 0)
     _ = try doing("lock", folder.lock) { () throws(Errno) in
       try nothing.wait(nanoseconds: 5_000_000)

@@ -38,9 +38,18 @@ extension RunFolderLock {
         guard Clock.monotonicNanoseconds < deadline else {
           throw .heldElsewhere(run: folder.id.description, by: holder)
         }
-        try pause(folder)
+        repeat {
+          Clock.sleep(milliseconds: intervalMilliseconds)
+        } while try isHeldElsewhere(folder) && Clock.monotonicNanoseconds < deadline
       }
     }
+  }
+
+  /// From one look to the next, each of which asks a file server.
+  private static let intervalMilliseconds: Int32 = 500
+
+  private static func isHeldElsewhere(_ folder: RunFolder) throws(RunFolderError) -> Bool {
+    try isHeld(folder) && holder(folder)?.host != nil
   }
 
   /// Takes the lock; from a process of another machine, too.

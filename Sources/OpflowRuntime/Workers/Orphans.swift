@@ -28,26 +28,27 @@ package enum Orphans {
   /// agents' lease.
   ///
   /// - Returns: false where any is still there.
-  static func waitForWorkersElsewhere(runFolder: String, leaseMilliseconds: Int64) -> Bool {
-    let path = runFolder + "/workers.lock"
+  static func waitForWorkersElsewhere(workersLock: String, leaseMilliseconds: Int64) -> Bool {
+    // Each look asks a file server.
     waitForWorkers(
-      lockPath: path, nanoseconds: patienceNanoseconds + leaseMilliseconds * 1_000_000)
-    return !isLocked(path)
+      workersLock, nanoseconds: patienceNanoseconds + leaseMilliseconds * 1_000_000,
+      everyNanoseconds: 100_000_000)
+    return !isLocked(workersLock)
   }
   private static let intervalNanoseconds: Int64 = 2_000_000
 
-  /// Ends what is left of an earlier drive of `run`, whose files are in `runFolder`: waits for its
-  /// workers to leave, for some seconds at most, then kills what carries the run's mark or is in the
-  /// session of one of `workers`, this process and its ancestors excepted. Call it under the run's lock
-  /// and before any worker of this drive is started. Returns what could not be ended.
+  /// Ends what is left of an earlier drive of `run`: waits for its workers, which hold `workersLock`, to
+  /// leave, for some seconds at most, then kills what carries the run's mark or is in the session of one
+  /// of `workers`, this process and its ancestors excepted. Call it under the run's lock and before any
+  /// worker of this drive is started. Returns what could not be ended.
   ///
   /// - Parameter freesNumbers: waits until the numbers of what is ended are nobody's, for some seconds at most. A
   ///   database looks by a number in a file whether an earlier one of it runs, and takes what has ended for alive
   ///   until whoever it fell to has seen that.
   package static func end(
-    run: String, runFolder: String, workers: [WorkerEntry], freesNumbers: Bool = false
+    run: String, workersLock: String, workers: [WorkerEntry], freesNumbers: Bool = false
   ) -> [Survivor] {
-    waitForWorkers(lockPath: runFolder + "/workers.lock")
+    waitForWorkers(workersLock)
     let groups = RunGroups.left(by: run)
     for group in groups { KillGroup.kill(group) }
     defer { for group in groups { RunGroups.remove(group) } }
@@ -117,10 +118,11 @@ package enum Orphans {
 
   /// Workers leave by themselves when they see that their coordinator is gone.
   private static func waitForWorkers(
-    lockPath: String, nanoseconds: Int64 = patienceNanoseconds
+    _ lock: String, nanoseconds: Int64 = patienceNanoseconds,
+    everyNanoseconds interval: Int64 = intervalNanoseconds
   ) {
     let deadline = Clock.monotonicNanoseconds + nanoseconds
-    while Clock.monotonicNanoseconds < deadline, isLocked(lockPath) { pause() }
+    while Clock.monotonicNanoseconds < deadline, isLocked(lock) { pause(nanoseconds: interval) }
   }
 
   /// Where there is no lock to be had for another reason, there is none to wait for.
@@ -134,10 +136,10 @@ package enum Orphans {
     }
   }
 
-  private static func pause() {
+  private static func pause(nanoseconds: Int64 = intervalNanoseconds) {
     var nothing = PollSet(slots: 0)
     // Fails for no reason that waiting less would not mend.
-    _ = try? nothing.wait(nanoseconds: intervalNanoseconds)
+    _ = try? nothing.wait(nanoseconds: nanoseconds)
   }
 
   /// What has ended keeps its number until whoever it fell to, such as the machine's first process, has seen that.
