@@ -104,6 +104,7 @@ enum Flag: CaseIterable {
         takes: .text(.sites) { (invocation, word) throws(Complaint) in
           do throws(SiteRequestError) {
             invocation.on += try SiteRequest.parse(word)
+            invocation.saysPlace = true
           } catch {
             throw Complaint("--on: \(error.message)")
           }

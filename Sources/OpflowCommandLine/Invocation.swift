@@ -67,6 +67,8 @@ package struct Invocation: Equatable, Sendable {
   package var durability: Durability = .group
   /// `--on`: where tasks run beside this machine.
   package var on: [SiteRequest] = []
+  /// It was given, if only to say that they run here.
+  package var saysPlace = false
   /// `--queue-timeout`: a duration as a manifest has it.
   package var queueTimeout: String?
   /// `--take-over`: a machine that holds the run is gone.

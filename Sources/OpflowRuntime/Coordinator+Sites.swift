@@ -12,7 +12,7 @@ extension Coordinator {
     if closing == nil { leaveEndingAllocations(sites, now) }
     for index in sites.places.indices {
       switch sites.places[index].state {
-      case .waiting(let until) where until <= now && closing == nil: connect(index, sites, now)
+      case .waiting(let until) where until <= now && !isDismissed: connect(index, sites, now)
       case .connecting(let launcher, let by) where by <= now:
         lose(launcher, "it said nothing for \(Sites.connectMilliseconds / 1_000) s")
       case .joined(let launcher, let site) where !launcher.isDismissed && engine.isOver(site):
@@ -133,7 +133,7 @@ extension Coordinator {
   }
 
   private func giveUpOrRetry(_ index: Int, _ complaint: String, _ sites: Sites, _ now: Instant) {
-    guard closing == nil else {
+    guard !isDismissed else {
       sites.places[index].state = .givenUp(complaint)
       return
     }

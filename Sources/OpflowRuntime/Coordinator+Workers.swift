@@ -221,6 +221,7 @@ extension Coordinator {
 
   /// All is done: every worker is told to leave, and reaped when it has.
   func dismiss() {
+    isDismissed = true
     dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
     for held in engine.passesOn {
       guard let link = links[held.worker.index] else { continue }

@@ -68,6 +68,8 @@ package final class Coordinator {
   var failure: CoordinatorError?
   /// Until then the workers that were told to leave must have left.
   var dismissalDeadline: Instant?
+  /// All is done, though the journal's end may not be on disk yet: no machine is reached for any more.
+  var isDismissed = false
   /// Until then what carried streams must have ended, which may not do so though it was killed.
   var sitesDeadline: Instant?
   /// Workers with services that go on when the drive has ended: nobody hears them any more.

@@ -48,6 +48,7 @@ enum ResumeCommand {
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
       let prepared = try prepare(folder, manifest, arguments, console)
+      tellPlace(prepared, folder, arguments, console)
       return try Forecast.show(prepared, arguments, console)
     }
     try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
@@ -85,6 +86,7 @@ enum ResumeCommand {
       return try resume(
         folder, manifest, arguments, console, enteringFirst: group, but: folder.id, round)
     }
+    tellPlace(prepared, folder, arguments, console)
     try console.preparing { () throws(PreparationError) in
       try prepared.expectTerminal(RunRequest(arguments))
       try prepared.expectDevices(RunRequest(arguments))
@@ -148,6 +150,17 @@ enum ResumeCommand {
     } catch {
       throw CommandError(error, colored: console.colorsError)
     }
+  }
+
+  /// Tells that what ran on other machines goes on here, where nobody has said so.
+  private static func tellPlace(
+    _ prepared: PreparedResume, _ folder: RunFolder, _ arguments: Invocation, _ console: Console
+  ) {
+    if prepared.on.isEmpty || arguments.saysPlace { return }
+    let command = CommandText.resume(folder, on: prepared.on, arguments.view)
+    console.warn(
+      "run \(folder.id) goes on on this machine alone; on the machines that it was given before: "
+        + command)
   }
 
   private static func tellNothingToDo(

@@ -84,9 +84,27 @@ struct SiteRunTests {
     #expect(try place.text("report.html").contains("--on "))
     let again = try place.opflow("run", "--on", first, "--on", other, status: 143)
     #expect(again.errors.contains("\(on)` would have continued it"), "\(again)")
+    // Here what was meant for others runs only where that is said.
+    let id = try #require(place.runs.last)
+    let warning =
+      "opflow: warning: run \(id) goes on on this machine alone; on the machines"
+      + " that it was given before: opflow resume \(id)\(on)\n"
+    #expect(try place.opflow("resume", "--on", "local", "-n").errors.contains("alone") == false)
+    #expect(try place.opflow("resume", "-n").errors.contains(warning))
+    #expect(try place.opflow("resume", status: 1).errors.contains(warning))
     // The newest drive was given none: that is how it goes on.
-    try place.opflow("resume", status: 1)
     #expect(try place.opflow("status").output.contains("--on") == false)
+    #expect(try place.opflow("resume", status: 1).errors.contains("alone") == false)
+    place.expectNothingAlive()
+  }
+
+  @Test func `an agent that leaves at the end, while the journal is synced, is not started again`()
+    throws
+  {
+    let place = try Workplace("tasks: { a: { run: echo a >> trace } }")
+    for _ in 0..<10 { try place.opflow("run", "--on", "exec:echo x >> starts; exec $opflow agent") }
+    #expect(place.lines().count == 10)
+    #expect(place.lines("starts").count == 10)
     place.expectNothingAlive()
   }
 
