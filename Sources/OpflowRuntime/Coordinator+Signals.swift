@@ -8,9 +8,7 @@ extension Coordinator {
   static func watchedSignals() throws(Errno) -> SignalSet {
     for signal in [Signal.terminate, .proceed] { try Dispositions.restore(signal) }
     var watched: SignalSet = [.terminate, .proceed, .windowChange]
-    for signal in [Signal.hangup, .interrupt, .terminalStop] where !Dispositions.isIgnored(signal) {
-      watched.insert(signal)
-    }
+    watched.insert(unlessIgnored: .hangup, .interrupt, .terminalStop)
     return watched
   }
 

@@ -36,7 +36,6 @@ struct DownloadNotes {
 
   /// Nothing runs any more.
   func remove() {
-    if written.isEmpty { return }
-    for path in [path, path + ".new"] { try? Path.remove(path) }
+    if !written.isEmpty { try? Path.remove(path) }
   }
 }

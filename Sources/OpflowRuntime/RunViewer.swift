@@ -18,7 +18,9 @@ package final class RunViewer {
     /// The run has ended, and its summary is told.
     case closed(CloseEntry)
     /// The process that drove the run is gone, and wrote no end.
-    case died
+    ///
+    /// - Parameter on: where tasks of its newest drive ran beside this machine, as that was given.
+    case died(on: [String])
   }
 
   /// What it is to be called, how each task entered it, and where its tasks may run beside the coordinator's
@@ -50,16 +52,14 @@ package final class RunViewer {
   private var failure: RunFolderError?
   /// The number of the drive whose end was told, though there may be another round.
   private var toldDrive = 0
-  /// When downloads were looked for last.
-  private var lookedForDownloads = Instant(nanoseconds: 0)
-  /// When it was looked last what is waited for.
-  private var lookedForAwaited = Instant(nanoseconds: 0)
+  /// When it was looked last for what is in no journal.
+  private var lookedForNotes = Instant(nanoseconds: 0)
   private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
 
   /// From one look at the journal to the next: half of what a frame takes.
   private static let restNanoseconds: Int64 = 50_000_000
   /// The process that drives the run tells it no more often.
-  private static let downloadMilliseconds: Int64 = 500
+  private static let notesMilliseconds: Int64 = 500
 
   package init(
     _ folder: RunFolder, _ options: ProgressOptions, heading: @escaping Heading,
@@ -92,7 +92,7 @@ package final class RunViewer {
           if let end = endRound(close) { return end }
         } else if try !RunFolderLock.isHeld(folder) {
           // No resume has begun between the two looks.
-          return leave(.died)
+          return leave(.died(on: journal.model.on))
         }
       }
       if let end = try pause(since: began) { return leave(end) }
@@ -113,8 +113,7 @@ package final class RunViewer {
     if let failure { throw failure }
     if isAnew { endDrive() }
     if display == nil, journal.model.drives != toldDrive { try join(isHeld) }
-    if isHeld { showDownloads() }
-    if isHeld { showAwaited() }
+    if isHeld { showNotes() }
   }
 
   /// Shows what is new. A further drive is shown from its beginning on, where it is of the plan that is known.
@@ -154,14 +153,20 @@ package final class RunViewer {
     }
   }
 
-  /// How far downloads are is in no journal.
-  private func showDownloads() {
-    guard let display, plan.hasDownloads else { return }
+  /// How far downloads are is in no journal, nor is what is waited for so that machines come.
+  private func showNotes() {
+    guard let display else { return }
     let now = Coordinator.now
-    guard now >= lookedForDownloads.advanced(byMilliseconds: Self.downloadMilliseconds) else {
-      return
+    guard now >= lookedForNotes.advanced(byMilliseconds: Self.notesMilliseconds) else { return }
+    lookedForNotes = now
+    if plan.hasDownloads { showDownloads(display) }
+    if !journal.model.on.isEmpty {
+      display.progress.wait(
+        0, for: folder.readAwaited(), isNews: true, atMilliseconds: Clock.wallMilliseconds)
     }
-    lookedForDownloads = now
+  }
+
+  private func showDownloads(_ display: DriveDisplay) {
     let told = folder.readProgress(plan: plan)
     for (task, entry) in told.sorted(by: { $0.key.index < $1.key.index })
     where toldDownloads[task] != entry && journal.model[task].attempts == entry.attempt {
@@ -169,18 +174,6 @@ package final class RunViewer {
         task, entry.progress, atMilliseconds: entry.progress.toldMilliseconds)
     }
     toldDownloads = told
-  }
-
-  /// Nor is what is waited for so that machines come.
-  private func showAwaited() {
-    guard let display else { return }
-    let now = Coordinator.now
-    guard now >= lookedForAwaited.advanced(byMilliseconds: Self.downloadMilliseconds) else {
-      return
-    }
-    lookedForAwaited = now
-    display.progress.wait(
-      0, for: folder.readAwaited(), isNews: true, atMilliseconds: Clock.wallMilliseconds)
   }
 
   // MARK: - Drives

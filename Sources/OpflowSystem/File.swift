@@ -153,12 +153,12 @@ package enum File {
 
   /// Writes a file so that `path` shows all of the new content or what was there before, but for what happens to
   /// the machine: nothing is synced.
-  package static func put(_ bytes: [UInt8], at path: String) throws(Errno) {
-    let temporary = path + ".new"
-    let file = try open(temporary, [.writeOnly, .create, .truncate, .noFollow])
-    try file.writeAll(bytes)
-    try file.close()
-    try Path.rename(temporary, to: path)
+  package static func put(
+    _ bytes: [UInt8], at path: String, mode: UInt32 = 0o600
+  ) throws(Errno) {
+    try bytes.withUnsafeBufferPointer { all throws(Errno) in
+      try place(UnsafeRawBufferPointer(all), at: path, mode, isSynced: false)
+    }
   }
 
   /// Writes a file so that `path` shows all of the new content or what was there before, whatever
@@ -166,19 +166,25 @@ package enum File {
   package static func replace(
     _ path: String, with bytes: UnsafeRawBufferPointer, mode: UInt32 = 0o600
   ) throws(Errno) {
+    try place(bytes, at: path, mode, isSynced: true)
+    try Path.syncFolder(Path.parent(of: path))
+  }
+
+  private static func place(
+    _ bytes: UnsafeRawBufferPointer, at path: String, _ mode: UInt32, isSynced: Bool
+  ) throws(Errno) {
     let temporary = path + ".new"
     do {
       try? Path.remove(temporary)
       let file = try open(
         temporary, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
       try file.writeAll(bytes)
-      try file.sync()
+      if isSynced { try file.sync() }
       try file.close()
       try Path.rename(temporary, to: path)
     } catch {
       try? Path.remove(temporary)
       throw error
     }
-    try Path.syncFolder(Path.parent(of: path))
   }
 }

@@ -28,6 +28,9 @@ package final class NetworkFiles {
     return have(device: status.identity.device) { folder }
   }
 
+  /// Has the kernel look anew at what is in a folder: what it remembers of that may be old until it is listed.
+  package static func refresh(folder: String) { _ = try? Path.names(in: folder) }
+
   /// No where that cannot be known.
   package static func isNetwork(at path: String) -> Bool {
     isNetwork(type: clinux_file_system_type(path))

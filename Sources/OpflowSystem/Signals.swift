@@ -32,6 +32,11 @@ package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
 
   package mutating func insert(_ signal: Signal) { bits |= 1 << UInt64(signal.rawValue - 1) }
 
+  /// Adds those of them that this process does not ignore.
+  package mutating func insert(unlessIgnored signals: Signal...) {
+    for signal in signals where !Dispositions.isIgnored(signal) { insert(signal) }
+  }
+
   package init(arrayLiteral signals: Signal...) {
     bits = signals.reduce(0) { $0 | 1 << UInt64($1.rawValue - 1) }
   }

@@ -63,7 +63,7 @@ enum StatusCommand {
     case .left(nil), .unread: return ExitCode.success.rawValue
     case .left(let signal?): return 128 + signal.rawValue
     case .closed(let close): return close.exitCode
-    case .died: return WaitCommand.died(folder, arguments)
+    case .died(let on): return WaitCommand.died(folder, on: on, arguments)
     }
   }
 }

@@ -39,7 +39,7 @@ enum WaitCommand {
       let isResumed = try RunLookup.reading { () throws(RunFolderError) in
         try RunFolderLock.isHeld(folder)
       }
-      if !isResumed { return died(folder, arguments) }
+      if !isResumed { return died(folder, on: history.on, arguments) }
     }
   }
 
@@ -49,8 +49,9 @@ enum WaitCommand {
 
   private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }
 
-  static func died(_ folder: RunFolder, _ arguments: Invocation) -> Int32 {
-    let resume = CommandText.resume(folder, arguments.view)
+  /// - Parameter on: as the journal has it.
+  static func died(_ folder: RunFolder, on: [String], _ arguments: Invocation) -> Int32 {
+    let resume = CommandText.resume(folder, on: on, arguments.view)
     Console.complain(
       "opflow: run \(folder.id) died: the process that drove it is gone, and wrote no end."
         + " `\(resume)` continues it\n")
@@ -125,7 +126,9 @@ enum WaitCommand {
   private static func unended(
     _ names: String, _ run: FollowedRun, _ arguments: Invocation
   ) -> Int32 {
-    guard let close = run.model.close else { return died(run.folder, arguments) }
+    guard let close = run.model.close else {
+      return died(run.folder, on: run.model.on, arguments)
+    }
     Console.complain(
       "opflow: run \(run.folder.id) is over (\(close.state.rawValue)), and \(names) did not end in it\n"
     )

@@ -48,6 +48,16 @@ import Testing
     #expect(try Path.names(in: folder.path) == ["f"])
   }
 
+  @Test func `a file that cannot be put in place leaves nothing beside it`() throws {
+    try File.open(folder("f.new"), [.writeOnly, .create]).writeAll("torn")
+    try File.put(Array("one".utf8), at: folder("f"), mode: 0o400)
+    #expect(try File.read(folder("f")) == Array("one".utf8))
+    #expect(try Path.status(folder("f")).mode == 0o400)
+    try Path.makeDirectory(folder("taken"))
+    #expect(throws: Errno.self) { try File.put([], at: folder("taken")) }
+    #expect(try Path.names(in: folder.path).sorted() == ["f", "taken"])
+  }
+
   @Test func `a link is not followed where that is asked`() throws {
     try File.open(folder("target"), [.writeOnly, .create]).close()
     try Path.symbolicLink("target", at: folder("link"))

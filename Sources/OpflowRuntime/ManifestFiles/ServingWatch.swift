@@ -64,17 +64,23 @@ package final class ServingWatch {
       var poll = PollSet(slots: 1)
       poll.set(0, lookDescriptor ?? -1)
       while !isLookDone() { _ = try poll.wait(nanoseconds: -1) }
-      asked = nil
-      switch look.finding {
-      case .nothing: break
-      case .other: isDue = true
-      case .changed(let paths, _):
-        if !paths.isEmpty { tell(told(paths)) }
-        isDue = true
-      }
+      _ = takeFinding(tell)
     }
     defer { isDue = false }
     return isDue
+  }
+
+  /// Takes in what a look has found that is done.
+  private func takeFinding(_ tell: (String) -> Void) -> ChangeLook.Finding {
+    asked = nil
+    switch look.finding {
+    case .nothing: break
+    case .other: isDue = true
+    case .changed(let paths, _):
+      if !paths.isEmpty { tell(told(paths)) }
+      isDue = true
+    }
+    return look.finding
   }
 
   /// A drive has it now.
@@ -169,17 +175,12 @@ package final class ServingWatch {
   /// - Returns: that the services are to end, but for these; nil where all stay.
   func takeLook(at now: Instant, _ held: [HeldService], tell: (String) -> Void) -> Set<TaskID>? {
     let isOfThese = asked == held
-    asked = nil
     folders = look.takeFolders()
     nextLook = now.advanced(byNanoseconds: look.watch.patienceNanoseconds)
-    switch look.finding {
+    switch takeFinding(tell) {
     case .nothing: return nil
-    case .other:
-      isDue = true
-      return []
-    case .changed(let paths, let outlook):
-      if !paths.isEmpty { tell(told(paths)) }
-      isDue = true
+    case .other: return []
+    case .changed(_, let outlook):
       guard isOfThese else {
         // What was found out is of others.
         nextLook = now

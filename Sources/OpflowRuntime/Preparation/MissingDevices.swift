@@ -4,8 +4,8 @@ internal import OpflowSystem
 /// GPUs that tasks want, and that this machine does not have.
 enum MissingDevices {
   /// - Parameters:
-  ///   - usesSites: tasks run on other machines, which tell what they have when they are there. Those that stay here by
-  ///     their own word are looked at.
+  ///   - usesSites: tasks run on other machines, which tell what they have when they are there. Those that stay here
+  ///     are looked at.
   ///   - initial: how the tasks enter the drive.
   /// - Throws: for the first task that wants more.
   static func expect(
@@ -15,17 +15,13 @@ enum MissingDevices {
     let count = GraphicsProcessors.names.count
     let initial = initial()
     let task = plan.tasks.lazy.map { TaskID($0) }.first {
-      (!usesSites || staysHere($0, plan)) && wanted(by: $0, plan) > count
+      (!usesSites || plan.staysOnCoordinator($0)) && wanted(by: $0, plan) > count
         && !plan.flags($0).contains(.conditionFalse)
         && [.run, .afterNeeds].contains(initial[$0.index])
     }
     guard let task else { return }
     throw .tooFewDevices(
       task: plan.nameString(task), wanted: wanted(by: task, plan), there: count)
-  }
-
-  private static func staysHere(_ task: TaskID, _ plan: Plan) -> Bool {
-    plan.record(task).isLocal || !plan.flags(task).isDisjoint(with: [.finally, .interactive])
   }
 
   /// With the services that it needs, which are there while it runs.

@@ -31,7 +31,9 @@ package enum LimitedCommand {
     // What is below this process already, as an agent that a secret's command left, is none of it.
     let others = Set(ProcessTree.descendants(of: ProcessID.own))
     try ProcessTree.becomeSubreaper()
-    let signals = try SignalDescriptor(Self.stops)
+    var stops: SignalSet = []
+    stops.insert(unlessIgnored: .interrupt, .hangup, .terminate)
+    let signals = try SignalDescriptor(stops)
     let process = try start(path, arguments, input.rawValue, output, error)
     let end = try wait(for: process, signals, patienceSeconds)
     var delivery = ProcessTree.Delivery()
@@ -41,14 +43,6 @@ package enum LimitedCommand {
     case .exit(let code): return .exit(code)
     case .signal(let number): return .signal(number)
     }
-  }
-
-  private static var stops: SignalSet {
-    var stops: SignalSet = []
-    for signal in [Signal.interrupt, .hangup, .terminate] where !Dispositions.isIgnored(signal) {
-      stops.insert(signal)
-    }
-    return stops
   }
 
   private static func start(

@@ -143,12 +143,7 @@ package struct RunFolder: Equatable, Sendable {
           try File.replace(file, with: UnsafeRawBufferPointer(all), mode: mode)
         }
       } else {
-        let temporary = file + ".new"
-        let new = try File.open(
-          temporary, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
-        try new.writeAll(bytes)
-        try new.close()
-        try Path.rename(temporary, to: file)
+        try File.put(bytes, at: file, mode: mode)
       }
     }
   }
@@ -244,13 +239,7 @@ package struct RunFolder: Equatable, Sendable {
   private static let longestAwaitedBytes = 1_000
 
   /// It is a help to views and nothing more: what cannot be written is left.
-  func writeAwaited(_ what: String) {
-    do throws(Errno) {
-      try File.put(Array(what.utf8), at: awaited)
-    } catch {
-      try? Path.remove(awaited + ".new")
-    }
-  }
+  func writeAwaited(_ what: String) { try? File.put(Array(what.utf8), at: awaited) }
 
   func removeAwaited() { try? Path.remove(awaited) }
 

@@ -10,9 +10,7 @@ struct EndsBetweenDrives: ~Copyable {
 
   init() {
     var asking: SignalSet = [.terminate]
-    for signal in [Signal.hangup, .interrupt] where !Dispositions.isIgnored(signal) {
-      asking.insert(signal)
-    }
+    asking.insert(unlessIgnored: .hangup, .interrupt)
     signals = try? SignalDescriptor(asking)
   }
 

@@ -190,8 +190,7 @@ final class DeclaredFiles {
     say(check, .unfit(what: fault.what))
   }
 
-  /// Whether an input that is missing may be one that another machine wrote, and that is to be looked for again: what a
-  /// network's file system remembers of a folder may be old, and it looks anew when the folder is listed.
+  /// Whether an input that is missing may be one that another machine wrote, and that is to be looked for again.
   private func mayBeLate(_ path: String, _ check: TaskCheck) -> Bool {
     if plan.needs(check.task).isEmpty { return false }
     let start = path.utf8.first == UInt8(ascii: "/") ? "" : declaring(check.task).folder + "/"
@@ -201,8 +200,7 @@ final class DeclaredFiles {
     let until = lateUntil[check.serial, default: now + Self.lateness]
     if now >= until { return false }
     lateUntil[check.serial] = until
-    // That it is listed is all that matters.
-    _ = try? Path.names(in: folder)
+    NetworkFiles.refresh(folder: folder)
     return true
   }
 
