@@ -92,9 +92,13 @@ package enum ProcessTree {
   /// A process may answer a signal with work of its own (a shell's trap that tidies up), and what it
   /// starts for that is no longer meant: passes after the first leave out what began later than the
   /// first did. A kill and a halt are for all.
+  ///
+  /// - Parameter isSpared: of a signal that can be answered, processes that are told by others; not of a kill or a
+  ///   halt.
   @discardableResult
   package static func signalAll(
-    _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8, _ delivery: inout Delivery
+    _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8,
+    sparing isSpared: (Int32) -> Bool = { _ in false }, _ delivery: inout Delivery
   ) -> Bool {
     let begin = signal.canBeAnswered ? ProcessStatus.ticksSinceBoot : .max
     var sentAny = false
@@ -105,6 +109,7 @@ package enum ProcessTree {
         // Before it is told: what it has now is told too, what it starts after that is not.
         walk.append(childrenOf: pid)
         guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
+        if signal.canBeAnswered, isSpared(pid) { continue }
         // From here on the descriptor means one process, whatever becomes of its number; then it
         // is looked at once more whether that process is one of ours.
         guard let descriptor = (try? open(pid)) ?? nil,

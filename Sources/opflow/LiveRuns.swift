@@ -22,6 +22,8 @@ enum LiveRuns {
       }
       if isLive { live.append(folder) }
     }
+    let ids = live.map(\.id)
+    live.removeAll { StateFolder.isPartOfAnother($0, among: ids) }
     if live.count == 1 { return live[0] }
     if live.count > 1 {
       let ids = live.prefix(5).map { $0.id.description }.joined(separator: ", ")

@@ -19,6 +19,9 @@ enum RunCommand {
     arguments.file = manifest.displayPath
     let state = try RunLookup.state(arguments.view, for: manifest)
     if arguments.resumesNewest { return try resumeOrStart(manifest, state, arguments, console) }
+    if let around = TaskAround.triedAgain, manifest.realPath != "-" {
+      return try resumeOrStart(manifest, state, arguments, console, of: around)
+    }
     let new = try prepare(manifest, state, arguments, console)
     if arguments.isDryRun || new.group.ifRunning == .allow {
       return try start(new, manifest, state, arguments, console, releasing: nil, nil)
@@ -31,10 +34,16 @@ enum RunCommand {
       current, manifest, state, arguments, console, releasing: nil, entry.takeGate())
   }
 
-  /// `run --resume`: from the look for the run to its lock nobody else chooses one here.
+  /// `run --resume`, and any run that a task begins which is tried again: from the look for the run to its lock
+  /// nobody else chooses one here.
+  ///
+  /// - Parameter around: whose runs count; nil for anybody's.
   private static func resumeOrStart(
-    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console
+    _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
+    of around: TaskAround? = nil
   ) throws(CommandError) -> Int32 {
+    var request = RunRequest(arguments)
+    request.around = around
     // Where there are no runs yet, a mistake of the manifest leaves no folder behind.
     var early = state.isThere ? nil : try prepare(manifest, state, arguments, console)
     var manifest = manifest
@@ -45,7 +54,7 @@ enum RunCommand {
       let choice = try choose(state, arguments, console)
       let run: RunFolder?
       do throws(RunFolderError) {
-        run = try state.resumable(ofManifest: manifest.realPath, RunRequest(arguments))
+        run = try state.resumable(ofManifest: manifest.realPath, request)
       } catch {
         if error.holderElsewhere != nil, !hasWaited, !arguments.isDryRun,
           case .held(let name, _) = error, let id = RunID(name)

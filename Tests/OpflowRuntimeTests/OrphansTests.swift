@@ -92,7 +92,9 @@ import Testing
     try parent.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     let pid = try #require(Int32(line.dropLast()))
-    #expect(Orphans.end(run: run, workersLock: "/nowhere", workers: [], freesNumbers: true) == [])
+    #expect(
+      Orphans.end(run: run, workersLock: "/nowhere/workers.lock", workers: [], freesNumbers: true)
+        == [])
     #expect(ProcessStatus.read(pid) == nil)
     parent.waitUntilExit()
   }
@@ -112,7 +114,7 @@ import Testing
   }
 
   @Test func `a run that left nothing is done at once, its folder there or not`() {
-    #expect(Orphans.end(run: "none such", workersLock: "/nowhere", workers: []) == [])
+    #expect(Orphans.end(run: "none such", workersLock: "/nowhere/workers.lock", workers: []) == [])
   }
 
   @Test func `what a killed worker leaves is ended, and other workers are spared`() async throws {

@@ -211,6 +211,7 @@ extension FieldWriter {
     write(open.limits)
     fields(.on, open.on)
     fieldUnlessEmpty(.trace, open.trace?.text ?? "")
+    fieldUnlessEmpty(.around, open.around?.text ?? "")
   }
 
   fileprivate mutating func write(_ limits: DriveLimits) {

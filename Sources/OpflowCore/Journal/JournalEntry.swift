@@ -46,6 +46,8 @@ package struct OpenEntry: Sendable, Equatable {
   package var stateFolder: String = ""
   /// What the run was begun by, as far as that said so.
   package var trace: TraceParent?
+  /// The task of another run that began it.
+  package var around: TaskAround?
 
   package init(
     run: String, planKey: String, opflowVersion: String, manifestPath: String, folder: String

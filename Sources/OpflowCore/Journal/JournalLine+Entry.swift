@@ -67,6 +67,7 @@ extension JournalLine {
       case .failures: open.limits.maxFailures = Int(field.natural)
       case .on: open.on.append(field.text)
       case .trace: open.trace = TraceParent(field.text)
+      case .around: open.around = TaskAround(field.text)
       default: break
       }
     }

@@ -21,7 +21,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
-  case capacity, failures, trace, on
+  case capacity, failures, trace, on, around
 
   // An order
   case id, verb, by, uid, value, resource, expects, back, among, count
@@ -106,6 +106,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .capacity: "capacity"
     case .failures: "failures"
     case .trace: "trace"
+    case .around: "around"
     case .on: "on"
     case .pid: "pid"
     case .start: "start"
@@ -146,7 +147,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,
       .group, .actions, .host, .incarnation, .id, .verb, .by, .resource, .among, .trace, .job,
-      .step:
+      .step, .around:
       .text
     }
   }

@@ -13,7 +13,9 @@ extension StateFolder {
     let origin = RunOrigin(
       set: request.set, tasks: request.tasks, arguments: request.arguments, only: request.only,
       skip: request.skip)
-    let newest = try newestRun(ofManifest: path) { $0.origin == origin }
+    let newest = try newestRun(ofManifest: path) {
+      $0.origin == origin && (request.around == nil || $0.around == request.around)
+    }
     guard let folder = newest else { return nil }
     try RunFolderLock.expectFree(folder)
     // Not with its plan, which another opflow may have made: the resume sees to that.

@@ -196,6 +196,7 @@ package struct NewRun {
     open.on = request.on.map(\.text)
     open.stateFolder = state.path
     open.trace = DriveTrace.parent
+    open.around = .here
     return open
   }
 }

@@ -60,6 +60,11 @@ package struct PreparedDrive: ~Copyable {
   /// Of a run with one worker: for journal, lock, socket, waiting, signals and the worker's pipes.
   private static let leastDescriptors = 15
 
+  /// What workers find in their environment of what the drive is a part of.
+  private var variables: [String] {
+    trace.variables + RunsAround.here.variables(with: folder.id.description)
+  }
+
   /// Drives the run to its end, by workers of this machine.
   ///
   /// - Parameter serving: what is to end services that stay; nil for nothing but a person.
@@ -67,14 +72,14 @@ package struct PreparedDrive: ~Copyable {
     _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
     serving: ServingWatch? = nil
   ) throws(CoordinatorError) -> DriveResult {
-    let (folder, trace, arguments) = (folder, trace, entering.arguments)
+    let (folder, variables, arguments) = (folder, variables, entering.arguments)
     if let passed {
       let numbers = takenOver.map(\.held.worker)
       let links = passed.takeOver(takenOver)
       return try perform(asked, progress: progress, heading: heading, serving: serving, links) {
         watch throws(Errno) in
         try passed.launcher.goOn(
-          watch, variables: trace.variables, arguments: arguments, with: Array(zip(links, numbers)))
+          watch, variables: variables, arguments: arguments, with: Array(zip(links, numbers)))
         return [passed.launcher]
       }
     }
@@ -84,7 +89,7 @@ package struct PreparedDrive: ~Copyable {
       [
         try LocalLauncher(
           site: 0, watch: watch, folder: folder, runID: folder.id.description,
-          complaints: folder.workerLog, variables: trace.variables,
+          complaints: folder.workerLog, variables: variables,
           arguments: arguments, delegation: delegation.take())
       ]
     }
@@ -111,7 +116,7 @@ package struct PreparedDrive: ~Copyable {
     request.sharesJobs = asked.maxParallel == nil
     if !asked.on.isEmpty {
       request.sites = SiteSettings(
-        asked.on, folder: folder, planKey: plan.key.description, variables: trace.variables,
+        asked.on, folder: folder, planKey: plan.key.description, variables: variables,
         arguments: entering.arguments, queueMilliseconds: asked.queueMilliseconds)
     }
     if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }

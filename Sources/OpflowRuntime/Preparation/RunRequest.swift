@@ -16,6 +16,8 @@ package struct RunRequest: Equatable, Sendable {
   package var watches = false
   /// Goes on with the newest run of the same manifest, values and tasks.
   package var resumesNewest = false
+  /// The same of those that this task began before.
+  package var around: TaskAround?
   /// A process of another machine that holds the run is gone, by the word of a person.
   package var takesOver = false
   /// Wins over what the manifest says.

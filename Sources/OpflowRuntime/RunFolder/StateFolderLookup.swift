@@ -9,7 +9,10 @@ extension StateFolder {
   package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
     let runs = try runs()
     guard let reference else {
-      guard let newest = runs.lazy.map(folder(of:)).first(where: \.hasBegun) else {
+      let newest = runs.lazy.map(folder(of:)).first {
+        $0.hasBegun && !Self.isPartOfAnother($0, among: runs)
+      }
+      guard let newest else {
         throw .noRuns(folder: path)
       }
       return newest
@@ -24,6 +27,15 @@ extension StateFolder {
     }
     guard let run = try newestRun(ofManifest: reference) else { throw .noSuchRun(reference) }
     return run
+  }
+
+  /// Whether a run was begun by a task of another one of these, so that who names none means that one; but not for
+  /// what that task itself runs.
+  package static func isPartOfAnother(_ run: RunFolder, among runs: [RunID]) -> Bool {
+    guard let around = (try? run.readOpen())?.around, runs.contains(around.run) else {
+      return false
+    }
+    return around != TaskAround.here
   }
 
   /// The newest run of a manifest, `-` for standard input, that `isWanted`. Runs whose journal cannot

@@ -38,9 +38,9 @@ package enum Orphans {
   private static let intervalNanoseconds: Int64 = 2_000_000
 
   /// Ends what is left of an earlier drive of `run`: waits for its workers, which hold `workersLock`, to
-  /// leave, for some seconds at most, then kills what carries the run's mark or is in the session of one
-  /// of `workers`, this process and its ancestors excepted. Call it under the run's lock and before any
-  /// worker of this drive is started. Returns what could not be ended.
+  /// leave, for some seconds at most, then kills what carries the mark of the run, or of one within it, or is
+  /// in the session of one of `workers`, this process and its ancestors excepted. Call it under the run's lock
+  /// and before any worker of this drive is started. Returns what could not be ended.
   ///
   /// - Parameter freesNumbers: waits until the numbers of what is ended are nobody's, for some seconds at most. A
   ///   database looks by a number in a file whether an earlier one of it runs, and takes what has ended for alive
@@ -59,13 +59,12 @@ package enum Orphans {
       $0.bootID == bootID && !bootID.isEmpty && isHere($0)
     }
     let family = ancestors(of: ProcessID.own)
-    let mark = Array("OPFLOW_RUN=\(run)".utf8)
     var ended: Set<Int32> = []
     let survivors = endAll(
       find: { processes().filter { !family.contains($0) } },
       isPrey: { status in
         !family.contains(status.pid)
-          && (carries(mark, status.pid) || isInSession(of: sessions, status))
+          && (isOf(run, status.pid) || isInSession(of: sessions, status))
       }, &ended)
     if !freesNumbers { return survivors }
     for pid in processes() where !family.contains(pid) {
@@ -167,9 +166,9 @@ package enum Orphans {
     return family
   }
 
-  private static func carries(_ mark: [UInt8], _ pid: Int32) -> Bool {
+  private static func isOf(_ run: String, _ pid: Int32) -> Bool {
     guard let environment = try? File.read("/proc/\(pid)/environ") else { return false }
-    return environment.split(separator: 0).contains { $0.elementsEqual(mark) }
+    return RunsAround.isOf(run, environment)
   }
 
   /// A worker leads its session and its tasks stay in it. When the last of them is gone the number may

@@ -45,7 +45,7 @@ final class CommandWorker: WorkerRole {
   /// Nil where no task has GPUs of its own.
   private var devices: RunningDevices?
   var limit: RunningLimit
-  var tree = WorkerTree()
+  var tree: WorkerTree
   private var log = WorkerLog(attempt: 0)
   var taskFolder: TaskFolder
   /// Of the output of the task that runs; nil where there are no secrets.
@@ -83,6 +83,7 @@ final class CommandWorker: WorkerRole {
     devices = plan.gpuResource == nil ? nil : RunningDevices()
     values = RunningValues(plan, runFolder: frame.runFolder)
     limit = RunningLimit(run: frame.run)
+    tree = WorkerTree(run: frame.run)
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
     launcher = WorkerLauncher(
       plan: plan, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)

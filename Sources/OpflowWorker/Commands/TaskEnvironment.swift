@@ -5,6 +5,8 @@ internal import OpflowSystem
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
   private let run: String
+  /// That run and those around it, as tasks find them.
+  private let runs: String
   private let folder: String
   /// What this worker was told to be a part of; nil for nothing.
   private let trace: TraceParent?
@@ -30,7 +32,8 @@ struct TaskEnvironment: ~Copyable {
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
 
   private static let own = [
-    "OPFLOW_RUN", "OPFLOW_TASK", "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
+    RunsAround.ownVariable, RunsAround.variable, "OPFLOW_TASK", "OPFLOW_ATTEMPT",
+    "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
     "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
   /// Those of ports of services.
@@ -57,6 +60,10 @@ struct TaskEnvironment: ~Copyable {
           && !(sharesDevices && entry.starts(with: noDevices))
       }.map { Self.withoutJobs($0) } + (sharesDevices ? [noDevices] : [])
     self.run = run
+    let around = RunsAround(
+      Self.value(RunsAround.variable, in: inherited),
+      own: Self.value(RunsAround.ownVariable, in: inherited))
+    runs = around.text(with: run)
     self.folder = folder
     hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
   }
@@ -177,7 +184,8 @@ struct TaskEnvironment: ~Copyable {
       }
       block.end()
     }
-    block.append("OPFLOW_RUN=\(run)")
+    block.append("\(RunsAround.ownVariable)=\(run)")
+    block.append("\(RunsAround.variable)=\(runs)")
     block.append("OPFLOW_TMP=\(folder)")
     // Another task with those lists has other values.
     if !isOwn { lists = (index, secretNames) }

@@ -3,6 +3,8 @@ internal import OpflowSystem
 
 /// The processes of the task that runs: everything below this worker, which is their subreaper.
 struct WorkerTree {
+  /// Whose task it is.
+  let run: String
   private var mainPID: Int32 = 0
   /// A process that looks whether the task is ready; 0 for none.
   var probePID: Int32 = 0
@@ -24,6 +26,8 @@ struct WorkerTree {
     /// How the process ended that looks whether the task is ready.
     var probeStatus: ExitStatus?
   }
+
+  init(run: String) { self.run = run }
 
   mutating func begin(mainPID: Int32) {
     self.mainPID = mainPID
@@ -88,10 +92,16 @@ struct WorkerTree {
     }
   }
 
-  /// Sends a signal to every process of the tree.
+  /// Sends a signal to every process of the tree. What is of a run that the task runs is that run's to tell, where
+  /// it can be told at all: it has rules of its own for how its tasks end, and is told itself.
   func signal(_ signal: Signal) {
     var delivery = ProcessTree.Delivery()
-    ProcessTree.signalAll(signal, exempt: abandoned, &delivery)
+    ProcessTree.signalAll(signal, exempt: abandoned, sparing: { isOfRunWithin($0) }, &delivery)
+  }
+
+  private func isOfRunWithin(_ pid: Int32) -> Bool {
+    guard let environment = try? File.read("/proc/\(pid)/environ") else { return false }
+    return RunsAround.isWithin(run, environment)
   }
 
   /// Gives up what is left, and tells what that is.

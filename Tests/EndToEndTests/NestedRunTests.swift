@@ -1,0 +1,130 @@
+import Glibc
+import Testing
+
+/// A task that runs `opflow run` itself.
+struct NestedRunTests {
+  private static let outer = """
+    tasks:
+      x: { run: $opflow run inner.yaml }
+    """
+
+  /// `b` runs until it is told to end, unless there is a file `go`.
+  private static let inner = """
+    tasks:
+      a: { run: echo a >> trace }
+      b:
+        needs: a
+        run: |
+          echo b >> trace
+          [ -e go ] && exit
+          trap 'echo b ends >> trace; exit 143' TERM
+          echo up
+          while :; do sleep 0.05; done
+      c: { needs: b, run: echo c >> trace }
+    """
+
+  private func place(_ outer: String = outer) throws -> Workplace {
+    let place = try Workplace(outer)
+    try place.write("inner.yaml", Self.inner)
+    return place
+  }
+
+  @Test func `it is stopped with the run around, by its own rules, and goes on with it`() throws {
+    let place = try place()
+    let run = try place.start("run")
+    try run.waitForError("x | b | up")
+    run.send(SIGTERM)
+    let end = try run.finish()
+    #expect(end.errors.contains("x | [2/3] b cancelled"), "\(end)")
+    #expect(!end.errors.contains("failed"), "\(end)")
+    // Told by nobody but its own run.
+    #expect(place.lines() == ["a", "b", "b ends"], "\(end)")
+    place.expectNothingAlive()
+    try place.write("go", "")
+    let resumed = try place.opflow("resume")
+    #expect(resumed.errors.contains("x | resuming "), "\(resumed)")
+    #expect(place.lines().suffix(2) == ["b", "c"], "\(resumed)")
+    #expect(place.lines().count == 5, "\(resumed)")
+  }
+
+  @Test func `nothing of it is left when all around it was killed, and what it did is kept`()
+    throws
+  {
+    let place = try place()
+    let run = try place.start("run")
+    try run.waitForError("x | b | up")
+    try place.shell("kill -9 \(run.pid) $(pgrep -P \(run.pid))")
+    _ = try run.finish()
+    try place.write("go", "")
+    let resumed = try place.opflow("resume")
+    #expect(place.lines().filter { $0 != "b ends" } == ["a", "b", "b", "c"], "\(resumed)")
+    place.expectNothingAlive()
+  }
+
+  @Test func `a task that is tried again goes on with what it ran`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        x: { run: $opflow run inner.yaml, retry: { max: 1, delay: 10ms } }
+      """)
+    try place.write(
+      "inner.yaml",
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        b: { needs: a, run: "echo b >> trace; [ $(grep -c b trace) -gt 1 ]" }
+      """)
+    let end = try place.opflow("run")
+    #expect(place.lines() == ["a", "b", "b"], "\(end)")
+    #expect(end.errors.contains("x | resuming "), "\(end)")
+    // What succeeded is not gone on with: who runs the task again wants it to run.
+    try place.opflow("run", "--resume", "--rerun", "x")
+    #expect(place.lines() == ["a", "b", "b", "a", "b"], "\(end)")
+  }
+
+  @Test func `what another task ran is not gone on with, nor what was run with other values`()
+    throws
+  {
+    let place = try Workplace(
+      """
+      tasks:
+        x: { run: "$opflow run inner.yaml --set n=$OPFLOW_ATTEMPT", retry: { max: 1, delay: 10ms } }
+        y: { needs: [{ task: x, on: finished }], run: $opflow run inner.yaml, allow_failure: true }
+      """)
+    try place.write(
+      "inner.yaml",
+      """
+      vars: { n: "0" }
+      tasks:
+        a: { run: "echo a ${{ vars.n }} >> trace" }
+        b: { needs: a, run: "false" }
+      """)
+    let end = try place.opflow("run", status: 1)
+    #expect(place.lines() == ["a 1", "a 2", "a 0"], "\(end)")
+  }
+
+  @Test func `who names no run means the one around`() throws {
+    let place = try place()
+    let run = try place.start("run")
+    try run.waitForError("x | b | up")
+    let status = try place.opflow("status")
+    #expect(status.output.contains("(opflow.yaml): running"), "\(status)")
+    // An order of somebody outside, and of nobody named.
+    try place.opflow("cancel", "x")
+    let end = try run.finish()
+    #expect(end.status == 1 || end.status == 6, "\(end)")
+    #expect(place.lines() == ["a", "b", "b ends"], "\(end)")
+  }
+
+  @Test func `tasks know all runs around them, the outermost first`() throws {
+    let place = try place()
+    try place.write("inner.yaml", "tasks: { a: { run: echo $OPFLOW_RUNS >> trace } }")
+    try place.opflow("run")
+    let runs = place.lines()[0].split(separator: " ")
+    #expect(runs.count == 2)
+    #expect(
+      place.entries(".opflow/runs").filter { runs.contains(Substring($0)) }
+        == runs.sorted().map(String.init))
+    #expect(runs[0] < runs[1])
+  }
+}
