@@ -280,6 +280,38 @@ import Testing
     #expect(try history(losing: [6, 10], write).successes(plan) == ["c", "d"])
   }
 
+  @Test func `a worker's tasks have their turns though the plan has some of them no more`() throws {
+    var journal = JournalText(plan)
+    for name in ["a", "b", "c"] {
+      var start = Transition(.start, try plan.id(name), attempt: 1)
+      start.worker = WorkerID(0)
+      start.isAhead = name != "a"
+      journal.append(start)
+    }
+    try journal.success("a")
+    let rest = try TestPlan.make([TestPlan.Task(name: "a"), TestPlan.Task(name: "c")])
+    #expect(try RunModel.read(journal.bytes, rest)[rest.id("c")].state == .handed)
+    try journal.success("b")
+    #expect(try RunModel.read(journal.bytes, rest)[rest.id("c")].state == .running)
+  }
+
+  @Test func `what waits again by an order does so though the plan has no more what it names`()
+    throws
+  {
+    var journal = JournalText(plan)
+    try journal.start("a")
+    try journal.failure("a")
+    try journal.skip("b", .upstream(plan.id("a")))
+    var order = OrderEntry(
+      id: try #require(OrderID("again")), verb: .retry,
+      asker: OrderAsker(pid: 1, user: 0, name: "opflow"))
+    order.tasks = [try plan.id("a")]
+    order.back = [try plan.id("b")]
+    journal.append(.order(order))
+    let rest = try TestPlan.make([TestPlan.Task(name: "b")])
+    #expect(try RunModel.read(journal.bytes, rest)[rest.id("b")].state == .waiting)
+  }
+
   @Test func `lines lost within a drive cost only what they said`() throws {
     let history = try history(losing: [5, 8, 9]) {
       try $0.run("a", "b")

@@ -411,6 +411,25 @@ import Testing
     #expect(decision.transitions == [Transition(.resume(.unproven), TaskID(1))])
   }
 
+  @Test func `what was cut short and is to fail for it is not run again since that is unproven`()
+    throws
+  {
+    let plan = try TestPlan.make([
+      Task(name: "a", flags: .failWhenInterrupted), Task(name: "b"), Task(name: "c"),
+    ])
+    var journal = JournalText(plan)
+    try journal.start("a")
+    try journal.failure("a", reason: .workerLost)
+    try journal.run("b", "c")
+    try journal.resume(("b", .asked), ("c", .asked))
+    try journal.start("c", attempt: 2)
+    try journal.success("c", attempt: 2)
+    var bytes = journal.bytes
+    bytes[journal.offsets[8]] ^= 1
+    let decision = ResumeDecision(plan: plan, history: try RunModel.read(bytes, plan))
+    #expect(decision.verdicts == [.fail, .run(.unproven), .keep(.succeeded, nil)])
+  }
+
   @Test func `a chain of a hundred thousand is decided without a deep stack`() throws {
     let plan = try TestPlan.make(
       (0..<100_000).map { index in

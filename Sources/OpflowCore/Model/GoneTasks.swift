@@ -3,6 +3,9 @@ struct GoneTasks: Sendable {
   /// With the place that each came in.
   private var places: [String: Int] = [:]
   private var nextPlace = 0
+  /// By name, of those that a worker has: what it is called in `HandedTasks`.
+  private var standIns: [String: TaskID] = [:]
+  private var workers: [TaskID: WorkerID] = [:]
 
   var names: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
 
@@ -15,4 +18,27 @@ struct GoneTasks: Sendable {
   mutating func forget(_ names: [String]) {
     for name in names { places[name] = nil }
   }
+
+  /// A worker has it.
+  ///
+  /// - Returns: a number that no task of the plan has.
+  mutating func start(_ escapedName: UnsafeRawBufferPointer, on worker: WorkerID) -> TaskID? {
+    guard let name = Field.text(escapedName) else { return nil }
+    let standIn = standIns[name] ?? TaskID(-2 - standIns.count)
+    standIns[name] = standIn
+    workers[standIn] = worker
+    return standIn
+  }
+
+  /// The number that stands for it, and who had it last; nil where nobody had.
+  func holder(
+    of escapedName: UnsafeRawBufferPointer
+  ) -> (standIn: TaskID, worker: WorkerID)? {
+    guard let standIn = Field.text(escapedName).flatMap({ standIns[$0] }),
+      let worker = workers[standIn]
+    else { return nil }
+    return (standIn, worker)
+  }
+
+  static func isStandIn(_ task: TaskID) -> Bool { task.rawValue < TaskID.none.rawValue }
 }

@@ -212,7 +212,8 @@ package struct RunModel: Sendable {
     guard let order = line.order(plan: plan) else { return }
     orders.apply(
       order, atMilliseconds: line.milliseconds, drive: drives, sequence: line.sequence)
-    if order.tasks.isEmpty { return }
+    // Those that it names the plan may have no more.
+    if order.tasks.isEmpty, order.back.isEmpty { return }
     if records.isEmpty {
       records = [TaskRecord](repeating: TaskRecord(), count: plan.taskCount)
     }
@@ -374,6 +375,7 @@ package struct RunModel: Sendable {
     guard let task = names.task(of: line, plan: plan) else {
       if event == .resume, !fields.isLate { head.seen += 1 }
       gone.insert(line.task)
+      followGone(event, line, fields)
       return
     }
     let settled = records[task.index].settleSequence
@@ -393,7 +395,7 @@ package struct RunModel: Sendable {
     if fields.isAhead, event == .start {
       handed.append(task, to: fields.worker)
     } else if !handed.isEmpty, event != .start {
-      follow(event, line, task)
+      follow(event, line, task, of: records[task.index].worker)
     }
     records[task.index].apply(event, line, fields, task, plan)
     if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
@@ -422,15 +424,30 @@ package struct RunModel: Sendable {
 
   /// A worker's tasks run in their order: when one has ended with success, the next one runs.
   @inline(never)
-  private mutating func follow(_ event: TransitionKind, _ line: JournalLine, _ task: TaskID) {
+  private mutating func follow(
+    _ event: TransitionKind, _ line: JournalLine, _ task: TaskID, of worker: WorkerID
+  ) {
     switch event {
     case .success:
-      guard let next = handed.popFirst(of: records[task.index].worker) else { return }
+      guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return }
       records[next.index].begin(line)
       begun = (next, line.sequence)
     case .interrupt, .failure, .cancel, .retry:
-      handed.remove(task, of: records[task.index].worker)
+      handed.remove(task, of: worker)
     case .start, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: break
+    }
+  }
+
+  /// What the plan has no more had its turn with its worker all the same.
+  @inline(never)
+  private mutating func followGone(
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields
+  ) {
+    if event == .start {
+      let standIn = gone.start(line.task, on: fields.worker)
+      if fields.isAhead, let standIn { handed.append(standIn, to: fields.worker) }
+    } else if !handed.isEmpty, let (standIn, worker) = gone.holder(of: line.task) {
+      follow(event, line, standIn, of: worker)
     }
   }
 

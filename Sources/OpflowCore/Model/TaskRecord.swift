@@ -237,6 +237,7 @@ extension TaskRecord {
     record.leave(for: .waiting)
     record.why = .rerun(.unproven)
     record.marks.insert(.unproven)
+    if isCutShort { record.marks.insert(.cutShort) }
     return record
   }
 

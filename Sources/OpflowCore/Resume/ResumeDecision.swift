@@ -264,8 +264,8 @@ package struct ResumeDecision: Sendable {
   }
 
   /// - Parameters:
-  ///   - firstStarted: the first task that starts, unless a check finds it up to date.
-  ///   - firstCertain: the first that starts whatever checks find.
+  ///   - firstStarted: the first task that starts, unless a check finds it up to date, or its `if` to be false.
+  ///   - firstCertain: the first that starts whatever is found.
   private mutating func decideFinally(
     _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
   ) {
@@ -293,9 +293,10 @@ package struct ResumeDecision: Sendable {
       } else if !isDue, !mayBeDue, state.isTerminal, state != .cancelled {
         verdict = .keep(input.history[task])
       }
-      // Whether anything starts, checks are to tell.
+      // Whether anything starts, checks are to tell, or an `if`.
+      let mayStart = firstStarted != nil && (input.plan.hasChecks || firstCertain == nil)
       if case .keep(let state, let reason) = verdict, state != .failed, !isDue,
-        checkCount > 0 || input.plan.hasChecks && firstStarted != nil
+        checkCount > 0 || mayStart
       {
         verdict = .later(state, reason)
       }

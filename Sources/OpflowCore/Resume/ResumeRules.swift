@@ -289,13 +289,11 @@ extension ResumeDecision {
     }
   }
 
-  /// The same, whatever checks find: its own may find that a success was recorded before a crash. In a plan with
-  /// checks what an `if` comes to that reads values is left to be seen, too.
+  /// The same, whatever checks find: its own may find that a success was recorded before a crash. What an `if` comes
+  /// to that reads values is left to be seen, too.
   func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
-    guard starts(task, input) else { return false }
-    if !input.plan.hasChecks { return true }
-    let isLooked = input.plan.isChecked(task) && !input.request.reruns(task)
-    return !isLooked && input.plan.lateCondition(task) == nil
+    guard starts(task, input), input.plan.lateCondition(task) == nil else { return false }
+    return !input.plan.hasChecks || !input.plan.isChecked(task) || input.request.reruns(task)
   }
 
   func firstNeedThatStarts(_ task: TaskID, _ input: Input) -> TaskID? {
