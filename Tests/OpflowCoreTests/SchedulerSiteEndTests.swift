@@ -140,4 +140,36 @@ import Testing
     #expect(run.close?.exitCode == 143)
     #expect(run.stops.map(\.what) == ["the time of the machine that opflow runs on is nearly over"])
   }
+
+  /// `big` is for the first machine, which has not the time left that it may take; the second one is too small.
+  private func runWithoutTime() throws -> ImaginedRun {
+    var run = try run {
+      $0.add("go") { $0.isLocal = true }
+      $0.add("big", needs: ["go"]) {
+        $0.demand = [(0, 2)]
+        $0.policy.timeoutMilliseconds = 50_000
+      }
+    }
+    run.join(1, offer(cpu: 2, seconds: 100, of: run))
+    run.join(2, offer(seconds: nil, of: run))
+    run.settle()
+    run.wait(milliseconds: 60_000)
+    run.end("go")
+    #expect(run.places == [:])
+    return run
+  }
+
+  @Test func `what waits for time runs elsewhere once the machine that it is for leaves`() throws {
+    var run = try runWithoutTime()
+    run.tell(.siteLeaving(SiteID(1), complaint: "it is preempted"))
+    #expect(run.places == ["big": 2])
+  }
+
+  @Test func `what waits for time runs elsewhere once the machine that it is for is lost`() throws {
+    var run = try runWithoutTime()
+    run.lose(1)
+    run.tell(.sitesExhausted(complaint: "there are no more"))
+    #expect(run.places == ["big": 2])
+    #expect(run.stops.isEmpty)
+  }
 }

@@ -12,6 +12,7 @@ extension Scheduler {
 
   /// Takes what is ready out of wherever it stands: it is held back.
   mutating func pull(_ tasks: [TaskID], into actions: inout [EngineStep]) {
+    returnSetAside()
     var ranks: Set<Int32> = []
     var lanes: Set<Int> = []
     var isAway: Set<TaskID> = []

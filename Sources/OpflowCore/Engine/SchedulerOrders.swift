@@ -7,6 +7,7 @@ extension Scheduler {
   ) {
     let isLess = amount < resources.capacity(of: resource)
     resources.setCapacity(amount, of: resource)
+    returnSetAside()
     // What is handed ahead would keep busy what is to drain.
     if isLess { for worker in workforce.living { takeBackAll(of: worker, into: &actions) } }
     switch UInt32(truncatingIfNeeded: resource) {

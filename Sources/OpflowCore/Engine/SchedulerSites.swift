@@ -41,6 +41,7 @@ extension Scheduler {
     workforce.setOffer(offer, of: site)
     machines.setOffer(offer, of: site)
     if machines[site].isInUse { resources.setOffer(offer, of: site) }
+    returnSetAside()
     findBeyondDevices()
   }
 
@@ -53,6 +54,7 @@ extension Scheduler {
     machines.lose(site)
     tell(site, .lost, complaint, into: &actions)
     resources.leave(site)
+    returnSetAside()
     findBeyondDevices()
     withdrawTaken(at: site)
     for worker in usersFirst(workforce.sites[site.index].workers) {
@@ -130,6 +132,7 @@ extension Scheduler {
   /// Nothing new starts there.
   private mutating func close(_ site: SiteID, into actions: inout [EngineStep]) {
     resources.leave(site)
+    returnSetAside()
     withdrawTaken(at: site)
     for worker in workforce.sites[site.index].workers {
       let record = workforce.workers[worker.index]
@@ -211,7 +214,8 @@ extension Scheduler {
     return !able.isEmpty && able.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
   }
 
-  /// What takes longer than machines have left has its turn again.
+  /// What takes longer than machines have left has its turn again: what is wanted, and where that is, may be another
+  /// thing by now.
   mutating func returnSetAside() {
     if machines.setAside.isEmpty { return }
     for task in machines.takeSetAside() { offer(task) }
