@@ -389,4 +389,76 @@ import Testing
     #expect(run.close?.exitCode == 143)
     #expect(run.stops.map(\.what) == ["no machine is left for tasks that wait; there are no more"])
   }
+
+  // MARK: What waits for time
+
+  /// `slow` may take longer than the machine has left on which `quick` is to start with `db`.
+  private func runWithoutTime() throws -> ImaginedRun {
+    var run = try run {
+      $0.add("go") { $0.isLocal = true }
+      $0.addService("db")
+      $0.add("quick", needs: ["go", "db"])
+      $0.add("slow", needs: ["go", "db"]) { $0.policy.timeoutMilliseconds = 50_000 }
+    }
+    run.settle()
+    join(&run, 1, cpu: 2, endsAt: run.now.advanced(byMilliseconds: 100_000))
+    run.wait(milliseconds: 60_000)
+    return run
+  }
+
+  @Test func `what waits for time is skipped when the service fails that it needs`() throws {
+    var run = try runWithoutTime()
+    run.end("go")
+    run.end("db", exit: 1)
+    #expect(run.state("quick") == .skipped && run.state("slow") == .skipped)
+    #expect(run.close?.exitCode == 1)
+  }
+
+  @Test func `what waits for time starts on a machine of which nobody knew what it has`() throws {
+    var run = try runWithoutTime()
+    run.join(2, nil)
+    run.end(try #require(run.worker(of: "go")), Outcome(status: .success))
+    try run.becomeReady("db")
+    run.end("quick")
+    #expect(run.places == ["db": 2])
+    try run.becomeReady("db")
+    #expect(run.places == ["db": 2, "slow": 2])
+    #expect(finish(&run) == 0)
+  }
+
+  // MARK: Making room
+
+  /// `far` wants a seat, and so does `db`, which `stays` needs that has no other use.
+  private func runWithOneSeat() throws -> ImaginedRun {
+    try run {
+      $0.resources = [("seat", 1)]
+      $0.addService("db")
+      $0.tasks[0].demand = [(3, 1)]
+      $0.addService("stays", needs: ["db"])
+      $0.add("work") { $0.demand = [(0, 1)] }
+      $0.add("far") { $0.demand = [(0, 1), (3, 1)] }
+    }
+  }
+
+  @Test func `what stays and waits for a service that gives way does so too`() throws {
+    var run = try runWithOneSeat()
+    run.settle()
+    join(&run, 1, cpu: 1)
+    run.end("work")
+    #expect(run.places == ["far": 1])
+    run.end("far")
+    for service in ["db", "stays"] { try run.becomeReady(service) }
+    #expect(run.order == ["db", "work", "far", "db", "stays"])
+  }
+
+  @Test func `a service is not idle that something waits for`() throws {
+    var run = try runWithOneSeat()
+    run.settle()
+    join(&run, 1, cpu: 2)
+    #expect(run.places == ["db": 0, "work": 1])
+    for service in ["db", "stays"] { try run.becomeReady(service) }
+    #expect(run.order == ["db", "work", "stays"])
+    run.end("work")
+    #expect(run.places == ["far": 1])
+  }
 }

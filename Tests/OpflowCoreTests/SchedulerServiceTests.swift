@@ -49,6 +49,33 @@ struct SchedulerServiceTests {
     run.end("test")
     #expect(run.close?.exitCode == 0)
   }
+
+  @Test func `a finally task of named tasks follows a service that they had and that is still up`()
+    throws
+  {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("test", needs: ["db"])
+    maker.add("dump", needs: ["db"]) { $0.flags = .finally }
+    var run = ImaginedRun(try maker.make(), initial: [.run, .run, .afterNeeds])
+    try run.becomeReady("db")
+    run.end("test")
+    #expect(run.runningNames == ["db", "dump"])
+  }
+
+  @Test func `what stays and finds no room stands before no task that needs the same`() throws {
+    var maker = PlanMaker()
+    maker.resources = [("seat", 1)]
+    maker.addService("seated")
+    maker.tasks[0].demand = [(3, 1)]
+    maker.addService("db")
+    maker.tasks[1].demand = [(3, 1)]
+    maker.addService("stays", needs: ["db"])
+    maker.add("ask", needs: ["db"]) { $0.demand = [] }
+    var run = ImaginedRun(try maker.make())
+    try run.becomeReady("db")
+    #expect(run.runningNames == ["ask", "db", "stays"])
+  }
 }
 
 extension ImaginedRun {

@@ -27,6 +27,8 @@ extension Scheduler {
   /// what they need.
   mutating func halt(into actions: inout [EngineStep]) {
     phase.halt()
+    // What was tried again since may be what something exempt needs.
+    graph.endExemption()
     exemptAll()
     withdraw(into: &actions)
   }

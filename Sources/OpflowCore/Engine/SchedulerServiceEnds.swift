@@ -177,13 +177,20 @@ extension Scheduler {
     }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     // What stays for good and has not begun gives way as well, or it would take the same again.
-    let giveWay = services.waiting.filter { entry in
-      stands(entry.task)
-        && (site == .local || resources.helps(entry.share, amounts, at: site))
-    }.map(\.task)
+    let giveWay = services.waiting.map(\.task).filter { waiting in
+      stands(waiting)
+        && (site == .local
+          || shares(of: [waiting] + servicesWanted(by: waiting)).contains {
+            resources.helps($0, amounts, at: site)
+          })
+    }
     if isOnlyServices, !giveWay.isEmpty {
       services.deferred.formUnion(giveWay)
       withdrawTaken { giveWay.contains($0) }
+    }
+    // What it waits for is none that idles.
+    for entry in services.waiting where stands(entry.task) {
+      needed.formUnion(servicesWanted(by: entry.task))
     }
     let running = workforce.living.filter { worker in
       let current = workforce.workers[worker.index].current

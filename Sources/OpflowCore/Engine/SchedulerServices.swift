@@ -57,13 +57,15 @@ extension Scheduler {
   }
 
   /// What is held already by services that a task needs.
-  func sharesOfServices(of task: TaskID) -> [Share] {
-    let needed = servicesWanted(by: task)
-    if needed.isEmpty { return [] }
-    return services.waiting.filter { needed.contains($0.task) }.map(\.share)
+  func sharesOfServices(of task: TaskID) -> [Share] { shares(of: servicesWanted(by: task)) }
+
+  /// What is held already by these.
+  func shares(of tasks: [TaskID]) -> [Share] {
+    if tasks.isEmpty { return [] }
+    return services.waiting.filter { tasks.contains($0.task) }.map(\.share)
       + workforce.living.compactMap { worker in
         let record = workforce.workers[worker.index]
-        return needed.contains(record.current) ? record.share : nil
+        return tasks.contains(record.current) ? record.share : nil
       }
   }
 

@@ -193,11 +193,13 @@ extension Scheduler {
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
     _ now: Instant, into actions: inout [EngineStep]
   ) {
+    // However one ends that was told to, that is no failure.
+    let wasToEnd = services.stopping.contains(task)
     if isService(task) {
       leaveUsers(of: task, at: now, into: &actions)
       _ = leaveKeptOver(task)
     }
-    let isLostTooOften = noteLoss(of: task, at: site)
+    let isLostTooOften = noteLoss(of: task, at: site) && !wasToEnd
     graph.mark(task, .ran)
     values.forget(task)
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])

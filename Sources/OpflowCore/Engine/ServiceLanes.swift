@@ -1,11 +1,13 @@
 /// The lanes of tasks that need services, and of services: together they are started, so that of one lane are
-/// those that want the same and need the same services; in a run with further machines also those of one group,
-/// which is on one machine.
+/// those that want the same and need the same services, and either are services or not; in a run with further machines also
+/// those of one group, which is on one machine.
 struct ServiceLanes {
   private struct Key: Hashable {
     let demand: UInt32
     let services: [TaskID]
     let group: Int32
+    /// What stays for good keeps nothing from others, and so stands before none in a lane.
+    let isService: Bool
   }
 
   /// By task; -1 for one that neither is a service nor needs one. Empty in a plan without.
@@ -41,7 +43,7 @@ struct ServiceLanes {
       // In an order of their own, so that the order of the needs makes no further lane.
       let key = Key(
         demand: plan.demand[task.index], services: all.sorted { $0.rawValue < $1.rawValue },
-        group: group)
+        group: group, isService: plan.isService(task))
       let lane = known[key] ?? Int32(truncatingIfNeeded: first + demands.count)
       if known.updateValue(lane, forKey: key) == nil {
         demands.append(key.demand)

@@ -256,8 +256,10 @@ struct TaskGraph {
 
   /// For lack of a need; it spreads with what else has ended.
   mutating func skip(_ task: TaskID, for need: TaskID) {
-    // What `--skip` left out before lacks its needs for the first time.
-    if marks[task.index].contains(.mayKeep), results[task]?.isSkippedUpstream == true, isKept(need)
+    // What `--skip` left out before lacks its needs for the first time. A service is no result, so that its end is
+    // no other one.
+    if marks[task.index].contains(.mayKeep), results[task]?.isSkippedUpstream == true,
+      isKept(need) || plan.isService(need)
     {
       return keep(task)
     }
@@ -272,7 +274,11 @@ struct TaskGraph {
   private func noNeedRan(_ task: TaskID) -> TaskID? {
     guard marks[task.index].contains(.afterNeeds) else { return nil }
     let needs = plan.needs(task)
-    let ran = needs.contains { marks[Int(plan.needTargets[$0])].contains(.ran) }
+    let ran = needs.contains { edge in
+      let need = TaskID(plan.needTargets[edge])
+      // A service that others had stays up for it.
+      return marks[need.index].contains(.ran) || plan.isService(need) && state(need).isRunning
+    }
     return ran ? nil : needs.first.map { TaskID(plan.needTargets[$0]) }
   }
 
