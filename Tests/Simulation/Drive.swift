@@ -66,6 +66,8 @@ struct Drive {
   var failedLaunches: [WorkerID] = []
   var closing: CloseEntry?
   private(set) var passing: [HeldService] = []
+  /// Somebody asked for services to go on.
+  private var isToPassOn = false
   private(set) var hasJournalFailed = false
   private(set) var hasBegun = false
   private var steps = 0
@@ -169,7 +171,8 @@ struct Drive {
       if random.chance(60) { try endTurn() }
       if let closing {
         // Where the last sync fails, what was to go on ends as in a crash.
-        if witness.liveCount > 0, hasJournalFailed { return .crashed }
+        let isPassedOn = isToPassOn && states.contains(.running)
+        if witness.liveCount > 0 || isPassedOn, hasJournalFailed { return .crashed }
         if witness.liveCount > 0 { throw Finding("the drive closed with processes alive") }
         if !control.open.isEmpty { throw Finding("an order was not answered") }
         try witness.checkStop(closing)
@@ -209,6 +212,7 @@ struct Drive {
       // The last drive is to come to an end.
       let all = chaos.isNone ? [] : engine.heldServices.map(\.service)
       let isWhole = random.chance(50)
+      isToPassOn = !all.isEmpty
       try tell(.endServices(but: Set(all.filter { _ in isWhole || random.chance(70) })))
     }
   }

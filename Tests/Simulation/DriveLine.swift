@@ -12,7 +12,8 @@ extension Transition {
   /// For a person who replays a seed.
   func brief(_ plan: Plan) -> String {
     let name = task.isNone ? "run" : plan.nameString(task)
-    let why = why.map { ", \($0.word)" } ?? ""
+    var why = why.map { ", \($0.word)" } ?? ""
+    if case .skip(.upstream(let need)) = event, !need.isNone { why += " \(plan.nameString(need))" }
     return "\(event.kind.word) \(name) \(attempt) \(outcome.status)\(why)"
   }
 }

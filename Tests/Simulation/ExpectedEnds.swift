@@ -45,7 +45,8 @@ struct ExpectedEnds {
         states[task.index] = .ready
         begun.remove(task)
       } else if states[task.index] == .succeeded, !users.isEmpty,
-        !users.contains(where: { begun.contains($0) })
+        // What was up has an end of its own, whether anything came to use it or not.
+        entry.initial[task.index] != .stays, !users.contains(where: { begun.contains($0) })
       {
         states[task.index] = .skipped
         begun.remove(task)
@@ -69,7 +70,9 @@ struct ExpectedEnds {
     case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true
-    case .later where !plan.flags(task).contains(.finally) && keeps(task, plan, entry):
+    case .later
+    where !plan.flags(task).contains(.finally)
+      && (keeps(task, plan, entry) || isRuledOutByKept(task, plan, entry)):
       states[index] = entry.results[task]?.state ?? .waiting
       isSkippedForNeeds[index] = entry.results[task]?.isSkippedUpstream == true
       isKept[index] = true
@@ -108,6 +111,15 @@ struct ExpectedEnds {
     return plan.needs(task).allSatisfy {
       isKept[Int(plan.needTargets[$0])] || plan.isService(TaskID(plan.needTargets[$0]))
     }
+  }
+
+  /// It was skipped for its needs, and those that keep what they have rule it out still, whatever becomes of others.
+  private func isRuledOutByKept(_ task: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
+    entry.results[task]?.isSkippedUpstream == true
+      && plan.needs(task).contains { edge in
+        (isKept[Int(plan.needTargets[edge])] || plan.isService(TaskID(plan.needTargets[edge])))
+          && !isMet(edge, plan)
+      }
   }
 
   /// The number of the success that makes it up to date; nil where none does.
@@ -152,18 +164,20 @@ struct ExpectedEnds {
   }
 
   private func needsAreMet(_ task: TaskID, _ plan: Plan) -> Bool {
-    plan.needs(task).allSatisfy { edge in
-      let need = Int(plan.needTargets[edge])
-      return switch (plan.needCondition(edge), states[need]) {
-      // A `finally` task whose turn does not come: then neither does this one's.
-      case (_, .waiting): true
-      case (.finished, _), (.failure, .failed): true
-      case (.failure, _), (.success, .failed), (.success, .cancelled): false
-      case (.success, .skipped): !isSkippedForNeeds[need]
-      case (.success, _): true
-      case (.ran, .failed), (.ran, .cancelled), (.ran, .skipped): false
-      case (.ran, _): true
-      }
+    plan.needs(task).allSatisfy { isMet($0, plan) }
+  }
+
+  private func isMet(_ edge: Int, _ plan: Plan) -> Bool {
+    let need = Int(plan.needTargets[edge])
+    return switch (plan.needCondition(edge), states[need]) {
+    // A `finally` task whose turn does not come: then neither does this one's.
+    case (_, .waiting): true
+    case (.finished, _), (.failure, .failed): true
+    case (.failure, _), (.success, .failed), (.success, .cancelled): false
+    case (.success, .skipped): !isSkippedForNeeds[need]
+    case (.success, _): true
+    case (.ran, .failed), (.ran, .cancelled), (.ran, .skipped): false
+    case (.ran, _): true
     }
   }
 

@@ -39,6 +39,8 @@ struct FarSights {
   private var begunAt: [TaskID: SiteID] = [:]
   /// When tasks were lost on a machine last.
   private var moments: [Int32: Instant] = [:]
+  /// Those of which is told in one stroke that they are in use again.
+  private var readmitted: Set<SiteID> = []
   var isExhausted = false
   var areKnown = false
   private(set) var servicesBegun = 0
@@ -94,11 +96,15 @@ struct FarSights {
         throw fault(entry, "it is shunned, and nothing was lost there")
       }
     case (.readmitted, .shunned):
-      if isAnyInUse { throw fault(entry, "it is readmitted beside others") }
+      let inUse = sites.filter { $0.value.isInUse }.keys
+      if !readmitted.isSuperset(of: inUse) {
+        throw fault(entry, "it is readmitted beside others")
+      }
     default: throw fault(entry, "it was \(site.state?.rawValue ?? "not there")")
     }
     site.state = entry.state
     sites[entry.site] = site
+    if entry.state == .readmitted { readmitted.insert(entry.site) } else { readmitted = [] }
   }
 
   private func fault(_ entry: SiteEntry, _ text: String) -> Finding {

@@ -6,6 +6,9 @@ struct FateCheck {
   private let plan: Plan
   private let firstLine: [Transition?]
   private let lastLine: [Transition?]
+  /// Where that stands among all, and where the first start does.
+  private let lastPlace: [Int]
+  private let firstStart: [Int]
   private let started: [Bool]
   /// How many began and were not taken back.
   private let tries: [Int]
@@ -23,12 +26,16 @@ struct FateCheck {
     var started = [Bool](repeating: false, count: plan.taskCount)
     var tries = [Int](repeating: 0, count: plan.taskCount)
     var retried: Set<TaskID> = []
-    for line in drive.lines where !line.transition.task.isNone {
+    var places = [Int](repeating: -1, count: plan.taskCount)
+    var starts = places
+    for (place, line) in drive.lines.enumerated() where !line.transition.task.isNone {
       let index = line.transition.task.index
+      places[index] = place
       if first[index] == nil { first[index] = line.transition }
       last[index] = line.transition
       if line.transition.event.kind == .resume { retried.insert(line.transition.task) }
       if line.transition.event == .start {
+        if !started[index] { starts[index] = place }
         started[index] = true
         tries[index] += 1
       }
@@ -36,6 +43,8 @@ struct FateCheck {
     }
     firstLine = first
     lastLine = last
+    lastPlace = places
+    firstStart = starts
     self.started = started
     self.tries = tries
     self.retried = retried
@@ -150,10 +159,16 @@ struct FateCheck {
     else { throw fault(task, "it should have been skipped") }
   }
 
-  /// Whether one of its needs ran in this drive: handed ahead and taken back is not run.
+  /// Whether one of its needs ran in this drive: handed ahead and taken back is not run, nor a service that came up
+  /// for others when the task had its end.
   private func mayFollow(_ task: TaskID) -> Bool {
     let needs = plan.needs(task).map { TaskID(plan.needTargets[$0]) }
-    return needs.isEmpty || needs.contains { tries[$0.index] > 0 }
+    return needs.isEmpty
+      || needs.contains {
+        tries[$0.index] > 0
+          && !(plan.isService($0) && firstStart[$0.index] > lastPlace[task.index]
+            && drive.engine.state(task) == .skipped)
+      }
   }
 
   private func hasRetriedNeed(_ task: TaskID) -> Bool {
@@ -240,6 +255,8 @@ struct FateCheck {
       guard state == .skipped, !started[task.index],
         case .skip(.upstream(let culprit)) = line?.event,
         lacking.contains(culprit) || retried.contains(culprit)
+          || lastLine[culprit.index]?.event == .skip(.order)
+            && lastPlace[culprit.index] > lastPlace[task.index]
       else { throw fault(task, "it lacks a need and is \(state)") }
     } else if open {
       // Likewise.
@@ -362,12 +379,7 @@ struct FateCheck {
     switch line.outcome.reason {
     case .workerLost, .output, .fetchFinal, .value: return
     case .refused where line.attempt == 0: return
-    case .stopped(.serviceLost):
-      let isLost = plan.services(neededBy: task).contains {
-        drive.engine.state($0) == .failed || drive.engine.state($0) == .cancelled
-          || drive.engine.state($0) == .skipped || retried.contains($0)
-      }
-      if isLost { return }
+    case .stopped(.serviceLost) where isServiceLost(of: task): return
     default: break
     }
     let policy = plan.policy(task)
@@ -381,9 +393,7 @@ struct FateCheck {
     }
     if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
     // Without a service that it needs it cannot be tried again.
-    if plan.services(neededBy: task).contains(where: { drive.engine.state($0) == .failed }) {
-      return
-    }
+    if isServiceLost(of: task) { return }
     let codes = plan.codeList(policy.retryCodes)
     if !codes.isEmpty, line.outcome.reason != .stopped(.serviceLost) {
       guard line.outcome.reason == nil, case .exit(let code) = line.outcome.status,
@@ -391,6 +401,14 @@ struct FateCheck {
       else { return }
     }
     throw fault(task, "it had tries left")
+  }
+
+  /// Whether a service that it needs has an end with which nothing of it starts any more, or was tried again since.
+  private func isServiceLost(of task: TaskID) -> Bool {
+    plan.services(neededBy: task).contains { service in
+      [.failed, .cancelled, .skipped].contains(drive.engine.state(service))
+        || retried.contains(service)
+    }
   }
 
   /// Whether the run's own end excuses that a task which could start did not.

@@ -355,6 +355,14 @@ package struct Life {
     let decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
       _ in true
     }
-    if decision.startsAnything { throw Finding("a finished run would start something again") }
+    if decision.startsAnything {
+      let told = plan.tasks.compactMap { index -> String? in
+        switch decision[TaskID(index)] {
+        case .run, .fail: "\(plan.nameString(TaskID(index))) \(decision[TaskID(index)])"
+        case .outside, .leave, .keep, .check, .later, .stay: nil
+        }
+      }
+      throw Finding("a finished run would start something again: \(told)")
+    }
   }
 }

@@ -16,6 +16,14 @@ extension Witness {
     }
   }
 
+  func portsNow(of task: TaskID) -> [TaskID: [UInt16]] {
+    var found: [TaskID: [UInt16]] = [:]
+    for service in plan.services(neededBy: task) where ready.contains(service) {
+      found[service] = ports[service] ?? []
+    }
+    return found
+  }
+
   /// Nothing that needs a service is on any worker when that is told to end for want of use.
   func checkUnneeded(_ service: TaskID) throws(Finding) {
     for edge in plan.dependents(service) {
@@ -44,6 +52,7 @@ extension Witness {
       line.attempt == lastAttempt[service.index],
       stopping.updateValue(line.attempt, forKey: service) != line.attempt
     else { throw fault(service, "told to end while \(stand[service.index])") }
+    if line.outcome.reason == .stopped(.unneeded) { unneeded[service] = line.attempt }
   }
 
   /// Whether a service was ready and has no end, as the journal tells it.
@@ -160,7 +169,8 @@ extension Drive {
     }
   }
 
-  /// Whoever is to start what needs a service was told, right before, which ports that has now.
+  /// Whoever is to start what needs a service was told, right before, which ports that has. It may have ended since
+  /// the start was decided, which ends what starts now.
   mutating func checkPorts(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
     if case .ports(let service, let ports) = order {
       workers[worker.index].ports[service] = ports
@@ -169,8 +179,7 @@ extension Drive {
     guard let (task, _) = order.start else { return }
     let told = workers[worker.index].ports
     workers[worker.index].ports = [:]
-    for service in plan.services(neededBy: task) where witness.ready.contains(service) {
-      let ports = witness.ports[service] ?? []
+    for (service, ports) in witness.portsAtStart[task] ?? [:] {
       guard (told[service] ?? []) == ports else {
         let name = plan.nameString(service)
         throw witness.fault(task, "it starts with \(told[service] ?? []) of \(name), not \(ports)")

@@ -54,10 +54,14 @@ struct Witness {
   var ready: Set<TaskID> = []
   /// The tries of services of which the journal tells that they were told to end.
   var stopping: [TaskID: Int32] = [:]
+  /// Those of these that were told so since nothing needed them.
+  var unneeded: [TaskID: Int32] = [:]
   /// The tries of services that were told to end.
   var leaving: [TaskID: Int32] = [:]
   /// The ports with which services were ready last.
   var ports: [TaskID: [UInt16]] = [:]
+  /// By task: those of the services that it needs, as they were when it was started.
+  var portsAtStart: [TaskID: [TaskID: [UInt16]]] = [:]
   var gone: Set<TaskID> = []
   var far: FarSights
   var boundHere: Set<TaskID> = []
@@ -234,6 +238,7 @@ struct Witness {
       guard stood == .waiting else { throw fault(task, "started while \(stood)") }
       try checkNeeds(of: task)
       try checkServices(of: task)
+      portsAtStart[task] = portsNow(of: task)
       guard line.attempt == lastAttempt[task.index] + 1 else {
         throw fault(task, "try \(line.attempt) follows try \(lastAttempt[task.index])")
       }
@@ -286,7 +291,9 @@ struct Witness {
       if line.outcome.reason == .revoked {
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         lastAttempt[task.index] -= 1
-      } else if line.outcome.reason == .workerLost, noteLoss(of: task).must {
+      } else if line.outcome.reason == .workerLost, noteLoss(of: task).must,
+        unneeded[task] != line.attempt
+      {
         throw fault(task, "it runs again after so many losses")
       }
       stand[task.index] = .waiting
@@ -421,8 +428,13 @@ struct Witness {
     holdsBack: Bool
   ) throws(Finding) {
     var starts: [TaskID] = []
-    for case .tell(.transition(let line)) in steps where line.event == .start {
-      starts.append(line.task)
+    var endedSince: Set<TaskID> = []
+    for case .tell(.transition(let line)) in steps {
+      if line.event == .start {
+        starts.append(line.task)
+      } else if !starts.isEmpty {
+        endedSince.insert(line.task)
+      }
     }
     // A worker on its way has a task already; which one, only the scheduler knows.
     if case .workerReady(let worker, _) = event { launches.remove(worker) }
@@ -440,6 +452,8 @@ struct Witness {
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
         // It may wait for its check.
         !plan.isChecked(other),
+        // It may have become ready only after that.
+        !plan.needs(other).contains(where: { endedSince.contains(TaskID(plan.needTargets[$0])) }),
         !usesSites
           || isBoundHere(other) == isBoundHere(start) && !far.mayBeKeptBack(other, plan),
         urgency.isBefore(other, start)
