@@ -46,8 +46,12 @@ struct Backlogs {
   }
 
   /// Puts a worker where it belongs by now, or takes it out.
+  @inline(__always)
   mutating func update(_ worker: WorkerID, in records: inout [WorkerRecord]) {
-    if !isKept { return }
+    if isKept { place(worker, in: &records) }
+  }
+
+  private mutating func place(_ worker: WorkerID, in records: inout [WorkerRecord]) {
     let isIn = records[worker.index].backlogPlace >= 0
     let depth = records[worker.index].ahead.count
     let belongs = records[worker.index].mayHaveMore

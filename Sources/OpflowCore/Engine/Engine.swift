@@ -235,7 +235,9 @@ package struct Engine {
   }
 
   private mutating func write(_ entry: JournalEntry) {
-    if case .transition(let transition) = entry, transition.event == .success { unrecorded += 1 }
+    if case .transition(let transition) = entry, case .success = transition.event {
+      unrecorded += 1
+    }
     if case .order(let order) = entry { unrecordedAsked.append(order) }
     if !hasFailed { encoder.append(entry, at: wall, plan: plan) }
   }

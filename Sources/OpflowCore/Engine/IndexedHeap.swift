@@ -30,8 +30,9 @@ struct IndexedHeap<Key: Comparable> {
     while places.count <= number { places.append(-1) }
     let place = Int(places[number])
     if place < 0 {
+      places[number] = Int32(truncatingIfNeeded: entries.count)
       entries.append(Entry(key: key, number: Int32(truncatingIfNeeded: number)))
-      rise(from: entries.count - 1)
+      if entries.count > 1 { rise(from: entries.count - 1) }
       return
     }
     let old = entries[place].key

@@ -237,6 +237,7 @@ struct Resources {
   var roomySites: [SiteID] { roomy.members }
 
   /// Where a task of a lane might start.
+  @inline(__always)
   func candidates(for lane: Int) -> [SiteID] { isLocal(lane) ? Self.here : roomy.members }
 
   static let here: [SiteID] = [.local]
@@ -265,6 +266,7 @@ struct Resources {
   }
 
   /// Whether what a lane wants is no more than there is there at all.
+  @inline(__always)
   func isWithinCapacity(_ lane: Int, at site: SiteID) -> Bool {
     grants.items[grants.range(grants.current(lane))].allSatisfy { item in
       let resource = Int(item.resource)

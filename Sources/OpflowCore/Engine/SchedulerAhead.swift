@@ -39,7 +39,9 @@ extension Scheduler {
     if workerKind(of: task) != workforce.workers[worker.index].kind { return false }
     // What is lent goes back with the task, and what follows would keep it.
     if plan.hasJobservers, plan.jobserver(of: task) != nil || hasJobserver(worker) { return false }
-    if let share = workforce.workers[worker.index].share, resources.isOverdrawn(share) {
+    if resources.hasShrunk, let share = workforce.workers[worker.index].share,
+      resources.isOverdrawn(share)
+    {
       return false
     }
     if options.usesSites {

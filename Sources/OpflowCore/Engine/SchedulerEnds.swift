@@ -29,9 +29,12 @@ extension Scheduler {
     let read = takeRead(by: task)
     let (values, fault) = self.values.end(
       task, attempt: attempt[task.index], isSuccess: outcome.isSuccess)
-    var transition = Transition(
-      .success, task, attempt: attempt[task.index], outcome: outcome,
-      what: fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what, left: left, fetch: fetch)
+    var transition = Transition(.success, task, attempt: attempt[task.index])
+    transition.outcome = outcome
+    let text = fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what
+    if !text.isEmpty { transition.what = text }
+    if let left { transition.left = left }
+    if let fetch { transition.fetch = fetch }
     if isService(task) {
       return serviceEnded(task, consume transition, at: now, into: &actions)
     }
@@ -72,6 +75,7 @@ extension Scheduler {
   }
 
   /// Whether a try ended as it was to: a service does when it was told to, and only then.
+  @inline(__always)
   private func isOrdinary(_ outcome: Outcome, of task: TaskID) -> Bool {
     isService(task) ? services.stopping.contains(task) : outcome.isSuccess
   }

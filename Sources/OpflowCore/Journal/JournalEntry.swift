@@ -251,25 +251,6 @@ package struct Transition: Sendable, Equatable {
     outcome.reason = reason
   }
 
-  /// The end of a try.
-  ///
-  /// - Parameters:
-  ///   - what: of a refusal: what could not be done.
-  ///   - left: what was ended with it.
-  ///   - fetch: of a download's end: what it did.
-  package init(
-    _ event: TransitionEvent, _ task: TaskID, attempt: Int32, outcome: Outcome, what: String,
-    left: LeftBehind?, fetch: FetchRecord?
-  ) {
-    self.event = event
-    self.task = task
-    self.attempt = attempt
-    self.outcome = outcome
-    if !what.isEmpty || left != nil || fetch != nil {
-      rare = .of(RareDetails(what: what, left: left, fetch: fetch))
-    }
-  }
-
   private var details: RareDetails {
     get { if case .of(let details) = rare { details } else { RareDetails() } }
     set { rare = newValue == RareDetails() ? nil : .of(newValue) }

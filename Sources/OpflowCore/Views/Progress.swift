@@ -118,9 +118,10 @@ package struct ProgressView {
       let record = history[task]
       var outcome = Outcome(status: record.status, reason: record.why?.endReason)
       outcome.usage.wallMicroseconds = record.wallMicroseconds
-      return Transition(
-        .failure, task, attempt: record.attempts, outcome: outcome,
-        what: history.details.complaints[task] ?? "", left: nil, fetch: nil)
+      var transition = Transition(.failure, task, attempt: record.attempts)
+      transition.outcome = outcome
+      if let complaint = history.details.complaints[task] { transition.what = complaint }
+      return transition
     }
   }
 
