@@ -61,7 +61,8 @@ extension Coordinator {
   /// The agent on a machine is there: it is one more site.
   func join(_ launcher: RelayLauncher, _ hello: AgentHello) {
     guard let sites, let index = sites.index(of: launcher) else { return }
-    let site = sites.join(launcher: launcher.number)
+    let site = SiteID(Int32(truncatingIfNeeded: launcherOfSite.count))
+    launcherOfSite.append(launcher.number)
     sites.places[index].state = .joined(launcher, site)
     sites.places[index].failures = 0
     let identity = SiteIdentity(

@@ -10,8 +10,7 @@ extension Coordinator {
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind, on site: SiteID) {
     do throws(LaunchFailure) {
-      let number = site == .local ? 0 : sites?.launcher(of: site) ?? 0
-      let link = try launchers[number].launch(worker, kind)
+      let link = try launchers[launcherOfSite[site.index]].launch(worker, kind)
       while links.count <= worker.index { links.append(nil) }
       links[worker.index] = link
       if !request.secrets.isEmpty {

@@ -36,8 +36,10 @@ package final class Coordinator {
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncer: JournalSyncer?
-  /// By site.
+  /// That of this machine first; one for each stream to another one.
   var launchers: [any Launcher]
+  /// By site: the number of the launcher that has its workers.
+  var launcherOfSite = [0]
   /// nil in a run on this machine alone.
   let sites: Sites?
   /// By worker number; nil once it is gone.
@@ -99,7 +101,7 @@ package final class Coordinator {
   ///
   /// The caller holds the run's lock. `journal` is open behind its last whole line.
   ///
-  /// - Parameter launchers: makes that of each site, by the number of the site.
+  /// - Parameter launchers: makes those that are there from the start, that of this machine first.
   static func drive(
     _ request: DriveRequest, journal: consuming JournalFile,
     launchers: (Watch) throws(Errno) -> [any Launcher]

@@ -24,7 +24,7 @@ import Testing
     let launcher = try RelayLauncher(
       site: 1, watch: Watch(), name: "n2", input: reports.takeRead(), output: orders.takeWrite(),
       at: now)
-    sites.places[1].state = .joined(launcher, sites.join(launcher: 1))
+    sites.places[1].state = .joined(launcher, SiteID(1))
 
     let joined = sites.close(0, complaint: "it has ended")
     #expect(joined.count == 1)

@@ -144,8 +144,8 @@ final class Agent {
   private func passTime(_ now: Instant) {
     switch phase {
     case .waiting:
-      if opening != nil {
-        lookForPlan(now)
+      if let opening {
+        if opening.nextLook <= now { lookForPlan(opening, now) }
       } else if openBy <= now {
         fail("nobody said what to work for", now)
       }
@@ -212,8 +212,10 @@ final class Agent {
             + " \(AgentOpening.currentVersion)", now)
         return true
       }
-      self.opening = AgentOpeningLook(opening, from: now)
-      lookForPlan(now)
+      let look = AgentOpeningLook(opening, from: now)
+      self.opening = look
+      // At once, since what is launched may stand behind it in the same piece.
+      lookForPlan(look, now)
     case .variable(let entry): variables.append(entry)
     case .arguments(let task, let count): return arguments.begin(task, count: count)
     case .argument(let number, let bytes): return arguments.add(bytes, to: number)
@@ -236,8 +238,7 @@ final class Agent {
 
   // MARK: - Opening
 
-  private func lookForPlan(_ now: Instant) {
-    guard let opening, case .waiting = phase else { return }
+  private func lookForPlan(_ opening: AgentOpeningLook, _ now: Instant) {
     switch opening.look(at: now) {
     case .notYet: self.opening?.lookAgain(after: now)
     case .unusable(let what): fail(what, now)

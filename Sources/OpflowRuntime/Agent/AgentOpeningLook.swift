@@ -30,26 +30,21 @@ struct AgentOpeningLook {
   func look(at now: Instant) -> Finding {
     guard let id = RunID(opening.run) else { return .unusable("\(opening.run) is no run") }
     let folder = RunFolder(id: id, path: opening.folder)
-    do throws(Errno) {
+    do throws(RunFolderError) {
       // Its names anew: what a network's file system remembers of them may be old.
-      _ = try Path.names(in: folder.path)
-      let file = try MappedFile(folder.plan)
-      do throws(PlanError) {
-        let plan = try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
-        guard plan.key.description == opening.planKey else {
-          return now < until
-            ? .notYet
-            : .unusable("\(folder.plan) is another plan than the run's: \(plan.key)")
-        }
-        return .found(folder)
-      } catch {
-        return .unusable("\(folder.plan) is no plan that this opflow can use: \(error.message)")
-      }
-    } catch {
-      guard now >= until else { return .notYet }
+      _ = try doing("read", folder.path) { () throws(Errno) in try Path.names(in: folder.path) }
+      let plan = try folder.mapPlan()
+      if plan.key.description == opening.planKey { return .found(folder) }
+      return now < until
+        ? .notYet : .unusable("\(folder.plan) is another plan than the run's: \(plan.key)")
+    } catch .plan(_, let error) {
+      return .unusable("\(folder.plan) is no plan that this opflow can use: \(error.message)")
+    } catch .file(_, _, let error) where now >= until {
       return .unusable(
         "the run's folder \(folder.path) cannot be used here: \(error) (it must be on a file system"
           + " that all machines see)")
+    } catch {
+      return .notYet
     }
   }
 }

@@ -42,8 +42,6 @@ final class Sites {
   var places: [Place]
   /// In the order of the settings.
   var allocations: [SiteAllocation] = []
-  /// By site, from 1: the number of its launcher.
-  private var launcherNumbers: [Int] = []
   /// By host: its number, from 1.
   private var machines: [String: Int32] = [:]
   /// It was told that none is left.
@@ -60,15 +58,6 @@ final class Sites {
     self.settings = settings
     complaints = try ComplaintFile(settings.complaints)
     places = settings.plans.map { Place(plan: $0, state: .waiting(until: now)) }
-  }
-
-  /// Which launcher has a site's workers.
-  func launcher(of site: SiteID) -> Int { launcherNumbers[site.index - 1] }
-
-  /// A machine joins: its number.
-  func join(launcher number: Int) -> SiteID {
-    launcherNumbers.append(number)
-    return SiteID(Int32(truncatingIfNeeded: launcherNumbers.count))
   }
 
   /// The same for all sites that are on one machine.

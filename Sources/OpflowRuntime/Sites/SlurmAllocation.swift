@@ -53,15 +53,11 @@ final class SlurmAllocation {
       let orders = try Pipe()
       let reports = try Pipe()
       try reports.read.setNonblocking(true)
-      do throws(ProgramError) {
-        process = StartedProcess(
-          try Program.spawn(
-            "/proc/self/exe", arguments: [AllocationKeeper.command] + want.words,
-            input: orders.read.rawValue, output: reports.write.rawValue, error: error,
-            options: .newSession))
-      } catch {
-        throw error.errno
-      }
+      process = StartedProcess(
+        try Program.spawn(
+          searching: ["/proc/self/exe", AllocationKeeper.command] + want.words,
+          input: orders.read.rawValue, output: reports.write.rawValue, error: error,
+          options: .newSession))
       self.orders = orders.takeWrite()
       let input = reports.takeRead()
       try watch.add(input.rawValue, owner, place)

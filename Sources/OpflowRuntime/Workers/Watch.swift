@@ -9,7 +9,7 @@ final class Watch {
     case coordinator
     /// The socket that takes orders.
     case control
-    /// The launcher of the site with that number.
+    /// The launcher of that number.
     case site(Int)
   }
 
@@ -34,7 +34,7 @@ final class Watch {
     try poller.wait(timeout: timeout, into: &events)
   }
 
-  /// The number of the site in the upper half, from 2; 0 is the coordinator, 1 the socket.
+  /// The number of the launcher in the upper half, from 2; 0 is the coordinator, 1 the socket.
   private static func token(_ owner: Owner, _ place: UInt32) -> UInt64 {
     switch owner {
     case .coordinator: UInt64(place)

@@ -62,7 +62,7 @@ final class WorkerLink {
 
   let id: WorkerID
   let kind: WorkerKind
-  /// The number of its site.
+  /// The number of its launcher.
   let site: Int
   var state = State.talking
   /// While it is ending: when to go on without having heard that it is gone.
