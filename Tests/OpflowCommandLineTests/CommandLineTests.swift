@@ -48,6 +48,7 @@ import Testing
     expected.json = true
     expected.output = .group
     expected.durability = .each
+    expected.saysPlace = true
     expected.view.color = .never
     expected.view.directory = "dir"
     expected.view.stateDirectory = "s"
