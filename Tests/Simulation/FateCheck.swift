@@ -175,6 +175,15 @@ struct FateCheck {
     plan.needs(task).contains { retried.contains(TaskID(plan.needTargets[$0])) }
   }
 
+  /// The main part was over without an end of what it needs, and an order gave that one later.
+  private func isSkippedForWhatWasSkippedSince(_ task: TaskID) -> Bool {
+    guard plan.flags(task).contains(.finally), !started[task.index],
+      case .skip(.upstream(let culprit)) = lastLine[task.index]?.event, !culprit.isNone
+    else { return false }
+    return lastLine[culprit.index]?.event == .skip(.order)
+      && lastPlace[culprit.index] > lastPlace[task.index]
+  }
+
   private enum Need { case met, open, unmeetable }
 
   private func checkRun(_ task: TaskID, _ state: TaskState) throws(Finding) {
@@ -183,6 +192,7 @@ struct FateCheck {
       return
     }
     if state == .cancelled { return try checkEnded(task, state) }
+    if state == .skipped, isSkippedForWhatWasSkippedSince(task) { return }
     // It followed an end that an order took back since.
     if hasRetriedNeed(task),
       started[task.index] || lastLine[task.index]?.event == .skip(.condition)
@@ -255,8 +265,6 @@ struct FateCheck {
       guard state == .skipped, !started[task.index],
         case .skip(.upstream(let culprit)) = line?.event,
         lacking.contains(culprit) || retried.contains(culprit)
-          || lastLine[culprit.index]?.event == .skip(.order)
-            && lastPlace[culprit.index] > lastPlace[task.index]
       else { throw fault(task, "it lacks a need and is \(state)") }
     } else if open {
       // Likewise.

@@ -157,6 +157,12 @@ package struct Life {
           {
             continue
           }
+          // Its worker was gone already when it was passed on, and nothing needed it any more when that was read.
+          if entry.initial[index] == .stays, drive.states[index] == .skipped,
+            drive.lostWorker(of: TaskID(index))
+          {
+            continue
+          }
           // It gave way, and what would have had it next was skipped.
           if plan.isService(TaskID(index)), drive.states[index] == .skipped,
             drive.gaveWay(TaskID(index))

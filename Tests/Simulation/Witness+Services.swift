@@ -162,10 +162,14 @@ extension ImaginedTree {
 
 extension Drive {
   /// Whether a service was ended for a while.
-  func gaveWay(_ service: TaskID) -> Bool {
+  func gaveWay(_ service: TaskID) -> Bool { wasInterrupted(service, .stopped(.unneeded)) }
+
+  func lostWorker(of service: TaskID) -> Bool { wasInterrupted(service, .workerLost) }
+
+  private func wasInterrupted(_ task: TaskID, _ reason: EndReason) -> Bool {
     lines.contains {
-      $0.transition.task == service && $0.transition.event == .interrupt
-        && $0.transition.outcome.reason == .stopped(.unneeded)
+      $0.transition.task == task && $0.transition.event == .interrupt
+        && $0.transition.outcome.reason == reason
     }
   }
 
