@@ -164,7 +164,12 @@ extension Scheduler {
       } else if !state.meets(
         plan.needCondition(edge), skippedUpstream: graph.has(.skippedUpstream, need))
       {
-        return "waits though a need cannot be met"
+        // It may keep its result without that.
+        guard isService(need), graph.isLeftWithoutService(task) else {
+          return "waits though a need cannot be met"
+        }
+        open += 1
+        cut += 1
       }
     }
     if phase.step == .done { return nil }

@@ -185,7 +185,12 @@ struct TaskGraph {
         if isOffer || needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
           if wasOffered { continue }
           unmet[dependent.index] -= 1
-          if unmet[dependent.index] == 0, !hasOwnFate(dependent) { release(dependent) }
+          if hasOwnFate(dependent) { continue }
+          if unmet[dependent.index] == 0 {
+            release(dependent)
+          } else if let lacked = serviceLacked(by: dependent), !waitsForResults(dependent) {
+            skip(dependent, for: lacked)
+          }
         } else if !hasOwnFate(dependent) {
           skip(dependent, for: need)
         }
@@ -236,6 +241,38 @@ struct TaskGraph {
     }
   }
 
+  /// Whether a task that lacks a service may keep its result all the same, as far as is known: that is no result, and
+  /// the task may not have to start.
+  private func standsWithoutService(_ task: TaskID) -> Bool {
+    mayKeepWithoutService(task) && (waitsForResults(task) || firstNeedNotKept(of: task) == nil)
+  }
+
+  private func mayKeepWithoutService(_ task: TaskID) -> Bool {
+    has(.mayKeep, task) && !plan.isChecked(task) && !plan.flags(task).contains(.finally)
+  }
+
+  /// Whether any of its needs that leave a result has no end.
+  private func waitsForResults(_ task: TaskID) -> Bool {
+    plan.needs(task).contains {
+      let need = TaskID(plan.needTargets[$0])
+      return !plan.isService(need) && !state(need).isTerminal
+    }
+  }
+
+  /// A service without which a task waits to see whether it keeps its result; nil where there is none.
+  private func serviceLacked(by task: TaskID) -> TaskID? {
+    guard plan.hasServices, mayKeepWithoutService(task) else { return nil }
+    return plan.services(neededBy: task).first {
+      state($0).isTerminal
+        && !state($0).meets(.success, skippedUpstream: has(.skippedUpstream, $0))
+    }
+  }
+
+  /// Whether it waits though a need of it has an end that does not meet it.
+  func isLeftWithoutService(_ task: TaskID) -> Bool {
+    serviceLacked(by: task) != nil && waitsForResults(task)
+  }
+
   private func isKept(_ task: TaskID) -> Bool {
     marks[task.index].contains(.kept) || endedBefore?.contains(task) == true
   }
@@ -262,6 +299,10 @@ struct TaskGraph {
       isKept(need) || plan.isService(need)
     {
       return keep(task)
+    }
+    if plan.isService(need), standsWithoutService(task) {
+      if !waitsForResults(task) { keep(task) }
+      return
     }
     set(task, .skipped)
     marks[task.index].insert(.skippedUpstream)
