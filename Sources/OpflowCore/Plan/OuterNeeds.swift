@@ -126,6 +126,14 @@ extension Plan {
     outerNeeds[firstOuterNeed(from: task.rawValue)..<firstOuterNeed(from: task.rawValue + 1)]
   }
 
+  /// The id of what a task needs, by its number: those of the task's own segment come first.
+  package func needName(_ number: Int, of task: TaskID) -> UnsafeRawBufferPointer {
+    let own = needs(task)
+    return number < own.count
+      ? nameBytes(TaskID(needTargets[own.lowerBound + number]))
+      : text(outerNeeds(task)[number - own.count].name)
+  }
+
   private func firstOuterNeed(from task: Int32) -> Int {
     var (low, high) = (0, outerNeeds.count)
     while low < high {

@@ -149,14 +149,21 @@ package struct PlanBuilder: ~Copyable {
 
   /// Makes the definitions of services a part of the fingerprints of what needs them, directly or by other
   /// services. Called once, when all needs are added.
-  package mutating func addServicesToFingerprints() {
-    if services.isEmpty { return }
+  ///
+  /// - Parameter base: has the tasks that others than those of the segment are.
+  package mutating func addServicesToFingerprints(behind base: Plan? = nil) {
+    let outer = outerServices(in: base)
+    if services.isEmpty, outer.isEmpty { return }
     // Services of their own first: what they are is not changed by what they need.
     let own = (0..<taskCount).map { tasks.isService($0) ? tasks.fingerprint($0).whole : 0 }
+    for task in 0..<taskCount where tasks.isService(task) {
+      services[tasks.service(task)].definition = own[task]
+    }
     for task in 0..<taskCount {
       var digest: UInt64 = 0
       var open = [task]
       var seen: Set<Int> = []
+      var outerOpen: [TaskID] = []
       while let next = open.popLast() {
         for edge in Int(needOffsets[next])..<Int(needOffsets[next + 1]) {
           let need = Int(needTargets[edge])
@@ -166,9 +173,28 @@ package struct PlanBuilder: ~Copyable {
           digest &+= Hash.combine(own[need], 1)
           open.append(need)
         }
+        if let services = outer[next] { outerOpen += services }
       }
-      if !seen.isEmpty { tasks.combine(task, with: digest) }
+      var outerSeen: Set<TaskID> = []
+      while let base, let next = outerOpen.popLast() {
+        guard outerSeen.insert(next).inserted else { continue }
+        digest &+= Hash.combine(base.definition(ofService: next), 1)
+        outerOpen += base.services(neededBy: next)
+      }
+      if !seen.isEmpty || !outerSeen.isEmpty { tasks.combine(task, with: digest) }
     }
+  }
+
+  /// The services of others, by the task that needs them.
+  private func outerServices(in base: Plan?) -> [Int: [TaskID]] {
+    guard let base, base.hasServices else { return [:] }
+    var services: [Int: [TaskID]] = [:]
+    for need in outerNeeds {
+      let target = withText(need.name) { base.task(named: $0) }
+      guard let target, base.isService(target) else { continue }
+      services[Int(need.task), default: []].append(target)
+    }
+    return services
   }
 
   package mutating func add(_ task: TaskEntry) -> TaskID {

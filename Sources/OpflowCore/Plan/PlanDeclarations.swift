@@ -57,6 +57,19 @@ package enum InputEntry: Hashable, Sendable {
 package enum OutputEntry: Hashable, Sendable {
   case path(String)
   case glob(String)
+
+  package var text: String {
+    switch self {
+    case .path(let text), .glob(let text): text
+    }
+  }
+
+  package var isPattern: Bool {
+    switch self {
+    case .path: false
+    case .glob: true
+    }
+  }
 }
 
 extension Plan {

@@ -64,10 +64,11 @@
 //   19   tasks with a jobserver; limits of memory
 //   20   what runs on the coordinator's machine
 //   21   segments, and plans with room for them
+//   22   what services are by themselves
 
 package enum PlanFormat {
   package static let magic: [UInt8] = Array("OPFLPLAN".utf8)
-  package static let version: UInt32 = 21
+  package static let version: UInt32 = 22
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   /// Where the header has the place of the head.

@@ -1,5 +1,7 @@
 /// How it is seen that a service is ready, as a plan holds it.
 package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
+  /// Of its definition, without those of the services that it needs; the builder sees to it.
+  package internal(set) var definition: UInt64 = 0
   package var timeoutMilliseconds: UInt64 = ServiceReadiness.standardTimeoutMilliseconds
   package var intervalMilliseconds: UInt64 = ServiceReadiness.standardIntervalMilliseconds
   /// Of `http`, `log` and `file`.
@@ -98,6 +100,11 @@ extension Plan {
   package var portVariables: [String] {
     guard hasServices else { return [] }
     return services.flatMap { list($0.ports) }.map { ServicePorts.variable(string($0)) }
+  }
+
+  /// A hash of a service's definition, without those of the services that it needs.
+  func definition(ofService service: TaskID) -> UInt64 {
+    services[Int(record[service.index].service)].definition
   }
 
   /// How often a service starts again that ends by itself after it was ready.

@@ -38,6 +38,9 @@ struct TaskColumns {
     TaskFlags(rawValue: flags[task]).contains(.service)
   }
 
+  /// The number of what a service has besides.
+  func service(_ task: Int) -> Int { Int(record[task].service) }
+
   func fingerprint(_ task: Int) -> Fingerprint { fingerprint[task] }
 
   /// Makes a task's fingerprint one of its needs' definitions too.
