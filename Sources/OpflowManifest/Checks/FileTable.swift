@@ -6,7 +6,8 @@ struct FileTable {
   struct Entry {
     var task: Int32
     var traits: Traits
-    var place: Place
+    /// Nil for a task of the run that the manifest is added to.
+    var place: Place?
     /// As the task writes it: a number in `written`.
     var text: Int32
     /// The one of the same path before; -1 for none.
@@ -37,7 +38,7 @@ struct FileTable {
   private static let mostEntries = 1_000_000
 
   mutating func add(
-    _ path: Text, in folder: Text, task: Int, traits: Traits, place: Place, isPattern: Bool
+    _ path: Text, in folder: Text, task: Int, traits: Traits, place: Place?, isPattern: Bool
   ) {
     guard entries.count < Self.mostEntries else { return }
     scratch.removeAll()

@@ -7,6 +7,10 @@ struct NeedList {
   /// Where each is written, in the file of its task.
   private var offsetsInFile: [UInt32] = []
   private var offsets: [UInt32] = [0]
+  /// From this number on they are for tasks of the run that the manifest is added to.
+  private let firstOfRun: Int
+
+  init(firstOfRun: Int = .max) { self.firstOfRun = firstOfRun }
 
   mutating func reserve(taskCount: Int, edgeCount: Int) {
     targets.reserveCapacity(edgeCount)
@@ -27,10 +31,23 @@ struct NeedList {
 
   /// Adds a need of the task whose turn it is.
   mutating func add(_ target: Int, on condition: NeedCondition, offset: Int) {
-    if target >= count { allPointBack = false }
+    if target >= count, target < firstOfRun { allPointBack = false }
     targets.append(Int32(truncatingIfNeeded: target))
     conditions.append(condition)
     offsetsInFile.append(UInt32(truncatingIfNeeded: offset))
+  }
+
+  /// Those for tasks of the manifest alone: nothing of the run needs any of these.
+  var own: NeedList {
+    if firstOfRun == .max { return self }
+    var own = NeedList()
+    for task in 0..<count {
+      for edge in edges(of: task) where targets[edge] < firstOfRun {
+        own.add(Int(targets[edge]), on: conditions[edge], offset: Int(offsetsInFile[edge]))
+      }
+      own.endTask()
+    }
+    return own
   }
 
   mutating func endTask() { offsets.append(UInt32(truncatingIfNeeded: targets.count)) }

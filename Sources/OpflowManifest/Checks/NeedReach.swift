@@ -1,6 +1,10 @@
+internal import OpflowCore
+
 /// Tells whether a task needs another one, itself or through others, as long as that is worth its time.
 struct NeedReach {
   private let needs: NeedList
+  /// Of the run that the manifest is added to, whose tasks are counted on from those of the manifest.
+  private let run: Plan?
   /// For each task, the last one of those asked about that was found to need it.
   private var stamps: [Int32]
   /// That is asked about, and those it needs whose own needs were not looked at.
@@ -9,10 +13,11 @@ struct NeedReach {
   /// Needs that may still be looked at.
   private var left: Int
 
-  init(_ needs: NeedList, atMost left: Int = 5_000_000) {
+  init(_ needs: NeedList, run: Plan? = nil, atMost left: Int = 5_000_000) {
     self.needs = needs
+    self.run = run
     self.left = left
-    stamps = [Int32](repeating: -1, count: needs.count)
+    stamps = [Int32](repeating: -1, count: needs.count + (run?.taskCount ?? 0))
   }
 
   /// Whether a task needs another one; nil where too much was looked at to find out. Questions about one
@@ -32,12 +37,19 @@ struct NeedReach {
   }
 
   private mutating func look(from next: Int) {
-    for edge in needs.edges(of: next) {
-      let target = needs.targets[edge]
-      left -= 1
-      if stamps[Int(target)] == Int32(truncatingIfNeeded: task) { continue }
-      stamps[Int(target)] = Int32(truncatingIfNeeded: task)
-      open.append(target)
+    guard next >= needs.count, let run else {
+      for edge in needs.edges(of: next) { open(needs.targets[edge]) }
+      return
     }
+    for edge in run.needs(TaskID(next - needs.count)) {
+      open(run.needTargets[edge] + Int32(truncatingIfNeeded: needs.count))
+    }
+  }
+
+  private mutating func open(_ target: Int32) {
+    left -= 1
+    if stamps[Int(target)] == Int32(truncatingIfNeeded: task) { return }
+    stamps[Int(target)] = Int32(truncatingIfNeeded: task)
+    open.append(target)
   }
 }

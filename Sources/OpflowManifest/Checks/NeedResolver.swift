@@ -5,20 +5,13 @@ struct NeedResolver {
   let mistakes: Mistakes
   let suggestions: Suggestions
   private let tasks: TaskList
-  private(set) var needs = NeedList()
+  private(set) var needs: NeedList
   /// For each task, the last one that said it needs it.
   private var stamps: [Int32]
-  private var finallyTasks: [Bool]
-  /// Tasks that do not end by themselves, and questions.
-  private var services: Set<Int> = []
-  /// Variables of the ports of services.
-  private var ports: [Int: [String]] = [:]
-  private var questions: Set<Int> = []
-  /// For each task: no process of it could leave a value.
-  private var leavesNothing: [Bool]
-  private var valueReads: [(task: Int, needs: Range<Int>, place: Place)] = []
-  /// Of tasks that want some of what the manifest names.
-  private var demands: [Int: [DemandItem]] = [:]
+  /// The same of tasks of the run.
+  private var stampsOfRun: [Int: Int] = [:]
+  private var needed: NeededTasks
+  private var valueReads: [NeedCheck.ValueRead] = []
   private var families: FamilyNeeds
   /// Whether all tasks are declared; where a file could not be read, an unknown one may stand in it.
   var knowsAll = true
@@ -35,8 +28,8 @@ struct NeedResolver {
     self.suggestions = suggestions
     families = FamilyNeeds(mistakes: mistakes, suggestions: suggestions, texts: texts)
     stamps = [Int32](repeating: -1, count: tasks.count)
-    finallyTasks = [Bool](repeating: false, count: tasks.count)
-    leavesNothing = finallyTasks
+    needed = NeededTasks(tasks)
+    needs = tasks.run == nil ? NeedList() : NeedList(firstOfRun: tasks.count)
     needs.reserve(taskCount: tasks.count, edgeCount: min(nodeCount, tasks.count * 4))
   }
 
@@ -47,24 +40,16 @@ struct NeedResolver {
   ///   - declaration: where it stands.
   ///   - leg: of its family; nil for a task on its own, and for a family without legs.
   mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
-    if task.flags.contains(.finally) { finallyTasks[number] = true }
-    if let service = task.service {
-      services.insert(number)
-      if !service.ports.isEmpty { ports[number] = service.portVariables }
-    }
-    if task.kind == .approve { questions.insert(number) }
-    if task.kind == .approve || task.kind == .download || task.service != nil {
-      leavesNothing[number] = true
-    }
-    if task.own.contains(.demands), !task.lists.demands.items.isEmpty {
-      demands[number] = task.lists.demands.items.filter {
-        $0.resource > ResourceEntry.download
-      }
-    }
+    needed.note(task, number)
     if !task.needs.isEmpty {
       let document = tasks.declared.document(declaration)
       let start = needs.targets.count
+      var ofRun: [(index: Int, need: NeedOfRun)] = []
       for index in task.needs.indices {
+        if let need = needOfRun(task.needs[index].name, seenFrom: declaration) {
+          ofRun.append((index, need))
+          continue
+        }
         task.needs[index].firstEdge = needs.targets.count - start
         defer {
           task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
@@ -78,12 +63,20 @@ struct NeedResolver {
         let id = tasks.declared.name(target)
         if name.count != id.count { task.needs[index].name = id }
       }
+      // Behind all others, as they stand in the plan then.
+      for (index, need) in ofRun {
+        task.needs[index].firstEdge = needs.targets.count - start
+        add(need, &task, index, number, declaration, leg, document)
+        task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
+      }
     }
     needs.endTask()
-    for (id, place) in task.valueReads {
+    for (id, place, decides) in task.valueReads {
       for need in task.needs where ValueReference.isOf(need.written, id) {
         let first = need.firstEdge
-        valueReads.append((number, first..<(first + need.edgeCount), place))
+        valueReads.append(
+          NeedCheck.ValueRead(
+            task: number, needs: first..<(first + need.edgeCount), place: place, decides: decides))
       }
     }
   }
@@ -96,19 +89,25 @@ struct NeedResolver {
   ) {
     let targets = tasks.tasks(of: needed)
     if let family = tasks.familyNumber(of: needed), !tasks.families[family].ids.isEmpty {
-      let legCount = tasks.tasks(of: declaration).count
-      if legCount * targets.count > Self.mostNeeds {
-        mistakes.error(
-          document.place(need.node),
-          "\(legCount) legs need \(targets.count) each, which is more than the"
-            + " \(Self.mostNeeds) needs that there may be",
-          help: Self.fewerHelp)
-        return
-      }
+      if isTooMany(targets.count, need, declaration, document) { return }
       need.legsDigest = families.digest(
         ofFamily: family, tasks.families[family], need.condition)
     }
     for target in targets where !add(target, need, number, document) { return }
+  }
+
+  /// Whether each leg of what is declared there needs so many that they are too many together, reported.
+  private func isTooMany(
+    _ count: Int, _ need: TaskValues.Need, _ declaration: Int, _ document: YAMLDocument
+  ) -> Bool {
+    let legCount = tasks.tasks(of: declaration).count
+    if legCount * count <= Self.mostNeeds { return false }
+    mistakes.error(
+      document.place(need.node),
+      "\(legCount) legs need \(count) each, which is more than the"
+        + " \(Self.mostNeeds) needs that there may be",
+      help: Self.fewerHelp)
+    return true
   }
 
   /// Adds one edge; whether that went well.
@@ -122,26 +121,41 @@ struct NeedResolver {
         help: "take it out of its own `needs`")
       return false
     }
-    if stamps[target] == Int32(truncatingIfNeeded: number) {
+    if isStamped(target, number) {
       mistakes.error(
         document.place(need.node), "`\(shown(target, need))` is needed twice",
         help: "name it once; with `on: finished` any end of it will do")
       return false
     }
-    stamps[target] = Int32(truncatingIfNeeded: number)
-    if needs.targets.count == Self.mostNeeds, !tasks.families.isEmpty {
+    if needs.targets.count == Self.mostNeeds, hasFamilies {
       mistakes.error(
         document.place(need.node), "the legs have more than \(Self.mostNeeds) needs together",
         help: Self.fewerHelp)
     }
-    guard needs.targets.count < Self.mostNeeds || tasks.families.isEmpty else { return false }
+    guard needs.targets.count < Self.mostNeeds || !hasFamilies else { return false }
     needs.add(target, on: need.condition, offset: document.offset(need.node))
     return true
   }
 
+  /// Whether the task said already that it needs that one, which is noted.
+  @inline(__always)
+  private mutating func isStamped(_ target: Int, _ number: Int) -> Bool {
+    if target >= stamps.count { return stampsOfRun.updateValue(number, forKey: target) == number }
+    if stamps[target] == Int32(truncatingIfNeeded: number) { return true }
+    stamps[target] = Int32(truncatingIfNeeded: number)
+    return false
+  }
+
+  /// Whether one need may be many.
+  private var hasFamilies: Bool {
+    !tasks.families.isEmpty || tasks.run?.plan.families.isEmpty == false
+  }
+
   /// A task as its need has it; a leg, of which that may name many, by its id.
   private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
-    let isLeg = tasks.family(of: tasks.declaration(of: target))?.ids.isEmpty == false
+    let isLeg =
+      tasks.ofRun(target) != nil
+      || tasks.family(of: tasks.declaration(of: target))?.ids.isEmpty == false
     return (isLeg ? tasks.name(target) : need.name).string
   }
 
@@ -161,10 +175,7 @@ struct NeedResolver {
       let target = tasks.declared.index(of: selector.family, seenFrom: declaration)
     else { return reportUnknown(need, number, declaration, document) }
     guard let familyNumber = tasks.familyNumber(of: target) else {
-      mistakes.error(
-        place, "`\(selector.family.string)` has no `matrix`, so there are no legs of it",
-        help: "write `\(selector.family.string)`")
-      return
+      return reportNoFamily(selector, at: place)
     }
     let family = tasks.families[familyNumber]
     let own = tasks.family(of: declaration)
@@ -175,18 +186,103 @@ struct NeedResolver {
     }
     var needer = FamilyNeeds.Needer(name: task.name)
     if let own, let leg { needer.leg = (own, leg) }
+    addLegs(
+      selector, of: familyNumber, family, firstTask: tasks.tasks(of: target).lowerBound, needer,
+      &task.needs[index], number, document)
+  }
+
+  private func reportNoFamily(_ selector: LegSelector, at place: Place) {
+    mistakes.error(
+      place, "`\(selector.family.string)` has no `matrix`, so there are no legs of it",
+      help: "write `\(selector.family.string)`")
+  }
+
+  /// - Parameter familyNumber: for `FamilyNeeds`.
+  private mutating func addLegs(
+    _ selector: LegSelector, of familyNumber: Int, _ family: Family, firstTask: Int,
+    _ needer: FamilyNeeds.Needer, _ need: inout TaskValues.Need, _ number: Int,
+    _ document: YAMLDocument
+  ) {
     guard
       let legs = families.legs(
-        selector, written: need.name, of: familyNumber, family, for: needer, at: place)
+        selector, written: need.name, of: familyNumber, family, for: needer,
+        at: document.place(need.node))
     else { return }
-    let first = tasks.tasks(of: target).lowerBound
     var digest: UInt64 = 0
     for leg in legs {
       digest &+= Digest.need(family.ids[Int(leg)], need.condition)
-      guard add(first + Int(leg), need, number, document) else { return }
+      guard add(firstTask + Int(leg), need, number, document) else { return }
     }
-    task.needs[index].legsDigest = digest
+    need.legsDigest = digest
   }
+
+  // MARK: Tasks of the run
+
+  /// What a need names of the run that the manifest is added to.
+  private struct NeedOfRun {
+    let run: RunTasks
+    let member: RunTasks.Member
+    /// Where it names some legs.
+    var selector: LegSelector?
+  }
+
+  /// Nil where a name means none of the run, or a task of the manifest is nearer.
+  @inline(__always)
+  private func needOfRun(_ name: Text, seenFrom declaration: Int) -> NeedOfRun? {
+    guard let run = tasks.run else { return nil }
+    return needOfRun(name, seenFrom: declaration, run)
+  }
+
+  private func needOfRun(
+    _ name: Text, seenFrom declaration: Int, _ run: RunTasks
+  ) -> NeedOfRun? {
+    let selector = LegSelector(name)
+    let declared = tasks.declared
+    let found: RunTasks.Member?? = declared.first(
+      of: selector?.family ?? name, seenFrom: declaration
+    ) { id -> RunTasks.Member?? in
+      if declared.index(of: id) != nil { return .some(nil) }
+      return run.member(named: id).map { .some($0) }
+    }
+    guard case .some(.some(let member)) = found else { return nil }
+    return NeedOfRun(run: run, member: member, selector: selector)
+  }
+
+  private mutating func add(
+    _ need: NeedOfRun, _ task: inout TaskValues, _ index: Int, _ number: Int, _ declaration: Int,
+    _ leg: Int?, _ document: YAMLDocument
+  ) {
+    switch need.member {
+    case .task(let id):
+      let isEmpty = need.run.plan.flags(id).contains(.emptyMatrix)
+      if let selector = need.selector, !isEmpty {
+        return reportNoFamily(selector, at: document.place(task.needs[index].node))
+      }
+      if need.selector == nil { task.needs[index].name = need.run.name(id) }
+      _ = add(tasks.number(ofRun: id), task.needs[index], number, document)
+    case .family(let id):
+      let family = need.run.family(id, families.texts)
+      let familyNumber = tasks.families.count + id.index
+      let first = tasks.number(ofRun: TaskID(need.run.plan.legs(id).lowerBound))
+      let own = tasks.family(of: declaration)
+      if let selector = need.selector, own?.emptiness == nil {
+        var needer = FamilyNeeds.Needer(name: task.name)
+        if let own, let leg { needer.leg = (own, leg) }
+        return addLegs(
+          selector, of: familyNumber, family, firstTask: first, needer, &task.needs[index], number,
+          document)
+      }
+      if isTooMany(family.ids.count, task.needs[index], declaration, document) { return }
+      task.needs[index].legsDigest = families.digest(
+        ofFamily: familyNumber, family, task.needs[index].condition)
+      for leg in family.ids.indices
+      where !add(first + leg, task.needs[index], number, document) {
+        return
+      }
+    }
+  }
+
+  // MARK: Unknown ones
 
   private func reportUnknown(
     _ need: TaskValues.Need, _ number: Int, _ declaration: Int, _ document: YAMLDocument
@@ -206,7 +302,11 @@ struct NeedResolver {
     let own = others.filter { declared.part($0) == declared.part(number) }
       .map { declared.name($0).part(prefix.count..<declared.name($0).count) }
     if !prefix.isEmpty, let help = suggestions.help(for: name, among: own) { return help }
-    return suggestions.help(for: name, among: others.map { declared.name($0) })
+    guard let run = tasks.run else {
+      return suggestions.help(for: name, among: others.map { declared.name($0) })
+    }
+    return suggestions.help(
+      for: name, among: others.map { declared.name($0) } + run.declaredNames)
   }
 
   /// For a variable of a shell.
@@ -219,8 +319,9 @@ struct NeedResolver {
   /// All that there are, where they are few.
   private func knownHelp(for number: Int) -> String? {
     let declared = tasks.declared
-    guard declared.count <= 12 else { return nil }
-    let names = (0..<declared.count).filter { $0 != number }.map { declared.name($0).string }
+    guard declared.count + (tasks.run?.plan.taskCount ?? 0) <= 12 else { return nil }
+    let own = (0..<declared.count).filter { $0 != number }.map { declared.name($0) }
+    let names = (own + (tasks.run?.declaredNames ?? [])).map(\.string)
     if names.isEmpty { return "there is no other task" }
     return names.count == 1
       ? "the other task is `\(names[0])`" : "the other tasks are \(names.joined(separator: ", "))"
@@ -240,123 +341,17 @@ struct NeedResolver {
 
   /// Reports tasks that need each other.
   func reportCycles() {
-    guard !needs.allPointBack, needs.hasCycle else { return }
+    if needs.allPointBack { return }
+    let needs = needs.own
+    guard needs.hasCycle else { return }
     CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
   }
 
-  /// A value that nothing could leave is never there.
-  func checkValues() {
-    for (task, range, place) in valueReads {
-      let edges = needs.edges(of: task)
-      let lacking = range.lazy.map { Int(needs.targets[edges.lowerBound + $0]) }
-        .first { leavesNothing[$0] }
-      guard let lacking else { continue }
-      let name = tasks.name(lacking).string
-      let (what, help) =
-        services.contains(lacking)
-        ? ("a service", "what needs it finds its `ports` in OPFLOW_PORT_NAME")
-        : questions.contains(lacking)
-          ? ("a question", "read a value of a task that runs a command")
-          : ("a download", "what it fetched is the file in `to`; read that")
-      mistakes.error(place, "`\(name)` is \(what), and leaves no values", help: help)
-    }
-  }
-
-  /// A service runs while others do: there is no end of it that they could wait for.
-  func checkServices(_ resources: ResourceTable) {
-    if services.isEmpty { return }
-    for task in 0..<needs.count {
-      checkDemands(of: task, resources)
-      if !ports.isEmpty { checkPorts(of: task) }
-      var last: Place?
-      for edge in needs.edges(of: task) where services.contains(Int(needs.targets[edge])) {
-        let isQuestion = questions.contains(task)
-        if needs.conditions[edge] == .success, !isQuestion { continue }
-        let place = needs.place(of: edge, in: tasks.document(task).file)
-        if place == last { continue }
-        last = place
-        let service = tasks.name(Int(needs.targets[edge])).string
-        if isQuestion {
-          mistakes.error(
-            place, "a question (`approve`) cannot need the service `\(service)`",
-            help: "nothing is run for it that could use it; let what follows it need the service")
-        } else {
-          mistakes.error(
-            place, "`on: \(needs.conditions[edge])` says nothing of the service `\(service)`",
-            help: "it runs while what needs it does; write `needs: [\(service)]`")
-        }
-      }
-    }
-  }
-
-  /// A variable has one value.
-  private func checkPorts(of task: Int) {
-    var owners: [String: Int] = [:]
-    for variable in ports[task] ?? [] { owners[variable] = task }
-    for edge in needs.edges(of: task) {
-      let need = Int(needs.targets[edge])
-      for variable in ports[need] ?? [] {
-        guard let other = owners.updateValue(need, forKey: variable), other != need else {
-          continue
-        }
-        mistakes.error(
-          needs.place(of: edge, in: tasks.document(task).file),
-          "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in"
-            + " \(variable)",
-          help: "give one of them another name under `ports`")
-      }
-    }
-  }
-
-  /// A task takes what it wants together with what the services want that it needs.
-  private func checkDemands(of task: Int, _ resources: ResourceTable) {
-    var together = demands[task] ?? []
-    var names: [String] = []
-    var open = [task]
-    var place: Place?
-    while let next = open.popLast() {
-      for edge in needs.edges(of: next) {
-        let need = Int(needs.targets[edge])
-        guard services.contains(need), !names.contains(tasks.name(need).string) else { continue }
-        if next == task, place == nil {
-          place = needs.place(of: edge, in: tasks.document(task).file)
-        }
-        names.append(tasks.name(need).string)
-        together += demands[need] ?? []
-        open.append(need)
-      }
-    }
-    guard let place else { return }
-    for resource in Set(together.map(\.resource)).sorted() {
-      let sum = together.filter { $0.resource == resource }.reduce(UInt64(0)) { $0 &+ $1.amount }
-      let capacity = resources.capacity(resource)
-      guard sum > capacity, !resources.isGPUOfMachine(resource) else { continue }
-      let name = resources.names.texts[Int(resource)].string
-      mistakes.error(
-        place,
-        "with its services (\(names.joined(separator: ", "))) the task wants"
-          + " \(ResourceEntry.text(sum, of: resource)) of `\(name)`, of which there is"
-          + " \(ResourceEntry.text(capacity, of: resource))",
-        help: "it is started together with them; ask for less, or raise the capacity")
-    }
-  }
-
-  /// A task of the main part cannot wait for one that runs after all others.
-  func checkFinally() {
-    guard finallyTasks.contains(true) else { return }
-    for task in 0..<needs.count where !finallyTasks[task] {
-      var last: Place?
-      for edge in needs.edges(of: task) where finallyTasks[Int(needs.targets[edge])] {
-        // A family is one need of many tasks.
-        let place = needs.place(of: edge, in: tasks.document(task).file)
-        if place == last { continue }
-        last = place
-        mistakes.error(
-          place,
-          "task `\(tasks.name(task).string)` needs the `finally` task"
-            + " `\(tasks.name(Int(needs.targets[edge])).string)`, which runs after it",
-          help: "make both `finally`, or neither")
-      }
-    }
+  /// Reports needs that cannot be, once all tasks are read.
+  func check(_ resources: ResourceTable) {
+    let check = NeedCheck(mistakes: mistakes, tasks: tasks, needs: needs, needed: needed)
+    check.checkFinally()
+    check.checkServices(resources)
+    check.checkValues(valueReads)
   }
 }

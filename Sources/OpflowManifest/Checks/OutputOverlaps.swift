@@ -20,7 +20,10 @@ struct OutputOverlaps {
       file.withUTF8 { bytes in
         let path = Text(bytes)
         covers.forEach(over: path, isPattern: false, left: &left) { number in
-          reportManifest(outputs.entries[outputs.lastEntry(of: number)], path)
+          guard let output = outputs.newest(of: number).first(where: { $0.place != nil }) else {
+            return
+          }
+          reportManifest(output, path)
         }
       }
     }
@@ -33,10 +36,12 @@ struct OutputOverlaps {
     }
   }
 
-  /// Entries of two tasks, not both of them downloads: what these leave is looked at elsewhere.
+  /// Entries of two tasks, not both of them the run's and not both downloads: what these leave is looked at
+  /// elsewhere.
   private func pair(_ inner: Int, _ outer: Int) -> (FileTable.Entry, FileTable.Entry)? {
     for a in outputs.newest(of: inner) {
-      for b in outputs.newest(of: outer) where a.task != b.task {
+      for b in outputs.newest(of: outer)
+      where a.task != b.task && (a.place != nil || b.place != nil) {
         if !(a.traits.contains(.download) && b.traits.contains(.download)) { return (a, b) }
       }
     }
@@ -47,13 +52,17 @@ struct OutputOverlaps {
     if mistakes.isFull { return mistakes.count() }
     let (path, around) = (outputs.text(inner).string, outputs.text(outer).string)
     let other = tasks.name(Int(outer.task)).string
+    let inRun = inner.place != nil && outer.place != nil ? "" : " of the run"
+    let message =
+      inner.place == nil
+      ? "`\(around)` takes in `\(path)`, which task `\(tasks.name(Int(inner.task)).string)`\(inRun) leaves"
+      : "`\(path)` is written twice: it is among `\(around)`, which task `\(other)`\(inRun) leaves"
+    let notes = inner.place == nil ? nil : outer.place
     mistakes.add(
       Mistakes.Mistake(
-        severity: .error, place: inner.place,
-        message:
-          "`\(path)` is written twice: it is among `\(around)`, which task `\(other)` leaves",
+        severity: .error, place: inner.place ?? outer.place, message: message,
         help: "two writers of one file destroy each other's work; let one task write it",
-        notes: [.init(place: outer.place, message: "`\(around)` is declared here")]))
+        notes: notes.map { [.init(place: $0, message: "`\(around)` is declared here")] } ?? []))
   }
 
   private func reportManifest(_ output: FileTable.Entry, _ file: Text) {

@@ -7,6 +7,7 @@ struct UnorderedFiles {
   private let mistakes: Mistakes
   private var inputs = FileTable()
   private(set) var outputs = FileTable()
+  private let scratch = TextStore()
   /// Absolute: of the manifest.
   private let manifestFiles: [String]
 
@@ -43,6 +44,40 @@ struct UnorderedFiles {
     }
   }
 
+  /// Notes what a task declares of the run that the manifest is added to, once all of the manifest's are
+  /// noted.
+  ///
+  /// - Parameter number: the task's.
+  mutating func note(_ task: TaskID, _ number: Int, of run: RunTasks) {
+    let plan = run.plan
+    let folder = plan.text(plan.record(task).directory)
+    var traits = FileTable.Traits(rawValue: 0)
+    if plan.flags(task).contains(.finally) { traits.insert(.finally) }
+    if plan.isCached(task) { traits.insert(.cached) }
+    func add(_ path: String, isPattern: Bool, _ traits: FileTable.Traits, to table: inout FileTable)
+    {
+      scratch.removeAll()
+      let path = scratch.copy(path)
+      if Self.isOfFolders(path) { return }
+      table.add(
+        path, in: folder, task: number, traits: traits, place: nil, isPattern: isPattern)
+    }
+    for input in plan.inputs(of: task) {
+      switch input {
+      case .path(let path): add(path, isPattern: false, traits, to: &inputs)
+      case .glob(let pattern): add(pattern, isPattern: true, traits, to: &inputs)
+      case .environment, .command: break
+      }
+    }
+    if plan.kind(task) == .download { traits.insert(.download) }
+    for output in plan.outputs(of: task) {
+      add(output.text, isPattern: output.isPattern, traits, to: &outputs)
+    }
+  }
+
+  /// Whether any task declares a file.
+  var isEmpty: Bool { inputs.entries.isEmpty && outputs.entries.isEmpty }
+
   /// Whether a path is a pattern that fits folders only: of what lies in them nothing is known.
   private static func isOfFolders(_ path: Text) -> Bool {
     path.last == UInt8(ascii: "/") && PathPattern.isPattern(path)
@@ -53,53 +88,60 @@ struct UnorderedFiles {
     OutputOverlaps(mistakes: mistakes, outputs: outputs, tasks: tasks).check(
       manifestFiles: manifestFiles)
     if inputs.entries.isEmpty || outputs.entries.isEmpty || mistakes.errorCount > 0 { return }
-    var forward = NeedReach(needs)
-    var backward = NeedReach(needs)
+    var forward = NeedReach(needs, run: tasks.run?.plan)
+    var backward = NeedReach(needs, run: tasks.run?.plan)
     var told: Set<Place> = []
     // By the task that reads, whose needs are then looked at once.
     let (pairs, own) = pairs()
     var toldOwn: Set<Place> = []
     for (reader, writer) in own.sorted(by: <) {
       let (input, output) = (inputs.entries[reader], outputs.entries[writer])
-      if toldOwn.insert(input.place).inserted { reportOwn(input, output) }
+      guard let place = input.place, toldOwn.insert(place).inserted else { continue }
+      reportOwn(input, output, at: place)
     }
     for (reader, writer) in pairs.sorted(by: <) {
       if mistakes.isFull { return }
       let (input, output) = (inputs.entries[reader], outputs.entries[writer])
-      guard !told.contains(input.place),
+      // That of both which is not the run's.
+      guard let place = input.place ?? output.place, !told.contains(place),
         forward.needs(Int(input.task), Int(output.task)) == false,
         backward.needs(Int(output.task), Int(input.task)) == false
       else { continue }
-      told.insert(input.place)
-      warn(input, output, tasks)
+      told.insert(place)
+      warn(input, output, at: place, tasks)
     }
   }
 
-  private func warn(_ input: FileTable.Entry, _ output: FileTable.Entry, _ tasks: TaskList) {
+  private func warn(
+    _ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place, _ tasks: TaskList
+  ) {
     let reader = tasks.name(Int(input.task)).string
     let writer = tasks.name(Int(output.task)).string
-    // Of a leg, the family.
-    let (readers, writers) = (
-      tasks.declaration(of: Int(input.task)), tasks.declaration(of: Int(output.task))
-    )
-    let needed = tasks.declared.name(writers).string
-    let needing = tasks.declared.name(readers).string
+    let needed = tasks.declaredName(Int(output.task)).string
+    let needing = tasks.declaredName(Int(input.task)).string
+    let help =
+      input.place == nil
+      ? "either may come first: what is in the run already does not wait for what is added"
+      : needed == needing
+        ? "either may come first; let a task that both need write it"
+        : "either may come first; add `\(needed)` to the `needs` of `\(needing)`"
+    let notes = input.place == nil ? nil : output.place
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     mistakes.add(
       Mistakes.Mistake(
-        severity: .warning, place: input.place,
+        severity: .warning, place: place,
         message: "task `\(reader)` reads `\(read)`, "
           + (read == written
             ? "which task `\(writer)` writes" : "task `\(writer)` writes `\(written)`")
           + ", and neither needs the other",
-        help: readers == writers
-          ? "either may come first; let a task that both need write it"
-          : "either may come first; add `\(needed)` to the `needs` of `\(needing)`",
-        notes: [.init(place: output.place, message: "`\(writer)` writes it here")]))
+        help: help,
+        notes: notes.map { [.init(place: $0, message: "`\(writer)` writes it here")] } ?? []))
   }
 
   /// A task's own output is none of its inputs, so that nothing tells one result of it from another.
-  private func reportOwn(_ input: FileTable.Entry, _ output: FileTable.Entry) {
+  private func reportOwn(
+    _ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place
+  ) {
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     let what =
       read == written
@@ -107,14 +149,15 @@ struct UnorderedFiles {
     let isCached = input.traits.contains(.cached)
     mistakes.add(
       Mistakes.Mistake(
-        severity: isCached ? .error : .warning, place: input.place,
+        severity: isCached ? .error : .warning, place: place,
         message: what
           + (isCached
             ? ", and `cache` would bring an old one back over it" : ", and no input of it"),
         help: isCached
           ? "let the task write elsewhere, or take `cache` away"
           : "an edit of it has the task run again as one of what it leaves; name that more narrowly",
-        notes: [.init(place: output.place, message: "the output is declared here")]))
+        notes: output.place.map { [.init(place: $0, message: "the output is declared here")] } ?? []
+      ))
   }
 
   /// Entries of inputs and outputs that are about one file: of two tasks that may run at once, and of one task
@@ -134,7 +177,9 @@ struct UnorderedFiles {
           // A `finally` task comes after all others.
           if a.task == b.task {
             if isCovered { own.append((reader, writer)) }
-          } else if a.traits.contains(.finally) == b.traits.contains(.finally) {
+          } else if a.traits.contains(.finally) == b.traits.contains(.finally),
+            a.place != nil || b.place != nil
+          {
             pairs.append((reader, writer))
           }
           writer = Int(b.previous)

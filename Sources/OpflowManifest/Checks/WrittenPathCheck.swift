@@ -65,6 +65,24 @@ struct WrittenPathCheck {
       help: "let the task leave it below that folder, or take `cache` away")
   }
 
+  /// Notes what a task of the run writes that the manifest is added to, once all of the manifest's are noted.
+  mutating func note(_ task: TaskID, _ number: Int, of run: RunTasks) {
+    let plan = run.plan
+    let kind: WrittenPaths.Writer.Kind = plan.kind(task) == .download ? .download : .output
+    let folder = plan.text(plan.record(task).directory)
+    for output in plan.outputs(of: task) {
+      let path = store.copy(output.text)
+      let writer = WrittenPaths.Writer(
+        kind: kind, text: path, place: nil, task: number, nameInRun: run.name(task))
+      let outcome = insert(writer, at: PathText.absolute(path, from: folder, store: store))
+      // What is added may well be what a task made.
+      guard case .taken(let first) = outcome, let place = first.place, first.task != nil else {
+        continue
+      }
+      reportTwice(first.text, at: place, writer)
+    }
+  }
+
   private mutating func note(
     _ path: Scalar, at place: Place, in directory: Directory, _ kind: WrittenPaths.Writer.Kind,
     _ task: Int
@@ -72,26 +90,12 @@ struct WrittenPathCheck {
     let absolute = PathText.absolute(path.text, from: directory.path, store: store)
     let writer = WrittenPaths.Writer(
       kind: kind, text: store.copy(path.text), place: place, task: task)
-    let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
-    let folder = links.folder(absolute.part(0..<slash).string)
-    let name = absolute.part(min(slash + 1, absolute.count)..<absolute.count).string
-    let own = folder == "/" ? "/" + name : folder + "/" + name
-    let isSame = own.utf8.count == absolute.count && own.utf8.elementsEqual(absolute)
-    let ownText = isSame ? absolute : store.copy(own)
-    if let first = paths.insert(ownText, writer) {
-      // A task may well say twice what it leaves.
-      if first.task != task { reportTwice(path.text, at: place, first) }
-      return
-    }
-    if kind == .download { paths.noteFolder(folder) }
-    let destination = links.destination(of: own)
-    var linked = writer
-    linked.kind = kind == .download ? .linked : kind
-    if let destination, destination != own,
-      let first = paths.insert(store.copy(destination), linked)
-    {
-      if first.task != task { reportTwice(path.text, at: place, first) }
-      return
+    let own: String
+    let destination: String?
+    switch insert(writer, at: absolute) {
+    case .taken(let first): return reportTwice(path.text, at: place, first)
+    case .known: return
+    case .new(let path, let target): (own, destination) = (path, target)
     }
     guard let state = stateFolder else { return }
     let within = links.folder(state) + "/"
@@ -100,6 +104,37 @@ struct WrittenPathCheck {
         place, "`\(path.text.string)` lies in the folder where runs are kept",
         help: "opflow alone writes there; name another place")
     }
+  }
+
+  private enum Outcome {
+    /// It is there, and what a link there leads to.
+    case new(String, destination: String?)
+    /// The task said so before, as it may.
+    case known
+    case taken(WrittenPaths.Writer)
+  }
+
+  /// Adds a path, wherever links lead.
+  private mutating func insert(_ writer: WrittenPaths.Writer, at absolute: Text) -> Outcome {
+    let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
+    let folder = links.folder(absolute.part(0..<slash).string)
+    let name = absolute.part(min(slash + 1, absolute.count)..<absolute.count).string
+    let own = folder == "/" ? "/" + name : folder + "/" + name
+    let isSame = own.utf8.count == absolute.count && own.utf8.elementsEqual(absolute)
+    let ownText = isSame ? absolute : store.copy(own)
+    if let first = paths.insert(ownText, writer) {
+      return first.task == writer.task ? .known : .taken(first)
+    }
+    if writer.kind == .download { paths.noteFolder(folder) }
+    let destination = links.destination(of: own)
+    var linked = writer
+    linked.kind = writer.kind == .download ? .linked : writer.kind
+    if let destination, destination != own,
+      let first = paths.insert(store.copy(destination), linked)
+    {
+      return first.task == writer.task ? .known : .taken(first)
+    }
+    return .new(own, destination: destination)
   }
 
   private func reportTwice(_ path: Text, at place: Place, _ first: WrittenPaths.Writer) {
@@ -112,45 +147,55 @@ struct WrittenPathCheck {
       return
     }
     let isAlias = !first.text.isSame(as: path)
+    let alias = isAlias ? ", as `\(first.text.string)`" : ""
+    let other =
+      first.nameInRun.map { ": task `\($0.string)` of the run writes it too\(alias)" } ?? ""
     mistakes.add(
       Mistakes.Mistake(
-        severity: .error, place: place, message: "`\(path.string)` is written twice",
+        severity: .error, place: place, message: "`\(path.string)` is written twice\(other)",
         help: "two writers of one file destroy each other's work; let one task write it",
-        notes: [
-          .init(
-            place: first.place,
-            message: isAlias ? "the first one, as `\(first.text.string)`" : "the first one")
-        ]))
+        notes: first.place.map { [.init(place: $0, message: "the first one\(alias)")] } ?? []))
   }
 
   /// Reports what is no place for a download since another download needs it, once all are known.
   func check() {
     paths.forEachPart { part, download in
       if part.kind == .manifest || part.kind == .named {
+        guard let place = download.place else { return }
         mistakes.error(
-          download.place,
+          place,
           "`\(download.text.string)` is collected in what is"
             + (part.kind == .manifest ? " this manifest" : " a file of this manifest"))
         return
       }
-      mistakes.add(
-        Mistakes.Mistake(
-          severity: .error, place: part.place,
-          message: "`\(part.text.string)` is what a download keeps its part in",
-          help: "two writers of one file destroy each other's work; give it another name",
-          notes: [
-            .init(place: download.place, message: "the download to `\(download.text.string)`")
-          ]))
+      report(
+        part, download, "`\(part.text.string)` is what a download keeps its part in",
+        help: "two writers of one file destroy each other's work; give it another name")
     }
     paths.forEachFolder { file, download in
-      mistakes.add(
-        Mistakes.Mistake(
-          severity: .error, place: file.place,
-          message: "`\(file.text.string)` is a folder to another download",
-          help: "a file and a folder cannot have one name",
-          notes: [
-            .init(place: download.place, message: "the download to `\(download.text.string)`")
-          ]))
+      report(
+        file, download, "`\(file.text.string)` is a folder to another download",
+        help: "a file and a folder cannot have one name")
     }
+  }
+
+  /// Reports a file that a download makes impossible, unless both are the run's.
+  private func report(
+    _ file: WrittenPaths.Writer, _ download: WrittenPaths.Writer, _ message: String, help: String
+  ) {
+    guard let place = file.place ?? download.place else { return }
+    let name = file.nameInRun ?? download.nameInRun
+    let other =
+      name.map {
+        ": task `\($0.string)` of the run has the "
+          + (file.place == nil ? "file" : "download to `\(download.text.string)`")
+      } ?? ""
+    let notes = file.place == nil ? nil : download.place
+    mistakes.add(
+      Mistakes.Mistake(
+        severity: .error, place: place, message: message + other, help: help,
+        notes: notes.map {
+          [.init(place: $0, message: "the download to `\(download.text.string)`")]
+        } ?? []))
   }
 }

@@ -17,9 +17,12 @@ struct WrittenPaths {
     var kind: Kind
     /// As the manifest has it.
     var text: Text
-    var place: Place
+    /// Nil for a task of the run that the manifest is added to.
+    var place: Place?
     /// Its number; nil for nobody's.
     var task: Int?
+    /// The id of a task of the run.
+    var nameInRun: Text?
   }
 
   private var paths = TextTable()

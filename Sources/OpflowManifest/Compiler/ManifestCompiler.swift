@@ -38,6 +38,14 @@ package struct CompiledManifest: Sendable {
   package var needCount: Int
 }
 
+/// What is added to a run, without mistakes.
+package struct CompiledSegment: Sendable {
+  /// What is new, as a segment of the run's plan; nil where nothing is.
+  package var added: CompiledManifest?
+  /// Ids, as they are declared, that the run has with the same definition: nothing comes of them.
+  package var unchanged: [String]
+}
+
 /// Compiles a manifest into a plan.
 ///
 /// The way of the data: bytes; nodes (`YAMLDocument`); what is declared (`TaskDeclarations`); values, with
@@ -65,7 +73,7 @@ package enum ManifestCompiler {
   package static func check(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CheckedManifest {
-    try withFiles(source, options) { files, mistakes in
+    try withFiles(source, options, run: nil) { files, mistakes in
       guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
       var manualCount = 0
       reading.forEachTask { task, _, _, _ in
@@ -83,17 +91,50 @@ package enum ManifestCompiler {
   package static func compile(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CompiledManifest {
-    try withFiles(source, options) { compile($0, source, options, $1) }
+    try withFiles(source, options, run: nil) { compile($0, source, options, $1)?.manifest }
+  }
+
+  /// Compiles what is added to a run into a segment of its plan (`PlanGrowth`).
+  ///
+  /// Its tasks may need those of the run, and what it declares as the run has it is left out: then it is
+  /// compiled a second time without that, so that those which need it need the run's.
+  ///
+  /// - Throws: all mistakes of the manifest at once.
+  package static func compile(
+    _ source: ManifestSource, addedTo run: Plan, options: CompileOptions
+  ) throws(ManifestError) -> CompiledSegment {
+    let all = try compile(source, options, RunTasks(run, unchanged: []))
+    if all.unchanged.isEmpty { return CompiledSegment(added: all.manifest, unchanged: []) }
+    if all.unchanged.count == all.declaredCount {
+      return CompiledSegment(added: nil, unchanged: all.unchanged)
+    }
+    let rest = try compile(source, options, RunTasks(run, unchanged: Set(all.unchanged)))
+    return CompiledSegment(added: rest.manifest, unchanged: all.unchanged)
+  }
+
+  private static func compile(
+    _ source: ManifestSource, _ options: CompileOptions, _ run: RunTasks
+  ) throws(ManifestError) -> Compilation {
+    try withFiles(source, options, run: run) { compile($0, source, options, $1) }
+  }
+
+  /// A plan, and what of its tasks the run that they are added to has already.
+  private struct Compilation {
+    var manifest: CompiledManifest
+    var declaredCount: Int
+    /// Ids as they are declared.
+    var unchanged: [String]
   }
 
   /// Nil when there are mistakes.
   private static func compile(
     _ files: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
-  ) -> CompiledManifest? {
+  ) -> Compilation? {
     guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
     var emitter = PlanEmitter(
       taskCount: reading.taskCount, nodeCount: reading.nodeCount, byteCount: reading.byteCount,
-      fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints))
+      fingerprints: FingerprintWriter(folder: reading.folder, style: options.fingerprints),
+      run: files.run)
     reading.forEachTask { task, part, place, defaults in
       guard mistakes.errorCount == 0 else { return }
       emitter.add(task, of: part, in: files, at: place, defaults)
@@ -123,7 +164,9 @@ package enum ManifestCompiler {
       reading.reportCycles()
       return nil
     }
-    return CompiledManifest(
+    let unchanged = Redeclarations(tasks: reading.tasks, mistakes: mistakes).unchanged(in: bytes)
+    guard mistakes.errorCount == 0 else { return nil }
+    let manifest = CompiledManifest(
       planBytes: bytes, planKey: inputs.key,
       warnings: mistakes.diagnostics(.warning, in: mistakes.files),
       environmentRead: inputs.environment, files: inputs.files,
@@ -132,15 +175,17 @@ package enum ManifestCompiler {
       hasInteractive: hasInteractive, concurrency: reading.manifest.concurrency,
       name: reading.manifest.name, taskCount: reading.taskCount,
       needCount: reading.needs.targets.count)
+    return Compilation(
+      manifest: manifest, declaredCount: reading.tasks.declared.count, unchanged: unchanged)
   }
 
   /// Lets `body` read files, and throws what it found wrong when it gives nothing.
   private static func withFiles<Result>(
-    _ source: ManifestSource, _ options: CompileOptions,
+    _ source: ManifestSource, _ options: CompileOptions, run: RunTasks?,
     _ body: (PartLoader, Mistakes) -> Result?
   ) throws(ManifestError) -> Result {
     let mistakes = Mistakes()
-    let files = PartLoader(source, options, mistakes)
+    let files = PartLoader(source, options, mistakes, run: run)
     if source.bytes.count > maximumBytes {
       mistakes.error(mistakes.files[0].place(0), "the manifest is larger than 1 GiB")
     } else if let result = body(files, mistakes) {

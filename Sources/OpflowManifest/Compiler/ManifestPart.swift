@@ -10,7 +10,7 @@ struct ManifestPart {
   let environment: EnvironmentList
   /// Where it is included; nil for the root.
   let entry: Place?
-  /// Its real path; nil for the root.
+  /// Its real path; nil for the manifest that a run begins with.
   let path: String?
 
   var document: YAMLDocument { file.document }

@@ -9,6 +9,8 @@ struct ManifestReading: ~Copyable {
   let sources: ReadSources
   /// The values that legs have.
   let legTexts = MatrixTexts()
+  /// That of the manifest that the run begins with; absolute and normal.
+  let folder: Text
   private let parts: [ManifestPart]
   private var resolver: NeedResolver
   private var written: WrittenPathCheck
@@ -16,12 +18,18 @@ struct ManifestReading: ~Copyable {
   /// Texts of what stands at the top.
   private let kept: TextStore
   private let mistakes: Mistakes
+  /// Whether any task declares a file.
+  private var declaresFiles = false
 
   /// Nil, with the mistake reported, when there is nothing to read.
   init?(
     _ loader: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
   ) {
     guard let manifest = loader.load() else { return nil }
+    if let run = loader.run, run.plan.taskCount > Self.mostTasksOfRun {
+      mistakes.error(loader.root.place(0), "the run has as many tasks as it can have")
+      return nil
+    }
     let parts = loader.parts
     let included = loader.further.read
     let matrixFiles = MatrixFiles(
@@ -29,16 +37,22 @@ struct ManifestReading: ~Copyable {
       store: loader.kept)
     sources = ReadSources(
       store: loader.kept, file: { matrixFiles.open($0, in: $1) }, names: options.fileNames)
-    tasks = Self.tasks(of: parts, Self.declaredTasks(of: parts, mistakes), sources, legTexts)
+    folder =
+      loader.run.map { $0.plan.text($0.plan.manifest.folder) } ?? parts[0].folder
+    let declared = Self.declaredTasks(of: parts, mistakes).without(loader.run?.unchanged ?? [])
+    tasks = Self.tasks(of: parts, declared, sources, legTexts, loader.run)
     resolver = NeedResolver(
       tasks, texts: legTexts, mistakes: mistakes, suggestions: parts[0].values.scope.suggestions,
       nodeCount: parts.reduce(0) { $0 + $1.document.nodeCount })
     resolver.knowsAll = !loader.isIncomplete
     written = WrittenPathCheck(
-      mistakes: mistakes, folder: parts[0].folder, stateFolder: options.stateFolder,
+      mistakes: mistakes, folder: folder, stateFolder: options.stateFolder,
       readLink: options.readLink)
     written.note(loader.root, at: source.path)
     for case (_, let file?) in included { written.note(named: file.realPath) }
+    if let first = loader.run?.plan.filesRead.first, first.utf8.first == UInt8(ascii: "/") {
+      written.note(named: first)
+    }
     let files = [source.path] + included.compactMap { $0.1?.realPath }
     unordered = UnorderedFiles(
       mistakes: mistakes, manifestFiles: files.filter { $0.utf8.first == UInt8(ascii: "/") })
@@ -50,6 +64,8 @@ struct ManifestReading: ~Copyable {
 
   /// Tasks that included files may declare, in all.
   private static let mostTasks = 5_000_000
+  /// With what a manifest of the largest size may declare, numbers of tasks have room for it.
+  private static let mostTasksOfRun = 1_500_000_000
 
   private static func declaredTasks(
     of parts: [ManifestPart], _ mistakes: Mistakes
@@ -69,7 +85,7 @@ struct ManifestReading: ~Copyable {
   /// What is declared, with families as their legs.
   private static func tasks(
     of parts: [ManifestPart], _ declared: TaskDeclarations, _ sources: ReadSources,
-    _ texts: MatrixTexts
+    _ texts: MatrixTexts, _ run: RunTasks?
   ) -> TaskList {
     var families: [(declaration: Int, family: Family)] = []
     var room = Family.mostLegs
@@ -81,13 +97,11 @@ struct ManifestReading: ~Copyable {
       var reader = FamilyReader(part.values, sources, texts, folder: part.folder)
       families += reader.read(declared, in: first..<next, room: &room)
     }
-    return TaskList(declared, families: families)
+    return TaskList(declared, families: families, run: run)
   }
 
   var taskCount: Int { tasks.count }
   var needs: NeedList { resolver.needs }
-  /// Absolute and normal.
-  var folder: Text { parts[0].folder }
   var nodeCount: Int { parts.reduce(0) { $0 + $1.document.nodeCount } }
   var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }
   var inherited: InheritedEnvironment { parts[0].values.scope.inherited }
@@ -126,9 +140,8 @@ struct ManifestReading: ~Copyable {
         declaration += 1
       }
     }
-    resolver.checkFinally()
-    resolver.checkServices(manifest.resources)
-    resolver.checkValues()
+    resolver.check(manifest.resources)
+    noteFilesOfRun()
     written.check()
     unordered.check(resolver.needs, tasks)
   }
@@ -139,8 +152,23 @@ struct ManifestReading: ~Copyable {
     _ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument
   ) {
     if task.written.isEmpty, task.inputs.isEmpty { return }
+    declaresFiles = true
     written.note(task, number, in: document)
     unordered.note(task, number, in: document)
+  }
+
+  /// Notes the files that tasks of the run declare, where there is something to hold against them. Those that
+  /// the manifest declares again have theirs noted.
+  private mutating func noteFilesOfRun() {
+    guard declaresFiles, let run = tasks.run, run.plan.declaresFiles else { return }
+    for index in run.plan.tasks {
+      let task = TaskID(index)
+      guard run.plan.declaresOutputs(task) || run.plan.isChecked(task),
+        tasks.declared.index(of: run.declaredName(task)) == nil
+      else { continue }
+      written.note(task, tasks.number(ofRun: task), of: run)
+      unordered.note(task, tasks.number(ofRun: task), of: run)
+    }
   }
 
   /// Reads the legs of a family, each with its own values.

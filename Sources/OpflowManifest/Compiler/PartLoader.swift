@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Reads the files of a manifest: the root, then what it includes, at every depth, each as a part.
 ///
 /// A file that is included under several names is read once, and is a part for each of them: they
@@ -17,6 +19,8 @@ final class PartLoader {
   let root: SourceFile
   private let options: CompileOptions
   private let mistakes: Mistakes
+  /// That the manifest is added to; nil for one that a run begins with.
+  let run: RunTasks?
   private let tables = SchemaTables()
   private let given: GivenVariables
   /// Documents that were read; nil for one that is wrong.
@@ -54,7 +58,10 @@ final class PartLoader {
   /// Files, each as often as it is included.
   private static let mostParts = 10_000
 
-  init(_ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes) {
+  init(
+    _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes, run: RunTasks?
+  ) {
+    self.run = run
     self.source = source
     self.options = options
     self.mistakes = mistakes
@@ -73,6 +80,7 @@ final class PartLoader {
     scope.secrets.missing = options.missingSecrets
     scope.tasksWithoutTerminal = options.tasksWithoutTerminal
     scope.secrets.add(document)
+    if let run { scope.secrets.setRun(run.plan) }
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return nil }
     let folder = PathText.absolute(kept.copy(source.folder), from: kept.copy("/"), store: kept)
@@ -81,14 +89,10 @@ final class PartLoader {
     }
     var environment = EnvironmentList()
     top.readScope(file.keys, into: &environment)
-    var manifest = ManifestValues(
-      name: source.defaultName,
-      resources: ResourceTable(
-        cpu: UInt64(options.cores), memory: options.memoryBytes, store: scope.store))
-    top.readSettings(file.keys, wantedParallel: options.maxParallel, into: &manifest)
+    let manifest = settings(file.keys, top, scope.store)
     let part = ManifestPart(
       file: file, values: values, folder: folder, prefix: Text(start: nil, count: 0),
-      environment: environment, entry: nil, path: nil)
+      environment: environment, entry: nil, path: run == nil ? nil : source.path)
     parts.append(part)
     includeFiles(
       of: part,
@@ -98,6 +102,27 @@ final class PartLoader {
     given.reportUnknown(to: mistakes, scope: scope)
     for part in parts { part.values.scope.position = .task }
     return manifest
+  }
+
+  /// What is about the whole run.
+  private func settings(
+    _ keys: Fields<ManifestKey>, _ top: TopLevelReader, _ store: TextStore
+  ) -> ManifestValues {
+    let (cores, memory) = (UInt64(options.cores), options.memoryBytes)
+    guard let run else {
+      var manifest = ManifestValues(
+        name: source.defaultName,
+        resources: ResourceTable(cpu: cores, memory: memory, store: store))
+      top.readSettings(keys, wantedParallel: options.maxParallel, into: &manifest)
+      return manifest
+    }
+    top.refuseSettings(
+      keys, of: "what is added to a run", root: "the manifest that the run begins with")
+    var resources = ResourceTable(of: run.plan, cpu: cores, memory: memory, store: store)
+    if let wanted = options.maxParallel {
+      resources.setMachineCapacity(ResourceEntry.cpu, UInt64(wanted))
+    }
+    return ManifestValues(name: source.defaultName, resources: resources)
   }
 
   private func reader(of document: YAMLDocument, _ scope: NameScope) -> ValueReader {
@@ -160,7 +185,9 @@ final class PartLoader {
     ) { self.variableFile($0, of: document, in: folder, displayFolder) }
     var environment = EnvironmentList()
     top.readScope(file.keys, into: &environment)
-    top.refuseSettings(file.keys, root: source.displayPath)
+    top.refuseSettings(
+      file.keys, of: "an included file",
+      root: run == nil ? source.displayPath : "the manifest that the run begins with")
     let added = ManifestPart(
       file: file, values: values, folder: folder, prefix: prefix, environment: environment,
       entry: place, path: found.realPath)

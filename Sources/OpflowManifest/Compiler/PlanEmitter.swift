@@ -15,6 +15,8 @@ struct PlanEmitter: ~Copyable {
   private var items: [EnvironmentItem] = []
   /// Values that tasks read: which needs of which task, and whether its `if` does.
   private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
+  /// That the tasks are added to; nil for those that a run begins with.
+  private let run: RunTasks?
   /// Holds what is made for one task.
   private let scratch = TextStore()
 
@@ -35,7 +37,8 @@ struct PlanEmitter: ~Copyable {
 
   /// Whether the texts are more than a plan can hold.
   var isTooLarge: Bool {
-    builder.arenaByteCount > Self.longestArena || builder.declaredCount > Self.mostDeclared
+    builder.arenaByteCount + (run?.plan.allTexts.count ?? 0) > Self.longestArena
+      || builder.declaredCount > Self.mostDeclared
   }
 
   /// Entries of `inputs` and `outputs`, equal lists counted once: they take 16 bytes each.
@@ -43,8 +46,9 @@ struct PlanEmitter: ~Copyable {
 
   init(
     taskCount: Int, nodeCount: Int, byteCount: Int,
-    fingerprints: FingerprintWriter
+    fingerprints: FingerprintWriter, run: RunTasks?
   ) {
+    self.run = run
     self.fingerprints = fingerprints
     builder.reserve(
       taskCount: taskCount, edgeCount: min(nodeCount, taskCount * 8), textByteCount: byteCount)
@@ -154,16 +158,22 @@ struct PlanEmitter: ~Copyable {
     for glob in inputs.globs { builder.reads(glob: glob) }
     for task in 0..<needs.count {
       for edge in needs.edges(of: task) {
-        builder.addNeed(TaskID(needs.targets[edge]), on: needs.conditions[edge])
+        let target = Int(needs.targets[edge])
+        if let (run, id) = tasks.ofRun(target) {
+          builder.addOuterNeed(builder.intern(run.name(id)), on: needs.conditions[edge])
+        } else {
+          builder.addNeed(TaskID(target), on: needs.conditions[edge])
+        }
       }
       builder.endNeeds()
     }
-    builder.addServicesToFingerprints()
+    builder.addServicesToFingerprints(behind: run?.plan)
     addFamilies(of: tasks, legTexts)
     for reading in readings { mark(reading, needs) }
     builder.resources = manifest.resources.entries(
       { builder.isWanted($0) }, intern: { builder.intern($0) })
-    add(manifest.secrets, listed: listedSecrets, folder: inputs.folder)
+    // What is added has those of the run.
+    if run == nil { add(manifest.secrets, listed: listedSecrets, folder: inputs.folder) }
     builder.readsEnvironment(inputs.environment.map(\.name))
     var entry = ManifestEntry(
       name: builder.intern(manifest.name), description: builder.intern(manifest.description),
@@ -348,6 +358,8 @@ struct PlanEmitter: ~Copyable {
     let edges = needs.edges(of: reading.task)
     for place in reading.needs {
       let target = TaskID(needs.targets[edges.lowerBound + place])
+      // What others of the run leave is known already.
+      if target.index >= needs.count { continue }
       builder.mark(target, reading.decides ? [.leavesValues, .decidesOthers] : .leavesValues)
     }
   }

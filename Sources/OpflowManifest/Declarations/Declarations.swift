@@ -70,17 +70,40 @@ struct TaskDeclarations: EntryList {
   /// The task that a name means in the file of another one: of that file's own names, then of those
   /// around it. With a `/` before it, it is one of the root.
   func index(of name: Text, seenFrom number: Int) -> Int? {
-    if name.first == UInt8(ascii: "/") { return index(of: name.part(1..<name.count)) }
+    first(of: name, seenFrom: number) { index(of: $0) }
+  }
+
+  /// The first that `find` finds of the ids that a name may mean there, nearest first.
+  @inline(__always)
+  func first<Found>(
+    of name: Text, seenFrom number: Int, _ find: (Text) -> Found?
+  ) -> Found? {
+    if name.first == UInt8(ascii: "/") { return find(name.part(1..<name.count)) }
     var prefix = prefix(number)
     while !prefix.isEmpty {
       wanted.removeAll()
       wanted.append(prefix)
       wanted.append(name)
-      if let found = index(of: wanted.finish()) { return found }
+      if let found = find(wanted.finish()) { return found }
       let outer = prefix.part(0..<(prefix.count - 1)).lastIndex(of: UInt8(ascii: "/"))
       prefix = prefix.part(0..<(outer.map { $0 + 1 } ?? 0))
     }
-    return index(of: name)
+    return find(name)
+  }
+
+  /// The same without tasks of these ids.
+  func without(_ ids: Set<String>) -> TaskDeclarations {
+    if ids.isEmpty { return self }
+    var rest = TaskDeclarations()
+    for (number, file) in files.enumerated() {
+      rest.begin(file.document, prefix: file.prefix)
+      let end = number + 1 < files.count ? files[number + 1].first : count
+      for task in file.first..<end where !ids.contains(name(task).string) {
+        let key = key(task)
+        _ = rest.insert(key, file.document.text(key))
+      }
+    }
+    return rest
   }
 
   mutating func insert(_ key: Node, _ name: Text) -> Int? {

@@ -154,6 +154,12 @@ struct ScopedNames: ExpressionNames {
       isSimple(name.part(8..<name.count))
     {
       let secret = name.part(8..<name.count)
+      if scope.secrets.isUnknown(secret) {
+        report(
+          ExpressionMistake(
+            offset: offset, message: SecretText.isUnknown(secret),
+            help: SecretText.helpForUnknown(secret)))
+      }
       if let missing = scope.secrets.missing(secret, scope.taskID) {
         report(
           ExpressionMistake(

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// The secrets of all files of a manifest.
 final class SecretScope {
   /// Those that cannot be had, by name.
@@ -15,10 +17,35 @@ final class SecretScope {
   /// Files that nobody has looked through for names.
   private var documents: [YAMLDocument] = []
   private var names = TextTable()
+  /// All that there are, where the manifest is added to a run.
+  private(set) var ofRun: TextTable?
   private let store: TextStore
 
   /// - Parameter store: holds texts as long as this lives.
   init(_ store: TextStore) { self.store = store }
+
+  /// The manifest is added to a run, which knows these.
+  ///
+  /// - Parameter plan: the run's; lives as long as this.
+  func setRun(_ plan: Plan) {
+    var known = TextTable()
+    for secret in plan.secrets {
+      let name = store.copy(secret.name)
+      _ = known.insert(name)
+      _ = names.insert(name)
+      guard case .environment(let variable) = secret.source else { continue }
+      let text = store.copy(variable)
+      _ = names.insert(text)
+      noteSource(name, text)
+    }
+    ofRun = known
+  }
+
+  /// Whether the run that the manifest is added to has no secret of that name.
+  func isUnknown(_ name: Text) -> Bool {
+    guard let ofRun else { return false }
+    return ofRun.index(of: name) == nil
+  }
 
   /// A file of the manifest.
   func add(_ document: YAMLDocument) { documents.append(document) }
@@ -137,6 +164,12 @@ package struct MissingSecret: Sendable {
 
 /// What is said of a secret that a file of the manifest sets.
 enum SecretText {
+  static func isUnknown(_ name: Text) -> String { "the run has no secret `\(name.string)`" }
+
+  static func helpForUnknown(_ name: Text) -> String {
+    "declare it in the run's first manifest: `secrets: { \(name.string): { env: \(name.string) } }`"
+  }
+
   static let helpForSet = "take it out there, where its value would be written down"
 
   static func isSet(_ name: Text, as variable: Text) -> String {

@@ -101,9 +101,7 @@ struct DemandReader {
     for index in 0..<entries.count {
       let name = entries.name(index)
       guard let resource = resources.index(of: name) else {
-        values.mistakes.error(
-          values.document.place(entries.keys[index]), "unknown resource `\(name.string)`",
-          help: undeclaredHelp(name, entries.value(index)))
+        reportUnknown(name, entries.keys[index], entries.value(index))
         continue
       }
       let amount =
@@ -117,11 +115,24 @@ struct DemandReader {
     }
   }
 
+  private func reportUnknown(_ name: Text, _ key: Node, _ value: Node) {
+    guard resources.isOfRun, name == "gpu" else {
+      values.mistakes.error(
+        values.document.place(key), "unknown resource `\(name.string)`",
+        help: undeclaredHelp(name, value))
+      return
+    }
+    values.mistakes.error(
+      values.document.place(key), "the run has no `gpu`: no task that it began with wants any",
+      help: "let one of its first manifest ask for it, or declare there how much there is:"
+        + " `resources: { gpu: 1 }`")
+  }
+
   private func undeclaredHelp(_ name: Text, _ node: Node) -> String {
     let amount =
       values.document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
     let declare =
-      "declare its capacity at the top of the manifest: `resources: { \(name.string): \(amount) }`"
+      "declare its capacity at the top of \(resources.manifestName): `resources: { \(name.string): \(amount) }`"
     // `cpu` is near to every short name.
     guard name.count > 3,
       let nearest = values.scope.suggestions.nearest(to: name, among: resources.names.texts)
@@ -145,7 +156,8 @@ struct DemandReader {
       values.document.place(node),
       "`\(name.string)` \(ResourceEntry.text(amount, of: resource)) is more than its capacity"
         + " \(ResourceEntry.text(capacity, of: resource))",
-      help: "ask for less, or raise the capacity under top-level `resources`")
+      help: "ask for less, or raise the capacity under top-level `resources`"
+        + (resources.isOfRun ? " of \(resources.manifestName)" : ""))
     return false
   }
 }

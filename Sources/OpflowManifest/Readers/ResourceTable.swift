@@ -11,8 +11,11 @@ struct ResourceTable {
   private static let downloadCapacity: UInt64 = 4
 
   private let gpu: Text
+  /// Whether they are those of the run that the manifest is added to, which are what they are.
+  let isOfRun: Bool
 
   init(cpu: UInt64, memory: UInt64, store: TextStore) {
+    isOfRun = false
     gpu = store.copy(ResourceEntry.gpuName.description)
     machine = [cpu, memory, Self.downloadCapacity]
     for name in ["cpu", "memory", "download"] {
@@ -20,6 +23,25 @@ struct ResourceTable {
       declared.append(0)
     }
   }
+
+  /// Those of a run.
+  ///
+  /// - Parameter plan: lives as long as this.
+  init(of plan: Plan, cpu: UInt64, memory: UInt64, store: TextStore) {
+    isOfRun = true
+    gpu = store.copy(ResourceEntry.gpuName.description)
+    machine = [
+      plan.manifest.maxParallel > 0 ? UInt64(plan.manifest.maxParallel) : cpu, memory,
+      Self.downloadCapacity,
+    ]
+    for entry in plan.resources {
+      _ = names.insert(plan.text(entry.name))
+      declared.append(entry.capacity)
+    }
+  }
+
+  /// Where capacities are declared, as mistakes call it.
+  var manifestName: String { isOfRun ? "the run's first manifest" : "the manifest" }
 
   func index(of name: Text) -> UInt32? { names.index(of: name).map { UInt32($0) } }
 
@@ -35,7 +57,7 @@ struct ResourceTable {
 
   /// All that the manifest declares is known: what it does not say of GPUs each machine does.
   mutating func endDeclaring() {
-    if names.index(of: gpu) == nil { declare(gpu, capacity: 0) }
+    if !isOfRun, names.index(of: gpu) == nil { declare(gpu, capacity: 0) }
   }
 
   /// Whether it is `gpu` as each machine has it, and tasks get GPUs of their own.
@@ -56,7 +78,7 @@ struct ResourceTable {
   func entries(_ isWanted: (UInt32) -> Bool, intern: (Text) -> TextRef) -> [ResourceEntry] {
     var count = declared.count
     let last = UInt32(truncatingIfNeeded: count - 1)
-    if isGPUOfMachine(last), !isWanted(last) { count -= 1 }
+    if !isOfRun, isGPUOfMachine(last), !isWanted(last) { count -= 1 }
     return zip(names.texts, declared).prefix(count).map {
       ResourceEntry(name: intern($0), capacity: $1)
     }

@@ -112,6 +112,14 @@ struct SecretReader {
             + " `env.\(name.text.string)`",
           help: "take it out of the expression: the task finds it in its environment")
       }
+      if secrets.isUnknown(name.text) {
+        values.mistakes.error(
+          values.document.place(name.node), SecretText.isUnknown(name.text),
+          help: values.scope.suggestions.help(
+            for: name.text, among: secrets.ofRun?.texts ?? [])
+            ?? SecretText.helpForUnknown(name.text))
+        continue
+      }
       refuseSet(name, task)
       if let missing = secrets.missing(name.text, values.scope.taskID) {
         values.mistakes.error(

@@ -86,7 +86,7 @@ struct TaskReader {
     files.read(keys, into: &task)
     if keys.key(.service) != nil { services.read(keys, into: &task) }
     processes.read(keys, defaults.lists.demands, into: &task)
-    if !values.valueReadings.isEmpty { checkValues(of: &task) }
+    if !values.valueReadings.isEmpty { checkValues(of: &task, condition: keys[.condition]) }
   }
 
   private mutating func readSettings(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
@@ -109,7 +109,9 @@ struct TaskReader {
   }
 
   /// Checks that the task needs those whose values it reads.
-  private func checkValues(of task: inout TaskValues) {
+  ///
+  /// - Parameter condition: its `if`.
+  private func checkValues(of task: inout TaskValues, condition: Node?) {
     task.readsValues = true
     let needs = task.needs.map(\.name)
     for reading in values.valueReadings {
@@ -121,7 +123,10 @@ struct TaskReader {
       else {
         if let (id, _) = ValueReference.parts(reading.reference) {
           task.valueReads.append(
-            (id, values.document.place(reading.node, textOffset: reading.offset)))
+            (
+              id, values.document.place(reading.node, textOffset: reading.offset),
+              reading.node == condition
+            ))
         }
         continue
       }

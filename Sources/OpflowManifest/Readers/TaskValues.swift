@@ -27,8 +27,8 @@ struct TaskValues {
   var lateCondition: Text?
   /// Whether anything of it reads such values.
   var readsValues = false
-  /// The tasks whose values it reads, as it writes them, and where.
-  var valueReads: [(id: Text, place: Place)] = []
+  /// The tasks whose values it reads, as it writes them, where, and whether its `if` does.
+  var valueReads: [(id: Text, place: Place, decides: Bool)] = []
   /// What decides besides its definition whether it has to run, where it says so.
   var inputs: [Input] = []
   var hasInputs = false

@@ -55,17 +55,19 @@ struct TopLevelReader {
     CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
   }
 
-  /// The same of an included file: what is about the whole run is a mistake there, and what is for
-  /// people serves who runs the file by itself.
+  /// The same of a file that is included or added to a run: what is about the whole run is a mistake there,
+  /// and what is for people serves who runs the file by itself.
   ///
-  /// - Parameter root: the name of the file that may say it.
-  func refuseSettings(_ keys: Fields<ManifestKey>, root: String) {
+  /// - Parameters:
+  ///   - what: the file is.
+  ///   - root: the file that may say it.
+  func refuseSettings(_ keys: Fields<ManifestKey>, of what: String, root: String) {
     _ = readName(keys)
     _ = readDescription(keys)
     for key in ManifestKey.ofRootOnly {
       guard let found = keys.key(key) else { continue }
       values.mistakes.error(
-        values.document.place(found), "`\(key.name)` stands in an included file",
+        values.document.place(found), "`\(key.name)` stands in \(what)",
         help: "it is about the whole run: write it into \(root)")
     }
   }

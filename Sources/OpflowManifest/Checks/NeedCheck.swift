@@ -1,0 +1,150 @@
+internal import OpflowCore
+
+/// Checks all needs together, once all tasks are read.
+struct NeedCheck {
+  let mistakes: Mistakes
+  let tasks: TaskList
+  let needs: NeedList
+  let needed: NeededTasks
+
+  /// A value that a task reads of some of its needs.
+  struct ValueRead {
+    var task: Int
+    /// Counted from the task's first.
+    var needs: Range<Int>
+    var place: Place
+    /// Whether the task's `if` does.
+    var decides: Bool
+  }
+
+  /// A value that nothing could leave is never there.
+  func checkValues(_ reads: [ValueRead]) {
+    for read in reads {
+      let edges = needs.edges(of: read.task)
+      let targets = read.needs.lazy.map { Int(needs.targets[edges.lowerBound + $0]) }
+      if let lacking = targets.first(where: { needed.leavesNothing($0) }) {
+        reportLacking(lacking, read.place)
+      } else if let lacking = targets.first(where: { needed.keepsNothing($0) }) {
+        mistakes.error(
+          read.place, "`\(tasks.name(lacking).string)` is in the run already, and leaves no values",
+          help:
+            "nothing of the run reads any, and its `run` does not speak of $OPFLOW_VALUES: let it,"
+            + " in the manifest that it stands in")
+      } else if read.decides, let lacking = targets.first(where: { !needed.decides($0) }) {
+        mistakes.error(
+          read.place,
+          "`\(tasks.name(lacking).string)` is in the run already, where no `if` reads what it leaves",
+          help: "read the value in `env`, and let the command look at it")
+      }
+    }
+  }
+
+  private func reportLacking(_ lacking: Int, _ place: Place) {
+    let name = tasks.name(lacking).string
+    let (what, help) =
+      needed.isService(lacking)
+      ? ("a service", "what needs it finds its `ports` in OPFLOW_PORT_NAME")
+      : needed.isQuestion(lacking)
+        ? ("a question", "read a value of a task that runs a command")
+        : ("a download", "what it fetched is the file in `to`; read that")
+    mistakes.error(place, "`\(name)` is \(what), and leaves no values", help: help)
+  }
+
+  /// A task of the main part cannot wait for one that runs after all others.
+  func checkFinally() {
+    guard needed.hasFinally else { return }
+    for task in 0..<needs.count where !needed.isFinally(task) {
+      var last: Place?
+      for edge in needs.edges(of: task) where needed.isFinally(Int(needs.targets[edge])) {
+        // A family is one need of many tasks.
+        let place = place(of: edge, task)
+        if place == last { continue }
+        last = place
+        mistakes.error(
+          place,
+          "task `\(tasks.name(task).string)` needs the `finally` task"
+            + " `\(tasks.name(Int(needs.targets[edge])).string)`, which runs after it",
+          help: "make both `finally`, or neither")
+      }
+    }
+  }
+
+  /// A service runs while others do: there is no end of it that they could wait for.
+  func checkServices(_ resources: ResourceTable) {
+    guard needed.hasServices else { return }
+    for task in 0..<needs.count {
+      checkDemands(of: task, resources)
+      if needed.hasPorts { checkPorts(of: task) }
+      var last: Place?
+      for edge in needs.edges(of: task) where needed.isService(Int(needs.targets[edge])) {
+        let isQuestion = needed.isQuestion(task)
+        if needs.conditions[edge] == .success, !isQuestion { continue }
+        let place = place(of: edge, task)
+        if place == last { continue }
+        last = place
+        let service = tasks.name(Int(needs.targets[edge])).string
+        if isQuestion {
+          mistakes.error(
+            place, "a question (`approve`) cannot need the service `\(service)`",
+            help: "nothing is run for it that could use it; let what follows it need the service")
+        } else {
+          mistakes.error(
+            place, "`on: \(needs.conditions[edge])` says nothing of the service `\(service)`",
+            help: "it runs while what needs it does; write `needs: [\(service)]`")
+        }
+      }
+    }
+  }
+
+  private func place(of edge: Int, _ task: Int) -> Place {
+    needs.place(of: edge, in: tasks.document(task).file)
+  }
+
+  /// A variable has one value.
+  private func checkPorts(of task: Int) {
+    var owners: [String: Int] = [:]
+    for variable in needed.ports(task) { owners[variable] = task }
+    for edge in needs.edges(of: task) {
+      let need = Int(needs.targets[edge])
+      for variable in needed.ports(need) {
+        guard let other = owners.updateValue(need, forKey: variable), other != need else {
+          continue
+        }
+        mistakes.error(
+          place(of: edge, task),
+          "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in"
+            + " \(variable)",
+          help: "give one of them another name under `ports`")
+      }
+    }
+  }
+
+  /// A task takes what it wants together with what the services want that it needs.
+  private func checkDemands(of task: Int, _ resources: ResourceTable) {
+    let first = needs.edges(of: task).first { needed.isService(Int(needs.targets[$0])) }
+    guard let first else { return }
+    var together = needed.demands(task)
+    var names: [String] = []
+    var open = [task]
+    while let next = open.popLast() {
+      needed.forEachNeed(of: next, needs) { need in
+        guard needed.isService(need), !names.contains(tasks.name(need).string) else { return }
+        names.append(tasks.name(need).string)
+        together += needed.demands(need)
+        open.append(need)
+      }
+    }
+    for resource in Set(together.map(\.resource)).sorted() {
+      let sum = together.filter { $0.resource == resource }.reduce(UInt64(0)) { $0 &+ $1.amount }
+      let capacity = resources.capacity(resource)
+      guard sum > capacity, !resources.isGPUOfMachine(resource) else { continue }
+      let name = resources.names.texts[Int(resource)].string
+      mistakes.error(
+        place(of: first, task),
+        "with its services (\(names.joined(separator: ", "))) the task wants"
+          + " \(ResourceEntry.text(sum, of: resource)) of `\(name)`, of which there is"
+          + " \(ResourceEntry.text(capacity, of: resource))",
+        help: "it is started together with them; ask for less, or raise the capacity")
+    }
+  }
+}

@@ -1,0 +1,65 @@
+internal import OpflowCore
+
+/// The tasks of a run that a manifest is added to, which those of the manifest may need as well.
+final class RunTasks {
+  let plan: Plan
+  /// Ids that the manifest declares as the run has them: they are left out of it.
+  let unchanged: Set<String>
+  /// Those that were needed in part, or all of whose legs were.
+  private var families: [FamilyID: Family] = [:]
+  private lazy var familyNames = TextTable()
+
+  init(_ plan: Plan, unchanged: Set<String>) {
+    self.plan = plan
+    self.unchanged = unchanged
+    if plan.families.isEmpty { return }
+    for family in plan.families { _ = familyNames.insert(plan.text(family.name)) }
+  }
+
+  /// What an id stands for.
+  enum Member {
+    case task(TaskID)
+    case family(FamilyID)
+  }
+
+  /// Nil for an id that no task and no family has; that of a leg is none.
+  func member(named name: Text) -> Member? {
+    if let family = familyNames.index(of: name) { return .family(FamilyID(family)) }
+    guard let task = plan.task(named: name), plan.family(of: task) == nil else { return nil }
+    return .task(task)
+  }
+
+  func name(_ task: TaskID) -> Text { plan.nameBytes(task) }
+
+  /// The id that somebody wrote: of a leg, that of its family.
+  func declaredName(_ task: TaskID) -> Text {
+    plan.family(of: task).map { plan.text(plan.families[$0.index].name) } ?? name(task)
+  }
+
+  /// What ids may be written, in the order of the tasks.
+  var declaredNames: [Text] {
+    var names: [Text] = []
+    var next = 0
+    while next < plan.taskCount {
+      names.append(declaredName(TaskID(next)))
+      next = plan.family(of: TaskID(next)).map { plan.legs($0).upperBound } ?? next + 1
+    }
+    return names
+  }
+
+  /// A family as those of the manifest are.
+  func family(_ id: FamilyID, _ texts: MatrixTexts) -> Family {
+    if let known = families[id] { return known }
+    var family = Family()
+    family.names = plan.axes(id).map { plan.text($0) }
+    for leg in plan.legs(id) {
+      let task = TaskID(leg)
+      family.ids.append(name(task))
+      for value in plan.legValues(task, of: id) {
+        family.values.append(texts.number(of: plan.text(value)))
+      }
+    }
+    families[id] = family
+    return family
+  }
+}

@@ -1,0 +1,62 @@
+import OpflowCore
+import OpflowManifest
+import Testing
+
+/// The plan of a run, and what is added to it.
+struct GrowingRun {
+  private(set) var bytes: [UInt8]
+  private(set) var plan: Plan
+
+  init(_ first: String) throws {
+    bytes = try compile(first).planBytes
+    plan = try Plan(copying: bytes)
+    try plan.validate()
+  }
+
+  /// Compiles what is added, in a file `add.yaml` beside the manifest, and writes it into the plan.
+  @discardableResult
+  mutating func add(_ text: String, files: [String: String] = [:]) throws -> CompiledSegment {
+    let segment = try compiled(text, files: files)
+    guard let added = segment.added else { return segment }
+    let part = try Plan(copying: added.planBytes)
+    try part.validate()
+    bytes = try PlanGrowth(of: plan, by: part).applied(to: bytes)
+    plan = try Plan(copying: bytes)
+    try plan.validate()
+    return segment
+  }
+
+  func compiled(
+    _ text: String, files: [String: String] = [:], folder: String = "/data/project"
+  ) throws(ManifestError) -> CompiledSegment {
+    var options = CompileOptions(
+      runID: "run-1", opflowVersion: "1.0", cores: 8, memoryBytes: 16 << 30,
+      stateFolder: "/data/project/.opflow")
+    options.readFile = { (path, _, _) throws(NamedFileFault) in
+      guard let text = files[String(path.dropFirst(folder.count + 1))] else { throw .missing }
+      return NamedFile(
+        bytes: Array(text.utf8), realPath: path,
+        number: FileNumber(device: 1, inode: Hash.xxh3(Array(path.utf8))))
+    }
+    let source = ManifestSource(
+      bytes: Array(text.utf8), displayPath: "add.yaml", path: "\(folder)/add.yaml",
+      folder: folder, defaultName: "add")
+    return try ManifestCompiler.compile(source, addedTo: plan, options: options)
+  }
+
+  /// `line:column: message` of each mistake, with the file before it where it is another.
+  func mistakes(in text: String, files: [String: String] = [:]) -> [String] {
+    diagnostics(in: text, files: files).map {
+      ($0.file == "add.yaml" ? "" : "\($0.file):") + "\($0.line):\($0.column): \($0.message)"
+    }
+  }
+
+  func diagnostics(in text: String, files: [String: String] = [:]) -> [Diagnostic] {
+    do throws(ManifestError) {
+      _ = try compiled(text, files: files)
+      return []
+    } catch {
+      return error.diagnostics.filter { $0.severity == .error }
+    }
+  }
+}
