@@ -42,7 +42,11 @@ import Testing
       self.reports = reports.takeRead()
     }
 
-    deinit { process.kill() }
+    deinit {
+      process.kill()
+      // One that nobody reaps is found before the processes of exit tests, which then never end.
+      _ = try? process.wait()
+    }
 
     func say(_ line: String) throws { try orders?.writeAll(line + "\n") }
 

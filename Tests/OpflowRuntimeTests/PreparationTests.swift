@@ -40,7 +40,7 @@ import Testing
     #expect(open.only == ["a"])
     #expect(open.manifestPath == manifest.realPath)
     #expect(open.stateFolder == fixture.state.path)
-    #expect(try !RunFolderLock.isHeld(folder))
+    try folder.waitUntilFree()
     #expect(try folder.openPlan().taskCount == 2)
   }
 
