@@ -87,6 +87,11 @@ package struct ProcessStatus: Sendable, Equatable {
     return ProcessStatus(stat: bytes)
   }
 
+  /// The environment that a process was started with, a zero behind each entry; nil where it cannot be read.
+  package static func environment(of pid: Int32) -> [UInt8]? {
+    try? File.read("/proc/\(pid)/environ")
+  }
+
   /// The number of the scheduling group that came to be with the process's session; nil where the
   /// kernel makes none. Unlike the session's own number it is not given again (proc(5),
   /// /proc/PID/autogroup: `/autogroup-NUMBER nice VALUE`).

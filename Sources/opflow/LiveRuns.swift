@@ -8,9 +8,7 @@ enum LiveRuns {
   /// The run that `--run` names; within a task that of the task; else the one that is live here.
   static func run(_ arguments: Invocation) throws(CommandError) -> RunFolder {
     if let named = arguments.run { return try live(named, arguments.view) }
-    if let around = Environment.value("OPFLOW_RUN"), RunID(around) != nil {
-      return try live(around, arguments.view)
-    }
+    if let around = RunsAround.innermost { return try live(around.description, arguments.view) }
     let state = try RunLookup.state(arguments.view)
     let runs = try RunLookup.reading { () throws(RunFolderError) in
       try state.runs().map { state.folder(of: $0) }

@@ -1,6 +1,5 @@
 import OpflowCore
 import OpflowRuntime
-import OpflowSystem
 
 /// The run that this process is part of, as a task of it.
 enum OwnRun {
@@ -12,12 +11,12 @@ enum OwnRun {
   static func refuseToAwait(
     _ folder: RunFolder, tasks: [TaskID]? = nil, of plan: Plan? = nil, _ what: String
   ) throws(CommandError) {
-    guard Environment.value("OPFLOW_RUN") == folder.id.description else { return }
+    guard RunsAround.innermost == folder.id else { return }
     guard let tasks, let plan else {
       throw CommandError(
         .held, "this is a task of run \(folder.id): \(what) would never end")
     }
-    guard let name = Environment.value("OPFLOW_TASK"), let own = plan.task(named: name),
+    guard let name = TaskAround.here?.task, let own = plan.task(named: name),
       tasks.contains(own)
     else { return }
     throw CommandError(

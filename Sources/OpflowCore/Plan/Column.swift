@@ -30,6 +30,19 @@ package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
   }
 }
 
+extension Column {
+  /// The place of the first record of which `isBehind` holds, in a column where it holds of all behind that one
+  /// as well; the end where it holds of none.
+  func partitioningIndex(where isBehind: (Record) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
 extension Column where Record == UInt8 {
   func raw(offset: Int, length: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: self[offset..<(offset + length)].base, count: length)

@@ -15,6 +15,7 @@ struct GrowingFile {
 
   /// A section has room for twice what is in it, and for this many records more.
   private static let leastRoom = 64
+  private static let leastText = 4096
   private static let mostText = Int(UInt32.max)
 
   /// The plan's own file; nil where it has no room for these records.
@@ -33,8 +34,7 @@ struct GrowingFile {
     for section in PlanSection.allCases {
       let index = Int(section.rawValue)
       let end = ends.first { $0 > offsets[index] } ?? byteCount
-      let needed = (counts[index] + added(section, records)) * strides[index]
-      if offsets[index] + needed > end { return nil }
+      if offsets[index] + count(section, with: records) * strides[index] > end { return nil }
     }
     if (plan.taskCount + records.taskCount) * 2 > nameTableSize { return nil }
   }
@@ -46,32 +46,32 @@ struct GrowingFile {
     strides = sections.map(\.stride)
     counts = sections.map(\.count)
     head = Self.firstHead
-    let tasks = plan.taskCount + records.taskCount
-    let room = tasks * 2 + Self.leastRoom
-    nameTableSize = PlanNames.tableSize(taskCount: room)
+    nameTableSize = PlanNames.tableSize(
+      taskCount: (plan.taskCount + records.taskCount) * 2 + Self.leastRoom)
     offsets = []
     byteCount = Self.firstHead + 2 * PlanFormat.headBytes
     for section in PlanSection.allCases {
-      let index = Int(section.rawValue)
-      let count =
+      let needed = count(section, with: records)
+      let room =
         switch section {
-        case .nameTable: nameTableSize
-        case .firstOuterEdge, .lastOuterEdge: room
-        case .arena: min((counts[index] + records.counts[index]) * 2 + 4096, Self.mostText)
-        default: (counts[index] + added(section, records)) * 2 + Self.leastRoom
+        case .nameTable: needed
+        case .arena: min(needed * 2 + Self.leastText, Self.mostText)
+        default: needed * 2 + Self.leastRoom
         }
       byteCount = (byteCount + 7) & ~7
       offsets.append(byteCount)
-      byteCount += count * strides[index]
+      byteCount += room * strides[Int(section.rawValue)]
     }
   }
 
-  private func added(_ section: PlanSection, _ records: SegmentRecords) -> Int {
-    switch section {
-    case .nameTable: 0
-    case .outerEdges: records.outerEdges.count
-    case .firstOuterEdge, .lastOuterEdge: records.taskCount
-    default: records.counts[Int(section.rawValue)]
+  /// How many records a section has then.
+  private func count(_ section: PlanSection, with records: SegmentRecords) -> Int {
+    let index = Int(section.rawValue)
+    return switch section {
+    case .nameTable: nameTableSize
+    case .outerEdges: counts[index] + records.outerEdges.count
+    case .firstOuterEdge, .lastOuterEdge: plan.taskCount + records.taskCount
+    default: counts[index] + records.counts[index]
     }
   }
 
@@ -201,14 +201,9 @@ struct GrowingFile {
     head.put(UInt64(plan.taskCount + records.taskCount), at: 8)
     for section in PlanSection.allCases {
       let index = Int(section.rawValue)
-      let count =
-        switch section {
-        case .nameTable: nameTableSize
-        case .firstOuterEdge, .lastOuterEdge: plan.taskCount + records.taskCount
-        default: counts[index] + added(section, records)
-        }
       head.putEntry(
-        section, stride: strides[index], offset: offsets[index], count: count,
+        section, stride: strides[index], offset: offsets[index],
+        count: count(section, with: records),
         at: 16 + index * PlanFormat.sectionEntryBytes)
     }
     let sum = head.withUnsafeBytes { Hash.xxh3(UnsafeRawBufferPointer(rebasing: $0[8...])) }

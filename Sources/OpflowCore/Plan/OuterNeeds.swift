@@ -123,7 +123,8 @@ extension Plan {
 
   /// The needs of a segment's task for tasks of others, behind all that it needs of its own.
   func outerNeeds(_ task: TaskID) -> Column<OuterNeed> {
-    outerNeeds[firstOuterNeed(from: task.rawValue)..<firstOuterNeed(from: task.rawValue + 1)]
+    let first = outerNeeds.partitioningIndex { $0.task >= task.rawValue }
+    return outerNeeds[first..<outerNeeds.partitioningIndex { $0.task > task.rawValue }]
   }
 
   /// The id of what a task needs, by its number: those of the task's own segment come first.
@@ -132,14 +133,5 @@ extension Plan {
     return number < own.count
       ? nameBytes(TaskID(needTargets[own.lowerBound + number]))
       : text(outerNeeds(task)[number - own.count].name)
-  }
-
-  private func firstOuterNeed(from task: Int32) -> Int {
-    var (low, high) = (0, outerNeeds.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if outerNeeds[middle].task < task { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

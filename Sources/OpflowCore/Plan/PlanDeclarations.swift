@@ -158,14 +158,9 @@ extension Plan {
   /// What the task declares; nil for one that declares nothing.
   private func declaration(of task: TaskID) -> DeclarationEntry? {
     if flags(task).isDisjoint(with: .declares) { return nil }
-    var low = 0
-    var high = declarations.count
-    while low < high {
-      let middle = (low + high) / 2
-      if declarations[middle].task < task.rawValue { low = middle + 1 } else { high = middle }
-    }
-    guard low < declarations.count, declarations[low].task == task.rawValue else { return nil }
-    return declarations[low]
+    let place = declarations.partitioningIndex { $0.task >= task.rawValue }
+    guard place < declarations.count, declarations[place].task == task.rawValue else { return nil }
+    return declarations[place]
   }
 }
 

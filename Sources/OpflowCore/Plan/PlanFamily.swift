@@ -45,14 +45,9 @@ extension Plan {
 
   /// The family that a task is a leg of; nil for a task on its own.
   package func family(of task: TaskID) -> FamilyID? {
-    var low = 0
-    var high = families.count
-    while low < high {
-      let middle = (low + high) / 2
-      if Int(families[middle].firstTask) <= task.index { low = middle + 1 } else { high = middle }
-    }
-    guard low > 0, legs(FamilyID(low - 1)).contains(task.index) else { return nil }
-    return FamilyID(low - 1)
+    let next = families.partitioningIndex { $0.firstTask > task.rawValue }
+    guard next > 0, legs(FamilyID(next - 1)).contains(task.index) else { return nil }
+    return FamilyID(next - 1)
   }
 
   package func family(named name: UnsafeRawBufferPointer) -> FamilyID? {

@@ -132,12 +132,7 @@ struct PlanSections {
   ) throws(PlanError) -> Column<Record> {
     let column: Column<Record> = try column(section)
     guard hasRoom else { return column }
-    var (low, high) = (0, column.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if Int(task(column[middle])) < taskCount { low = middle + 1 } else { high = middle }
-    }
-    return column[0..<low]
+    return column[0..<column.partitioningIndex { Int(task($0)) >= taskCount }]
   }
 
   func nameTable() throws(PlanError) -> Column<Int32> {

@@ -1,27 +1,8 @@
 /// How numbers of a segment come to be those of the plan that it becomes a part of.
 struct SegmentNumbers {
-  private let base: Plan
-  /// By the segment's numbers; equal ones of the plan are used again, since who schedules has a queue for each.
-  private let demands: [UInt32]
-  private let policies: [UInt32]
-
-  init(base: Plan, demands: [UInt32], policies: [UInt32]) {
-    self.base = base
-    self.demands = demands
-    self.policies = policies
-  }
-
-  /// Before the numbers of demands and policies are known.
-  init(base: Plan) { self.init(base: base, demands: [], policies: []) }
-
-  /// How many needs the plan has in its rows of dependents.
-  var dependentCount: Int { base.dependentTargets.count }
+  let base: Plan
 
   func task(_ number: Int32) -> Int32 { number + Int32(truncatingIfNeeded: base.taskCount) }
-
-  func demand(_ number: UInt32) -> UInt32 { demands[Int(number)] }
-
-  func policy(_ number: UInt32) -> UInt32 { policies[Int(number)] }
 
   func text(_ ref: TextRef) -> TextRef {
     if ref.length == 0 { return .empty }

@@ -43,13 +43,13 @@ struct SegmentRecords {
       base.needTargets.count + segment.needTargets.count + segment.outerNeeds.count
         < Int(UInt32.max)
     else { throw .tooLarge }
-    addLists(of: segment, behind: base)
-    let numbers = SegmentNumbers(
-      base: base, demands: addDemands(of: segment, behind: base),
-      policies: addPolicies(of: segment, behind: base))
-    addTasks(of: segment, numbers)
-    try addNeeds(of: segment, behind: base)
-    addFurther(of: segment, behind: base, numbers)
+    let numbers = SegmentNumbers(base: base)
+    addLists(of: segment, numbers)
+    let demands = addDemands(of: segment, behind: base)
+    let policies = addPolicies(of: segment, numbers)
+    addTasks(of: segment, numbers, demands: demands, policies: policies)
+    try addNeeds(of: segment, numbers)
+    addFurther(of: segment, numbers)
   }
 
   private mutating func add<Record: BitwiseCopyable>(_ section: PlanSection, _ records: [Record]) {
@@ -60,8 +60,8 @@ struct SegmentRecords {
 
   // MARK: - Lists
 
-  private mutating func addLists(of segment: Plan, behind base: Plan) {
-    let numbers = SegmentNumbers(base: base)
+  private mutating func addLists(of segment: Plan, _ numbers: SegmentNumbers) {
+    let base = numbers.base
     addOffsets(.listOffsets, segment.listOffsets, behind: base.listItems.count)
     add(.listItems, segment.listItems.map { numbers.text($0) })
     addOffsets(
@@ -84,7 +84,8 @@ struct SegmentRecords {
     add(section, offsets.dropFirst(2).map { $0 + UInt32(truncatingIfNeeded: count) })
   }
 
-  /// Adds the demands that the plan lacks.
+  /// Adds the demands that the plan lacks; those that it has are used again, since who schedules has a queue for
+  /// each.
   ///
   /// - Returns: the plan's numbers by the segment's.
   private mutating func addDemands(of segment: Plan, behind base: Plan) -> [UInt32] {
@@ -108,15 +109,16 @@ struct SegmentRecords {
     return numbers
   }
 
-  private mutating func addPolicies(of segment: Plan, behind base: Plan) -> [UInt32] {
-    let own = SegmentNumbers(base: base)
+  /// The same of policies.
+  private mutating func addPolicies(of segment: Plan, _ numbers: SegmentNumbers) -> [UInt32] {
+    let base = numbers.base
     var known: [TaskPolicy: UInt32] = [:]
     for (index, policy) in base.policies.enumerated() {
       known[policy] = UInt32(truncatingIfNeeded: index)
     }
     var added: [TaskPolicy] = []
-    let numbers = segment.policies.map { policy in
-      let policy = own.policy(policy)
+    let found = segment.policies.map { policy in
+      let policy = numbers.policy(policy)
       if let number = known[policy] { return number }
       let number = UInt32(truncatingIfNeeded: base.policies.count + added.count)
       known[policy] = number
@@ -124,19 +126,21 @@ struct SegmentRecords {
       return number
     }
     add(.policies, added)
-    return numbers
+    return found
   }
 
   // MARK: - Tasks and needs
 
-  private mutating func addTasks(of segment: Plan, _ numbers: SegmentNumbers) {
+  private mutating func addTasks(
+    of segment: Plan, _ numbers: SegmentNumbers, demands: [UInt32], policies: [UInt32]
+  ) {
     add(.arena, Array(segment.arena))
     add(.taskName, segment.name.map { numbers.text($0) })
     add(.taskKind, Array(segment.kindByte))
     add(.taskFlags, Array(segment.flagBits))
     add(.taskPriority, Array(segment.priority))
-    add(.taskPolicy, segment.policyIndex.map { numbers.policy($0) })
-    add(.taskDemand, segment.demand.map { numbers.demand($0) })
+    add(.taskPolicy, segment.policyIndex.map { policies[Int($0)] })
+    add(.taskDemand, segment.demand.map { demands[Int($0)] })
     add(.taskFingerprint, Array(segment.fingerprint))
     let records = segment.tasks.map { index in
       let task = TaskID(index)
@@ -147,16 +151,15 @@ struct SegmentRecords {
     add(.topologicalOrder, segment.topologicalOrder.map { numbers.task($0) })
     add(.dependentTargets, segment.dependentTargets.map { numbers.task($0) })
     add(.dependentConditions, Array(segment.dependentConditions))
-    add(
-      .dependentOffsets,
-      segment.dependentOffsets.dropFirst().map {
-        $0 + UInt32(truncatingIfNeeded: numbers.dependentCount)
-      })
+    let before = UInt32(truncatingIfNeeded: numbers.base.dependentTargets.count)
+    add(.dependentOffsets, segment.dependentOffsets.dropFirst().map { $0 + before })
   }
 
   /// The needs of each task for those of the segment, then those for others.
-  private mutating func addNeeds(of segment: Plan, behind base: Plan) throws(SegmentError) {
-    let numbers = SegmentNumbers(base: base)
+  private mutating func addNeeds(
+    of segment: Plan, _ numbers: SegmentNumbers
+  ) throws(SegmentError) {
+    let base = numbers.base
     var offsets: [UInt32] = []
     var targets: [Int32] = []
     var conditions: [UInt8] = []
@@ -204,12 +207,10 @@ struct SegmentRecords {
 
   // MARK: - All else
 
-  private mutating func addFurther(
-    of segment: Plan, behind base: Plan, _ numbers: SegmentNumbers
-  ) {
+  private mutating func addFurther(of segment: Plan, _ numbers: SegmentNumbers) {
     add(.files, segment.files.map { numbers.text($0) })
     add(.environmentNames, segment.environmentNames.map { numbers.text($0) })
-    add(.manifest, [base.manifest.joined(with: segment.manifest)])
+    add(.manifest, [numbers.base.manifest.joined(with: segment.manifest)])
     add(.downloads, segment.downloads.map { numbers.download($0) })
     add(.services, segment.services.map { numbers.service($0) })
     add(.globs, segment.globs.map { numbers.glob($0) })

@@ -6,13 +6,15 @@ extension RunsAround {
   static var here: RunsAround {
     RunsAround(Environment.value(variable), own: Environment.value(ownVariable))
   }
+
+  /// The run that this process is part of; nil for none.
+  package static var innermost: RunID? { Environment.value(ownVariable).flatMap { RunID($0) } }
 }
 
 extension TaskAround {
   /// The task that this process is part of; nil for none.
   package static var here: TaskAround? {
-    guard let run = Environment.value(RunsAround.ownVariable).flatMap({ RunID($0) }),
-      let task = Environment.value("OPFLOW_TASK"), !task.isEmpty
+    guard let run = RunsAround.innermost, let task = Environment.value("OPFLOW_TASK"), !task.isEmpty
     else { return nil }
     return TaskAround(run: run, task: task)
   }

@@ -79,7 +79,7 @@ package struct RunGroup: Sendable {
   }
 
   private static func isAround(_ run: RunID, _ pid: Int32?) -> Bool {
-    if Environment.value("OPFLOW_RUN") == run.description { return true }
+    if RunsAround.innermost == run { return true }
     guard let pid else { return false }
     var current = ProcessID.own
     while current > 1, let status = ProcessStatus.read(current) {

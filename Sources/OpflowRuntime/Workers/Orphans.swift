@@ -64,7 +64,8 @@ package enum Orphans {
       find: { processes().filter { !family.contains($0) } },
       isPrey: { status in
         !family.contains(status.pid)
-          && (isOf(run, status.pid) || isInSession(of: sessions, status))
+          && (ProcessStatus.environment(of: status.pid).map { RunsAround.isOf(run, $0) } == true
+            || isInSession(of: sessions, status))
       }, &ended)
     if !freesNumbers { return survivors }
     for pid in processes() where !family.contains(pid) {
@@ -164,11 +165,6 @@ package enum Orphans {
       current = status.parent
     }
     return family
-  }
-
-  private static func isOf(_ run: String, _ pid: Int32) -> Bool {
-    guard let environment = try? File.read("/proc/\(pid)/environ") else { return false }
-    return RunsAround.isOf(run, environment)
   }
 
   /// A worker leads its session and its tasks stay in it. When the last of them is gone the number may

@@ -96,12 +96,11 @@ struct WorkerTree {
   /// it can be told at all: it has rules of its own for how its tasks end, and is told itself.
   func signal(_ signal: Signal) {
     var delivery = ProcessTree.Delivery()
-    ProcessTree.signalAll(signal, exempt: abandoned, sparing: { isOfRunWithin($0) }, &delivery)
+    ProcessTree.signalAll(signal, exempt: abandoned, sparing: isOfRunWithin, &delivery)
   }
 
   private func isOfRunWithin(_ pid: Int32) -> Bool {
-    guard let environment = try? File.read("/proc/\(pid)/environ") else { return false }
-    return RunsAround.isWithin(run, environment)
+    ProcessStatus.environment(of: pid).map { RunsAround.isWithin(run, $0) } == true
   }
 
   /// Gives up what is left, and tells what that is.

@@ -1,0 +1,102 @@
+internal import OpflowCore
+
+/// Compares what tasks of two plans of the same resources say: all that a manifest does but for where it stands.
+struct DefinitionComparison {
+  let old: Plan
+  let new: Plan
+
+  /// What is otherwise, as the end of a sentence; nil where nothing is.
+  func difference(old a: TaskID, new b: TaskID) -> String? {
+    let (before, after) = (old.fingerprint(a), new.fingerprint(b))
+    if before.whole != after.whole {
+      let part = after.changedPart(from: before)
+      if part == .run, new.kind(b) == .approve { return "another `approve`" }
+      return part.map { "another `\($0)`" } ?? "another definition"
+    }
+    return differentKey(a, b).map { "another `\($0.name)`" }
+  }
+
+  /// A key of which the fingerprint says nothing.
+  private func differentKey(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    differentFlag(a, b) ?? differentPolicy(old.policy(a), new.policy(b))
+      ?? differentSetting(a, b) ?? differentAction(a, b)
+  }
+
+  private static let flags: [(TaskFlags, TaskKey)] = [
+    (.finally, .finally), (.conditionFalse, .condition), (.allowAnyFailure, .allowFailure),
+    (.failWhenInterrupted, .onInterrupted), (.emptyMatrix, .matrix), (.manual, .manual),
+    (.interactive, .interactive), (.control, .control), (.lateCondition, .condition),
+    (.checked, .inputs), (.declaresOutputs, .outputs), (.cached, .cache), (.service, .service),
+  ]
+
+  private func differentFlag(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    let different = old.flags(a).symmetricDifference(new.flags(b))
+    return Self.flags.first { different.contains($0.0) }?.1
+  }
+
+  private func differentPolicy(_ a: TaskPolicy, _ b: TaskPolicy) -> TaskKey? {
+    if a.timeoutMilliseconds != b.timeoutMilliseconds { return .timeout }
+    if (a.stopSignal, a.stopGraceMilliseconds) != (b.stopSignal, b.stopGraceMilliseconds) {
+      return .stop
+    }
+    let codes = old.codeList(a.retryCodes).elementsEqual(new.codeList(b.retryCodes))
+    var (a, b) = (a, b)
+    (a.retryCodes, b.retryCodes) = (0, 0)
+    return codes && a == b ? nil : .retry
+  }
+
+  private func differentSetting(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    let (before, after) = (old.record(a), new.record(b))
+    if old.priority[a.index] != new.priority[b.index] { return .priority }
+    if !old.demandList(old.demand[a.index]).elementsEqual(new.demandList(new.demand[b.index])) {
+      return .resources
+    }
+    if !old.codeList(before.allowedCodes).elementsEqual(new.codeList(after.allowedCodes)) {
+      return .allowFailure
+    }
+    if !old.text(before.description).isSame(as: new.text(after.description)) { return .desc }
+    if !isSame(before.tags, after.tags) { return .tags }
+    if !isSame(before.secrets, after.secrets) { return .secrets }
+    if before.jobserver != after.jobserver { return .jobserver }
+    if before.memoryLimitBytes != after.memoryLimitBytes { return .memoryLimit }
+    if before.isLocal != after.isLocal { return .local }
+    if old.inputs(of: a) != new.inputs(of: b) { return .inputs }
+    if old.outputs(of: a) != new.outputs(of: b) { return .outputs }
+    if !isSameCondition(a, b) { return .condition }
+    return nil
+  }
+
+  /// A service and a download say more than the fingerprint has.
+  private func differentAction(_ a: TaskID, _ b: TaskID) -> TaskKey? {
+    if old.kind(a) == .download {
+      let (before, after) = (old.download(a), new.download(b))
+      return before.resumes == after.resumes && before.maxBytesPerSecond == after.maxBytesPerSecond
+        ? nil : .download
+    }
+    guard old.isService(a) else { return nil }
+    return old.readiness(of: a) == new.readiness(of: b)
+      && old.restarts(of: a) == new.restarts(of: b) && old.portNames(of: a) == new.portNames(of: b)
+      ? nil : .service
+  }
+
+  /// Whether an `if` that is decided late is the same.
+  private func isSameCondition(_ a: TaskID, _ b: TaskID) -> Bool {
+    guard let before = old.lateCondition(a), let after = new.lateCondition(b) else { return true }
+    let (first, second) = (old.steps(before), new.steps(after))
+    return first.count == second.count
+      && zip(first, second).allSatisfy { first, second in
+        first.operation == second.operation && first.count == second.count
+          && old.text(first.text).isSame(as: new.text(second.text))
+          && (0..<Int(first.count)).allSatisfy {
+            old.needName(Int(first.first) + $0, of: a)
+              .isSame(as: new.needName(Int(second.first) + $0, of: b))
+          }
+      }
+  }
+
+  private func isSame(_ a: ListIndex, _ b: ListIndex) -> Bool {
+    let (before, after) = (old.list(a), new.list(b))
+    return before.count == after.count
+      && zip(before, after).allSatisfy { old.text($0).isSame(as: new.text($1)) }
+  }
+}
