@@ -233,6 +233,32 @@ struct SchedulerTests {
     #expect(run.close == CloseEntry(state: .interrupted, exitCode: 130, signal: 2))
   }
 
+  @Test(arguments: [OrderAction.cancel, .skip])
+  func `a finally task waits for another one whatever an order does with what never ran`(
+    _ action: OrderAction
+  ) throws {
+    var run = ImaginedRun(
+      try plan {
+        $0.add("work")
+        $0.add("never", needs: ["work"])
+        $0.add("first") { $0.flags = .finally }
+        $0.add("last") {
+          $0.needs = [("never", .finished), ("first", .success)]
+          $0.flags = .finally
+        }
+      })
+    run.settle()
+    run.tell(.stop(.signal(2)))
+    #expect(run.runningNames == ["first"])
+    let asker = OrderAsker(pid: 1, user: 0, name: "opflow")
+    var order = Order(id: try #require(OrderID("1")), asker: asker, action: action)
+    order.tasks = [try #require(run.plan.task(named: "never"))]
+    run.tell(.order(order, from: ClientID(1)))
+    #expect(run.runningNames == ["first"])
+    run.end("first")
+    #expect(run.runningNames == ["last"])
+  }
+
   @Test func `a kill ends everything and nothing more runs`() throws {
     var run = ImaginedRun(
       try plan {

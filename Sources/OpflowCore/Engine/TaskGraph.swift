@@ -34,6 +34,8 @@ struct TaskGraph {
   private var results: [TaskID: EarlierResult] = [:]
   /// `finally` tasks that keep what they have unless something starts.
   var finallyThatMayKeep: [TaskID] = []
+  /// They were let go: what of the main part never ran has met their needs of it, or has not.
+  private var isFinallyOpen = false
   /// An order took something out of its end.
   var wasReopened = false
 
@@ -132,6 +134,9 @@ struct TaskGraph {
     }
   }
 
+  /// From here on the end of what never ran before the `finally` tasks counts for none of them.
+  mutating func noteFinallyOpen() { isFinallyOpen = true }
+
   /// One of the things that a task waits for is there; nobody acts on that yet.
   mutating func meetOne(of task: TaskID) { unmet[task.index] -= 1 }
 
@@ -181,7 +186,9 @@ struct TaskGraph {
           ? !marks[dependent.index].contains(.delayed)
           : wasOffered && state(dependent) == .ready
         guard waits else { continue }
-        if isCutShort || isFinally, !plan.flags(dependent).contains(.finally) { continue }
+        let isLast = plan.flags(dependent).contains(.finally)
+        if isCutShort || isFinally, !isLast { continue }
+        if isLast, isFinallyOpen, !wasOffered, !plan.flags(need).contains(.finally) { continue }
         if isOffer || needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
           if wasOffered { continue }
           unmet[dependent.index] -= 1

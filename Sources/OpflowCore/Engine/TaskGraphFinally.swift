@@ -21,6 +21,7 @@ extension TaskGraph {
   /// Lets `finally` tasks go. A need of theirs that never ran meets `finished`, since the others
   /// are at their end, and nothing else.
   mutating func openFinally() {
+    defer { noteFinallyOpen() }
     for position in 0..<plan.taskCount {
       let task = TaskID(plan.topologicalOrder[position])
       guard plan.flags(task).contains(.finally), state(task) == .waiting else { continue }
