@@ -7,6 +7,8 @@ struct TestPlan {
     var needs: [(String, NeedCondition)] = []
     var flags: TaskFlags = []
     var fingerprint: UInt64 = 1
+    /// The need whose value its `if` is.
+    var decidedBy: String?
   }
 
   struct Unsound: Error {}
@@ -20,6 +22,13 @@ struct TestPlan {
       entry.flags = task.flags
       entry.policy = policy
       entry.fingerprint = Fingerprint(whole: task.fingerprint, parts: task.fingerprint & 255)
+      if let place = task.needs.firstIndex(where: { $0.0 == task.decidedBy }) {
+        let program = builder.steps([
+          LateStep(.value, text: builder.intern("v"), first: place, count: 1)
+        ])
+        entry.record.late = builder.late([LateItem(.condition, program: program)])
+        entry.flags.formUnion([.lateCondition, .readsValues])
+      }
       ids[task.name] = builder.add(entry)
     }
     for task in tasks {

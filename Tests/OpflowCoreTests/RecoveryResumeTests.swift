@@ -318,6 +318,40 @@ import Testing
     #expect(some.transitions.last?.event == .resume(.afterRerun(TaskID(2))))
   }
 
+  @Test func `finally waits to see whether anything starts behind an if that is decided late`()
+    throws
+  {
+    let plan = try TestPlan.make([
+      Task(name: "a", flags: .leavesValues),
+      Task(name: "b", needs: [("a", .success)], decidedBy: "a"),
+      Task(name: "c", needs: [("b", .success)]),
+      Task(name: "clean", needs: [("c", .finished)], flags: .finally), Task(name: "d"),
+    ])
+    let write: (inout JournalText) throws -> Void = {
+      try $0.run("a")
+      try $0.failure("b", reason: .value)
+      try $0.skip("c", .upstream(plan.id("b")))
+      try $0.run("clean")
+    }
+    let behind = try decide(plan) {
+      try write(&$0)
+      try $0.run("d")
+    }
+    #expect(
+      behind.verdicts == [
+        .keep(.succeeded, nil), .run(.failedBefore), .run(.skippedBefore), .later(.succeeded, nil),
+        .keep(.succeeded, nil),
+      ])
+    // What starts for certain is none of its needs.
+    var request = ResumeRequest()
+    request.finallyFollowsNeeds = true
+    let beside = try decide(plan, request: request, write)
+    #expect(try beside[plan.id("d")] == .run(.new))
+    #expect(beside.initialStates(request)[3] == .laterAfterNeeds)
+    let due = try decide(plan, write)
+    #expect(try due[plan.id("clean")] == .run(.afterRerun(plan.id("c"))))
+  }
+
   @Test func `finally that a dead drive owes runs though nothing else does`() throws {
     let plan = try TestPlan.make([Task(name: "a"), Task(name: "clean", flags: .finally)])
     let owed = try decide(plan) { try $0.run("a") }

@@ -285,8 +285,9 @@ package struct ResumeDecision: Sendable {
         (firstCertain != nil || owesFinally)
         && (!follows || firstNeedThatStarts(task, input) != nil)
       let state = input.history[task].state
+      let mayFollow = follows && needsWhatMayStart(task, input)
       // One that failed before anything had started runs where something does, which checks may tell.
-      let mayBeDue = state == .failed && firstStarted != nil && !follows
+      let mayBeDue = state == .failed && (follows ? mayFollow : firstStarted != nil)
       var verdict = verdict(for: task, input)
       if isDue, verdict.keepsEnd {
         verdict = .run(.afterRerun(firstCertain ?? .none))
@@ -294,7 +295,8 @@ package struct ResumeDecision: Sendable {
         verdict = .keep(input.history[task])
       }
       // Whether anything starts, checks are to tell, or an `if`.
-      let mayStart = firstStarted != nil && (input.plan.hasChecks || firstCertain == nil)
+      let mayStart =
+        firstStarted != nil && (input.plan.hasChecks || firstCertain == nil || mayFollow)
       if case .keep(let state, let reason) = verdict, state != .failed, !isDue,
         checkCount > 0 || mayStart
       {

@@ -290,15 +290,50 @@ extension ResumeDecision {
   }
 
   /// The same, whatever checks find: its own may find that a success was recorded before a crash. What an `if` comes
-  /// to that reads values is left to be seen, too.
+  /// to that reads values is left to be seen, too, and how that ends which is to run before.
   func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
     guard starts(task, input), input.plan.lateCondition(task) == nil else { return false }
-    return !input.plan.hasChecks || !input.plan.isChecked(task) || input.request.reruns(task)
+    let isChecked =
+      input.plan.hasChecks && input.plan.isChecked(task) && !input.request.reruns(task)
+    return !isChecked && needsHaveEnded(task, input)
+  }
+
+  /// Whether the end of all that it needs is known; a service starts with it, if that is so of the service. Without
+  /// values nothing but a start comes to another end than checks find.
+  private func needsHaveEnded(_ task: TaskID, _ input: Input) -> Bool {
+    guard input.plan.hasLateItems else { return true }
+    var seen: Set<TaskID> = []
+    var open = [task]
+    while let next = open.popLast() {
+      for edge in input.plan.needs(next) {
+        let need = TaskID(input.plan.needTargets[edge])
+        switch verdicts[need.index] {
+        case .outside, .leave, .keep, .fail, .stay: continue
+        case .check, .later: return false
+        case .run where willSkipByWish(need, input) || lacksNeeds[need.index]: continue
+        case .run where input.plan.isService(need):
+          if seen.insert(need).inserted { open.append(need) }
+        case .run: return false
+        }
+      }
+    }
+    return true
   }
 
   func firstNeedThatStarts(_ task: TaskID, _ input: Input) -> TaskID? {
     input.plan.needs(task).lazy.map { TaskID(input.plan.needTargets[$0]) }.first {
       startsForCertain($0, input)
+    }
+  }
+
+  /// Whether anything that it needs may start, as far as can be told before.
+  func needsWhatMayStart(_ task: TaskID, _ input: Input) -> Bool {
+    input.plan.needs(task).contains { edge in
+      let need = TaskID(input.plan.needTargets[edge])
+      return switch verdicts[need.index] {
+      case .check, .later: true
+      case .outside, .leave, .keep, .run, .fail, .stay: starts(need, input)
+      }
     }
   }
 
