@@ -63,6 +63,54 @@ struct SchedulerServiceTests {
     #expect(run.runningNames == ["db", "dump"])
   }
 
+  /// `prepare` has failed, and with it `db` runs, which `second` has; `first` is ready, and waits for the seat.
+  private func runWithQueue(needing condition: NeedCondition) throws -> ImaginedRun {
+    var maker = PlanMaker()
+    maker.resources = [("seat", 1)]
+    maker.add("prepare")
+    maker.addService("db", restarts: 1)
+    maker.tasks[1].needs = [("prepare", condition)]
+    for name in ["first", "second"] {
+      maker.add(name, needs: ["db"]) { $0.demand = [(0, 1), (3, 1)] }
+    }
+    maker.add("last", needs: ["second"])
+    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0)
+    run.settle()
+    run.end("prepare", exit: 2)
+    try run.becomeReady("db")
+    #expect(run.runningNames == ["db", "second"])
+    #expect(run.ask(.retry, ["prepare"]) == .done(count: 1))
+    return run
+  }
+
+  @Test func `a service that ends while its need runs again waits for that, and its users with it`()
+    throws
+  {
+    var run = try runWithQueue(needing: .finished)
+    run.end(try #require(run.worker(of: "db")), Outcome(status: .exit(7)))
+    run.settle()
+    #expect(run.runningNames == ["prepare"])
+    run.end("prepare", exit: 2)
+    try run.becomeReady("db")
+    #expect(run.runningNames == ["db", "first"])
+    run.end("first")
+    #expect(run.state("db") == .succeeded)
+  }
+
+  @Test(arguments: [false, true])
+  func `a service that ends and lacks what was tried again is skipped with its users`(
+    _ isLate: Bool
+  ) throws {
+    var run = try runWithQueue(needing: .failure)
+    run.settle()
+    if !isLate { run.end("prepare") }
+    run.end(try #require(run.worker(of: "db")), Outcome(status: .exit(7)))
+    run.settle()
+    if isLate { run.end("prepare") }
+    #expect(run.state("db") == .skipped && run.state("first") == .skipped)
+    #expect(run.close?.exitCode == 1)
+  }
+
   @Test func `what stays and finds no room stands before no task that needs the same`() throws {
     var maker = PlanMaker()
     maker.resources = [("seat", 1)]

@@ -92,6 +92,7 @@ extension Scheduler {
     // What it had of a need that an order has tried again meanwhile, it has no more.
     let mayLack = graph.wasReopened && phase.step == .main
     if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
+    if isService(task) { withdrawAgain(usersOf: task, into: &actions) }
     graph.waitAnew(task)
     followChanges(into: &actions)
   }

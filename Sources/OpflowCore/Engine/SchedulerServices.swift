@@ -217,6 +217,20 @@ extension Scheduler {
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
     // What is left of the main part is the resume's.
     let isLeft = state == .cancelled && phase.stopCause != nil || phase.step == .finally
+    let users = usersInQueues(of: service, isLeft: isLeft)
+    pull(users, into: &actions)
+    forget(users)
+  }
+
+  /// A service waits anew for what it needs, or is to be skipped for it: what stands in queues was ready with it.
+  mutating func withdrawAgain(usersOf service: TaskID, into actions: inout [EngineStep]) {
+    if graph.lacksNeed(service) { return withdrawUsers(of: service, into: &actions) }
+    if !graph.waitsForNeed(service) { return }
+    pull(usersInQueues(of: service, isLeft: false), into: &actions)
+  }
+
+  /// - Parameter isLeft: those of the main part stay what they are.
+  private func usersInQueues(of service: TaskID, isLeft: Bool) -> [TaskID] {
     var users: [TaskID] = []
     var open = [service]
     while let next = open.popLast() {
@@ -229,8 +243,7 @@ extension Scheduler {
         if isService(user) { open.append(user) }
       }
     }
-    pull(users, into: &actions)
-    forget(users)
+    return users
   }
 
   /// Whether it is about to start, or waits for a further try.

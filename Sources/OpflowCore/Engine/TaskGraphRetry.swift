@@ -14,17 +14,7 @@ extension TaskGraph {
       back.append(task)
     }
     back = servicesToReopen(for: tasks + back) + back
-    var open = tasks + back
-    while let task = open.popLast() {
-      for edge in plan.dependents(task) {
-        let dependent = plan.dependent(edge)
-        guard isPending(dependent) else { continue }
-        let wasOffered = has(.offered, dependent)
-        countNeeds(of: dependent)
-        // A service that waits again is not there any more for what needs it.
-        if wasOffered, !has(.offered, dependent) { open.append(dependent) }
-      }
-    }
+    recountUsers(of: tasks + back) { graph, user in graph.isPending(user) }
     for task in tasks + back {
       countNeeds(of: task)
       if unmetNeeds(of: task) == 0 { release(task) }

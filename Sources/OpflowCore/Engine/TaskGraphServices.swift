@@ -37,15 +37,48 @@ extension TaskGraph {
   /// All that such a service needs is as it was.
   mutating func meetAll(of service: TaskID) { setUnmet(0, of: service) }
 
-  /// Such a service has ended before that was known: it waits for what it needs as any task.
-  mutating func waitAnew(_ service: TaskID) {
-    countNeeds(of: service)
-    if let lacked = firstLackedNeed(of: service) {
-      skip(service, for: lacked)
-    } else if unmetNeeds(of: service) == 0 {
-      release(service)
+  /// A task that had begun waits for what it needs as any other: a service that an earlier drive left up and that
+  /// ended before that was known to be as it was, or what of its needs an order has tried again.
+  mutating func waitAnew(_ task: TaskID) {
+    countNeeds(of: task)
+    if let lacked = firstLackedNeed(of: task) {
+      skip(task, for: lacked)
+    } else if unmetNeeds(of: task) == 0 {
+      release(task)
+    } else if has(.offered, task) {
+      unmark(task, .offered)
+      recountUsers(of: [task]) { graph, user in
+        let state = graph.state(user)
+        return state == .waiting && !graph.has(.delayed, user) || state == .ready
+          || state == .checking
+      }
     }
     spreadSkips()
+  }
+
+  /// Counts anew what those wait for that need these. A service that waits again is not there any more for what
+  /// needs it.
+  ///
+  /// - Parameter waits: whether one of them is to wait at all.
+  mutating func recountUsers(of tasks: [TaskID], waits: (TaskGraph, TaskID) -> Bool) {
+    var open = tasks
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) {
+        let user = plan.dependent(edge)
+        guard waits(self, user) else { continue }
+        let wasOffered = has(.offered, user)
+        countNeeds(of: user)
+        if wasOffered, !has(.offered, user) { open.append(user) }
+      }
+    }
+  }
+
+  /// Whether one of its needs has no end, and is not there.
+  func waitsForNeed(_ task: TaskID) -> Bool {
+    plan.needs(task).contains {
+      let need = TaskID(plan.needTargets[$0])
+      return !state(need).isTerminal && !has(.offered, need)
+    }
   }
 
   /// The first need that has an end which does not meet it.
