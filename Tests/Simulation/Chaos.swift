@@ -11,6 +11,8 @@ struct Chaos: Sendable {
   var jumpsClock = 0
   /// Machines that join, or are gone.
   var changesSites = 0
+  /// One machine is to blame for most workers that are lost, so that nothing more starts there.
+  var blamesMachine = false
   /// It is said that no further one comes.
   var exhaustsSites = 0
   var changesCapacities = 0
@@ -43,6 +45,13 @@ struct Chaos: Sendable {
     chaos.isNone = true
     return chaos
   }()
+
+  /// Makes one machine bad, where there are several.
+  mutating func blameMachine() {
+    blamesMachine = true
+    losesWorker = max(losesWorker, 80)
+    changesSites = max(changesSites, 15)
+  }
 
   static func random(taskCount: Int, _ random: inout SplitMix64) -> Chaos {
     var chaos = Chaos()

@@ -320,8 +320,8 @@ extension Drive {
         }
       }
       guard !alive.isEmpty else { return false }
-      let victim = alive[random.below(alive.count)]
-      workers[victim].phase = .dead
+      let victims = victims(among: alive)
+      workers[victims[random.below(victims.count)]].phase = .dead
       return true
     }
     limit += chaos.freezes

@@ -151,6 +151,17 @@ extension Drive {
     return true
   }
 
+  /// Where one machine is to blame, those of its workers that have a task, if there are any.
+  func victims(among alive: [Int]) -> [Int] {
+    guard chaos.blamesMachine else { return alive }
+    let blamed = alive.filter {
+      let worker = workers[$0]
+      return worker.site != .local && sites[worker.site.index - 1].machine == 1
+        && worker.commands.tree?.exists == true
+    }
+    return blamed.isEmpty ? alive : blamed
+  }
+
   private func numbers(_ isMeant: (ImaginedSite) -> Bool) -> [SiteID] {
     sites.indices.filter { isMeant(sites[$0]) }.map { SiteID(Int32($0 + 1)) }
   }

@@ -39,11 +39,14 @@ struct FarSights {
   private var begunAt: [TaskID: SiteID] = [:]
   /// When tasks were lost on a machine last.
   private var moments: [Int32: Instant] = [:]
+  /// Those on which nothing more is to start.
+  private var shunned: Set<Int32> = []
   /// Those of which is told in one stroke that they are in use again.
   private var readmitted: Set<SiteID> = []
   var isExhausted = false
   var areKnown = false
   private(set) var servicesBegun = 0
+  private(set) var readmissions = 0
 
   private static let mostMachines = 3
   private static let mostLosses = 10
@@ -83,6 +86,7 @@ struct FarSights {
       }
       // What is told before the first lines are written has its turn after that.
       site.joinedAt = now
+      if shunned.contains(site.identity.machine), !isAnyInUse { takeBack(site.identity.machine) }
     case (.leaving, .some) where site.isExcused && !site.isLost: break
     case (.leaving, .joined) where site.isNearEnd(at: now, mostGrace),
       (.leaving, .readmitted) where site.isNearEnd(at: now, mostGrace),
@@ -92,19 +96,29 @@ struct FarSights {
     case (.shunned, .joined), (.shunned, .readmitted):
       if entry.what.contains("do not come up") { break }
       if !others { throw fault(entry, "it is shunned, and the last one") }
-      guard let last = moments[site.identity.machine], now >= last else {
-        throw fault(entry, "it is shunned, and nothing was lost there")
-      }
+      // It has just come back, or tasks are lost there once more.
+      if shunned.contains(site.identity.machine) { break }
+      guard let last = moments[site.identity.machine], last < now,
+        now <= last.advanced(byMilliseconds: 60_000)
+      else { throw fault(entry, "it is shunned, and was not lost twice within a minute") }
+      shunned.insert(site.identity.machine)
     case (.readmitted, .shunned):
       let inUse = sites.filter { $0.value.isInUse }.keys
       if !readmitted.isSuperset(of: inUse) {
         throw fault(entry, "it is readmitted beside others")
       }
+      readmissions += 1
+      takeBack(site.identity.machine)
     default: throw fault(entry, "it was \(site.state?.rawValue ?? "not there")")
     }
     site.state = entry.state
     sites[entry.site] = site
     if entry.state == .readmitted { readmitted.insert(entry.site) } else { readmitted = [] }
+  }
+
+  private mutating func takeBack(_ machine: Int32) {
+    shunned.remove(machine)
+    moments[machine] = nil
   }
 
   private func fault(_ entry: SiteEntry, _ text: String) -> Finding {
@@ -121,6 +135,9 @@ struct FarSights {
     let name = plan.nameString(task)
     guard let own = sites[site], own.isInUse, !own.isLost else {
       throw Finding("\(name): it starts on site \(site.rawValue), which is not in use")
+    }
+    if shunned.contains(own.identity.machine) {
+      throw Finding("\(name): it starts on site \(site.rawValue), whose machine is shunned")
     }
     let timeout = Int64(plan.policy(task).timeoutMilliseconds)
     if timeout > 0, let end = own.offer?.endsAt,

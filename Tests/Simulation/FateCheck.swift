@@ -2,8 +2,8 @@ import OpflowCore
 
 /// Holds the ends of a drive's tasks against what the reference says of their needs and policies.
 struct FateCheck {
-  private let drive: Drive
-  private let plan: Plan
+  let drive: Drive
+  let plan: Plan
   private let firstLine: [Transition?]
   private let lastLine: [Transition?]
   /// Where that stands among all, and where the first start does.
@@ -13,10 +13,13 @@ struct FateCheck {
   /// How many began and were not taken back.
   private let tries: [Int]
   private let hasFinallyPhase: Bool
-  private let isHalted: Bool
+  let isHalted: Bool
   private var mustNotBeHeldBack: Set<TaskID> = []
-  /// Tasks that an order took out of their end.
-  private let retried: Set<TaskID>
+  /// Tasks that an order took out of their end, and where it did so last.
+  let retried: Set<TaskID>
+  private let lastRetry: [Int]
+  /// Where each began first since it was so, and was not taken back; negative where it did not.
+  private let begun: [Int]
 
   init(_ drive: Drive) {
     self.drive = drive
@@ -28,18 +31,28 @@ struct FateCheck {
     var retried: Set<TaskID> = []
     var places = [Int](repeating: -1, count: plan.taskCount)
     var starts = places
+    var retries = places
+    var begun = places
     for (place, line) in drive.lines.enumerated() where !line.transition.task.isNone {
       let index = line.transition.task.index
       places[index] = place
       if first[index] == nil { first[index] = line.transition }
       last[index] = line.transition
-      if line.transition.event.kind == .resume { retried.insert(line.transition.task) }
+      if line.transition.event.kind == .resume, !line.transition.isLate {
+        retried.insert(line.transition.task)
+        retries[index] = place
+        begun[index] = -1
+      }
       if line.transition.event == .start {
+        if begun[index] < 0 { begun[index] = place }
         if !started[index] { starts[index] = place }
         started[index] = true
         tries[index] += 1
       }
-      if line.transition.outcome.reason == .revoked { tries[index] -= 1 }
+      if line.transition.outcome.reason == .revoked {
+        tries[index] -= 1
+        begun[index] = -1
+      }
     }
     firstLine = first
     lastLine = last
@@ -48,6 +61,8 @@ struct FateCheck {
     self.started = started
     self.tries = tries
     self.retried = retried
+    lastRetry = retries
+    self.begun = begun
     hasFinallyPhase =
       (drive.owesFinally || started.contains(true)) && !drive.wasKilled
       && drive.stopCause != .ioError
@@ -146,8 +161,14 @@ struct FateCheck {
       }
     case .waiting, .ready, .upToDate, .failedAllowed:
       let users = plan.dependents(task).map { plan.dependent($0) }
-      let isOpen = users.isEmpty || users.contains { !drive.engine.state($0).isTerminal }
-      guard isOpen, drive.stopCause != nil || isHalted || drive.wasKilled else {
+      let open = users.filter { !drive.engine.state($0).isTerminal }
+      // An order took it back for those whose turn did not come.
+      let isForLast =
+        lastLine[task.index]?.event.kind == .resume && !hasFinallyPhase
+        && open.allSatisfy { plan.flags($0).contains(.finally) }
+      guard users.isEmpty || !open.isEmpty,
+        drive.stopCause != nil || isHalted || drive.wasKilled || isForLast
+      else {
         throw fault(task, "it is left \(state)")
       }
     }
@@ -171,8 +192,13 @@ struct FateCheck {
       }
   }
 
-  private func hasRetriedNeed(_ task: TaskID) -> Bool {
-    plan.needs(task).contains { retried.contains(TaskID(plan.needTargets[$0])) }
+  private func hasBegun(_ task: TaskID) -> Bool { begun[task.index] >= 0 }
+
+  /// It began, or came to another end than a skip for its needs, before an order took one of these out of its end.
+  private func isOfEarlierNeeds(_ task: TaskID, _ state: TaskState) -> Bool {
+    let place = hasBegun(task) ? begun[task.index] : lastPlace[task.index]
+    return (hasBegun(task) || state.isTerminal && !isSkippedForNeeds(task))
+      && plan.needs(task).contains { lastRetry[Int(plan.needTargets[$0])] > place }
   }
 
   /// The main part was over without an end of what it needs, and an order gave that one later.
@@ -193,11 +219,7 @@ struct FateCheck {
     }
     if state == .cancelled { return try checkEnded(task, state) }
     if state == .skipped, isSkippedForWhatWasSkippedSince(task) { return }
-    // It followed an end that an order took back since.
-    if hasRetriedNeed(task),
-      started[task.index] || lastLine[task.index]?.event == .skip(.condition)
-        || lastLine[task.index]?.outcome.reason == .value
-    {
+    if isOfEarlierNeeds(task, state) {
       if state.isTerminal { try checkEnded(task, state) }
       return
     }
@@ -262,7 +284,7 @@ struct FateCheck {
       {
         return try checkEnded(task, state)
       }
-      guard state == .skipped, !started[task.index],
+      guard state == .skipped, !hasBegun(task),
         case .skip(.upstream(let culprit)) = line?.event,
         lacking.contains(culprit) || retried.contains(culprit)
       else { throw fault(task, "it lacks a need and is \(state)") }
@@ -273,7 +295,7 @@ struct FateCheck {
       }
       // What had all but services was ready before these were cut short.
       let wasReady = state == .ready && !plan.services(neededBy: task).isEmpty
-      guard state == .waiting || wasReady, !started[task.index] || wasReady else {
+      guard state == .waiting || wasReady, !hasBegun(task) || wasReady else {
         throw fault(task, "a need has not ended and it is \(state)")
       }
     } else if lastLine[task.index]?.event == .fresh {
@@ -305,7 +327,7 @@ struct FateCheck {
     if state == .ready, beganFinally, !plan.flags(task).contains(.finally), mayBeLeft(task) {
       return
     }
-    guard !started[task.index], let line = lastLine[task.index] else {
+    guard !hasBegun(task), let line = lastLine[task.index] else {
       throw fault(task, "its `if` does not hold and it is \(state)")
     }
     let isRight =
@@ -426,61 +448,7 @@ struct FateCheck {
     return isHalted && !mustNotBeHeldBack.contains(task)
   }
 
-  /// Tasks that `max_failures` does not hold back: `finally` tasks, those with an edge that a failure
-  /// met, and what those need.
-  private func exempt(_ counts: (TaskID) -> Bool) -> Set<TaskID> {
-    var open: [TaskID] = []
-    for index in plan.tasks {
-      let task = TaskID(index)
-      if plan.flags(task).contains(.finally) { open.append(task) }
-      guard drive.engine.state(task) == .failed else { continue }
-      for edge in plan.dependents(task)
-      where [.failure, .finished].contains(plan.dependentCondition(edge)) {
-        open.append(plan.dependent(edge))
-      }
-    }
-    var exempt: Set<TaskID> = []
-    while let task = open.popLast() {
-      guard counts(task), exempt.insert(task).inserted else { continue }
-      for edge in plan.needs(task) { open.append(TaskID(plan.needTargets[edge])) }
-    }
-    return exempt
-  }
-
-  /// Once `max_failures` is reached, nothing starts but what it does not hold back.
-  private func checkHalt() throws(Finding) {
-    // What was exempt when it started need not be so in the end.
-    guard isHalted, retried.isEmpty else { return }
-    let mayStart = exempt { _ in true }
-    var failures = 0
-    for line in drive.lines.lazy.map(\.transition) {
-      if line.event == .failure, !line.allowed { failures += 1 }
-      // A service starts with what needs it.
-      if !line.task.isNone, plan.isService(line.task) { continue }
-      if line.event == .start, failures >= drive.options.maxFailures, !mayStart.contains(line.task)
-      {
-        throw fault(line.task, "it started after max_failures was reached")
-      }
-    }
-  }
-
-  private func checkFinallyComesLast() throws(Finding) {
-    var began = false
-    // An order may end at any time what has no end yet, and so what needs that.
-    let isOrdered = drive.lines.contains { $0.isOrdered }
-    for line in drive.lines.lazy.filter({ !$0.isOrdered }).map(\.transition)
-    where !line.task.isNone && !plan.isService(line.task) {
-      if plan.flags(line.task).contains(.finally) {
-        if line.event == .start { began = true }
-      } else if began {
-        if isOrdered, case .skip(.upstream) = line.event { continue }
-        throw fault(
-          line.task, "'\(line.event.kind.word)' after the first `finally` task had started")
-      }
-    }
-  }
-
-  private func fault(_ task: TaskID, _ text: String) -> Finding {
+  func fault(_ task: TaskID, _ text: String) -> Finding {
     Finding("\(plan.nameString(task)): \(text)")
   }
 }

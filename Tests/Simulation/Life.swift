@@ -26,8 +26,12 @@ package struct Life {
   package private(set) var stays = 0
   /// How often one started on a further machine.
   package private(set) var servicesElsewhere = 0
+  /// How often a machine on which nothing more started was taken back into use.
+  package private(set) var readmissions = 0
   /// Most of its drives have further machines.
   private let isFar: Bool
+  /// One of which is bad.
+  private let blamesMachine: Bool
 
   /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten thousand.
   ///
@@ -43,7 +47,9 @@ package struct Life {
       size = 1 + random.below(random.chance(10) ? 30 : 9)
     }
     manifest = .random(size: size, &random)
-    isFar = seed % 6 == 0
+    // Where the lives that found something are none: they are to stay what they are.
+    blamesMachine = seed % 20 == 2
+    isFar = seed % 6 == 0 || blamesMachine
     if seed % 3 == 0 {
       var other = SplitMix64(seed: ~seed)
       manifest.addServices(&other, isFar: isFar)
@@ -116,6 +122,7 @@ package struct Life {
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
+    if blamesMachine, !isUndisturbed { chaos.blameMachine() }
     var drive = Drive(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
       entering: entry, opening: opening(isNew, decision),
@@ -131,6 +138,7 @@ package struct Life {
     let end = try drive.run(from: clock)
     clock = drive.now
     servicesElsewhere += drive.witness.far.servicesBegun
+    readmissions += drive.witness.far.readmissions
     switch end {
     case .crashed:
       crashes += 1

@@ -29,6 +29,7 @@ struct SimulateCommand {
     var crashes = 0
     var stays = 0
     var elsewhere = 0
+    var readmissions = 0
     for seed in from..<(from + count) {
       var life = Life(seed: seed)
       if isReplay { life.log = { print($0) } }
@@ -43,6 +44,7 @@ struct SimulateCommand {
       crashes += life.crashes
       stays += life.stays
       elsewhere += life.servicesElsewhere
+      readmissions += life.readmissions
       if (seed - from) % 10_000 == 9_999 {
         print("\(seed - from + 1) runs, \(drives) drives, \(crashes) crashes")
         fflush(nil)
@@ -50,7 +52,7 @@ struct SimulateCommand {
     }
     print(
       "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on,"
-        + " \(elsewhere) were on other machines: nothing found"
+        + " \(elsewhere) were on other machines, \(readmissions) machines were taken back: nothing found"
     )
     return 0
   }
