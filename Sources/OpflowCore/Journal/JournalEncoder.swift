@@ -40,6 +40,10 @@ package struct JournalEncoder: Sendable {
     case .site(let site):
       let drive = drive
       appendLine("site", at: milliseconds) { $0.write(site, drive: drive) }
+    case .extend(let extend):
+      let (drive, adder) = (drive, extend.adder)
+      let name = adder.isNone ? Self.noName : plan.nameBytes(adder)
+      appendLine("extend", of: name, at: milliseconds) { $0.write(extend, drive: drive) }
     case .order(let order):
       let drive = drive
       appendLine("order", at: milliseconds) { $0.write(order, drive: drive, plan: plan) }
@@ -48,14 +52,16 @@ package struct JournalEncoder: Sendable {
 
   /// A line of the run, written in no hurry.
   private mutating func appendLine(
-    _ word: StaticString, at milliseconds: Int64, fields: (inout FieldWriter) -> Void
+    _ word: StaticString, of task: UnsafeRawBufferPointer = noName, at milliseconds: Int64,
+    fields: (inout FieldWriter) -> Void
   ) {
     var writer = FieldWriter()
     fields(&writer)
     let sequence = nextSequence
     let start = bytes.count
-    bytes.append(addingCapacity: 80 + writer.bytes.count) { line in
+    bytes.append(addingCapacity: 80 + 2 * task.count + writer.bytes.count) { line in
       line.appendHeader(sequence: sequence, milliseconds: milliseconds, word: word)
+      line.appendEscaped(task)
       writer.bytes.withUnsafeBytes { line.appendBytes($0) }
       line.append(Field.lineFeed)
     }
@@ -235,6 +241,22 @@ extension FieldWriter {
     write(resume.limits)
     fields(.on, resume.on)
     fieldUnlessEmpty(.trace, resume.trace?.text ?? "")
+    fieldUnlessZero(.count, resume.taskCount)
+  }
+
+  fileprivate mutating func write(_ extend: ExtendEntry, drive: Int) {
+    if drive > 1 { field(.drive, drive) }
+    fieldUnlessZero(.attempt, extend.attempt)
+    field(.id, extend.id.text)
+    field(.by, extend.asker.name)
+    field(.pid, extend.asker.pid)
+    field(.uid, extend.asker.user)
+    field(.plan, extend.segmentKey)
+    field(.count, extend.taskCount)
+    field(.value, extend.added)
+    field(.manifest, extend.manifestPath)
+    field(.folder, extend.folder)
+    fields(.file, extend.files)
   }
 
   fileprivate mutating func write(_ close: CloseEntry, drive: Int) {

@@ -9,6 +9,7 @@ package enum JournalEntry: Sendable, Equatable {
   indirect case order(OrderEntry)
   indirect case stop(StopEntry)
   indirect case site(SiteEntry)
+  indirect case extend(ExtendEntry)
   case transition(Transition)
 }
 
@@ -81,6 +82,8 @@ package struct ResumeEntry: Sendable, Equatable {
   package var removed: [String] = []
   /// What the drive was begun by, as far as that said so.
   package var trace: TraceParent?
+  /// How many tasks the run's plan has from here on, where any were added to it; 0 else.
+  package var taskCount = 0
 
   package init(planKey: String, opflowVersion: String) {
     self.planKey = planKey

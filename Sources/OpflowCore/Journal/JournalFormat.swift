@@ -22,11 +22,12 @@
 //   open             format run plan version manifest folder state set tasks args only skip env file
 //                    capacity failures on trace
 //   resume           d plan version set only skip env file reused withdrawn removed capacity failures on
-//                    trace
+//                    trace count
 //   close            d state code signal
 //   worker           d w pid start boot group host site
 //   order            d id verb by pid uid expects resource value tasks fp back
 //   stop             d signal what
+//   extend     (x)   d n id by pid uid plan count value manifest folder file
 //   site             d site state host cores memory gpus incarnation lease until what
 //   pause            d
 //   continue         d
@@ -97,6 +98,11 @@
 // `stop` stands where a signal begins to end a drive; what runs ends later, on lines of its own. Where no machine is
 // left for what is to run, it stands there with the reason.
 //
+// `extend` stands where tasks were added to the run, before anything is said of them: `count` is how many its plan has
+// from there on (of a run's `resume`: how many it has by then, where some were added), `value` how many are new, `plan` the key of the
+// segment, and `manifest`, `folder` and `file` say what it was compiled from, as in `open`. The run's folder has a copy of that by the name
+// of the `id`. Where a task added them, TASK and `n` say which, and in which of its tries.
+//
 // `site` stands where a further machine joins, before any worker of its, and where it is used otherwise from then on
 // (SiteState). What ran on one that is lost ends on lines of its own, behind that.
 //
@@ -122,6 +128,7 @@ package enum JournalEvent: Equatable, Sendable {
   case order
   case stop
   case site
+  case extend
   case transition(TransitionKind)
   /// A word of a later opflow.
   case unknown
@@ -170,6 +177,7 @@ package enum JournalEvent: Equatable, Sendable {
     case UInt8(ascii: "o"):
       self = word.equals("open") ? .open : word.equals("order") ? .order : .unknown
     case UInt8(ascii: "w"): self = word.equals("worker") ? .worker : .unknown
+    case UInt8(ascii: "e"): self = word.equals("extend") ? .extend : .unknown
     default: self = .unknown
     }
   }

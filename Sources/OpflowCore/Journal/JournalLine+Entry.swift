@@ -10,6 +10,7 @@ extension JournalLine {
     case .order: order(plan: plan).map { .order($0) }
     case .stop: stop.map { .stop($0) }
     case .site: site.map { .site($0) }
+    case .extend: extend(plan: plan).map { .extend($0) }
     case .transition(let event): transition(event, plan: plan).map { .transition($0) }
     case .unknown: nil
     }
@@ -91,6 +92,7 @@ extension JournalLine {
       case .trace: resume.trace = TraceParent(field.text)
       case .reused: resume.reused = Int(field.natural)
       case .withdrawn: resume.withdrawn = Int(field.natural)
+      case .count: resume.taskCount = Int(field.natural)
       case .removed: resume.removed.append(field.text)
       default: break
       }

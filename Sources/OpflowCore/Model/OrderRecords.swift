@@ -98,6 +98,9 @@ package struct OrderRecords: Sendable {
     }
   }
 
+  /// What was added answers to an order as well.
+  mutating func note(_ entry: ExtendEntry) { counts[entry.id] = entry.added }
+
   mutating func stop(by stop: StopEntry) {
     stopSignal = stop.signal
     stopReason = stop.what

@@ -32,6 +32,10 @@ package struct RunModel: Sendable {
   package private(set) var isSuspended = false
   /// What was asked for while the run went on.
   package private(set) var orders = OrderRecords()
+  /// What was added while the run went on, in its order.
+  package private(set) var extensions: [ExtendEntry] = []
+  /// How many tasks the plan has by the last line that says so; nil where none were ever added.
+  package private(set) var taskCount: Int?
   /// Whether any task ever started.
   package private(set) var hasStarts = false
   /// What lines tell beyond a record, where that was asked for.
@@ -102,7 +106,7 @@ package struct RunModel: Sendable {
     while let line = reader.next() {
       switch line.event {
       case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
-      case .open, .resume, .close, .worker, .stop, .site: history.applyToRun(line)
+      case .open, .resume, .close, .worker, .stop, .site, .extend: history.applyToRun(line)
       case .order: history.enter(drive: line.drive, at: line.sequence)
       case .unknown: break
       }
@@ -189,7 +193,7 @@ package struct RunModel: Sendable {
   }
 
   /// Folds the next line; one that was folded before changes nothing. All lines are folded with the
-  /// same plan.
+  /// same plan, which may have grown (`grow`).
   @inline(__always)
   package mutating func apply(_ line: JournalLine, plan: Plan) {
     guard line.sequence > lastSequence else { return }
@@ -201,9 +205,25 @@ package struct RunModel: Sendable {
     switch line.event {
     case .transition(let event): apply(event, line, plan: plan)
     case .open, .resume, .close, .worker, .stop, .site: applyToRun(line)
+    case .extend: applyExtend(line, plan: plan)
     case .order: applyOrder(line, plan: plan)
     case .unknown: break
     }
+  }
+
+  @inline(never)
+  private mutating func applyExtend(_ line: JournalLine, plan: Plan) {
+    applyToRun(line)
+    guard let entry = line.extend(plan: plan) else { return }
+    extensions.append(entry)
+    orders.note(entry)
+  }
+
+  /// The plan has tasks more, behind those that it had.
+  package mutating func grow(to plan: Plan) {
+    if records.isEmpty || records.count >= plan.taskCount { return }
+    records.reserveCapacity(plan.taskCount)
+    while records.count < plan.taskCount { records.append(TaskRecord()) }
   }
 
   @inline(never)
@@ -266,7 +286,11 @@ package struct RunModel: Sendable {
         DriveRecord(drives, at: line.milliseconds, trace: entry.trace, reused: entry.reused))
       selections.append(DriveSelection(only: entry.only, skip: entry.skip))
       close = nil
+      if entry.taskCount > 0 { taskCount = entry.taskCount }
       beginDrive()
+    case .extend:
+      enter(drive: line.drive, at: line.sequence)
+      if let count = line.taskCount { taskCount = count }
     case .close:
       enter(drive: line.drive, at: line.sequence)
       close = line.close

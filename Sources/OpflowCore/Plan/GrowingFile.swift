@@ -190,6 +190,7 @@ struct GrowingFile {
   private var header: [UInt8] {
     var header = [UInt8](repeating: 0, count: PlanFormat.headerBytes)
     PlanWriter.putHeader(into: &header, byteCount: byteCount, key: plan.key)
+    header.put(UInt32(truncatingIfNeeded: plan.firstTaskCount), at: 48)
     return header
   }
 

@@ -8,6 +8,8 @@ package final class Plan: @unchecked Sendable {
   // SAFETY: @unchecked, because the bytes are never written after init and freed in deinit only.
 
   package let taskCount: Int
+  /// How many of them the run began with: the others were added.
+  package let firstTaskCount: Int
   package let key: PlanKey
   package let byteCount: Int
 
@@ -142,6 +144,7 @@ package final class Plan: @unchecked Sendable {
       throw error
     }
     self.taskCount = sections.taskCount
+    self.firstTaskCount = sections.firstTaskCount
     self.key = sections.key
     self.hasRoom = sections.hasRoom
     self.sections = sections

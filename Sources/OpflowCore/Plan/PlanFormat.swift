@@ -12,7 +12,7 @@
 //       16     8  length of the file in bytes
 //       24     8  XXH3-64 of everything from byte 64 on
 //       32    16  the plan's key (worker-protocol: what a message's plan is known by)
-//       48     4  number of tasks
+//       48     4  number of tasks; in a plan with room of those that it had before any were added
 //       52     4  zero
 //       56     8  zero, or in a plan with room the place of its head
 //       64        the section table: kind, record size, offset, record count (4, 4, 8, 8 bytes)

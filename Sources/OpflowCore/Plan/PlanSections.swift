@@ -2,6 +2,8 @@
 struct PlanSections {
   /// Those that count.
   let taskCount: Int
+  /// Those of the run's first manifest.
+  let firstTaskCount: Int
   let key: PlanKey
   /// Whether the file has room for tasks to come.
   let hasRoom: Bool
@@ -45,6 +47,8 @@ struct PlanSections {
     guard tasks >= 0, tasks <= Int(Int32.max) else { throw .notAPlan }
     if let limit, limit < 0 || limit > tasks { throw .section(.taskName) }
     taskCount = limit ?? tasks
+    firstTaskCount = min(
+      max(0, Int(bytes.loadUnaligned(fromByteOffset: 48, as: Int32.self))), taskCount)
     key = PlanKey(
       high: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self),
       low: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self))

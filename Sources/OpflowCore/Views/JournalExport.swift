@@ -72,6 +72,7 @@ extension JournalEvent {
     case .order: "order"
     case .stop: "stop"
     case .site: "site"
+    case .extend: "extend"
     case .transition(let kind): kind.word.description
     case .unknown: "unknown"
     }
