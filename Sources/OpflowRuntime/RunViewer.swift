@@ -149,7 +149,7 @@ package final class RunViewer {
     case .site(let site): display.progress.site(site, atMilliseconds: line.milliseconds)
     case .worker(let worker): display.progress.worker(worker)
     case .close(let entry): closing = (entry, line.milliseconds)
-    case .open, .resume, nil: break
+    case .open, .resume, .extend, nil: break
     }
   }
 

@@ -36,7 +36,7 @@ enum OrderCommand {
     switch verb {
     case .priority: request.value = Int64(try priority(arguments.value))
     case .parallel: amount = try setCapacity(arguments, plan, into: &request)
-    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject: break
+    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject, .close: break
     }
     return (request, amount)
   }

@@ -59,6 +59,7 @@ import Testing
       case .tell(.close): "close"
       case .tell(.resume): "resume"
       case .tell(.order(let order)): "order \(order.id.text)"
+      case .tell(.extend(let entry)): "extend \(entry.id.text)"
       case .tell(.stop(let stop)): "stop by \(stop.signal)"
       case .tell(.site(let site)): "site \(site.site.rawValue) \(site.state.rawValue)"
       case .answer(_, let id, let answer): "answer \(id.text) \(answer)"

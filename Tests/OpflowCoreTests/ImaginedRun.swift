@@ -9,7 +9,7 @@ struct ImaginedRun {
   }
 
   var engine: Engine
-  let plan: Plan
+  private(set) var plan: Plan
   var now = Instant(nanoseconds: 0)
   /// Orders that each worker has yet to look at.
   var inbox: [WorkerID: [WorkerOrder]] = [:]
@@ -40,7 +40,7 @@ struct ImaginedRun {
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
     seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
     expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
-    gpus: UInt64 = 0, wholeParallel: UInt64? = nil
+    gpus: UInt64 = 0, wholeParallel: UInt64? = nil, openness: RunOpenness = .ordinary
   ) {
     self.plan = plan
     var options = SchedulerOptions(
@@ -50,12 +50,11 @@ struct ImaginedRun {
     options.gpus = gpus
     options.wholeParallel = wholeParallel
     if let expectedWall { options.expectedWallMicroseconds = expectedWall }
-    engine = Engine(
-      plan: plan, options: options,
-      entering: Entering(
-        initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
-        attempts: [Int32](repeating: 0, count: plan.taskCount), durations: durations),
-      journal: nil)
+    var entering = Entering(
+      initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
+      attempts: [Int32](repeating: 0, count: plan.taskCount), durations: durations)
+    entering.openness = openness
+    engine = Engine(plan: plan, options: options, entering: entering, journal: nil)
     engine.begin(at: now, wall: 0)
     perform("the beginning")
   }
@@ -63,6 +62,30 @@ struct ImaginedRun {
   mutating func tell(_ event: SchedulerEvent) {
     engine.take(.scheduler(event), at: now, wall: 0)
     perform("\(event)")
+  }
+
+  /// Adds tasks to the run, where it takes any.
+  ///
+  /// - Returns: what is answered.
+  @discardableResult
+  mutating func add(
+    _ id: String, initial: [InitialState]? = nil, _ fill: (inout PlanMaker) -> Void
+  ) throws -> OrderAnswer? {
+    var maker = PlanMaker()
+    fill(&maker)
+    let segment = try maker.make()
+    let order = try #require(OrderID(id))
+    if let answer = engine.answer(toExtension: order, by: segment) { return answer }
+    let growth = try PlanGrowth(of: plan, by: segment)
+    plan = try Plan(copying: growth.applied(to: plan.copyOfBytes))
+    try plan.validate()
+    let asker = OrderAsker(pid: 1, user: 0, name: "opflow add")
+    let entry = ExtendEntry(
+      id: order, asker: asker, taskCount: plan.taskCount, added: segment.taskCount)
+    let entering = initial ?? segment.tasks.map { _ in .run }
+    let count = answers.count
+    tell(.extend(RunGrowth(plan: plan, entry: entry, initial: entering, client: ClientID(1))))
+    return answers.count > count ? answers.last : nil
   }
 
   private mutating func perform(_ event: String) {

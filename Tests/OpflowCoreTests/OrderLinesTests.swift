@@ -237,7 +237,7 @@ private struct RandomSource {
     let id = try #require(OrderID("\(next(below: 1_000_000)).\(next(below: 100))-_Z"))
     var order = OrderRequest(id: id, verb: verb, planKey: text())
     switch verb {
-    case .pause: break
+    case .pause, .close: break
     case .parallel:
       order.resource = text()
       order.value = Int64(next(below: 1_000_000)) << 20

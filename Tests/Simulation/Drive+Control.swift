@@ -84,7 +84,7 @@ extension Drive {
     var order = Order(
       id: id, asker: OrderAsker(pid: 4711, user: 0, name: "opflow"), action: randomAction())
     switch order.action {
-    case .pause, .capacity: return order
+    case .pause, .capacity, .close: return order
     case .cancel, .proceed:
       if random.chance(5) || random.chance(30) && order.action == .proceed { return order }
     case .approve, .reject:

@@ -158,7 +158,7 @@ struct KnownTask {
       settle = item.sequence
       isCutShort = false
     case .retry: waitAgain(isAsked: true)
-    case .cancel, .pause, .proceed, .suspend, .priority, .parallel, .approve, .reject: break
+    case .cancel, .pause, .proceed, .suspend, .priority, .parallel, .approve, .reject, .close: break
     }
   }
 

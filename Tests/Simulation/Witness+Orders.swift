@@ -21,7 +21,7 @@ extension Witness {
     case .priority:
       prioritise(
         order.tasks.map { TaskPriority(task: $0, priority: Int16(clamping: order.value ?? 0)) })
-    case .parallel: break
+    case .parallel, .close: break
     case .cancel:
       if order.tasks.isEmpty { endHolds() }
       for task in order.tasks {

@@ -31,7 +31,7 @@ package struct OrderRequest: Equatable, Sendable {
     let namesTasks = !tasks.isEmpty || !among.isEmpty
     switch verb {
     case .cancel, .proceed: break
-    case .pause, .parallel: if namesTasks { return "`\(verb.rawValue)` is about the whole run" }
+    case .pause, .parallel, .close: if namesTasks { return "`\(verb.rawValue)` is about the whole run" }
     case .suspend, .priority, .retry, .skip, .approve, .reject:
       if !namesTasks { return "`\(verb.rawValue)` names no task" }
     }
@@ -95,6 +95,7 @@ package struct OrderRequest: Equatable, Sendable {
     case .skip: return .skip
     case .approve: return .approve
     case .reject: return .reject
+    case .close: return .close
     case .priority: return .priority(Int16(truncatingIfNeeded: value ?? 0))
     case .parallel:
       let index = plan.resources.indices.first { number in

@@ -24,6 +24,14 @@ struct Backlogs {
     counts = WorkerKind.allCases.map { _ in 0 }
   }
 
+  /// There are lanes more.
+  mutating func grow(to laneCount: Int) {
+    while lanes.count < laneCount {
+      lanes.append([])
+      totals.append(0)
+    }
+  }
+
   /// One of those of a lane that have so many ahead, by its place among them; nil behind the last.
   func worker(lane: Int, depth: Int, place: Int) -> WorkerID? {
     guard depth < lanes[lane].count, place < lanes[lane][depth].count else { return nil }

@@ -5,7 +5,7 @@
 /// written before what follows from it is done, and synced where that is promised, is kept here: an
 /// order comes out when the host has said so, not before.
 package struct Engine {
-  package let plan: Plan
+  package private(set) var plan: Plan
   private var scheduler: Scheduler
   private var encoder: JournalEncoder
   /// Not in a forecast: there everything counts as written.
@@ -71,6 +71,7 @@ package struct Engine {
     switch fact {
     case .scheduler(let event):
       guard closing == nil else { return refuse(event) }
+      if case .extend(let growth) = event { plan = growth.plan }
       guard hasBegun else {
         early.append(event)
         return
@@ -90,8 +91,12 @@ package struct Engine {
 
   /// The drive is over.
   private mutating func refuse(_ event: SchedulerEvent) {
-    guard case .order(let order, let client) = event else { return }
-    answers.append(client, order.id, .refused(what: "the run has ended"), line: 0)
+    let refusal = OrderAnswer.refused(what: "the run has ended")
+    switch event {
+    case .order(let order, let client): answers.append(client, order.id, refusal, line: 0)
+    case .extend(let late): answers.append(late.client, late.entry.id, refusal, line: 0)
+    default: break
+    }
   }
 
   /// The drive begins; told once, before anything else.
@@ -308,6 +313,17 @@ package struct Engine {
     gate.isEmpty ? scheduler.restNanoseconds : 0
   }
 
+  /// What is answered to who wants to add tasks by that order; nil where they may be added now.
+  ///
+  /// - Parameter segment: what is to be added, checked to fit the plan.
+  package func answer(toExtension id: OrderID, by segment: Plan) -> OrderAnswer? {
+    if closing != nil { return .refused(what: "the run has ended") }
+    if hasFailed { return .refused(what: "the journal cannot be written, and the run ends") }
+    if let count = scheduler.orders.count(of: id) { return .done(count: count) }
+    let fault = scheduler.faultOfExtension ?? scheduler.fault(ofSegment: segment)
+    return fault.map { .refused(what: $0) }
+  }
+
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
   /// Whether the time of a machine is over, and nothing runs there any more.
@@ -377,6 +393,8 @@ package struct Entering: Sendable {
   package var named: TaskSet?
   /// Services that the drive before left up: the first workers of this one have them, in this order.
   package var held: [HeldService] = []
+  /// Whether the run stays open for tasks to come.
+  package var openness = RunOpenness.ordinary
   /// Tasks that run however they are checked.
   package var asked: TaskSet?
 

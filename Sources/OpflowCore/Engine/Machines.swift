@@ -69,7 +69,7 @@ struct Machines {
   /// When it is to be looked next whether tasks are to be stopped, so that they end before their machines' time does.
   private(set) var nextLook: Instant?
   /// What any task of other machines is given to end by its stop rule, at least.
-  let leastGrace: Int64
+  var leastGrace: Int64
 
   /// - Parameter leastGraceMilliseconds: of the tasks of other machines.
   init(leastGraceMilliseconds: Int64 = 0) { leastGrace = leastGraceMilliseconds }

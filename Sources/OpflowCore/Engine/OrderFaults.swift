@@ -13,6 +13,12 @@ extension Scheduler {
       if phase.stopCause != nil { return "the run is stopping" }
       return phase.isPaused ? "the run is paused already" : nil
     case .proceed where order.isOfRun: return phase.isPaused ? nil : "the run is not paused"
+    case .close:
+      return switch openness {
+      case .open: nil
+      case .closed: "the run is closed already"
+      case .ordinary: "the run is none that `opflow serve` keeps open: it ends by itself"
+      }
     case .retry:
       if phase.stopCause != nil { return "the run is stopping; a resume runs it again" }
       if phase.step == .finally {
@@ -90,7 +96,7 @@ extension Scheduler {
       return state.isRunning ? "runs (try \(attempt[task.index]))" : nil
     case .approve, .reject: return faultOfAnswer(task, state)
     case .priority: return state.isTerminal ? ended(task, state) : nil
-    case .pause, .capacity: return nil
+    case .pause, .capacity, .close: return nil
     }
   }
 

@@ -17,6 +17,11 @@ struct ReadyQueues {
     heads = IndexedHeap(count: laneCount)
   }
 
+  /// There are lanes more.
+  mutating func grow(to laneCount: Int) {
+    while lanes.count < laneCount { lanes.append(BinaryHeap()) }
+  }
+
   /// The lane whose first task comes before all others, of those not set aside, and its rank.
   var best: (lane: Int, rank: Int32)? { heads.first.map { ($0.number, $0.key) } }
 

@@ -18,7 +18,7 @@ struct Share: Equatable {
 /// cut to what there is, and changes with that; what was taken under an earlier cut is given back as
 /// it was taken.
 struct Resources {
-  let plan: Plan
+  private(set) var plan: Plan
   /// The number of `gpu`, where that is of each machine; -1 where it is not.
   let gpu: Int
   /// By site: the GPUs that tasks have.
@@ -26,7 +26,7 @@ struct Resources {
   /// Tasks go to other machines, but for those that are bound to this one.
   private let usesSites: Bool
   /// Tasks that are to run on this machine wherever others do, where there are any.
-  private let local: TaskSet?
+  private var local: TaskSet?
   /// By site. That of this machine has what is the run's as well.
   var pools: [Pool]
   /// Of the other sites, those where something may still fit.
@@ -39,10 +39,9 @@ struct Resources {
   private var shapes: [SiteOffer] = []
 
   var grants = Grants()
-  /// Of tasks that need services, and of services: behind all others.
-  let serviceLanes: ServiceLanes
-  /// Lanes that have tasks.
-  let isUsed: [Bool]
+  private(set) var lanes = Lanes()
+  /// Of tasks that need services, and of services.
+  private(set) var serviceLanes = ServiceLanes()
   /// Of each resource, what every task wants at least: where less is left, nothing more fits. For tasks
   /// of this machine, and for those of others.
   private var leastHere: [UInt64] = []
@@ -65,75 +64,64 @@ struct Resources {
     self.plan = plan
     gpu = plan.gpuResource ?? -1
     usesSites = options.usesSites
-    let local = options.usesSites ? Self.localTasks(plan) : nil
-    self.local = local
     pools = [Pool(capacity: options.capacities(of: plan))]
     pools[0].setAway(options.processorsAway)
     whole = options.wholeParallel.map { Pool(capacity: [$0]) }
-    // Demand 0 is the empty one, which is there whether a task has it or not.
-    let blocks = Block.count(plan, usesSites: options.usesSites)
-    let ordinary = plan.demandCount * blocks
-    serviceLanes = ServiceLanes(plan: plan, first: ordinary, groups: groups)
-    var isUsed = [Bool](repeating: false, count: ordinary)
-    for index in plan.tasks
-    where plan.kind(TaskID(index)) != .approve && serviceLanes.lane(of: TaskID(index)) == nil {
-      isUsed[Self.lane(of: TaskID(index), plan, usesSites: options.usesSites, local)] = true
-    }
-    isUsed += serviceLanes.demands.map { _ in true }
-    self.isUsed = isUsed
-    for lane in isUsed.indices { grants.addLane(wanted(in: lane)) }
-    bindings = Array(repeating: Binding(), count: serviceLanes.groupCount)
+    addLanes(from: 0, groups)
     cutAll()
+  }
+
+  /// Tasks were added to the plan.
+  ///
+  /// - Parameter groups: of services, those that there were with the numbers that they had.
+  mutating func grow(to plan: Plan, groups: ServiceGroups?) {
+    let (first, before) = (self.plan.taskCount, lanes.all.count { $0.isUsed })
+    self.plan = plan
+    addLanes(from: first, groups)
+    if lanes.all.count(where: { $0.isUsed }) != before { cutAll() }
   }
 
   // MARK: - Lanes
 
   var laneCount: Int { grants.laneCount }
 
+  /// Gives the tasks from a number on their lanes, and new lanes what their tasks want.
+  private mutating func addLanes(from first: Int, _ groups: ServiceGroups?) {
+    if usesSites { noteLocal(from: first) }
+    lanes.cover(plan, usesSites: usesSites)
+    serviceLanes.add(tasksOf: plan, from: first, groups: groups, to: &lanes)
+    for index in first..<plan.taskCount {
+      let task = TaskID(index)
+      // Demand 0 is the empty one, which is there whether a task has it or not.
+      if plan.kind(task) != .approve { lanes.use(lane(of: task)) }
+    }
+    for lane in grants.laneCount..<lanes.count { grants.addLane(wanted(in: lane)) }
+    while bindings.count < serviceLanes.groupCount { bindings.append(Binding()) }
+  }
+
   @inline(__always)
   func lane(of task: TaskID) -> Int {
-    serviceLanes.lane(of: task) ?? Self.lane(of: task, plan, usesSites: usesSites, local)
-  }
-
-  @inline(__always)
-  private static func lane(
-    of task: TaskID, _ plan: Plan, usesSites: Bool, _ local: TaskSet?
-  ) -> Int {
+    if let lane = serviceLanes.lane(of: task) { return lane }
     let demand = Int(plan.demand[task.index])
     if plan.hasInteractive, plan.flags(task).contains(.interactive) {
-      return demand + plan.demandCount * Block.terminal
+      return lanes.terminalLane(of: demand)
     }
-    return usesSites && local?.contains(task) != true
-      ? demand + plan.demandCount * Block.sites : demand
+    return lanes.lane(of: demand, isLocal: !usesSites || local?.contains(task) == true)
   }
 
-  /// The lanes of each block are the plan's demands; those of tasks of this machine come first.
-  private enum Block {
-    static let sites = 1, terminal = 2
-
-    static func count(_ plan: Plan, usesSites: Bool) -> Int {
-      plan.hasInteractive ? terminal + 1 : usesSites ? sites + 1 : 1
+  /// Finds those that run on this machine wherever others do. A bit for each, so that nobody looks at a record whenever
+  /// a task is ready.
+  private mutating func noteLocal(from first: Int) {
+    local?.grow(to: plan.taskCount)
+    for index in first..<plan.taskCount where plan.staysOnCoordinator(TaskID(index)) {
+      if local == nil { local = TaskSet(taskCount: plan.taskCount) }
+      local?.insert(TaskID(index))
     }
-  }
-
-  /// Those that run on this machine wherever others do. A bit for each, so that nobody looks at a record whenever a
-  /// task is ready.
-  private static func localTasks(_ plan: Plan) -> TaskSet? {
-    var found: TaskSet?
-    for index in plan.tasks where plan.staysOnCoordinator(TaskID(index)) {
-      if found == nil { found = TaskSet(taskCount: plan.taskCount) }
-      found?.insert(TaskID(index))
-    }
-    return found
   }
 
   /// Whether its tasks run on this machine.
   @inline(__always)
-  func isLocal(_ lane: Int) -> Bool {
-    if lane < plan.demandCount { return true }
-    if serviceLanes.contains(lane) { return serviceLanes.group(of: lane) == nil }
-    return lane >= plan.demandCount * Block.terminal
-  }
+  func isLocal(_ lane: Int) -> Bool { lanes[lane].isLocal }
 
   // MARK: - Taking
 
@@ -343,16 +331,12 @@ struct Resources {
 
   /// What the tasks of a lane want, before it is cut.
   private func wanted(in lane: Int) -> [DemandItem] {
-    let demand =
-      serviceLanes.contains(lane)
-      ? serviceLanes.demands[lane - serviceLanes.first]
-      : UInt32(truncatingIfNeeded: lane % plan.demandCount)
-    return Array(plan.demandList(demand))
+    Array(plan.demandList(lanes[lane].demand))
   }
 
   /// Cuts what all lanes want to what there is by now: a task that wants more runs alone.
   private mutating func cutAll() {
-    for lane in isUsed.indices where isUsed[lane] {
+    for lane in lanes.all.indices where lanes[lane].isUsed {
       let wanted = wanted(in: lane)
       grants.cut(lane, to: isLocal(lane) ? cutHere(wanted) : cutElsewhere(wanted))
     }
@@ -401,7 +385,7 @@ struct Resources {
 
   private func least(among belongs: (Int) -> Bool) -> [UInt64] {
     var least = [UInt64](repeating: .max, count: plan.resources.count)
-    for lane in isUsed.indices where isUsed[lane] && belongs(lane) {
+    for lane in lanes.all.indices where lanes[lane].isUsed && belongs(lane) {
       let grant = grants.current(lane)
       for resource in least.indices {
         // With its services it may be cut to less.

@@ -50,10 +50,11 @@ extension Resources {
   /// Finds anew what is wanted together, since it was cut anew.
   mutating func joinWants() {
     if bindings.isEmpty { return }
-    jointWants = serviceLanes.demands.indices.map { jointWant(serviceLanes.first + $0) }
+    let lanes = serviceLanes.numbers
+    jointWants = lanes.map { jointWant($0) }
     groupWants = bindings.map { _ in JointWant() }
-    for (place, want) in jointWants.enumerated() {
-      guard let group = serviceLanes.group(of: serviceLanes.first + place) else { continue }
+    for (lane, want) in zip(lanes, jointWants) {
+      guard let group = serviceLanes.group(of: lane) else { continue }
       groupWants[group].cover(want)
     }
   }
@@ -70,18 +71,23 @@ extension Resources {
     return want
   }
 
+  /// What is wanted together by a lane of what needs services; nothing by others.
+  private func jointWants(of lane: Int) -> JointWant {
+    serviceLanes.place(of: lane).map { jointWants[$0] } ?? JointWant()
+  }
+
   private static let memory = Int(ResourceEntry.memory)
 
   /// Whether a machine has the GPUs that a task of a lane wants with its services: of those nothing is ever cut.
   func hasDevices(for lane: Int, at site: SiteID) -> Bool {
     let capacity = pools[site.index].capacity
     return capacity[Self.processor] > 0
-      && (gpu < 0 || jointWants[lane - serviceLanes.first].devices <= capacity[gpu])
+      && (gpu < 0 || jointWants(of: lane).devices <= capacity[gpu])
   }
 
   /// Whether a machine has all that a task of a lane wants with its services.
   func isWhole(_ lane: Int, at site: SiteID) -> Bool {
-    isWithin(jointWants[lane - serviceLanes.first], site)
+    isWithin(jointWants(of: lane), site)
   }
 
   /// The same of every task of its group.

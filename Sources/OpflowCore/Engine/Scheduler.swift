@@ -8,9 +8,9 @@
 /// What is asked of it for every task, and changes nothing, is inline: for the call of a method that only
 /// reads, the whole value is copied, a thousand bytes and more.
 struct Scheduler {
-  let plan: Plan
+  var plan: Plan
   let options: SchedulerOptions
-  let durations: TaskDurations
+  var durations: TaskDurations
   var ranking: Ranking
 
   var graph: TaskGraph
@@ -70,6 +70,8 @@ struct Scheduler {
 
   /// Failures of this drive.
   var failures = 0
+  /// Whether the run waits for tasks that are still to be added.
+  var openness: RunOpenness
   /// Any task, so that `finally` tasks are due.
   var startedAny: Bool
   var pulseCount: Int32 = 0
@@ -102,6 +104,7 @@ struct Scheduler {
     lostCount = [UInt8](repeating: 0, count: plan.taskCount)
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
     random = SplitMix64(seed: options.seed)
+    openness = entering.openness
     startedAny = entering.owesFinally
     orders = OrderQueue(known: entering.orders)
     priorities = entering.priorities
@@ -210,6 +213,7 @@ struct Scheduler {
     case .capacity(let resource, let amount): setCapacity(amount, of: resource, into: &actions)
     case .prioritise(let tasks): prioritise(tasks)
     case .order(let order, let client): orders.append(order, from: client)
+    case .extend(let growth): extend(by: growth, into: &actions)
     }
     if !orders.isEmpty {
       returnSetAside()

@@ -15,21 +15,33 @@ extension Scheduler {
         spread(from: task, into: &actions)
       } else if graph.state(task) != .waiting {
         continue
-      } else if graph.has(.failsAtBegin, task) {
-        var transition = Transition(.failure, task, reason: .interrupted)
-        transition.attempt = attempt[task.index]
-        settle(task, as: .failed, transition, into: &actions)
-      } else if graph.has(.skipsAtBegin, task) {
-        settle(task, as: .skipped, Transition(.skip(.skipOption), task), into: &actions)
-      } else if plan.flags(task).contains(.conditionFalse) {
-        let reason: SkipReason =
-          plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
-        settle(task, as: .skipped, Transition(.skip(reason), task), into: &actions)
+      } else if settlesByItself(task, into: &actions) {
+        continue
       } else if graph.unmetNeeds(of: task) == 0 {
         becomeReady(task)
         if isService(task) { spread(from: task, into: &actions) }
       }
     }
+  }
+
+  /// Gives a task its end that has one of its own, whatever becomes of its needs.
+  ///
+  /// - Returns: whether it is such a one.
+  mutating func settlesByItself(_ task: TaskID, into actions: inout [EngineStep]) -> Bool {
+    if graph.has(.failsAtBegin, task) {
+      var transition = Transition(.failure, task, reason: .interrupted)
+      transition.attempt = attempt[task.index]
+      settle(task, as: .failed, transition, into: &actions)
+    } else if graph.has(.skipsAtBegin, task) {
+      settle(task, as: .skipped, Transition(.skip(.skipOption), task), into: &actions)
+    } else if plan.flags(task).contains(.conditionFalse) {
+      let reason: SkipReason =
+        plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
+      settle(task, as: .skipped, Transition(.skip(reason), task), into: &actions)
+    } else {
+      return false
+    }
+    return true
   }
 
   /// Journals a task's end and lets it spread.

@@ -51,7 +51,7 @@ extension Scheduler {
       // Its line comes before what follows from it, and names what waits again.
       retry(&entry, into: &actions)
     case .approve: entry.fingerprints = entry.tasks.map { plan.fingerprint($0).whole }
-    case .cancel, .pause, .proceed, .suspend, .skip, .reject: break
+    case .cancel, .pause, .proceed, .suspend, .skip, .reject, .close: break
     }
     orders.note(order.id, count: entry.tasks.count)
     if order.action.verb == .cancel || order.action.verb == .skip {
@@ -71,6 +71,7 @@ extension Scheduler {
     case .cancel: cancel(tasks, at: now, into: &actions)
     case .pause: pause(into: &actions)
     case .proceed where order.isOfRun: phase.isPaused = false
+    case .close: openness = .closed
     case .proceed: proceed(tasks, at: now, into: &actions)
     case .suspend: suspend(tasks, at: now, into: &actions)
     case .priority(let priority):

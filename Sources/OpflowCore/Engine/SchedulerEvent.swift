@@ -86,6 +86,9 @@ package enum SchedulerEvent: Equatable, Sendable {
   case prioritise([TaskPriority])
   /// Somebody asks for something; answered by `answer`.
   indirect case order(Order, from: ClientID)
+  /// Tasks were added to the plan; answered by `answer`. The host has asked before whether they may be
+  /// (`Engine.answer(toExtension:)`).
+  indirect case extend(RunGrowth)
 }
 
 /// Who waits for the answer to an order, as the host knows them.

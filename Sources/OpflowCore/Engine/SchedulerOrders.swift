@@ -23,6 +23,11 @@ extension Scheduler {
     for entry in tasks where plan.tasks.contains(entry.task.index) {
       priorities[entry.task] = entry.priority
     }
+    rankAnew()
+  }
+
+  /// Orders what waits by the plan and the priorities as they are by now.
+  mutating func rankAnew() {
     let waiting = ready.removeAll().map { TaskID(ranking.task[Int($0)]) }
     ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
     for task in waiting { enqueue(task) }

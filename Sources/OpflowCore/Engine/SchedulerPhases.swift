@@ -204,9 +204,10 @@ extension Scheduler {
     }
   }
 
-  /// Nothing runs, and what could start waits for an order: what is on hold, and `finally` tasks of a run
-  /// that is paused.
+  /// Nothing runs, and what could start waits for an order: what is on hold, what may be added to a run that is
+  /// open, and `finally` tasks of one that is paused.
   var isKeptOpen: Bool {
+    if openness == .open, phase.leadsToFinally, phase.stopCause == nil { return true }
     if phase.isPaused, phase.leadsToFinally, phase.stopCause == nil, graph.hasOpenFinally {
       return true
     }

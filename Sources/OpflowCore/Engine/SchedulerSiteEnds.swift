@@ -95,9 +95,9 @@ extension Scheduler {
   }
 
   /// What a task of other machines is given to end, at least.
-  static func leastGrace(of plan: Plan) -> Int64 {
+  static func leastGrace(of plan: Plan, from first: Int = 0) -> Int64 {
     var least: UInt32?
-    for index in plan.tasks where least != 0 {
+    for index in first..<plan.taskCount where least != 0 {
       let grace = plan.policy(TaskID(index)).stopGraceMilliseconds
       least = min(least ?? grace, grace)
     }

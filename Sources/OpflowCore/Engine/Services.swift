@@ -97,11 +97,11 @@ struct Services {
   }
 
   /// Those of the plan, each behind all that it needs.
-  let all: [TaskID]
+  private(set) var all: [TaskID] = []
   /// Those that nothing needs, or that were named: they start like tasks, and stay.
-  let standing: Set<TaskID>
+  private(set) var standing: Set<TaskID> = []
   /// Whether ports are found for any.
-  let havePorts: Bool
+  private(set) var havePorts = false
   /// Whose share is held, in the order in which it was taken.
   private(set) var waiting: [Waiting] = []
   /// Those that are ready, with the ports that were found for them.
@@ -126,16 +126,16 @@ struct Services {
   /// By service: the last looked at of its users; those before it have their end for certain.
   private var ended: [TaskID: Int] = [:]
 
-  init(plan: Plan, named: TaskSet?) {
-    guard plan.hasServices else {
-      all = []
-      standing = []
-      havePorts = false
-      return
-    }
-    all = plan.topologicalOrder.lazy.map { TaskID($0) }.filter { plan.isService($0) }
-    havePorts = all.contains { !plan.portNames(of: $0).isEmpty }
-    standing = Set(all.filter { plan.stays($0, named: named) })
+  init(plan: Plan, named: TaskSet?) { add(servicesOf: plan, from: 0, named: named) }
+
+  /// Takes in those among the tasks of a plan from a number on.
+  mutating func add(servicesOf plan: Plan, from first: Int, named: TaskSet?) {
+    guard plan.hasServices else { return }
+    let new = plan.topologicalOrder[first..<plan.taskCount].lazy.map { TaskID($0) }
+      .filter { plan.isService($0) }
+    all += new
+    if new.contains(where: { !plan.portNames(of: $0).isEmpty }) { havePorts = true }
+    for service in new where plan.stays(service, named: named) { standing.insert(service) }
   }
 
   // MARK: - Taken

@@ -14,7 +14,7 @@ struct TaskGraph {
     case taken(TaskID, for: TaskID)
   }
 
-  let plan: Plan
+  private(set) var plan: Plan
   private(set) var states: [TaskState]
   private var marks: [TaskMarks]
   /// Tasks whose end is of an earlier drive, and those that are no part of this one; nil for none.
@@ -86,6 +86,44 @@ struct TaskGraph {
       unmet[index] += 1
       if marks[index].contains(.mayKeep) { finallyThatMayKeep.append(task) }
     }
+  }
+
+  /// Tasks were added to the plan.
+  ///
+  /// - Parameter initial: how each of them enters.
+  mutating func grow(to plan: Plan, initial: [InitialState]) {
+    let first = self.plan.taskCount
+    precondition(first + initial.count == plan.taskCount)
+    self.plan = plan
+    states.append(addingCountOf: initial, .waiting)
+    marks.append(addingCountOf: initial, [])
+    unmet.append(addingCountOf: initial, 0)
+    endedBefore?.grow(to: plan.taskCount)
+    leftOut?.grow(to: plan.taskCount)
+    for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
+  }
+
+  /// Meets the needs of tasks from a number on for those before it, as far as these have their end.
+  ///
+  /// - Returns: those that lack one of them, with that.
+  mutating func meetNeeds(from first: Int) -> [TaskID: TaskID] {
+    var lacking: [TaskID: TaskID] = [:]
+    for index in first..<plan.taskCount {
+      let task = TaskID(index)
+      for edge in plan.needs(task) {
+        let need = TaskID(plan.needTargets[edge])
+        if need.index >= first { continue }
+        let state = state(need)
+        if state.isTerminal {
+          let isMet = state.meets(
+            plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
+          if isMet { meetOne(of: task) } else if lacking[task] == nil { lacking[task] = need }
+        } else if has(.offered, need) {
+          meetOne(of: task)
+        }
+      }
+    }
+    return lacking
   }
 
   private static func insert(_ task: TaskID, into set: inout TaskSet?, _ plan: Plan) {

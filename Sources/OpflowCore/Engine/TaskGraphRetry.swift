@@ -24,8 +24,8 @@ extension TaskGraph {
   }
 
   /// Takes services out of their end that ended, or never began, since nothing needed them any more, and that
-  /// are needed again; in topological order.
-  private mutating func servicesToReopen(for tasks: [TaskID]) -> [TaskID] {
+  /// are needed again by these tasks; in topological order.
+  mutating func servicesToReopen(for tasks: [TaskID]) -> [TaskID] {
     guard plan.hasServices else { return [] }
     var found: Set<TaskID> = []
     var open = tasks
@@ -38,6 +38,18 @@ extension TaskGraph {
     let services = plan.topologicalOrder.lazy.map { TaskID($0) }.filter { found.contains($0) }
     for service in services { takeBack(service) }
     return Array(services)
+  }
+
+  /// Has services that were taken out of their end count as there again for those that need them, as soon as they have
+  /// what they need themselves.
+  mutating func offerAnew(_ services: [TaskID]) {
+    if services.isEmpty { return }
+    wasReopened = true
+    for service in services {
+      countNeeds(of: service)
+      if unmetNeeds(of: service) == 0 { release(service) }
+    }
+    spreadSkips()
   }
 
   /// It was skipped for nothing but that: not for its `if`, nor by anybody.

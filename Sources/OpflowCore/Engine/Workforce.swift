@@ -78,6 +78,9 @@ struct Workforce {
     sites[0].crews[Int(WorkerKind.service.rawValue)].limit = max(count, 1)
   }
 
+  /// There are lanes more.
+  mutating func grow(laneCount: Int) { backlogs.grow(to: laneCount) }
+
   /// Changes how many workers there may be on this machine, for so much of what they work with.
   mutating func setLimit(of kind: WorkerKind, for capacity: UInt64) {
     let limits = Self.crews(cpu: capacity, downloads: capacity).map(\.limit)

@@ -218,6 +218,7 @@ extension FieldWriter {
     fields(.on, open.on)
     fieldUnlessEmpty(.trace, open.trace?.text ?? "")
     fieldUnlessEmpty(.around, open.around?.text ?? "")
+    if open.serves { field(.serve, 1) }
   }
 
   fileprivate mutating func write(_ limits: DriveLimits) {

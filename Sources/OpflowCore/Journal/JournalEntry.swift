@@ -49,6 +49,8 @@ package struct OpenEntry: Sendable, Equatable {
   package var trace: TraceParent?
   /// The task of another run that began it.
   package var around: TaskAround?
+  /// It stays open for tasks to come until somebody closes it.
+  package var serves = false
 
   package init(
     run: String, planKey: String, opflowVersion: String, manifestPath: String, folder: String

@@ -69,6 +69,7 @@ extension JournalLine {
       case .on: open.on.append(field.text)
       case .trace: open.trace = TraceParent(field.text)
       case .around: open.around = TaskAround(field.text)
+      case .serve: open.serves = field.natural != 0
       default: break
       }
     }

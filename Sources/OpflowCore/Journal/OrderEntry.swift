@@ -34,7 +34,7 @@ package struct OrderEntry: Sendable, Equatable {
     case .proceed: return state == .suspended ? Transition(.proceed, task) : nil
     case .retry: return Transition(.resume(.asked), task)
     // Gates end on lines of their own.
-    case .pause, .priority, .parallel, .approve, .reject: return nil
+    case .pause, .priority, .parallel, .approve, .reject, .close: return nil
     }
   }
 }

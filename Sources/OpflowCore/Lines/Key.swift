@@ -21,7 +21,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
-  case capacity, failures, trace, on, around
+  case capacity, failures, trace, on, around, serve
 
   // An order
   case id, verb, by, uid, value, resource, expects, back, among, count
@@ -107,6 +107,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .failures: "failures"
     case .trace: "trace"
     case .around: "around"
+    case .serve: "serve"
     case .on: "on"
     case .pid: "pid"
     case .start: "start"
@@ -140,7 +141,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
       .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
-      .site, .gpus, .lease, .until, .time:
+      .site, .gpus, .lease, .until, .time, .serve:
       .number
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .capacity, .on, .back: .texts
     case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,

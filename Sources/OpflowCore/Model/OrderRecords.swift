@@ -33,6 +33,9 @@ package struct OrderRecords: Sendable {
     let fingerprint: UInt64?
   }
 
+  /// Of all drives: by whom the run was closed that had been kept open.
+  package private(set) var closedBy: OrderAsker?
+
   // Of the newest drive
 
   /// By whom the run is being ended; nil where that is not so, or no order asked for it.
@@ -91,6 +94,7 @@ package struct OrderRecords: Sendable {
           verb: order.verb, asker: order.asker, sequence: sequence,
           fingerprint: order.fingerprints.isEmpty ? nil : order.fingerprints[place])
       }
+    case .close: closedBy = order.asker
     case .parallel:
       if let value = order.value {
         capacities[order.resource] = Capacity(value: value, asker: order.asker)

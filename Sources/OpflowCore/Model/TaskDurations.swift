@@ -5,9 +5,9 @@
 /// any task, each counts as one unit, so that paths are as long as they have tasks.
 package struct TaskDurations: Sendable {
   /// By task, in microseconds; empty while nothing is known.
-  private let microseconds: [Int64]
+  private var microseconds: [Int64]
   /// By task; empty while nothing or everything is known.
-  private let guessed: [Bool]
+  private var guessed: [Bool]
   /// Tasks that an earlier run timed.
   package let knownCount: Int
 
@@ -52,6 +52,19 @@ package struct TaskDurations: Sendable {
       microseconds[task] = min(max(microseconds[task], 1), Self.limitMicroseconds)
     }
     self.init(microseconds: microseconds, guessed: guessed, knownCount: knownCount)
+  }
+
+  /// Tasks were added to the plan, of which nothing is known: each is taken for the median of the others.
+  package mutating func grow(to plan: Plan) {
+    let count = microseconds.count
+    if count == 0 || count >= plan.taskCount { return }
+    if guessed.isEmpty { guessed = [Bool](repeating: false, count: count) }
+    let guess = microseconds.sorted()[count / 2]
+    for task in count..<plan.taskCount {
+      let isGate = plan.kind(TaskID(task)) == .approve
+      microseconds.append(isGate ? 1 : guess)
+      guessed.append(!isGate)
+    }
   }
 
   /// Whether an earlier run timed any task; else `subscript` gives units, not microseconds.

@@ -48,6 +48,8 @@ package enum OrderAction: Equatable, Sendable {
   /// Gates that ask are answered: they succeed, or fail.
   case approve
   case reject
+  /// A run that was kept open ends when nothing is left.
+  case close
 
   package var verb: OrderVerb {
     switch self {
@@ -61,6 +63,7 @@ package enum OrderAction: Equatable, Sendable {
     case .skip: .skip
     case .approve: .approve
     case .reject: .reject
+    case .close: .close
     }
   }
 }
@@ -69,7 +72,7 @@ package enum OrderAction: Equatable, Sendable {
 package enum OrderVerb: String, CaseIterable, Sendable {
   case cancel, pause
   case proceed = "continue"
-  case suspend, priority, parallel, retry, skip, approve, reject
+  case suspend, priority, parallel, retry, skip, approve, reject, close
 }
 
 /// What tells two orders apart: 1 to 64 of `A-Z a-z 0-9 . _ -`.

@@ -20,6 +20,11 @@ package struct TaskSet: Equatable, Sendable {
     return set
   }
 
+  /// Tasks were added to the plan: none of them is in it.
+  package mutating func grow(to taskCount: Int) {
+    while words.count < (taskCount + 63) / 64 { words.append(0) }
+  }
+
   package var isEmpty: Bool { count == 0 }
 
   package func contains(_ task: TaskID) -> Bool {

@@ -13,7 +13,7 @@ enum OrderText {
     case .parallel: return "parallel \(order.resource)=\(amount(order, plan: plan))"
     case .priority: return "priority \(order.value ?? 0) of \(names)"
     case .cancel where order.tasks.isEmpty: return "cancel the run"
-    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject:
+    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject, .close:
       return order.tasks.isEmpty ? order.verb.rawValue : "\(order.verb.rawValue) \(names)"
     }
   }

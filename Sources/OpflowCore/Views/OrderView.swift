@@ -27,6 +27,7 @@ package enum OrderView {
     case .skip: return "skipped \(tasks)"
     case .approve: return "approved \(tasks)"
     case .reject: return "rejected \(tasks)"
+    case .close: return "closed: the run ends when nothing is left"
     }
   }
 

@@ -1,0 +1,125 @@
+/// Tasks that join the run while it goes on (`RunGrowth`).
+extension Scheduler {
+  /// Why nothing is added to the run any more; nil while it may be.
+  var faultOfExtension: String? {
+    if phase.step == .done { return "the run has ended" }
+    if phase.stopCause != nil { return "the run is stopping" }
+    if phase.step == .finally { return "the `finally` tasks have begun: nothing follows them" }
+    if openness == .closed { return "the run is closed: nothing is added to it any more" }
+    if services.isLeaving { return "the run is ending" }
+    return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
+  }
+
+  /// Why the tasks of a segment cannot be added to the run as it is; nil where they can.
+  ///
+  /// On further machines services and what needs them are on one machine at a time. What is on two already
+  /// cannot be brought together by a task that needs both.
+  func fault(ofSegment segment: Plan) -> String? {
+    guard options.usesSites, plan.hasServices else { return nil }
+    var known: (task: TaskID, group: Int?)?
+    for need in segment.outerNeeds {
+      guard let service = plan.task(named: segment.text(need.name)), plan.isService(service) else {
+        continue
+      }
+      let lane = resources.lane(of: service)
+      let group = resources.serviceLanes.group(of: lane)
+      let staysHere = segment.staysOnCoordinator(TaskID(need.task))
+      let name = plan.nameString(service)
+      if staysHere, group != nil {
+        return "\(segment.nameString(TaskID(need.task))) runs on the coordinator's machine, and"
+          + " \(name), which it needs, may run on another one"
+      }
+      if let known, known.group != group {
+        return "what is added needs \(plan.nameString(known.task)) and \(name), which may run on"
+          + " different machines; add what needs one and what needs the other by themselves"
+      }
+      known = (service, group)
+    }
+    return nil
+  }
+
+  /// Takes in the tasks of a plan that has grown.
+  mutating func extend(by growth: RunGrowth, into actions: inout [EngineStep]) {
+    let first = plan.taskCount
+    plan = growth.plan
+    returnSetAside()
+    growParts(from: first)
+    graph.grow(to: plan, initial: growth.initial)
+    attempt.append(addingCountOf: growth.initial, 0)
+    triesUsed.append(addingCountOf: growth.initial, 0)
+    lostCount.append(addingCountOf: growth.initial, 0)
+    if options.usesSites { ranAt.append(addingCountOf: growth.initial, .local) }
+    durations.grow(to: plan)
+    rankAnew()
+    orders.note(growth.entry.id, count: growth.entry.added)
+    actions.append(.tell(.extend(growth.entry)))
+    let back = takeServicesBack(neededFrom: first, into: &actions)
+    let lacking = graph.meetNeeds(from: first)
+    graph.offerAnew(back)
+    followChanges(into: &actions)
+    if phase.isHalted { exemptAll() }
+    findBeyondDevices()
+    for position in first..<plan.taskCount {
+      let task = TaskID(plan.topologicalOrder[position])
+      if graph.state(task).isTerminal, graph.leftOut?.contains(task) == true {
+        spread(from: task, into: &actions)
+      } else if graph.state(task) == .waiting {
+        enter(task, lacking: lacking[task], into: &actions)
+      }
+    }
+    actions.append(
+      .answer(
+        growth.client, growth.entry.id, .done(count: growth.entry.added)))
+  }
+
+  /// What the parts of the scheduler have by task, lane or service.
+  private mutating func growParts(from first: Int) {
+    services.add(servicesOf: plan, from: first, named: nil)
+    var groups: ServiceGroups?
+    if options.usesSites, plan.hasServices {
+      groups = ServiceGroups(plan) { [services] in
+        services.standing.contains($0) || services.isUp($0)
+      }
+    }
+    resources.grow(to: plan, groups: groups)
+    workforce.grow(laneCount: resources.laneCount)
+    workforce.setServices(services.all.count)
+    ready.grow(to: resources.laneCount)
+    if options.usesSites {
+      let least = Self.leastGrace(of: plan, from: first)
+      machines.leastGrace = first == 0 ? least : min(machines.leastGrace, least)
+    }
+  }
+
+  /// Takes services out of their end that ended since nothing needed them any more, and that are needed again.
+  private mutating func takeServicesBack(
+    neededFrom first: Int, into actions: inout [EngineStep]
+  ) -> [TaskID] {
+    guard plan.hasServices else { return [] }
+    let back = graph.servicesToReopen(for: (first..<plan.taskCount).map { TaskID($0) })
+    if back.isEmpty { return [] }
+    services.countUsersAnew()
+    for service in back {
+      triesUsed[service.index] = 0
+      lostCount[service.index] = 0
+      var transition = Transition(.resume(.skippedBefore), service)
+      transition.isLate = true
+      actions.append(.tell(.transition(transition)))
+    }
+    return back
+  }
+
+  /// Settles what needs no run, skips what lacks a need, and makes ready what waits for nothing, as `begin` does.
+  private mutating func enter(
+    _ task: TaskID, lacking need: TaskID?, into actions: inout [EngineStep]
+  ) {
+    if settlesByItself(task, into: &actions) { return }
+    if let need {
+      graph.skip(task, for: need)
+    } else if graph.unmetNeeds(of: task) == 0 {
+      graph.release(task)
+    }
+    graph.spreadSkips()
+    followChanges(into: &actions)
+  }
+}
