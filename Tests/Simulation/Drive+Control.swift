@@ -3,7 +3,7 @@ import OpflowCore
 /// Orders from people at any moment, and what they are told of them.
 struct Control {
   /// Asked in this drive and not answered.
-  private(set) var open: [ClientID: Order] = [:]
+  private(set) var open: [ClientID: OrderID] = [:]
   /// What was asked, to be asked again.
   private var asked: [Order] = []
   /// Orders of this drive that were obeyed: where their lines end in the file.
@@ -21,9 +21,13 @@ struct Control {
   }
 
   mutating func ask(_ order: Order) -> ClientID {
-    clients += 1
-    open[ClientID(clients)] = order
     asked.append(order)
+    return ask(order.id)
+  }
+
+  mutating func ask(_ id: OrderID) -> ClientID {
+    clients += 1
+    open[ClientID(clients)] = id
     return ClientID(clients)
   }
 
@@ -35,9 +39,9 @@ struct Control {
 
   func freshID() -> OrderID? { OrderID("\(prefix).\(clients)") }
 
-  mutating func note(_ entry: OrderEntry, end: Int) throws(Finding) {
-    if known[entry.id] != nil || obeyed.updateValue(end, forKey: entry.id) != nil {
-      throw Finding("order \(entry.id.text) is obeyed twice")
+  mutating func note(_ id: OrderID, end: Int) throws(Finding) {
+    if known[id] != nil || obeyed.updateValue(end, forKey: id) != nil {
+      throw Finding("order \(id.text) is obeyed twice")
     }
   }
 
@@ -45,7 +49,7 @@ struct Control {
     _ client: ClientID, _ id: OrderID, _ answer: OrderAnswer, file: ImaginedFile,
     mustLast: Bool, hasJournalFailed: Bool
   ) throws(Finding) {
-    guard let order = open.removeValue(forKey: client), order.id == id else {
+    guard open.removeValue(forKey: client) == id else {
       throw Finding("an answer that nobody waits for")
     }
     switch answer {
@@ -80,7 +84,7 @@ extension Drive {
   }
 
   private mutating func randomOrder() -> Order? {
-    guard let id = control.freshID() else { return nil }
+    guard plan.taskCount > 0, let id = control.freshID() else { return nil }
     var order = Order(
       id: id, asker: OrderAsker(pid: 4711, user: 0, name: "opflow"), action: randomAction())
     switch order.action {
@@ -128,8 +132,9 @@ extension Drive {
   /// The order's line, and what it does to tasks at once.
   mutating func take(_ entry: OrderEntry, end: Int) throws(Finding) {
     log?("    order \(entry.id.text) \(entry.verb) \(entry.tasks.map(plan.nameString))")
-    try control.note(entry, end: end)
+    try control.note(entry.id, end: end)
     if entry.verb == .cancel, entry.tasks.isEmpty, stopCause == nil { stopCause = .request }
+    if entry.verb == .close { growth?.openness = .closed }
     if entry.verb == .parallel,
       let resource = plan.resources.firstIndex(where: {
         plan.string($0.name) == entry.resource

@@ -29,6 +29,7 @@ extension Drive {
   }
 
   mutating func changePriorities() throws(Finding) {
+    if plan.taskCount == 0 { return }
     let given = (0...random.below(3)).map { _ in
       TaskPriority(
         task: TaskID(random.below(plan.taskCount)), priority: Int16(random.below(5)) - 2)

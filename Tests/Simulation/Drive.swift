@@ -22,11 +22,13 @@ struct Drive {
     case crashed
   }
 
-  let plan: Plan
+  private(set) var plan: Plan
+  /// The same, for workers.
+  private let source: PlanSource
   let tasks: [ImaginedManifest.Task]
   let chaos: Chaos
   let options: SchedulerOptions
-  let initial: [InitialState]
+  private(set) var initial: [InitialState]
   let owesFinally: Bool
 
   var random: SplitMix64
@@ -71,6 +73,8 @@ struct Drive {
   private(set) var hasJournalFailed = false
   private(set) var hasBegun = false
   private var steps = 0
+  /// What may be added to the run; nil for nothing.
+  var growth: ImaginedGrowth?
   /// The journal as the drive found it.
   private let firstByte: Int
   /// What an outside observer sees.
@@ -103,6 +107,8 @@ struct Drive {
     checkInterval: Int
   ) {
     self.plan = plan
+    source = PlanSource(plan)
+    growth = entering.growth
     self.tasks = tasks
     self.chaos = chaos
     self.options = options
@@ -130,6 +136,7 @@ struct Drive {
     known.origins = entering.origins
     known.asked = entering.asked
     known.held = entering.held.map(\.held)
+    known.openness = entering.growth?.openness ?? .ordinary
     workers = entering.held.map(\.worker)
     control = Control(known: entering.orders, drive: entering.number)
     engine = Engine(
@@ -153,6 +160,7 @@ struct Drive {
     var origins: [TaskID: UInt64]
     var asked: TaskSet?
     var held: [PassedOn] = []
+    var growth: ImaginedGrowth?
     /// Of the drive.
     var number: Int
   }
@@ -160,6 +168,7 @@ struct Drive {
   /// Drives to the end, or to the crash.
   mutating func run(from clock: Instant) throws(Finding) -> End {
     try witness.begin(entering)
+    noteStanding()
     if !entering.held.isEmpty { now = clock }
     engine.begin(at: now, wall: wallMilliseconds)
     if crashIsDue { return .crashed }
@@ -186,6 +195,27 @@ struct Drive {
 
   var states: [TaskState] { plan.tasks.map { engine.state(TaskID($0)) } }
 
+  /// The plan has tasks more.
+  mutating func grow(to plan: Plan) {
+    initial.append(contentsOf: repeatElement(.run, count: plan.taskCount - self.plan.taskCount))
+    self.plan = plan
+    source.plan = plan
+    ledger.use(plan)
+    noteStanding()
+    witness.grow(to: plan)
+    model.grow(to: plan)
+  }
+
+  /// Services that nothing needed at some time, whatever came since.
+  private(set) var stoodAlone: Set<TaskID> = []
+
+  private mutating func noteStanding() {
+    for index in plan.tasks
+    where plan.isService(TaskID(index)) && plan.dependents(TaskID(index)).isEmpty {
+      stoodAlone.insert(TaskID(index))
+    }
+  }
+
   private var crashIsDue: Bool { steps >= chaos.crashStep }
 
   private mutating func step() throws(Finding) {
@@ -196,6 +226,7 @@ struct Drive {
     if engine.isServing, random.chance(chaos.passesOn ? 40 : 10) {
       return try endServing()
     }
+    if try growNow() { return }
     if try disturb() { return }
     let choices = enabledMoves()
     if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
@@ -227,6 +258,7 @@ struct Drive {
     if random.chance(20), try letGoOfSomething() { return }
     if random.chance(30), try tendSites() { return }
     if chaos.isNone || random.chance(50), try answerSomeGate() { return }
+    if try growAtRest() { return }
     // Somebody has enough of it.
     if engine.isServing, chaos.passesOn { return try endServing() }
     if engine.isServing { return try tell(.stop(.signal(2))) }
@@ -282,6 +314,9 @@ struct Drive {
         model.take(order, atMilliseconds: wallMilliseconds)
         try take(order, end: file.bytes.count + engine.unwritten.count)
       }
+      if case .extend(let extend) = entry {
+        try control.note(extend.id, end: file.bytes.count + engine.unwritten.count)
+      }
       if case .stop(let stop) = entry { try take(stop) }
       if case .site(let site) = entry { try take(site) }
       if case .worker(let worker) = entry { try check(worker) }
@@ -289,7 +324,11 @@ struct Drive {
       model.take(transition, atMilliseconds: wallMilliseconds)
       if transition.event.kind == .resume, transition.isLate {
         log?("    \(transition.brief(plan))")
-        try witness.takeBack(transition.task)
+        if transition.event == .resume(.skippedBefore) {
+          try witness.takeServiceBack(transition)
+        } else {
+          try witness.takeBack(transition.task)
+        }
         lines.append(DriveLine(transition: transition, at: now, isOrdered: true))
       }
       guard transition.event.kind != .resume else { return }
@@ -354,7 +393,7 @@ struct Drive {
   ) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
     witness.noteLaunch(of: worker, at: site)
-    workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: plan, tasks: tasks))
+    workers.append(ImaginedWorker(id: worker, kind: kind, site: site, plan: source, tasks: tasks))
     if chaos.launchFailsOneIn > 0, random.below(chaos.launchFailsOneIn) == 0 {
       workers[worker.index].phase = .gone
       failedLaunches.append(worker)

@@ -21,9 +21,11 @@ struct FarSights {
   }
 
   /// Of any task that is imagined, and of the services that it needs, in milliseconds.
-  private let mostGrace: Int64
+  private var mostGrace: Int64 = 0
 
-  init(_ plan: Plan) {
+  init(_ plan: Plan) { know(plan) }
+
+  mutating func know(_ plan: Plan) {
     let services = plan.tasks.count { plan.isService(TaskID($0)) }
     mostGrace = 200 * Int64(1 + services)
   }

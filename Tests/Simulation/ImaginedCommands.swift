@@ -10,14 +10,16 @@ struct ImaginedCommands {
   private var actions: [WorkerAction] = []
   /// Whose values hold, as it was told.
   private(set) var told: [TaskID: Int32?] = [:]
-  private let plan: Plan
+  private let source: PlanSource
+  private var plan: Plan { source.plan }
   private let tasks: [ImaginedManifest.Task]
 
-  init(_ plan: Plan, _ tasks: [ImaginedManifest.Task]) {
-    self.plan = plan
+  init(_ source: PlanSource, _ tasks: [ImaginedManifest.Task]) {
+    self.source = source
     self.tasks = tasks
     state = WorkerState(
-      policy: { plan.policy($0) }, declaresFiles: { plan.hasChecks && plan.isChecked($0) })
+      policy: { source.plan.policy($0) },
+      declaresFiles: { source.plan.hasChecks && source.plan.isChecked($0) })
   }
 
   /// Tells it a fact and performs what it decides, as far as that is its own affair.

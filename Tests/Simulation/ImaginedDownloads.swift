@@ -24,9 +24,9 @@ struct ImaginedDownloads {
   var transfers: [Transfer] = []
   private var actions: [DownloadWorkerAction] = []
 
-  init(_ plan: Plan) {
+  init(_ source: PlanSource) {
     state = DownloadWorkerState(
-      pid: 4000, timeoutMilliseconds: { plan.policy($0).timeoutMilliseconds })
+      pid: 4000, timeoutMilliseconds: { source.plan.policy($0).timeoutMilliseconds })
   }
 
   /// The transfer that is worked on.

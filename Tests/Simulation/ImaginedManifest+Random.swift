@@ -80,6 +80,7 @@ extension ImaginedManifest {
     case 3:
       let name = tasks[victim].name
       tasks.remove(at: victim)
+      for place in batchStarts.indices where batchStarts[place] > victim { batchStarts[place] -= 1 }
       for index in tasks.indices {
         tasks[index].needs.removeAll { $0.task == name }
         if tasks[index].decidedBy == name { tasks[index].decidedBy = nil }
@@ -96,7 +97,7 @@ extension ImaginedManifest {
       // It reads what nobody was to read before.
       guard !tasks[victim].isDownload, !tasks[victim].isGate,
         let need = tasks[victim].needs.randomElement(using: &random)?.task,
-        leavesValues(need)
+        leavesValues(need), batch(of: need) == batch(of: tasks[victim].name)
       else { return }
       if random.chance(50) { tasks[victim].reads = need } else { tasks[victim].decidedBy = need }
     }

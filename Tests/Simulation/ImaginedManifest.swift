@@ -44,8 +44,27 @@ package struct ImaginedManifest: Sendable {
   package var tasks: [Task] = []
   /// Named resources, behind the three built-in ones.
   package var resources: [(name: String, capacity: UInt64)] = []
+  /// Where those begin in `tasks` that are added while the run goes on, batch by batch; none where nothing is.
+  var batchStarts: [Int] = []
 
+  /// All of it as one manifest.
   package func compile() throws(Finding) -> Plan {
+    try Self.open(try compile(tasks.indices))
+  }
+
+  static func open(_ bytes: [UInt8], limit: Int? = nil) throws(Finding) -> Plan {
+    do {
+      let plan = try Plan(copying: bytes, limit: limit)
+      try plan.validate()
+      return plan
+    } catch {
+      throw Finding("the plan does not hold: \(error)")
+    }
+  }
+
+  /// Those of its tasks as a manifest of their own, which may need tasks that stand before them.
+  func compile(_ range: Range<Int>) throws(Finding) -> [UInt8] {
+    let (tasks, before) = (tasks[range], Set(self.tasks[..<range.lowerBound].map(\.name)))
     var builder = PlanBuilder()
     for (name, capacity) in [("cpu", 0), ("memory", 0), ("download", 0)] + resources {
       builder.resources.append(
@@ -74,7 +93,7 @@ package struct ImaginedManifest: Sendable {
         entry.record.service = builder.service(service)
       }
       if task.hasJobserver { entry.record.jobserver = JobserverStyle.ofMake.rawValue }
-      addLate(of: task, to: &entry, &builder)
+      addLate(of: task, without: before, to: &entry, &builder)
       entry.record.directory = builder.intern("/")
       entry.record.isLocal = task.isLocal
       var policy = task.policy
@@ -86,9 +105,12 @@ package struct ImaginedManifest: Sendable {
       ids[task.name] = builder.add(entry)
     }
     for task in tasks {
-      for need in task.needs {
+      for need in task.needs where !before.contains(need.task) {
         guard let id = ids[need.task] else { throw Finding("the manifest lacks \(need.task)") }
         builder.addNeed(id, on: need.condition)
+      }
+      for need in task.needs where before.contains(need.task) {
+        builder.addOuterNeed(builder.intern(need.task), on: need.condition)
       }
       builder.endNeeds()
     }
@@ -105,14 +127,7 @@ package struct ImaginedManifest: Sendable {
       name: builder.intern("imagined"), description: .empty, folder: builder.intern("/"),
       maxParallel: 0, maxFailures: 1, usesRunID: false)
     switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: UInt64(tasks.count))) {
-    case .plan(let bytes):
-      do {
-        let plan = try Plan(copying: bytes)
-        try plan.validate()
-        return plan
-      } catch {
-        throw Finding("the plan does not hold: \(error)")
-      }
+    case .plan(let bytes): return bytes
     case .cycle: throw Finding("the manifest has a cycle")
     }
   }
@@ -136,11 +151,14 @@ package enum ImaginedValue: CaseIterable, Sendable {
 
 extension ImaginedManifest {
   private func addLate(
-    of task: Task, to entry: inout TaskEntry, _ builder: inout PlanBuilder
+    of task: Task, without before: Set<String>, to entry: inout TaskEntry,
+    _ builder: inout PlanBuilder
   ) {
     var items: [LateItem] = []
     func steps(_ need: String) -> ListIndex? {
-      guard let place = task.needs.firstIndex(where: { $0.task == need }) else { return nil }
+      // Those of tasks that are added with it come first.
+      let own = task.needs.filter { !before.contains($0.task) }
+      guard let place = own.firstIndex(where: { $0.task == need }) else { return nil }
       return builder.steps([
         LateStep(.value, text: builder.intern("v"), first: place, count: 1)
       ])

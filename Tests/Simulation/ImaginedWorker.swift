@@ -2,6 +2,13 @@ import OpflowCore
 import OpflowDownload
 import OpflowWorker
 
+/// The plan of a drive as it is by now, for those that open it when they need it.
+final class PlanSource: @unchecked Sendable {
+  // SAFETY: @unchecked, because a life is lived by one thread.
+  var plan: Plan
+  init(_ plan: Plan) { self.plan = plan }
+}
+
 /// A worker with the real one's decisions, over imagined processes or transfers.
 struct ImaginedWorker {
   enum Phase {
@@ -33,7 +40,8 @@ struct ImaginedWorker {
   var downloads: ImaginedDownloads
 
   init(
-    id: WorkerID, kind: WorkerKind, site: SiteID, plan: Plan, tasks: [ImaginedManifest.Task]
+    id: WorkerID, kind: WorkerKind, site: SiteID, plan: PlanSource,
+    tasks: [ImaginedManifest.Task]
   ) {
     self.id = id
     self.kind = kind

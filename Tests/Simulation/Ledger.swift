@@ -52,6 +52,11 @@ struct Ledger {
     pending.removeAll()
   }
 
+  /// How often something was added to the run.
+  var extensionCount: Int {
+    items.count { if case .extend = $0.entry { true } else { false } }
+  }
+
   /// Where the last whole line ends.
   var end: Int { items.last?.end ?? 0 }
 

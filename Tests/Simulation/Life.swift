@@ -32,11 +32,17 @@ package struct Life {
   private let isFar: Bool
   /// One of which is bad.
   private let blamesMachine: Bool
+  /// It stays open for what is added to it, until somebody closes it.
+  private var isOpen = false
+  /// How many batches were added.
+  package private(set) var additions = 0
 
   /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten thousand.
   ///
-  /// - Parameter checkingOneIn: after one event in so many the whole scheduler is looked at.
-  package init(seed: UInt64, checkingOneIn interval: Int = 1) {
+  /// - Parameters:
+  ///   - checkingOneIn: after one event in so many the whole scheduler is looked at.
+  ///   - grows: a part of the tasks is added while the run goes on.
+  package init(seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false) {
     random = SplitMix64(seed: seed)
     let size: Int
     if seed % 100_000 == 99_999 {
@@ -53,6 +59,11 @@ package struct Life {
     if seed % 3 == 0 {
       var other = SplitMix64(seed: ~seed)
       manifest.addServices(&other, isFar: isFar)
+    }
+    if grows {
+      var other = SplitMix64(seed: seed &+ 1 << 63)
+      manifest.split(&other)
+      isOpen = other.chance(50)
     }
     // A look at everything takes as long as there are tasks.
     checkInterval = interval + size / 50
@@ -85,7 +96,9 @@ package struct Life {
 
   @discardableResult
   private mutating func drive(_ chaos: Chaos) throws(Finding) -> [TaskState] {
-    let plan = try manifest.compile()
+    let plans = try GrowingPlans(manifest)
+    let added = try countAdded(plans)
+    let plan = try plans.plan(with: added)
     drives += 1
     let isUndisturbed = chaos.isNone
     var request = isUndisturbed ? ResumeRequest() : randomRequest(plan)
@@ -119,13 +132,18 @@ package struct Life {
       entry.held.append(own)
     }
     stays += entry.held.count
+    if plans.batchCount > 0 {
+      let openness: RunOpenness =
+        !isOpen ? .ordinary : history.orders.closedBy == nil ? .open : .closed
+      entry.growth = ImaginedGrowth(plans: plans, added: added, openness: openness)
+    }
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
     if blamesMachine, !isUndisturbed { chaos.blameMachine() }
     var drive = Drive(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
-      entering: entry, opening: opening(isNew, decision),
+      entering: entry, opening: opening(isNew, decision, added > 0 ? plan.taskCount : 0),
       durability: random.chance(60) ? .group : random.chance(50) ? .each : .none,
       encoder: isNew ? JournalEncoder() : history.encoder, file: file, ledger: ledger,
       records: records,
@@ -137,6 +155,12 @@ package struct Life {
     }
     let end = try drive.run(from: clock)
     clock = drive.now
+    additions += (drive.growth?.added ?? 0) - added
+    // What was added entered as it was.
+    let grown = drive.plan
+    let decided = GrownDecision(decision, taskCount: plan.taskCount)
+    entry.initial = drive.initial
+    entry.attempts += [Int32](repeating: 0, count: grown.taskCount - entry.attempts.count)
     servicesElsewhere += drive.witness.far.servicesBegun
     readmissions += drive.witness.far.readmissions
     switch end {
@@ -145,14 +169,14 @@ package struct Life {
       try drive.crash()
     case .passedOn(let left):
       try check(left, drive)
-      (passed, passedFrom) = (left, plan)
+      (passed, passedFrom) = (left, grown)
     case .closed(let closing):
       if drive.hasBegun { try FateCheck(drive).check(closing) }
-      try check(drive, decision, since: history)
+      try check(drive, decided, since: history)
       if isUndisturbed {
-        let expected = ExpectedEnds(plan, manifest.tasks, entry, records).states
-        let tainted = ExpectedServices.tainted(plan, manifest.tasks)
-        for index in plan.tasks where drive.states[index] != expected[index] {
+        let expected = ExpectedEnds(grown, manifest.tasks, entry, records).states
+        let tainted = ExpectedServices.tainted(grown, manifest.tasks)
+        for index in grown.tasks where drive.states[index] != expected[index] {
           if tainted.contains(TaskID(index)),
             drive.states[index].isTerminal || drive.witness.startCount == 0
           {
@@ -161,7 +185,7 @@ package struct Life {
           // A `finally` task is taken back by the first start, and keeps what it has if none came before
           // it was looked at.
           if drive.states[index] == .upToDate, expected[index].isSuccess,
-            plan.flags(TaskID(index)).contains(.finally), entry.results[TaskID(index)] != nil
+            grown.flags(TaskID(index)).contains(.finally), entry.results[TaskID(index)] != nil
           {
             continue
           }
@@ -171,8 +195,15 @@ package struct Life {
           {
             continue
           }
+          // It stood before what needs it was added.
+          if drive.states[index] == .succeeded, expected[index] == .skipped,
+            drive.stoodAlone.contains(TaskID(index)),
+            !grown.dependents(TaskID(index)).isEmpty
+          {
+            continue
+          }
           // It gave way, and what would have had it next was skipped.
-          if plan.isService(TaskID(index)), drive.states[index] == .skipped,
+          if grown.isService(TaskID(index)), drive.states[index] == .skipped,
             drive.gaveWay(TaskID(index))
           {
             continue
@@ -184,7 +215,7 @@ package struct Life {
       }
     }
     for item in drive.lines where item.transition.event == .success {
-      successes.insert(Self.claim(plan, item.transition.task))
+      successes.insert(Self.claim(grown, item.transition.task))
     }
     file = drive.file
     ledger = drive.ledger
@@ -214,6 +245,23 @@ package struct Life {
     return (read.history, false)
   }
 
+  /// How many batches the run has, by its journal.
+  private mutating func countAdded(_ plans: GrowingPlans) throws(Finding) -> Int {
+    if plans.batchCount == 0 || file.bytes.isEmpty { return 0 }
+    // One that is damaged may lack a line in the middle; nothing says then what was added.
+    guard let read = try? Self.read(file, plans.plan(with: plans.batchCount)) else { return 0 }
+    let told = read.history.extensions.map(\.id.text)
+    if told == (0..<told.count).map({ "batch-\($0)" }) {
+      if isExact, told.count != ledger.extensionCount {
+        throw Finding("\(ledger.extensionCount) batches were added, \(told.count) are read")
+      }
+      return told.count
+    }
+    if isExact { throw Finding("the batches \(told) are read") }
+    _ = begin()
+    return 0
+  }
+
   static func read(
     _ file: ImaginedFile, _ plan: Plan
   ) throws(JournalError) -> (history: RunModel, recovery: JournalRecovery) {
@@ -230,7 +278,9 @@ package struct Life {
     return (RunModel(), true)
   }
 
-  private func opening(_ isNew: Bool, _ decision: ResumeDecision) -> [JournalEntry] {
+  private func opening(
+    _ isNew: Bool, _ decision: ResumeDecision, _ taskCount: Int
+  ) -> [JournalEntry] {
     if isNew {
       return [
         .open(
@@ -241,6 +291,7 @@ package struct Life {
     }
     var resume = ResumeEntry(planKey: "00", opflowVersion: "0")
     decision.complete(&resume)
+    resume.taskCount = taskCount
     return [.resume(resume)] + decision.transitions.map { .transition($0) }
   }
 
@@ -296,10 +347,11 @@ package struct Life {
 
   /// After the drive, the journal tells of it what the scheduler says.
   private func check(
-    _ drive: Drive, _ decision: ResumeDecision, since before: RunModel
+    _ drive: Drive, _ decision: GrownDecision, since before: RunModel
   ) throws(Finding) {
-    if !decision.startsAnything, decision.checkCount == 0, drive.witness.startCount > 0,
-      !drive.initial.contains(.stays)
+    if !decision.first.startsAnything, decision.first.checkCount == 0,
+      drive.witness.startCount > 0, !drive.initial.contains(.stays),
+      drive.plan.taskCount == decision.taskCount
     {
       throw Finding("a task started though the decision said that none would")
     }
@@ -362,7 +414,8 @@ package struct Life {
   /// A resume of what ended well has nothing to do.
   private mutating func checkNothingIsLeft(after ends: [TaskState]) throws(Finding) {
     guard !ends.contains(.failed) else { return }
-    let plan = try manifest.compile()
+    let plans = try GrowingPlans(manifest)
+    let plan = try plans.plan(with: try countAdded(plans))
     let (history, _) = try recover(plan)
     var request = ResumeRequest()
     request.values = Self.values(history)

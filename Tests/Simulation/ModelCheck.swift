@@ -9,6 +9,7 @@ struct ModelCheck {
   private let tasks: [TaskID]
   /// Those that have a result which they may come to keep.
   private var mayKeep: Set<TaskID>
+  private var hasGrown = false
   /// How further machines are told to stand.
   private var sites: [SiteID: SiteState] = [:]
 
@@ -25,12 +26,17 @@ struct ModelCheck {
       tasks.filter { [.recheck, .later, .laterAfterNeeds].contains(initial[$0.index]) })
   }
 
+  /// The plan has tasks more.
+  mutating func grow(to plan: Plan) { hasGrown = true }
+
   mutating func take(_ transition: Transition, atMilliseconds wall: Int64) {
+    if hasGrown { return }
     live.apply(transition, atMilliseconds: wall)
     mayKeep.remove(transition.task)
   }
 
   mutating func take(_ order: OrderEntry, atMilliseconds wall: Int64) {
+    if hasGrown { return }
     live.apply(order, atMilliseconds: wall)
   }
 
@@ -40,7 +46,7 @@ struct ModelCheck {
 
   /// All that was told stands in the file.
   mutating func check(_ file: [UInt8]) throws(Finding) {
-    guard plan.taskCount <= Self.maxTasks else { return }
+    guard plan.taskCount <= Self.maxTasks, !hasGrown else { return }
     do throws(JournalError) {
       let start = follower.offset
       try file.withUnsafeBufferPointer { bytes throws(JournalError) in

@@ -12,7 +12,7 @@ struct Stock {
     var amount: UInt64
   }
 
-  private let plan: Plan
+  var plan: Plan
   /// By site, then by resource: the most there ever was.
   private var capacity: [[UInt64]]
   private var used: [[UInt64]]

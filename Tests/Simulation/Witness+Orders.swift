@@ -87,6 +87,9 @@ extension Witness {
     if closing.signal != 0, !isStopTold { throw Finding("a signal's stop was not told") }
   }
 
+  /// A service that ended since nothing needed it is needed by what was added.
+  mutating func takeServiceBack(_ line: Transition) throws(Finding) { try take(effect: line) }
+
   private mutating func take(effect: Transition) throws(Finding) {
     let task = effect.task
     guard effect.event.kind == .resume else {

@@ -9,7 +9,7 @@ struct Witness {
     var attempt: Int32
   }
 
-  let plan: Plan
+  private(set) var plan: Plan
   let usesSites: Bool
   private var urgency: Urgency
   private var priorities: [TaskID: Int16] = [:]
@@ -82,6 +82,24 @@ struct Witness {
     retries = [Int](repeating: 0, count: plan.taskCount)
     losses = retries
     mayStartAt = [Instant](repeating: Instant(nanoseconds: 0), count: plan.taskCount)
+  }
+
+  /// The plan has tasks more.
+  mutating func grow(to plan: Plan) {
+    let new = plan.taskCount - self.plan.taskCount
+    self.plan = plan
+    stock.plan = plan
+    far.know(plan)
+    for task in boundHere.union(Self.boundHere(plan, held: [])) {
+      boundHere.insert(task)
+      boundHere.formUnion(Self.group(of: task, plan))
+    }
+    urgency = Urgency(plan: plan, priorities)
+    stand.append(contentsOf: repeatElement(.waiting, count: new))
+    lastAttempt.append(contentsOf: repeatElement(0, count: new))
+    retries.append(contentsOf: repeatElement(0, count: new))
+    losses.append(contentsOf: repeatElement(0, count: new))
+    mayStartAt.append(contentsOf: repeatElement(Instant(nanoseconds: 0), count: new))
   }
 
   func isLive(_ task: TaskID) -> Bool { live[task] != nil }

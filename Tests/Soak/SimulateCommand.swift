@@ -2,16 +2,19 @@ import Glibc
 import Simulation
 
 /// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
-/// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it.
+/// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With `--grows`, tasks are
+/// added while the runs go on.
 struct SimulateCommand {
   private var from: UInt64 = 1
   private var count: UInt64 = 1
   private var isReplay = false
+  private var grows = false
 
   init?(_ arguments: [String]) {
     var rest = arguments[...]
     while let word = rest.popFirst() {
       switch word {
+      case "--grows": grows = true
       case "--from", "--seed":
         guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
         from = seed
@@ -30,14 +33,15 @@ struct SimulateCommand {
     var stays = 0
     var elsewhere = 0
     var readmissions = 0
+    var additions = 0
     for seed in from..<(from + count) {
-      var life = Life(seed: seed)
+      var life = Life(seed: seed, grows: grows)
       if isReplay { life.log = { print($0) } }
       do throws(Finding) {
         try life.run()
       } catch {
         print("seed \(seed): \(error)")
-        print("replay: scripts/soak simulate --seed \(seed)")
+        print("replay: scripts/soak simulate --seed \(seed)\(grows ? " --grows" : "")")
         return 1
       }
       drives += life.drives
@@ -45,6 +49,7 @@ struct SimulateCommand {
       stays += life.stays
       elsewhere += life.servicesElsewhere
       readmissions += life.readmissions
+      additions += life.additions
       if (seed - from) % 10_000 == 9_999 {
         print("\(seed - from + 1) runs, \(drives) drives, \(crashes) crashes")
         fflush(nil)
@@ -52,7 +57,8 @@ struct SimulateCommand {
     }
     print(
       "\(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on,"
-        + " \(elsewhere) were on other machines, \(readmissions) machines were taken back: nothing found"
+        + " \(elsewhere) were on other machines, \(readmissions) machines were taken back,"
+        + " \(additions) batches were added: nothing found"
     )
     return 0
   }

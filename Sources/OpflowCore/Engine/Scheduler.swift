@@ -23,6 +23,8 @@ struct Scheduler {
   var gates: Gates
   var checks: Checks
   var services: Services
+  /// Those that went on from the drive before.
+  let heldBefore: Set<TaskID>
   /// Tasks with a jobserver, and what they were lent.
   var loans = Loans()
   /// What waits for `cpu`, as of the last look at what may start.
@@ -86,10 +88,11 @@ struct Scheduler {
     ranking = Ranking(plan: plan, durations: durations)
     graph = TaskGraph(plan: plan, initial: entering.initial, results: entering.results)
     services = Services(plan: plan, named: entering.named)
+    heldBefore = Set(entering.held.map(\.service))
     resources = Resources(
       plan: plan, options: options,
       groups: options.usesSites && plan.hasServices
-        ? Self.groups(plan, entering, standing: services.standing) : nil)
+        ? Self.groups(plan, staying: services.standing.union(heldBefore)) : nil)
     machines = Machines(leastGraceMilliseconds: options.usesSites ? Self.leastGrace(of: plan) : 0)
     workforce = Workforce(
       options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)

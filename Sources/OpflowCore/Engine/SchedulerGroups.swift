@@ -1,10 +1,8 @@
 /// On which machine services are, and what needs them (`Services`).
 extension Scheduler {
-  static func groups(
-    _ plan: Plan, _ entering: Entering, standing: Set<TaskID>
-  ) -> ServiceGroups {
-    let held = Set(entering.held.map(\.service))
-    return ServiceGroups(plan) { standing.contains($0) || held.contains($0) }
+  /// - Parameter staying: services that stay, or went on from the drive before, on this machine.
+  static func groups(_ plan: Plan, staying: Set<TaskID>) -> ServiceGroups {
+    ServiceGroups(plan) { staying.contains($0) }
   }
 
   /// Where a service, or a task that needs one, is to start: where its group is, and where that is nowhere, on one

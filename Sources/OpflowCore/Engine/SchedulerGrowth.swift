@@ -12,30 +12,40 @@ extension Scheduler {
 
   /// Why the tasks of a segment cannot be added to the run as it is; nil where they can.
   ///
-  /// On further machines services and what needs them are on one machine at a time. What is on two already
-  /// cannot be brought together by a task that needs both.
+  /// On further machines services and what needs them are on one machine at a time. What may be on two already, or away
+  /// from the coordinator's, cannot be brought together by a task that comes later.
   func fault(ofSegment segment: Plan) -> String? {
     guard options.usesSites, plan.hasServices else { return nil }
-    var known: (task: TaskID, group: Int?)?
+    var known: (service: TaskID, group: Int?)?
     for need in segment.outerNeeds {
       guard let service = plan.task(named: segment.text(need.name)), plan.isService(service) else {
         continue
       }
-      let lane = resources.lane(of: service)
-      let group = resources.serviceLanes.group(of: lane)
-      let staysHere = segment.staysOnCoordinator(TaskID(need.task))
-      let name = plan.nameString(service)
-      if staysHere, group != nil {
-        return "\(segment.nameString(TaskID(need.task))) runs on the coordinator's machine, and"
-          + " \(name), which it needs, may run on another one"
+      let group = resources.serviceLanes.group(of: resources.lane(of: service))
+      if group != nil, let task = segment.tasks.first(where: { stays(TaskID($0), in: segment) }) {
+        return "\(segment.nameString(TaskID(task))) stays on the coordinator's machine, and"
+          + " \(plan.nameString(service)), which is needed beside it, may be on another one"
       }
       if let known, known.group != group {
-        return "what is added needs \(plan.nameString(known.task)) and \(name), which may run on"
-          + " different machines; add what needs one and what needs the other by themselves"
+        return "what is added needs \(plan.nameString(known.service)) and"
+          + " \(plan.nameString(service)), which may be on different machines"
       }
       known = (service, group)
     }
     return nil
+  }
+
+  /// Whether a task of a segment keeps services on the coordinator's machine.
+  private func stays(_ task: TaskID, in segment: Plan) -> Bool {
+    if segment.isService(task) {
+      return segment.staysOnCoordinator(task) || segment.stays(task, named: nil)
+    }
+    let needsServices =
+      !segment.services(neededBy: task).isEmpty
+      || segment.outerNeeds(task).contains { need in
+        plan.task(named: segment.text(need.name)).map { plan.isService($0) } ?? false
+      }
+    return needsServices && segment.staysOnCoordinator(task)
   }
 
   /// Takes in the tasks of a plan that has grown.
@@ -77,9 +87,7 @@ extension Scheduler {
     services.add(servicesOf: plan, from: first, named: nil)
     var groups: ServiceGroups?
     if options.usesSites, plan.hasServices {
-      groups = ServiceGroups(plan) { [services] in
-        services.standing.contains($0) || services.isUp($0)
-      }
+      groups = Self.groups(plan, staying: services.standing.union(heldBefore))
     }
     resources.grow(to: plan, groups: groups)
     workforce.grow(laneCount: resources.laneCount)
@@ -100,8 +108,6 @@ extension Scheduler {
     if back.isEmpty { return [] }
     services.countUsersAnew()
     for service in back {
-      triesUsed[service.index] = 0
-      lostCount[service.index] = 0
       var transition = Transition(.resume(.skippedBefore), service)
       transition.isLate = true
       actions.append(.tell(.transition(transition)))

@@ -154,12 +154,14 @@ package final class Plan: @unchecked Sendable {
   }
 
   /// Opens a plan over a copy of `bytes`.
-  package convenience init(copying bytes: [UInt8]) throws(PlanError) {
+  ///
+  /// - Parameter limit: the tasks that count; nil for all.
+  package convenience init(copying bytes: [UInt8], limit: Int? = nil) throws(PlanError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(
       byteCount: Swift.max(bytes.count, 1), alignment: 8)
     copy.copyBytes(from: bytes)
     try self.init(
-      bytes: UnsafeRawBufferPointer(rebasing: copy[..<bytes.count]), checksum: true,
+      bytes: UnsafeRawBufferPointer(rebasing: copy[..<bytes.count]), checksum: true, limit: limit,
       release: { $0.deallocate() })
   }
 

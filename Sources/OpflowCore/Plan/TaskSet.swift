@@ -27,8 +27,10 @@ package struct TaskSet: Equatable, Sendable {
 
   package var isEmpty: Bool { count == 0 }
 
+  /// A task that was added to the plan since is not in it.
   package func contains(_ task: TaskID) -> Bool {
-    words[task.index >> 6] >> UInt64(task.index & 63) & 1 == 1
+    let word = task.index >> 6
+    return word < words.count && words[word] >> UInt64(task.index & 63) & 1 == 1
   }
 
   /// Whether the task was not in it before.

@@ -1,0 +1,66 @@
+import OpflowCore
+
+/// What may be added to a run while it goes on.
+struct ImaginedGrowth {
+  let plans: GrowingPlans
+  /// How many batches the run has.
+  var added: Int
+  /// Whether the run stays open for them.
+  var openness: RunOpenness
+}
+
+/// Adding tasks at any moment, and closing what was kept open for them.
+extension Drive {
+  /// - Returns: whether anything was added.
+  mutating func growNow() throws(Finding) -> Bool {
+    guard growth != nil, hasBegun, !engine.isClosing, random.chance(6) else { return false }
+    return try addBatch()
+  }
+
+  /// Nothing goes on: whoever has more to do adds it, and closes what is open when there is nothing more.
+  ///
+  /// - Returns: whether anybody did.
+  mutating func growAtRest() throws(Finding) -> Bool {
+    guard growth?.openness == .open, hasBegun, !engine.isClosing, stopCause == nil else {
+      return false
+    }
+    if random.chance(70), try addBatch() { return true }
+    return try closeRun()
+  }
+
+  private mutating func addBatch() throws(Finding) -> Bool {
+    guard let growth, growth.added < growth.plans.batchCount,
+      let id = OrderID("batch-\(growth.added)")
+    else { return false }
+    switch engine.answer(toExtension: id, by: growth.plans.batch(growth.added)) {
+    case nil: break
+    case .done: throw Finding("batch \(growth.added) is said to be added already")
+    case .refused(let what):
+      log?("batch \(growth.added) is refused: \(what)")
+      return false
+    }
+    let before = plan.taskCount
+    let next = try growth.plans.plan(with: growth.added + 1)
+    self.growth?.added += 1
+    grow(to: next)
+    let entry = ExtendEntry(
+      id: id, asker: OrderAsker(pid: 3, user: 0, name: "opflow add"), taskCount: next.taskCount,
+      added: next.taskCount - before)
+    let client = control.ask(id)
+    log?("batch \(growth.added): \((before..<next.taskCount).map { tasks[$0].brief })")
+    try tell(
+      .extend(
+        RunGrowth(
+          plan: next, entry: entry,
+          initial: [InitialState](repeating: .run, count: next.taskCount - before),
+          client: client)))
+    return true
+  }
+
+  private mutating func closeRun() throws(Finding) -> Bool {
+    guard let id = control.freshID() else { return false }
+    let asker = OrderAsker(pid: 3, user: 0, name: "opflow close")
+    try ask(Order(id: id, asker: asker, action: .close))
+    return true
+  }
+}
