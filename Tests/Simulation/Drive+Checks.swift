@@ -67,7 +67,7 @@ extension Drive {
       // It is no result.
       if plan.isService(need) { continue }
       let state = engine.state(need)
-      let number = origins[need] ?? UInt64(witness.attempt(need))
+      let number = origins[need] ?? Entering.origin(ofTry: witness.attempt(need), inRun: run)
       let last =
         state == .skipped && !isSkippedForNeeds(need) ? records.lastSuccess(of: need, plan) : nil
       needs[plan.nameString(need)] =

@@ -34,6 +34,7 @@ struct Drive {
   var random: SplitMix64
   var engine: Engine
   private let entering: Entry
+  var run: UInt64 { entering.run }
   let durability: Durability
   /// What they have that may come to keep it, and those that are to run however they are.
   let results: [TaskID: EarlierResult]
@@ -136,6 +137,7 @@ struct Drive {
     known.origins = entering.origins
     known.asked = entering.asked
     known.held = entering.held.map(\.held)
+    known.run = entering.run
     known.openness = entering.growth?.openness ?? .ordinary
     workers = entering.held.map(\.worker)
     control = Control(known: entering.orders, drive: entering.number)
@@ -161,6 +163,8 @@ struct Drive {
     var asked: TaskSet?
     var held: [PassedOn] = []
     var growth: ImaginedGrowth?
+    /// Of the run.
+    var run: UInt64 = 0
     /// Of the drive.
     var number: Int
   }

@@ -140,7 +140,8 @@ struct ExpectedEnds {
       if plan.isService(need) { continue }
       let state = states[need.index]
       // What runs gets another number.
-      let number = origins[need] ?? UInt64(entry.attempts[need.index])
+      let number =
+        origins[need] ?? Entering.origin(ofTry: entry.attempts[need.index], inRun: entry.run)
       let standing: ImaginedRecords.Standing? =
         !state.isSuccess && state != .failed
         ? standing(of: need, skipped: state, plan)

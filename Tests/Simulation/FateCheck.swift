@@ -166,7 +166,7 @@ struct FateCheck {
       let isForLast =
         lastLine[task.index]?.event.kind == .resume && !hasFinallyPhase
         && open.allSatisfy { plan.flags($0).contains(.finally) }
-      guard users.isEmpty || !open.isEmpty,
+      guard users.isEmpty || !open.isEmpty || drive.stoodAlone.contains(task),
         drive.stopCause != nil || isHalted || drive.wasKilled || isForLast
       else {
         throw fault(task, "it is left \(state)")

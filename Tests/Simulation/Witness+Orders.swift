@@ -88,7 +88,14 @@ extension Witness {
   }
 
   /// A service that ended since nothing needed it is needed by what was added.
-  mutating func takeServiceBack(_ line: Transition) throws(Finding) { try take(effect: line) }
+  mutating func takeServiceBack(_ line: Transition) throws(Finding) {
+    if stand[line.task.index] == .over, ends[line.task] == nil, isService(line.task) {
+      // It ended in an earlier drive.
+      stand[line.task.index] = .waiting
+    } else {
+      try take(effect: line)
+    }
+  }
 
   private mutating func take(effect: Transition) throws(Finding) {
     let task = effect.task

@@ -31,7 +31,8 @@ package struct OrderRequest: Equatable, Sendable {
     let namesTasks = !tasks.isEmpty || !among.isEmpty
     switch verb {
     case .cancel, .proceed: break
-    case .pause, .parallel, .close: if namesTasks { return "`\(verb.rawValue)` is about the whole run" }
+    case .pause, .parallel, .close:
+      if namesTasks { return "`\(verb.rawValue)` is about the whole run" }
     case .suspend, .priority, .retry, .skip, .approve, .reject:
       if !namesTasks { return "`\(verb.rawValue)` names no task" }
     }

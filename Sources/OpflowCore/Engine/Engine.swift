@@ -395,8 +395,15 @@ package struct Entering: Sendable {
   package var held: [HeldService] = []
   /// Whether the run stays open for tasks to come.
   package var openness = RunOpenness.ordinary
+  /// A number of the run that no other has, the same in all its drives.
+  package var run: UInt64 = 0
   /// Tasks that run however they are checked.
   package var asked: TaskSet?
+
+  /// The number of a success that got none when it came about.
+  package static func origin(ofTry attempt: Int32, inRun run: UInt64) -> UInt64 {
+    run &+ UInt64(bitPattern: Int64(attempt))
+  }
 
   package init(
     initial: [InitialState], attempts: [Int32], owesFinally: Bool = false,

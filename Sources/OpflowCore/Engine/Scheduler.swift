@@ -34,6 +34,8 @@ struct Scheduler {
   var origins: [TaskID: UInt64]
   var recorded: [TaskID: UInt64] = [:]
   var numbers: SplitMix64
+  /// See `Entering`.
+  let run: UInt64
   /// Why successes whose end is still to come are no records.
   var unkept: [TaskID: String] = [:]
   /// Tasks whose end is to come, and which did not run.
@@ -108,6 +110,7 @@ struct Scheduler {
     ranAt = options.usesSites ? Array(repeating: .local, count: plan.taskCount) : []
     random = SplitMix64(seed: options.seed)
     openness = entering.openness
+    run = entering.run
     startedAny = entering.owesFinally
     orders = OrderQueue(known: entering.orders)
     priorities = entering.priorities

@@ -247,7 +247,8 @@ extension Scheduler {
   }
 
   private func origin(of task: TaskID) -> UInt64 {
-    // A journal of an older opflow, or of a manifest without `inputs`, has none.
-    origins[task] ?? UInt64(bitPattern: Int64(attempt[task.index]))
+    // A journal of an older opflow has none, nor has what ended before the plan had a task with `inputs`. In no other
+    // run may it be the same.
+    origins[task] ?? Entering.origin(ofTry: attempt[task.index], inRun: run)
   }
 }

@@ -102,6 +102,7 @@ package struct PreparedDrive: ~Copyable {
     launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> DriveResult {
     var entering = entering
+    entering.run = Hash.xxh3(Array(folder.id.description.utf8))
     entering.durations = StateFolder(holding: folder).durations(
       ofManifest: manifestPath, plan: plan)
     var request = DriveRequest(
