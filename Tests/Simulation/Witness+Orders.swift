@@ -49,6 +49,7 @@ extension Witness {
         answers[task] = order.verb
       }
     case .retry:
+      if !passed.isEmpty { rankAll() }
       for task in order.tasks { effects.append(Transition(.resume(.asked), task)) }
       for task in order.back { effects.append(Transition(.resume(.skippedBefore), task)) }
     }
@@ -89,6 +90,7 @@ extension Witness {
 
   /// A service that ended since nothing needed it is needed by what was added.
   mutating func takeServiceBack(_ line: Transition) throws(Finding) {
+    rankAll()
     if stand[line.task.index] == .over, ends[line.task] == nil, isService(line.task) {
       // It ended in an earlier drive.
       stand[line.task.index] = .waiting

@@ -13,6 +13,8 @@ struct Witness {
   let usesSites: Bool
   private var urgency: Urgency
   private var priorities: [TaskID: Int16] = [:]
+  /// Tasks that had their end when others were added: nothing inherits from them any more.
+  private(set) var passed: Set<TaskID> = []
   var stock: Stock
   var live: [TaskID: WorkerID] = [:]
   var started: Set<Try> = []
@@ -94,7 +96,8 @@ struct Witness {
       boundHere.insert(task)
       boundHere.formUnion(Self.group(of: task, plan))
     }
-    urgency = Urgency(plan: plan, priorities)
+    passed = Set(stand.indices.filter { stand[$0] == .over }.map { TaskID($0) })
+    urgency = Urgency(plan: plan, priorities, without: passed)
     stand.append(contentsOf: repeatElement(.waiting, count: new))
     lastAttempt.append(contentsOf: repeatElement(0, count: new))
     retries.append(contentsOf: repeatElement(0, count: new))
@@ -177,6 +180,12 @@ struct Witness {
 
   mutating func prioritise(_ tasks: [TaskPriority]) {
     for entry in tasks { priorities[entry.task] = entry.priority }
+    rankAll()
+  }
+
+  /// Tasks are taken out of their end.
+  mutating func rankAll() {
+    passed = []
     urgency = Urgency(plan: plan, priorities)
   }
 
@@ -492,12 +501,13 @@ private struct Urgency {
   private var priority: [Int16]
   private var path: [Int]
 
-  init(plan: Plan, _ given: [TaskID: Int16]) {
+  init(plan: Plan, _ given: [TaskID: Int16], without passed: Set<TaskID> = []) {
     priority = plan.tasks.map { given[TaskID($0)] ?? plan.priority[$0] }
     path = [Int](repeating: 1, count: plan.taskCount)
     for index in plan.topologicalOrder.reversed() {
       for edge in plan.dependents(TaskID(index)) {
         let dependent = plan.dependent(edge).index
+        if passed.contains(TaskID(dependent)) { continue }
         priority[Int(index)] = max(priority[Int(index)], priority[dependent])
         path[Int(index)] = max(path[Int(index)], path[dependent] + 1)
       }

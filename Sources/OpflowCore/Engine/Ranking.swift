@@ -1,33 +1,75 @@
 /// The order in which ready tasks start: inherited priority, then longest remaining path, then the
-/// order of the manifest. A path is as long as its tasks are taken to last together. All of that is
-/// known before a drive begins, so the order is computed once, as a permutation.
+/// order of the manifest. A path is as long as its tasks are taken to last together. Most of the time all
+/// of that is known before a drive begins, so the order is computed once, as a permutation.
+///
+/// When tasks are added it is computed anew, of those that have no end by then: the others stand in no queue.
 struct Ranking {
-  /// The place of each task; 0 starts first.
-  let rank: [Int32]
+  /// The place of each task that is ranked; 0 starts first.
+  private(set) var rank: [Int32] = []
   /// The task at each place.
-  let task: [Int32]
+  private(set) var task: [Int32] = []
   /// The first place of each grade but the best. Tasks of a grade are as urgent as each other, and
   /// their paths differ by a sixteenth at most; between grades of one urgency and those of the next
   /// an empty one stands.
-  private let gradeStarts: [Int32]
+  private var gradeStarts: [Int32] = []
+  /// Those that are ranked, in topological order, where these are not all.
+  private var ranked: [Int32]?
+  // By task; kept where tasks are added again and again. The longest path behind each task at first, its own part
+  // added as its turn comes.
+  private var priority: [Int16] = []
+  private var path: [UInt64] = []
+
+  /// Some are not ranked.
+  var isPartial: Bool { ranked != nil }
 
   /// Lengths of paths have 48 bits of a key, which are nine years of microseconds; longer ones are
   /// alike.
   private static let longestPath: UInt64 = (1 << 48) - 1
 
+  /// Ranks all tasks.
+  ///
   /// - Parameter priorities: of tasks that have another one than in the plan.
   init(plan: Plan, durations: TaskDurations, priorities: [TaskID: Int16] = [:]) {
-    let count = plan.taskCount
-    var priority = [Int16](repeating: 0, count: count)
-    // The longest path behind each task at first, its own part added as its turn comes.
-    var path = [UInt64](repeating: 0, count: count)
-    for index in 0..<count { priority[index] = plan.priority[index] }
+    rank(
+      plan.topologicalOrder, by: (0..<plan.taskCount).map { Int32(truncatingIfNeeded: $0) }, plan,
+      durations, priorities)
+    priority = []
+    path = []
+  }
+
+  /// Tasks were added to the plan: ranks them with those that were ranked before and have no end.
+  mutating func rankAnew(
+    adding first: Int, _ plan: Plan, _ durations: TaskDurations, _ priorities: [TaskID: Int16],
+    hasEnded: (TaskID) -> Bool
+  ) {
+    var open = ranked ?? Array(plan.topologicalOrder[..<first])
+    ranked = nil
+    open.removeAll { hasEnded(TaskID($0)) }
+    open += plan.topologicalOrder[first...]
+    rank(open, by: open.sorted(), plan, durations, priorities)
+    ranked = open
+  }
+
+  /// - Parameters:
+  ///   - tasks: in topological order.
+  ///   - numbers: the same in the order of the manifest, which decides between equals.
+  private mutating func rank(
+    _ tasks: some RandomAccessCollection<Int32>, by numbers: [Int32], _ plan: Plan,
+    _ durations: TaskDurations, _ priorities: [TaskID: Int16]
+  ) {
+    let missing = plan.taskCount - rank.count
+    if missing > 0 { rank.append(contentsOf: repeatElement(0, count: missing)) }
+    let unknown = plan.taskCount - priority.count
+    priority.append(contentsOf: repeatElement(0, count: unknown))
+    path.append(contentsOf: repeatElement(0, count: unknown))
+    for task in tasks {
+      priority[Int(task)] = plan.priority[Int(task)]
+      path[Int(task)] = 0
+    }
     for (task, given) in priorities { priority[task.index] = given }
     // Against the topological order, so that every dependent is final when its needs look at it.
-    var position = count
-    while position > 0 {
-      position -= 1
-      let task = TaskID(plan.topologicalOrder[position])
+    for number in tasks.reversed() {
+      let task = TaskID(number)
       let ownPriority = priority[task.index]
       let ownPath = min(path[task.index] &+ UInt64(durations[task]), Self.longestPath)
       path[task.index] = ownPath
@@ -37,18 +79,14 @@ struct Ranking {
         if ownPath > path[need] { path[need] = ownPath }
       }
     }
-    for index in 0..<count {
-      let urgency = UInt64(UInt16(bitPattern: Int16.max &- priority[index]))
-      path[index] = urgency << 48 | (Self.longestPath - path[index])
+    let keys = numbers.map { number in
+      let urgency = UInt64(UInt16(bitPattern: Int16.max &- priority[Int(number)]))
+      return urgency << 48 | (Self.longestPath - path[Int(number)])
     }
-    let order = Self.sorted(by: path)
-    var rank = [Int32](repeating: 0, count: count)
-    for (place, task) in order.enumerated() {
-      rank[Int(task)] = Int32(truncatingIfNeeded: place)
-    }
-    self.rank = rank
-    self.task = order
-    gradeStarts = Self.grades(of: order, by: path)
+    let order = Self.sorted(by: keys)
+    task = order.map { numbers[Int($0)] }
+    for (place, task) in task.enumerated() { rank[Int(task)] = Int32(truncatingIfNeeded: place) }
+    gradeStarts = Self.grades(of: order, by: keys)
   }
 
   /// Whether the task at place `first` should go before the one at place `second` though that costs

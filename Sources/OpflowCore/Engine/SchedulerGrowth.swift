@@ -60,10 +60,10 @@ extension Scheduler {
     lostCount.append(addingCountOf: growth.initial, 0)
     if options.usesSites { ranAt.append(addingCountOf: growth.initial, .local) }
     durations.grow(to: plan)
-    rankAnew()
     orders.note(growth.entry.id, count: growth.entry.added)
     actions.append(.tell(.extend(growth.entry)))
     let back = takeServicesBack(neededFrom: first, into: &actions)
+    if back.isEmpty { rankAdded(from: first) } else { rankAll() }
     let lacking = graph.meetNeeds(from: first)
     graph.offerAnew(back)
     followChanges(into: &actions)

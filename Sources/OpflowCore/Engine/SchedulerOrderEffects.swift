@@ -103,6 +103,7 @@ extension Scheduler {
       release(task)
     }
     entry.back = graph.reopen(entry.tasks)
+    if ranking.isPartial { rankAll() }
     services.countUsersAnew()
     actions.append(.tell(.order(entry)))
     guard phase.isHalted else { return }

@@ -23,13 +23,30 @@ extension Scheduler {
     for entry in tasks where plan.tasks.contains(entry.task.index) {
       priorities[entry.task] = entry.priority
     }
-    rankAnew()
+    rankAll()
   }
 
   /// Orders what waits by the plan and the priorities as they are by now.
-  mutating func rankAnew() {
-    let waiting = ready.removeAll().map { TaskID(ranking.task[Int($0)]) }
+  mutating func rankAll() {
+    let waiting = takeQueued()
     ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
+    queueAgain(waiting)
+  }
+
+  /// The same where tasks from a number on were added.
+  mutating func rankAdded(from first: Int) {
+    let waiting = takeQueued()
+    ranking.rankAnew(adding: first, plan, durations, priorities) { [graph] in
+      graph.state($0).isTerminal
+    }
+    queueAgain(waiting)
+  }
+
+  private mutating func takeQueued() -> [TaskID] {
+    ready.removeAll().map { TaskID(ranking.task[Int($0)]) }
+  }
+
+  private mutating func queueAgain(_ waiting: [TaskID]) {
     for task in waiting { enqueue(task) }
     rankAheadAnew()
   }

@@ -72,10 +72,11 @@ struct Workforce {
     }
   }
 
-  /// There are so many services, of which each may have a worker on the same machine at once: on this one, and on all that
-  /// join after that.
+  /// There are so many services, of which each may have a worker on the same machine at once.
   mutating func setServices(_ count: Int) {
-    sites[0].crews[Int(WorkerKind.service.rawValue)].limit = max(count, 1)
+    for site in sites.indices {
+      sites[site].crews[Int(WorkerKind.service.rawValue)].limit = max(count, 1)
+    }
   }
 
   /// There are lanes more.
