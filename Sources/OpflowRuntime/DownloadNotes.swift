@@ -8,7 +8,8 @@ struct DownloadNotes {
   var running = RunningDownloads()
 
   private let path: String
-  private let plan: Plan
+  /// May have grown.
+  var plan: Plan
   private var nextWrite = Instant(nanoseconds: 0)
   private var written: [UInt8] = []
   private var isBroken = false

@@ -5,6 +5,7 @@ internal import OpflowSystem
 /// this, and so does who follows its journal (`RunViewer`).
 final class DriveDisplay {
   let progress: ProgressOutput
+  private let folder: RunFolder
   private var outputs: TaskOutputFiles
   /// When the ends of logs are read again that a live view shows.
   private var nextTails = Instant(nanoseconds: 0)
@@ -14,9 +15,15 @@ final class DriveDisplay {
   init(
     _ folder: RunFolder, _ plan: Plan, _ options: ProgressOptions, _ heading: ProgressHeading
   ) throws(Errno) {
+    self.folder = folder
     progress = try ProgressOutput(
       view: ProgressView(options: options, plan: plan, heading: heading))
     outputs = TaskOutputFiles(folder: folder, plan: plan)
+    readLogs(of: plan)
+  }
+
+  private func readLogs(of plan: Plan) {
+    let folder = folder
     // Made when it is needed: few views show whole logs.
     var logs: TaskOutputFiles?
     progress.readLog = { range, body in
@@ -24,6 +31,19 @@ final class DriveDisplay {
       logs = files
       files.read(range, body)
     }
+  }
+
+  /// Tasks were added to the run.
+  ///
+  /// - Parameters:
+  ///   - plan: has them.
+  ///   - initial: how each of them enters the drive.
+  func extend(
+    _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds wall: Int64
+  ) {
+    outputs.plan = plan
+    readLogs(of: plan)
+    progress.extend(entry, plan: plan, initial: initial, atMilliseconds: wall)
   }
 
   /// When there is something to show, if nothing happens before.

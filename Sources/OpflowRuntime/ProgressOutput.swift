@@ -123,6 +123,12 @@ final class ProgressOutput {
     view.order(order, atMilliseconds: wall)
   }
 
+  func extend(
+    _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds wall: Int64
+  ) {
+    view.extend(entry, plan: plan, initial: initial, atMilliseconds: wall)
+  }
+
   func takeBack(_ order: OrderEntry) { view.takeBack(order) }
 
   func stop(_ stop: StopEntry, atMilliseconds wall: Int64) {

@@ -26,7 +26,7 @@ package final class RunViewer {
   /// What it is to be called, how each task entered it, and where its tasks may run beside the coordinator's
   /// machine: the words above a drive.
   package typealias Heading = (
-    _ plan: Plan, _ initial: [InitialState], _ isResumed: Bool, _ on: [String]
+    _ initial: [InitialState], _ isResumed: Bool, _ on: [String]
   ) -> ProgressHeading
 
   /// How long its tasks are taken to last.
@@ -40,11 +40,15 @@ package final class RunViewer {
   private let orders: KeyOrders
   private var watch: RunWatch
   private var plan: Plan
+  /// What the journal spoke of when the plan was looked at last.
+  private var origin: PlanOrigin?
   private var journal: FollowedJournal
   /// Of the newest drive; nil until that has begun.
   private var display: DriveDisplay?
   /// The number of the drive that is shown, or was shown last.
   private var drive = 0
+  /// The tasks that the display knows.
+  private var shownTasks = 0
   /// How that ended, as far as it was read.
   private var closing: (entry: CloseEntry, milliseconds: Int64)?
   /// Why there is no more to be seen, found while lines were read.
@@ -111,20 +115,24 @@ package final class RunViewer {
       return
     }
     if let failure { throw failure }
+    plan = journal.plan
     if isAnew { endDrive() }
     if display == nil, journal.model.drives != toldDrive { try join(isHeld) }
     if isHeld { showNotes() }
   }
 
   /// Shows what is new. A further drive is shown from its beginning on, where it is of the plan that is known.
-  private func follow(_ line: JournalLine, _ model: RunModel) {
+  private func follow(_ line: JournalLine, _ model: RunModel, _ grown: Plan) {
+    plan = grown
     if model.drives == drive {
       if let display { show(line, model, display) }
       return
     }
     guard model.drives > drive else { return }
     endDrive()
-    guard drive > 0, !model.isInHead, model.resume?.planKey == plan.key.description else { return }
+    // A resume gives the tasks of a plan that grew other numbers.
+    guard drive > 0, !model.isInHead, model.resume?.planKey == plan.key.description, !plan.hasRoom
+    else { return }
     do throws(RunFolderError) {
       try begin(model, isHeld: true, atMilliseconds: line.milliseconds)
     } catch {
@@ -140,6 +148,12 @@ package final class RunViewer {
       if sequence == line.sequence {
         display.showStart(begun, attempt: model[begun].attempts, atMilliseconds: line.milliseconds)
       }
+    case .extend(let entry):
+      display.extend(
+        entry, plan: plan,
+        initial: EnteredDrive.states(ofAdded: shownTasks..<plan.taskCount, plan),
+        atMilliseconds: line.milliseconds)
+      shownTasks = plan.taskCount
     case .order(let order): display.progress.order(order, atMilliseconds: line.milliseconds)
     case .stop(let stop):
       display.progress.stop(stop, atMilliseconds: line.milliseconds)
@@ -149,7 +163,7 @@ package final class RunViewer {
     case .site(let site): display.progress.site(site, atMilliseconds: line.milliseconds)
     case .worker(let worker): display.progress.worker(worker)
     case .close(let entry): closing = (entry, line.milliseconds)
-    case .open, .resume, .extend, nil: break
+    case .open, .resume, nil: break
     }
   }
 
@@ -181,11 +195,15 @@ package final class RunViewer {
   /// Begins with the newest drive, once all is known that it begins with.
   private func join(_ isHeld: Bool) throws(RunFolderError) {
     var model = journal.model
-    if let key = model.resume?.planKey ?? model.open?.planKey, key != plan.key.description {
+    let found = PlanOrigin(model)
+    let isLeft = origin?.isLeft(for: found, plan) ?? false
+    origin = found
+    if isLeft || found.isOther(than: plan) {
       plan = try folder.openPlan()
       journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
       _ = try journal.look(toEnd: !isHeld, tellsAnew: drive > 0, each: follow)
       if let failure { throw failure }
+      plan = journal.plan
       if display != nil { return }
       model = journal.model
     }
@@ -199,8 +217,7 @@ package final class RunViewer {
   private func begin(
     _ model: RunModel, isHeld: Bool, atMilliseconds wall: Int64
   ) throws(RunFolderError) {
-    var heading = heading(
-      plan, EnteredDrive.states(model, plan), model.drives > 1, model.on)
+    var heading = heading(EnteredDrive.states(model, plan), model.drives > 1, model.on)
     heading.parallel =
       model.limits.capacities.isEmpty
       ? nil : model.capacity(of: Int(ResourceEntry.cpu), plan).map { Int64(clamping: $0) }
@@ -214,6 +231,7 @@ package final class RunViewer {
     }
     new.join(model, plan, atMilliseconds: wall)
     display = new
+    shownTasks = plan.taskCount
     drive = model.drives
     closing = nil
     toldDownloads = [:]

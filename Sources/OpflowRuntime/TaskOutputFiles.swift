@@ -18,7 +18,8 @@ struct TaskOutputFiles {
   typealias Sink = (TaskID, Piece) -> Void
 
   private let folder: RunFolder
-  private let plan: Plan
+  /// May have grown.
+  var plan: Plan
   private var running: [TaskID: OpenLog] = [:]
   private var nextLook: Instant?
   /// There is more in the logs than there was room for.

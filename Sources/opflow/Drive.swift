@@ -14,7 +14,7 @@ enum Drive {
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
     let heading = heading(
-      drive.folder, drive.plan, drive.initial, isResumed: drive.isResumed,
+      drive.folder, drive.initial, isResumed: drive.isResumed,
       on: arguments.on.map(\.text), arguments.view)
     let (runs, folder) = (drive.manifestRuns, drive.folder)
     var serving = round
@@ -78,7 +78,7 @@ enum Drive {
   }
 
   static func heading(
-    _ folder: RunFolder, _ plan: Plan, _ initial: [InitialState], isResumed: Bool, on: [String],
+    _ folder: RunFolder, _ initial: [InitialState], isResumed: Bool, on: [String],
     _ view: ViewArguments
   ) -> ProgressHeading {
     let (run, logs) = (folder.id.description, ShownPath(view).text(folder.logs))
@@ -86,15 +86,15 @@ enum Drive {
       run: run, initial: initial,
       resumeCommand: CommandText.resume(folder, on: on, view),
       logsCommand: CommandText.about(folder, "logs", ["--run", run], view)
-    ) { "\(logs)/\(LogName.of(plan.nameBytes($0)))" }
+    ) { "\(logs)/\(LogName.of($1.nameBytes($0)))" }
     heading.isResumed = isResumed
     let (terminal, host, whole) = (signals, Machine.hostName, folder.logs)
-    heading.link = { text, task in
+    heading.link = { text, task, plan in
       terminal.link(text, to: "\(whole)/\(LogName.of(plan.nameBytes(task)))", host: host)
     }
-    heading.place = ManifestPlaces(plan).place
+    heading.place = ManifestPlaces.place
     let shown = ShownPath(view)
-    heading.standing = { task in
+    heading.standing = { task, plan in
       guard let (path, line) = plan.place(of: task), path != ManifestFile.standardInput else {
         return ""
       }

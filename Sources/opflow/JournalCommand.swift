@@ -21,13 +21,14 @@ enum JournalCommand {
       try RunFolderLock.isHeld(folder)
     }
     // Damage can be told without the plan, only not what it means.
-    let plan = try? folder.openPlan()
+    var plan = try? folder.openPlan()
     var history = RunModel()
     let recovery = try RunLookup.reading { () throws(RunFolderError) -> JournalRecovery in
-      if let plan {
-        let read = try folder.readHistory(plan: plan)
-        history = read.history
-        return read.recovery
+      if let known = plan {
+        var journal = FollowedJournal(folder, plan: known)
+        let recovery = try journal.lookToEnd()
+        (plan, history) = (journal.plan, journal.model)
+        return recovery
       }
       return try folder.withJournal { bytes throws(JournalError) in
         var reader = try JournalReader(bytes)

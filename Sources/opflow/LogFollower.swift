@@ -2,7 +2,8 @@ import OpflowCore
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow logs -f`: shows logs as they grow, until the run ended, or the tasks that were named.
+/// `opflow logs -f`: shows logs as they grow, until the run ended, or the tasks that were named. Where none was, those
+/// of tasks that are added to the run are shown as well.
 ///
 /// It looks again when something in the run's folder changes, at most ten times a second, and every two
 /// seconds in any case: so it works on file systems that do not tell of changes, and however the run
@@ -17,6 +18,8 @@ struct LogFollower: ~Copyable {
   /// Nothing was looked at yet.
   private var isFirst = true
   private let endsWithTasks: Bool
+  /// The tasks that are known.
+  private var taskCount: Int
   private var shown: ShownLogs
 
   /// Nil where the system has no watch left: then it looks after each pause.
@@ -30,6 +33,7 @@ struct LogFollower: ~Copyable {
     journal = run.journal
     open = tasks
     self.endsWithTasks = endsWithTasks
+    taskCount = run.plan.taskCount
     shown = ShownLogs(run, labels: tasks.count > 1 ? .prefixes : .none, color: color)
     watch = try? FolderWatch([run.folder.path, run.folder.logs])
   }
@@ -48,6 +52,7 @@ struct LogFollower: ~Copyable {
   /// Whether the run lived before this looked at it, so that more may come.
   private mutating func showMore() throws(CommandError) -> Bool {
     let (isLive, isNew) = try look()
+    takeAdded()
     defer { isFirst = false }
     if isNew || isFirst {
       try showAll(isLive)
@@ -55,6 +60,14 @@ struct LogFollower: ~Copyable {
       for task in begun { try shown.show(task) }
     }
     return isLive
+  }
+
+  private mutating func takeAdded() {
+    let plan = journal.plan
+    guard plan.taskCount > taskCount, !endsWithTasks else { return }
+    open += plan.tasks.dropFirst(taskCount).map { TaskID($0) }
+    taskCount = plan.taskCount
+    shown.grow(to: plan, labels: .prefixes)
   }
 
   private mutating func look() throws(CommandError) -> (isLive: Bool, isNew: Bool) {

@@ -3,13 +3,9 @@ import OpflowSystem
 
 /// Where tasks stand, as the CI server knows their files: by paths from the folder that it has the repository
 /// in.
-struct ManifestPlaces: Sendable {
-  private let plan: Plan
-
-  init(_ plan: Plan) { self.plan = plan }
-
+enum ManifestPlaces {
   /// Nil for a task of a file that is outside of that folder. Only asked for what failed.
-  @Sendable func place(_ task: TaskID) -> (file: String, line: Int)? {
+  @Sendable static func place(_ task: TaskID, in plan: Plan) -> (file: String, line: Int)? {
     guard let (path, line) = plan.place(of: task),
       let workspace = Environment.value("GITHUB_WORKSPACE") ?? (try? Path.workingDirectory()),
       let root = try? Path.real(workspace)

@@ -5,7 +5,7 @@ import OpflowSystem
 /// Logs on their way to standard output.
 struct ShownLogs {
   private let folder: RunFolder
-  private let plan: Plan
+  private var plan: Plan
   private let logs: RunLogs
   private var view: LogView
   private var tails: [TaskID: LogTail] = [:]
@@ -16,6 +16,12 @@ struct ShownLogs {
     plan = run.plan
     logs = RunLogs(run.folder)
     view = LogView(plan: run.plan, labels: labels, color: color)
+  }
+
+  /// Tasks were added to the run, of which some may be shown too.
+  mutating func grow(to plan: Plan, labels: LogView.Labels) {
+    self.plan = plan
+    view.grow(to: plan, labels: labels)
   }
 
   /// Whether the task had printed something when this began.

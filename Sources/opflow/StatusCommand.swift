@@ -50,7 +50,7 @@ enum StatusCommand {
     let end: RunViewer.End
     do throws(RunFolderError) {
       let viewer = try RunViewer(folder, Drive.progress(arguments, console)) {
-        Drive.heading(folder, $0, $1, isResumed: $2, on: $3, arguments.view)
+        Drive.heading(folder, $0, isResumed: $1, on: $2, arguments.view)
       } durations: {
         RunLookup.durations($0, folder, $1)
       }

@@ -66,13 +66,14 @@ enum WaitCommand {
     var run = try RunLookup.reading { () throws(RunFolderError) in try FollowedRun(folder) }
     var watch = RunWatch(folder, watching: [folder.path])
     var tasks: [TaskID] = []
-    var key: PlanKey?
+    var plan: Plan?
     var isTold = !tells
     while true {
       let began = Clock.monotonicNanoseconds
       try RunLookup.reading { () throws(RunFolderError) in try run.look() }
-      if run.plan.key != key {
-        key = run.plan.key
+      // Another one, or with tasks that were added.
+      if run.plan !== plan {
+        plan = run.plan
         tasks = try chosen(arguments.waitsFor, run)
         try OwnRun.refuseToAwait(folder, tasks: tasks, of: run.plan, "to wait for it")
       }

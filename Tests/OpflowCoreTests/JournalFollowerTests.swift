@@ -6,25 +6,46 @@ import Testing
 
   /// Looks of a follower at a file.
   private struct Looks {
-    let plan: Plan
+    let growing: GrowingPlan
     var follower: JournalFollower
+    private var drives = 0
 
-    init(_ plan: Plan) {
-      self.plan = plan
-      follower = JournalFollower(plan: plan, keepingDetails: true)
+    init(_ plan: Plan) { self.init(GrowingPlan(plan)) }
+
+    init(_ growing: GrowingPlan) {
+      self.growing = growing
+      follower = Self.follower(growing.first, growing)
+    }
+
+    private static func follower(_ plan: Plan, _ growing: GrowingPlan) -> JournalFollower {
+      JournalFollower(plan: plan, keepingDetails: true, grown: growing.grown)
     }
 
     mutating func grow(_ file: some Collection<UInt8>) throws {
       // Less than was there at the look before.
       if file.count < follower.offset { return }
-      try Array(file).withUnsafeBytes { bytes in
-        try follower.read(growing: UnsafeRawBufferPointer(rebasing: bytes[follower.offset...]))
-      }
+      try look(file) { follower, bytes in try follower.read(growing: bytes) }
     }
 
     mutating func end(_ file: some Collection<UInt8>) throws -> JournalRecovery {
+      try look(file) { follower, bytes in try follower.read(toEnd: bytes) }
+    }
+
+    private mutating func look<Result>(
+      _ file: some Collection<UInt8>,
+      _ read: (inout JournalFollower, UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
       try Array(file).withUnsafeBytes { bytes in
-        try follower.read(toEnd: UnsafeRawBufferPointer(rebasing: bytes[follower.offset...]))
+        var result = try read(&follower, .init(rebasing: bytes[follower.offset...]))
+        // The plan of a further drive is another one.
+        if follower.model.drives != drives {
+          follower = Self.follower(try growing.open(toldBy: bytes), growing)
+          result = try read(&follower, bytes)
+        }
+        drives = follower.model.drives
+        guard follower.isBlind else { return result }
+        follower = follower.anew
+        return try read(&follower, bytes)
       }
     }
   }
@@ -40,8 +61,8 @@ import Testing
   private func check(
     _ looks: inout Looks, _ file: some Collection<UInt8>, seed: UInt64
   ) throws {
-    let plan = looks.plan
     let recovery = try looks.end(file)
+    let plan = looks.follower.plan
     let once = try whole(file, plan)
     try #require(recovery == once.recovery, "seed \(seed)")
     try #require(looks.follower.model.brief(plan) == once.history.brief(plan), "seed \(seed)")
@@ -55,10 +76,10 @@ import Testing
   @Test func `a journal that is followed says what it says when it is read once`() throws {
     for seed in Self.seeds {
       var run = try RandomRun(seed: seed)
-      var looks = Looks(run.plan)
+      var looks = Looks(run.file)
       for _ in 0..<(1 + run.random.below(4)) {
         for _ in 0..<run.random.below(60) {
-          run.step()
+          try run.step()
           if run.random.chance(20) {
             try looks.grow(run.bytes.dropLast(run.random.below(50)))
           } else if run.random.chance(3) {
@@ -69,8 +90,8 @@ import Testing
         if run.random.chance(50) {
           let file = run.bytes
           run.crash()
-          if looks.follower.offset > run.bytes.count { looks = Looks(run.plan) }
-          if !run.bytes.starts(with: file.prefix(looks.follower.offset)) { looks = Looks(run.plan) }
+          if looks.follower.offset > run.bytes.count { looks = Looks(run.file) }
+          if !run.bytes.starts(with: file.prefix(looks.follower.offset)) { looks = Looks(run.file) }
           if run.random.chance(50) { try looks.grow(run.bytes) }
           if run.random.chance(30) { try check(&looks, run.bytes, seed: seed) }
         }
@@ -78,17 +99,18 @@ import Testing
         try #require(looks.follower.offset <= run.bytes.count, "seed \(seed)")
       }
       try check(&looks, run.bytes, seed: seed)
+      try #require(looks.follower.plan.taskCount == run.plan.taskCount, "seed \(seed)")
     }
   }
 
   @Test func `however a journal is damaged, following it finds what reading it once does`() throws {
     for seed in Self.seeds {
       var run = try RandomRun(seed: seed)
-      for _ in 0..<80 { run.step() }
+      for _ in 0..<80 { try run.step() }
       var file = run.bytes
       let first = try #require(file.firstIndex(of: 10)) + 1
       for _ in 0..<(1 + run.random.below(5)) { damage(&file, from: first, &run.random) }
-      var looks = Looks(run.plan)
+      var looks = Looks(run.file)
       for cut in cuts(file.count, &run.random) {
         if run.random.chance(70) {
           try looks.grow(file.prefix(cut))
@@ -103,9 +125,9 @@ import Testing
   @Test func `who comes to a drive that goes on knows what who saw it begin does`() throws {
     for seed in Self.seeds {
       var run = try RandomRun(seed: seed)
-      for _ in 0..<run.random.below(100) { run.step() }
+      for _ in 0..<run.random.below(100) { try run.step() }
       let plan = run.plan
-      var follower = JournalFollower(plan: plan, keepingDetails: true)
+      var follower = JournalFollower(plan: plan, keepingDetails: true, grown: run.file.grown)
       try run.bytes.withUnsafeBytes { try follower.read(growing: $0) }
       let entered = EnteredDrive.states(follower.model, plan)
       // These drives keep what no resume does.
@@ -120,15 +142,19 @@ import Testing
       // As far as the drive goes, each line does to it what the engine's word does.
       for _ in 0..<40 {
         let drives = follower.model.drives
-        run.step()
+        try run.step()
         var isOther = false
         try run.bytes.withUnsafeBytes { bytes in
           let new = UnsafeRawBufferPointer(rebasing: bytes[follower.offset...])
-          try follower.read(growing: new) { line, model in
+          try follower.read(growing: new) { line, model, plan in
             isOther = isOther || model.drives != drives
-            guard !isOther, case .transition(let transition) = line.entry(plan: plan) else {
-              return
+            let entry = line.entry(plan: plan)
+            if !isOther, case .extend(let extend) = entry {
+              joined.grow(
+                to: plan, plan.tasks.dropFirst(joined.plan.taskCount).map { _ in .run })
+              joined.apply(extend)
             }
+            guard !isOther, case .transition(let transition) = entry else { return }
             joined.apply(transition, atMilliseconds: line.milliseconds)
             let (begun, sequence) = model.begun
             if sequence == line.sequence {
@@ -175,7 +201,7 @@ import Testing
     for seed in Self.seeds {
       var run = try RandomRun(seed: seed)
       for _ in 0..<150 {
-        run.step()
+        try run.step()
         guard run.random.chance(25) else { continue }
         let plan = run.plan
         let history = try whole(run.bytes, plan).history

@@ -1,10 +1,13 @@
 import OpflowCore
 
 /// A run of a few tasks by random moves, as an engine would have it written: workers that are handed
-/// tasks ahead, are lost and give tasks back, crashes, resumes. What a view is told as it goes is folded
-/// beside.
+/// tasks ahead, are lost and give tasks back, tasks that are added, crashes, resumes. What a view is told as it goes is
+/// folded beside.
 struct RandomRun {
-  let plan: Plan
+  private(set) var plan: Plan
+  let file: GrowingPlan
+  /// What was added, with how many tasks the plan has from there on.
+  private var segments: [(plan: Plan, taskCount: Int)] = []
   var random: SplitMix64
   /// The journal's file.
   private(set) var bytes: [UInt8] = []
@@ -23,7 +26,10 @@ struct RandomRun {
   private var begunBytes = 0
 
   init(seed: UInt64) throws {
-    plan = try TestPlan.make(names: ["a", "b/c", "d\te", "f", "g", "h", "i"])
+    var maker = PlanMaker()
+    for name in ["a", "b/c", "d\te", "f", "g", "h", "i"] { maker.add(name) }
+    plan = try maker.make()
+    file = GrowingPlan(plan)
     random = SplitMix64(seed: seed)
     attempts = [Int32](repeating: 0, count: plan.taskCount)
     ready = Set(plan.tasks.map { TaskID($0) })
@@ -58,9 +64,10 @@ struct RandomRun {
     now += Int64(random.below(3))
   }
 
-  mutating func step() {
+  mutating func step() throws {
     let worker = random.below(queues.count)
-    switch random.below(20) {
+    switch random.below(21) {
+    case 20: if random.chance(40) { try grow() }
     case 0..<9: start(on: worker)
     case 9..<15: end(on: worker)
     case 15: giveBack(on: worker)
@@ -68,6 +75,39 @@ struct RandomRun {
     case 17: if let task = take(where: { $0.index % 2 == 0 }) { skip(task) }
     case 18: write(.transition(Transition(random.chance(50) ? .pause : .proceed, .none)))
     default: if random.chance(20) { resume() }
+    }
+  }
+
+  /// Tasks are added; the process may die before it says so.
+  private mutating func grow() throws {
+    var maker = PlanMaker()
+    for number in 0...random.below(4) {
+      maker.add("added\(plan.taskCount + number)") { task in
+        if random.chance(30) { task.outerNeeds = [("a", .finished)] }
+      }
+    }
+    let segment = try maker.make()
+    let grown = try file.add(segment)
+    let new = plan.taskCount..<grown.taskCount
+    if random.chance(10) {
+      plan = grown
+      try mend()
+      return
+    }
+    guard let id = OrderID("\(encoder.nextSequence)") else { return }
+    let entry = ExtendEntry(
+      id: id, asker: OrderAsker(pid: 9, user: 1, name: "opflow add"), taskCount: grown.taskCount,
+      added: new.count)
+    plan = grown
+    segments.append((segment, plan.taskCount))
+    write(.extend(entry))
+    live.grow(to: plan, new.map { _ in .run })
+    live.apply(entry)
+    included.grow(to: plan.taskCount)
+    for task in new.map({ TaskID($0) }) {
+      included.insert(task)
+      ready.insert(task)
+      attempts.append(0)
     }
   }
 
@@ -79,6 +119,10 @@ struct RandomRun {
 
   /// What the holder of the lock does before it writes.
   mutating func mend() throws {
+    let told = try file.open(toldBy: bytes).taskCount
+    segments = segments.filter { $0.taskCount <= told }
+    plan = try file.replace(segments.map(\.plan))
+    for worker in queues.indices { queues[worker].removeAll { $0.index >= plan.taskCount } }
     let (history, recovery) = try bytes.withUnsafeBytes { try RunModel.read($0, plan: plan) }
     if let length = recovery.repair.truncateTo { bytes.removeLast(bytes.count - length) }
     if recovery.repair.appendsLineFeed { bytes.append(10) }
@@ -162,13 +206,15 @@ struct RandomRun {
       .subtracting(queues.joined())
     let withdrawn = kept.sorted { $0.index < $1.index }.filter { _ in random.chance(40) }
     kept.subtract(withdrawn)
-    let cut = Set(queues.joined()).union(live.interrupted).sorted { $0.index < $1.index }
+    let cut = Set(queues.joined()).union(live.interrupted).filter { $0.index < plan.taskCount }
+      .sorted { $0.index < $1.index }
     live = Self.drive(plan, kept: kept)
     included = TaskSet(taskCount: plan.taskCount)
     for index in plan.tasks where !kept.contains(TaskID(index)) { included.insert(TaskID(index)) }
     var entry = ResumeEntry(planKey: "", opflowVersion: "0")
     entry.reused = kept.count
     entry.withdrawn = withdrawn.count + cut.count
+    if !segments.isEmpty { entry.taskCount = plan.taskCount }
     write(.resume(entry))
     for task in withdrawn { write(.transition(Transition(.resume(.asked), task))) }
     for task in cut { write(.transition(Transition(.resume(.interrupted), task))) }
@@ -188,7 +234,8 @@ extension RunModel {
     }
     return "\(tasks) \(drives) \(isSuspended) \(hasStarts) \(String(describing: close)) \(removed)"
       + " \(selections) \(workers) \(openedMilliseconds) \(lastMilliseconds)"
-      + " \(encoder.nextSequence) \(state(isHeld: true)) \(state(isHeld: false))"
+      + " \(extensions) \(String(describing: taskCount)) \(encoder.nextSequence)"
+      + " \(state(isHeld: true)) \(state(isHeld: false))"
   }
 }
 

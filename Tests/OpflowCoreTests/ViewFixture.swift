@@ -63,7 +63,7 @@ enum ViewFixture {
 
 /// A view that is driven by names, and the text it gave.
 struct ViewDriver {
-  let plan: Plan
+  private(set) var plan: Plan
   private var view: ProgressView
   private var now: Int64 = 1000
   /// What tries printed so far that have not ended.
@@ -86,17 +86,17 @@ struct ViewDriver {
     var heading = ProgressHeading(
       run: "r1", initial: initial, resumeCommand: "opflow resume r1",
       logsCommand: "opflow logs --run r1",
-      logPath: { "logs/\(plan.nameString($0)).log" })
+      logPath: { "logs/\($1.nameString($0)).log" })
     heading.isResumed = isResumed
-    heading.place = place
-    heading.standing = { _ in standing }
+    heading.place = { task, _ in place(task) }
+    heading.standing = { _, _ in standing }
     heading.capacities = plan.resources.indices.map { _ in 2 }
     heading.maxFailures = maxFailures
     if !seconds.isEmpty {
       heading.durations = TaskDurations(measured: seconds.map { $0 * 1_000_000 }, plan: plan)
     }
     let signals = options.signals
-    heading.link = { text, task in
+    heading.link = { text, task, plan in
       signals.link(text, to: "/my logs/\(plan.nameString(task)).log", host: "here")
     }
     view = ProgressView(options: options, plan: plan, heading: heading)
@@ -184,6 +184,19 @@ struct ViewDriver {
     var order = OrderEntry(id: id, verb: verb, asker: OrderAsker(pid: 7, user: 0, name: "me"))
     order.tasks = tasks.map { self.id($0) }
     view.order(order, atMilliseconds: now)
+  }
+
+  /// Tasks were added, so that this is the plan.
+  mutating func extend(_ grown: Plan) {
+    guard let id = OrderID("o\(now)") else { return }
+    let new = grown.taskCount - plan.taskCount
+    let entry = ExtendEntry(
+      id: id, asker: OrderAsker(pid: 7, user: 0, name: "opflow add"), taskCount: grown.taskCount,
+      added: new)
+    plan = grown
+    view.extend(
+      entry, plan: grown, initial: [InitialState](repeating: .run, count: new),
+      atMilliseconds: now)
   }
 
   mutating func stop(by signal: Int32, what: String = "") {

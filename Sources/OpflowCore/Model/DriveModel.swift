@@ -4,8 +4,8 @@
 /// also what no line tells: that a worker has begun with what it was handed ahead, which is told as a
 /// start, and how far downloads are.
 package struct DriveModel {
-  package let plan: Plan
-  package let scope: DriveScope
+  package private(set) var plan: Plan
+  package private(set) var scope: DriveScope
   private var states: [TaskState]
   /// Of the tasks that the drive is about, without those whose earlier result is taken over.
   package private(set) var counts = TaskCounts()
@@ -46,16 +46,32 @@ package struct DriveModel {
   package init(plan: Plan, scope: DriveScope) {
     self.plan = plan
     self.scope = scope
-    states = [TaskState](repeating: .waiting, count: plan.taskCount)
-    counts.add(.waiting, scope.selected.count - scope.reused.count)
-    legs = plan.families.indices.map { index in
-      let total = plan.legs(FamilyID(index)).count {
-        scope.selected.contains(TaskID($0)) && !scope.reused.contains(TaskID($0))
-      }
-      return (0, 0, total)
+    states = []
+    legs = []
+    enter()
+  }
+
+  /// Tasks were added to the run, and so to its plan.
+  ///
+  /// - Parameter initial: how each of them enters the drive.
+  package mutating func grow(to grown: Plan, _ initial: [InitialState]) {
+    precondition(initial.count == grown.taskCount - states.count)
+    scope.grow(initial, from: states.count)
+    plan = grown
+    enter()
+  }
+
+  /// The tasks that are new in the plan enter the drive.
+  private mutating func enter() {
+    let new = states.count..<plan.taskCount
+    states.append(contentsOf: repeatElement(.waiting, count: new.count))
+    counts.add(.waiting, new.count { isOpen(TaskID($0)) })
+    for index in legs.count..<plan.families.count {
+      let total = plan.legs(FamilyID(index)).count { isOpen(TaskID($0)) }
+      legs.append((0, 0, total))
     }
     guard !scope.stillFailed.isEmpty else { return }
-    for index in plan.tasks where scope.stillFailed.contains(TaskID(index)) {
+    for index in new where scope.stillFailed.contains(TaskID(index)) {
       states[index] = .failed
       counts.move(from: .waiting, to: .failed)
     }
@@ -202,6 +218,9 @@ package struct DriveModel {
     orders.apply(order, atMilliseconds: now, drive: 1)
   }
 
+  /// Tasks were added (`grow`).
+  package mutating func apply(_ entry: ExtendEntry) { orders.note(entry) }
+
   /// A signal begins to end the drive.
   package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop) }
 
@@ -256,6 +275,19 @@ package struct DriveModel {
       let isListed = running.contains { $0.task == task }
       if isListed != states[index].isRunning {
         return "\(name(task)) is \(states[index])\(isListed ? ", and listed as running" : "")"
+      }
+    }
+    if states.count != plan.taskCount {
+      return "\(states.count) states, of \(plan.taskCount) tasks"
+    }
+    for index in legs.indices {
+      let tasks = plan.legs(FamilyID(index))
+      let running = tasks.count { states[$0].isRunning }
+      let ended = tasks.count { states[$0].isTerminal }
+      let total = tasks.count { isOpen(TaskID($0)) }
+      if legs[index] != (running, ended, total) {
+        return "the legs of \(plan.familyName(FamilyID(index))) are \(legs[index]),"
+          + " of the states \((running, ended, total))"
       }
     }
     let suspended = states.count { $0 == .suspended }

@@ -18,8 +18,25 @@ package struct DriveScope: Sendable {
     selected = TaskSet(taskCount: initial.count)
     reused = TaskSet(taskCount: initial.count)
     stillFailed = TaskSet(taskCount: initial.count)
+    add(initial, from: 0)
+  }
+
+  /// The plan has tasks more.
+  ///
+  /// - Parameters:
+  ///   - initial: how each of them enters the drive.
+  ///   - first: the number of the first.
+  mutating func grow(_ initial: [InitialState], from first: Int) {
+    let count = first + initial.count
+    selected.grow(to: count)
+    reused.grow(to: count)
+    stillFailed.grow(to: count)
+    add(initial, from: first)
+  }
+
+  private mutating func add(_ initial: [InitialState], from first: Int) {
     for (index, state) in initial.enumerated() {
-      let task = TaskID(index)
+      let task = TaskID(first + index)
       if !state.isLeftOut { selected.insert(task) }
       if state.isReused { reused.insert(task) }
       switch state {

@@ -4,32 +4,55 @@
 /// What stands behind the last intact line is looked at again, since it may be a line that is just being
 /// written, or damage that a resume cuts off. What stands before it, no opflow ever changes: a file that
 /// is shorter than that, or another one, is another journal, and wants another follower.
+///
+/// Where a line adds tasks to the run, the plan is opened anew, and the model goes on with that.
 package struct JournalFollower: Sendable {
   /// As of the last intact line.
   package private(set) var model: RunModel
-  private let plan: Plan
+  /// How it begins.
+  private let fresh: RunModel
+  package private(set) var plan: Plan
+  /// Lines that were passed over may have told of tasks that the plan has only now, so that the journal is to be
+  /// read anew with it.
+  package private(set) var isBlind = false
+  private let grown: GrownPlan
   private var place = JournalPlace()
+
+  /// Opens the plan anew, which has so many tasks or more by now; nil where it cannot.
+  package typealias GrownPlan = @Sendable (_ taskCount: Int) -> Plan?
 
   /// - Parameters:
   ///   - keepingDetails: the model's `details` are wanted.
   ///   - keepingAttempts: its `attempts` too.
   ///   - absolutePlan: the plan with fingerprints as an older opflow made them (`FingerprintStyle`);
   ///     needed where tasks are to be judged by the lines of one.
+  ///   - grown: called for a line by which the plan has more tasks than this one.
   package init(
     plan: Plan, keepingDetails: Bool = false, keepingAttempts: Bool = false,
-    absolutePlan: Plan? = nil
+    absolutePlan: Plan? = nil, grown: @escaping GrownPlan = { _ in nil }
   ) {
     self.plan = plan
-    model = RunModel(
+    self.grown = grown
+    fresh = RunModel(
       keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
       absolutePlan: absolutePlan)
+    model = fresh
+  }
+
+  /// One that begins anew, with the plan that this one has by now.
+  package var anew: JournalFollower {
+    var anew = self
+    anew.model = fresh
+    anew.isBlind = false
+    anew.place = JournalPlace()
+    return anew
   }
 
   /// How much of the file is folded: where the bytes begin that are wanted next.
   package var offset: Int { place.offset }
 
-  /// Called with each line, and the model as it is after that.
-  package typealias EachLine = (JournalLine, RunModel) -> Void
+  /// Called with each line, and the model and the plan as they are after that.
+  package typealias EachLine = (JournalLine, RunModel, Plan) -> Void
 
   /// Folds what a journal that grows has from `offset` on, which may end within a line.
   package mutating func read(
@@ -57,12 +80,22 @@ package struct JournalFollower: Sendable {
     if let each {
       while let line = reader.next() {
         model.apply(line, plan: plan)
-        each(line, model)
+        if line.event == .extend { grow() }
+        each(line, model, plan)
       }
     } else {
-      model.apply(&reader, plan: plan)
+      while model.apply(&reader, plan: plan) { grow() }
     }
     place = reader.place
     return reader.recovery
+  }
+
+  private mutating func grow() {
+    guard let count = model.taskCount, count > plan.taskCount, let next = grown(count),
+      next.key == plan.key, next.taskCount > plan.taskCount
+    else { return }
+    if model.mayLack(tasksOf: next) { isBlind = true }
+    plan = next
+    model.grow(to: next)
   }
 }

@@ -32,10 +32,7 @@ package struct RunModel: Sendable {
   package private(set) var isSuspended = false
   /// What was asked for while the run went on.
   package private(set) var orders = OrderRecords()
-  /// What was added while the run went on, in its order.
-  package private(set) var extensions: [ExtendEntry] = []
-  /// How many tasks the plan has by the last line that says so; nil where none were ever added.
-  package private(set) var taskCount: Int?
+  private(set) var growth = GrowthRecords()
   /// Whether any task ever started.
   package private(set) var hasStarts = false
   /// What lines tell beyond a record, where that was asked for.
@@ -142,31 +139,11 @@ package struct RunModel: Sendable {
   /// without those that a resume has told before.
   package var removed: [String] { gone.names }
 
-  /// `--only` and `--skip` of the run: those of a resume are of that drive alone.
-  package var only: [String] { open?.only ?? [] }
-  package var skip: [String] { open?.skip ?? [] }
-
-  /// `--set` and the environment as the newest drive had them.
-  package var set: [String] { resume?.set ?? open?.set ?? [] }
-  /// The tasks that the run was started with; none for all.
-  package var tasks: [String] { open?.tasks ?? [] }
-  package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
-  /// What the newest drive may use, as it was when that began.
-  package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
-  /// Where the tasks of the newest drive may run beside the coordinator's machine, as it was given.
-  package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
-  /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.
-  package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
-    let ordered = orders.capacities[plan.string(plan.resources[resource].name)]
-    return ordered.map { UInt64(clamping: $0.value) } ?? limits.capacity(of: resource, plan)
-  }
   /// Where the newest drive began: what ended on a line before it, and was not taken back, is a result of
   /// an earlier one.
   var driveSequence: UInt64 { head.sequence }
   /// The newest drive is still telling what it takes back of earlier results.
   package var isInHead: Bool { head.isOpen }
-  /// The manifest's files, likewise.
-  package var files: [String] { resume?.files ?? open?.files ?? [] }
 
   /// Whether a line speaks of the task.
   func tells(of task: TaskID) -> Bool {
@@ -215,15 +192,22 @@ package struct RunModel: Sendable {
   private mutating func applyExtend(_ line: JournalLine, plan: Plan) {
     applyToRun(line)
     guard let entry = line.extend(plan: plan) else { return }
-    extensions.append(entry)
+    growth.note(entry)
     orders.note(entry)
   }
 
   /// The plan has tasks more, behind those that it had.
   package mutating func grow(to plan: Plan) {
-    if records.isEmpty || records.count >= plan.taskCount { return }
-    records.reserveCapacity(plan.taskCount)
-    while records.count < plan.taskCount { records.append(TaskRecord()) }
+    attempts.grow(to: plan)
+    let missing = plan.taskCount - records.count
+    if records.isEmpty || missing <= 0 { return }
+    records.append(contentsOf: repeatElement(TaskRecord(), count: missing))
+  }
+
+  /// Whether lines that were folded may have told of tasks that only a grown plan has: the one that tells of their
+  /// coming is lost.
+  func mayLack(tasksOf grown: Plan) -> Bool {
+    growth.isBefore(gaps.last) || gone.names.contains { grown.task(named: $0) != nil }
   }
 
   @inline(never)
@@ -241,9 +225,15 @@ package struct RunModel: Sendable {
     for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
 
-  /// Folds the lines that a reader is still to come to.
-  mutating func apply(_ reader: inout JournalReader, plan: Plan) {
-    while let line = reader.next() { apply(line, plan: plan) }
+  /// Folds the lines that a reader is still to come to, or those up to one that adds tasks.
+  ///
+  /// - Returns: whether there may be more, which speak of those.
+  mutating func apply(_ reader: inout JournalReader, plan: Plan) -> Bool {
+    while let line = reader.next() {
+      apply(line, plan: plan)
+      if line.event == .extend { return true }
+    }
+    return false
   }
 
   /// What ended on a line before this one, and was not taken back since, is unproven as things are:
@@ -286,11 +276,11 @@ package struct RunModel: Sendable {
         DriveRecord(drives, at: line.milliseconds, trace: entry.trace, reused: entry.reused))
       selections.append(DriveSelection(only: entry.only, skip: entry.skip))
       close = nil
-      if entry.taskCount > 0 { taskCount = entry.taskCount }
+      if entry.taskCount > 0 { growth.count(entry.taskCount, line) }
       beginDrive()
     case .extend:
       enter(drive: line.drive, at: line.sequence)
-      if let count = line.taskCount { taskCount = count }
+      if let tasks = line.taskCount { growth.count(tasks, line) }
     case .close:
       enter(drive: line.drive, at: line.sequence)
       close = line.close
@@ -342,6 +332,7 @@ package struct RunModel: Sendable {
   /// What is of a drive alone is over.
   private mutating func beginDrive() {
     isSuspended = false
+    growth.beginDrive()
     orders.beginDrive()
     handed.removeAll()
     workerSites.beginDrive(at: lastSequence)

@@ -74,6 +74,13 @@ package struct TaskAttempts: Sendable {
     return hosts[DriveWorker(drive: attempt.drive, worker: attempt.worker)] ?? ""
   }
 
+  /// The plan has tasks more.
+  mutating func grow(to plan: Plan) {
+    let missing = plan.taskCount - running.count
+    if running.isEmpty || missing <= 0 { return }
+    running.append(contentsOf: repeatElement(-1, count: missing))
+  }
+
   mutating func note(_ worker: WorkerID, host: String, drive: Int) {
     if host.isEmpty || worker == .none { return }
     hosts[DriveWorker(drive: Int32(clamping: drive), worker: worker)] = host

@@ -252,6 +252,8 @@ extension TaskRecord {
 
   @inline(__always)
   mutating func compare(_ text: FingerprintText, with task: TaskID, _ plan: Plan) {
+    // What was added later, no older opflow wrote a line of.
+    guard task.index < plan.taskCount else { return }
     if !text.hasWhole(plan.fingerprint(task).whole) {
       noteChange(from: text.value, to: plan.fingerprint(task))
     }

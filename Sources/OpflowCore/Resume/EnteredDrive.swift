@@ -9,7 +9,11 @@ package enum EnteredDrive {
     let asked = history.selections.last ?? DriveSelection(only: [], skip: [])
     // A resume without `--only` of its own is about all that the run is about.
     let isWhole = history.drives > 1 && asked.only == history.only
-    let selected = isWhole ? ofRun : selection(asked, history, plan)?.included
+    var selected = isWhole ? ofRun : selection(asked, history, plan)?.included
+    if var named = selected {
+      RunScope.add(history.addedInDrive(plan), to: &named, plan)
+      selected = named
+    }
     let skippedOnce = skippedOnce(asked, history, plan)
     return plan.tasks.map { index in
       let task = TaskID(index)
@@ -28,6 +32,13 @@ package enum EnteredDrive {
       return ResumeDecision.initialState(
         leaving: record.isChanged ? .waiting : record.state, record.why?.skipReason)
     }
+  }
+
+  /// How tasks entered it that were added meanwhile.
+  package static func states(ofAdded tasks: Range<Int>, _ plan: Plan) -> [InitialState] {
+    var entered = TaskSet(taskCount: plan.taskCount)
+    RunScope.add(tasks, to: &entered, plan)
+    return tasks.map { entered.contains(TaskID($0)) ? .run : .excluded }
   }
 
   private static func selection(

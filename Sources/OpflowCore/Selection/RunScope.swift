@@ -1,5 +1,5 @@
-/// What a run is about: the tasks that any of its drives was to do, and those that its journal speaks
-/// of. `--only` of a resume is of that drive alone, and adds to the run what it names.
+/// What a run is about: the tasks that any of its drives was to do, those that its journal speaks of, and those
+/// that were added to it. `--only` of a resume is of that drive alone, and adds to the run what it names.
 package enum RunScope {
   /// Nil for all tasks, of which none is `manual`. Selectors that an edit of the manifest left without a
   /// task count for nothing; where none is left that names any, the run is about all tasks.
@@ -26,7 +26,17 @@ package enum RunScope {
       return plan.hasManual ? try? Selection(only: [], skip: [], of: plan).included : nil
     }
     for index in plan.tasks where history.tells(of: TaskID(index)) { scope.insert(TaskID(index)) }
+    add(plan.firstTaskCount..<plan.taskCount, to: &scope, plan)
     return scope
+  }
+
+  /// Adds those of the tasks that were added to a run that nobody has to name.
+  static func add(_ added: Range<Int>, to scope: inout TaskSet, _ plan: Plan) {
+    if added.isEmpty { return }
+    let unnamed = plan.hasManual ? try? Selection(only: [], skip: [], of: plan) : nil
+    for task in added.lazy.map({ TaskID($0) }) where unnamed?.included.contains(task) ?? true {
+      scope.insert(task)
+    }
   }
 
   /// What the run itself, and not one drive of it, skips.

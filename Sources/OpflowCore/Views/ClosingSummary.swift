@@ -35,7 +35,7 @@ struct ClosingSummary {
       "pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
     let unmet = model.unmet.sorted { $0.index < $1.index }
     names("skipped, needs not met", unmet, count: unmet.count, into: &text)
-    let (leftFailed, leftOpen) = (heading.scope.leftFailed, heading.scope.leftOpen)
+    let (leftFailed, leftOpen) = (model.scope.leftFailed, model.scope.leftOpen)
     names("left out, failed before", leftFailed, count: leftFailed.count, into: &text)
     names("left out, not done", leftOpen, count: leftOpen.count, into: &text)
     downloads(into: &text)

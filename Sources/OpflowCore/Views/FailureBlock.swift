@@ -11,14 +11,15 @@ struct FailureBlock {
     if failure.hasLog {
       let task = failure.transition.task
       let whole =
-        Self.words(failure, model).joined() + ", log: " + CleanText.string(heading.logPath(task))
+        Self.words(failure, model).joined() + ", log: "
+        + CleanText.string(heading.logPath(task, model.plan))
       if TextWidth.of(whole) <= columns {
         text.add(", ")
       } else {
         text.endLine()
         text.add("  ")
       }
-      heading.writeLog(task, into: &text)
+      heading.writeLog(task, plan: model.plan, into: &text)
     }
     text.endLine()
   }
@@ -59,7 +60,7 @@ struct FailureBlock {
     }
     if failure.hasLog {
       text.add("  ")
-      heading.writeLog(transition.task, into: &text)
+      heading.writeLog(transition.task, plan: model.plan, into: &text)
       text.endLine()
     }
   }

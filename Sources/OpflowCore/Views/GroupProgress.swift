@@ -47,13 +47,15 @@ struct GroupProgress: ProgressRenderer {
     if isVerbose { line.writeAction(transition, model, into: &text) }
     heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
     line.writeAnswer(transition, model, heading, into: &text)
-    if text.log != nil { text.placeLog() } else { write(kept, of: transition, into: &text) }
+    if text.log != nil { text.placeLog() } else { write(kept, of: transition, model, into: &text) }
     if let fold { fold.end(into: &text) } else if hasOutput { text.endLine() }
     line.writeLimit(transition, model, heading, into: &text)
   }
 
   /// The last that a try printed.
-  private func write(_ kept: [UInt8], of transition: Transition, into text: inout TextBuffer) {
+  private func write(
+    _ kept: [UInt8], of transition: Transition, _ model: DriveModel, into text: inout TextBuffer
+  ) {
     let start = text.bytes.count
     for line in LineSlices(kept) {
       text.addOutput(line, palette)
@@ -65,7 +67,7 @@ struct GroupProgress: ProgressRenderer {
     }
     if transition.endsTry, Int64(kept.count) < transition.outcome.usage.outputBytes {
       text.add(palette.dim("(its last \(kept.count) bytes; the whole is in "))
-      text.addCleaned(heading.logPath(transition.task))
+      text.addCleaned(heading.logPath(transition.task, model.plan))
       text.add(palette.dim(")"))
       text.endLine()
     }

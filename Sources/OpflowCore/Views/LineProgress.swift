@@ -48,7 +48,7 @@ struct LineProgress: ProgressRenderer {
     heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
     if transition.outcome.usage.outputBytes > 0 {
       text.add("  ")
-      heading.writeLog(transition.task, into: &text)
+      heading.writeLog(transition.task, plan: model.plan, into: &text)
       text.endLine()
     }
     line.writeLimit(transition, model, heading, into: &text)
@@ -79,7 +79,7 @@ struct LineProgress: ProgressRenderer {
       }
     text.add(palette.dim("\(model.name(task)) | "))
     text.add(palette.dim("… \(amount) not shown, see "))
-    text.addCleaned(heading.logPath(task))
+    text.addCleaned(heading.logPath(task, model.plan))
     text.endLine()
   }
 

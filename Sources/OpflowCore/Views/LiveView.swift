@@ -13,7 +13,7 @@ struct LiveView {
   private var screen: LiveScreen
   private let palette: Palette
   private let signals: TerminalSignals
-  private let durations: TaskDurations
+  private var durations: TaskDurations
   private let capacities: [UInt64]
   private let maxFailures: Int
   /// False while nothing may be drawn, since the terminal is another's.
@@ -106,6 +106,9 @@ struct LiveView {
     isStale = true
   }
 
+  /// The plan has tasks more, of which the forecast does not know.
+  mutating func grow() { rest = nil }
+
   // MARK: - Frames
 
   /// The bytes of one write: text that stays, and below it the frame where one is due.
@@ -157,6 +160,7 @@ struct LiveView {
     }
     forecastAt = nowMilliseconds
     if rest == nil || isStale {
+      durations.grow(to: model.plan)
       rest = RestForecast(plan: model.plan, durations: durations, capacities: capacities) {
         model.isOpen($0) ? model.state($0) : nil
       }

@@ -10,8 +10,8 @@ package struct LogView {
     case prefixes
   }
 
-  private let plan: Plan
-  private let labels: Labels
+  private var plan: Plan
+  private var labels: Labels
   private let palette: Palette
   private var outputs = TaskOutputs()
   private var shown = TaskID.none
@@ -19,6 +19,12 @@ package struct LogView {
 
   package init(plan: Plan, labels: Labels, color: Bool = false) {
     palette = Palette(isOn: color)
+    self.plan = plan
+    self.labels = labels
+  }
+
+  /// Tasks were added to the run, of which some may be shown too.
+  package mutating func grow(to plan: Plan, labels: Labels) {
     self.plan = plan
     self.labels = labels
   }

@@ -7,6 +7,11 @@ enum OrderText {
     "\(what(order, plan: plan)), asked by \(order.asker.text)"
   }
 
+  /// `add 3 tasks, asked by opflow add (pid 123)`
+  static func text(_ entry: ExtendEntry) -> String {
+    "add \(CountText.tasks(entry.added)), asked by \(entry.asker.text)"
+  }
+
   private static func what(_ order: OrderEntry, plan: Plan) -> String {
     let names = NameList.text(order.tasks, plan: plan, limit: maxNames)
     switch order.verb {

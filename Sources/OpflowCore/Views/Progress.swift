@@ -210,12 +210,7 @@ package struct ProgressView {
       ProgressJSON.order(order, plan: model.plan, atMilliseconds: now, into: &text)
       settleObject(.event)
     }
-    if renderer.tellsOrders {
-      text.add(palette.yellow("order: "))
-      text.addCleaned(OrderText.text(order, plan: model.plan))
-      text.endLine()
-    }
-    settle()
+    tellOrder(OrderText.text(order, plan: model.plan))
     live?.pass(toMilliseconds: now)
   }
 
@@ -335,7 +330,7 @@ package struct ProgressView {
     if bytes.isEmpty { return }
     log = LogRange(
       task: transition.task, attempt: transition.attempt, bytes: bytes,
-      path: heading.logPath(transition.task))
+      path: heading.logPath(transition.task, model.plan))
   }
 
   /// What of a log is to be read now; nil while there is none, or other things are to be shown first.

@@ -106,6 +106,18 @@ enum ProgressJSON {
     }
   }
 
+  /// Tasks were added: by whom, how many, and of how many the drive is about from then on.
+  static func extend(
+    _ entry: ExtendEntry, _ model: DriveModel, atMilliseconds now: Int64,
+    into text: inout TextBuffer
+  ) {
+    line("extend", now, into: &text) { json in
+      ExtendJSON.write(entry, plan: model.plan, into: &json)
+      json.key("tasks")
+      json.number(model.total)
+    }
+  }
+
   static func stop(
     _ stop: StopEntry, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {

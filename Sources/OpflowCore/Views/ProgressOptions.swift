@@ -32,14 +32,15 @@ package struct ProgressOptions: Sendable, Equatable {
   package init(mode: OutputMode) { self.mode = mode }
 }
 
-/// What is known about a drive of a run when it begins.
+/// What is known about a drive of a run when it begins. What it tells of a task it tells by the plan as that is
+/// then, which may have grown.
 package struct ProgressHeading: Sendable {
   package var run: String
   /// A further drive of a run that is there already.
   package var isResumed = false
   let scope: DriveScope
   /// Path of a task's log as a person can use it.
-  package var logPath: @Sendable (TaskID) -> String
+  package var logPath: @Sendable (TaskID, Plan) -> String
   /// The command line that continues the run.
   package var resumeCommand: String
   /// The command line that shows what its tasks printed.
@@ -52,17 +53,17 @@ package struct ProgressHeading: Sendable {
   package var maxFailures = 0
   package var durations = TaskDurations.unknown
   /// Makes a clean text lead to the log of a task, where the terminal can do that.
-  package var link: @Sendable (_ text: String, TaskID) -> String = { text, _ in text }
+  package var link: @Sendable (_ text: String, TaskID, Plan) -> String = { text, _, _ in text }
   /// Where a task stands, for annotations: a path as the CI server knows it, and a line.
-  package var place: @Sendable (TaskID) -> (file: String, line: Int)? = { _ in nil }
+  package var place: @Sendable (TaskID, Plan) -> (file: String, line: Int)? = { _, _ in nil }
   /// The same as a person finds it, `PATH:LINE`; empty where that is not known.
-  package var standing: @Sendable (TaskID) -> String = { _ in "" }
+  package var standing: @Sendable (TaskID, Plan) -> String = { _, _ in "" }
   package var orderCommand: OrderLineText = OrderVerb.plainCommand
 
   /// - Parameter initial: how each task enters the drive.
   package init(
     run: String, initial: [InitialState], resumeCommand: String, logsCommand: String,
-    logPath: @escaping @Sendable (TaskID) -> String
+    logPath: @escaping @Sendable (TaskID, Plan) -> String
   ) {
     self.run = run
     scope = DriveScope(initial)
@@ -79,7 +80,7 @@ package struct ProgressHeading: Sendable {
     let task = transition.task
     // What was to be downloaded is said with why that failed.
     let action = plan.kind(task) == .download ? "" : ActionText.text(task, plan: plan)
-    let parts = [CleanText.string(standing(task)), action]
+    let parts = [CleanText.string(standing(task, plan)), action]
     let source = parts.filter { !$0.isEmpty }.joined(separator: ": ")
     if source.isEmpty { return }
     text.add("  ")
@@ -88,8 +89,8 @@ package struct ProgressHeading: Sendable {
   }
 
   /// `log: PATH`
-  func writeLog(_ task: TaskID, into text: inout TextBuffer) {
+  func writeLog(_ task: TaskID, plan: Plan, into text: inout TextBuffer) {
     text.add("log: ")
-    text.addSentence(link(CleanText.string(logPath(task)), task))
+    text.addSentence(link(CleanText.string(logPath(task, plan)), task, plan))
   }
 }

@@ -9,6 +9,11 @@ enum CountText {
     }.joined()
   }
 
+  /// `1 task`, `12,345 tasks`
+  static func tasks(_ count: Int) -> String {
+    count == 1 ? "1 task" : "\(grouped(count)) tasks"
+  }
+
   /// `1 failure`, `702 failures`
   static func failures(_ count: Int) -> String {
     "\(grouped(count)) \(count == 1 ? "failure" : "failures")"

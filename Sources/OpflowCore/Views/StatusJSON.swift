@@ -21,6 +21,7 @@ package enum StatusJSON {
     json.key("counts")
     write(status.counts, into: &json)
     StatusOrders(status).write(into: &json)
+    StatusOrders(status).writeExtensions(into: &json)
     writeFamilies(status, into: &json)
     if status.state == .running, let awaited = status.awaited {
       json.key("waits")

@@ -33,6 +33,22 @@ struct StatusOrders {
 
   private static func by(_ asker: OrderAsker) -> String { "by \(CleanText.string(asker.text))" }
 
+  /// `3 tasks were added by opflow add (pid 12)`, for each of the last few times.
+  var extensions: [String] {
+    let all = status.history.extensions
+    let shown = all.suffix(Self.mostExtensions)
+    let lines = shown.map {
+      "\(CountText.tasks($0.added)) \($0.added == 1 ? "was" : "were") added \(Self.by($0.asker))"
+    }
+    let hidden = all.dropLast(shown.count)
+    if hidden.isEmpty { return lines }
+    let added = hidden.reduce(0) { $0 + $1.added }
+    let times = hidden.count == 1 ? "once" : "\(CountText.grouped(hidden.count)) times"
+    return ["\(CountText.tasks(added)) were added before that, \(times)"] + lines
+  }
+
+  private static let mostExtensions = 3
+
   /// `net is closed, cpu is 1: by opflow parallel (pid 12)`, a line for each that was set in this drive.
   var capacities: [String] {
     guard status.state == .running else { return [] }
@@ -56,6 +72,19 @@ struct StatusOrders {
   }
 
   // MARK: - JSON
+
+  /// Of a run to which tasks were added.
+  func writeExtensions(into json: inout JSONWriter) {
+    if status.history.extensions.isEmpty { return }
+    json.key("extensions")
+    json.beginArray()
+    for entry in status.history.extensions {
+      json.beginObject()
+      ExtendJSON.write(entry, plan: status.plan, into: &json)
+      json.endObject()
+    }
+    json.endArray()
+  }
 
   /// Of the run, while it goes on.
   func write(into json: inout JSONWriter) {

@@ -101,6 +101,7 @@ package struct StatusView {
       text.addSentence(line)
       text.endLine()
     }
+    for line in StatusOrders(status).extensions { text.add("\(line)\n") }
     for line in StatusOrders(status).capacities { text.add("\(line)\n") }
     if let open = status.history.open, let task = open.tasks.first, !open.arguments.isEmpty {
       text.add(

@@ -21,7 +21,7 @@ struct WorkflowAnnotations {
   private func write(_ failure: FailureRecord, into text: inout TextBuffer) {
     let task = failure.transition.task
     text.add("::error ")
-    if let (file, line) = heading.place(task) {
+    if let (file, line) = heading.place(task, model.plan) {
       text.add("file=")
       WorkflowCommand.append(property: file, to: &text)
       text.add(",line=\(line),")

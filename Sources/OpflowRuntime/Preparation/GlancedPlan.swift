@@ -10,7 +10,10 @@ extension ManifestFile {
     var newest: Plan?
     for run in earlier.map({ Array($0) }) ?? [] {
       guard let plan = try? run.openPlan(verifyingChecksum: false) else { continue }
-      if plan.inputs(ifCurrent: inputs, runID: Self.runIDOfCheck) != nil { return plan }
+      let isOfManifest = !plan.hasRoom
+      if isOfManifest, plan.inputs(ifCurrent: inputs, runID: Self.runIDOfCheck) != nil {
+        return plan
+      }
       newest = newest ?? plan
     }
     guard bytes.count <= Self.mostBytesCompiled,

@@ -3,7 +3,7 @@ internal import OpflowSystem
 
 /// A run's journal in its folder, looked at again and again as it grows, also by a resume. Each look
 /// reads what was appended since the one before. Where another file stands in its place, or it was cut,
-/// it is read anew.
+/// it is read anew. Where tasks were added to the run, its plan is opened anew.
 package struct FollowedJournal {
   private var follower: JournalFollower
   /// How the follower of another file begins.
@@ -22,11 +22,13 @@ package struct FollowedJournal {
     path = folder.journal
     fresh = JournalFollower(
       plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts,
-      absolutePlan: absolutePlan)
+      absolutePlan: absolutePlan, grown: { folder.openPlan(grownTo: $0) })
     follower = fresh
   }
 
   package var model: RunModel { follower.model }
+  /// As it was given, or with the tasks that were added since.
+  package var plan: Plan { follower.plan }
 
   /// Folds what is new, and hands on each line of that.
   ///
@@ -35,13 +37,15 @@ package struct FollowedJournal {
   ///   - tellsAnew: `each` is called also for what is read anew, from the beginning.
   /// - Returns: whether it was read anew.
   package mutating func look(
-    toEnd: Bool, tellsAnew: Bool = false, each: (JournalLine, RunModel) -> Void
+    toEnd: Bool, tellsAnew: Bool = false, each: JournalFollower.EachLine
   ) throws(RunFolderError) -> Bool {
     var isAnew = false
+    var isTold = false
     try look { follower, bytes throws(JournalError) in
       isAnew = follower.offset == 0
       try withoutActuallyEscaping(each) { each throws(JournalError) in
-        let each = isAnew && !tellsAnew ? nil : each
+        let each = isTold || isAnew && !tellsAnew ? nil : each
+        isTold = true
         if toEnd {
           _ = try follower.read(toEnd: bytes, each: each)
         } else {
@@ -70,8 +74,17 @@ package struct FollowedJournal {
     try look { follower, bytes throws(JournalError) in try follower.read(toEnd: bytes) }
   }
 
-  /// Hands the follower what is new.
+  /// Hands the follower what is new, and all of it once more where it did not see what it needs.
   private mutating func look<Result>(
+    _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
+  ) throws(RunFolderError) -> Result {
+    let result = try lookOnce(fold)
+    if !follower.isBlind { return result }
+    follower = follower.anew
+    return try lookOnce(fold)
+  }
+
+  private mutating func lookOnce<Result>(
     _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
     let path = path

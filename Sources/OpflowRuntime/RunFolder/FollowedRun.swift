@@ -2,39 +2,39 @@ package import OpflowCore
 internal import OpflowSystem
 
 /// A run that another process may drive, looked at again and again: its lock, its journal, and its plan,
-/// which a resume of an edited manifest replaces.
+/// which a resume of an edited manifest replaces, and to which tasks may be added.
 package struct FollowedRun {
   package let folder: RunFolder
-  package private(set) var plan: Plan
   /// Whether a process drove it before this looked last: what ended meanwhile shows as running, never as
   /// interrupted.
   package private(set) var isHeld = false
   private var journal: FollowedJournal
   private let keepsDetails: Bool
-  /// The plan that the journal spoke of when `plan` was opened; nil before the first look.
-  private var planKey: String?
+  /// What the journal spoke of when the plan was opened; nil before the first look.
+  private var origin: PlanOrigin?
 
   package init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
     self.folder = folder
     keepsDetails = keepingDetails
-    plan = try folder.openPlan()
-    journal = FollowedJournal(folder, plan: plan, keepingDetails: keepingDetails)
+    journal = FollowedJournal(
+      folder, plan: try folder.openPlan(), keepingDetails: keepingDetails)
   }
 
   package var model: RunModel { journal.model }
+  package var plan: Plan { journal.plan }
 
   /// Takes in what is new.
   package mutating func look() throws(RunFolderError) {
     isHeld = try RunFolderLock.isHeld(folder)
     try read()
-    let key = model.resume?.planKey ?? model.open?.planKey
-    if key == planKey { return }
+    let found = PlanOrigin(model)
+    if let origin, !origin.isLeft(for: found, plan) { return }
     // The first look found the plan as it was opened just before, unless a resume came between.
-    let isOther = planKey != nil || key != plan.key.description
-    planKey = key
+    let isOther = origin != nil || found.isOther(than: plan)
+    origin = found
     guard isOther else { return }
-    plan = try folder.openPlan()
-    journal = FollowedJournal(folder, plan: plan, keepingDetails: keepsDetails)
+    journal = FollowedJournal(
+      folder, plan: try folder.openPlan(), keepingDetails: keepsDetails)
     try read()
   }
 

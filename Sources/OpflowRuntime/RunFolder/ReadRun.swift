@@ -4,7 +4,7 @@ internal import OpflowSystem
 /// A run read for a view: nothing of it is changed.
 package struct ReadRun {
   package let folder: RunFolder
-  package let plan: Plan
+  package var plan: Plan { journal.plan }
   /// Goes on where this reading stopped.
   package let journal: FollowedJournal
   package let recovery: JournalRecovery
@@ -16,9 +16,9 @@ package struct ReadRun {
     self.folder = folder
     // Before the journal: a run that ends meanwhile shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
-    plan = try folder.openPlan()
     var journal = FollowedJournal(
-      folder, plan: plan, keepingDetails: keepingDetails, keepingAttempts: keepingAttempts)
+      folder, plan: try folder.openPlan(), keepingDetails: keepingDetails,
+      keepingAttempts: keepingAttempts)
     recovery = try journal.lookToEnd()
     self.journal = journal
   }

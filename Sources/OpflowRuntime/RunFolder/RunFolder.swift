@@ -162,27 +162,6 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Maps the plan. Every reference in it is checked; the checksum too where asked.
-  package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
-    let mapped = try mapPlan(verifyingChecksum: verifyingChecksum)
-    do throws(PlanError) {
-      try mapped.validate()
-      return mapped
-    } catch {
-      throw .plan(path: plan, error)
-    }
-  }
-
-  /// The plan with nothing but its header and section table checked, and the checksum where asked.
-  func mapPlan(verifyingChecksum: Bool = false) throws(RunFolderError) -> Plan {
-    let file = try doing("open", plan) { () throws(Errno) in try MappedFile(plan) }
-    do throws(PlanError) {
-      return try Plan(bytes: file.bytes, checksum: verifyingChecksum, release: MappedFile.unmap)
-    } catch {
-      throw .plan(path: plan, error)
-    }
-  }
-
   /// The first line of the journal.
   package func readOpen() throws(RunFolderError) -> OpenEntry {
     let file = try openingJournal(journal) { () throws(Errno) in try File.open(journal, .readOnly) }

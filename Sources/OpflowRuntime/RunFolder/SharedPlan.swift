@@ -3,7 +3,7 @@ internal import OpflowSystem
 
 extension StateFolder {
   /// The plan of an earlier run of the manifest that `isWanted`, verified, and that run. Runs that
-  /// cannot be read are passed over, and only the newest few are looked at.
+  /// cannot be read are passed over, and those to which tasks were added, and only the newest few are looked at.
   package func plan(
     ofManifest path: String, where isWanted: (Plan) -> Bool
   ) -> (plan: Plan, run: RunFolder)? {
@@ -11,8 +11,8 @@ extension StateFolder {
       return nil
     }
     for run in runs {
-      guard let candidate = try? run.mapPlan(), isWanted(candidate), let plan = try? run.openPlan(),
-        plan.key == candidate.key
+      guard let candidate = try? run.mapPlan(), !candidate.hasRoom, isWanted(candidate),
+        let plan = try? run.openPlan(), plan.key == candidate.key, !plan.hasRoom
       else { continue }
       return (plan, run)
     }
@@ -28,8 +28,9 @@ extension RunFolder {
   package func share(_ shared: Plan, of other: RunFolder) throws(RunFolderError) {
     do throws(Errno) {
       try Path.link(other.plan, to: plan)
-      // A resume of the other run may just have put a new plan in the place of the one that is mapped.
-      if let linked = try? mapPlan(), linked.key == shared.key { return }
+      // A resume of the other run may just have put a new plan in the place of the one that is mapped, or tasks may
+      // have been added to it.
+      if let linked = try? mapPlan(), linked.key == shared.key, !linked.hasRoom { return }
       try Path.remove(plan)
     } catch {
       // Too many links, another file system below a mount, a folder that was just removed.

@@ -1,0 +1,41 @@
+/// What a journal tells of tasks that were added to the run.
+struct GrowthRecords: Sendable {
+  /// In their order.
+  private(set) var all: [ExtendEntry] = []
+  /// How many of them are of drives before the newest one.
+  private var earlier = 0
+  /// How many tasks the plan has by the last line that says so; nil where none does.
+  private(set) var taskCount: Int?
+  /// SEQ of that line.
+  private var countSequence: UInt64 = 0
+
+  mutating func note(_ entry: ExtendEntry) { all.append(entry) }
+
+  mutating func count(_ tasks: Int, _ line: JournalLine) {
+    taskCount = tasks
+    countSequence = line.sequence
+  }
+
+  mutating func beginDrive() { earlier = all.count }
+
+  /// Whether lines are missing behind the last one that says how many tasks there are.
+  func isBefore(_ gap: Range<UInt64>?) -> Bool {
+    gap.map { $0.lowerBound > countSequence } ?? false
+  }
+
+  /// The tasks that were added in the newest drive, as far as the plan has them.
+  func addedInDrive(_ plan: Plan) -> Range<Int> {
+    guard earlier < all.count else { return plan.taskCount..<plan.taskCount }
+    let first = all[earlier]
+    return min(max(0, first.taskCount - first.added), plan.taskCount)..<plan.taskCount
+  }
+}
+
+extension RunModel {
+  /// What was added while the run went on, in its order.
+  package var extensions: [ExtendEntry] { growth.all }
+  /// How many tasks the plan has by the last line that says so; nil where none were ever added.
+  package var taskCount: Int? { growth.taskCount }
+  /// The tasks that were added in the newest drive, as far as the plan has them.
+  func addedInDrive(_ plan: Plan) -> Range<Int> { growth.addedInDrive(plan) }
+}

@@ -1,0 +1,23 @@
+/// What a run, and the newest drive of it, was asked for.
+extension RunModel {
+  /// `--only` and `--skip` of the run: those of a resume are of that drive alone.
+  package var only: [String] { open?.only ?? [] }
+  package var skip: [String] { open?.skip ?? [] }
+
+  /// `--set` and the environment as the newest drive had them.
+  package var set: [String] { resume?.set ?? open?.set ?? [] }
+  /// The tasks that the run was started with; none for all.
+  package var tasks: [String] { open?.tasks ?? [] }
+  package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
+  /// What the newest drive may use, as it was when that began.
+  package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
+  /// Where the tasks of the newest drive may run beside the coordinator's machine, as it was given.
+  package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
+  /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.
+  package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
+    let ordered = orders.capacities[plan.string(plan.resources[resource].name)]
+    return ordered.map { UInt64(clamping: $0.value) } ?? limits.capacity(of: resource, plan)
+  }
+  /// The manifest's files, as the newest drive had them.
+  package var files: [String] { resume?.files ?? open?.files ?? [] }
+}

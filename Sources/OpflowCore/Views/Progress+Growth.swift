@@ -1,0 +1,34 @@
+/// Tasks that are added while the drive goes on.
+extension ProgressView {
+  /// Tasks were added to the run.
+  ///
+  /// - Parameters:
+  ///   - plan: has them.
+  ///   - initial: how each task enters the drive that the plan has and the view does not know yet.
+  package mutating func extend(
+    _ entry: ExtendEntry, plan: Plan, initial: [InitialState], atMilliseconds now: Int64
+  ) {
+    nowMilliseconds = now
+    if !initial.isEmpty {
+      model.grow(to: plan, initial)
+      live?.grow()
+    }
+    model.apply(entry)
+    if json {
+      ProgressJSON.extend(entry, model, atMilliseconds: now, into: &text)
+      settleObject(.event)
+    }
+    tellOrder(OrderText.text(entry))
+    live?.pass(toMilliseconds: now)
+  }
+
+  /// Tells of an order that was obeyed, where that is told.
+  mutating func tellOrder(_ what: String) {
+    if renderer.tellsOrders {
+      text.add(palette.yellow("order: "))
+      text.addCleaned(what)
+      text.endLine()
+    }
+    settle()
+  }
+}

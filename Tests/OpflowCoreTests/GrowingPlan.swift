@@ -1,0 +1,54 @@
+import OpflowCore
+import Synchronization
+
+/// The plan of a run to which tasks are added, as its file stands in the run's folder.
+final class GrowingPlan: Sendable {
+  /// The tasks that the run began with.
+  let first: Plan
+  private let file: Mutex<[UInt8]>
+
+  init(_ first: Plan) {
+    self.first = first
+    file = Mutex(first.copyOfBytes)
+  }
+
+  /// What is added to the file: before the line by which it counts.
+  func add(_ segment: Plan) throws -> Plan {
+    let growth = try PlanGrowth(of: open(), by: segment)
+    file.withLock { $0 = growth.applied(to: $0) }
+    return try open()
+  }
+
+  /// What a resume makes of it: the first tasks, and of those that were added as many as are told of.
+  func replace(_ segments: [Plan]) throws -> Plan {
+    file.withLock { $0 = first.copyOfBytes }
+    for segment in segments { _ = try add(segment) }
+    return try open()
+  }
+
+  /// With so many tasks of those that it has; nil for all.
+  func open(_ taskCount: Int? = nil) throws -> Plan {
+    let bytes = file.withLock { $0 }
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+    copy.copyBytes(from: bytes)
+    let plan = try Plan(bytes: UnsafeRawBufferPointer(copy), checksum: true, limit: taskCount) {
+      $0.deallocate()
+    }
+    try plan.validate()
+    return plan
+  }
+
+  /// As whoever looks at the run opens it.
+  func open(toldBy journal: some Collection<UInt8>) throws -> Plan {
+    let told = Array(journal).withUnsafeBytes { JournalReader.taskCount(atEndOf: $0) }
+    return try open(min(told ?? first.taskCount, open().taskCount))
+  }
+
+  /// As a follower does it.
+  var grown: JournalFollower.GrownPlan {
+    { [self] count in
+      guard let plan = try? open(), plan.taskCount >= count else { return nil }
+      return try? open(count)
+    }
+  }
+}
