@@ -146,7 +146,7 @@ struct Drive {
       entering: known,
       journal: encoder, durability: durability, opening: opening)
     witness = Witness(plan: plan, options: options)
-    model = ModelCheck(plan: plan, initial: entering.initial)
+    model = ModelCheck(source, initial: entering.initial)
   }
 
   /// How the tasks enter the drive.
@@ -201,13 +201,14 @@ struct Drive {
 
   /// The plan has tasks more.
   mutating func grow(to plan: Plan) {
-    initial.append(contentsOf: repeatElement(.run, count: plan.taskCount - self.plan.taskCount))
+    let new = [InitialState](repeating: .run, count: plan.taskCount - self.plan.taskCount)
+    initial += new
     self.plan = plan
     source.plan = plan
     ledger.use(plan)
     noteStanding()
     witness.grow(to: plan)
-    model.grow(to: plan)
+    model.grow(new)
   }
 
   /// Services that nothing needed at some time, whatever came since.

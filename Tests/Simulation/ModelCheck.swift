@@ -2,41 +2,44 @@ import OpflowCore
 
 /// Holds what a view is told as a drive goes against what somebody reads who follows its journal.
 struct ModelCheck {
-  private let plan: Plan
+  private let source: PlanSource
+  private var plan: Plan { source.plan }
   private var live: DriveModel
   private var follower: JournalFollower
   /// The tasks that the drive is about, without those that keep what they have.
-  private let tasks: [TaskID]
+  private var tasks: [TaskID]
   /// Those that have a result which they may come to keep.
   private var mayKeep: Set<TaskID>
-  private var hasGrown = false
   /// How further machines are told to stand.
   private var sites: [SiteID: SiteState] = [:]
 
   /// To look at each task after each write takes as long as there are tasks.
   private static let maxTasks = 50
 
-  init(plan: Plan, initial: [InitialState]) {
-    self.plan = plan
+  init(_ source: PlanSource, initial: [InitialState]) {
+    let plan = source.plan
+    self.source = source
     live = DriveModel(plan: plan, scope: DriveScope(initial))
     live.begin(atMilliseconds: 0)
-    follower = JournalFollower(plan: plan)
+    follower = JournalFollower(plan: plan) { _ in source.plan }
     tasks = plan.tasks.map { TaskID($0) }.filter { !initial[$0.index].endsBefore }
     mayKeep = Set(
       tasks.filter { [.recheck, .later, .laterAfterNeeds].contains(initial[$0.index]) })
   }
 
   /// The plan has tasks more.
-  mutating func grow(to plan: Plan) { hasGrown = true }
+  mutating func grow(_ initial: [InitialState]) {
+    let first = plan.taskCount - initial.count
+    live.grow(to: plan, initial)
+    tasks += (first..<plan.taskCount).map { TaskID($0) }
+  }
 
   mutating func take(_ transition: Transition, atMilliseconds wall: Int64) {
-    if hasGrown { return }
     live.apply(transition, atMilliseconds: wall)
     mayKeep.remove(transition.task)
   }
 
   mutating func take(_ order: OrderEntry, atMilliseconds wall: Int64) {
-    if hasGrown { return }
     live.apply(order, atMilliseconds: wall)
   }
 
@@ -46,7 +49,7 @@ struct ModelCheck {
 
   /// All that was told stands in the file.
   mutating func check(_ file: [UInt8]) throws(Finding) {
-    guard plan.taskCount <= Self.maxTasks, !hasGrown else { return }
+    guard plan.taskCount <= Self.maxTasks else { return }
     do throws(JournalError) {
       let start = follower.offset
       try file.withUnsafeBufferPointer { bytes throws(JournalError) in
