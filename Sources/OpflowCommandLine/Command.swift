@@ -5,7 +5,7 @@ package enum Command: String, CaseIterable, Sendable {
   case tasks, status, why, wait, logs, runs, graph, report, journal
   case cancel, pause
   case proceed = "continue"
-  case suspend, priority, parallel, retry, skip, approve, reject
+  case suspend, priority, parallel, retry, skip, approve, reject, add
   case clean
   case initialize = "init"
   case schema, completion, version, help
@@ -43,6 +43,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .skip: .skip
     case .approve: .approve
     case .reject: .reject
+    case .add: .add
     case .clean: .clean
     case .initialize: .initialize
     case .schema: .schema

@@ -7,7 +7,6 @@ enum LaterCommands {
   }
 
   static let all: [(name: String, instead: String?)] = [
-    ("add", "an edited manifest goes on with `opflow resume`, by itself with `opflow run --watch`"),
     ("serve", nil),
     ("close", nil),
   ]

@@ -1,6 +1,6 @@
 /// The commands that ask something of a run that goes on.
 extension CommandRow {
-  private static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
+  static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
 
   static var cancel: CommandRow {
     CommandRow(

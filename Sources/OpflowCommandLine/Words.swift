@@ -22,6 +22,8 @@ enum Words {
   case askedAndPriority
   /// A capacity: that of `cpu`, or `NAME=N`.
   case capacity
+  /// One file: a manifest, whatever its name, or `-`.
+  case file
   /// A `JournalAction`, then RUN.
   case actionAndRun
   /// A `ReportKind`, then RUN.
@@ -40,6 +42,7 @@ enum Words {
     case .asked(let mayBeNone): ("", mayBeNone ? " [SEL...]" : " SEL...")
     case .askedAndPriority: ("", " SEL... N")
     case .capacity: ("", " N|NAME=N")
+    case .file: ("", " FILE")
     case .topic: ("", " [COMMAND | manifest [KEY]]")
     case .shell: (" \(Self.all(CompletionShell.self).joined(separator: "|"))", "")
     case .actionAndRun: (" \(Self.all(JournalAction.self).joined(separator: "|"))", " [RUN]")
@@ -105,6 +108,11 @@ enum Words {
       if invocation.resource.isEmpty || invocation.value.isEmpty {
         throw Complaint("`\(word.clean)` is no NAME=N")
       }
+    case .file:
+      guard let file = try Self.single(words[...]) else {
+        throw Complaint("FILE is missing: the manifest, or `-` for standard input")
+      }
+      invocation.file = file
     case .topic:
       guard words.first == "manifest" else {
         return invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []

@@ -39,7 +39,7 @@ package enum DownloadWorkerAction: Equatable, Sendable {
 /// than the network, the next one is transferred already; but to the coordinator each starts when the
 /// one before it has ended well, and is given back when that ended otherwise. So all that is said of a
 /// task waits until those before it have ended. While it is suspended nothing begins or goes on.
-package struct DownloadWorkerState: Sendable {
+package struct DownloadWorkerState {
   private enum Phase {
     case waiting, transferring, settling
     case ended(Outcome)
@@ -57,7 +57,7 @@ package struct DownloadWorkerState: Sendable {
   }
 
   private let pid: Int32
-  private let timeoutMilliseconds: @Sendable (TaskID) -> UInt64
+  private let timeoutMilliseconds: (TaskID) -> UInt64
   private var entries: [Entry] = []
   private var hasToldStart = false
   /// Whether the last task ended so that those handed ahead may follow.
@@ -67,7 +67,7 @@ package struct DownloadWorkerState: Sendable {
   package private(set) var isSuspended = false
 
   /// - Parameter timeoutMilliseconds: of a task; 0 for none.
-  package init(pid: Int32, timeoutMilliseconds: @escaping @Sendable (TaskID) -> UInt64) {
+  package init(pid: Int32, timeoutMilliseconds: @escaping (TaskID) -> UInt64) {
     self.pid = pid
     self.timeoutMilliseconds = timeoutMilliseconds
   }

@@ -27,8 +27,13 @@ extension Coordinator {
   /// Called when all that came in this turn was read: who asks may be a task whose start was told in it.
   func takeOrders() {
     guard let control else { return }
-    let orders = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
-    for (client, order) in orders { tell(.order(order, from: client)) }
+    let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
+    for (client, demand) in demands {
+      switch demand {
+      case .order(let order): tell(.order(order, from: client))
+      case .addition(let request, let asker): add(request, by: asker, for: client)
+      }
+    }
   }
 
   func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {

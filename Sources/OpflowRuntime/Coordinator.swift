@@ -21,6 +21,8 @@ package struct DriveResult {
   package let lateStop: Signal?
   /// What goes on, with the links of the workers that have it; another drive is to follow at once.
   let passed: [(HeldService, WorkerLink)]
+  /// With what was added to it.
+  let plan: Plan
 }
 
 /// Drives a run: one thread that waits for workers, signals and timers, tells the engine what
@@ -28,7 +30,9 @@ package struct DriveResult {
 /// done.
 package final class Coordinator {
   let request: DriveRequest
-  let plan: Plan
+  /// With what was added so far.
+  var plan: Plan
+  let growing: GrowingPlan
   var engine: Engine
   let watch: Watch
   let signals: SignalDescriptor
@@ -124,6 +128,7 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
+    growing = GrowingPlan(request.plan, in: request.folder)
     links = request.links
     var options = request.options
     make = request.sharesJobs ? Self.joinMake(&options) : nil
@@ -358,7 +363,7 @@ package final class Coordinator {
     let code = closing?.exitCode ?? 70
     return DriveResult(
       exitCode: code, lateStop: stopSignal.flatMap { code == 128 + $0.rawValue ? nil : $0 },
-      passed: Array(zip(held, passed)))
+      passed: Array(zip(held, passed)), plan: plan)
   }
 
   /// What is watched beside the sites.

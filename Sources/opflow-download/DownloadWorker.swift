@@ -40,7 +40,7 @@ final class DownloadWorker: WorkerRole {
     actions: .download, kinds: [.download], slots: 1)
 
   let frame: WorkerFrame
-  private let plan: Plan
+  private var plan: Plan { frame.plan }
   private let tools: ActiveDownload.Tools
   private var state: DownloadWorkerState
   private var needed: NeededValues
@@ -57,11 +57,10 @@ final class DownloadWorker: WorkerRole {
   init(_ frame: WorkerFrame, tools: ActiveDownload.Tools) {
     self.frame = frame
     self.tools = tools
-    let plan = frame.plan
-    self.plan = plan
-    needed = NeededValues(plan: plan, runFolder: frame.runFolder)
+    let plans = frame.plans
+    needed = NeededValues(plans, runFolder: frame.runFolder)
     state = DownloadWorkerState(
-      pid: ProcessID.own, timeoutMilliseconds: { plan.policy($0).timeoutMilliseconds })
+      pid: ProcessID.own, timeoutMilliseconds: { plans.current.policy($0).timeoutMilliseconds })
     frame.poll.set(Self.settlerSlot, tools.settler.rawDescriptor)
   }
 

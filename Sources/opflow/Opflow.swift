@@ -57,6 +57,7 @@ enum Opflow {
     case .parallel: try OrderCommand.perform(.parallel, invocation)
     case .retry: try OrderCommand.perform(.retry, invocation)
     case .skip: try OrderCommand.perform(.skip, invocation)
+    case .add: try AddCommand.perform(invocation)
     case .approve: try OrderCommand.perform(.approve, invocation)
     case .reject: try OrderCommand.perform(.reject, invocation)
     case .clean: try CleanCommand.perform(invocation)

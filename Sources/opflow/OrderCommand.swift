@@ -21,15 +21,14 @@ enum OrderCommand {
       throw error
     }
     return try tell(
-      try ask(line, request, folder, plan, arguments), request, folder, amount, arguments)
+      try ask(line, request.id, folder, plan, arguments), request, folder, amount, arguments)
   }
 
   /// - Returns: what is asked for, and the amount in it as it is shown.
   private static func request(
     _ verb: OrderVerb, _ plan: Plan, _ arguments: Invocation
   ) throws(CommandError) -> (OrderRequest, String) {
-    guard let id = newID() else { throw CommandError(.internal, "an order's id is none") }
-    var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
+    var request = OrderRequest(id: try newID(), verb: verb, planKey: plan.key.description)
     request.by = "opflow \(verb.rawValue)"
     try select(arguments.tasks, of: plan, into: &request)
     var amount = ""
@@ -72,8 +71,10 @@ enum OrderCommand {
   }
 
   /// Unlike any other: that of a process, when it asked, and by chance.
-  private static func newID() -> OrderID? {
-    OrderID("\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))")
+  static func newID() throws(CommandError) -> OrderID {
+    let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
+    guard let id = OrderID(text) else { throw CommandError(.internal, "an order's id is none") }
+    return id
   }
 
   // MARK: - What is asked for
@@ -146,18 +147,21 @@ enum OrderCommand {
 
   // MARK: - Asking
 
-  private static func ask(
-    _ line: [UInt8], _ request: OrderRequest, _ folder: RunFolder, _ plan: Plan,
-    _ arguments: Invocation
+  /// - Parameter isUndone: called where it is known that nothing came of it.
+  static func ask(
+    _ line: [UInt8], _ id: OrderID, _ folder: RunFolder, _ plan: Plan, _ arguments: Invocation,
+    whenUndone isUndone: () -> Void = {}
   ) throws(CommandError) -> OrderAnswer {
     let run = folder.id
     do throws(ControlError) {
-      return try ControlConnection(folder, plan: plan).ask(line, request.id) { holder in
+      return try ControlConnection(folder, plan: plan).ask(line, id) { holder in
         Console.complain("opflow: waiting for the answer of \(process(holder))\n")
       }
     } catch {
       switch error {
-      case .notLive: throw LiveRuns.notLive(folder, arguments.view)
+      case .notLive:
+        isUndone()
+        throw LiveRuns.notLive(folder, arguments.view)
       case .deaf(let holder?) where holder.host == nil:
         throw CommandError(
           .usage,

@@ -25,6 +25,10 @@ extension CommandError {
     case .selection(let error): self.init(UsageError(error.message))
     case .unsoundPlan(let error):
       self.init(.internal, "the plan that was compiled is not sound: \(error.message)")
+    case .unfitAddition(.segment(.tooLarge)):
+      self.init(.manifest, "with what was added the run has more tasks than a run can have")
+    case .unfitAddition(let error):
+      self.init(.internal, "what was added to the run does not fit its plan: \(error)")
     case .secrets(let secrets):
       let names = secrets.faults.map(\.name).joined(separator: ", ")
       self.init(.manifest, "secrets cannot be had: \(names)")

@@ -9,9 +9,10 @@ import Testing
   private func parse(_ line: String) throws(UnreadableOrder) -> OrderRequest {
     let bytes = Array(line.utf8)
     let read = bytes.withUnsafeBytes { bytes in
-      Result { () throws(UnreadableOrder) in try OrderLines.order(bytes) }
+      Result { () throws(UnreadableOrder) in try OrderLines.request(bytes) }
     }
-    return try read.get()
+    guard case .order(let order) = try read.get() else { throw UnreadableOrder(nil, "no order") }
+    return order
   }
 
   private func text(_ request: OrderRequest) -> String? {
@@ -96,8 +97,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("", nil, "it does not begin with `order`"),
-      ("GET / HTTP/1.1", nil, "it does not begin with `order`"),
+      ("", nil, "it begins with neither `order` nor `add`"),
+      ("GET / HTTP/1.1", nil, "it begins with neither `order` nor `add`"),
       ("order", nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores"),
       (
         "order\ta b\tpause", nil,

@@ -46,7 +46,14 @@ import Testing
         control?.take(at: event.place, now: now) { workers }
       }
       let turn = control?.takeTurn(at: now) { _ in running } ?? []
-      for (client, order) in turn {
+      for (client, demand) in turn {
+        guard case .order(let order) = demand else {
+          if case .addition(let request, let asker) = demand {
+            orders.append("\(request.id.text) add \(asker.name)")
+            control?.answer(client, request.id, .done(count: 1), at: now)
+          }
+          continue
+        }
         orders.append("\(order.id.text) \(order.action.verb.rawValue) \(order.asker.name)")
         if answers {
           control?.answer(client, order.id, .done(count: order.tasks.count), at: now)

@@ -143,6 +143,7 @@ package struct CompletionQuestion: Equatable, Sendable {
       }
     case .run: if positionals.isEmpty { kinds = [.runs, .manifests] }
     case .capacity: if positionals.isEmpty { kinds = [.resources] }
+    case .file: if positionals.isEmpty { kinds = [.manifests] }
     case .topic:
       if positionals.isEmpty {
         words =
@@ -214,7 +215,7 @@ extension Words {
     switch self {
     case .tasks, .someTasks, .asked, .askedAndPriority, .capacity, .run, .actionAndRun, .kindAndRun:
       true
-    case .nothing, .manifestAndTasks, .manifestOrRun, .topic, .shell: false
+    case .nothing, .manifestAndTasks, .manifestOrRun, .file, .topic, .shell: false
     }
   }
 }

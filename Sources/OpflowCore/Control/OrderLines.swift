@@ -5,12 +5,13 @@
 // separated by TAB and ended by LF, at most 1 MiB with the LF.
 //
 //   order ID VERB plan=KEY [tasks=RANGES] [among=RANGES] [resource=NAME] [value=N] [expects=N] [by=TEXT]
+//   add ID plan=KEY manifest=PATH folder=PATH [file=HASH-PATH]... [tasks=N] [by=TEXT]
 //   done ID count=N
 //   refused ID what=TEXT
 //
-// VERB is a word of `OrderVerb`. RANGES are numbers of tasks of the plan with that key, ascending, as
+// VERB is a word of `OrderVerb`. N of `add` is the task that adds. RANGES are numbers of tasks of the plan with that key, ascending, as
 // `0-4,7`: who asks has mapped the run's plan and looks up names and patterns there. Keys stand in any
-// order, each once; one that is unknown refuses the order, since nobody knows what it would have asked for.
+// order, each once but for `file`; one that is unknown refuses the order, since nobody knows what it would have asked for.
 // ID is empty in the refusal of a line that has none.
 //
 // Nobody vouches for what comes over a socket: a line that is no order is refused with what is wrong with
@@ -49,20 +50,27 @@ package enum OrderLines {
     tasks.write(to: &writer)
   }
 
-  /// The order of a line, which is given without its line feed.
+  /// What a line asks for, which is given without its line feed.
   ///
   /// - Throws: the order's id, as far as it has one, and what is wrong with the line.
-  package static func order(
+  package static func request(
     _ line: UnsafeRawBufferPointer
-  ) throws(UnreadableOrder) -> OrderRequest {
+  ) throws(UnreadableOrder) -> ControlRequest {
     var fields = MessageFields(line)
-    guard let word = fields.next(), word.equals("order") else {
-      throw UnreadableOrder(nil, "it does not begin with `order`")
+    guard let word = fields.next(), word.equals("order") || word.equals("add") else {
+      throw UnreadableOrder(nil, "it begins with neither `order` nor `add`")
     }
     guard let id = fields.next().flatMap({ OrderID(String(decoding: $0, as: UTF8.self)) }) else {
       throw UnreadableOrder(
         nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores")
     }
+    return word.equals("add")
+      ? .add(try addition(id, &fields)) : .order(try order(id, &fields))
+  }
+
+  private static func order(
+    _ id: OrderID, _ fields: inout MessageFields
+  ) throws(UnreadableOrder) -> OrderRequest {
     guard let verb = fields.next().flatMap({ Field.text($0) }) else {
       throw UnreadableOrder(id, "it does not say what is to be done")
     }
@@ -70,24 +78,34 @@ package enum OrderLines {
       throw UnreadableOrder(id, "`\(brief(verb))` is nothing that can be asked of a run")
     }
     var request = OrderRequest(id: id, verb: verb, planKey: "")
+    try forEachField(of: id, &fields, isOfOrder) { take($0, $1, into: &request) }
+    if let fault = request.fault { throw UnreadableOrder(id, fault) }
+    return request
+  }
+
+  /// Reads the rest of a line.
+  ///
+  /// - Parameter take: whether the value is one of that key.
+  private static func forEachField(
+    of id: OrderID, _ fields: inout MessageFields, _ isKnown: (Key) -> Bool,
+    take: (Key, UnsafeRawBufferPointer) -> Bool
+  ) throws(UnreadableOrder) {
     var seen: Set<Key> = []
     while let bytes = fields.next() {
       guard let field = LineField(bytes) else {
         throw UnreadableOrder(id, "`\(brief(bytes))` is no `KEY=VALUE`")
       }
-      guard let key = field.key, isOfOrder(key) else {
+      guard let key = field.key, isKnown(key) else {
         throw UnreadableOrder(id, "an order has no `\(brief(field.name))`")
       }
-      guard seen.insert(key).inserted else {
+      guard seen.insert(key).inserted || key == .file else {
         throw UnreadableOrder(id, "`\(key.name)` stands twice")
       }
-      guard take(key, field.value, into: &request) else {
+      guard take(key, field.value) else {
         throw UnreadableOrder(
           id, "`\(key.name)` is \(meaning(of: key)), not `\(brief(field.value))`")
       }
     }
-    if let fault = request.fault { throw UnreadableOrder(id, fault) }
-    return request
   }
 
   private static func isOfOrder(_ key: Key) -> Bool {
@@ -125,6 +143,48 @@ package enum OrderLines {
       }
     }
     return true
+  }
+
+  // MARK: - Additions
+
+  /// The line that asks for it. Nil where it would be longer than a line may be: with many files.
+  package static func line(_ request: AddRequest) -> [UInt8]? {
+    var writer = FieldWriter()
+    writer.raw("add\t")
+    writer.raw(request.id.text)
+    writer.field(.plan, request.planKey)
+    writer.field(.manifest, request.manifestPath)
+    writer.field(.folder, request.folder)
+    for file in request.files { writer.field(.file, file) }
+    if !request.adder.isNone { writer.field(.tasks, request.adder.rawValue) }
+    writer.fieldUnlessEmpty(.by, request.by)
+    writer.endLine()
+    return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
+  }
+
+  private static func addition(
+    _ id: OrderID, _ fields: inout MessageFields
+  ) throws(UnreadableOrder) -> AddRequest {
+    var request = AddRequest(id: id, planKey: "", manifestPath: "", folder: "")
+    let known: Set<Key> = [.plan, .manifest, .folder, .file, .tasks, .by]
+    try forEachField(of: id, &fields, known.contains) { key, value in
+      if key == .tasks {
+        guard let task = Field.number(value, as: Int32.self), task >= 0 else { return false }
+        request.adder = TaskID(task)
+        return true
+      }
+      guard let text = Field.text(value), !text.isEmpty else { return false }
+      switch key {
+      case .plan: request.planKey = text
+      case .manifest: request.manifestPath = text
+      case .folder: request.folder = text
+      case .file: request.files.append(text)
+      default: request.by = text
+      }
+      return true
+    }
+    if let fault = request.fault { throw UnreadableOrder(id, fault) }
+    return request
   }
 
   // MARK: - Answers

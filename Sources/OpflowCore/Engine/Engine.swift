@@ -61,6 +61,12 @@ package struct Engine {
   /// The task that a worker runs, as far as it has said so; `none` for none.
   package func runningTask(of worker: WorkerID) -> TaskID { scheduler.runningTask(of: worker) }
 
+  /// The number of a task's newest try.
+  package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
+
+  /// Of how many tasks an order was that was obeyed; nil for one that was not.
+  package func count(ofOrder id: OrderID) -> Int? { scheduler.orders.count(of: id) }
+
   // MARK: - Facts
 
   /// Takes in a fact.
@@ -319,7 +325,7 @@ package struct Engine {
   package func answer(toExtension id: OrderID, by segment: Plan) -> OrderAnswer? {
     if closing != nil { return .refused(what: "the run has ended") }
     if hasFailed { return .refused(what: "the journal cannot be written, and the run ends") }
-    if let count = scheduler.orders.count(of: id) { return .done(count: count) }
+    if let count = count(ofOrder: id) { return .done(count: count) }
     let fault = scheduler.faultOfExtension ?? scheduler.fault(ofSegment: segment)
     return fault.map { .refused(what: $0) }
   }

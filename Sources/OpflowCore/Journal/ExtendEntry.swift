@@ -27,6 +27,25 @@ package struct ExtendEntry: Sendable, Equatable {
   }
 }
 
+extension JournalReader {
+  /// What was added to a run, in its order, each with the id of the task that added it; nil for somebody else.
+  /// For who makes the plan anew, in which that task need not be yet.
+  package static func extensions(
+    _ bytes: UnsafeRawBufferPointer, plan: Plan
+  ) throws(JournalError) -> [(entry: ExtendEntry, adder: String?)] {
+    var reader = try JournalReader(bytes)
+    var last: UInt64 = 0
+    var found: [(entry: ExtendEntry, adder: String?)] = []
+    while let line = reader.next() {
+      guard line.sequence > last else { continue }
+      last = line.sequence
+      guard line.event == .extend, let entry = line.extend(plan: plan) else { continue }
+      found.append((entry, line.task.isEmpty ? nil : Field.text(line.task)))
+    }
+    return found
+  }
+}
+
 extension JournalLine {
   /// Nil for a line that lacks what it must say. A task that the plan does not have is none.
   func extend(plan: Plan) -> ExtendEntry? {

@@ -71,6 +71,8 @@ package enum PlanFormat {
   package static let version: UInt32 = 22
   static let headerBytes = 64
   static let sectionEntryBytes = 24
+  /// Where the header has the plan's key.
+  static let keyPlace = 32
   /// Where the header has the place of the head.
   static let headPlace = 56
   /// A checksum, a number of tasks, and the section table.

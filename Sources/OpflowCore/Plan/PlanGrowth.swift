@@ -30,6 +30,11 @@ package struct PlanGrowth: Sendable {
     }
   }
 
+  /// All but the last two writes, and those, which say what counts.
+  package var recordsAndHead: (ArraySlice<Write>, ArraySlice<Write>) {
+    (writes.dropLast(2), writes.suffix(2))
+  }
+
   /// The same plan in a file with room, with no task more.
   package init(room plan: Plan) {
     let records = SegmentRecords.none

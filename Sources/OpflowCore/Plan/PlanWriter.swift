@@ -81,8 +81,8 @@ struct PlanWriter {
     bytes.put(PlanFormat.version, at: 8)
     bytes.put(UInt32(PlanSection.allCases.count), at: 12)
     bytes.put(UInt64(byteCount), at: 16)
-    bytes.put(key.high, at: 32)
-    bytes.put(key.low, at: 40)
+    bytes.put(key.high, at: PlanFormat.keyPlace)
+    bytes.put(key.low, at: PlanFormat.keyPlace + 8)
   }
 }
 

@@ -33,5 +33,18 @@ extension WorkerOrder {
     }
   }
 
+  /// The task of the highest number that it speaks of; `none` where it speaks of none.
+  package var lastTask: TaskID {
+    switch self {
+    case .run(let task, _), .follow(let task, _), .revoke(let task, _), .stop(let task, _, _),
+      .suspend(let task, _), .proceed(let task, _), .watch(let task, _), .values(let task, _),
+      .value(let task, _, _), .ports(let task, _), .tokens(let task, _), .jobs(let task, _, _),
+      .devices(let task, _):
+      task
+    case .check(let check): check.skipped.reduce(check.task) { max($0, $1) }
+    case .conclude, .pulse, .bye: .none
+    }
+  }
+
   private static let noSuchTask = "an order speaks of a task that the plan does not have"
 }

@@ -70,6 +70,7 @@ struct NeedResolver {
         task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
       }
     }
+    let ofAdder = addAdder(of: task, number, declaration)
     needs.endTask()
     for (id, place, decides) in task.valueReads {
       for need in task.needs where ValueReference.isOf(need.written, id) {
@@ -79,6 +80,8 @@ struct NeedResolver {
             task: number, needs: first..<(first + need.edgeCount), place: place, decides: decides))
       }
     }
+    // What it reads of others it has to name.
+    if let ofAdder { task.needs.append(ofAdder) }
   }
 
   /// Adds all that is declared there: a task, or the legs of a family.
@@ -280,6 +283,21 @@ struct NeedResolver {
         return
       }
     }
+  }
+
+  /// What a task of the run adds needs that one, unless it says itself how.
+  private mutating func addAdder(
+    of task: borrowing TaskValues, _ number: Int, _ declaration: Int
+  ) -> TaskValues.Need? {
+    guard let run = tasks.run, let adder = run.adder else { return nil }
+    let target = tasks.number(ofRun: adder)
+    if isStamped(target, number) { return nil }
+    var need = TaskValues.Need(name: run.name(adder), node: task.key, condition: .success)
+    need.firstEdge = task.needs.reduce(0) { $0 + $1.edgeCount }
+    need.edgeCount = 1
+    let document = tasks.declared.document(declaration)
+    needs.add(target, on: need.condition, offset: document.offset(task.key))
+    return need
   }
 
   // MARK: Unknown ones

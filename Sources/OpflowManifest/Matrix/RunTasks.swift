@@ -5,13 +5,16 @@ final class RunTasks {
   let plan: Plan
   /// Ids that the manifest declares as the run has them: they are left out of it.
   let unchanged: Set<String>
+  /// The task that adds them, which each of them needs; nil where another process does.
+  let adder: TaskID?
   /// Those that were needed in part, or all of whose legs were.
   private var families: [FamilyID: Family] = [:]
   private lazy var familyNames = TextTable()
 
-  init(_ plan: Plan, unchanged: Set<String>) {
+  init(_ plan: Plan, unchanged: Set<String>, adder: TaskID? = nil) {
     self.plan = plan
     self.unchanged = unchanged
+    self.adder = adder
     if plan.families.isEmpty { return }
     for family in plan.families { _ = familyNames.insert(plan.text(family.name)) }
   }

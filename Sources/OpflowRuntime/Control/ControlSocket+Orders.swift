@@ -47,14 +47,20 @@ extension ControlSocket {
     try answer(client, nil, .refused(what: what), at: client.since)
   }
 
+  /// What one who is connected asks for, as far as that is sound by itself.
+  enum Demand {
+    case order(Order)
+    case addition(AddRequest, OrderAsker)
+  }
+
   /// The orders whose turn has come, after all that workers said.
   ///
   /// - Parameter running: the task that a worker runs; `none` where it runs none.
   func takeTurn(
     at now: Instant, running: (WorkerID) -> TaskID
-  ) -> [(client: ClientID, order: Order)] {
+  ) -> [(client: ClientID, demand: Demand)] {
     acceptAgain(at: now)
-    var orders: [(client: ClientID, order: Order)] = []
+    var demands: [(client: ClientID, demand: Demand)] = []
     var bytes = 0
     while !queue.isEmpty, bytes < Self.mostBytesPerTurn {
       let client = queue.removeFirst()
@@ -65,27 +71,38 @@ extension ControlSocket {
         })
       else { continue }
       switch outcome {
-      case .success(let order):
-        bytes += 4 * (order.tasks.count + order.among.count)
+      case .success(let demand):
+        if case .order(let order) = demand {
+          bytes += 4 * (order.tasks.count + order.among.count)
+        }
         client.state = .asked
-        orders.append((client.id, order))
+        demands.append((client.id, demand))
       case .failure(let refusal):
         client.state = .asked
         answer(client.id, id, .refused(what: refusal.what), at: now)
       }
     }
-    return orders
+    return demands
   }
 
   private func read(
     _ line: UnsafeRawBufferPointer, of client: ControlClient, _ running: (WorkerID) -> TaskID
-  ) -> (OrderID?, Result<Order, OrderRefusal>) {
+  ) -> (OrderID?, Result<Demand, OrderRefusal>) {
     do throws(UnreadableOrder) {
-      let request = try OrderLines.order(line)
+      let request = try OrderLines.request(line)
       return (
         request.id,
         Result { () throws(OrderRefusal) in
-          try request.order(of: plan, from: asker(of: request, client, running))
+          switch request {
+          case .order(let order):
+            let answers = order.verb == .approve || order.verb == .reject
+            let (asker, _) = try asker(order.by, client, running, answers: answers)
+            return .order(try order.order(of: plan, from: asker))
+          case .add(let addition):
+            let (asker, task) = try asker(addition.by, client, running)
+            try addition.expectFit(plan, from: task)
+            return .addition(addition, asker)
+          }
         }
       )
     } catch {
@@ -93,10 +110,13 @@ extension ControlSocket {
     }
   }
 
+  /// - Parameter answers: what is asked is an answer to the run's own question.
+  /// - Returns: and the task of the run that it is, or none.
   private func asker(
-    of request: OrderRequest, _ client: ControlClient, _ running: (WorkerID) -> TaskID
-  ) throws(OrderRefusal) -> OrderAsker {
-    var name = request.by.isEmpty ? "another process" : request.by
+    _ by: String, _ client: ControlClient, _ running: (WorkerID) -> TaskID, answers: Bool = false
+  ) throws(OrderRefusal) -> (OrderAsker, TaskID) {
+    var name = by.isEmpty ? "another process" : by
+    var own = TaskID.none
     switch client.origin {
     case .outside: break
     case .inside:
@@ -107,7 +127,7 @@ extension ControlSocket {
         throw OrderRefusal(what: "a process that a task left behind cannot steer the run")
       }
       let taskName = plan.nameString(task)
-      if request.verb == .approve || request.verb == .reject {
+      if answers {
         throw OrderRefusal(
           what: "\(taskName) is a task of this run, and a run does not answer its own questions")
       }
@@ -116,8 +136,9 @@ extension ControlSocket {
           what: "\(taskName) is a task of this run, and may steer it with `control: true` only")
       }
       name = "task \(taskName)"
+      own = task
     }
-    return OrderAsker(pid: client.peer.pid, user: client.peer.user, name: name)
+    return (OrderAsker(pid: client.peer.pid, user: client.peer.user, name: name), own)
   }
 
   // MARK: - Answers

@@ -50,7 +50,8 @@ final class ControlSocket {
   /// Until it is looked again whether there are descriptors, in milliseconds.
   private static let retryMilliseconds: Int64 = 1000
 
-  let plan: Plan
+  /// Grows with the run.
+  var plan: Plan
   let watch: Watch
   private let folder: Descriptor
   private let identity: FileIdentity

@@ -11,6 +11,9 @@ package final class ServingWatch {
   /// What the last drive left up for the next one.
   package internal(set) var passed: PassedServices?
 
+  /// The last drive, where tasks were added to it: what those read is looked at from then on.
+  var grown: (plan: Plan, files: [String], initial: [InitialState])?
+
   /// Something has changed that the run was not resumed for.
   private var isDue = false
   private var hasBegun = false
@@ -66,6 +69,8 @@ package final class ServingWatch {
       while !isLookDone() { _ = try poll.wait(nanoseconds: -1) }
       _ = takeFinding(tell)
     }
+    if let grown { look.watch.follow(grown.plan, grown.files, grown.initial) }
+    grown = nil
     defer { isDue = false }
     return isDue
   }

@@ -108,6 +108,22 @@ package struct ManifestFile {
     }
   }
 
+  /// Compiles it into a segment of the plan of a run.
+  ///
+  /// - Parameter adder: the task of the run that adds it; `none` for somebody else.
+  /// - Throws: all its mistakes.
+  func compile(
+    addedTo plan: Plan, by adder: TaskID, runID: String, state: StateFolder
+  ) throws(PreparationError) -> CompiledSegment {
+    let options = options(runID: runID, set: [], maxParallel: nil, state: state)
+    do throws(ManifestError) {
+      return try ManifestCompiler.compile(
+        source, addedTo: plan, by: adder.isNone ? nil : adder, options: options)
+    } catch {
+      throw .mistakes(error)
+    }
+  }
+
   /// The mistakes that secrets make where tasks list them which cannot be had.
   func mistakes(
     _ secrets: SecretFaults, runID: String, _ request: RunRequest

@@ -14,6 +14,9 @@ package enum PreparationError: Error {
   case selection(SelectionError)
   /// The plan that was compiled cannot be used: a mistake of ours.
   case unsoundPlan(PlanError)
+  /// What was added to a run cannot be added to its plan as it is now, though it was compiled for it: a mistake of
+  /// ours, or too much.
+  case unfitAddition(GrownPlanError)
   /// Why processes cannot be found: without that nothing can be started, and nothing ended.
   case noProcesses(String)
   /// Secrets that tasks want cannot be had, and the manifest is not the one any more that says so.

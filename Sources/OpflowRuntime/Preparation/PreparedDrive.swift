@@ -122,6 +122,7 @@ package struct PreparedDrive: ~Copyable {
     }
     if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }
     let (folder, hasCaches) = (folder, plan.hasCaches)
+    let (files, initial) = (files, entering.initial)
     if hasCaches {
       request.warnings += folder.write(asked.cache)
       folder.removeStages()
@@ -135,9 +136,13 @@ package struct PreparedDrive: ~Copyable {
       return all
     }
     if hasCaches { folder.removeStages() }
+    let added = result.plan.taskCount - initial.count
+    if let serving, added > 0 {
+      serving.grown = (result.plan, files, initial + repeatElement(.run, count: added))
+    }
     if let local, let serving, !result.passed.isEmpty {
       serving.passed = PassedServices(
-        HeldServices(plan: plan, services: result.passed.map(\.0)),
+        HeldServices(plan: result.plan, services: result.passed.map(\.0)),
         Dictionary(uniqueKeysWithValues: result.passed.map { ($0.0.service, $0.1) }), local,
         lock: lock)
     } else {

@@ -86,6 +86,7 @@ package struct PreparedResume {
     entry.limits = SchedulerOptions(asked, plan).limits(of: plan)
     entry.on = asked.on.map(\.text)
     entry.trace = DriveTrace.parent
+    if found.isGrown { entry.taskCount = plan.taskCount }
     decision.complete(&entry)
     self.entry = entry
     let renamed = found.renamed
@@ -272,6 +273,10 @@ package struct PreparedResume {
     let journal = try withFolder { () throws(RunFolderError) in
       try folder.makeFolders()
       return try JournalFile.reopen(folder.journal, repair: repair)
+    }
+    // Where lines are lost, one of them may have told of an addition.
+    if recovery.isIntact || recovery.isOnlyTorn {
+      folder.removeAdded(but: Set(history.extensions.map(\.id.text)))
     }
     let unremoved = KeptValues(folder, plan, history).removeOthers()
     var drive = PreparedDrive(

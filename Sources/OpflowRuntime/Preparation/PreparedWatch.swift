@@ -22,7 +22,7 @@ extension PreparedDrive {
   /// The same with what looked at the drive before.
   package func follow(with watch: inout ManifestWatch) { watch.follow(plan, files, initial) }
 
-  private var files: [String] {
+  var files: [String] {
     var files: [String] = []
     for case .open(let entry) in opening { files = entry.files }
     for case .resume(let entry) in opening { files = entry.files }

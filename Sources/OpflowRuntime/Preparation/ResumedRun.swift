@@ -16,6 +16,8 @@ package struct ResumedRun {
   let environment: [String]
   /// The files that the plan was compiled from, as the journal keeps them.
   let files: [String]
+  /// Whether tasks were added to the run.
+  let isGrown: Bool
   /// The run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
   /// Of the manifest.
@@ -53,6 +55,7 @@ package struct ResumedRun {
         try withFolder { () throws(RunFolderError) in try folder.readRunHistory() }
       }
     set = Self.set(asked, driven.set)
+    isGrown = driven.taskCount != nil
     var located = RunManifest(open, folder)
     if given == nil, located.isCopy {
       located.takeCopy(of: driven.files, from: folder.readKeptFiles())
@@ -63,7 +66,8 @@ package struct ResumedRun {
     var warnings: [String] = []
     var gone = given == nil && located.isGone ? [located.realPath] : []
     if given == nil, let warning = located.warning { warnings.append(warning) }
-    if let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
+    // What was added is compiled anew: no plan tells what of it there is now.
+    if !isGrown, let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       let current = last.inputs(ifCurrent: inputs, runID: open.run),
       !last.mayWarn(SchedulerOptions(asked, last).capacities(of: last))
     {
@@ -79,15 +83,19 @@ package struct ResumedRun {
         state: StateFolder(holding: folder))
       environment = compiled.environmentEntries
       files = FileEntry.texts(compiled.files, from: manifest.folder)
-      diagnostics = compiled.warnings
+      let regrown =
+        isGrown
+        ? try RegrownPlan(compiled, in: manifest.folder, of: folder, open) : nil
+      diagnostics = compiled.warnings + (regrown?.warnings ?? [])
+      gone += regrown?.gone ?? []
       gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }
         .map { KeptFiles.relative($0, to: manifest.folder) }
-      if let last, last.key == compiled.planKey {
+      if regrown == nil, let last, last.key == compiled.planKey {
         (plan, planBytes) = (last, [])
         (manifestBytes, keptFiles) = ([], KeptFiles())
       } else {
-        planBytes = compiled.planBytes
-        plan = try compiled.openPlan()
+        plan = if let regrown { regrown.plan } else { try compiled.openPlan() }
+        planBytes = regrown == nil ? compiled.planBytes : plan.copyOfBytes
         early = nil
         manifestBytes = manifest.bytes
         keptFiles = Self.filesToKeep(of: manifest, compiled, beside: kept, in: folder)
@@ -110,7 +118,7 @@ package struct ResumedRun {
     if planBytes.isEmpty { return }
     try folder.replace(keptFiles)
     try folder.replace(manifest: manifestBytes)
-    try folder.write(plan: planBytes)
+    try folder.write(plan: planBytes, hasRoom: plan.hasRoom)
   }
 
   private static func filesToKeep(

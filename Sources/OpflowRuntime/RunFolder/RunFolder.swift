@@ -128,8 +128,10 @@ package struct RunFolder: Equatable, Sendable {
   }
 
   /// Keeps the compiled plan. Whoever has mapped an older one keeps that.
-  package func write(plan bytes: [UInt8]) throws(RunFolderError) {
-    try replace(plan, with: bytes, mode: 0o400)
+  ///
+  /// - Parameter hasRoom: it is written to when tasks are added.
+  package func write(plan bytes: [UInt8], hasRoom: Bool = false) throws(RunFolderError) {
+    try replace(plan, with: bytes, mode: hasRoom ? 0o600 : 0o400)
   }
 
   /// A file of a run that was there is replaced durably, before a line says that it counts. Those of a

@@ -28,7 +28,7 @@ final class CommandWorker: WorkerRole {
   }()
 
   let frame: WorkerFrame
-  let plan: Plan
+  var plan: Plan { frame.plan }
   let launcher: WorkerLauncher
   private let logs: Descriptor
   /// CHLD. Looked at only while a task runs for longer, so that a short one is spared a read.
@@ -52,7 +52,7 @@ final class CommandWorker: WorkerRole {
   private var masker: Masker?
   var values: RunningValues
   /// Nil where no task declares any.
-  private let files: DeclaredFiles?
+  private var files: DeclaredFiles?
   private var isLogFailureTold = false
   var running: TaskID = .none
   /// The task that runs has the terminal. What the terminal does to it, it does by itself.
@@ -69,8 +69,7 @@ final class CommandWorker: WorkerRole {
 
   init(_ frame: WorkerFrame) throws(WorkerFailure) {
     self.frame = frame
-    let plan = frame.plan
-    self.plan = plan
+    let plans = frame.plans
     let folder = frame.runFolder + "/logs"
     logs = try WorkerFailure.naming("cannot open \(folder)") { () throws(Errno) in
       try File.open(folder, [.readOnly, .directory])
@@ -79,18 +78,20 @@ final class CommandWorker: WorkerRole {
       try ProcessTree.becomeSubreaper()
       return try SignalDescriptor([.child])
     }
-    ports = KnownPorts(plan)
-    devices = plan.gpuResource == nil ? nil : RunningDevices()
-    values = RunningValues(plan, runFolder: frame.runFolder)
+    ports = KnownPorts(plans)
+    devices = plans.current.gpuResource == nil ? nil : RunningDevices()
+    values = RunningValues(plans, runFolder: frame.runFolder)
     limit = RunningLimit(run: frame.run)
     tree = WorkerTree(run: frame.run)
     taskFolder = TaskFolder(run: frame.run, worker: ProcessID.own)
     launcher = WorkerLauncher(
-      plan: plan, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)
-    files = try DeclaredFiles.of(plan, runFolder: frame.runFolder)
+      plans, run: frame.run, arguments: frame.taskArguments, taskFolder: taskFolder.path)
+    files = try DeclaredFiles.of(plans, runFolder: frame.runFolder)
     state = WorkerState(
-      policy: { plan.policy($0) },
-      declaresFiles: { plan.isChecked($0) || plan.declaresOutputs($0) })
+      policy: { plans.current.policy($0) },
+      declaresFiles: {
+        plans.current.isChecked($0) || plans.current.declaresOutputs($0)
+      })
   }
 
   // MARK: The frame's turn
@@ -121,6 +122,7 @@ final class CommandWorker: WorkerRole {
   }
 
   func obey(_ order: WorkerOrder, at now: Instant) {
+    openFiles(now)
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
     if case .check(let check) = order { files?.ask(check, frame.masker) }
     values.note(order)
@@ -128,6 +130,17 @@ final class CommandWorker: WorkerRole {
     devices?.note(order)
     if plan.hasJobservers { noteTokens(order, at: now) }
     tell(.order(order), now)
+  }
+
+  /// The first task that declares any may have been added to the run.
+  private func openFiles(_ now: Instant) {
+    guard files == nil, plan.declaresFiles else { return }
+    do throws(WorkerFailure) {
+      files = try DeclaredFiles.of(frame.plans, runFolder: frame.runFolder)
+    } catch {
+      frame.complain(error.what)
+      endOfOrders(at: now)
+    }
   }
 
   func endOfOrders(at now: Instant) { tell(.endOfOrders, now) }

@@ -20,7 +20,8 @@ final class DeclaredFiles {
 
   private enum Bringing { case files, values, record }
 
-  private let plan: Plan
+  private let plans: WorkerPlan
+  private var plan: Plan { plans.current }
   private let records: RecordPlace
   /// Where what was seen of tasks is kept until they start.
   private let seen: String
@@ -62,9 +63,10 @@ final class DeclaredFiles {
   private static let lateness = AgentLease.standardMilliseconds * 1_000_000
 
   private init(
-    _ plan: Plan, state: String, run: String, _ network: NetworkFiles
+    _ plans: WorkerPlan, state: String, run: String, _ network: NetworkFiles
   ) throws(WorkerFailure) {
-    self.plan = plan
+    let plan = plans.current
+    self.plans = plans
     records = RecordPlace(plan, state: state)
     seen = run + "/checks"
     stage = "\(run)/\(CacheSetting.stageName)/\(ProcessID.own)"
@@ -76,16 +78,16 @@ final class DeclaredFiles {
     self.book = book
     readsAhead = plan.hasChecks
     hashes = FileMemory(plan, network: network)
-    readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
+    readings = TaskReadings(plans, records: records, book: book, hashes: hashes)
   }
 
   /// Nil where no task of the plan declares any.
   static func of(
-    _ plan: Plan, runFolder: String, network: NetworkFiles = NetworkFiles()
+    _ plans: WorkerPlan, runFolder: String, network: NetworkFiles = NetworkFiles()
   ) throws(WorkerFailure) -> DeclaredFiles? {
-    guard plan.declaresFiles else { return nil }
+    guard plans.current.declaresFiles else { return nil }
     let state = Path.parent(of: Path.parent(of: runFolder))
-    return try DeclaredFiles(plan, state: state, run: runFolder, network)
+    return try DeclaredFiles(plans, state: state, run: runFolder, network)
   }
 
   private static func cache(state: String, run: String) -> ResultCache? {

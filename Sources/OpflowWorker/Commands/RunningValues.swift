@@ -5,7 +5,8 @@ internal import OpflowSystem
 ///
 /// A task that neither reads nor leaves any, in a run without secrets, costs no call here.
 struct RunningValues {
-  private let plan: Plan
+  private let plans: WorkerPlan
+  private var plan: Plan { plans.current }
   private let folders: LeftValues
   /// Where tasks leave values that nobody reads: apart from those of others.
   private let unread: String
@@ -23,11 +24,11 @@ struct RunningValues {
   /// What it left, once its tree is gone.
   private(set) var collected: [TaskValue]?
 
-  init(_ plan: Plan, runFolder: String) {
-    self.plan = plan
+  init(_ plans: WorkerPlan, runFolder: String) {
+    self.plans = plans
     folders = LeftValues(folder: runFolder + "/" + ValueFolder.name)
     unread = runFolder + "/" + ValueFolder.unreadName
-    needed = NeededValues(plan: plan, runFolder: runFolder)
+    needed = NeededValues(plans, runFolder: runFolder)
   }
 
   /// Where the task finds the folder for its values.

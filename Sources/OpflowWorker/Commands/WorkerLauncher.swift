@@ -36,7 +36,8 @@ struct TaskStreams {
 /// stays in the worker's session: by that a resume finds it when worker and coordinator were killed
 /// in one instant, and a session more costs more than all else that is done for a task.
 final class WorkerLauncher {
-  private let plan: Plan
+  private let plans: WorkerPlan
+  private var plan: Plan { plans.current }
   private var environment: TaskEnvironment
   private let words = StringBlock()
   private let folder = StringBlock()
@@ -44,16 +45,38 @@ final class WorkerLauncher {
   private var knownShell: (list: ListIndex, isDefault: Bool)?
 
   private let arguments: TaskArguments?
+  private let run: String
+  private let taskFolder: String
+  /// That the environment was made for.
+  private var seen: Plan
 
   /// - Parameters:
   ///   - arguments: what one of the tasks gets behind its command.
   ///   - taskFolder: what tasks find in `OPFLOW_TMP`.
-  init(plan: Plan, run: String, arguments: TaskArguments?, taskFolder: String) {
-    self.plan = plan
+  init(_ plans: WorkerPlan, run: String, arguments: TaskArguments?, taskFolder: String) {
+    self.plans = plans
     self.arguments = arguments
-    environment = TaskEnvironment(
+    self.run = run
+    self.taskFolder = taskFolder
+    seen = plans.current
+    environment = Self.environment(seen, run: run, taskFolder: taskFolder)
+  }
+
+  private static func environment(
+    _ plan: Plan, run: String, taskFolder: String
+  ) -> TaskEnvironment {
+    TaskEnvironment(
       inherited: Environment.entries(), run: run, folder: taskFolder,
       ports: plan.portVariables, sharesDevices: plan.gpuResource != nil)
+  }
+
+  /// Where services were added, no task finds variables of theirs by accident.
+  private func heedGrowth() {
+    if seen === plan { return }
+    let knew = seen.portVariables.count
+    seen = plan
+    if plan.portVariables.count == knew { return }
+    environment = Self.environment(plan, run: run, taskFolder: taskFolder)
   }
 
   /// Starts a task with those streams. `conclusion` is what it finds in `OPFLOW_RUN_STATE`, and
@@ -71,6 +94,7 @@ final class WorkerLauncher {
     valuesPath: String, needsPath: String?, late: LateValues?, ports: [String],
     devices: String?, jobserver: JobserverOffer?, streams: TaskStreams
   ) throws(WorkerRefusal) -> SpawnedProcess {
+    heedGrowth()
     let directory = plan.text(plan.record(task).directory)
     folder.removeAll()
     folder.append(directory)

@@ -15,7 +15,8 @@ package final class WorkerFrame {
   /// Beyond that reports wait for a reader before anything else is taken on.
   private static let mostUnsentBytes = 65_536
 
-  package let plan: Plan
+  package let plans: WorkerPlan
+  package var plan: Plan { plans.current }
   package let run: String
   package let runFolder: String
   /// What one of the tasks gets behind its command.
@@ -51,11 +52,11 @@ package final class WorkerFrame {
   private var knownMasker: Masker?
 
   init(
-    _ trade: WorkerTrade, plan: Plan, run: String, runFolder: String,
+    _ trade: WorkerTrade, plans: WorkerPlan, run: String, runFolder: String,
     orders: consuming Descriptor, reports: consuming Descriptor, lock: consuming FileLock
   ) throws(WorkerFailure) {
     self.trade = trade
-    self.plan = plan
+    self.plans = plans
     self.run = run
     self.runFolder = runFolder
     self.orders = orders
@@ -201,6 +202,7 @@ package final class WorkerFrame {
 
   /// Why an order cannot be followed; nil for one that can.
   private func fault(in order: WorkerOrder) -> String? {
+    plans.extend(to: order.lastTask)
     if let fault = order.fault(in: plan) { return fault }
     guard let (task, _) = order.start, !trade.kinds.contains(plan.kind(task)) else { return nil }
     return "an order speaks of a task that is not this worker's kind"

@@ -76,9 +76,9 @@ package enum WorkerProcess {
     let lock = try WorkerFailure.naming("cannot lock \(runFolder)/workers.lock") {
       () throws(Errno) in try FileLock.lock(runFolder + "/workers.lock", .shared)
     }
-    let plan = try openPlan(runFolder + "/plan")
+    let plans = try WorkerPlan(at: runFolder + "/plan")
     return try WorkerFrame(
-      trade, plan: plan, run: run, runFolder: runFolder, orders: orders, reports: reports,
+      trade, plans: plans, run: run, runFolder: runFolder, orders: orders, reports: reports,
       lock: lock)
   }
 
@@ -92,18 +92,6 @@ package enum WorkerProcess {
     } catch {
       // Fails for one that leads a session, which is as good.
       try? ProcessGroup.joinParent()
-    }
-  }
-
-  private static func openPlan(_ path: String) throws(WorkerFailure) -> Plan {
-    let file = try WorkerFailure.naming("cannot open \(path)") { () throws(Errno) in
-      try MappedFile(path)
-    }
-    do throws(PlanError) {
-      return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
-    } catch {
-      throw WorkerFailure(
-        what: "\(path) is no plan that this opflow can use: \(error.message)")
     }
   }
 }

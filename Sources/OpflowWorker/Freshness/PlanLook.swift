@@ -23,7 +23,7 @@ package final class PlanLook {
     book = try RecordBook(readingIn: state)
     try book?.follow()
     hashes = FileMemory(plan)
-    readings = TaskReadings(plan: plan, records: records, book: book, hashes: hashes)
+    readings = TaskReadings(WorkerPlan(plan), records: records, book: book, hashes: hashes)
   }
 
   /// - Parameter before: what would run before the task: what it finds of theirs tells nothing.

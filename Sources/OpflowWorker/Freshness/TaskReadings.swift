@@ -3,7 +3,8 @@ internal import OpflowSystem
 
 /// What tasks read that are no files of their own: variables, what commands print, what their needs left.
 final class TaskReadings {
-  private let plan: Plan
+  private let plans: WorkerPlan
+  private var plan: Plan { plans.current }
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
@@ -23,8 +24,10 @@ final class TaskReadings {
   private static let patienceSeconds: Int64 = 8
   private static let mostPrinted = 16 << 20
 
-  init(plan: Plan, records: RecordPlace, book: RecordBook?, hashes: FileMemory) {
-    self.plan = plan
+  init(
+    _ plans: WorkerPlan, records: RecordPlace, book: RecordBook?, hashes: FileMemory
+  ) {
+    self.plans = plans
     self.records = records
     self.book = book
     self.hashes = hashes

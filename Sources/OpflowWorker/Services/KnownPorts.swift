@@ -3,13 +3,14 @@ internal import OpflowSystem
 
 /// The ports of services that tasks of a worker need, and of the one that it runs itself.
 struct KnownPorts {
-  private let plan: Plan
+  private let plans: WorkerPlan
+  private var plan: Plan { plans.current }
   /// As orders told.
   private var told: [TaskID: [UInt16]] = [:]
   /// Of the service that runs.
   private var own: [ReservedPort] = []
 
-  init(_ plan: Plan) { self.plan = plan }
+  init(_ plans: WorkerPlan) { self.plans = plans }
 
   /// Takes in what an order tells of ports.
   mutating func note(_ order: WorkerOrder) {

@@ -14,14 +14,15 @@ package struct LateValues {
 
 /// The values that tasks read, as the coordinator tells whose.
 package struct NeededValues {
-  private let plan: Plan
+  private let plans: WorkerPlan
+  private var plan: Plan { plans.current }
   private let folder: String
   /// Of tasks that have values: the try whose they are, and by name what is known of those that a task
   /// reads.
   private var left: [TaskID: (attempt: Int32, hashes: [String: UInt64])] = [:]
 
-  package init(plan: Plan, runFolder: String) {
-    self.plan = plan
+  package init(_ plans: WorkerPlan, runFolder: String) {
+    self.plans = plans
     folder = runFolder + "/" + ValueFolder.name
   }
 

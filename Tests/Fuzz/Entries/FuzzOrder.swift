@@ -11,21 +11,30 @@ enum FuzzOrder {
   }
 
   private static func checkOrder(_ line: UnsafeRawBufferPointer) throws(FuzzFinding) {
-    let order: OrderRequest
+    let request: ControlRequest
     do throws(UnreadableOrder) {
-      order = try OrderLines.order(line)
+      request = try OrderLines.request(line)
     } catch {
       return try checkRefusal(error)
     }
+    switch request {
+    case .order(let order): try check(order, line)
+    case .add(let addition): try check(addition)
+    }
+  }
+
+  private static func check(
+    _ order: OrderRequest, _ line: UnsafeRawBufferPointer
+  ) throws(FuzzFinding) {
     guard let written = OrderLines.line(order) else {
       throw FuzzFinding("a line of \(line.count) bytes cannot be written: \(order)")
     }
     try expect(
       written.firstIndex(of: Field.lineFeed) == written.count - 1, "not one line: \(order)")
     let again = written.withUnsafeBytes { bytes in
-      try? OrderLines.order(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
+      try? OrderLines.request(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
     }
-    try expect(again == order, "\(order) became \(String(describing: again))")
+    try expect(again == .order(order), "\(order) became \(String(describing: again))")
     guard let plan = FuzzJournal.plan else { throw FuzzFinding("the plan does not hold") }
     for key in [order.planKey, plan.key.description] {
       var asked = order
@@ -37,6 +46,21 @@ enum FuzzOrder {
         "a task that the plan does not have: \(found)")
       try expect(found.action.verb == order.verb, "another order: \(found)")
     }
+  }
+
+  private static func check(_ addition: AddRequest) throws(FuzzFinding) {
+    // What was escaped more briefly than it has to be may be too long.
+    guard let written = OrderLines.line(addition) else { return }
+    let again = written.withUnsafeBytes { bytes in
+      try? OrderLines.request(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
+    }
+    try expect(again == .add(addition), "\(addition) became \(String(describing: again))")
+    guard let plan = FuzzJournal.plan else { throw FuzzFinding("the plan does not hold") }
+    guard (try? addition.expectFit(plan, from: .none)) != nil, !addition.adder.isNone else {
+      return
+    }
+    try expect(
+      plan.flags(addition.adder).contains(.control), "a task that may not add: \(addition)")
   }
 
   /// What is wrong with any bytes can be told to who sent them.

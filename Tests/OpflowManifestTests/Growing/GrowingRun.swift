@@ -15,8 +15,10 @@ struct GrowingRun {
 
   /// Compiles what is added, in a file `add.yaml` beside the manifest, and writes it into the plan.
   @discardableResult
-  mutating func add(_ text: String, files: [String: String] = [:]) throws -> CompiledSegment {
-    let segment = try compiled(text, files: files)
+  mutating func add(
+    _ text: String, files: [String: String] = [:], by adder: String? = nil
+  ) throws -> CompiledSegment {
+    let segment = try compiled(text, files: files, by: adder)
     guard let added = segment.added else { return segment }
     let part = try Plan(copying: added.planBytes)
     try part.validate()
@@ -27,7 +29,8 @@ struct GrowingRun {
   }
 
   func compiled(
-    _ text: String, files: [String: String] = [:], folder: String = "/data/project"
+    _ text: String, files: [String: String] = [:], folder: String = "/data/project",
+    by adder: String? = nil
   ) throws(ManifestError) -> CompiledSegment {
     var options = CompileOptions(
       runID: "run-1", opflowVersion: "1.0", cores: 8, memoryBytes: 16 << 30,
@@ -41,7 +44,8 @@ struct GrowingRun {
     let source = ManifestSource(
       bytes: Array(text.utf8), displayPath: "add.yaml", path: "\(folder)/add.yaml",
       folder: folder, defaultName: "add")
-    return try ManifestCompiler.compile(source, addedTo: plan, options: options)
+    return try ManifestCompiler.compile(
+      source, addedTo: plan, by: adder.flatMap { plan.task(named: $0) }, options: options)
   }
 
   /// `line:column: message` of each mistake, with the file before it where it is another.

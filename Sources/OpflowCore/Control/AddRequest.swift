@@ -1,0 +1,84 @@
+/// Tasks that are to join a live run, as a line of control.sock asks for that. The run's folder has them
+/// already, as a segment of the run's plan, by the name of the id.
+package struct AddRequest: Equatable, Sendable {
+  package var id: OrderID
+  /// The plan that the segment was compiled against.
+  package var planKey: String
+  /// The task of the run that adds it, which what is added was compiled to need; `none` for another process.
+  package var adder = TaskID.none
+  /// The real path of what is added; `-` for standard input.
+  package var manifestPath: String
+  /// The folder that its relative paths start at.
+  package var folder: String
+  /// `HASH PATH` of each file that it was compiled from, as in `OpenEntry`.
+  package var files: [String] = []
+  /// What the asker calls itself.
+  package var by = ""
+
+  package init(id: OrderID, planKey: String, manifestPath: String, folder: String) {
+    self.id = id
+    self.planKey = planKey
+    self.manifestPath = manifestPath
+    self.folder = folder
+  }
+
+  /// Begins the refusal of what was compiled when the run had other tasks than it has by now: compiled anew it
+  /// may be added, or be wrong.
+  package static let outdated = "the run has grown meanwhile"
+
+  /// What is wrong with it in itself, whatever the run; nil where nothing is.
+  var fault: String? {
+    // It names a folder.
+    if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
+    if planKey.isEmpty { return "it names no plan" }
+    if manifestPath.isEmpty || folder.isEmpty { return "it does not say what is added" }
+    if by.utf8.count > OrderRequest.longestNameBytes {
+      return "`by` has \(by.utf8.count) bytes, and may have \(OrderRequest.longestNameBytes)"
+    }
+    return nil
+  }
+}
+
+extension AddRequest {
+  /// Sees whether it may be about that plan, and says of who adds what is known of him.
+  ///
+  /// - Parameter task: of the run, by the processes; `none` for one from outside.
+  /// - Throws: what is wrong with it, as a refusal says it.
+  package func expectFit(_ plan: Plan, from task: TaskID) throws(OrderRefusal) {
+    let key = plan.key.description
+    guard planKey == key else {
+      throw OrderRefusal(
+        what: "\(Self.outdated): its plan was \(planKey), and is \(key) by now")
+    }
+    guard adder.index < plan.taskCount else {
+      throw OrderRefusal(
+        what: "the plan has \(plan.taskCount) tasks, and no task number \(adder.rawValue)")
+    }
+    // What waits for nobody may not come from a task, since it would be lost with what that one says next time.
+    guard task.isNone || task == adder else {
+      throw OrderRefusal(
+        what: "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its end:"
+          + " add it with OPFLOW_RUN, OPFLOW_TASK and OPFLOW_RUNS as the task has them, to its own run")
+    }
+    guard adder.isNone || plan.flags(adder).contains(.control) else {
+      throw OrderRefusal(
+        what: "\(plan.nameString(adder)) is a task of this run, and may steer it with"
+          + " `control: true` only")
+    }
+  }
+}
+
+/// What somebody asks of a live run.
+package enum ControlRequest: Equatable, Sendable {
+  case order(OrderRequest)
+  case add(AddRequest)
+}
+
+extension ControlRequest {
+  package var id: OrderID {
+    switch self {
+    case .order(let order): order.id
+    case .add(let addition): addition.id
+    }
+  }
+}

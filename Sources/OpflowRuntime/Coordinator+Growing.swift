@@ -1,0 +1,97 @@
+internal import OpflowCore
+internal import OpflowSystem
+internal import OpflowWorker
+
+/// Tasks that are added to the run (`RunGrowth`): who adds has put a segment into the run's folder, which is
+/// checked here as what anybody may have written, and written into the plan's file.
+extension Coordinator {
+  func add(_ request: AddRequest, by asker: OrderAsker, for client: ClientID) {
+    // Before the folder is looked at: what was added is the engine's to know, whatever became of that.
+    if let count = engine.count(ofOrder: request.id) {
+      return answer(client, request.id, .done(count: count))
+    }
+    do throws(OrderRefusal) {
+      let segment = try AddedFolder(request.id, of: self.request.folder).readSegment()
+      if let known = engine.answer(toExtension: request.id, by: segment) {
+        return answer(client, request.id, known)
+      }
+      let initial = try Self.initial(of: segment)
+      try expectMeans(of: segment, initial)
+      let entry = entry(request, asker, segment)
+      let grown = try grow(by: segment)
+      plan = grown
+      control?.plan = grown
+      downloads.plan = grown
+      display.extend(entry, plan: grown, initial: initial, atMilliseconds: wall)
+      tell(.extend(RunGrowth(plan: grown, entry: entry, initial: initial, client: client)))
+    } catch {
+      answer(client, request.id, .refused(what: error.what))
+    }
+  }
+
+  /// As a run of nothing else would have them.
+  private static func initial(of segment: Plan) throws(OrderRefusal) -> [InitialState] {
+    do throws(SelectionError) {
+      let all = try Selection(only: [], skip: [], of: segment)
+      return segment.tasks.map { all.initialState(TaskID($0)) }
+    } catch {
+      throw OrderRefusal(what: error.message)
+    }
+  }
+
+  /// What a drive makes ready before it begins where its tasks need it.
+  private func expectMeans(
+    of segment: Plan, _ initial: [InitialState]
+  ) throws(OrderRefusal) {
+    if let task = MissingTerminal.tasks(of: segment, initial).first {
+      throw OrderRefusal(
+        what: "there is no terminal for \(CleanText.string(task)), which is interactive")
+    }
+    do throws(PreparationError) {
+      try MissingDevices.expect(segment, usesSites: request.sites != nil, initial)
+    } catch {
+      guard case .tooFewDevices(let task, let wanted, let there) = error else { return }
+      throw OrderRefusal(
+        what: "\(CleanText.string(task)) wants \(wanted) of gpu, and this machine has \(there)")
+    }
+    if segment.hasCaches, !plan.hasCaches {
+      throw OrderRefusal(
+        what: "results are cached in a run whose first manifest has a task with `cache: true`")
+    }
+    if segment.hasMemoryLimits, !plan.hasMemoryLimits {
+      progress.warning(
+        "`memory_limit` of what is added is not kept, since the run began without any; a resume keeps it")
+    }
+    guard segment.hasChecks, !plan.hasChecks else { return }
+    do throws(Errno) {
+      _ = try RecordBook(state: StateFolder(holding: request.folder).path)
+    } catch {
+      throw OrderRefusal(what: "the records of the state folder cannot be used: \(error)")
+    }
+  }
+
+  private func grow(by segment: Plan) throws(OrderRefusal) -> Plan {
+    do throws(GrowthFault) {
+      return try growing.grow(by: segment)
+    } catch {
+      throw OrderRefusal(what: error.what(in: request.folder))
+    }
+  }
+
+  private func entry(
+    _ request: AddRequest, _ asker: OrderAsker, _ segment: Plan
+  ) -> ExtendEntry {
+    var entry = ExtendEntry(
+      id: request.id, asker: asker, taskCount: plan.taskCount + segment.taskCount,
+      added: segment.taskCount)
+    if !request.adder.isNone {
+      entry.adder = request.adder
+      entry.attempt = engine.attempt(of: request.adder)
+    }
+    entry.segmentKey = segment.key.description
+    entry.manifestPath = request.manifestPath
+    entry.folder = request.folder
+    entry.files = request.files
+    return entry
+  }
+}

@@ -1,0 +1,57 @@
+package import OpflowCore
+package import OpflowManifest
+
+/// What is to be added to a live run, compiled against its plan as it is at the moment.
+package struct PreparedAddition {
+  /// How many tasks are new.
+  package let taskCount: Int
+  /// Their ids, as they are declared.
+  package let added: [String]
+  /// Ids that the run has with the same definition: nothing comes of them.
+  package let unchanged: [String]
+  package let warnings: [Diagnostic]
+  package var request: AddRequest
+  private let segment: [UInt8]
+  private let manifest: ManifestFile
+  private let kept: KeptFiles
+  private let folder: AddedFolder
+
+  /// - Parameters:
+  ///   - id: of the order, for this try alone.
+  ///   - adder: the task of the run that this process is of; `none` for one from outside.
+  /// - Throws: all mistakes of the manifest.
+  package init(
+    _ manifest: ManifestFile, to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID
+  ) throws(PreparationError) {
+    self.manifest = manifest
+    folder = AddedFolder(id, of: run)
+    request = AddRequest(
+      id: id, planKey: plan.key.description, manifestPath: manifest.realPath,
+      folder: manifest.folder)
+    request.adder = adder
+    let compiled = try manifest.compile(
+      addedTo: plan, by: adder, runID: run.id.description, state: StateFolder(holding: run))
+    unchanged = compiled.unchanged
+    guard let new = compiled.added else {
+      (taskCount, added, warnings, segment, kept) = (0, [], [], [], KeptFiles())
+      return
+    }
+    let names = try new.openPlan()
+    taskCount = names.taskCount
+    added = Array(names.foldedNames)
+    warnings = new.warnings
+    segment = new.planBytes
+    request.files = FileEntry.texts(new.files, from: manifest.folder)
+    var kept = KeptFiles()
+    for file in new.furtherFiles { kept.add(file.path, file.bytes, from: manifest.folder) }
+    self.kept = kept
+  }
+
+  /// Puts it into the run's folder, where the run, and a resume of it, find it.
+  package func write() throws(RunFolderError) {
+    try folder.write(segment: segment, manifest: manifest.bytes, kept)
+  }
+
+  /// It was refused.
+  package func remove() { folder.remove() }
+}

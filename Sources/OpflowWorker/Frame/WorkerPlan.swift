@@ -1,0 +1,44 @@
+package import OpflowCore
+internal import OpflowSystem
+
+/// The plan of a worker's run, which may have grown since the worker opened it: tasks are added at its end
+/// (`PlanGrowth`), and all that was there stays as it was.
+package final class WorkerPlan {
+  package private(set) var current: Plan
+  /// Nil where there is no file to look into.
+  private let path: String?
+
+  /// One that does not grow.
+  package init(_ plan: Plan) {
+    current = plan
+    path = nil
+  }
+
+  init(at path: String) throws(WorkerFailure) {
+    self.path = path
+    current = try Self.open(path)
+  }
+
+  /// Opens the file anew where it may have tasks that are not known here yet: an order speaks of none before they
+  /// stand there.
+  ///
+  /// - Parameter last: the number of the last task that is spoken of.
+  func extend(to last: TaskID) {
+    guard !last.isNone, last.index >= current.taskCount, let path, let grown = try? Self.open(path),
+      grown.key == current.key, grown.taskCount > current.taskCount
+    else { return }
+    current = grown
+  }
+
+  private static func open(_ path: String) throws(WorkerFailure) -> Plan {
+    let file = try WorkerFailure.naming("cannot open \(path)") { () throws(Errno) in
+      try MappedFile(path)
+    }
+    do throws(PlanError) {
+      return try Plan(bytes: file.bytes, checksum: false, release: MappedFile.unmap)
+    } catch {
+      throw WorkerFailure(
+        what: "\(path) is no plan that this opflow can use: \(error.message)")
+    }
+  }
+}

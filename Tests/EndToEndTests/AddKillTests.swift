@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// The process that drives a run dies at one of its system calls while tasks are added.
+struct AddKillTests {
+  private static let injector =
+    URL(fileURLWithPath: Program.path).deletingLastPathComponent().path + "/Injector"
+
+  /// Calls of which the growth of a plan's file and the line of the journal are made.
+  private static let faults: [(call: String, number: Int)] =
+    [1, 2, 20, 40, 46, 47, 48, 49, 50, 70, 90, 120].map { ("pwrite64", $0) }
+    + (1...4).map { ("rename", $0) } + (1...2).map { ("ftruncate", $0) }
+    + stride(from: 1, through: 40, by: 3).map { ("write", $0) }
+    + stride(from: 1, through: 12, by: 2).map { ("fdatasync", $0) }
+    + stride(from: 20, through: 80, by: 10).map { ("openat", $0) }
+
+  @Test(arguments: faults.indices)
+  func `what was added is there or not at all, and what was said to be is there`(
+    _ fault: Int
+  ) throws {
+    let (call, number) = Self.faults[fault]
+    let place = try Workplace(
+      """
+      tasks:
+        a: { run: echo a >> trace }
+        work: { needs: a, run: 'echo in > in; read w < out' }
+      """)
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.startShell(
+      "'\(Self.injector)' coordinator \(call) KILL \(number) \(number) -- $opflow run;"
+        + " echo over > in")
+    // It may die before there is anything to add to.
+    guard try `in`.next() == "in" else { return }
+    var added: [String] = []
+    for name in ["b", "c"] {
+      try place.write(
+        "\(name).yaml",
+        """
+        tasks:
+          \(name)0: { needs: [a], run: echo \(name)0 >> trace }
+          \(name)1: { needs: [\(name)0, work], run: echo \(name)1 >> trace }
+        """)
+      if try place.opflow("add", "\(name).yaml", status: nil).status == 0 { added.append(name) }
+    }
+    try out.letGo()
+    _ = try run.finish()
+    try out.letGo()
+    let resume = try place.opflow("resume", status: nil)
+    #expect(resume.status == 0, "\(call) \(number): \(resume)")
+    let ids = Set(try place.status().tasks.map(\.id))
+    for name in ["b", "c"] {
+      let isThere = ids.contains("\(name)0")
+      #expect(ids.contains("\(name)1") == isThere, "\(call) \(number)")
+      if added.contains(name) { #expect(isThere, "\(call) \(number)") }
+      #expect(place.lines().contains("\(name)1") == isThere, "\(call) \(number)")
+    }
+    let listed = try place.journal().filter { $0.event == "extend" }.count
+    #expect(ids.count == 2 + 2 * listed, "\(call) \(number)")
+    #expect(try place.entries(place.runFolder() + "/added").count == listed, "\(call) \(number)")
+    place.expectNothingAlive()
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import OpflowCore
+import OpflowManifest
+import Testing
+
+@testable import OpflowRuntime
+@testable import OpflowSystem
+
+/// The plan file of a live run, which tasks are added to.
+struct GrowingPlanTests {
+  private let fixture: StateFixture
+  private let folder: RunFolder
+
+  init() throws {
+    fixture = try StateFixture()
+    folder = try fixture.run(of: "m.yaml", at: 1)
+    let first = "tasks: { first: { run: x }, second: { needs: first, run: x } }"
+    let manifest = ManifestFile(
+      bytes: Array(first.utf8), displayPath: "m.yaml", realPath: "-", folder: "/")
+    try folder.write(
+      plan: manifest.compile(runID: "r", set: [], maxParallel: nil).planBytes)
+  }
+
+  private func segment(_ text: String, of plan: Plan) throws -> Plan {
+    let source = ManifestFile(
+      bytes: Array(text.utf8), displayPath: "add.yaml", realPath: "-", folder: "/")
+    let compiled = try source.compile(
+      addedTo: plan, by: .none, runID: "r", state: StateFolder(holding: folder))
+    return try #require(compiled.added).openPlan()
+  }
+
+  /// All that the file has.
+  private func open() throws -> Plan {
+    let file = try MappedFile(folder.plan)
+    let plan = try Plan(bytes: file.bytes, checksum: true, release: MappedFile.unmap)
+    try plan.validate()
+    return plan
+  }
+
+  @Test func `the file has what was added, whoever opens it`() throws {
+    let growing = GrowingPlan(try open(), in: folder)
+    let before = growing.plan
+    let (count, name) = (before.taskCount, before.nameString(TaskID(0 as Int)))
+    var files: Set<FileIdentity> = []
+    for round in 0..<200 {
+      let need = round == 0 ? name : "t\(round - 1)"
+      let plan = growing.plan
+      let grown = try growing.grow(
+        by: segment("tasks: { t\(round): { needs: [\(need), \(name)], run: x } }", of: plan))
+      #expect(grown.taskCount == count + round + 1 && growing.plan === grown)
+      #expect(plan.taskCount == count + round)
+      #expect(try open().nameString(TaskID(count + round)) == "t\(round)")
+      files.insert(try Path.status(folder.plan).identity)
+    }
+    // Room is made seldom.
+    #expect(files.count < 12)
+    #expect(before.taskCount == count)
+  }
+
+  @Test func `a file that another run has as well is left as it is`() throws {
+    let (other, growing) = (folder.path + "/other", GrowingPlan(try open(), in: folder))
+    try Path.link(folder.plan, to: other)
+    let bytes = try File.read(other)
+    for round in 0..<3 {
+      _ = try growing.grow(by: segment("tasks: { t\(round): { run: x } }", of: growing.plan))
+      // A plan with room, too.
+      if round == 0 { try Path.link(folder.plan, to: other + "2") }
+    }
+    #expect(try File.read(other) == bytes)
+    #expect(try Path.status(other + "2").identity != Path.status(folder.plan).identity)
+  }
+
+  @Test func `after a write that failed it goes on in a new file`() throws {
+    let growing = GrowingPlan(try open(), in: folder)
+    _ = try growing.grow(by: segment("tasks: { a: { run: x } }", of: growing.plan))
+    let plan = growing.plan
+    try Path.remove(folder.plan)
+    let next = try segment("tasks: { b: { needs: a, run: x } }", of: plan)
+    #expect(throws: GrowthFault.self) { _ = try growing.grow(by: next) }
+    #expect(growing.plan === plan)
+    _ = try growing.grow(by: next)
+    #expect(try open().taskCount == plan.taskCount + 1)
+  }
+
+  @Test func `what was compiled for another plan is refused as outdated`() throws {
+    let growing = GrowingPlan(try open(), in: folder)
+    let first = try segment("tasks: { a: { run: x } }", of: growing.plan)
+    _ = try growing.grow(by: first)
+    do throws(GrowthFault) {
+      _ = try growing.grow(by: first)
+      Issue.record("it grew")
+    } catch {
+      #expect(error.what(in: folder).hasPrefix(AddRequest.outdated))
+    }
+  }
+}
