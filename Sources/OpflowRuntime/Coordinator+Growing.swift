@@ -47,12 +47,12 @@ extension Coordinator {
       throw OrderRefusal(
         what: "there is no terminal for \(CleanText.string(task)), which is interactive")
     }
-    do throws(PreparationError) {
-      try MissingDevices.expect(segment, usesSites: request.sites != nil, initial)
-    } catch {
-      guard case .tooFewDevices(let task, let wanted, let there) = error else { return }
+    let usesSites = request.sites != nil
+    if let missing = MissingDevices.first(of: segment, usesSites: usesSites, initial) {
       throw OrderRefusal(
-        what: "\(CleanText.string(task)) wants \(wanted) of gpu, and this machine has \(there)")
+        what:
+          "\(CleanText.string(missing.task)) wants \(missing.wanted) of gpu, and this machine has"
+          + " \(missing.there)")
     }
     if segment.hasCaches, !plan.hasCaches {
       throw OrderRefusal(
@@ -60,7 +60,8 @@ extension Coordinator {
     }
     if segment.hasMemoryLimits, !plan.hasMemoryLimits {
       progress.warning(
-        "`memory_limit` of what is added is not kept, since the run began without any; a resume keeps it")
+        "`memory_limit` of what is added is not kept, since the run began without any; a resume keeps"
+          + " it")
     }
     guard segment.hasChecks, !plan.hasChecks else { return }
     do throws(Errno) {

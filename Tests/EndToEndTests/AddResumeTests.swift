@@ -42,7 +42,8 @@ struct AddResumeTests {
     try place.opflow("resume")
     #expect(place.lines() == ["c"])
     #expect(try place.status()["b"]?.state == "succeeded")
-    #expect(try place.journal().last { $0.event == "resume" && $0.task.isEmpty }?.values["count"] == "4")
+    #expect(
+      try place.journal().last { $0.event == "resume" && $0.task.isEmpty }?.values["count"] == "4")
   }
 
   @Test func `the file that was added need not be there any more, nor be what it was`() throws {
@@ -66,7 +67,9 @@ struct AddResumeTests {
     #expect(place.lines() == ["c"])
   }
 
-  @Test func `tasks are bound by their ids, whatever an edit of the manifest does to numbers`() throws {
+  @Test func `tasks are bound by their ids, whatever an edit of the manifest does to numbers`()
+    throws
+  {
     let place = try begin(Self.more)
     try place.write(
       "opflow.yaml",
@@ -86,10 +89,13 @@ struct AddResumeTests {
     #expect(place.lines() == ["b"])
   }
 
-  @Test func `an edit that leaves what was added without its need is a mistake with a place`() throws {
+  @Test func `an edit that leaves what was added without its need is a mistake with a place`()
+    throws
+  {
     let place = try begin(Self.more)
     let (journal, plan) = (
-      try place.bytes(place.runFolder() + "/journal.log"), try place.bytes(place.runFolder() + "/plan")
+      try place.bytes(place.runFolder() + "/journal.log"),
+      try place.bytes(place.runFolder() + "/plan")
     )
     try place.write(
       "opflow.yaml", "tasks: { work: { run: 'echo in > in; read w < out; test -e ok' } }")

@@ -48,7 +48,8 @@ struct AddTests {
   @Test func `standard input is a manifest as well`() throws {
     let (place, run) = try begin()
     let json = try place.opflow(
-      "add", "-", "--json", input: "tasks: { 'x': { matrix: { n: [1, 2] }, run: echo x >> trace } }")
+      "add", "-", "--json",
+      input: "tasks: { x: { matrix: { n: [1, 2] }, run: echo x >> trace } }")
     #expect(json.output.contains(#""done":true,"tasks":2,"ids":["x"],"unchanged":[]}"#), "\(json)")
     try end(place, run)
     #expect(place.lines().sorted() == ["done", "x", "x"])

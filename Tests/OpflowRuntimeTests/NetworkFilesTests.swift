@@ -107,7 +107,8 @@ import Testing
       let run = root + "/.opflow/runs/r"
       try Path.makeDirectories(run)
       let network = NetworkFiles { _ in isNetwork }
-      let files = try #require(try DeclaredFiles.of(WorkerPlan(plan), runFolder: run, network: network))
+      let files = try #require(
+        try DeclaredFiles.of(WorkerPlan(plan), runFolder: run, network: network))
       func ask(_ name: String) throws {
         let task = try #require(plan.task(named: name))
         files.ask(TaskCheck(task: task, serial: 1, with: nil, needs: 0, isAsked: false), nil)

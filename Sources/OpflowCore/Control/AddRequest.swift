@@ -57,8 +57,8 @@ extension AddRequest {
     // What waits for nobody may not come from a task, since it would be lost with what that one says next time.
     guard task.isNone || task == adder else {
       throw OrderRefusal(
-        what: "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its end:"
-          + " add it with OPFLOW_RUN, OPFLOW_TASK and OPFLOW_RUNS as the task has them, to its own run")
+        what: "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its"
+          + " end: add it to its own run, with OPFLOW_RUN and OPFLOW_TASK as the task has them")
     }
     guard adder.isNone || plan.flags(adder).contains(.control) else {
       throw OrderRefusal(

@@ -102,14 +102,16 @@ package enum ManifestCompiler {
   /// - Parameter adder: the task of the run that adds them. They need its success where they do not say otherwise.
   /// - Throws: all mistakes of the manifest at once.
   package static func compile(
-    _ source: ManifestSource, addedTo run: Plan, by adder: TaskID? = nil, options: CompileOptions
+    _ source: ManifestSource, addedTo run: Plan, by adder: TaskID? = nil,
+    options: CompileOptions
   ) throws(ManifestError) -> CompiledSegment {
     let all = try compile(source, options, RunTasks(run, unchanged: [], adder: adder))
     if all.unchanged.isEmpty { return CompiledSegment(added: all.manifest, unchanged: []) }
     if all.unchanged.count == all.declaredCount {
       return CompiledSegment(added: nil, unchanged: all.unchanged)
     }
-    let rest = try compile(source, options, RunTasks(run, unchanged: Set(all.unchanged), adder: adder))
+    let rest = try compile(
+      source, options, RunTasks(run, unchanged: Set(all.unchanged), adder: adder))
     return CompiledSegment(added: rest.manifest, unchanged: all.unchanged)
   }
 

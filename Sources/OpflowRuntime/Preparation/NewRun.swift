@@ -105,7 +105,8 @@ package struct NewRun {
 
   /// Sees whether this machine has the GPUs that its tasks want.
   package mutating func expectDevices() throws(PreparationError) {
-    try MissingDevices.expect(try prepared.open(), usesSites: !request.on.isEmpty, initial)
+    try PreparationError.expectDevices(
+      of: try prepared.open(), usesSites: !request.on.isEmpty, initial)
   }
 
   /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to begin else.

@@ -38,6 +38,18 @@ package enum PreparationError: Error {
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }
 
+extension PreparationError {
+  /// - Throws: for the first task that wants more GPUs than there are.
+  static func expectDevices(
+    of plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
+  ) throws(PreparationError) {
+    guard let missing = MissingDevices.first(of: plan, usesSites: usesSites, initial()) else {
+      return
+    }
+    throw .tooFewDevices(task: missing.task, wanted: missing.wanted, there: missing.there)
+  }
+}
+
 /// Runs `body` on the files of runs, as a part of a preparation.
 func withFolder<Result: ~Copyable>(
   _ body: () throws(RunFolderError) -> Result

@@ -100,7 +100,7 @@ package struct PreparedResume {
 
   /// Sees whether this machine has the GPUs that its tasks want.
   package func expectDevices(_ asked: RunRequest) throws(PreparationError) {
-    try MissingDevices.expect(plan, usesSites: !asked.on.isEmpty, initial)
+    try PreparationError.expectDevices(of: plan, usesSites: !asked.on.isEmpty, initial)
   }
 
   /// Sees whether `memory_limit` of its tasks can be kept, where the run is not to go on else.

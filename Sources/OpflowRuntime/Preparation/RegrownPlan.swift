@@ -81,7 +81,7 @@ struct RegrownPlan {
     let mistake = Diagnostic(
       severity: .error, file: manifest.displayPath, line: 1, column: 1,
       message: "unknown task `\(name)`, which added this to the run",
-      help: "put it back into the manifest that the run began with; a new run is begun by `opflow run`",
+      help: "put it back into the manifest that the run began with, or begin a new run",
       sourceLine: String(
         decoding: manifest.bytes.prefix { $0 != Field.lineFeed }.prefix(100), as: UTF8.self))
     throw .mistakes(ManifestError(diagnostics: [mistake], errorCount: 1))

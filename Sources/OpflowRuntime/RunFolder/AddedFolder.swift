@@ -87,8 +87,8 @@ package struct AddedFolder: Sendable {
       return plan
     } catch {
       throw OrderRefusal(
-        what: "\(segment) is no segment that can be added: \(error.message); the opflow that adds and"
-          + " the one that drives the run must be the same")
+        what: "\(segment) is no segment that can be added: \(error.message); the opflow that adds"
+          + " and the one that drives the run must be the same")
     }
   }
 

@@ -26,4 +26,15 @@ extension CommandWorker {
       "task \(plan.nameString(running)): what it left in $OPFLOW_VALUES cannot be removed: \(error)"
     )
   }
+
+  /// The first task that declares files may have been added to the run.
+  func openFiles(_ now: Instant) {
+    guard files == nil, plan.declaresFiles else { return }
+    do throws(WorkerFailure) {
+      files = try DeclaredFiles.of(frame.plans, runFolder: frame.runFolder)
+    } catch {
+      frame.complain(error.what)
+      endOfOrders(at: now)
+    }
+  }
 }

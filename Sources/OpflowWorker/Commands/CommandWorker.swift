@@ -52,7 +52,7 @@ final class CommandWorker: WorkerRole {
   private var masker: Masker?
   var values: RunningValues
   /// Nil where no task declares any.
-  private var files: DeclaredFiles?
+  var files: DeclaredFiles?
   private var isLogFailureTold = false
   var running: TaskID = .none
   /// The task that runs has the terminal. What the terminal does to it, it does by itself.
@@ -130,17 +130,6 @@ final class CommandWorker: WorkerRole {
     devices?.note(order)
     if plan.hasJobservers { noteTokens(order, at: now) }
     tell(.order(order), now)
-  }
-
-  /// The first task that declares any may have been added to the run.
-  private func openFiles(_ now: Instant) {
-    guard files == nil, plan.declaresFiles else { return }
-    do throws(WorkerFailure) {
-      files = try DeclaredFiles.of(frame.plans, runFolder: frame.runFolder)
-    } catch {
-      frame.complain(error.what)
-      endOfOrders(at: now)
-    }
   }
 
   func endOfOrders(at now: Instant) { tell(.endOfOrders, now) }

@@ -1,17 +1,22 @@
 internal import OpflowCore
 internal import OpflowSystem
 
-/// GPUs that tasks want, and that this machine does not have.
-enum MissingDevices {
+/// A task that wants more GPUs than this machine has.
+struct MissingDevices {
+  let task: String
+  let wanted: Int
+  let there: Int
+
+  /// The first one; nil where all have what they want.
+  ///
   /// - Parameters:
   ///   - usesSites: tasks run on other machines, which tell what they have when they are there. Those that stay here
   ///     are looked at.
   ///   - initial: how the tasks enter the drive.
-  /// - Throws: for the first task that wants more.
-  static func expect(
-    _ plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
-  ) throws(PreparationError) {
-    guard plan.gpuResource != nil else { return }
+  static func first(
+    of plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
+  ) -> MissingDevices? {
+    guard plan.gpuResource != nil else { return nil }
     let count = GraphicsProcessors.names.count
     let initial = initial()
     let task = plan.tasks.lazy.map { TaskID($0) }.first {
@@ -19,9 +24,9 @@ enum MissingDevices {
         && !plan.flags($0).contains(.conditionFalse)
         && [.run, .afterNeeds].contains(initial[$0.index])
     }
-    guard let task else { return }
-    throw .tooFewDevices(
-      task: plan.nameString(task), wanted: wanted(by: task, plan), there: count)
+    return task.map {
+      MissingDevices(task: plan.nameString($0), wanted: wanted(by: $0, plan), there: count)
+    }
   }
 
   /// With the services that it needs, which are there while it runs.
