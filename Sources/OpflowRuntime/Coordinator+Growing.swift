@@ -10,6 +10,11 @@ extension Coordinator {
     if let count = engine.count(ofOrder: request.id) {
       return answer(client, request.id, .done(count: count))
     }
+    // The plan's file is that of who has taken the run over.
+    keepClaim()
+    if hasLostClaim {
+      return answer(client, request.id, .refused(what: "another process has taken the run over"))
+    }
     do throws(OrderRefusal) {
       let segment = try AddedFolder(request.id, of: self.request.folder).readSegment()
       if let known = engine.answer(toExtension: request.id, by: segment) {
@@ -54,6 +59,7 @@ extension Coordinator {
           "\(CleanText.string(missing.task)) wants \(missing.wanted) of gpu, and this machine has"
           + " \(missing.there)")
     }
+    try expectSecrets(of: segment, initial)
     if segment.hasCaches, !plan.hasCaches {
       throw OrderRefusal(
         what: "results are cached in a run whose first manifest has a task with `cache: true`")
@@ -68,6 +74,21 @@ extension Coordinator {
       _ = try RecordBook(state: StateFolder(holding: request.folder).path)
     } catch {
       throw OrderRefusal(what: "the records of the state folder cannot be used: \(error)")
+    }
+  }
+
+  /// What no task wanted when the drive began was not taken from where it is.
+  private func expectSecrets(
+    of segment: Plan, _ initial: [InitialState]
+  ) throws(OrderRefusal) {
+    let known = Set(request.secrets.map(\.name))
+    for task in segment.tasks.lazy.map({ TaskID($0) }) where initial[task.index].mayStart {
+      if let name = segment.secretNames(task).first(where: { !known.contains($0) }) {
+        throw OrderRefusal(
+          what:
+            "\(segment.nameString(task)) lists the secret \(name), whose value was not taken when"
+            + " the run began, since none of its tasks listed it")
+      }
     }
   }
 

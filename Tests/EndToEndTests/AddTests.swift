@@ -115,6 +115,26 @@ struct AddTests {
     #expect(place.lines() == [])
   }
 
+  @Test func `a secret that no task listed when the run began cannot be had`() throws {
+    let place = try Workplace(
+      """
+      secrets: { A: { env: A }, B: { env: B } }
+      tasks:
+        work: { secrets: [A], run: 'echo in > in; read w < out' }
+      """)
+    let (`in`, _) = (try place.gate("in"), try place.gate("out"))
+    try place.write("run.sh", "export A=first-secret; exec $opflow run")
+    let run = try place.startShell(". ./run.sh")
+    _ = try `in`.next()
+    try place.write("b.yaml", "tasks: { b: { secrets: [B], run: 'true' } }")
+    let refused = try place.opflow("add", "b.yaml", status: 2)
+    #expect(refused.errors.contains("b lists the secret B"), "\(refused)")
+    try place.write("a.yaml", "tasks: { a: { secrets: [A], run: 'echo ${#A} >> trace' } }")
+    try place.opflow("add", "a.yaml")
+    try end(place, run)
+    #expect(place.lines() == ["12"])
+  }
+
   // MARK: - By a task
 
   private static let adding = """

@@ -263,8 +263,8 @@ import Testing
     try host.settle()
     #expect(
       try asker.hear().text.split(separator: "\n") == [
-        "refused\t\twhat=it does not begin with `order`",
-        "refused\t\twhat=it does not begin with `order`",
+        "refused\t\twhat=it begins with neither `order` nor `add`",
+        "refused\t\twhat=it begins with neither `order` nor `add`",
         "refused\ta\twhat=the plan has 3 tasks, and no task number 2147483647",
         "refused\tb\twhat=the order is about plan other, and the run is of plan"
           + " \(host.fixture.plan.key) by now; ask again",

@@ -79,7 +79,9 @@ package struct AddedFolder: Sendable {
       guard status.kind == .file, status.sizeBytes <= Int64(Self.mostBytes) else { throw .invalid }
       bytes = try file.readAll(atMost: Self.mostBytes)
     } catch {
-      throw OrderRefusal(what: "cannot read \(segment): \(error)")
+      // A resume has removed it, before which nothing was added by that id.
+      let why = error == .noSuchFile ? "\(AddRequest.outdated): " : ""
+      throw OrderRefusal(what: "\(why)cannot read \(segment): \(error)")
     }
     do throws(PlanError) {
       let plan = try Plan(copying: bytes)
