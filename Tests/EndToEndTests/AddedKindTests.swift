@@ -34,7 +34,7 @@ struct AddedKindTests {
       tasks:
         db:
           run: 'trap "exit 0" TERM; echo up > up; while :; do sleep 0.05; done'
-          service: { ports: [db], ready: { command: test -e up, interval: 20ms } }
+          service: { ports: [db], ready: { exec: [test, -e, up], every: 20ms } }
         use: { needs: [db, work], run: 'echo ${OPFLOW_PORT_DB:+port} >> trace' }
       """, to: place, run)
     #expect(place.lines() == ["port"])
@@ -82,7 +82,7 @@ struct AddedKindTests {
     let end = try run.finish()
     #expect(end.status == 0, "\(end)")
     #expect(place.lines() == ["after"])
-    #expect(try place.status()["get"]?.state == "failed_allowed")
+    #expect(try place.status()["get"]?.state == "failed")
   }
 
   @Test func `a gate, which is answered`() throws {
