@@ -1,11 +1,11 @@
 /// The commands of opflow, in the order of the help: one row each. Parser, help and hints are made of
 /// these rows.
 package enum Command: String, CaseIterable, Sendable {
-  case run, resume, check, plan
+  case run, serve, resume, check, plan
   case tasks, status, why, wait, logs, runs, graph, report, journal
   case cancel, pause
   case proceed = "continue"
-  case suspend, priority, parallel, retry, skip, approve, reject, add
+  case suspend, priority, parallel, retry, skip, approve, reject, add, close
   case clean
   case initialize = "init"
   case schema, completion, version, help
@@ -21,6 +21,7 @@ package enum Command: String, CaseIterable, Sendable {
   var row: CommandRow {
     switch self {
     case .run: .run
+    case .serve: .serve
     case .resume: .resume
     case .check: .check
     case .plan: .plan
@@ -44,6 +45,7 @@ package enum Command: String, CaseIterable, Sendable {
     case .approve: .approve
     case .reject: .reject
     case .add: .add
+    case .close: .close
     case .clean: .clean
     case .initialize: .initialize
     case .schema: .schema

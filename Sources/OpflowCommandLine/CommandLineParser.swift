@@ -67,7 +67,6 @@ package enum CommandLineParser {
 
   private static func help(on word: String) throws(UsageError) -> Invocation {
     guard let topic = Command(named: word) else {
-      if LaterCommands.refusal(of: word) != nil { throw UsageError("\(word): not supported yet") }
       if word == "keys" || word == "yaml" || word == "opflow.yaml" {
         throw UsageError("help: `opflow help manifest` is about the keys of a manifest")
       }
@@ -82,7 +81,6 @@ package enum CommandLineParser {
   }
 
   private static func unknown(_ word: String) -> UsageError {
-    if let refusal = LaterCommands.refusal(of: word) { return UsageError(refusal) }
     let shown = word.clean
     if word.hasPrefix("-") {
       if let help = ForeignWords.help(flag: String(word.drop { $0 == "-" }), of: .run) {

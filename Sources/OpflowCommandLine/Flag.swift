@@ -2,7 +2,7 @@ internal import OpflowCore
 
 /// The flags of all commands, one row each. Which command takes which: `Command.row`.
 enum Flag: CaseIterable {
-  case set, only, skip, resume, rerun
+  case set, only, skip, resume, rerun, name
   case maxParallel, maxFailures, keepGoing, dryRun
   case ifRunning, watchFiles, memory
   case output, quiet, verbose, json, color
@@ -38,6 +38,10 @@ enum Flag: CaseIterable {
       FlagRow(
         "rerun", in: .selection, "run these again though they are done or up to date; repeatable",
         takes: .text(.selector) { $0.rerun.append($1) })
+    case .name:
+      FlagRow(
+        "name", in: .selection, "what the run is known by: `--run NAME` means it",
+        takes: .text(.name) { $0.name = $1 })
     case .maxParallel:
       FlagRow(
         "max-parallel", "j", in: .limits, "capacity of `cpu`: how many tasks run at once",

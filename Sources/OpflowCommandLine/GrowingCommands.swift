@@ -1,5 +1,51 @@
-/// What joins a run that goes on.
+/// Runs that grow: what joins one that goes on, and one that waits for that.
 extension CommandRow {
+  static var serve: CommandRow {
+    CommandRow(
+      group: .running, meaning: "a run that stays open for tasks to be added",
+      words: .optionalFile,
+      flags: [
+        .name, .set, .maxParallel, .maxFailures, .memory,
+        .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
+        .workers, .queueTimeout, .cache, .cacheWrite, .noCache, .file, .directory,
+        .stateDirectory,
+      ],
+      rule: RunRules.check
+    ) {
+      CommandHelp(
+        summary: "Begin a run that stays open: `opflow add` adds tasks, `opflow close` ends it.",
+        description: """
+          FILE is the manifest that it begins with, which may have no task; without one it has none, and no
+          manifest here is read. What all tasks share stands in it: `resources`, `secrets`, `max_parallel`.
+
+          It ends when it was closed and nothing is left to run. A task that fails says nothing of those that
+          others added: --max-failures is 0 here. Ctrl-C ends it as any run; `opflow resume` has it wait
+          again. With --name the others say `--run NAME` for it, and two of one name are not live at once.
+          """,
+        examples: """
+            opflow serve --name queue         without a task, known as `queue`
+            opflow serve base.yaml -j 4       with what base.yaml has, four at once
+            opflow add --run queue job.yaml   from another terminal
+            opflow close --run queue          nothing more comes
+          """)
+    }
+  }
+
+  static var close: CommandRow {
+    CommandRow(
+      group: .steering, meaning: "let a run of `serve` end when nothing is left", words: .nothing,
+      flags: askedFlags
+    ) {
+      CommandHelp(
+        summary: "Let a run end that `opflow serve` keeps open.",
+        description: """
+          What it has is run to its end; nothing is added any more.
+
+          \(HelpPhrases.liveRun)
+          """)
+    }
+  }
+
   static var add: CommandRow {
     CommandRow(
       group: .steering, meaning: "have the tasks of a manifest join it", words: .file,

@@ -13,6 +13,8 @@ package struct Invocation: Equatable, Sendable {
   package var tasks: [String] = []
   /// What stands behind `--`, for the one task that is named.
   package var arguments: [String] = []
+  /// Of `serve`: what the run is to be known by; empty for nothing.
+  package var name = ""
   /// The run that is named.
   package var run: String?
   /// Of `priority` and `parallel`: what is to be set, as it was typed.

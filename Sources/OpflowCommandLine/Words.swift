@@ -24,6 +24,8 @@ enum Words {
   case capacity
   /// One file: a manifest, whatever its name, or `-`.
   case file
+  /// The same, or nothing.
+  case optionalFile
   /// A `JournalAction`, then RUN.
   case actionAndRun
   /// A `ReportKind`, then RUN.
@@ -43,6 +45,7 @@ enum Words {
     case .askedAndPriority: ("", " SEL... N")
     case .capacity: ("", " N|NAME=N")
     case .file: ("", " FILE")
+    case .optionalFile: ("", " [FILE]")
     case .topic: ("", " [COMMAND | manifest [KEY]]")
     case .shell: (" \(Self.all(CompletionShell.self).joined(separator: "|"))", "")
     case .actionAndRun: (" \(Self.all(JournalAction.self).joined(separator: "|"))", " [RUN]")
@@ -113,6 +116,7 @@ enum Words {
         throw Complaint("FILE is missing: the manifest, or `-` for standard input")
       }
       invocation.file = file
+    case .optionalFile: if let file = try Self.single(words[...]) { invocation.file = file }
     case .topic:
       guard words.first == "manifest" else {
         return invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []

@@ -38,6 +38,7 @@ enum Opflow {
     switch invocation.command {
     case nil: try OverviewCommand.perform(invocation)
     case .run, .plan: try RunCommand.perform(invocation)
+    case .serve: try ServeCommand.perform(invocation)
     case .resume: try ResumeCommand.perform(invocation)
     case .check: try CheckCommand.perform(invocation)
     case .tasks: try OverviewCommand.performTasks(invocation)
@@ -58,6 +59,7 @@ enum Opflow {
     case .retry: try OrderCommand.perform(.retry, invocation)
     case .skip: try OrderCommand.perform(.skip, invocation)
     case .add: try AddCommand.perform(invocation)
+    case .close: try OrderCommand.perform(.close, invocation)
     case .approve: try OrderCommand.perform(.approve, invocation)
     case .reject: try OrderCommand.perform(.reject, invocation)
     case .clean: try CleanCommand.perform(invocation)

@@ -131,6 +131,8 @@ extension RunRequest {
     only = invocation.only
     skip = invocation.skip
     rerun = invocation.rerun
+    serves = invocation.command == .serve
+    name = invocation.name
     watches = invocation.watchesFiles
     resumesNewest = invocation.resumesNewest
     takesOver = invocation.takesOver

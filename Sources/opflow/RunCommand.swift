@@ -107,7 +107,7 @@ enum RunCommand {
     }
   }
 
-  private static func choose(
+  static func choose(
     _ state: StateFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> StateFolderLock? {
     if arguments.isDryRun { return nil }
@@ -129,7 +129,7 @@ enum RunCommand {
   }
 
   /// - Parameter isAgain: its warnings are told already.
-  private static func prepare(
+  static func prepare(
     _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
     isAgain: Bool = false
   ) throws(CommandError) -> NewRun {
@@ -144,7 +144,7 @@ enum RunCommand {
   /// - Parameters:
   ///   - choice: released when the first line of the run tells others of it.
   ///   - gate: likewise.
-  private static func start(
+  static func start(
     _ new: consuming NewRun, _ manifest: ManifestFile, _ state: StateFolder,
     _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?,
     _ gate: consuming RunGroupGate?

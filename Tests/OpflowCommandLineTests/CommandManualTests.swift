@@ -24,12 +24,6 @@ import Testing
     }
   }
 
-  @Test func `no command that is not there is in the manual`() {
-    for later in LaterCommands.all {
-      #expect(!manual.contains("\nopflow \(later.name)"), "\(later.name)")
-    }
-  }
-
   @Test func `every flag is in the manual and in the help of each command that takes it`() throws {
     for command in Command.allCases {
       for flag in command.flags.map({ $0.row }) {

@@ -120,7 +120,7 @@ package struct CompletionQuestion: Equatable, Sendable {
       case .command: kinds = [.files]
       case .sites:
         words = SiteRequest.beginnings.map { CompletionCandidate($0) }
-      case .assignment, .duration: break
+      case .assignment, .name, .duration: break
       }
     }
   }
@@ -143,7 +143,7 @@ package struct CompletionQuestion: Equatable, Sendable {
       }
     case .run: if positionals.isEmpty { kinds = [.runs, .manifests] }
     case .capacity: if positionals.isEmpty { kinds = [.resources] }
-    case .file: if positionals.isEmpty { kinds = [.manifests] }
+    case .file, .optionalFile: if positionals.isEmpty { kinds = [.manifests] }
     case .topic:
       if positionals.isEmpty {
         words =
@@ -215,7 +215,7 @@ extension Words {
     switch self {
     case .tasks, .someTasks, .asked, .askedAndPriority, .capacity, .run, .actionAndRun, .kindAndRun:
       true
-    case .nothing, .manifestAndTasks, .manifestOrRun, .file, .topic, .shell: false
+    case .nothing, .manifestAndTasks, .manifestOrRun, .file, .optionalFile, .topic, .shell: false
     }
   }
 }

@@ -219,6 +219,7 @@ extension FieldWriter {
     fieldUnlessEmpty(.trace, open.trace?.text ?? "")
     fieldUnlessEmpty(.around, open.around?.text ?? "")
     if open.serves { field(.serve, 1) }
+    fieldUnlessEmpty(.name, open.name)
   }
 
   fileprivate mutating func write(_ limits: DriveLimits) {

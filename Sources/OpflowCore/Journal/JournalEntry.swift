@@ -51,6 +51,8 @@ package struct OpenEntry: Sendable, Equatable {
   package var around: TaskAround?
   /// It stays open for tasks to come until somebody closes it.
   package var serves = false
+  /// What it is known by beside its id; empty for nothing.
+  package var name = ""
 
   package init(
     run: String, planKey: String, opflowVersion: String, manifestPath: String, folder: String

@@ -20,7 +20,7 @@
 //
 //   EVENT      TASK  keys
 //   open             format run plan version manifest folder state set tasks args only skip env file
-//                    capacity failures on trace around serve
+//                    capacity failures on trace around serve name
 //   resume           d plan version set only skip env file reused withdrawn removed capacity failures on
 //                    trace count
 //   close            d state code signal
@@ -88,6 +88,7 @@
 //   failures   after so many nothing new starts; 0 is no limit
 //   on         what the drive was given as --on: where its tasks may run beside the coordinator's machine
 //   serve      1: the run stays open for tasks to come until somebody closes it
+//   name       what the run is known by beside its id
 //   trace      the TRACEPARENT that the drive was begun with (version 00 of W3C's Trace Context)
 //   withdrawn  how many `resume` lines of tasks follow this line at once
 //

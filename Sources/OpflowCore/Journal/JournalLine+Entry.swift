@@ -70,6 +70,7 @@ extension JournalLine {
       case .trace: open.trace = TraceParent(field.text)
       case .around: open.around = TaskAround(field.text)
       case .serve: open.serves = field.natural != 0
+      case .name: open.name = field.text
       default: break
       }
     }

@@ -21,7 +21,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
   case reused, withdrawn, removed, code
-  case capacity, failures, trace, on, around, serve
+  case capacity, failures, trace, on, around, serve, name
 
   // An order
   case id, verb, by, uid, value, resource, expects, back, among, count
@@ -108,6 +108,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     case .trace: "trace"
     case .around: "around"
     case .serve: "serve"
+    case .name: "name"
     case .on: "on"
     case .pid: "pid"
     case .start: "start"
@@ -148,7 +149,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
       .culprit, .part, .with, .values, .origin, .run, .plan, .version, .manifest, .folder, .state,
       .boot,
       .group, .actions, .host, .incarnation, .id, .verb, .by, .resource, .among, .trace, .job,
-      .step, .around:
+      .step, .around, .name:
       .text
     }
   }

@@ -1,5 +1,11 @@
 /// What a run, and the newest drive of it, was asked for.
 extension RunModel {
+  /// Whether the run waits for tasks that are still to be added.
+  package var openness: RunOpenness {
+    guard open?.serves == true else { return .ordinary }
+    return orders.closedBy == nil ? .open : .closed
+  }
+
   /// `--only` and `--skip` of the run: those of a resume are of that drive alone.
   package var only: [String] { open?.only ?? [] }
   package var skip: [String] { open?.skip ?? [] }

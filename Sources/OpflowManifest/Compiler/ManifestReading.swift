@@ -39,7 +39,8 @@ struct ManifestReading: ~Copyable {
       store: loader.kept, file: { matrixFiles.open($0, in: $1) }, names: options.fileNames)
     folder =
       loader.run.map { $0.plan.text($0.plan.manifest.folder) } ?? parts[0].folder
-    let declared = Self.declaredTasks(of: parts, mistakes).without(loader.run?.unchanged ?? [])
+    let declared = Self.declaredTasks(of: parts, mistakes, mayBeEmpty: options.mayBeEmpty).without(
+      loader.run?.unchanged ?? [])
     tasks = Self.tasks(of: parts, declared, sources, legTexts, loader.run)
     resolver = NeedResolver(
       tasks, texts: legTexts, mistakes: mistakes, suggestions: parts[0].values.scope.suggestions,
@@ -68,7 +69,7 @@ struct ManifestReading: ~Copyable {
   private static let mostTasksOfRun = 1_500_000_000
 
   private static func declaredTasks(
-    of parts: [ManifestPart], _ mistakes: Mistakes
+    of parts: [ManifestPart], _ mistakes: Mistakes, mayBeEmpty: Bool
   ) -> TaskDeclarations {
     var tasks = TaskDeclarations()
     for part in parts {
@@ -77,7 +78,9 @@ struct ManifestReading: ~Copyable {
         break
       }
       DeclarationReader(values: part.values)
-        .readTasks(of: part.file, prefix: part.prefix, into: &tasks)
+        .readTasks(
+          of: part.file, prefix: part.prefix, mayBeEmpty: mayBeEmpty && part.entry == nil,
+          into: &tasks)
     }
     return tasks
   }

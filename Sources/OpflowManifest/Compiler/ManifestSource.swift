@@ -65,6 +65,8 @@ package struct CompileOptions: Sendable {
     @Sendable (_ pattern: String, _ folder: String)
       -> Result<[String], FileNameFault> = { _, _ in .success([]) }
   package var fingerprints = FingerprintStyle.relative
+  /// It may have no task.
+  package var mayBeEmpty = false
   /// Secrets that cannot be had, by name: a mistake where a task lists them.
   package var missingSecrets: [String: MissingSecret] = [:]
   /// `interactive` tasks that are to be run where there is no terminal.

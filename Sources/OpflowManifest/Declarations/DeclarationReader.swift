@@ -19,12 +19,12 @@ struct DeclarationReader {
   ///
   /// - Parameter prefix: of their ids.
   func readTasks(
-    of file: FileDeclaration, prefix: Text = Text(start: nil, count: 0),
+    of file: FileDeclaration, prefix: Text = Text(start: nil, count: 0), mayBeEmpty: Bool,
     into tasks: inout TaskDeclarations
   ) {
     let document = file.document
     tasks.begin(document, prefix: prefix)
-    let mayHaveNone = file.keys.key(.include) != nil
+    let mayHaveNone = mayBeEmpty || file.keys.key(.include) != nil
     guard let node = file.keys[.tasks] else {
       if mayHaveNone || file.keys.isMeant(.tasks) || file.keys.isMeant(.include) { return }
       values.mistakes.error(

@@ -14,6 +14,8 @@ package struct ManifestFile {
   package let folder: String
   /// Of a run that is resumed: copies of the files that it names.
   var kept = KeptFiles()
+  /// It may have no task: they are added later.
+  package var mayBeEmpty = false
 
   package static let defaultName = "opflow.yaml"
   package static let standardInput = "-"
@@ -23,6 +25,22 @@ package struct ManifestFile {
     self.displayPath = displayPath
     self.realPath = realPath
     self.folder = folder
+  }
+
+  /// One without a task, in the folder that opflow works in.
+  ///
+  /// - Parameter name: of letters, digits, `.`, `_` and `-`; empty for none.
+  package static func none(named name: String) throws(PreparationError) -> ManifestFile {
+    do throws(Errno) {
+      var manifest = ManifestFile(
+        bytes: Array("name: \"\(name.isEmpty ? "serve" : name)\"\ntasks: {}\n".utf8),
+        displayPath: "<none>", realPath: standardInput,
+        folder: try Path.workingDirectory())
+      manifest.mayBeEmpty = true
+      return manifest
+    } catch {
+      throw .unreadable(manifest: ".", error)
+    }
   }
 
   /// The path that a person's word means: a folder, with its slash, stands for the manifest
@@ -185,6 +203,7 @@ package struct ManifestFile {
       cores: Machine.cores, memoryBytes: Machine.memoryBytes,
       stateFolder: (state ?? StateFolder.beside(manifest: "\(folder)/-")).path,
       readLink: { try? Path.linkTarget($0) })
+    options.mayBeEmpty = mayBeEmpty
     options.readFile = furtherFile
     options.fileNames = { FileNames.fitting($0, in: $1) }
     return options

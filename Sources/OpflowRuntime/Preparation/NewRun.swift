@@ -131,6 +131,7 @@ package struct NewRun {
     entering.arguments = arguments
     entering.asked = rerun
     entering.named = named
+    entering.openness = request.serves ? .open : .ordinary
     return entering
   }
 
@@ -198,6 +199,8 @@ package struct NewRun {
     open.stateFolder = state.path
     open.trace = DriveTrace.parent
     open.around = .here
+    open.serves = request.serves
+    open.name = request.name
     return open
   }
 }

@@ -101,7 +101,9 @@ package struct PreparedDrive: ~Copyable {
     serving: ServingWatch? = nil, _ links: [WorkerLink] = [],
     launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> DriveResult {
-    var entering = entering
+    var (entering, asked) = (entering, asked)
+    // What comes in goes by itself: one task that fails says nothing of the others.
+    if entering.openness != .ordinary, asked.maxFailures == nil { asked.maxFailures = 0 }
     entering.run = Hash.xxh3(Array(folder.id.description.utf8))
     entering.durations = StateFolder(holding: folder).durations(
       ofManifest: manifestPath, plan: plan)

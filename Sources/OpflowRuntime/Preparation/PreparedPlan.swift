@@ -38,6 +38,8 @@ struct PreparedPlan {
     let inputs = manifest.inputs(set: request.set)
     var found: PlanInputs?
     let earlier = state.plan(ofManifest: manifest.realPath) { plan in
+      // That of a run which stays open may have no task.
+      if plan.taskCount == 0, !manifest.mayBeEmpty { return false }
       found = plan.inputs(ifCurrent: inputs, runID: runID)
       return found != nil
     }

@@ -150,6 +150,7 @@ package struct PreparedResume {
     entering.origins = history.origins
     entering.asked = request.rerun
     entering.named = named
+    entering.openness = history.openness
     entering.held = staying.enumerated().map { number, entry in
       HeldService(
         service: entry.service, worker: WorkerID(Int32(truncatingIfNeeded: number)),

@@ -76,6 +76,7 @@ package struct ResumedRun {
       files = current.fileEntries
     } else {
       var manifest = if let given { given } else { try located.read() }
+      manifest.mayBeEmpty = open.serves
       kept = folder.readKeptFiles().named(by: driven.files)
       manifest.kept = kept
       let compiled = try manifest.compile(
@@ -108,6 +109,7 @@ package struct ResumedRun {
 
   func manifest() throws(PreparationError) -> ManifestFile {
     var manifest = if let given { given } else { try located.read() }
+    manifest.mayBeEmpty = open.serves
     manifest.kept = kept
     return manifest
   }

@@ -12,6 +12,9 @@ package struct RunRequest: Equatable, Sendable {
   package var only: [String] = []
   package var skip: [String] = []
   package var rerun: [String] = []
+  /// It stays open for tasks to come, and is known by that name, where that is not empty.
+  package var serves = false
+  package var name = ""
   /// It stays for what changes: services that stay start again though somebody ended them.
   package var watches = false
   /// Goes on with the newest run of the same manifest, values and tasks.

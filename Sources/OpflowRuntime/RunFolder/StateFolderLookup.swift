@@ -2,8 +2,8 @@ package import OpflowCore
 internal import OpflowSystem
 
 extension StateFolder {
-  /// The run that `reference` names: an id, the beginning of one, or the path of a manifest, for its
-  /// newest run; nil for the newest run of all.
+  /// The run that `reference` names: an id, the beginning of one, the name or the path of a manifest of runs, for the
+  /// newest of these; nil for the newest run of all.
   ///
   /// - Parameter reference: a path is absolute, or relative to the folder opflow works in.
   package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
@@ -24,9 +24,15 @@ extension StateFolder {
       if matches.count > 1 {
         throw .ambiguous(reference, runs: matches.map(\.description))
       }
+      if let named = try run(named: reference) { return named }
     }
     guard let run = try newestRun(ofManifest: reference) else { throw .noSuchRun(reference) }
     return run
+  }
+
+  /// The newest run of that name; nil where there is none.
+  package func run(named name: String) throws(RunFolderError) -> RunFolder? {
+    try runs().lazy.map(folder(of:)).first { (try? $0.readOpen())?.name == name }
   }
 
   /// Whether a run was begun by a task of another one of these, so that who names none means that one; but not for

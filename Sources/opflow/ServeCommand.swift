@@ -1,0 +1,62 @@
+import OpflowCommandLine
+import OpflowCore
+import OpflowRuntime
+
+/// `opflow serve`: a run that stays open for tasks to come, until `opflow close`.
+enum ServeCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    try DriveEnd.expect(arguments)
+    var arguments = arguments
+    if arguments.maxFailures == nil { arguments.maxFailures = 0 }
+    let manifest = try manifest(arguments, console)
+    if arguments.file != nil { arguments.file = manifest.displayPath }
+    let state = try RunLookup.state(arguments.view, for: manifest)
+    // Where there are no runs yet, a mistake of the manifest leaves no folder behind.
+    let early = state.isThere ? nil : try RunCommand.prepare(manifest, state, arguments, console)
+    // From the look for another one of its name to its first line nobody else begins one here.
+    let choice = try RunCommand.choose(state, arguments, console)
+    if !arguments.name.isEmpty { try expectFree(arguments.name, in: state, arguments.view) }
+    let new =
+      if let early { early } else {
+        try RunCommand.prepare(manifest, state, arguments, console)
+      }
+    if arguments.output != .quiet {
+      let run = arguments.name.isEmpty ? "" : " --run \(CleanText.string(arguments.name))"
+      Console.complain(
+        "opflow: the run stays open: `opflow add\(run) FILE` adds tasks, `opflow close\(run)` lets it end\n"
+      )
+    }
+    return try RunCommand.start(
+      new, manifest, state, arguments, console, releasing: choice, nil)
+  }
+
+  private static func manifest(
+    _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> ManifestFile {
+    guard let file = arguments.file else {
+      return try console.preparing { () throws(PreparationError) in
+        try ManifestFile.none(named: arguments.name)
+      }
+    }
+    var manifest = try ManifestLookup.read(ManifestFile.path(file))
+    manifest.mayBeEmpty = true
+    return manifest
+  }
+
+  /// Sees that nobody means two runs by one name.
+  private static func expectFree(
+    _ name: String, in state: StateFolder, _ view: ViewArguments
+  ) throws(CommandError) {
+    guard state.isThere else { return }
+    let other = try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
+      guard let run = try state.run(named: name), try RunFolderLock.isHeld(run) else { return nil }
+      return run
+    }
+    guard let other else { return }
+    let shown = CleanText.string(name)
+    throw CommandError(
+      .held,
+      "run \(other.id) is live and is called `\(shown)`: `opflow add --run \(shown)` adds to it")
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+/// Runs that stay open for what is added.
+struct ServeTests {
+  @Test func `it waits for what is added, and ends when it was closed and nothing is left`() throws
+  {
+    let place = try Workplace("tasks: { unread: { run: exit 1 } }")
+    let run = try place.start("serve", "--name", "q")
+    try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
+    try place.write("b.yaml", "tasks: { b: { needs: [a], run: echo b >> trace } }")
+    try run.waitForError("0 tasks")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("wait", "q", "--for", "a")
+    _ = try place.opflow("add", "--run", "q", "b.yaml")
+    let close = try place.opflow("close", "--run", "q")
+    #expect(close.output == "closed: the run ends when nothing is left\n")
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["a", "b"])
+    place.expectNothingAlive()
+  }
+
+  @Test func `a second one of the name is refused while the first is live`() throws {
+    let place = try Workplace("tasks: {}")
+    let run = try place.start("serve", "--name", "q")
+    try run.waitForError("0 tasks")
+    let second = try place.opflow("serve", "--name", "q", status: 5)
+    #expect(second.errors.contains("is live and is called `q`"), "\(second)")
+    _ = try place.opflow("close", "--run", "q")
+    #expect(try run.finish().status == 0)
+  }
+
+  @Test func `killed, it waits again after a resume, and has what was added`() throws {
+    let place = try Workplace("tasks: {}")
+    let run = try place.start("serve", "--name", "q")
+    try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
+    try place.write("b.yaml", "tasks: { b: { needs: [a], run: echo b >> trace } }")
+    try run.waitForError("0 tasks")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("wait", "q", "--for", "a")
+    kill(run.pid, SIGKILL)
+    _ = try run.finish()
+    let again = try place.start("resume", "q")
+    try again.waitForError("resuming")
+    _ = try place.opflow("add", "--run", "q", "b.yaml")
+    _ = try place.opflow("close", "--run", "q")
+    #expect(try again.finish().status == 0)
+    #expect(place.lines() == ["a", "b"])
+    let late = try place.opflow("resume", "q")
+    #expect(late.errors.contains("nothing is left to run"), "\(late)")
+  }
+
+  @Test func `what fails holds no others back, and a signal ends it to be resumed`() throws {
+    let place = try Workplace("tasks: {}")
+    let run = try place.start("serve", "--name", "q")
+    try place.write("a.yaml", "tasks: { bad: { run: exit 3 }, good: { run: echo good >> trace } }")
+    try place.write("c.yaml", "tasks: { later: { run: echo later >> trace } }")
+    try run.waitForError("0 tasks")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("wait", "q", "--for", "bad", status: 1)
+    _ = try place.opflow("wait", "q", "--for", "good")
+    _ = try place.opflow("add", "--run", "q", "c.yaml")
+    _ = try place.opflow("wait", "q", "--for", "later")
+    kill(run.pid, SIGTERM)
+    #expect(try run.finish().status == 143)
+    #expect(place.lines().sorted() == ["good", "later"])
+  }
+
+  @Test func `a manifest may have what all share and no task, and is one of run only with tasks`()
+    throws
+  {
+    let place = try Workplace("name: base\nresources: { db: 1 }\n")
+    let run = try place.start("serve", "opflow.yaml", "--name", "q")
+    try place.write("a.yaml", "tasks: { a: { resources: { db: 1 }, run: echo a >> trace } }")
+    try run.waitForError("0 tasks")
+    _ = try place.opflow("add", "--run", "q", "a.yaml")
+    _ = try place.opflow("close", "--run", "q")
+    #expect(try run.finish().status == 0)
+    #expect(place.lines() == ["a"])
+    let plain = try place.opflow("run", status: 3)
+    #expect(plain.errors.contains("`tasks` is missing"), "\(plain)")
+  }
+
+  @Test func `an ordinary run is not closed`() throws {
+    let place = try Workplace("tasks: { work: { run: 'echo in > in; read w < out' } }")
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.start("run")
+    _ = try `in`.next()
+    let close = try place.opflow("close", status: 2)
+    #expect(close.errors.contains("it ends by itself"), "\(close)")
+    out.letGo()
+    #expect(try run.finish().status == 0)
+  }
+}
