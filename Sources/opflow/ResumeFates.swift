@@ -49,8 +49,8 @@ struct ResumeFates {
     switch initial[task.index] {
     case .recheck, .later, .laterAfterNeeds: true
     case .run, .afterNeeds: plan.isChecked(task)
-    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
-      .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
+      .failed, .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
       false
     }
   }
@@ -74,7 +74,7 @@ struct ResumeFates {
     case .interrupted: return .fails
     case .run, .afterNeeds:
       return .runs(reasons[task].flatMap { $0.moved(from: plan, to: other) })
-    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: return .keeps
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream: return .keeps
     case .recheck: return .checks
     case .later, .laterAfterNeeds: return .keepsLater
     case .failed: return .staysFailed

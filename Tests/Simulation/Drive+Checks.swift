@@ -88,8 +88,8 @@ extension Drive {
     return switch initial[task.index] {
     case .skippedUpstream, .leftUpstream: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,
-      .skipOnce, .succeeded, .upToDate, .failedAllowed, .skipped, .failed, .excluded, .leftDone,
-      .stays,
+      .skipOnce, .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .failed, .excluded,
+      .leftDone, .stays,
       .leftFailed, .leftOpen:
       skipped[task]?.isUpstream ?? false
     }
@@ -165,8 +165,8 @@ extension InitialState {
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,
       .skipOnce, .stays:
       false
-    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed, .excluded,
-      .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .failed,
+      .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       true
     }
   }

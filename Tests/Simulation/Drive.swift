@@ -29,7 +29,7 @@ struct Drive {
   let chaos: Chaos
   let options: SchedulerOptions
   private(set) var initial: [InitialState]
-  let owesFinally: Bool
+  private(set) var owesFinally: Bool
 
   var random: SplitMix64
   var engine: Engine
@@ -138,6 +138,7 @@ struct Drive {
     known.asked = entering.asked
     known.held = entering.held.map(\.held)
     known.run = entering.run
+    known.ranBefore = entering.ranBefore
     known.openness = entering.growth?.openness ?? .ordinary
     workers = entering.held.map(\.worker)
     control = Control(known: entering.orders, drive: entering.number)
@@ -165,6 +166,8 @@ struct Drive {
     var growth: ImaginedGrowth?
     /// Of the run.
     var run: UInt64 = 0
+    /// Something started in an earlier drive.
+    var ranBefore = false
     /// Of the drive.
     var number: Int
   }
@@ -203,6 +206,12 @@ struct Drive {
   mutating func grow(to plan: Plan) {
     let new = [InitialState](repeating: .run, count: plan.taskCount - self.plan.taskCount)
     initial += new
+    let first = self.plan.taskCount
+    if entering.ranBefore,
+      (first..<plan.taskCount).contains(where: { plan.flags(TaskID($0)).contains(.finally) })
+    {
+      owesFinally = true
+    }
     self.plan = plan
     source.plan = plan
     ledger.use(plan)

@@ -14,10 +14,14 @@ struct ExpectedEnds {
   private var begun: Set<TaskID> = []
   private var isOfRecord: Set<TaskID> = []
   private let records: ImaginedRecords
+  /// Services that nothing needed as they came.
+  private let standing: Set<TaskID>
 
   init(
-    _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry, _ records: ImaginedRecords
+    _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry, _ records: ImaginedRecords,
+    standing: Set<TaskID>
   ) {
+    self.standing = standing
     isKept = entry.initial.map(\.endsBefore)
     origins = entry.origins
     self.records = records
@@ -37,7 +41,7 @@ struct ExpectedEnds {
   private mutating func useServices(_ plan: Plan, _ entry: Drive.Entry) {
     for index in plan.topologicalOrder.reversed() {
       let task = TaskID(index)
-      guard plan.isService(task), begun.contains(task) else { continue }
+      guard plan.isService(task), begun.contains(task), !standing.contains(task) else { continue }
       let users = plan.dependents(task).map { plan.dependent($0) }
       // `finally` tasks whose turn does not come, and what only they need.
       let isLeft = users.contains { [.waiting, .ready].contains(states[$0.index]) }
@@ -66,7 +70,7 @@ struct ExpectedEnds {
     case .interrupted:
       states[index] = .failed
       hasRun.insert(task)
-    case .skipped, .excluded, .leftOpen, .skipOption, .skipOnce: states[index] = .skipped
+    case .skipped, .unused, .excluded, .leftOpen, .skipOption, .skipOnce: states[index] = .skipped
     case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
       isSkippedForNeeds[index] = true
@@ -96,7 +100,7 @@ struct ExpectedEnds {
           origins[task] = origin
         } else {
           // A service starts with what needs it.
-          if !plan.isService(task) || plan.dependents(task).isEmpty { anyStarts = true }
+          if !plan.isService(task) || standing.contains(task) { anyStarts = true }
           begun.insert(task)
           hasRun.insert(task)
           states[index] = lastEnd(plan, task, tasks, entry)

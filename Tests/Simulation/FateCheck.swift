@@ -124,8 +124,8 @@ struct FateCheck {
     let state = drive.engine.state(task)
     if plan.isService(task) { return try checkService(task, state) }
     switch drive.initial[task.index] {
-    case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .failed,
-      .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+    case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream,
+      .failed, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       if firstLine[task.index] != nil { throw fault(task, "it was to be left alone") }
       return
     case .interrupted where retried.contains(task): try checkRun(task, state)

@@ -135,6 +135,7 @@ package struct Life {
     }
     stays += entry.held.count
     entry.run = runNumber
+    entry.ranBefore = history.hasStarts
     if plans.batchCount > 0 {
       let openness: RunOpenness =
         !isOpen ? .ordinary : history.orders.closedBy == nil ? .open : .closed
@@ -177,8 +178,11 @@ package struct Life {
       if drive.hasBegun { try FateCheck(drive).check(closing) }
       try check(drive, decided, since: history)
       if isUndisturbed {
-        let expected = ExpectedEnds(grown, manifest.tasks, entry, records).states
-        let tainted = ExpectedServices.tainted(grown, manifest.tasks)
+        entry.owesFinally = drive.owesFinally
+        let expected = ExpectedEnds(
+          grown, manifest.tasks, entry, records, standing: drive.stoodAlone
+        ).states
+        let tainted = ExpectedServices.tainted(grown, manifest.tasks, standing: drive.stoodAlone)
         for index in grown.tasks where drive.states[index] != expected[index] {
           if tainted.contains(TaskID(index)),
             drive.states[index].isTerminal || drive.witness.startCount == 0
@@ -198,10 +202,9 @@ package struct Life {
           {
             continue
           }
-          // It stood before what needs it was added.
-          if drive.states[index] == .succeeded, expected[index] == .skipped,
-            drive.stoodAlone.contains(TaskID(index)),
-            !grown.dependents(TaskID(index)).isEmpty
+          // It was taken out of its end for what was skipped later.
+          if drive.states[index] == .skipped, expected[index] == .succeeded,
+            drive.wasTakenBackInVain(TaskID(index))
           {
             continue
           }

@@ -94,6 +94,7 @@ extension Witness {
     if stand[line.task.index] == .over, ends[line.task] == nil, isService(line.task) {
       // It ended in an earlier drive.
       stand[line.task.index] = .waiting
+      overBefore.remove(line.task)
     } else {
       try take(effect: line)
     }

@@ -6,13 +6,27 @@ extension Witness {
 
   /// A task starts: what it needs of services is ready, and runs.
   func checkServices(of task: TaskID) throws(Finding) {
-    for service in plan.services(neededBy: task) where stand[service.index] != .over {
+    for service in plan.services(neededBy: task) {
+      if stand[service.index] == .over {
+        if overBefore.contains(service) || isOver(ends[service]?.event) {
+          throw fault(task, "it starts without \(plan.nameString(service)), which is over")
+        }
+        continue
+      }
       guard stand[service.index] == .running, ready.contains(service) else {
         throw fault(task, "it starts before \(plan.nameString(service)) is ready")
       }
       if leaving[service] == lastAttempt[service.index] {
         throw fault(task, "it starts with \(plan.nameString(service)), which was told to end")
       }
+    }
+  }
+
+  /// By that a service ended, or never began, since nothing needed it.
+  private func isOver(_ end: TransitionEvent?) -> Bool {
+    switch end {
+    case .success, .skip(.unused): true
+    default: false
     }
   }
 
@@ -119,7 +133,11 @@ extension Witness {
 /// What is expected of services where nothing is disturbed.
 enum ExpectedServices {
   /// Tasks whose end hangs on which of them comes first: services that never are ready, and what needs them.
-  static func tainted(_ plan: Plan, _ tasks: [ImaginedManifest.Task]) -> Set<TaskID> {
+  ///
+  /// - Parameter standing: services that nothing needed as they came.
+  static func tainted(
+    _ plan: Plan, _ tasks: [ImaginedManifest.Task], standing: Set<TaskID>
+  ) -> Set<TaskID> {
     guard plan.hasServices else { return [] }
     var tainted: Set<TaskID> = []
     for index in plan.topologicalOrder {
@@ -127,11 +145,11 @@ enum ExpectedServices {
       let imagined = tasks[task.index]
       let isUnsound =
         imagined.service.map { !$0.isSound || !imagined.valuesRead.isEmpty } ?? false
-      // What stays may be ended before it has begun.
-      let isStanding = plan.isService(task) && plan.dependents(task).isEmpty
       let isBehind = plan.needs(task).contains { tainted.contains(TaskID(plan.needTargets[$0])) }
-      if isUnsound || isBehind || isStanding { tainted.insert(task) }
+      if isUnsound || isBehind { tainted.insert(task) }
     }
+    // What stays may be ended before it has begun, when nothing needs it any more.
+    tainted.formUnion(standing)
     // Whether anything started may hang on it.
     for index in plan.tasks where !tainted.isEmpty {
       if plan.flags(TaskID(index)).contains(.finally) { tainted.insert(TaskID(index)) }
@@ -165,6 +183,16 @@ extension Drive {
   func gaveWay(_ service: TaskID) -> Bool { wasInterrupted(service, .stopped(.unneeded)) }
 
   func lostWorker(of service: TaskID) -> Bool { wasInterrupted(service, .workerLost) }
+
+  /// Whether it was taken out of its end for what was added, and nothing came to need it.
+  func wasTakenBackInVain(_ service: TaskID) -> Bool {
+    let told = lines.lazy.map(\.transition).filter { $0.task == service }
+    guard let place = told.lastIndex(where: { $0.event == .resume(.skippedBefore) }) else {
+      return false
+    }
+    return !told[place...].contains { $0.event == .start }
+      && told.last?.event == .skip(.unused)
+  }
 
   private func wasInterrupted(_ task: TaskID, _ reason: EndReason) -> Bool {
     lines.contains {

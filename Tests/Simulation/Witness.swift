@@ -65,6 +65,8 @@ struct Witness {
   /// By task: those of the services that it needs, as they were when it was started.
   var portsAtStart: [TaskID: [TaskID: [UInt16]]] = [:]
   var gone: Set<TaskID> = []
+  /// Services that ended in an earlier drive since nothing needed them, or never began for that.
+  var overBefore: Set<TaskID> = []
   var far: FarSights
   var boundHere: Set<TaskID> = []
   /// Where each worker is.
@@ -120,6 +122,7 @@ struct Witness {
     for index in plan.tasks {
       let (task, initial) = (TaskID(index), entry.initial[index])
       stand[index] = initial.endsBefore ? .over : initial == .stays ? .running : .waiting
+      if isService(task), initial == .succeeded || initial == .unused { overBefore.insert(task) }
       switch initial {
       case .recheck, .laterAfterNeeds: mayKeep.insert(task)
       case .later:

@@ -379,6 +379,8 @@ package struct Entering: Sendable {
   /// `finally` tasks run though no task starts in this drive: an earlier one that started some ended
   /// before them.
   package var owesFinally: Bool
+  /// Something started in an earlier drive.
+  package var ranBefore = false
   /// What is known of how long tasks take. It decides the order alone.
   package var durations: TaskDurations
   /// What tasks left for others that keep the result of an earlier drive, with the texts that an `if`

@@ -66,6 +66,12 @@ struct ReadyQueues {
     return rank
   }
 
+  /// Takes one out wherever it stands in its lane, which may be set aside.
+  mutating func take(_ rank: Int32, lane: Int) {
+    count -= lanes[lane].remove { $0 == rank }
+    if heads.contains(lane) { stand(lane) }
+  }
+
   /// Takes tasks out, in a look at all of those lanes. No lane may be set aside.
   mutating func remove(_ ranks: Set<Int32>, of lanes: Set<Int>) {
     for lane in lanes {

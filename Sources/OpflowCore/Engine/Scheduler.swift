@@ -78,6 +78,8 @@ struct Scheduler {
   var openness: RunOpenness
   /// Any task, so that `finally` tasks are due.
   var startedAny: Bool
+  /// Any task, in an earlier drive.
+  let ranBefore: Bool
   var pulseCount: Int32 = 0
   /// Tasks that have run and ended in this drive. Goes round.
   var endedCount: Int32 = 0
@@ -112,6 +114,7 @@ struct Scheduler {
     openness = entering.openness
     run = entering.run
     startedAny = entering.owesFinally
+    ranBefore = entering.ranBefore
     orders = OrderQueue(known: entering.orders)
     priorities = entering.priorities
     if !priorities.isEmpty {

@@ -32,7 +32,9 @@ extension Scheduler {
       queued ? ready.ranks.filter { lanes.contains(laneOf($0)) && mayStart(taskOf($0)) } : []
     ready.remove(Set(ranks), of: lanes)
     let tasks = ranks.map { taskOf($0) } + aside.filter { mayStart($0) }
-    for task in tasks.sorted(by: { $0.rawValue < $1.rawValue }) {
+    // One may be a service that stays, which the next one needs.
+    for task in tasks.sorted(by: { $0.rawValue < $1.rawValue })
+    where graph.state(task) == .ready {
       var transition = Transition(.failure, task, reason: .refused)
       let lane = resources.lane(of: task)
       transition.what =

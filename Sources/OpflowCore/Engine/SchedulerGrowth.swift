@@ -15,7 +15,15 @@ extension Scheduler {
   /// On further machines services and what needs them are on one machine at a time. What may be on two already, or away
   /// from the coordinator's, cannot be brought together by a task that comes later.
   func fault(ofSegment segment: Plan) -> String? {
-    guard options.usesSites, plan.hasServices else { return nil }
+    guard plan.hasServices else { return nil }
+    for need in segment.outerNeeds {
+      guard let service = plan.task(named: segment.text(need.name)), plan.isService(service),
+        graph.leftOut?.contains(service) == true
+      else { continue }
+      return "\(segment.nameString(TaskID(need.task))) needs \(plan.nameString(service)),"
+        + " which is left out of what the run does now"
+    }
+    guard options.usesSites else { return nil }
     var known: (service: TaskID, group: Int?)?
     for need in segment.outerNeeds {
       guard let service = plan.task(named: segment.text(need.name)), plan.isService(service) else {
@@ -62,11 +70,8 @@ extension Scheduler {
     durations.grow(to: plan)
     orders.note(growth.entry.id, count: growth.entry.added)
     actions.append(.tell(.extend(growth.entry)))
-    let back = takeServicesBack(neededFrom: first, into: &actions)
-    if back.isEmpty { rankAdded(from: first) } else { rankAll() }
+    rankAdded(from: first)
     let lacking = graph.meetNeeds(from: first)
-    graph.offerAnew(back)
-    followChanges(into: &actions)
     if phase.isHalted { exemptAll() }
     findBeyondDevices()
     for position in first..<plan.taskCount {
@@ -77,6 +82,8 @@ extension Scheduler {
         enter(task, lacking: lacking[task], into: &actions)
       }
     }
+    takeServicesBack(neededFrom: first, into: &actions)
+    oweFinally(from: first)
     actions.append(
       .answer(
         growth.client, growth.entry.id, .done(count: growth.entry.added)))
@@ -102,17 +109,32 @@ extension Scheduler {
   /// Takes services out of their end that ended since nothing needed them any more, and that are needed again.
   private mutating func takeServicesBack(
     neededFrom first: Int, into actions: inout [EngineStep]
-  ) -> [TaskID] {
-    guard plan.hasServices else { return [] }
-    let back = graph.servicesToReopen(for: (first..<plan.taskCount).map { TaskID($0) })
-    if back.isEmpty { return [] }
+  ) {
+    guard plan.hasServices else { return }
+    // What was skipped as it came needs none, nor do services that are there for nothing else.
+    let open = (first..<plan.taskCount).map { TaskID($0) }.filter {
+      !graph.state($0).isTerminal && (!isService($0) || stands($0))
+    }
+    let back = graph.servicesToReopen(for: open)
+    if back.isEmpty { return }
     services.countUsersAnew()
+    rankAll()
     for service in back {
       var transition = Transition(.resume(.skippedBefore), service)
       transition.isLate = true
       actions.append(.tell(.transition(transition)))
     }
-    return back
+    graph.offerAnew(back)
+    followChanges(into: &actions)
+  }
+
+  /// `finally` tasks that come to a run of which something ran run, though nothing may start in this drive: as in a
+  /// resume that finds them without their end.
+  private mutating func oweFinally(from first: Int) {
+    guard ranBefore, !startedAny else { return }
+    startedAny = (first..<plan.taskCount).contains {
+      plan.flags(TaskID($0)).contains(.finally) && !graph.state(TaskID($0)).isTerminal
+    }
   }
 
   /// Settles what needs no run, skips what lacks a need, and makes ready what waits for nothing, as `begin` does.

@@ -176,9 +176,10 @@ extension Scheduler {
       }
     }
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
-    // What stays for good and has not begun gives way as well, or it would take the same again.
+    // What stays for good and has not begun gives way as well, or it would take the same again; not what is taken for
+    // a task as well, which begins before all others.
     let giveWay = services.waiting.map(\.task).filter { waiting in
-      stands(waiting)
+      stands(waiting) && !needed.contains(waiting)
         && (site == .local
           || shares(of: [waiting] + servicesWanted(by: waiting)).contains {
             resources.helps($0, amounts, at: site)
@@ -186,7 +187,9 @@ extension Scheduler {
     }
     if isOnlyServices, !giveWay.isEmpty {
       services.deferred.formUnion(giveWay)
-      withdrawTaken { giveWay.contains($0) }
+      // With them what is taken for others of them, and waits for them.
+      let withdrawn = Set(giveWay).union(giveWay.flatMap { takenUsers(of: $0) })
+      withdrawTaken { withdrawn.contains($0) }
     }
     // What it waits for is none that idles.
     for entry in services.waiting where stands(entry.task) {

@@ -11,6 +11,12 @@ extension Scheduler {
     graph.state(service) == .ready && !services.isWaiting(service)
   }
 
+  /// Whether an idle service stands in a queue: it stays, and so starts whether anything needs it or not. What comes to its
+  /// turn before it takes it along, as it does where what it wants is not free for it alone.
+  private func isQueued(_ service: TaskID) -> Bool {
+    stands(service) && !graph.has(.held, service) && !services.deferred.contains(service)
+  }
+
   /// Whether a service was told to end, for whatever reason: nothing begins with it any more.
   private func isLeaving(_ service: TaskID) -> Bool {
     services.stopping.contains(service) || services.hasLoss(service)
@@ -46,12 +52,7 @@ extension Scheduler {
       if isLeaving(service) || graph.has(.fenced, service) || graph.has(.onHold, service) {
         return nil
       }
-      guard isIdle(service) else { continue }
-      // It is ready itself, and before this one.
-      if stands(service), !graph.has(.held, service), !services.deferred.contains(service) {
-        return nil
-      }
-      toStart.append(service)
+      if isIdle(service) { toStart.append(service) }
     }
     return toStart
   }
@@ -90,6 +91,9 @@ extension Scheduler {
       preconditionFailure("a task was to be started whose services cannot be")
     }
     let amounts = amountsTogether(task, with: toStart, at: site)
+    for service in toStart where isQueued(service) {
+      ready.take(ranking.rank[service.index], lane: resources.lane(of: service))
+    }
     for (task, amounts) in zip(toStart + [task], amounts) {
       graph.unmark(task, .held)
       services.deferred.remove(task)

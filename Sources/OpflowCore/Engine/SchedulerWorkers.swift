@@ -260,6 +260,8 @@ extension Scheduler {
       countBefore = count
       for rank in ready.removeAll().sorted() {
         let task = TaskID(ranking.task[Int(rank)])
+        // A service that stays may have failed before it, which it needs.
+        if graph.state(task) != .ready { continue }
         guard resources.isLocal(resources.lane(of: task)),
           let complaint = complaints[Int(workerKind(of: task).rawValue)], mayStart(task)
         else {

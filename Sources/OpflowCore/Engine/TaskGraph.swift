@@ -69,6 +69,9 @@ struct TaskGraph {
     case .upToDate: states[index] = .upToDate
     case .failedAllowed: states[index] = .failedAllowed
     case .skipped, .excluded: states[index] = .skipped
+    case .unused:
+      states[index] = .skipped
+      marks[index] = .unused
     case .skippedUpstream, .leftUpstream:
       states[index] = .skipped
       marks[index] = .skippedUpstream
@@ -103,7 +106,8 @@ struct TaskGraph {
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
   }
 
-  /// Meets the needs of tasks from a number on for those before it, as far as these have their end.
+  /// Meets the needs of tasks from a number on for those before it, as far as these have their end. What may be taken
+  /// out of it for them (`servicesToReopen`) has none yet.
   ///
   /// - Returns: those that lack one of them, with that.
   mutating func meetNeeds(from first: Int) -> [TaskID: TaskID] {
@@ -112,7 +116,7 @@ struct TaskGraph {
       let task = TaskID(index)
       for edge in plan.needs(task) {
         let need = TaskID(plan.needTargets[edge])
-        if need.index >= first { continue }
+        if need.index >= first || isOver(need) { continue }
         let state = state(need)
         if state.isTerminal {
           let isMet = state.meets(
@@ -162,6 +166,9 @@ struct TaskGraph {
       .unused,
     ])
   }
+
+  /// Its end is of this drive, or to be.
+  mutating func forgetEarlierEnd(of task: TaskID) { endedBefore?.remove(task) }
 
   /// Counts anew what a task waits for. One that was ready waits again where that is anything.
   mutating func setUnmet(_ count: Int32, of task: TaskID) {

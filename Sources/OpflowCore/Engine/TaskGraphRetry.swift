@@ -15,46 +15,52 @@ extension TaskGraph {
     }
     back = servicesToReopen(for: tasks + back) + back
     recountUsers(of: tasks + back) { graph, user in graph.isPending(user) }
-    for task in tasks + back {
-      countNeeds(of: task)
-      if unmetNeeds(of: task) == 0 { release(task) }
-    }
-    if plan.hasServices { spreadSkips() }
+    offerAnew(tasks + back)
     return back
   }
 
   /// Takes services out of their end that ended, or never began, since nothing needed them any more, and that
-  /// are needed again by these tasks; in topological order.
+  /// are needed again by these tasks, directly or by others that have no end; in topological order.
   mutating func servicesToReopen(for tasks: [TaskID]) -> [TaskID] {
     guard plan.hasServices else { return [] }
     var found: Set<TaskID> = []
+    var seen: Set<TaskID> = []
     var open = tasks
     while let task = open.popLast() {
-      for service in plan.services(neededBy: task)
-      where (state(service) == .succeeded || isUnused(service)) && found.insert(service).inserted {
+      for service in plan.services(neededBy: task) where seen.insert(service).inserted {
+        if isOver(service) { found.insert(service) } else if state(service).isTerminal { continue }
         open.append(service)
       }
     }
+    if found.isEmpty { return [] }
     let services = plan.topologicalOrder.lazy.map { TaskID($0) }.filter { found.contains($0) }
-    for service in services { takeBack(service) }
+    for service in services {
+      takeBack(service)
+      forgetEarlierEnd(of: service)
+    }
     return Array(services)
   }
 
-  /// Has services that were taken out of their end count as there again for those that need them, as soon as they have
-  /// what they need themselves.
-  mutating func offerAnew(_ services: [TaskID]) {
-    if services.isEmpty { return }
+  /// Has what was taken out of its end wait anew for what it needs. Services count as there again for those that
+  /// need them, as soon as they have that themselves; what they need may have come to an end that rules them out.
+  mutating func offerAnew(_ tasks: [TaskID]) {
+    if tasks.isEmpty { return }
     wasReopened = true
-    for service in services {
-      countNeeds(of: service)
-      if unmetNeeds(of: service) == 0 { release(service) }
+    for task in tasks { countNeeds(of: task) }
+    for task in tasks where state(task) == .waiting {
+      if let lacked = firstLackedNeed(of: task) {
+        skip(task, for: lacked)
+      } else if unmetNeeds(of: task) == 0 {
+        release(task)
+      }
     }
-    spreadSkips()
+    if plan.hasServices { spreadSkips() }
   }
 
-  /// It was skipped for nothing but that: not for its `if`, nor by anybody.
-  private func isUnused(_ service: TaskID) -> Bool {
-    state(service) == .skipped && has(.unused, service)
+  /// A service that ended, or never began, since nothing needed it any more: not for its `if`, nor by anybody.
+  func isOver(_ service: TaskID) -> Bool {
+    plan.hasServices && plan.isService(service)
+      && (state(service) == .succeeded || state(service) == .skipped && has(.unused, service))
   }
 
   /// It did not begin in this drive and has no end.

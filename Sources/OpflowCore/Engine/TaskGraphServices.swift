@@ -82,7 +82,7 @@ extension TaskGraph {
   }
 
   /// The first need that has an end which does not meet it.
-  private func firstLackedNeed(of service: TaskID) -> TaskID? {
+  func firstLackedNeed(of service: TaskID) -> TaskID? {
     for edge in plan.needs(service) {
       let need = TaskID(plan.needTargets[edge])
       let isMet = state(need).meets(

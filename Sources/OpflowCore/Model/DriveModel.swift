@@ -80,6 +80,11 @@ package struct DriveModel {
   /// A drive that goes on already, as its journal tells it.
   package init(plan: Plan, scope: DriveScope, joining history: RunModel) {
     self.init(plan: plan, scope: scope)
+    for task in plan.tasks.lazy.map({ TaskID($0) })
+    where scope.reused.contains(task) {
+      let settled = history.settleSequence(task)
+      if settled == 0 || settled > history.driveSequence { reopen(task) }
+    }
     beganMilliseconds = history.driveMilliseconds
     hasOutput = history.hasStarts
     isStopped = history.isSuspended
@@ -154,6 +159,7 @@ package struct DriveModel {
     if task.isNone, transition.event == .pause { isStopped = true }
     if task.isNone, transition.event == .proceed { isStopped = false }
     guard !task.isNone, task.index < states.count else { return }
+    if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
     let new = transition.state(after: old)
     if transition.event == .start { machines.start(task, transition.worker) }
@@ -182,6 +188,13 @@ package struct DriveModel {
     if old == .skipped, !unmet.isEmpty { unmet.remove(task) }
     if new == .skipped, isUnmet(transition.why) { unmet.insert(task) }
     move(task, to: new, atMilliseconds: now)
+  }
+
+  /// A service whose end was taken over is needed again.
+  private mutating func reopen(_ task: TaskID) {
+    scope.takeBack(task)
+    counts.add(.waiting)
+    if !legs.isEmpty, let family = plan.family(of: task) { legs[family.index].total += 1 }
   }
 
   /// Whether what a skip comes from went wrong: a task may be there for the failure of another only.

@@ -34,6 +34,9 @@ package struct DriveScope: Sendable {
     add(initial, from: first)
   }
 
+  /// The drive takes a task out of the end that it took over.
+  mutating func takeBack(_ task: TaskID) { reused.remove(task) }
+
   private mutating func add(_ initial: [InitialState], from first: Int) {
     for (index, state) in initial.enumerated() {
       let task = TaskID(first + index)
@@ -45,7 +48,7 @@ package struct DriveScope: Sendable {
       case .leftFailed: leftFailed.append(task)
       case .leftUpstream, .leftOpen, .skipOnce: leftOpen.append(task)
       case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,
-        .failedAllowed, .skipped, .skippedUpstream,
+        .failedAllowed, .skipped, .unused, .skippedUpstream,
         .interrupted, .skipOption, .excluded, .leftDone:
         break
       }

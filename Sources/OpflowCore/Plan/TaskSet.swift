@@ -42,6 +42,12 @@ package struct TaskSet: Equatable, Sendable {
     return true
   }
 
+  package mutating func remove(_ task: TaskID) {
+    guard contains(task) else { return }
+    words[task.index >> 6] &= ~(1 << UInt64(task.index & 63))
+    count -= 1
+  }
+
   /// What is in both; they are of one plan.
   package func intersection(_ other: TaskSet) -> TaskSet {
     var set = self

@@ -183,6 +183,7 @@ package struct ResumeDecision: Sendable {
     case .upToDate: .upToDate
     case .failedAllowed: .failedAllowed
     case .failed: .failed
+    case .skipped where reason == .unused: .unused
     case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
     // Never kept: they are no ends.
     case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .run

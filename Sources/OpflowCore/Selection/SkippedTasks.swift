@@ -12,8 +12,8 @@ extension Plan {
       case .skipOption, .skipOnce:
         skipped.insert(task)
         continue
-      case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
-        .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
+      case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
+        .failed, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
         continue
       }
       if flags(task).contains(.conditionFalse) {

@@ -6,6 +6,8 @@ package enum InitialState: UInt8, Sendable {
   case afterNeeds
   /// It keeps the result of an earlier drive.
   case succeeded, upToDate, failedAllowed, skipped
+  /// The same, of a service that nothing came to need.
+  case unused
   /// It has the result of an earlier drive and declares `inputs`: it is checked by content when it is ready.
   case recheck
   /// It keeps the result of an earlier drive if all that it needs keeps its own, some of which is to be
@@ -40,8 +42,8 @@ extension InitialState {
   package var mayStart: Bool {
     switch self {
     case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays: true
-    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream, .interrupted, .failed,
-      .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
+      .failed, .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       false
     }
   }
@@ -49,7 +51,7 @@ extension InitialState {
   /// It keeps the result of an earlier drive, and that is no failure.
   var isReused: Bool {
     switch self {
-    case .succeeded, .upToDate, .failedAllowed, .skipped, .skippedUpstream: true
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .failed, .skipOption,
       .skipOnce, .excluded, .leftDone, .stays,
       .leftFailed, .leftUpstream, .leftOpen:
@@ -62,7 +64,7 @@ extension InitialState {
     switch self {
     case .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen: true
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .succeeded, .upToDate,
-      .failedAllowed, .skipped, .skippedUpstream,
+      .failedAllowed, .skipped, .unused, .skippedUpstream,
       .interrupted, .failed, .skipOption, .skipOnce, .stays:
       false
     }

@@ -141,6 +141,7 @@ package struct PreparedResume {
     var entering = Entering(
       initial: initial, attempts: plan.tasks.map { history[TaskID($0)].attempts },
       owesFinally: decision.owesFinally)
+    entering.ranBefore = history.hasStarts
     entering.values = request.values
     entering.arguments = request.arguments
     entering.priorities = history.orders.priorities
