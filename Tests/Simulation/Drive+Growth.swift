@@ -11,6 +11,31 @@ struct ImaginedGrowth {
 
 /// Adding tasks at any moment, and closing what was kept open for them.
 extension Drive {
+  /// The plan has tasks more.
+  mutating func grow(to plan: Plan) {
+    let new = [InitialState](repeating: .run, count: plan.taskCount - self.plan.taskCount)
+    initial += new
+    let first = self.plan.taskCount
+    if entering.ranBefore,
+      (first..<plan.taskCount).contains(where: { plan.flags(TaskID($0)).contains(.finally) })
+    {
+      owesFinally = true
+    }
+    self.plan = plan
+    source.plan = plan
+    ledger.use(plan)
+    noteStanding()
+    witness.grow(to: plan)
+    model.grow(new)
+  }
+
+  mutating func noteStanding() {
+    for index in plan.tasks
+    where plan.isService(TaskID(index)) && plan.dependents(TaskID(index)).isEmpty {
+      stoodAlone.insert(TaskID(index))
+    }
+  }
+
   /// - Returns: whether anything was added.
   mutating func growNow() throws(Finding) -> Bool {
     guard growth != nil, hasBegun, !engine.isClosing, random.chance(6) else { return false }

@@ -22,18 +22,18 @@ struct Drive {
     case crashed
   }
 
-  private(set) var plan: Plan
+  var plan: Plan
   /// The same, for workers.
-  private let source: PlanSource
+  let source: PlanSource
   let tasks: [ImaginedManifest.Task]
   let chaos: Chaos
   let options: SchedulerOptions
-  private(set) var initial: [InitialState]
-  private(set) var owesFinally: Bool
+  var initial: [InitialState]
+  var owesFinally: Bool
 
   var random: SplitMix64
   var engine: Engine
-  private let entering: Entry
+  let entering: Entry
   var run: UInt64 { entering.run }
   let durability: Durability
   /// What they have that may come to keep it, and those that are to run however they are.
@@ -202,33 +202,8 @@ struct Drive {
 
   var states: [TaskState] { plan.tasks.map { engine.state(TaskID($0)) } }
 
-  /// The plan has tasks more.
-  mutating func grow(to plan: Plan) {
-    let new = [InitialState](repeating: .run, count: plan.taskCount - self.plan.taskCount)
-    initial += new
-    let first = self.plan.taskCount
-    if entering.ranBefore,
-      (first..<plan.taskCount).contains(where: { plan.flags(TaskID($0)).contains(.finally) })
-    {
-      owesFinally = true
-    }
-    self.plan = plan
-    source.plan = plan
-    ledger.use(plan)
-    noteStanding()
-    witness.grow(to: plan)
-    model.grow(new)
-  }
-
   /// Services that nothing needed at some time, whatever came since.
-  private(set) var stoodAlone: Set<TaskID> = []
-
-  private mutating func noteStanding() {
-    for index in plan.tasks
-    where plan.isService(TaskID(index)) && plan.dependents(TaskID(index)).isEmpty {
-      stoodAlone.insert(TaskID(index))
-    }
-  }
+  var stoodAlone: Set<TaskID> = []
 
   private var crashIsDue: Bool { steps >= chaos.crashStep }
 
@@ -318,7 +293,7 @@ struct Drive {
     }
   }
 
-  private mutating func perform(_ step: EngineStep) throws(Finding) {
+  mutating func perform(_ step: EngineStep) throws(Finding) {
     switch step {
     case .tell(let entry):
       ledger.add(
@@ -502,31 +477,5 @@ struct Drive {
     try checkPorts(order, to: worker)
     if case .devices(let task, let devices) = order { witness.stock.give(devices, to: task) }
     workers[worker.index].inbox.append(order)
-  }
-
-  // MARK: - The crash
-
-  /// The coordinator dies where it stands: between two steps, or while it writes; and the workers act on
-  /// what they were sent until they see that it is gone.
-  mutating func crash() throws(Finding) {
-    while random.chance(80), let step = engine.next(at: now) {
-      if case .write = step, random.chance(50) {
-        file.append(engine.unwritten.prefix(random.below(engine.unwritten.count + 1)))
-        break
-      }
-      try perform(step)
-    }
-    ledger.isWritten(upTo: file.bytes.count)
-    for _ in 0..<random.below(6) {
-      let moves = enabledMoves().filter(\.isOfWorker)
-      if moves.isEmpty { break }
-      try make(moves[random.below(moves.count)])
-    }
-    if random.chance(30) {
-      file.losePower(&random)
-      let grows = random.chance(20)
-      ledger.isWritten(upTo: file.bytes.count, isFollowed: grows)
-      if grows { file.growWithoutData(&random) }
-    }
   }
 }

@@ -18,7 +18,8 @@ struct ExpectedEnds {
   private let standing: Set<TaskID>
 
   init(
-    _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry, _ records: ImaginedRecords,
+    _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry,
+    _ records: ImaginedRecords,
     standing: Set<TaskID>
   ) {
     self.standing = standing
