@@ -19,7 +19,7 @@ struct DeclarationReader {
   ///
   /// - Parameter prefix: of their ids.
   func readTasks(
-    of file: FileDeclaration, prefix: Text = Text(start: nil, count: 0), mayBeEmpty: Bool,
+    of file: FileDeclaration, prefix: Text = Text(start: nil, count: 0), mayBeEmpty: Bool = false,
     into tasks: inout TaskDeclarations
   ) {
     let document = file.document
