@@ -137,6 +137,8 @@ package struct ResumeDecision: Sendable {
         return request.isSkippedOnce(TaskID(index)) ? .skipOnce : .skipOption
       case .keep(.skipped, .skipOption) where request.isSkippedOnce(TaskID(index)):
         return .leftOpen
+      // It is not to start for anything that comes.
+      case .keep(.skipped, .unused) where request.skips(TaskID(index)): return .skipped
       case .keep(let state, let reason): return Self.initialState(keeping: state, reason)
       }
     }
