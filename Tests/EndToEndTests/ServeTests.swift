@@ -89,7 +89,7 @@ struct ServeTests {
     _ = try `in`.next()
     let close = try place.opflow("close", status: 2)
     #expect(close.errors.contains("it ends by itself"), "\(close)")
-    out.letGo()
+    try out.letGo()
     #expect(try run.finish().status == 0)
   }
 }
