@@ -40,7 +40,8 @@ struct ImaginedRun {
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
     seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
     expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
-    gpus: UInt64 = 0, wholeParallel: UInt64? = nil, openness: RunOpenness = .ordinary
+    gpus: UInt64 = 0, wholeParallel: UInt64? = nil, openness: RunOpenness = .ordinary,
+    ranBefore: Bool = false
   ) {
     self.plan = plan
     var options = SchedulerOptions(
@@ -54,6 +55,7 @@ struct ImaginedRun {
       initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
       attempts: [Int32](repeating: 0, count: plan.taskCount), durations: durations)
     entering.openness = openness
+    entering.ranBefore = ranBefore
     engine = Engine(plan: plan, options: options, entering: entering, journal: nil)
     engine.begin(at: now, wall: 0)
     perform("the beginning")

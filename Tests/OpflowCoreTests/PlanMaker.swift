@@ -35,12 +35,16 @@ struct PlanMaker {
     tasks.append(task)
   }
 
-  mutating func addService(_ name: String, needs: [String] = [], restarts: UInt32 = 0) {
+  mutating func addService(
+    _ name: String, needs: [String] = [], restarts: UInt32 = 0,
+    _ change: (inout Task) -> Void = { _ in }
+  ) {
     add(name, needs: needs) {
       var service = ServiceEntry(.none)
       service.restarts = restarts
       $0.service = service
       $0.demand = []
+      change(&$0)
     }
   }
 

@@ -296,6 +296,158 @@ struct RunGrowthTests {
     #expect(run.close?.state == .succeeded)
   }
 
+  @Test func `a service is not started again for what is skipped as it comes`() throws {
+    var run = try Self.run(parallel: 4) {
+      $0.addService("db")
+      $0.add("user", needs: ["db"])
+      $0.add("broken")
+      $0.add("slow")
+    }
+    run.settle()
+    try Self.makeReady("db", &run)
+    run.end("user")
+    run.end("broken", exit: 1)
+    try run.add("1") {
+      $0.add("new") { $0.outerNeeds = [("db", .success), ("broken", .success)] }
+      $0.addService("proxy") { $0.outerNeeds = [("db", .success)] }
+      $0.add("behind", needs: ["new", "proxy"])
+    }
+    #expect(run.state("new") == .skipped)
+    #expect(run.state("db") == .succeeded)
+    #expect(!run.journal.contains { $0.event.kind == .resume })
+    run.finish()
+  }
+
+  @Test func `a service that lacks by now what it needs has what is added skipped`() throws {
+    var run = try Self.run(parallel: 4) {
+      $0.add("schema")
+      $0.addService("db", needs: ["schema"])
+      $0.add("never", needs: ["db"]) { $0.flags.insert(.conditionFalse) }
+      $0.add("slow")
+    }
+    #expect(run.state("db") == .skipped)
+    run.end("schema", exit: 1)
+    try run.add("1") { $0.add("new") { $0.outerNeeds = [("db", .success)] } }
+    #expect(run.state("new") == .skipped)
+    run.finish()
+  }
+
+  @Test(arguments: [InitialState.succeeded, .unused])
+  func `a service that was over in an earlier drive starts again for what is added`(
+    _ before: InitialState
+  ) throws {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("user", needs: ["db"])
+    maker.add("slow")
+    var run = ImaginedRun(
+      try maker.make(), parallel: 4, initial: [before, .succeeded, .run])
+    try run.add("1") { $0.add("new") { $0.outerNeeds = [("db", .success)] } }
+    #expect(run.runningNames == ["db", "slow"])
+    try Self.makeReady("db", &run)
+    #expect(run.runningNames == ["db", "new", "slow"])
+  }
+
+  @Test func `what needs a service that a drive leaves out is refused`() throws {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("user", needs: ["db"])
+    maker.add("slow")
+    var run = ImaginedRun(
+      try maker.make(), parallel: 4, initial: [.leftDone, .leftDone, .run])
+    let answer = try run.add("1") { $0.add("new") { $0.outerNeeds = [("db", .success)] } }
+    #expect(
+      answer == .refused(what: "new needs db, which is left out of what the run does now"))
+  }
+
+  @Test func `services that give way take those along that wait for them`() throws {
+    var run = try Self.run(parallel: 1, openness: .open) { $0.add("first") }
+    run.end("first")
+    // It holds the one processor, and waits for its worker.
+    try run.add("1") { $0.addService("base") { $0.demand = [(0, 1)] } }
+    try run.add("2") {
+      $0.addService("middle") { $0.outerNeeds = [("base", .success)] }
+      $0.addService("top", needs: ["middle"])
+      $0.add("big")
+    }
+    #expect(run.runningNames == ["big"])
+    run.end("big")
+    for name in ["base", "middle", "top"] { try Self.makeReady(name, &run) }
+    #expect(run.runningNames == ["base", "middle", "top"])
+  }
+
+  @Test func `what needs a service that stays and has no room has another one give way`() throws {
+    var run = try Self.run(parallel: 1) { $0.addService("idler") { $0.demand = [(0, 1)] } }
+    run.settle()
+    try Self.makeReady("idler", &run)
+    try run.add("1") { $0.addService("base") { $0.demand = [(0, 1)] } }
+    #expect(run.runningNames == ["idler"])
+    try run.add("2") {
+      $0.add("user") {
+        $0.demand = []
+        $0.outerNeeds = [("base", .success)]
+      }
+    }
+    #expect(run.runningNames == ["base"])
+    try Self.makeReady("base", &run)
+    #expect(run.runningNames == ["base", "user"])
+  }
+
+  @Test func `what needs a service that fails for want of a worker is skipped once`() throws {
+    var run = try Self.run(parallel: 1) { $0.add("first") }
+    run.settle()
+    try run.add("1") {
+      $0.addService("other")
+      $0.addService("base") { $0.demand = [(0, 1)] }
+    }
+    try run.add("2") {
+      $0.add("user") {
+        $0.demand = []
+        $0.outerNeeds = [("base", .success)]
+      }
+    }
+    for _ in 0..<10 where !run.launched.isEmpty {
+      run.tell(.launchFailed(run.launched.removeFirst(), complaint: "no room"))
+    }
+    #expect(["other", "base", "user"].map { run.state($0) } == [.failed, .failed, .skipped])
+    run.finish()
+  }
+
+  @Test func `views count a service again that is taken out of the end that it had before`() throws {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("user")
+    var model = DriveModel(plan: try maker.make(), scope: DriveScope([.succeeded, .run]))
+    model.begin(atMilliseconds: 0)
+    #expect(model.counts.pending == 1)
+    var transition = Transition(.resume(.skippedBefore), TaskID(0))
+    transition.isLate = true
+    model.apply(transition, atMilliseconds: 1)
+    #expect(model.counts.pending == 2)
+    #expect(model.scope.reused.isEmpty)
+    #expect(model.checkInvariants() == nil)
+    model.apply(Transition(.start, TaskID(0), attempt: 1), atMilliseconds: 2)
+    #expect(model.checkInvariants() == nil)
+  }
+
+  // MARK: - `finally`
+
+  @Test(arguments: [true, false])
+  func `a finally task that comes to a run of which something ran is owed`(
+    _ ranBefore: Bool
+  ) throws {
+    var maker = PlanMaker()
+    maker.add("a")
+    var run = ImaginedRun(
+      try maker.make(), initial: [.succeeded], openness: .open, ranBefore: ranBefore)
+    try run.add("1") { $0.add("last") { $0.flags.insert(.finally) } }
+    let asker = OrderAsker(pid: 1, user: 0, name: "opflow close")
+    let order = Order(id: try #require(OrderID("close")), asker: asker, action: .close)
+    run.tell(.order(order, from: ClientID(1)))
+    run.finish()
+    #expect(run.order == (ranBefore ? ["last"] : []))
+  }
+
   /// Has a service that runs say that it is ready.
   private static func makeReady(_ name: String, _ run: inout ImaginedRun) throws {
     let held = run.running.first { run.plan.nameString($0.value.0) == name }

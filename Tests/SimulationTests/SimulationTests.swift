@@ -20,6 +20,34 @@ struct SimulationTests {
     }
   }
 
+  @Test(arguments: slices)
+  func `every promise holds in runs to which tasks are added while they go on`(_ slice: Int) {
+    for seed in stride(from: slice, to: 900, by: Self.slices.count) {
+      var life = Life(seed: UInt64(seed), checkingOneIn: 4, grows: true)
+      do {
+        try life.run()
+      } catch {
+        Issue.record("\(error)\nreplay: scripts/soak simulate --seed \(seed) --grows")
+        return
+      }
+    }
+  }
+
+  /// Such lives in which something was found once.
+  @Test(
+    arguments: [
+      300_001_714, 300_004_380, 300_009_102, 300_010_536, 300_018_801, 300_022_590, 300_031_171,
+      300_036_312, 300_036_588, 300_041_007, 300_042_403, 300_043_749, 300_045_567, 300_048_813,
+      300_049_287, 300_050_169, 300_051_366, 300_056_043, 300_057_081, 300_058_820, 300_068_175,
+      300_069_624, 300_071_118, 300_075_675, 300_078_063, 300_082_534, 300_085_336, 300_087_453,
+      300_089_110, 300_090_440, 300_097_001, 300_108_771, 300_113_496, 300_114_447, 300_126_303,
+      300_132_063, 300_133_353, 300_137_793, 300_138_820, 300_138_829, 300_142_053, 1_947,
+    ] as [UInt64])
+  func `what was found once in a run that grows is not found again`(_ seed: UInt64) throws {
+    var life = Life(seed: seed, grows: true)
+    try life.run()
+  }
+
   /// Lives in which something was found once, of the scheduler or of what is expected of it.
   @Test(
     arguments: [
