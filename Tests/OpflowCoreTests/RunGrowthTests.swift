@@ -413,7 +413,8 @@ struct RunGrowthTests {
     run.finish()
   }
 
-  @Test func `views count a service again that is taken out of the end that it had before`() throws {
+  @Test
+  func `views count a service again that is taken out of the end that it had before`() throws {
     var maker = PlanMaker()
     maker.addService("db")
     maker.add("user")

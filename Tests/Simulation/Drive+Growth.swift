@@ -86,6 +86,7 @@ extension Drive {
     guard let id = control.freshID() else { return false }
     let asker = OrderAsker(pid: 3, user: 0, name: "opflow close")
     try ask(Order(id: id, asker: asker, action: .close))
-    return true
+    // It may have to wait for another order, and that for time to pass.
+    return growth?.openness != .open
   }
 }
