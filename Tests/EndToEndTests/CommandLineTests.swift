@@ -33,15 +33,6 @@ struct CommandLineTests {
     #expect(place.entries() == ["opflow.yaml"])
   }
 
-  @Test func `commands of later versions say so`() throws {
-    let place = try Workplace("tasks: { a: { run: 'true' } }")
-    for command in ["serve", "close"] {
-      let run = try place.opflow(command, status: nil)
-      #expect(run.status != 0, "\(command): \(run)")
-      #expect(run.errors.contains("not supported yet"), "\(command): \(run)")
-    }
-  }
-
   @Test func `-C works in another folder`() throws {
     let place = try Workplace()
     try place.write("sub/opflow.yaml", "tasks: { a: { run: pwd > out } }")

@@ -197,7 +197,7 @@ import Testing
         "unknown flag --tail; `opflow logs TASK | tail -n 20` shows the last lines"
       ),
       ("logs -n 20 a", "unknown flag -n; `opflow logs TASK | tail -n 20` shows the last lines"),
-      ("status -j4", "takes no -j (that is a flag of run, resume, plan)"),
+      ("status -j4", "takes no -j (that is a flag of run, serve, resume, plan)"),
       ("run VER=2", "`VER=2` is no task; a variable is set with `--set VER=2`"),
       ("run a.yaml b.yaml", "two manifests: `a.yaml` and `b.yaml`; one command reads one"),
       ("run -f a b.yaml", "two manifests: `a` and `b.yaml`; one command reads one"),
@@ -311,7 +311,6 @@ import Testing
         "help nothing",
         "help: no help on `nothing`; `opflow tasks nothing` tells of a task of that name"
       ),
-      ("help serve", "serve: not supported yet"),
     ])
   func `a wrong line is told what is wrong`(line: String, message: String) {
     let error = #expect(throws: UsageError.self) { try parse(line) }
