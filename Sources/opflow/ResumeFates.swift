@@ -50,7 +50,8 @@ struct ResumeFates {
     case .recheck, .later, .laterAfterNeeds: true
     case .run, .afterNeeds: plan.isChecked(task)
     case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
-      .failed, .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
+      .failed, .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen,
+      .stays:
       false
     }
   }
