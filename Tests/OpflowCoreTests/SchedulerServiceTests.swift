@@ -63,6 +63,22 @@ struct SchedulerServiceTests {
     #expect(run.runningNames == ["db", "dump"])
   }
 
+  @Test func `what was skipped for want of a service and is found up to date has succeeded`()
+    throws
+  {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("test", needs: ["db"]) { $0.inputs = [.path("in")] }
+    let skipped = EarlierResult(state: .skipped, origin: 7, isSkippedUpstream: true)
+    var run = ImaginedRun(
+      try maker.make(), initial: [.run, .later], results: [TaskID(1): skipped])
+    run.fresh = ["test": 7]
+    run.finish()
+    #expect(run.state("test") == .upToDate)
+    #expect(run.journal.last { $0.task == TaskID(1) }?.kept == nil)
+    #expect(run.close?.exitCode == 0)
+  }
+
   /// `prepare` has failed, and with it `db` runs, which `second` has; `first` is ready, and waits for the seat.
   private func runWithQueue(needing condition: NeedCondition) throws -> ImaginedRun {
     var maker = PlanMaker()
