@@ -113,6 +113,29 @@ struct SchedulerServiceTests {
     #expect(run.state("db") == .succeeded)
   }
 
+  @Test func `a further try waits for a service that waits for its need`() throws {
+    var maker = PlanMaker()
+    maker.add("prepare")
+    maker.addService("db", restarts: 1)
+    maker.tasks[1].needs = [("prepare", .finished)]
+    maker.add("test", needs: ["db"]) {
+      $0.policy = TaskPolicy(retryMax: 1, retryDelayMilliseconds: 1000)
+    }
+    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0)
+    run.settle()
+    run.end("prepare", exit: 2)
+    try run.becomeReady("db")
+    run.end("test", exit: 1)
+    #expect(run.ask(.retry, ["prepare"]) == .done(count: 1))
+    run.end(try #require(run.worker(of: "db")), Outcome(status: .exit(7)))
+    run.wait(milliseconds: 2000)
+    #expect(run.runningNames == ["prepare"])
+    #expect(run.state("test") == .waiting)
+    run.end("prepare")
+    try run.becomeReady("db")
+    #expect(run.runningNames == ["db", "test"])
+  }
+
   @Test(arguments: [false, true])
   func `a service that ends and lacks what was tried again is skipped with its users`(
     _ isLate: Bool
