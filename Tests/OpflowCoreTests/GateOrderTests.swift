@@ -51,6 +51,27 @@ import Testing
     #expect(run.close?.exitCode == 1)
   }
 
+  @Test func `a question taken back waits for what is tried again before it is asked anew`()
+    throws
+  {
+    var maker = PlanMaker()
+    maker.add("first")
+    maker.add("x")
+    maker.add("ask", needs: ["first"], on: .failure) {
+      $0.kind = .approve
+      $0.demand = []
+    }
+    var run = ImaginedRun(try maker.make(), parallel: 2, maxFailures: 1)
+    run.settle()
+    run.end("first", exit: 1)
+    #expect(run.state("ask") == .running)
+    #expect(run.ask(.retry, ["first"]) == .done(count: 1))
+    run.end("x", exit: 1)
+    #expect(run.state("ask") == .waiting)
+    run.end("first", exit: 1)
+    #expect(run.state("ask") == .running)
+  }
+
   @Test func `who asks again for what was refused is told the same`() throws {
     var run = try Self.run { $0.add("x") }
     let order = run.order(.retry, ["x"])

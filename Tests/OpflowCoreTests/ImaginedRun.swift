@@ -33,6 +33,8 @@ struct ImaginedRun {
   /// What was told of further machines, and why the drive stopped by itself.
   var siteEntries: [SiteEntry] = []
   var stops: [StopEntry] = []
+  /// The successes by which those who look at tasks find these up to date; they leave others unanswered.
+  var fresh: [String: UInt64] = [:]
   /// The GPUs that tasks were given last.
   var devices: [String: [Int]] = [:]
 
@@ -40,8 +42,8 @@ struct ImaginedRun {
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
     seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
     expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
-    gpus: UInt64 = 0, wholeParallel: UInt64? = nil, openness: RunOpenness = .ordinary,
-    ranBefore: Bool = false
+    gpus: UInt64 = 0, wholeParallel: UInt64? = nil, results: [TaskID: EarlierResult] = [:],
+    openness: RunOpenness = .ordinary, ranBefore: Bool = false
   ) {
     self.plan = plan
     var options = SchedulerOptions(
@@ -56,6 +58,7 @@ struct ImaginedRun {
       attempts: [Int32](repeating: 0, count: plan.taskCount), durations: durations)
     entering.openness = openness
     entering.ranBefore = ranBefore
+    entering.results = results
     engine = Engine(plan: plan, options: options, entering: entering, journal: nil)
     engine.begin(at: now, wall: 0)
     perform("the beginning")
@@ -192,7 +195,10 @@ struct ImaginedRun {
         .ended(
           worker, task, attempt: attempt, Outcome(status: .signal(15), reason: .stopped(reason))))
     case .pulse: if !deaf.contains(worker) { tell(.heard(worker)) }
-    case .suspend, .proceed, .watch, .conclude, .check, .values, .value, .ports, .tokens, .jobs,
+    case .check(let check):
+      guard let origin = fresh[plan.nameString(check.task)] else { return }
+      tell(.checked(worker, check.task, serial: check.serial, .fresh(origin: origin)))
+    case .suspend, .proceed, .watch, .conclude, .values, .value, .ports, .tokens, .jobs,
       .devices, .bye:
       break
     }

@@ -63,6 +63,22 @@ struct SchedulerServiceTests {
     #expect(run.runningNames == ["db", "dump"])
   }
 
+  @Test func `what was skipped for want of a service and is found up to date has succeeded`()
+    throws
+  {
+    var maker = PlanMaker()
+    maker.addService("db")
+    maker.add("test", needs: ["db"]) { $0.inputs = [.path("in")] }
+    let skipped = EarlierResult(state: .skipped, origin: 7, isSkippedUpstream: true)
+    var run = ImaginedRun(
+      try maker.make(), initial: [.run, .later], results: [TaskID(1): skipped])
+    run.fresh = ["test": 7]
+    run.finish()
+    #expect(run.state("test") == .upToDate)
+    #expect(run.journal.last { $0.task == TaskID(1) }?.kept == nil)
+    #expect(run.close?.exitCode == 0)
+  }
+
   /// `prepare` has failed, and with it `db` runs, which `second` has; `first` is ready, and waits for the seat.
   private func runWithQueue(needing condition: NeedCondition) throws -> ImaginedRun {
     var maker = PlanMaker()
@@ -95,6 +111,29 @@ struct SchedulerServiceTests {
     #expect(run.runningNames == ["db", "first"])
     run.end("first")
     #expect(run.state("db") == .succeeded)
+  }
+
+  @Test func `a further try waits for a service that waits for its need`() throws {
+    var maker = PlanMaker()
+    maker.add("prepare")
+    maker.addService("db", restarts: 1)
+    maker.tasks[1].needs = [("prepare", .finished)]
+    maker.add("test", needs: ["db"]) {
+      $0.policy = TaskPolicy(retryMax: 1, retryDelayMilliseconds: 1000)
+    }
+    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0)
+    run.settle()
+    run.end("prepare", exit: 2)
+    try run.becomeReady("db")
+    run.end("test", exit: 1)
+    #expect(run.ask(.retry, ["prepare"]) == .done(count: 1))
+    run.end(try #require(run.worker(of: "db")), Outcome(status: .exit(7)))
+    run.wait(milliseconds: 2000)
+    #expect(run.runningNames == ["prepare"])
+    #expect(run.state("test") == .waiting)
+    run.end("prepare")
+    try run.becomeReady("db")
+    #expect(run.runningNames == ["db", "test"])
   }
 
   @Test(arguments: [false, true])

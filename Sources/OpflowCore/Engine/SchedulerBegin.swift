@@ -109,6 +109,20 @@ extension Scheduler {
     followChanges(into: &actions)
   }
 
+  /// The time of a task's next try has come. It has had all that it needs, whatever became of that since; but a service
+  /// that waits itself has to be there again.
+  mutating func endDelay(of task: TaskID, into actions: inout [EngineStep]) {
+    let waits =
+      plan.hasServices
+      && plan.services(neededBy: task).contains {
+        !graph.state($0).isTerminal && !graph.has(.offered, $0)
+      }
+    if !waits { return becomeReady(task) }
+    graph.unmark(task, .delayed)
+    graph.waitAnew(task)
+    followChanges(into: &actions)
+  }
+
   /// Puts a ready task where it can be started from, or holds it back while it may not start.
   mutating func offer(_ task: TaskID) {
     if mayBeQueued(task) { enqueue(task) } else { graph.mark(task, .held) }

@@ -126,7 +126,10 @@ extension Scheduler {
       transition.values = left
     }
     var next = TaskState.upToDate
-    if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin {
+    // One that was skipped since has that number still, and another result.
+    if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
+      earlier.state != .skipped
+    {
       next = earlier.state
       transition.kept = earlier.state
       graph.mark(task, .kept)

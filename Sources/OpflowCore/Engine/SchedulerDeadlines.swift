@@ -41,7 +41,7 @@ extension Scheduler {
     if !phase.isSuspended {
       while let timer = timers.first, timer.at <= now {
         _ = timers.pop()
-        becomeReady(timer.task)
+        endDelay(of: timer.task, into: &actions)
       }
     }
     heedEnds(at: now, into: &actions)

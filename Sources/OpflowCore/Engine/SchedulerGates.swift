@@ -97,7 +97,7 @@ extension Scheduler {
       attempt[task.index] -= 1
       graph.set(task, .waiting)
       actions.append(.tell(.transition(transition)))
-      becomeReady(task)
+      becomeReadyAgain(task, into: &actions)
     }
   }
 

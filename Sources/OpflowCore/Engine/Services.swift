@@ -22,6 +22,7 @@
 /// It ends when the trees of its users are gone, so that a service ends after what needs it, other services
 /// included. An end that nobody ordered stops its running users, with reason `service-lost`; they are tried
 /// again by their own rule, if it has starts left, and what waits with a share gives that back and is ready again.
+/// One that is to start again while what it needs is tried again waits for that, and is not there for its users meanwhile.
 /// It never waits for them while it holds what they want, nor they for it.
 ///
 /// On further machines
