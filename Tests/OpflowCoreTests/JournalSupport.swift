@@ -7,6 +7,7 @@ struct TestPlan {
     var needs: [(String, NeedCondition)] = []
     var flags: TaskFlags = []
     var fingerprint: UInt64 = 1
+    var isService = false
     /// The need whose value its `if` is.
     var decidedBy: String?
   }
@@ -22,6 +23,10 @@ struct TestPlan {
       entry.flags = task.flags
       entry.policy = policy
       entry.fingerprint = Fingerprint(whole: task.fingerprint, parts: task.fingerprint & 255)
+      if task.isService {
+        entry.flags.insert(.service)
+        entry.record.service = builder.service(ServiceEntry(.none))
+      }
       if let place = task.needs.firstIndex(where: { $0.0 == task.decidedBy }) {
         let program = builder.steps([
           LateStep(.value, text: builder.intern("v"), first: place, count: 1)

@@ -352,6 +352,15 @@ import Testing
     #expect(try due[plan.id("clean")] == .run(.afterRerun(plan.id("c"))))
   }
 
+  @Test func `finally waits to see whether a service that stays comes to start`() throws {
+    let plan = try TestPlan.make([
+      Task(name: "serve", isService: true), Task(name: "clean", flags: .finally),
+    ])
+    let decision = try decide(plan) { try $0.run("clean") }
+    #expect(decision.verdicts == [.run(.new), .later(.succeeded, nil)])
+    #expect(decision.startsAnything)
+  }
+
   @Test func `finally that a dead drive owes runs though nothing else does`() throws {
     let plan = try TestPlan.make([Task(name: "a"), Task(name: "clean", flags: .finally)])
     let owed = try decide(plan) { try $0.run("a") }

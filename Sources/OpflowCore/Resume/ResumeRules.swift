@@ -290,9 +290,11 @@ extension ResumeDecision {
   }
 
   /// The same, whatever checks find: its own may find that a success was recorded before a crash. What an `if` comes
-  /// to that reads values is left to be seen, too, and how that ends which is to run before.
+  /// to that reads values is left to be seen, too, and how that ends which is to run before. A service that stays may be
+  /// ended before it has begun.
   func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
     guard starts(task, input), input.plan.lateCondition(task) == nil else { return false }
+    if input.plan.isService(task), isForItself(task, input) { return false }
     let isChecked =
       input.plan.hasChecks && input.plan.isChecked(task) && !input.request.reruns(task)
     return !isChecked && needsHaveEnded(task, input)
