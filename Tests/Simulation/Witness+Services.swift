@@ -8,7 +8,9 @@ extension Witness {
   func checkServices(of task: TaskID) throws(Finding) {
     for service in plan.services(neededBy: task) {
       if stand[service.index] == .over {
-        if overBefore.contains(service) || isOver(ends[service]?.event) {
+        // What needs one that is ruled out by its `if` runs without it.
+        let isRuledOut = plan.flags(service).contains(.conditionFalse)
+        if overBefore.contains(service) && !isRuledOut || isOver(ends[service]?.event) {
           throw fault(task, "it starts without \(plan.nameString(service)), which is over")
         }
         continue
