@@ -8,7 +8,6 @@ enum ServeCommand {
     let console = try Console.enter(arguments.view)
     try DriveEnd.expect(arguments)
     var arguments = arguments
-    if arguments.maxFailures == nil { arguments.maxFailures = 0 }
     let manifest = try manifest(arguments, console)
     if arguments.file != nil { arguments.file = manifest.displayPath }
     let state = try RunLookup.state(arguments.view, for: manifest)

@@ -3,13 +3,19 @@ import Testing
 
 /// Runs that stay open for what is added.
 struct ServeTests {
+  /// Begins a run `q`, which takes what is added when this returns.
+  private func serve(_ place: Workplace) throws -> LiveProcess {
+    let run = try place.start("serve", "--name", "q")
+    try run.waitForError("0 tasks")
+    return run
+  }
+
   @Test func `it waits for what is added, and ends when it was closed and nothing is left`() throws
   {
     let place = try Workplace("tasks: { unread: { run: exit 1 } }")
-    let run = try place.start("serve", "--name", "q")
+    let run = try serve(place)
     try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
     try place.write("b.yaml", "tasks: { b: { needs: [a], run: echo b >> trace } }")
-    try run.waitForError("0 tasks")
     _ = try place.opflow("add", "--run", "q", "a.yaml")
     _ = try place.opflow("wait", "q", "--for", "a")
     _ = try place.opflow("add", "--run", "q", "b.yaml")
@@ -23,8 +29,7 @@ struct ServeTests {
 
   @Test func `a second one of the name is refused while the first is live`() throws {
     let place = try Workplace("tasks: {}")
-    let run = try place.start("serve", "--name", "q")
-    try run.waitForError("0 tasks")
+    let run = try serve(place)
     let second = try place.opflow("serve", "--name", "q", status: 5)
     #expect(second.errors.contains("is live and is called `q`"), "\(second)")
     _ = try place.opflow("close", "--run", "q")
@@ -33,10 +38,9 @@ struct ServeTests {
 
   @Test func `killed, it waits again after a resume, and has what was added`() throws {
     let place = try Workplace("tasks: {}")
-    let run = try place.start("serve", "--name", "q")
+    let run = try serve(place)
     try place.write("a.yaml", "tasks: { a: { run: echo a >> trace } }")
     try place.write("b.yaml", "tasks: { b: { needs: [a], run: echo b >> trace } }")
-    try run.waitForError("0 tasks")
     _ = try place.opflow("add", "--run", "q", "a.yaml")
     _ = try place.opflow("wait", "q", "--for", "a")
     kill(run.pid, SIGKILL)
@@ -47,16 +51,18 @@ struct ServeTests {
     _ = try place.opflow("close", "--run", "q")
     #expect(try again.finish().status == 0)
     #expect(place.lines() == ["a", "b"])
+    // Views tell by that line after how many failures nothing new starts.
+    let line = try #require(try place.journal().first { $0.event == "resume" && $0.task.isEmpty })
+    #expect(line.values["failures"] == "0")
     let late = try place.opflow("resume", "q")
     #expect(late.errors.contains("nothing is left to run"), "\(late)")
   }
 
   @Test func `what fails holds no others back, and a signal ends it to be resumed`() throws {
     let place = try Workplace("tasks: {}")
-    let run = try place.start("serve", "--name", "q")
+    let run = try serve(place)
     try place.write("a.yaml", "tasks: { bad: { run: exit 3 }, good: { run: echo good >> trace } }")
     try place.write("c.yaml", "tasks: { later: { run: echo later >> trace } }")
-    try run.waitForError("0 tasks")
     _ = try place.opflow("add", "--run", "q", "a.yaml")
     _ = try place.opflow("wait", "q", "--for", "bad", status: 1)
     _ = try place.opflow("wait", "q", "--for", "good")

@@ -29,11 +29,7 @@ final class GrowingPlan: Sendable {
   /// With so many tasks of those that it has; nil for all.
   func open(_ taskCount: Int? = nil) throws -> Plan {
     let bytes = file.withLock { $0 }
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
-    copy.copyBytes(from: bytes)
-    let plan = try Plan(bytes: UnsafeRawBufferPointer(copy), checksum: true, limit: taskCount) {
-      $0.deallocate()
-    }
+    let plan = try Plan(copying: bytes, limit: taskCount)
     try plan.validate()
     return plan
   }

@@ -154,11 +154,7 @@ struct PlanGrowthTests {
   // MARK: -
 
   private static func open(_ bytes: [UInt8], limit: Int? = nil) throws -> Plan {
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
-    copy.copyBytes(from: bytes)
-    let plan = try Plan(bytes: UnsafeRawBufferPointer(copy), checksum: true, limit: limit) {
-      $0.deallocate()
-    }
+    let plan = try Plan(copying: bytes, limit: limit)
     try plan.validate()
     return plan
   }

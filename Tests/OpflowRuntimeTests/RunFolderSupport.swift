@@ -15,8 +15,14 @@ final class StateFixture {
     try Path.makeDirectory(place)
     root = try Path.real(place)
     state = StateFolder(path: root + "/.opflow")
+    planBytes = try Self.planBytes(["a", "b", "c"], key: 1)
+    plan = try Plan(copying: planBytes)
+  }
+
+  /// A plan of tasks of those names.
+  static func planBytes(_ names: [String], key: UInt64) throws -> [UInt8] {
     var builder = PlanBuilder()
-    for name in ["a", "b", "c"] {
+    for name in names {
       var entry = TaskEntry(name: builder.intern(name), kind: .shell)
       entry.policy = builder.policy(TaskPolicy())
       _ = builder.add(entry)
@@ -25,10 +31,10 @@ final class StateFixture {
     let manifest = ManifestEntry(
       name: .empty, description: .empty, folder: .empty, maxParallel: 0, maxFailures: 1,
       usesRunID: false)
-    guard case .plan(let bytes) = builder.finish(manifest: manifest, key: PlanKey(high: 0, low: 1))
-    else { throw RunFolderError.noRuns(folder: root) }
-    planBytes = bytes
-    plan = try Plan(copying: bytes)
+    guard
+      case .plan(let bytes) = builder.finish(manifest: manifest, key: PlanKey(high: 0, low: key))
+    else { throw RunFolderError.noRuns(folder: "") }
+    return bytes
   }
 
   deinit { try? FileManager.default.removeItem(atPath: root) }

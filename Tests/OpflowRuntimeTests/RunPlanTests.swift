@@ -17,19 +17,7 @@ import Testing
 
   /// Writes them into the plan's file, as who drives the run does before it says so.
   private func grow(_ names: String..., inPlace: Bool = true) throws -> Plan {
-    var builder = PlanBuilder()
-    for name in names {
-      var entry = TaskEntry(name: builder.intern(name), kind: .shell)
-      entry.policy = builder.policy(TaskPolicy())
-      _ = builder.add(entry)
-      builder.endNeeds()
-    }
-    let manifest = ManifestEntry(
-      name: .empty, description: .empty, folder: .empty, maxParallel: 0, maxFailures: 1,
-      usesRunID: false)
-    guard
-      case .plan(let segment) = builder.finish(manifest: manifest, key: PlanKey(high: 0, low: 2))
-    else { throw RunFolderError.noRuns(folder: fixture.root) }
+    let segment = try StateFixture.planBytes(names, key: 2)
     let bytes = try fixture.bytes(folder.plan)
     let growth = try PlanGrowth(
       of: Plan(copying: bytes), by: Plan(copying: segment), intoNewFile: !inPlace)

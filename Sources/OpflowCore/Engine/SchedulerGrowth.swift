@@ -15,44 +15,52 @@ extension Scheduler {
   /// On further machines services and what needs them are on one machine at a time. What may be on two already, or away
   /// from the coordinator's, cannot be brought together by a task that comes later.
   func fault(ofSegment segment: Plan) -> String? {
-    guard plan.hasServices else { return nil }
-    for need in segment.outerNeeds {
-      guard let service = plan.task(named: segment.text(need.name)), plan.isService(service),
-        graph.leftOut?.contains(service) == true
-      else { continue }
-      return "\(segment.nameString(TaskID(need.task))) needs \(plan.nameString(service)),"
+    let needed = servicesNeeded(bySegment: segment)
+    for (task, service) in needed where graph.leftOut?.contains(service) == true {
+      return "\(segment.nameString(task)) needs \(plan.nameString(service)),"
         + " which is left out of what the run does now"
     }
-    guard options.usesSites else { return nil }
-    var known: (service: TaskID, group: Int?)?
-    for need in segment.outerNeeds {
-      guard let service = plan.task(named: segment.text(need.name)), plan.isService(service) else {
-        continue
-      }
-      let group = resources.serviceLanes.group(of: resources.lane(of: service))
-      if group != nil, let task = segment.tasks.first(where: { stays(TaskID($0), in: segment) }) {
-        return "\(segment.nameString(TaskID(task))) stays on the coordinator's machine, and"
+    guard options.usesSites, let first = needed.first?.service else { return nil }
+    let users = Set(needed.map(\.task))
+    let staying = segment.tasks.lazy.map { TaskID($0) }.first { stays($0, in: segment, users) }
+    for (_, service) in needed {
+      if let staying, group(of: service) != nil {
+        return "\(segment.nameString(staying)) stays on the coordinator's machine, and"
           + " \(plan.nameString(service)), which is needed beside it, may be on another one"
       }
-      if let known, known.group != group {
-        return "what is added needs \(plan.nameString(known.service)) and"
+      if group(of: service) != group(of: first) {
+        return "what is added needs \(plan.nameString(first)) and"
           + " \(plan.nameString(service)), which may be on different machines"
       }
-      known = (service, group)
     }
     return nil
   }
 
+  /// The services of the run that tasks of a segment need, with these.
+  private func servicesNeeded(
+    bySegment segment: Plan
+  ) -> [(task: TaskID, service: TaskID)] {
+    guard plan.hasServices else { return [] }
+    return segment.outerNeeds.compactMap { need in
+      guard let service = plan.task(named: segment.text(need.name)), plan.isService(service) else {
+        return nil
+      }
+      return (TaskID(need.task), service)
+    }
+  }
+
+  private func group(of service: TaskID) -> Int? {
+    resources.serviceLanes.group(of: resources.lane(of: service))
+  }
+
   /// Whether a task of a segment keeps services on the coordinator's machine.
-  private func stays(_ task: TaskID, in segment: Plan) -> Bool {
+  ///
+  /// - Parameter users: those that need services of the run.
+  private func stays(_ task: TaskID, in segment: Plan, _ users: Set<TaskID>) -> Bool {
     if segment.isService(task) {
       return segment.staysOnCoordinator(task) || segment.stays(task, named: nil)
     }
-    let needsServices =
-      !segment.services(neededBy: task).isEmpty
-      || segment.outerNeeds(task).contains { need in
-        plan.task(named: segment.text(need.name)).map { plan.isService($0) } ?? false
-      }
+    let needsServices = users.contains(task) || !segment.services(neededBy: task).isEmpty
     return needsServices && segment.staysOnCoordinator(task)
   }
 
@@ -63,10 +71,11 @@ extension Scheduler {
     returnSetAside()
     growParts(from: first)
     graph.grow(to: plan, initial: growth.initial)
-    attempt.append(addingCountOf: growth.initial, 0)
-    triesUsed.append(addingCountOf: growth.initial, 0)
-    lostCount.append(addingCountOf: growth.initial, 0)
-    if options.usesSites { ranAt.append(addingCountOf: growth.initial, .local) }
+    let added = growth.initial.count
+    attempt.append(contentsOf: repeatElement(0, count: added))
+    triesUsed.append(contentsOf: repeatElement(0, count: added))
+    lostCount.append(contentsOf: repeatElement(0, count: added))
+    if options.usesSites { ranAt.append(contentsOf: repeatElement(.local, count: added)) }
     durations.grow(to: plan)
     orders.note(growth.entry.id, count: growth.entry.added)
     actions.append(.tell(.extend(growth.entry)))

@@ -98,9 +98,9 @@ struct TaskGraph {
     let first = self.plan.taskCount
     precondition(first + initial.count == plan.taskCount)
     self.plan = plan
-    states.append(addingCountOf: initial, .waiting)
-    marks.append(addingCountOf: initial, [])
-    unmet.append(addingCountOf: initial, 0)
+    states.append(contentsOf: repeatElement(.waiting, count: initial.count))
+    marks.append(contentsOf: repeatElement([], count: initial.count))
+    unmet.append(contentsOf: repeatElement(0, count: initial.count))
     endedBefore?.grow(to: plan.taskCount)
     leftOut?.grow(to: plan.taskCount)
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }

@@ -34,11 +34,8 @@ extension JournalReader {
     _ bytes: UnsafeRawBufferPointer, plan: Plan
   ) throws(JournalError) -> [(entry: ExtendEntry, adder: String?)] {
     var reader = try JournalReader(bytes)
-    var last: UInt64 = 0
     var found: [(entry: ExtendEntry, adder: String?)] = []
     while let line = reader.next() {
-      guard line.sequence > last else { continue }
-      last = line.sequence
       guard line.event == .extend, let entry = line.extend(plan: plan) else { continue }
       found.append((entry, line.task.isEmpty ? nil : Field.text(line.task)))
     }

@@ -250,9 +250,7 @@ extension FieldWriter {
     if drive > 1 { field(.drive, drive) }
     fieldUnlessZero(.attempt, extend.attempt)
     field(.id, extend.id.text)
-    field(.by, extend.asker.name)
-    field(.pid, extend.asker.pid)
-    field(.uid, extend.asker.user)
+    write(extend.asker)
     field(.plan, extend.segmentKey)
     field(.count, extend.taskCount)
     field(.value, extend.added)
@@ -285,13 +283,17 @@ extension FieldWriter {
     fieldUnlessZero(.site, worker.site.rawValue)
   }
 
+  private mutating func write(_ asker: OrderAsker) {
+    field(.by, asker.name)
+    field(.pid, asker.pid)
+    field(.uid, asker.user)
+  }
+
   fileprivate mutating func write(_ order: OrderEntry, drive: Int, plan: Plan) {
     if drive > 1 { field(.drive, drive) }
     field(.id, order.id.text)
     field(.verb, order.verb.rawValue)
-    field(.by, order.asker.name)
-    field(.pid, order.asker.pid)
-    field(.uid, order.asker.user)
+    write(order.asker)
     if order.expects > 0 { field(.expects, order.expects) }
     if !order.resource.isEmpty { field(.resource, order.resource) }
     if let value = order.value { field(.value, value) }

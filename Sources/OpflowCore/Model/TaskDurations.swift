@@ -8,6 +8,8 @@ package struct TaskDurations: Sendable {
   private var microseconds: [Int64]
   /// By task; empty while nothing or everything is known.
   private var guessed: [Bool]
+  /// What tasks are taken for that are added; nil before the first are.
+  private var guessOfAdded: Int64?
   /// Tasks that an earlier run timed.
   package let knownCount: Int
 
@@ -59,7 +61,9 @@ package struct TaskDurations: Sendable {
     let count = microseconds.count
     if count == 0 || count >= plan.taskCount { return }
     if guessed.isEmpty { guessed = [Bool](repeating: false, count: count) }
-    let guess = microseconds.sorted()[count / 2]
+    // Once: there may be many thousands, and more are added again and again.
+    let guess = guessOfAdded ?? microseconds.sorted()[count / 2]
+    guessOfAdded = guess
     for task in count..<plan.taskCount {
       let isGate = plan.kind(TaskID(task)) == .approve
       microseconds.append(isGate ? 1 : guess)

@@ -33,42 +33,20 @@ package enum AddView {
   package static func json(
     run: String, _ id: OrderID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {
-    var json = begun(run, id)
-    json.bool(true)
-    json.key("tasks")
-    json.number(count)
-    json.key("ids")
-    json.strings(added)
-    json.key("unchanged")
-    json.strings(unchanged)
-    json.endObject()
-    json.endLine()
-    return json.bytes
+    OrderView.json(verb, run: run, id, isDone: true) { json in
+      json.key("tasks")
+      json.number(count)
+      json.key("ids")
+      json.strings(added)
+      json.key("unchanged")
+      json.strings(unchanged)
+    }
   }
 
   /// Of what was not added.
-  package static func json(refused what: String) -> [UInt8] {
-    var json = begun(nil, nil)
-    json.bool(false)
-    json.key("what")
-    json.string(what)
-    json.endObject()
-    json.endLine()
-    return json.bytes
-  }
+  package static func json(refused what: String) -> [UInt8] { OrderView.json(verb, refused: what) }
 
-  private static func begun(_ run: String?, _ id: OrderID?) -> JSONWriter {
-    var json = JSONWriter()
-    json.beginObject()
-    json.key("run")
-    if let run { json.string(run) } else { json.null() }
-    json.key("order")
-    if let id { json.string(id.text) } else { json.null() }
-    json.key("verb")
-    json.string("add")
-    json.key("done")
-    return json
-  }
+  private static let verb = "add"
 }
 
 extension JSONWriter {

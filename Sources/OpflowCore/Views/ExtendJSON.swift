@@ -1,12 +1,7 @@
 /// What was added to a run while it went on, as JSON: the keys within an object.
 enum ExtendJSON {
   static func write(_ entry: ExtendEntry, plan: Plan, into json: inout JSONWriter) {
-    json.key("by")
-    json.string(entry.asker.name)
-    json.key("pid")
-    json.number(entry.asker.pid)
-    json.key("uid")
-    json.number(entry.asker.user)
+    json.fields(of: entry.asker)
     if !entry.adder.isNone {
       json.key("task")
       json.string(plan.nameBytes(entry.adder))

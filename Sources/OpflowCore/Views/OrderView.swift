@@ -33,44 +33,49 @@ package enum OrderView {
 
   /// The same as one JSON object on a line, of a refusal too.
   package static func json(_ request: OrderRequest, run: String, _ answer: OrderAnswer) -> [UInt8] {
-    var json = JSONWriter()
-    json.beginObject()
-    json.key("run")
-    json.string(run)
-    json.key("order")
-    json.string(request.id.text)
-    json.key("verb")
-    json.string(request.verb.rawValue)
-    json.key("done")
     switch answer {
     case .done(let count):
-      json.bool(true)
-      json.key("tasks")
-      json.number(count)
+      json(request.verb.rawValue, run: run, request.id, isDone: true) { json in
+        json.key("tasks")
+        json.number(count)
+      }
     case .refused(let what):
-      json.bool(false)
-      json.key("what")
-      json.string(what)
+      json(request.verb.rawValue, run: run, request.id, isDone: false) { json in
+        json.key("what")
+        json.string(what)
+      }
     }
-    json.endObject()
-    json.endLine()
-    return json.bytes
   }
 
   /// Of an order that came to no run.
   package static func json(_ verb: OrderVerb, refused what: String) -> [UInt8] {
+    json(verb.rawValue, refused: what)
+  }
+
+  static func json(_ verb: String, refused what: String) -> [UInt8] {
+    json(verb, run: nil, nil, isDone: false) { json in
+      json.key("what")
+      json.string(what)
+    }
+  }
+
+  /// The object that answers what was asked for.
+  ///
+  /// - Parameter rest: writes what else is to be in it.
+  static func json(
+    _ verb: String, run: String?, _ id: OrderID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
+  ) -> [UInt8] {
     var json = JSONWriter()
     json.beginObject()
     json.key("run")
-    json.null()
+    if let run { json.string(run) } else { json.null() }
     json.key("order")
-    json.null()
+    if let id { json.string(id.text) } else { json.null() }
     json.key("verb")
-    json.string(verb.rawValue)
+    json.string(verb)
     json.key("done")
-    json.bool(false)
-    json.key("what")
-    json.string(what)
+    json.bool(isDone)
+    rest(&json)
     json.endObject()
     json.endLine()
     return json.bytes

@@ -85,12 +85,7 @@ enum ProgressJSON {
     line("order", now, into: &text) { json in
       json.key("verb")
       json.string(order.verb.rawValue)
-      json.key("by")
-      json.string(order.asker.name)
-      json.key("pid")
-      json.number(order.asker.pid)
-      json.key("uid")
-      json.number(order.asker.user)
+      json.fields(of: order.asker)
       json.key("tasks")
       json.beginArray()
       for task in order.tasks { json.string(plan.nameBytes(task)) }

@@ -134,12 +134,19 @@ struct StatusOrders {
 
   static func write(_ asker: OrderAsker, into json: inout JSONWriter) {
     json.beginObject()
-    json.key("by")
-    json.string(asker.name)
-    json.key("pid")
-    json.number(asker.pid)
-    json.key("uid")
-    json.number(asker.user)
+    json.fields(of: asker)
     json.endObject()
+  }
+}
+
+extension JSONWriter {
+  /// Who asked, as keys of the object that is open.
+  mutating func fields(of asker: OrderAsker) {
+    key("by")
+    string(asker.name)
+    key("pid")
+    number(asker.pid)
+    key("uid")
+    number(asker.user)
   }
 }

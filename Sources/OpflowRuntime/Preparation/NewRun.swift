@@ -131,7 +131,7 @@ package struct NewRun {
     entering.arguments = arguments
     entering.asked = rerun
     entering.named = named
-    entering.openness = request.serves ? .open : .ordinary
+    entering.openness = request.openness
     return entering
   }
 
@@ -194,7 +194,7 @@ package struct NewRun {
     open.skip = request.skip
     open.environment = prepared.environment
     open.files = prepared.files
-    open.limits = SchedulerOptions(request, plan).limits(of: plan)
+    open.limits = SchedulerOptions(request, plan, request.openness).limits(of: plan)
     open.on = request.on.map(\.text)
     open.stateFolder = state.path
     open.trace = DriveTrace.parent

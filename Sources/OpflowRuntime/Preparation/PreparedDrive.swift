@@ -101,15 +101,14 @@ package struct PreparedDrive: ~Copyable {
     serving: ServingWatch? = nil, _ links: [WorkerLink] = [],
     launchers: (Watch) throws(Errno) -> [any Launcher]
   ) throws(CoordinatorError) -> DriveResult {
-    var (entering, asked) = (entering, asked)
-    // What comes in goes by itself: one task that fails says nothing of the others.
-    if entering.openness != .ordinary, asked.maxFailures == nil { asked.maxFailures = 0 }
+    var entering = entering
     entering.run = Hash.xxh3(Array(folder.id.description.utf8))
     entering.durations = StateFolder(holding: folder).durations(
       ofManifest: manifestPath, plan: plan)
     var request = DriveRequest(
       folder: folder, plan: plan, runID: folder.id.description,
-      options: SchedulerOptions(asked, plan), durability: asked.durability, entering: entering,
+      options: SchedulerOptions(asked, plan, entering.openness), durability: asked.durability,
+      entering: entering,
       encoder: encoder, opening: opening, progress: progress, heading: heading)
     request.warnings = warnings
     request.secrets = secrets

@@ -83,7 +83,7 @@ package struct PreparedResume {
     entry.skip = skip
     entry.environment = found.environment
     entry.files = found.files
-    entry.limits = SchedulerOptions(asked, plan).limits(of: plan)
+    entry.limits = SchedulerOptions(asked, plan, history.openness).limits(of: plan)
     entry.on = asked.on.map(\.text)
     entry.trace = DriveTrace.parent
     if found.isGrown { entry.taskCount = plan.taskCount }

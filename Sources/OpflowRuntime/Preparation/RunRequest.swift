@@ -38,6 +38,9 @@ package struct RunRequest: Equatable, Sendable {
   /// Where results are cached; nil for nowhere.
   package var cache: CacheSetting? = .own(limitBytes: CacheSetting.standardLimitBytes)
 
+  /// Of the run that it begins.
+  var openness: RunOpenness { serves ? .open : .ordinary }
+
   package init() {}
 
   /// Expects that no value of `set` holds one, nor `on`: they stand in the journal.
@@ -52,15 +55,17 @@ package struct RunRequest: Equatable, Sendable {
 }
 
 extension SchedulerOptions {
-  /// What the request, the manifest and the machine say, in this order.
-  package init(_ request: RunRequest, _ plan: Plan) {
+  /// What the request, the manifest and the machine say, in this order. Of a run that is or was open one task that fails
+  /// says nothing of what others added.
+  package init(_ request: RunRequest, _ plan: Plan, _ openness: RunOpenness = .ordinary) {
     let ofManifest = UInt64(plan.manifest.maxParallel)
     let ofMake = MakeJobs.runsOneByOne ? 1 : UInt64.max
     self.init(
       maxParallel: request.maxParallel.map { UInt64($0) }
         ?? min(ofMake, ofManifest > 0 ? ofManifest : UInt64(MakeJobs.announced ?? Machine.cores)),
       memoryBytes: Machine.memoryBytes,
-      maxFailures: Int(request.maxFailures ?? plan.manifest.maxFailures),
+      maxFailures: Int(
+        request.maxFailures ?? (openness == .ordinary ? plan.manifest.maxFailures : 0)),
       seed: UInt64.random(in: 0 ... .max))
     if plan.gpuResource != nil { gpus = UInt64(GraphicsProcessors.names.count) }
     usesSites = !request.on.isEmpty
