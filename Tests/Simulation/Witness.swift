@@ -46,7 +46,6 @@ struct Witness {
   private var mayKeep: Set<TaskID> = []
   /// `finally` tasks that keep what they have unless something starts.
   private var finallyThatFollow: [TaskID] = []
-  private var haveRun: Set<TaskID> = []
   /// The event of their end in this drive.
   var ends: [TaskID: Transition] = [:]
   /// Of this drive, that fail the run.
@@ -217,10 +216,9 @@ struct Witness {
     }
   }
 
-  /// Nothing starts before all that it needs has ended. What it needs may be tried again since it ran
-  /// first.
+  /// Nothing starts before all that it needs has ended, also where that is tried again since it ran first.
   private func checkNeeds(of task: TaskID) throws(Finding) {
-    if plan.flags(task).contains(.finally) || haveRun.contains(task) { return }
+    if plan.flags(task).contains(.finally) { return }
     for edge in plan.needs(task)
     where stand[Int(plan.needTargets[edge])] != .over
       && !isService(TaskID(plan.needTargets[edge]))
@@ -253,10 +251,7 @@ struct Witness {
     }
     try checkLoss(line)
     let isCancelled = cancelling.contains(task)
-    if line.event != .start {
-      cancelling.remove(task)
-      if line.outcome.reason != .revoked, line.attempt > 0 { haveRun.insert(task) }
-    }
+    if line.event != .start { cancelling.remove(task) }
     switch line.event {
     case .start:
       if isPaused { throw fault(task, "started while the run is paused") }
@@ -299,6 +294,9 @@ struct Witness {
       if line.outcome.reason == .workerLost {
         if stood != .running { throw fault(task, "lost while \(stood)") }
         _ = noteLoss(of: task)
+      } else if line.outcome.reason == .stopped(.cancel), !started.contains(key) {
+        // It came back, or no worker was told of it: no process of it may follow.
+        if stood != .running { throw fault(task, "taken back while \(stood)") }
       } else {
         try checkEnd(line, stood, key)
       }
@@ -311,8 +309,7 @@ struct Witness {
       }
       stand[task.index] = .over
     case .interrupt:
-      // The journal cannot be written any more, and what no worker was told of is taken back.
-      if isCancelled, line.outcome.reason != .revoked {
+      if isCancelled {
         throw fault(task, "it runs again though it was cancelled")
       }
       guard stood == .running, line.attempt == lastAttempt[task.index] else {

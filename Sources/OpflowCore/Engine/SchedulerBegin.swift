@@ -101,26 +101,19 @@ extension Scheduler {
 
   /// A task that had begun is to begin again. A service of an earlier drive may have to wait for what it needs.
   mutating func becomeReadyAgain(_ task: TaskID, into actions: inout [EngineStep]) {
-    // What it had of a need that an order has tried again meanwhile, it has no more.
-    let mayLack = graph.wasReopened && phase.step == .main
+    // What it had of a need that an order has tried again meanwhile, it has no more; a service that waits itself has to
+    // be there again.
+    let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
     if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
     if isService(task) { withdrawAgain(usersOf: task, into: &actions) }
     graph.waitAnew(task)
     followChanges(into: &actions)
   }
 
-  /// The time of a task's next try has come. It has had all that it needs, whatever became of that since; but a service
-  /// that waits itself has to be there again.
+  /// The time of a task's next try has come.
   mutating func endDelay(of task: TaskID, into actions: inout [EngineStep]) {
-    let waits =
-      plan.hasServices
-      && plan.services(neededBy: task).contains {
-        !graph.state($0).isTerminal && !graph.has(.offered, $0)
-      }
-    if !waits { return becomeReady(task) }
     graph.unmark(task, .delayed)
-    graph.waitAnew(task)
-    followChanges(into: &actions)
+    becomeReadyAgain(task, into: &actions)
   }
 
   /// Puts a ready task where it can be started from, or holds it back while it may not start.

@@ -56,7 +56,7 @@ extension Scheduler {
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
         let dependent = plan.dependent(edge)
-        guard graph.state(dependent) == .handed || graph.isPending(dependent),
+        guard graph.state(dependent) == .handed || graph.mayWait(dependent),
           found.insert(dependent).inserted
         else { continue }
         // A service that waits again takes its own from those that need it.

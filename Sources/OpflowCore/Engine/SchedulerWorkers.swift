@@ -93,20 +93,43 @@ extension Scheduler {
       return breach(worker, "revoked", task, into: &actions)
     }
     if let share = freed.share { resources.give(share) }
-    var transition = Transition(.interrupt, task, reason: .revoked)
-    transition.attempt = attempt
-    self.attempt[task.index] -= 1
     if isService(task) {
       leaveUsers(of: task, at: now, into: &actions)
       _ = leaveKeptOver(task)
     }
-    goBack(task, transition, into: &actions)
+    // The order came before the worker could not begin with it.
+    if graph.has(.cancelling, task) {
+      return cancelled(
+        task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)),
+        into: &actions)
+    }
+    self.attempt[task.index] -= 1
+    goBack(
+      task, Transition(.interrupt, task, attempt: attempt, reason: .revoked), into: &actions)
   }
 
   /// A task that was given out returns to where it may be started again.
   private mutating func goBack(
     _ task: TaskID, _ transition: Transition, into actions: inout [EngineStep]
   ) {
+    forgetTry(of: task)
+    graph.set(task, .waiting)
+    actions.append(.tell(.transition(transition)))
+    becomeReadyAgain(task, into: &actions)
+  }
+
+  /// An order cancelled it, and its try is over without an end of its own.
+  private mutating func cancelled(
+    _ task: TaskID, _ transition: Transition, into actions: inout [EngineStep]
+  ) {
+    forgetTry(of: task)
+    graph.unmark(task, .cancelling)
+    cancelled += 1
+    settle(task, as: .cancelled, transition, into: &actions)
+  }
+
+  /// What a worker told of a try that has no end counts for none that follows.
+  private mutating func forgetTry(of task: TaskID) {
     fetches[task] = nil
     leftBehind[task] = nil
     _ = services.takeLoss(of: task)
@@ -114,10 +137,6 @@ extension Scheduler {
     if !unkept.isEmpty { unkept[task] = nil }
     if !restored.isEmpty { restored.remove(task) }
     values.forget(task)
-    graph.unmark(task, .cancelling)
-    graph.set(task, .waiting)
-    actions.append(.tell(.transition(transition)))
-    becomeReadyAgain(task, into: &actions)
   }
 
   mutating func breach(
@@ -201,18 +220,16 @@ extension Scheduler {
     }
     let isLostTooOften = noteLoss(of: task, at: site) && !wasToEnd
     graph.mark(task, .ran)
-    values.forget(task)
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])
     transition.outcome = outcome
     transition.what = complaint
     if graph.has(.cancelling, task) {
-      graph.unmark(task, .cancelling)
       transition.event = .cancel
-      cancelled += 1
-      settle(task, as: .cancelled, transition, into: &actions)
+      cancelled(task, transition, into: &actions)
     } else if plan.flags(task).contains(.failWhenInterrupted)
       || isLostTooOften
     {
+      forgetTry(of: task)
       transition.event = .failure
       transition.outcome = Outcome(status: .unknown, reason: .workerLost)
       settle(task, as: .failed, transition, into: &actions)

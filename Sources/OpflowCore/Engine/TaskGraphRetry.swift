@@ -14,7 +14,7 @@ extension TaskGraph {
       back.append(task)
     }
     back = servicesToReopen(for: tasks + back) + back
-    recountUsers(of: tasks + back) { graph, user in graph.isPending(user) }
+    recountUsers(of: tasks + back)
     offerAnew(tasks + back)
     return back
   }
@@ -64,10 +64,13 @@ extension TaskGraph {
   }
 
   /// It did not begin in this drive and has no end.
-  func isPending(_ task: TaskID) -> Bool {
+  func isPending(_ task: TaskID) -> Bool { mayWait(task) && !has(.ran, task) }
+
+  /// It waits for its needs, or has them and is still to begin, for the first time or once more. When a try's delay is
+  /// over, its needs are looked at anew.
+  func mayWait(_ task: TaskID) -> Bool {
     let state = state(task)
-    return (state == .waiting || state == .ready || state == .checking)
-      && !has(.ran, task) && !has(.delayed, task)
+    return (state == .waiting || state == .ready || state == .checking) && !has(.delayed, task)
   }
 
   mutating func countNeeds(of task: TaskID) {

@@ -47,30 +47,30 @@ extension TaskGraph {
       release(task)
     } else if has(.offered, task) {
       unmark(task, .offered)
-      recountUsers(of: [task]) { graph, user in
-        let state = graph.state(user)
-        return state == .waiting && !graph.has(.delayed, user) || state == .ready
-          || state == .checking
-      }
+      recountUsers(of: [task])
     }
     spreadSkips()
   }
 
   /// Counts anew what those wait for that need these. A service that waits again is not there any more for what
   /// needs it.
-  ///
-  /// - Parameter waits: whether one of them is to wait at all.
-  mutating func recountUsers(of tasks: [TaskID], waits: (TaskGraph, TaskID) -> Bool) {
+  mutating func recountUsers(of tasks: [TaskID]) {
     var open = tasks
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
         let user = plan.dependent(edge)
-        guard waits(self, user) else { continue }
+        guard mayWait(user) else { continue }
         let wasOffered = has(.offered, user)
         countNeeds(of: user)
         if wasOffered, !has(.offered, user) { open.append(user) }
       }
     }
+  }
+
+  /// Whether a service that it needs waits itself.
+  func lacksOffer(_ task: TaskID) -> Bool {
+    plan.hasServices
+      && plan.services(neededBy: task).contains { !state($0).isTerminal && !has(.offered, $0) }
   }
 
   /// Whether one of its needs has no end, and is not there.
