@@ -276,7 +276,7 @@ extension ResumeDecision {
     switch verdicts[task.index] {
     case .run: starts(task, input)
     case .check: true
-    case .later(let state, _): state != .skipped
+    case .later(let state, _): state != .skipped && !willSkipByWish(task, input)
     case .outside, .leave, .keep, .fail, .stay: false
     }
   }
