@@ -449,6 +449,22 @@ struct RunGrowthTests {
     #expect(run.order == (ranBefore ? ["last"] : []))
   }
 
+  @Test func `a finally task that is skipped as it comes has no other one run`() throws {
+    var maker = PlanMaker()
+    maker.add("a")
+    maker.add("last") { $0.flags.insert(.finally) }
+    var run = ImaginedRun(
+      try maker.make(), initial: [.succeeded, .later],
+      results: [TaskID(1): EarlierResult(state: .succeeded, origin: nil)], openness: .open,
+      ranBefore: true)
+    try run.add("1") { $0.add("other") { $0.flags = [.finally, .conditionFalse] } }
+    #expect(run.state("other") == .skipped)
+    #expect(run.ask(.close) == .done(count: 0))
+    run.finish()
+    #expect(run.order.isEmpty)
+    #expect(run.close?.state == .succeeded)
+  }
+
   /// Has a service that runs say that it is ready.
   private static func makeReady(_ name: String, _ run: inout ImaginedRun) throws {
     let held = run.running.first { run.plan.nameString($0.value.0) == name }

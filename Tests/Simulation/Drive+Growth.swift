@@ -15,18 +15,26 @@ extension Drive {
   mutating func grow(to plan: Plan) {
     let new = [InitialState](repeating: .run, count: plan.taskCount - self.plan.taskCount)
     initial += new
-    let first = self.plan.taskCount
-    if entering.ranBefore,
-      (first..<plan.taskCount).contains(where: { plan.flags(TaskID($0)).contains(.finally) })
-    {
-      owesFinally = true
-    }
     self.plan = plan
     source.plan = plan
     ledger.use(plan)
     noteStanding()
     witness.grow(to: plan)
     model.grow(new)
+  }
+
+  /// Of the `finally` tasks that come to a run of which something ran, those are owed that do not have their end as they
+  /// come: for their `if`, or for what had an end before.
+  private mutating func noteOwed(from first: Int) {
+    guard entering.ranBefore else { return }
+    for task in (first..<plan.taskCount).lazy.map({ TaskID($0) })
+    where plan.flags(task).contains(.finally) {
+      switch witness.ends[task]?.event {
+      case .skip(.condition), .skip(.emptyMatrix): continue
+      case .skip(.upstream(let need)) where witness.stand[need.index] == .over: continue
+      default: owesFinally = true
+      }
+    }
   }
 
   mutating func noteStanding() {
@@ -79,6 +87,7 @@ extension Drive {
           plan: next, entry: entry,
           initial: [InitialState](repeating: .run, count: next.taskCount - before),
           client: client)))
+    noteOwed(from: before)
     return true
   }
 

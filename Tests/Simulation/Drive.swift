@@ -331,6 +331,7 @@ struct Drive {
       model.take(Transition(.start, task, attempt: attempt), atMilliseconds: wallMilliseconds)
     case .launch(let worker, let kind, let site): try launch(worker, kind, at: site)
     case .discard(let worker):
+      log?("    \(worker) is given up")
       // One of an earlier drive gets nothing else to do.
       let isDone = worker.index < entering.held.count
       if chaos.sparesWorkers, !isDone {

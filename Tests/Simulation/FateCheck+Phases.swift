@@ -50,6 +50,8 @@ extension FateCheck {
         if line.event == .start { began = true }
       } else if began {
         if isOrdered, case .skip(.upstream) = line.event { continue }
+        // It lacks a service by that, and was skipped for want of it before.
+        if isOrdered, line.event == .fresh, line.kept == .skipped { continue }
         throw fault(
           line.task, "'\(line.event.kind.word)' after the first `finally` task had started")
       }

@@ -112,6 +112,10 @@ package struct Life {
     let decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
       !(lost?.contains($0) ?? false)
     }
+    log?("drive \(drives): \(chaos)")
+    for index in plan.tasks {
+      log?("  \(manifest.tasks[index].brief) \(decision[TaskID(index)])")
+    }
     if isExact {
       try ResumeCheck(
         plan: plan, history: history, request: request, decision: decision, known: ledger.known(),
@@ -153,10 +157,6 @@ package struct Life {
       records: records,
       random: SplitMix64(seed: random.next()), checkInterval: checkInterval)
     drive.log = log
-    log?("drive \(drives): \(chaos)")
-    for index in plan.tasks {
-      log?("  \(manifest.tasks[index].brief) \(decision[TaskID(index)])")
-    }
     let end = try drive.run(from: clock)
     clock = drive.now
     additions += (drive.growth?.added ?? 0) - added
