@@ -1,20 +1,54 @@
-/// The commands of opflow, in the order of the help: one row each. Parser, help and hints are made of
-/// these rows.
-package enum Command: String, CaseIterable, Sendable {
+package import OpflowCore
+
+/// The commands of opflow: one row each. Parser, help and hints are made of these rows.
+package enum Command: Hashable, CaseIterable, Sendable {
   case run, serve, resume, check, plan
   case tasks, status, why, wait, logs, runs, graph, report, journal
-  case cancel, pause
-  case proceed = "continue"
-  case suspend, priority, parallel, retry, skip, approve, reject, add, close
-  case clean
-  case initialize = "init"
-  case schema, completion, version, help
+  /// Asks something of a run that goes on.
+  case order(OrderVerb)
+  case add, clean, initialize, schema, completion, version, help
 
-  /// The command of that name. Looks through the names: the standard library would first make a table
-  /// of them, for the one word that a program is given.
+  /// In the order of the help: the end of what grows stands behind what adds to it.
+  package static let allCases: [Command] =
+    [
+      .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
+      .report, .journal,
+    ]
+    + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
+    + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
+
+  /// As it is typed.
+  package var word: String {
+    switch self {
+    case .run: "run"
+    case .serve: "serve"
+    case .resume: "resume"
+    case .check: "check"
+    case .plan: "plan"
+    case .tasks: "tasks"
+    case .status: "status"
+    case .why: "why"
+    case .wait: "wait"
+    case .logs: "logs"
+    case .runs: "runs"
+    case .graph: "graph"
+    case .report: "report"
+    case .journal: "journal"
+    case .order(let verb): verb.rawValue
+    case .add: "add"
+    case .clean: "clean"
+    case .initialize: "init"
+    case .schema: "schema"
+    case .completion: "completion"
+    case .version: "version"
+    case .help: "help"
+    }
+  }
+
+  /// The command of that name.
   init?(named word: String) {
-    guard let name = Self.allCases.first(where: { $0.rawValue == word }) else { return nil }
-    self = name
+    guard let command = Self.allCases.first(where: { $0.word == word }) else { return nil }
+    self = command
   }
 
   /// Made when it is asked for, of the one command that is called.
@@ -34,18 +68,8 @@ package enum Command: String, CaseIterable, Sendable {
     case .graph: .graph
     case .report: .report
     case .journal: .journal
-    case .cancel: .cancel
-    case .pause: .pause
-    case .proceed: .proceed
-    case .suspend: .suspend
-    case .priority: .priority
-    case .parallel: .parallel
-    case .retry: .retry
-    case .skip: .skip
-    case .approve: .approve
-    case .reject: .reject
+    case .order(let verb): .order(verb)
     case .add: .add
-    case .close: .close
     case .clean: .clean
     case .initialize: .initialize
     case .schema: .schema
@@ -61,6 +85,6 @@ package enum Command: String, CaseIterable, Sendable {
   package var synopsis: String {
     let row = row
     let words = row.words.synopsis
-    return rawValue + words.before + (row.flags.isEmpty ? "" : " [FLAGS]") + words.behind
+    return word + words.before + (row.flags.isEmpty ? "" : " [FLAGS]") + words.behind
   }
 }

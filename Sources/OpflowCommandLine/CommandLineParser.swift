@@ -104,6 +104,6 @@ package enum CommandLineParser {
   }
 
   private static func nearest(_ word: String) -> String? {
-    NearestName.of(word, among: Command.allCases.map { $0.rawValue })
+    NearestName.of(word, among: Command.allCases.map { $0.word })
   }
 }

@@ -1,3 +1,5 @@
+internal import OpflowCore
+
 /// Runs that grow: what joins one that goes on, and one that waits for that.
 extension CommandRow {
   static var serve: CommandRow {
@@ -32,10 +34,7 @@ extension CommandRow {
   }
 
   static var close: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "let a run of `serve` end when nothing is left", words: .nothing,
-      flags: askedFlags
-    ) {
+    asking(.close, "let a run of `serve` end when nothing is left") {
       CommandHelp(
         summary: "Let a run end that `opflow serve` keeps open.",
         description: """

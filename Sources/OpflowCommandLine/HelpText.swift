@@ -15,7 +15,7 @@ package enum HelpText {
     for group in CommandGroup.allCases {
       text += "\n\(group.rawValue):\n"
       for command in Command.allCases where command.row.group == group {
-        text += line("  \(command.rawValue)\(words(of: command))", 20, command.row.meaning)
+        text += line("  \(command.word)\(words(of: command))", 20, command.row.meaning)
       }
     }
     return text + """

@@ -1,12 +1,35 @@
+internal import OpflowCore
+
 /// The commands that ask something of a run that goes on.
 extension CommandRow {
   static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
 
-  static var cancel: CommandRow {
+  /// The row of an order's command.
+  static func order(_ verb: OrderVerb) -> CommandRow {
+    switch verb {
+    case .cancel: cancel
+    case .pause: pause
+    case .proceed: proceed
+    case .suspend: suspend
+    case .priority: priority
+    case .parallel: parallel
+    case .retry: retry
+    case .skip: skip
+    case .approve: approve
+    case .reject: reject
+    case .close: close
+    }
+  }
+
+  static func asking(
+    _ verb: OrderVerb, _ meaning: String, help: @escaping () -> CommandHelp
+  ) -> CommandRow {
     CommandRow(
-      group: .steering, meaning: "end tasks, or the whole run", words: .asked(mayBeNone: true),
-      flags: askedFlags
-    ) {
+      group: .steering, meaning: meaning, words: Words(verb.row), flags: askedFlags, help: help)
+  }
+
+  private static var cancel: CommandRow {
+    asking(.cancel, "end tasks, or the whole run") {
       CommandHelp(
         summary: "End tasks of a run that goes on, or the whole run.",
         description: """
@@ -24,10 +47,8 @@ extension CommandRow {
     }
   }
 
-  static var pause: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "start nothing new", words: .nothing, flags: askedFlags
-    ) {
+  private static var pause: CommandRow {
+    asking(.pause, "start nothing new") {
       CommandHelp(
         summary: "Start nothing new in a run that goes on; what runs may end.",
         description: """
@@ -38,11 +59,8 @@ extension CommandRow {
     }
   }
 
-  static var proceed: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "go on after `pause`, or with tasks after `suspend`",
-      words: .asked(mayBeNone: true), flags: askedFlags
-    ) {
+  private static var proceed: CommandRow {
+    asking(.proceed, "go on after `pause`, or with tasks after `suspend`") {
       CommandHelp(
         summary: "Go on after `opflow pause`, or with tasks after `opflow suspend`.",
         description: HelpPhrases.asked,
@@ -53,12 +71,8 @@ extension CommandRow {
     }
   }
 
-  static var suspend: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "let tasks stand still, or not start",
-      words: .asked(mayBeNone: false),
-      flags: askedFlags
-    ) {
+  private static var suspend: CommandRow {
+    asking(.suspend, "let tasks stand still, or not start") {
       CommandHelp(
         summary:
           "Let tasks stand still: those that run are stopped where they are, others do not start.",
@@ -71,11 +85,8 @@ extension CommandRow {
     }
   }
 
-  static var priority: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "what starts first, among what waits", words: .askedAndPriority,
-      flags: askedFlags
-    ) {
+  private static var priority: CommandRow {
+    asking(.priority, "what starts first, among what waits") {
       CommandHelp(
         summary: "Say which tasks start first, among those that wait.",
         description: """
@@ -92,12 +103,8 @@ extension CommandRow {
     }
   }
 
-  static var parallel: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "how much runs at once: of `cpu`, or of a resource",
-      words: .capacity,
-      flags: askedFlags
-    ) {
+  private static var parallel: CommandRow {
+    asking(.parallel, "how much runs at once: of `cpu`, or of a resource") {
       CommandHelp(
         summary: "Change how much runs at once.",
         description: """
@@ -116,12 +123,8 @@ extension CommandRow {
     }
   }
 
-  static var retry: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "run tasks again that failed in this run",
-      words: .asked(mayBeNone: false),
-      flags: askedFlags
-    ) {
+  private static var retry: CommandRow {
+    asking(.retry, "run tasks again that failed in this run") {
       CommandHelp(
         summary:
           "Run tasks again that failed or were cancelled since the run was started or resumed.",
@@ -135,12 +138,8 @@ extension CommandRow {
     }
   }
 
-  static var skip: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "leave tasks out that have not started",
-      words: .asked(mayBeNone: false),
-      flags: askedFlags
-    ) {
+  private static var skip: CommandRow {
+    asking(.skip, "leave tasks out that have not started") {
       CommandHelp(
         summary: "Leave tasks out that have not started, as if their `if` were false.",
         description: """
@@ -153,11 +152,8 @@ extension CommandRow {
 }
 
 extension CommandRow {
-  static var approve: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "say yes to a task that asks", words: .asked(mayBeNone: false),
-      flags: askedFlags
-    ) {
+  private static var approve: CommandRow {
+    asking(.approve, "say yes to a task that asks") {
       CommandHelp(
         summary: "Say yes to a task that asks by `approve`: it succeeds.",
         description: """
@@ -172,11 +168,8 @@ extension CommandRow {
     }
   }
 
-  static var reject: CommandRow {
-    CommandRow(
-      group: .steering, meaning: "say no to a task that asks", words: .asked(mayBeNone: false),
-      flags: askedFlags
-    ) {
+  private static var reject: CommandRow {
+    asking(.reject, "say no to a task that asks") {
       CommandHelp(
         summary: "Say no to a task that asks by `approve`: it fails.",
         description: """

@@ -15,9 +15,9 @@ package struct UsageError: Error, Equatable, Sendable {
   package var text: String {
     guard let command else { return "opflow: \(message)\nsee `opflow help`\n" }
     return """
-      opflow \(command.rawValue): \(message)
+      opflow \(command.word): \(message)
       usage: opflow \(command.synopsis)
-      see `opflow help \(command.rawValue)`
+      see `opflow help \(command.word)`
 
       """
   }

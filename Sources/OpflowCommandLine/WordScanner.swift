@@ -35,7 +35,7 @@ struct WordScanner {
 
   /// No letter of a flag is a digit, and a priority may be below zero.
   private func isNegativeNumber(_ word: String) -> Bool {
-    command == .priority && word.dropFirst().first.map { ("0"..."9").contains($0) } == true
+    command == .order(.priority) && word.dropFirst().first.map { ("0"..."9").contains($0) } == true
   }
 
   private mutating func scanLong(
@@ -113,7 +113,7 @@ struct WordScanner {
   }
 
   private func takers(of flag: Flag) -> String {
-    let names = Command.allCases.filter { $0.flags.contains(flag) }.map { $0.rawValue }
+    let names = Command.allCases.filter { $0.flags.contains(flag) }.map { $0.word }
     return names.isEmpty ? "" : " (that is a flag of \(names.joined(separator: ", ")))"
   }
 }

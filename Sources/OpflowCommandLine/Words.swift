@@ -31,6 +31,16 @@ enum Words {
   /// A `ReportKind`, then RUN.
   case kindAndRun
 
+  /// Of an order.
+  init(_ row: OrderRow) {
+    switch row.carries {
+    case .nothing where row.about == .run: self = .nothing
+    case .nothing: self = .asked(mayBeNone: row.about == .either)
+    case .priority: self = .askedAndPriority
+    case .capacity: self = .capacity
+    }
+  }
+
   /// As the usage line has them: what stands before the flags, and behind them.
   var synopsis: (before: String, behind: String) {
     switch self {
@@ -137,7 +147,7 @@ enum Words {
   /// For a command that takes none.
   private static func noWords(_ word: String, of command: Command?) -> Complaint {
     switch command {
-    case .pause:
+    case .order(.pause):
       Complaint("it is about the whole run; `opflow suspend \(word.clean)` holds tasks")
     case .initialize:
       Complaint(

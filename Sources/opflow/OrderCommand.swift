@@ -4,8 +4,7 @@ import OpflowManifest
 import OpflowRuntime
 import OpflowSystem
 
-/// `opflow cancel`, `pause`, `continue`, `suspend`, `priority`, `parallel`, `retry`, `skip`, `approve` and
-/// `reject`: asks a live run for something.
+/// The commands of `OrderVerb`, as `opflow cancel`: each asks a live run for something.
 enum OrderCommand {
   static func perform(_ verb: OrderVerb, _ arguments: Invocation) throws(CommandError) -> Int32 {
     _ = try Console.enter(arguments.view)
@@ -32,10 +31,10 @@ enum OrderCommand {
     request.by = "opflow \(verb.rawValue)"
     try select(arguments.tasks, of: plan, into: &request)
     var amount = ""
-    switch verb {
-    case .priority: request.value = Int64(try priority(arguments.value))
-    case .parallel: amount = try setCapacity(arguments, plan, into: &request)
-    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject, .close: break
+    switch verb.row.carries {
+    case .nothing: break
+    case .priority: request.carried.number = Int64(try priority(arguments.value))
+    case .capacity: amount = try setCapacity(arguments, plan, into: &request)
     }
     return (request, amount)
   }
@@ -131,8 +130,7 @@ enum OrderCommand {
       throw CommandError(
         .usage, "parallel: `\(name)` cannot be 0; `opflow pause` starts nothing new")
     }
-    request.resource = name
-    request.value = value
+    request.carried = CarriedValue(resource: name, number: value)
     // As it was asked for: of 1GiB no person knows the number.
     return CleanText.string(arguments.value)
   }

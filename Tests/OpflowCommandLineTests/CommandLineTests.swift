@@ -143,11 +143,11 @@ import Testing
 
   @Test func `orders take tasks, and what is to be set`() throws {
     let cancel = try parse("cancel a 'b*' --run 2026 --json")
-    #expect(cancel.command == .cancel)
+    #expect(cancel.command == .order(.cancel))
     #expect(cancel.tasks == ["a", "'b*'"])
     #expect(cancel.run == "2026")
     #expect(cancel.json)
-    #expect(try parse("continue").command == .proceed)
+    #expect(try parse("continue").command == .order(.proceed))
     let priority = try parse("priority a b -5 --json")
     #expect(priority.tasks == ["a", "b"])
     #expect(priority.value == "-5")
@@ -344,7 +344,7 @@ import Testing
       #expect(text.hasSuffix("\n"))
       for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
       for other in Command.allCases {
-        #expect(HelpText.text(nil).contains("  \(other.rawValue) "))
+        #expect(HelpText.text(nil).contains("  \(other.word) "))
       }
     }
   }
@@ -389,7 +389,7 @@ import Testing
 
   @Test func `a command that is there is not foreign`() {
     for command in Command.allCases {
-      #expect(ForeignWords.help(command: command.rawValue) == nil)
+      #expect(ForeignWords.help(command: command.word) == nil)
     }
   }
 

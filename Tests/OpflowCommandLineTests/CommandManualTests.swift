@@ -20,7 +20,7 @@ import Testing
         " [FLAGS]", with: "")
       let line = "\nopflow \(synopsis)"
       #expect(manual.contains(line + "\n") || manual.contains(line + " "), "\(line)")
-      #expect(HelpText.text(nil).contains("\n  \(command.rawValue) "), "\(command)")
+      #expect(HelpText.text(nil).contains("\n  \(command.word) "), "\(command)")
     }
   }
 

@@ -11,10 +11,10 @@ struct CompletionTests {
   }
 
   @Test func `every command and every flag is offered`() {
-    #expect(Set(ask("").words.map(\.word)) == Set(Command.allCases.map(\.rawValue)))
+    #expect(Set(ask("").words.map(\.word)) == Set(Command.allCases.map(\.word)))
     for command in Command.allCases {
       let flags = (command.flags + [.help]).map(\.spelled)
-      #expect(ask("\(command.rawValue) -").words.map(\.word) == flags, "\(command)")
+      #expect(ask("\(command.word) -").words.map(\.word) == flags, "\(command)")
     }
   }
 
@@ -23,7 +23,7 @@ struct CompletionTests {
       for flag in command.flags {
         guard case .choice(let words, _) = flag.row.takes else { continue }
         for line in [
-          "\(command.rawValue) \(flag.spelled) ", "\(command.rawValue) \(flag.spelled)=",
+          "\(command.word) \(flag.spelled) ", "\(command.word) \(flag.spelled)=",
         ] {
           let question = ask(line)
           #expect(question.words.map(\.word) == words(), "\(line)")

@@ -246,7 +246,7 @@ import Testing
   @Test func `a priority changes what starts next`() throws {
     var run = try Self.run()
     run.settle()
-    #expect(run.ask(.priority(3), ["y"]) == .done(count: 1))
+    #expect(run.ask(.priority, ["y"], value: .priority(3)) == .done(count: 1))
     run.end("a")
     #expect(run.runningNames == ["y"])
   }
@@ -254,15 +254,17 @@ import Testing
   @Test func `capacities change, and cpu cannot be none`() throws {
     var run = try Self.run { $0.tasks[3].demand = [(0, 1), (3, 1)] }
     run.settle()
-    #expect(run.ask(.capacity(resource: 3, 0)) == .done(count: 0))
-    #expect(run.obeyed.last?.resource == "db")
+    #expect(run.ask(.parallel, value: .capacity(resource: 3, 0)) == .done(count: 0))
+    #expect(run.obeyed.last?.carried.resource == "db")
     #expect(
-      run.ask(.capacity(resource: 0, 0))
+      run.ask(.parallel, value: .capacity(resource: 0, 0))
         == .refused(what: "cpu cannot be 0; `opflow pause` starts nothing new"))
-    #expect(run.ask(.capacity(resource: 9, 1)) == .refused(what: "there is no such resource"))
+    #expect(
+      run.ask(.parallel, value: .capacity(resource: 9, 1))
+        == .refused(what: "there is no such resource"))
     for name in ["a", "b", "c", "y"] { run.end(name) }
     #expect(run.runningNames.isEmpty)
-    #expect(run.ask(.capacity(resource: 3, 1)) == .done(count: 0))
+    #expect(run.ask(.parallel, value: .capacity(resource: 3, 1)) == .done(count: 0))
     #expect(run.runningNames == ["x"])
   }
 
@@ -271,7 +273,7 @@ import Testing
       for index in 0..<40 { $0.add("z\(index)") }
     }
     for _ in 0..<6 { run.end(try #require(run.runningNames.first)) }
-    #expect(run.ask(.capacity(resource: 0, 1)) == .done(count: 0))
+    #expect(run.ask(.parallel, value: .capacity(resource: 0, 1)) == .done(count: 0))
     run.settle()
     run.end(try #require(run.runningNames.first))
     #expect(run.runningNames.count == 1)
@@ -416,7 +418,7 @@ import Testing
     engine.begin(at: now, wall: 1)
     var order = Order(
       id: try #require(OrderID("o1")), asker: OrderAsker(pid: 7, user: 3, name: "opflow cancel"),
-      action: .cancel)
+      verb: .cancel)
     order.tasks = [TaskID(0)]
     engine.take(.scheduler(.order(order, from: ClientID(5))), at: now, wall: 2)
     var words: [String] = []
@@ -446,7 +448,7 @@ import Testing
     held.tasks = [TaskID(0)]
     var urgent = OrderEntry(id: try #require(OrderID("x-3")), verb: .priority, asker: entry.asker)
     urgent.tasks = [TaskID(0)]
-    urgent.value = -7
+    urgent.carried.number = -7
     urgent.expects = 2
     var encoder = JournalEncoder()
     encoder.append(
@@ -464,37 +466,12 @@ import Testing
       let model = try RunModel.read(bytes, plan: plan).history
       #expect(model[TaskID(1)].state == .skipped)
       #expect(model[TaskID(1)].why == .skipped(.order))
-      #expect(model.orders.onHold.keys.contains(TaskID(0)))
+      #expect(model.orders.of(TaskID(0), .suspend) != nil)
       #expect(model.orders.priorities == [TaskID(0): -7])
       #expect(model.orders.counts.count == 3)
       let decision = ResumeDecision(plan: plan, history: model)
       #expect(decision[TaskID(1)] == .keep(.skipped, .order))
       #expect(decision[TaskID(0)] == .run(.new))
     }
-  }
-}
-
-extension ImaginedRun {
-  func state(_ name: String) -> TaskState {
-    plan.task(named: name).map { engine.state($0) } ?? .skipped
-  }
-
-  func order(_ action: OrderAction, _ names: [String], among: [String] = []) -> Order {
-    let id = OrderID("o\(answers.count).\(obeyed.count).\(action.verb)")
-    var order = Order(
-      id: id ?? OrderID("o")!, asker: OrderAsker(pid: 1, user: 0, name: "opflow"), action: action)
-    order.tasks = names.compactMap { plan.task(named: $0) }
-    order.among = among.compactMap { plan.task(named: $0) }
-    return order
-  }
-
-  /// Asks for something, and waits for the answer.
-  mutating func ask(
-    _ action: OrderAction, _ names: [String] = [], among: [String] = []
-  ) -> OrderAnswer? {
-    let count = answers.count
-    tell(.order(order(action, names, among: among), from: ClientID(Int32(count))))
-    if answers.count == count { obeyAll() }
-    return answers.count > count ? answers.last : nil
   }
 }

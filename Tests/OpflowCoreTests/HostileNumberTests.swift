@@ -102,8 +102,8 @@ import Testing
     var order = OrderEntry(
       id: try #require(OrderID("o1")), verb: .parallel,
       asker: OrderAsker(pid: 7, user: 0, name: "me"))
-    order.resource = LiveKeys.resource
-    order.value = Self.most
+    order.carried.resource = LiveKeys.resource
+    order.carried.number = Self.most
     model.apply(order, atMilliseconds: 1)
     var keys = LiveKeys()
     #expect(

@@ -30,8 +30,8 @@ import Testing
       var order = OrderEntry(
         id: try #require(OrderID(id ?? "o\(now)")), verb: verb,
         asker: OrderAsker(pid: 1, user: 0, name: "keys"))
-      order.value = value
-      if verb == .parallel { order.resource = "cpu" }
+      order.carried.number = value
+      if verb == .parallel { order.carried.resource = "cpu" }
       model.apply(order, atMilliseconds: now)
     }
 

@@ -36,8 +36,8 @@ import Testing
         == "order\t7.x\tcancel\tplan=\(Self.key)\ttasks=0-4,7\tamong=9\texpects=2"
         + "\tby=opflow\\tcancel\n")
     var parallel = try request(.parallel)
-    parallel.resource = "gpu"
-    parallel.value = 0
+    parallel.carried.resource = "gpu"
+    parallel.carried.number = 0
     #expect(text(parallel) == "order\t7.x\tparallel\tplan=\(Self.key)\tresource=gpu\tvalue=0\n")
     #expect(text(try request(.pause)) == "order\t7.x\tpause\tplan=\(Self.key)\n")
   }
@@ -198,10 +198,10 @@ import Testing
     let plan = try plan()
     var order = try request(.parallel)
     order.planKey = plan.key.description
-    order.value = 3
-    order.resource = "cpu"
-    #expect(try order.order(of: plan, from: asker).action == .capacity(resource: 0, 3))
-    order.resource = "gpu"
+    order.carried.number = 3
+    order.carried.resource = "cpu"
+    #expect(try order.order(of: plan, from: asker).value == .capacity(resource: 0, 3))
+    order.carried.resource = "gpu"
     #expect(throws: OrderRefusal(what: "the plan has no resource `gpu`")) {
       try order.order(of: plan, from: asker)
     }
@@ -240,8 +240,8 @@ private struct RandomSource {
     switch verb {
     case .pause, .close: break
     case .parallel:
-      order.resource = text()
-      order.value = Int64(next(below: 1_000_000)) << 20
+      order.carried.resource = text()
+      order.carried.number = Int64(next(below: 1_000_000)) << 20
     case .cancel, .proceed:
       if next(below: 2) == 0 { order.tasks = tasks() }
       if next(below: 2) == 0 { order.among = tasks() }
@@ -249,7 +249,7 @@ private struct RandomSource {
       order.tasks = tasks()
       if next(below: 2) == 0 { order.among = tasks() }
     }
-    if verb == .priority { order.value = Int64(next(below: 2001) - 1000) }
+    if verb == .priority { order.carried.number = Int64(next(below: 2001) - 1000) }
     if !order.tasks.isEmpty, next(below: 2) == 0 { order.expects = Int32(1 + next(below: 1000)) }
     if next(below: 2) == 0 { order.by = text() }
     return order

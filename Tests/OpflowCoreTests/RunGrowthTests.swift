@@ -86,7 +86,7 @@ struct RunGrowthTests {
     let broken = try #require(run.plan.task(named: "broken"))
     var order = Order(
       id: try #require(OrderID("again")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), action: .retry)
+      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
     order.tasks = [broken]
     run.tell(.order(order, from: ClientID(1)))
     #expect(run.state("new") == .waiting)
@@ -158,7 +158,7 @@ struct RunGrowthTests {
     #expect(run.runningNames == ["slow"])
     var order = Order(
       id: try #require(OrderID("again")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), action: .retry)
+      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
     order.tasks = [try #require(run.plan.task(named: "broken"))]
     run.tell(.order(order, from: ClientID(1)))
     run.finish()
@@ -178,7 +178,7 @@ struct RunGrowthTests {
     try run.add("last") { $0.add("last") }
     let asker = OrderAsker(pid: 1, user: 0, name: "opflow close")
     for id in ["close", "again"] {
-      let order = Order(id: try #require(OrderID(id)), asker: asker, action: .close)
+      let order = Order(id: try #require(OrderID(id)), asker: asker, verb: .close)
       run.tell(.order(order, from: ClientID(1)))
     }
     #expect(
@@ -200,7 +200,7 @@ struct RunGrowthTests {
     var run = try Self.run { $0.add("a") }
     let order = Order(
       id: try #require(OrderID("close")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow close"), action: .close)
+      asker: OrderAsker(pid: 1, user: 0, name: "opflow close"), verb: .close)
     run.tell(.order(order, from: ClientID(1)))
     guard case .refused = run.answers.last else {
       Issue.record("it was closed")
@@ -443,7 +443,7 @@ struct RunGrowthTests {
       try maker.make(), initial: [.succeeded], openness: .open, ranBefore: ranBefore)
     try run.add("1") { $0.add("last") { $0.flags.insert(.finally) } }
     let asker = OrderAsker(pid: 1, user: 0, name: "opflow close")
-    let order = Order(id: try #require(OrderID("close")), asker: asker, action: .close)
+    let order = Order(id: try #require(OrderID("close")), asker: asker, verb: .close)
     run.tell(.order(order, from: ClientID(1)))
     run.finish()
     #expect(run.order == (ranBefore ? ["last"] : []))

@@ -176,7 +176,8 @@ import Testing
     let id = try #require(OrderID("one"))
     let order = Order(
       id: id, asker: OrderAsker(pid: 1, user: 0, name: "opflow"),
-      action: .capacity(resource: Int(Self.gpu), 3000))
+      verb: .parallel,
+      value: .capacity(resource: Int(Self.gpu), 3000))
     run.tell(.order(order, from: ClientID(1)))
     #expect(run.answers == [.refused(what: "this machine has 2 GPUs")])
   }

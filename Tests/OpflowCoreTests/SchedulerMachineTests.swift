@@ -264,7 +264,7 @@ import Testing
     #expect(run.places == [:])
     let id = try #require(OrderID("one"))
     var order = Order(
-      id: id, asker: OrderAsker(pid: 1, user: 0, name: "opflow"), action: .cancel)
+      id: id, asker: OrderAsker(pid: 1, user: 0, name: "opflow"), verb: .cancel)
     order.tasks = [TaskID(0)]
     run.tell(.order(order, from: ClientID(1)))
     #expect(run.state("long") == .cancelled)

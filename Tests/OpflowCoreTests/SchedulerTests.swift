@@ -233,9 +233,9 @@ struct SchedulerTests {
     #expect(run.close == CloseEntry(state: .interrupted, exitCode: 130, signal: 2))
   }
 
-  @Test(arguments: [OrderAction.cancel, .skip])
+  @Test(arguments: [OrderVerb.cancel, .skip])
   func `a finally task waits for another one whatever an order does with what never ran`(
-    _ action: OrderAction
+    _ verb: OrderVerb
   ) throws {
     var run = ImaginedRun(
       try plan {
@@ -251,7 +251,7 @@ struct SchedulerTests {
     run.tell(.stop(.signal(2)))
     #expect(run.runningNames == ["first"])
     let asker = OrderAsker(pid: 1, user: 0, name: "opflow")
-    var order = Order(id: try #require(OrderID("1")), asker: asker, action: action)
+    var order = Order(id: try #require(OrderID("1")), asker: asker, verb: verb)
     order.tasks = [try #require(run.plan.task(named: "never"))]
     run.tell(.order(order, from: ClientID(1)))
     #expect(run.runningNames == ["first"])

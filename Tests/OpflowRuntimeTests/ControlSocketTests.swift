@@ -54,7 +54,7 @@ import Testing
           }
           continue
         }
-        orders.append("\(order.id.text) \(order.action.verb.rawValue) \(order.asker.name)")
+        orders.append("\(order.id.text) \(order.verb.rawValue) \(order.asker.name)")
         if answers {
           control?.answer(client, order.id, .done(count: order.tasks.count), at: now)
         } else {

@@ -85,12 +85,13 @@ extension Drive {
 
   private mutating func randomOrder() -> Order? {
     guard plan.taskCount > 0, let id = control.freshID() else { return nil }
+    let (verb, value) = randomVerb()
     var order = Order(
-      id: id, asker: OrderAsker(pid: 4711, user: 0, name: "opflow"), action: randomAction())
-    switch order.action {
-    case .pause, .capacity, .close: return order
+      id: id, asker: OrderAsker(pid: 4711, user: 0, name: "opflow"), verb: verb, value: value)
+    switch verb {
+    case .pause, .parallel, .close: return order
     case .cancel, .proceed:
-      if random.chance(5) || random.chance(30) && order.action == .proceed { return order }
+      if random.chance(5) || random.chance(30) && verb == .proceed { return order }
     case .approve, .reject:
       // A person answers what asks.
       if random.chance(80), let gate = witness.askingGates.first {
@@ -107,22 +108,22 @@ extension Drive {
     return order
   }
 
-  private mutating func randomAction() -> OrderAction {
+  private mutating func randomVerb() -> (OrderVerb, OrderValue) {
     switch random.below(14) {
-    case 12: .approve
-    case 13: .reject
-    case 0, 1: .cancel
-    case 2: .pause
-    case 3, 4: .proceed
-    case 5: .suspend
-    case 6: .priority(Int16(random.below(5)) - 2)
-    case 7: randomCapacity()
-    case 8, 9, 10: .retry
-    default: .skip
+    case 12: (.approve, .nothing)
+    case 13: (.reject, .nothing)
+    case 0, 1: (.cancel, .nothing)
+    case 2: (.pause, .nothing)
+    case 3, 4: (.proceed, .nothing)
+    case 5: (.suspend, .nothing)
+    case 6: (.priority, .priority(Int16(random.below(5)) - 2))
+    case 7: (.parallel, randomCapacity())
+    case 8, 9, 10: (.retry, .nothing)
+    default: (.skip, .nothing)
     }
   }
 
-  private mutating func randomCapacity() -> OrderAction {
+  private mutating func randomCapacity() -> OrderValue {
     let resource = random.below(plan.resources.count - 1)
     let amount: UInt64 =
       resource == 1 ? 1 << UInt64(27 + random.below(5)) : UInt64(random.below(5))
@@ -137,10 +138,10 @@ extension Drive {
     if entry.verb == .close { growth?.openness = .closed }
     if entry.verb == .parallel,
       let resource = plan.resources.firstIndex(where: {
-        plan.string($0.name) == entry.resource
+        plan.string($0.name) == entry.carried.resource
       })
     {
-      witness.stock.set(resource, to: UInt64(entry.value ?? 0))
+      witness.stock.set(resource, to: UInt64(entry.carried.number ?? 0))
       isLowered = isLowered || resource > 2
     }
     for effect in try witness.take(entry) {
@@ -163,7 +164,7 @@ extension Drive {
     if !chaos.isNone, random.chance(30) { isApproved.toggle() }
     var order = Order(
       id: id, asker: OrderAsker(pid: 2, user: 0, name: "a person"),
-      action: isApproved ? .approve : .reject)
+      verb: isApproved ? .approve : .reject)
     order.tasks = [gate]
     try ask(order)
     return true
@@ -186,7 +187,7 @@ extension Drive {
       return false
     }
     let asker = OrderAsker(pid: 1, user: 0, name: "opflow continue")
-    var order = Order(id: id, asker: asker, action: .proceed)
+    var order = Order(id: id, asker: asker, verb: .proceed)
     if !witness.isPaused {
       order.among = witness.onHold.sorted { $0.rawValue < $1.rawValue }
     }

@@ -94,7 +94,7 @@ extension Drive {
   private mutating func closeRun() throws(Finding) -> Bool {
     guard let id = control.freshID() else { return false }
     let asker = OrderAsker(pid: 3, user: 0, name: "opflow close")
-    try ask(Order(id: id, asker: asker, action: .close))
+    try ask(Order(id: id, asker: asker, verb: .close))
     // It may have to wait for another order, and that for time to pass.
     return growth?.openness != .open
   }

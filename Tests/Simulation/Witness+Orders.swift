@@ -20,7 +20,7 @@ extension Witness {
     case .suspend: onHold.formUnion(order.tasks)
     case .priority:
       prioritise(
-        order.tasks.map { TaskPriority(task: $0, priority: Int16(clamping: order.value ?? 0)) })
+        order.tasks.map { TaskPriority(task: $0, priority: order.carried.priority) })
     case .parallel, .close: break
     case .cancel:
       if order.tasks.isEmpty { endHolds() }

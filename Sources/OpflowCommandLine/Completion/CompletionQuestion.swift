@@ -180,7 +180,7 @@ extension CompletionQuestion {
   }
 
   private static var commands: [CompletionCandidate] {
-    Command.allCases.map { CompletionCandidate($0.rawValue, $0.row.meaning) }
+    Command.allCases.map { CompletionCandidate($0.word, $0.row.meaning) }
   }
 
   private static var flagsOfProgram: [CompletionCandidate] {

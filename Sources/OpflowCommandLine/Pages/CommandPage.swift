@@ -38,7 +38,7 @@ package enum CommandPage {
   private static func add(_ command: Command, to page: inout RoffText) {
     let row = command.row
     let help = row.help()
-    page.section("OPFLOW \(command.rawValue.uppercased())")
+    page.section("OPFLOW \(command.word.uppercased())")
     page.bold("opflow \(command.synopsis)")
     page.paragraphs("\(help.summary)\n\n\(help.description)")
     for group in FlagGroup.allCases {

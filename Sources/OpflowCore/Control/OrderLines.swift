@@ -36,8 +36,7 @@ package enum OrderLines {
     writer.field(.plan, request.planKey)
     write(request.tasks, .tasks, to: &writer)
     write(request.among, .among, to: &writer)
-    writer.fieldUnlessEmpty(.resource, request.resource)
-    if let value = request.value { writer.field(.value, value) }
+    request.carried.write(to: &writer)
     writer.fieldUnlessZero(.expects, request.expects)
     writer.fieldUnlessEmpty(.by, request.by)
     writer.endLine()
@@ -109,7 +108,7 @@ package enum OrderLines {
   }
 
   private static func isOfOrder(_ key: Key) -> Bool {
-    [.plan, .tasks, .among, .resource, .value, .expects, .by].contains(key)
+    [.plan, .tasks, .among, .expects, .by].contains(key) || CarriedValue.keys.contains(key)
   }
 
   private static func meaning(of key: Key) -> String {
@@ -130,7 +129,7 @@ package enum OrderLines {
       if key == .tasks { request.tasks = ranges } else { request.among = ranges }
     case .value:
       guard let number = Field.number(value, as: Int64.self) else { return false }
-      request.value = number
+      request.carried.number = number
     case .expects:
       guard let number = Field.number(value, as: Int32.self), number > 0 else { return false }
       request.expects = number
@@ -138,7 +137,7 @@ package enum OrderLines {
       guard let text = Field.text(value), !text.isEmpty else { return false }
       switch key {
       case .plan: request.planKey = text
-      case .resource: request.resource = text
+      case .resource: request.carried.resource = text
       default: request.by = text
       }
     }

@@ -28,6 +28,38 @@ struct Crew {
   mutating func removeIdle(at place: Int) -> WorkerID? { idle.removeBySwapping(at: place) }
 }
 
+/// How many workers of a kind there are, and what each is handed ahead.
+extension WorkerKind {
+  /// How many of it there may be on a machine with so many processors, where so many downloads may go on.
+  func limit(cpu: UInt64, downloads: UInt64) -> Int {
+    switch self {
+    case .command:
+      let commands = cpu.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
+      return commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))
+    case .download: return Int(min(max(downloads, 1), 1 << 10))
+    case .check: return Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))
+    // Of services as many as there are (`Workforce.setServices`).
+    case .terminal, .service: return 1
+    }
+  }
+
+  func pace(_ options: SchedulerOptions) -> Pace {
+    switch self {
+    case .command:
+      Pace(
+        maxAhead: SchedulerOptions.maxCommandsAhead,
+        aheadMicroseconds: SchedulerOptions.commandsAheadMicroseconds,
+        expectedWall: options.expectedWallMicroseconds)
+    case .download:
+      Pace(
+        maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
+        expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds))
+    case .terminal, .check, .service:
+      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds)
+    }
+  }
+}
+
 /// A machine, and who works there.
 struct Site {
   /// By kind.

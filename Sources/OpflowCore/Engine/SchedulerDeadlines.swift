@@ -76,12 +76,7 @@ extension Scheduler {
     if record.isStopping || record.current.isNone {
       return "it did not end a stopped task in time"
     }
-    switch record.kind {
-    case .service: return "it neither said that its service is ready nor gave it up in time"
-    case .command, .terminal, .check: return "it did not end a task whose time was up"
-    // Its time is for the transfer. To make durable what was transferred may take longer.
-    case .download: return nil
-    }
+    return record.kind.row.overdue
   }
 
   /// Asks for a sign of life, once.

@@ -3,7 +3,7 @@ extension Scheduler {
   /// Keeps what the order is about from starting until it is decided.
   mutating func fence(_ order: Order, into actions: inout [EngineStep]) {
     var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
-    if order.action == .retry { tasks += pendingDependents(of: order.tasks + order.among) }
+    tasks += order.verb.effect.fenced(with: order.tasks + order.among, in: self)
     orders.fence(tasks)
     if tasks.isEmpty { return }
     for task in tasks { graph.mark(task, .fenced) }
@@ -47,23 +47,6 @@ extension Scheduler {
     for entry in services.removeWaiting(where: { $0 == task }) { resources.give(entry.share) }
     withdrawTaken { users.contains($0) }
     if !isService(task) || stands(task) { graph.mark(task, .held) }
-  }
-
-  /// What a retry takes a need from that was there.
-  private func pendingDependents(of tasks: [TaskID]) -> [TaskID] {
-    var found: Set<TaskID> = []
-    var open = tasks + graph.skippedForWant(of: tasks)
-    while let task = open.popLast() {
-      for edge in plan.dependents(task) {
-        let dependent = plan.dependent(edge)
-        guard graph.state(dependent) == .handed || graph.mayWait(dependent),
-          found.insert(dependent).inserted
-        else { continue }
-        // A service that waits again takes its own from those that need it.
-        if isService(dependent) { open.append(dependent) }
-      }
-    }
-    return found.sorted { $0.rawValue < $1.rawValue }
   }
 
   /// From workers that are on their way, and from those that were handed them ahead; those answer.

@@ -25,6 +25,11 @@ extension Scheduler {
     for task in tasks where isGate(task) { closeGate(task, .cancelled, at: now, into: &actions) }
   }
 
+  /// The journal has results of theirs, which an order does not take back.
+  mutating func takeBackResults(of tasks: [TaskID], into actions: inout [EngineStep]) {
+    for task in tasks { takeBack(task, .asked, into: &actions) }
+  }
+
   mutating func skip(_ tasks: [TaskID], into actions: inout [EngineStep]) {
     forget(tasks)
     for task in tasks { graph.set(task, .skipped) }
@@ -45,7 +50,7 @@ extension Scheduler {
   }
 
   /// It is on hold no more.
-  private mutating func release(_ task: TaskID) {
+  mutating func release(_ task: TaskID) {
     graph.unmark(task, .onHold)
     onHold.remove(task)
   }
@@ -91,34 +96,6 @@ extension Scheduler {
     if tasks.isEmpty { return }
     proceed(tasks, at: now, into: &actions)
     for task in tasks { letGo(task) }
-  }
-
-  mutating func retry(_ entry: inout OrderEntry, into actions: inout [EngineStep]) {
-    for task in entry.tasks {
-      if graph.state(task) == .failed { failures -= 1 }
-      if graph.state(task) == .cancelled { cancelled -= 1 }
-      triesUsed[task.index] = 0
-      lostCount[task.index] = 0
-      machines.forgetLosses(of: task)
-      release(task)
-    }
-    entry.back = graph.reopen(entry.tasks)
-    if ranking.isPartial { rankAll() }
-    services.countUsersAnew()
-    actions.append(.tell(.order(entry)))
-    guard phase.isHalted else { return }
-    graph.endExemption()
-    // What waits again may be what something exempt needs.
-    guard options.maxFailures == 0 || failures < options.maxFailures else { return exemptAll() }
-    phase.endHalt()
-    for index in plan.tasks {
-      let task = TaskID(index)
-      if graph.state(task) == .failed { exemptFailureEdges(of: task) }
-      if graph.state(task) == .ready { letGo(task) }
-    }
-    let delayed = withheld
-    withheld.removeAll()
-    for (task, at) in delayed { timers.push(RetryTimer(at: at, task: task)) }
   }
 
   /// Who runs each of the tasks; those that do not run are left out.

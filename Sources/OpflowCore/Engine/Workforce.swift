@@ -23,18 +23,7 @@ struct Workforce {
 
   init(options: SchedulerOptions, downloads: UInt64, laneCount: Int) {
     sites = [Site(crews: Self.crews(cpu: options.maxParallel, downloads: downloads))]
-    paces = [
-      Pace(
-        maxAhead: SchedulerOptions.maxCommandsAhead,
-        aheadMicroseconds: SchedulerOptions.commandsAheadMicroseconds,
-        expectedWall: options.expectedWallMicroseconds),
-      Pace(
-        maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
-        expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds)),
-      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
-      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
-      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds),
-    ]
+    paces = WorkerKind.allCases.map { $0.pace(options) }
     backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
     alive = WorkerKind.allCases.map { _ in 0 }
     idle = alive
@@ -42,14 +31,7 @@ struct Workforce {
   }
 
   private static func crews(cpu: UInt64, downloads: UInt64) -> [Crew] {
-    let commands = cpu.multipliedReportingOverflow(by: SchedulerOptions.workersPerParallel)
-    return [
-      Crew(limit: commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))),
-      Crew(limit: Int(min(max(downloads, 1), 1 << 10))),
-      Crew(limit: 1),
-      Crew(limit: Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))),
-      Crew(limit: 1),
-    ]
+    WorkerKind.allCases.map { Crew(limit: $0.limit(cpu: cpu, downloads: downloads)) }
   }
 
   // MARK: - Machines

@@ -150,7 +150,7 @@ package struct RunForecast {
     }
     guard let id = OrderID("\(end.task.rawValue)") else { return }
     var order = Order(
-      id: id, asker: OrderAsker(pid: 0, user: 0, name: "forecast"), action: .approve)
+      id: id, asker: OrderAsker(pid: 0, user: 0, name: "forecast"), verb: .approve)
     order.tasks = [end.task]
     tell(.order(order, from: ClientID(0)))
   }

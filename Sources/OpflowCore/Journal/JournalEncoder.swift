@@ -295,8 +295,7 @@ extension FieldWriter {
     field(.verb, order.verb.rawValue)
     write(order.asker)
     if order.expects > 0 { field(.expects, order.expects) }
-    if !order.resource.isEmpty { field(.resource, order.resource) }
-    if let value = order.value { field(.value, value) }
+    order.carried.write(to: &self)
     for task in order.tasks { field(.tasks, plan.nameString(task)) }
     for whole in order.fingerprints {
       begin(.fingerprint)

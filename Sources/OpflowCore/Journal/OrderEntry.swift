@@ -9,10 +9,7 @@ package struct OrderEntry: Sendable, Equatable {
   /// Of a `retry`: what was skipped for want of those, and waits again with them.
   package var back: [TaskID] = []
   package var expects: Int32 = 0
-  /// Of `parallel`: what there is so much of.
-  package var resource = ""
-  /// Of `parallel` and `priority`.
-  package var value: Int64?
+  package var carried = CarriedValue()
   /// Of `approve`: by what the gates were defined then, one for each of `tasks`.
   package var fingerprints: [UInt64] = []
 
@@ -25,16 +22,15 @@ package struct OrderEntry: Sendable, Equatable {
   /// What it does at once to a task that it names, by the state that the task is in; nil for nothing, or
   /// nothing yet.
   package func effect(on task: TaskID, in state: TaskState) -> Transition? {
-    switch verb {
-    case .cancel:
+    switch verb.row.effect {
+    case .cancels:
       if state.isTerminal || state.isRunning { return nil }
       return Transition(.cancel, task, reason: .stopped(.cancel))
-    case .skip: return Transition(.skip(.order), task)
-    case .suspend: return state == .running ? Transition(.pause, task) : nil
-    case .proceed: return state == .suspended ? Transition(.proceed, task) : nil
-    case .retry: return Transition(.resume(.asked), task)
-    // Gates end on lines of their own.
-    case .pause, .priority, .parallel, .approve, .reject, .close: return nil
+    case .skips: return Transition(.skip(.order), task)
+    case .suspends: return state == .running ? Transition(.pause, task) : nil
+    case .proceeds: return state == .suspended ? Transition(.proceed, task) : nil
+    case .retries: return Transition(.resume(.asked), task)
+    case .none: return nil
     }
   }
 }
@@ -49,8 +45,7 @@ extension JournalLine {
     var fingerprints: [UInt64] = []
     var isWhole = true
     var expects: Int32 = 0
-    var resource = ""
-    var value: Int64?
+    var carried = CarriedValue()
     for field in fields {
       switch field.key {
       case .id: id = OrderID(field.text)
@@ -59,8 +54,8 @@ extension JournalLine {
       case .pid: asker.pid = field.small ?? 0
       case .uid: asker.user = Field.number(field.value) ?? 0
       case .expects: expects = field.small ?? 0
-      case .resource: resource = field.text
-      case .value: value = Field.number(field.value)
+      case .resource: carried.resource = field.text
+      case .value: carried.number = Field.number(field.value)
       case .tasks:
         if let task = plan.task(escapedName: field.value) {
           tasks.append(task)
@@ -77,8 +72,7 @@ extension JournalLine {
     order.tasks = tasks
     order.back = back
     order.expects = expects
-    order.resource = resource
-    order.value = value
+    order.carried = carried
     // They stand in the order of the tasks, which says nothing where one of these is unknown.
     if isWhole, fingerprints.count == tasks.count { order.fingerprints = fingerprints }
     return order

@@ -21,8 +21,9 @@ extension RunModel {
   package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
   /// How much there is of a resource by now; nil where the machine decided it and nobody wrote it down.
   package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
-    let ordered = orders.capacities[plan.string(plan.resources[resource].name)]
-    return ordered.map { UInt64(clamping: $0.value) } ?? limits.capacity(of: resource, plan)
+    let ordered = orders.capacity(plan.string(plan.resources[resource].name))
+    return ordered?.carried.number.map { UInt64(clamping: $0) }
+      ?? limits.capacity(of: resource, plan)
   }
   /// The manifest's files, as the newest drive had them.
   package var files: [String] { resume?.files ?? open?.files ?? [] }

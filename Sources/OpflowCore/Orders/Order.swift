@@ -7,7 +7,8 @@ package struct Order: Equatable, Sendable {
   /// Of the asker's choice. Sent again with the same one it is answered again and done once.
   package var id: OrderID
   package var asker: OrderAsker
-  package var action: OrderAction
+  package let verb: OrderVerb
+  package let value: OrderValue
   /// It must apply to each of these, or it is refused.
   package var tasks: [TaskID] = []
   /// What a pattern, a family or a tag stands for: those to which it does not apply are passed over, but
@@ -17,62 +18,16 @@ package struct Order: Equatable, Sendable {
   /// 0 for none.
   package var expects: Int32 = 0
 
-  package init(id: OrderID, asker: OrderAsker, action: OrderAction) {
+  package init(id: OrderID, asker: OrderAsker, verb: OrderVerb, value: OrderValue = .nothing) {
+    precondition(value.kind == verb.row.carries, "`\(verb)` was given another value than it has")
     self.id = id
     self.asker = asker
-    self.action = action
+    self.verb = verb
+    self.value = value
   }
 
   /// Whether it is about the whole run.
   package var isOfRun: Bool { tasks.isEmpty && among.isEmpty }
-}
-
-/// What is to be done.
-package enum OrderAction: Equatable, Sendable {
-  /// Tasks end by their stop rule, or never start; without tasks the whole run stops.
-  case cancel
-  /// Nothing new starts.
-  case pause
-  /// The run goes on after `pause`; with tasks, these after `suspend`.
-  case proceed
-  /// The trees of running tasks stand still; pending ones are held.
-  case suspend
-  /// Among what waits; what they wait for inherits it.
-  case priority(Int16)
-  /// There is that much of a resource of the plan from now on.
-  case capacity(resource: Int, UInt64)
-  /// Tasks that failed or were cancelled in this drive wait again.
-  case retry
-  /// Pending tasks count as a false `if`.
-  case skip
-  /// Gates that ask are answered: they succeed, or fail.
-  case approve
-  case reject
-  /// A run that was kept open ends when nothing is left.
-  case close
-
-  package var verb: OrderVerb {
-    switch self {
-    case .cancel: .cancel
-    case .pause: .pause
-    case .proceed: .proceed
-    case .suspend: .suspend
-    case .priority: .priority
-    case .capacity: .parallel
-    case .retry: .retry
-    case .skip: .skip
-    case .approve: .approve
-    case .reject: .reject
-    case .close: .close
-    }
-  }
-}
-
-/// The word of an order, in the journal, on the wire and on the command line.
-package enum OrderVerb: String, CaseIterable, Sendable {
-  case cancel, pause
-  case proceed = "continue"
-  case suspend, priority, parallel, retry, skip, approve, reject, close
 }
 
 /// What tells two orders apart: 1 to 64 of `A-Z a-z 0-9 . _ -`.

@@ -6,3 +6,10 @@ package enum OrderAnswer: Equatable, Sendable {
   /// sentence without its first capital and last point.
   case refused(what: String)
 }
+
+/// Why nothing is done of an order.
+package struct OrderRefusal: Error, Equatable, Sendable {
+  /// A sentence without its first capital and last point.
+  package var what: String
+  package init(what: String) { self.what = what }
+}

@@ -152,10 +152,10 @@ extension SpanWriter {
         let names = NameList.text(order.tasks, plan: plan, limit: 3)
         writer.attribute("opflow.order.tasks", CleanText.string(names))
       }
-      if !order.resource.isEmpty {
-        writer.attribute("opflow.order.resource", CleanText.string(order.resource))
+      if !order.carried.resource.isEmpty {
+        writer.attribute("opflow.order.carried.resource", CleanText.string(order.carried.resource))
       }
-      if let value = order.value { writer.attribute("opflow.order.value", value) }
+      if let value = order.carried.number { writer.attribute("opflow.order.carried.number", value) }
     }
   }
 }

@@ -140,10 +140,11 @@ extension ResumeDecision {
   {
     let input = Input(plan: plan, history: history, request: request)
     var approved: Set<TaskID> = []
-    for (task, answer) in history.orders.answers where answer.verb == .approve {
+    for task in history.orders.tasks(.approve) {
+      guard let answer = history.orders.of(task, .approve) else { continue }
       let record = history[task]
       guard verdicts[task.index] == .run(.interrupted), record.startSequence < answer.sequence,
-        answer.fingerprint == plan.fingerprint(task).whole,
+        answer.fingerprint(of: task) == plan.fingerprint(task).whole,
         needThatRuns(task, startedAt: record.startSequence, input) == nil
       else { continue }
       approved.insert(task)

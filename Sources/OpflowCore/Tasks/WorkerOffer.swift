@@ -32,13 +32,3 @@ package struct WorkerActions: OptionSet, Equatable, Sendable {
     Self.words.filter { contains($0.action) }.map { $0.word.description }.joined(separator: ", ")
   }
 }
-
-extension WorkerKind {
-  /// What a worker of the kind must be able to do.
-  package var action: WorkerActions {
-    switch self {
-    case .command, .terminal, .check, .service: .run
-    case .download: .download
-    }
-  }
-}

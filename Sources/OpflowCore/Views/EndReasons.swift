@@ -13,7 +13,7 @@ struct EndReasons {
     let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
     switch status.state(task) {
     case .succeeded where plan.kind(task) == .approve:
-      let answer = status.history.orders.answers[task].map { GateText.answered($0) }
+      let answer = status.history.orders.answer(to: task).map { GateText.answered($0) }
       let words = "was \(answer ?? "approved")"
       return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
     case .succeeded where record.isRestored:
@@ -31,7 +31,7 @@ struct EndReasons {
   }
 
   private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
-    let asker = by(status.history.orders.cancelledBy[task])
+    let asker = by(status.history.orders.of(task, .cancel)?.asker)
     if status.history[task].wasCancelledPending {
       return TaskReason(
         .cancelled, "was cancelled\(asker) before it started",
@@ -81,7 +81,7 @@ struct EndReasons {
   /// With the way down from what it all comes from.
   private func skipped(_ task: TaskID) -> TaskReason {
     if status.history[task].why == .skipped(.order),
-      let asker = status.history.orders.skippedBy[task]
+      let asker = status.history.orders.of(task, .skip)?.asker
     {
       return TaskReason(.skipped, "was skipped\(by(asker))", shared: "was skipped by an order")
     }

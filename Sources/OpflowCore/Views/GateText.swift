@@ -25,14 +25,10 @@ enum GateText {
   }
 
   /// `approved by opflow approve (pid 12)`
-  static func answered(_ answer: OrderRecords.Answer) -> String {
+  static func answered(_ answer: OrderRecords.Record) -> String {
     "\(answer.verb == .approve ? "approved" : "rejected") by \(CleanText.string(answer.asker.text))"
   }
 }
-
-/// The command line by which a person asks for something, from its verb and the tasks, as that person can
-/// type it where it is shown.
-package typealias OrderLineText = @Sendable (OrderVerb, [String]) -> String
 
 extension OrderVerb {
   /// The command line where the run is found without being told where it is.

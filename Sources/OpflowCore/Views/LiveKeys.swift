@@ -146,7 +146,9 @@ package struct LiveKeys: Sendable {
     by step: Int64, _ model: DriveModel, _ parallel: Int64?
   ) -> Action? {
     asked.removeAll { asked in asked.order.map { model.orders.counts[$0] != nil } ?? false }
-    guard let now = asked.last?.value ?? model.orders.capacities[Self.resource]?.value ?? parallel
+    guard
+      let now = asked.last?.value ?? model.orders.capacity(Self.resource)?.carried.number
+        ?? parallel
     else {
       message = "how much runs at once is not known; `opflow parallel N` sets it"
       return nil
@@ -225,8 +227,8 @@ extension LiveKeys.Action {
     var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
     request.by = Self.name
     request.tasks = TaskRanges(task.isNone ? [] : [task])
-    request.value = value
-    if verb == .parallel { request.resource = LiveKeys.resource }
+    request.carried.number = value
+    if verb == .parallel { request.carried.resource = LiveKeys.resource }
     return request
   }
 

@@ -195,7 +195,7 @@ struct LiveView {
         return max(1, model.machines.coresInUse)
       }
       let name = model.plan.string(model.plan.resources[resource].name)
-      return model.orders.capacities[name].map { UInt64(clamping: $0.value) }
+      return model.orders.capacity(name).map { UInt64(clamping: $0.carried.number ?? 0) }
     }
   }
 

@@ -13,23 +13,11 @@ enum OrderText {
   }
 
   private static func what(_ order: OrderEntry, plan: Plan) -> String {
+    let row = order.verb.row
+    let carried = order.carried.text(row.carries, plan: plan)
+    let asked = order.verb.rawValue + (carried.isEmpty ? "" : " \(carried)")
+    if order.tasks.isEmpty { return row.ofRun ?? asked }
     let names = NameList.text(order.tasks, plan: plan, limit: maxNames)
-    switch order.verb {
-    case .parallel: return "parallel \(order.resource)=\(amount(order, plan: plan))"
-    case .priority: return "priority \(order.value ?? 0) of \(names)"
-    case .cancel where order.tasks.isEmpty: return "cancel the run"
-    case .cancel, .pause, .proceed, .suspend, .retry, .skip, .approve, .reject, .close:
-      return order.tasks.isEmpty ? order.verb.rawValue : "\(order.verb.rawValue) \(names)"
-    }
-  }
-
-  /// As a manifest has it.
-  private static func amount(_ order: OrderEntry, plan: Plan) -> String {
-    let value = UInt64(clamping: order.value ?? 0)
-    let resource = plan.resources.indices.first {
-      plan.text(plan.resources[$0].name).elementsEqual(order.resource.utf8)
-    }
-    guard let resource else { return "\(value)" }
-    return ResourceEntry.text(value, of: UInt32(truncatingIfNeeded: resource))
+    return carried.isEmpty ? "\(asked) \(names)" : "\(asked) of \(names)"
   }
 }

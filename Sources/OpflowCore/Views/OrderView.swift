@@ -7,28 +7,13 @@ package enum OrderView {
   ///   - resumeCommand: the command line that continues the run.
   package static func text(
     _ request: OrderRequest, count: Int, amount: String, words: [String],
-    resumeCommand: @autoclosure () -> String, orderCommand: OrderLineText
+    resumeCommand: @autoclosure @escaping () -> String, orderCommand: @escaping OrderLineText
   ) -> String {
-    let tasks = "\(count) task\(count == 1 ? "" : "s")"
-    let isOfRun = request.tasks.isEmpty && request.among.isEmpty
-    switch request.verb {
-    case .cancel where isOfRun:
-      return "cancelled the run: what runs is ended; `\(resumeCommand())` continues it"
-    case .cancel: return "cancelled \(tasks)"
-    case .pause: return "paused; `\(orderCommand(.proceed, []))` goes on"
-    case .proceed where isOfRun: return "continued"
-    case .proceed: return "continued \(tasks)"
-    case .suspend:
-      return "suspended \(tasks); `\(orderCommand(.proceed, words))` goes on with"
-        + (count == 1 ? " it" : " them")
-    case .priority: return "set the priority of \(tasks) to \(request.value ?? 0)"
-    case .parallel: return "set \(CleanText.string(request.resource)) to \(amount)"
-    case .retry: return "set \(tasks) to run again"
-    case .skip: return "skipped \(tasks)"
-    case .approve: return "approved \(tasks)"
-    case .reject: return "rejected \(tasks)"
-    case .close: return "closed: the run ends when nothing is left"
-    }
+    request.verb.row.done(
+      ObeyedOrder(
+        isOfRun: request.tasks.isEmpty && request.among.isEmpty, count: count, words: words,
+        carried: request.carried, amount: amount, resumeCommand: resumeCommand,
+        orderCommand: orderCommand))
   }
 
   /// The same as one JSON object on a line, of a refusal too.

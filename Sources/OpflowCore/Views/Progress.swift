@@ -205,7 +205,7 @@ package struct ProgressView {
     nowMilliseconds = now
     model.apply(order, atMilliseconds: now)
     live?.order()
-    if order.verb == .retry { failures.remove(order.tasks) }
+    if order.verb.row.effect == .retries { failures.remove(order.tasks) }
     if json {
       ProgressJSON.order(order, plan: model.plan, atMilliseconds: now, into: &text)
       settleObject(.event)

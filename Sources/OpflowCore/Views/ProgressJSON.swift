@@ -90,11 +90,11 @@ enum ProgressJSON {
       json.beginArray()
       for task in order.tasks { json.string(plan.nameBytes(task)) }
       json.endArray()
-      if !order.resource.isEmpty {
+      if !order.carried.resource.isEmpty {
         json.key("resource")
-        json.string(order.resource)
+        json.string(order.carried.resource)
       }
-      if let value = order.value {
+      if let value = order.carried.number {
         json.key("value")
         json.number(value)
       }

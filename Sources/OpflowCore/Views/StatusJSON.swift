@@ -144,7 +144,7 @@ package enum StatusJSON {
     json.key("question")
     json.string(status.plan.question(task))
     json.key("answer")
-    guard let answer = status.history.orders.answers[task] else { return json.null() }
+    guard let answer = status.history.orders.answer(to: task) else { return json.null() }
     json.beginObject()
     json.key("verb")
     json.string(answer.verb.rawValue)

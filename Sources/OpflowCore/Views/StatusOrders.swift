@@ -9,26 +9,25 @@ struct StatusOrders {
   func words(_ task: TaskID, _ state: TaskState) -> String? {
     switch state {
     case .running: beingCancelled(task)
-    case .suspended: beingCancelled(task) ?? orders.onHold[task].map(Self.by)
+    case .suspended: beingCancelled(task) ?? orders.holder(of: task).map(Self.by)
     case .waiting, .ready, .checking: status.state == .running ? waiting(task) : nil
-    case .cancelled: orders.cancelledBy[task].map(Self.by)
+    case .cancelled: orders.of(task, .cancel).map { Self.by($0.asker) }
     case .skipped:
-      status.history[task].why == .skipped(.order) ? orders.skippedBy[task].map(Self.by) : nil
+      status.history[task].why == .skipped(.order)
+        ? orders.of(task, .skip).map { Self.by($0.asker) } : nil
     case .handed, .succeeded, .upToDate, .failedAllowed, .failed: nil
     }
   }
 
   private func beingCancelled(_ task: TaskID) -> String? {
     guard status.state == .running else { return nil }
-    return orders.cancelledBy[task].map { "being cancelled \(Self.by($0))" }
+    return orders.of(task, .cancel).map { "being cancelled \(Self.by($0.asker))" }
   }
 
   private func waiting(_ task: TaskID) -> String? {
-    if let asker = orders.onHold[task] { return "held \(Self.by(asker))" }
-    guard let priority = orders.priorities[task], let asker = orders.prioritisedBy[task] else {
-      return nil
+    orders.ofPending(task).first.map { record, phrase in
+      "\(phrase.short(record.carried)) \(Self.by(record.asker))"
     }
-    return "priority \(priority) \(Self.by(asker))"
   }
 
   private static func by(_ asker: OrderAsker) -> String { "by \(CleanText.string(asker.text))" }
@@ -52,9 +51,10 @@ struct StatusOrders {
   /// `net is closed, cpu is 1: by opflow parallel (pid 12)`, a line for each that was set in this drive.
   var capacities: [String] {
     guard status.state == .running else { return [] }
-    return orders.capacities.sorted { $0.key < $1.key }.map { name, capacity in
-      let amount = capacity.value == 0 ? "closed" : amount(capacity.value, of: name)
-      return "\(CleanText.string(name)) is \(amount), \(Self.by(capacity.asker))"
+    return orders.capacities.map { order in
+      let (name, value) = (order.carried.resource, order.carried.number ?? 0)
+      let amount = value == 0 ? "closed" : amount(value, of: name)
+      return "\(CleanText.string(name)) is \(amount), \(Self.by(order.asker))"
     }
   }
 
@@ -97,17 +97,16 @@ struct StatusOrders {
     if let pause = orders.pausedBy { Self.write(pause.asker, into: &json) } else { json.null() }
     json.key("capacities")
     json.beginArray()
-    for (name, capacity) in orders.capacities.sorted(by: { $0.key < $1.key }) {
+    for order in orders.capacities {
+      let (name, value) = (order.carried.resource, order.carried.number ?? 0)
       json.beginObject()
       json.key("resource")
       json.string(name)
       json.key("value")
       json.string(
-        resource(name).map {
-          ResourceEntry.text(UInt64(clamping: capacity.value), of: $0)
-        } ?? "\(capacity.value)")
+        resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
       json.key("by")
-      Self.write(capacity.asker, into: &json)
+      Self.write(order.asker, into: &json)
       json.endObject()
     }
     json.endArray()
@@ -117,18 +116,19 @@ struct StatusOrders {
   func write(_ task: TaskID, into json: inout JSONWriter) {
     let asker: OrderAsker? =
       switch status.state(task) {
-      case .suspended, .waiting, .ready, .checking: orders.onHold[task]
-      case .cancelled: orders.cancelledBy[task]
-      case .skipped: status.history[task].why == .skipped(.order) ? orders.skippedBy[task] : nil
+      case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
+      case .cancelled: orders.of(task, .cancel)?.asker
+      case .skipped:
+        status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.asker : nil
       case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
       }
     if let asker {
       json.key("ordered_by")
       Self.write(asker, into: &json)
     }
-    if let priority = orders.priorities[task] {
+    if let priority = orders.of(task, .priority) {
       json.key("priority")
-      json.number(priority)
+      json.number(priority.carried.priority)
     }
   }
 

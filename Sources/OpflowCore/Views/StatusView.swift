@@ -254,7 +254,7 @@ package struct StatusView {
       } ?? ""
     case .succeeded where record.isRestored: return "restored from the cache"
     case .succeeded:
-      guard status.plan.hasGates, let answer = status.history.orders.answers[task] else {
+      guard status.plan.hasGates, let answer = status.history.orders.answer(to: task) else {
         return ""
       }
       return GateText.answered(answer)

@@ -54,18 +54,19 @@ struct TaskReasons {
       reasons.append(
         TaskReason(.rerun, "the newest resume \(did): \(why)", tasks: [rerun].culprits))
     }
-    if let priority = priority(task) { reasons.append(priority) }
-    return reasons
+    return reasons + placedByOrders(task)
   }
 
-  private func priority(_ task: TaskID) -> TaskReason? {
-    let orders = status.history.orders
-    guard !status.state(task).isTerminal, let priority = orders.priorities[task],
-      let asker = orders.prioritisedBy[task]
-    else { return nil }
-    return TaskReason(
-      .priority, "its priority is \(priority), asked by \(CleanText.string(asker.text))",
-      shared: "its priority is \(priority)")
+  /// Where orders put it, among what waits.
+  private func placedByOrders(_ task: TaskID) -> [TaskReason] {
+    if status.state(task).isTerminal { return [] }
+    return status.history.orders.ofPending(task).filter { !$0.record.verb.row.holdsBack }
+      .map { record, phrase in
+        let sentence = phrase.sentence(record.carried)
+        return TaskReason(
+          .priority, "\(sentence), asked by \(CleanText.string(record.asker.text))",
+          shared: sentence)
+      }
   }
 
   /// The further machine that it runs on, or ran on last; nil for none.
@@ -139,12 +140,13 @@ struct TaskReasons {
           "the run is paused, asked by \(CleanText.string(pause.asker.text)): nothing new starts until"
             + " `\(orderCommand(.proceed, []))`"))
     }
-    if let asker = orders.onHold[task] {
+    for (record, phrase) in orders.ofPending(task) where record.verb.row.holdsBack {
+      let sentence = phrase.sentence(record.carried)
       reasons.append(
         TaskReason(
           .paused,
-          "it is held, asked by \(CleanText.string(asker.text)), until \(letGo(task))",
-          shared: "it is held until `opflow continue` names it"))
+          "\(sentence), asked by \(CleanText.string(record.asker.text)), until \(letGo(task))",
+          shared: "\(sentence) until `opflow continue` names it"))
     }
     return reasons
   }
@@ -301,14 +303,14 @@ struct TaskReasons {
         shared: asks)
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
-    if status.state == .running, let asker = status.history.orders.cancelledBy[task] {
+    if status.state == .running, let asker = status.history.orders.of(task, .cancel)?.asker {
       return TaskReason(
         .stopping, "is being cancelled, asked by \(CleanText.string(asker.text))",
         shared: "is being cancelled")
     }
     if status.state(task) == .suspended {
       let still = "began, and its processes stand still"
-      guard let asker = status.history.orders.onHold[task] else {
+      guard let asker = status.history.orders.holder(of: task) else {
         return TaskReason(.suspended, "\(still) until it goes on")
       }
       return TaskReason(

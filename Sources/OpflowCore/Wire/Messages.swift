@@ -121,9 +121,9 @@ package struct WorkerHello: Equatable, Sendable {
     if self.planKey != planKey {
       return "it has the plan \(self.planKey), this run the plan \(planKey)"
     }
-    guard !offer.actions.contains(kind.action) else { return nil }
+    guard !offer.actions.contains(kind.row.action) else { return nil }
     let can = offer.actions.isEmpty ? "nothing" : offer.actions.text
-    return "it cannot do '\(kind.action.text)', which it is here for; it can do: \(can)"
+    return "it cannot do '\(kind.row.action.text)', which it is here for; it can do: \(can)"
   }
 }
 

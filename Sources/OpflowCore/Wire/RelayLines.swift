@@ -131,7 +131,7 @@ package enum RelayLines {
   ) {
     writer.raw("launch\t")
     number(worker, into: &writer)
-    guard let word = kind.relayWord else {
+    guard let word = kind.row.relayWord else {
       preconditionFailure("a worker that has to be at the coordinator was asked for elsewhere")
     }
     writer.raw(word)
@@ -312,19 +312,8 @@ package enum RelayLines {
 }
 
 extension WorkerKind {
-  /// How a stream names it; nil for one that is where the coordinator is: at its terminal.
-  fileprivate var relayWord: StaticString? {
-    switch self {
-    case .command: "command"
-    case .download: "download"
-    case .check: "check"
-    case .service: "service"
-    case .terminal: nil
-    }
-  }
-
   fileprivate init?(relayWord: UnsafeRawBufferPointer) {
-    let kind = Self.allCases.first { $0.relayWord.map { relayWord.equals($0) } ?? false }
+    let kind = Self.allCases.first { $0.row.relayWord.map { relayWord.equals($0) } ?? false }
     guard let kind else { return nil }
     self = kind
   }

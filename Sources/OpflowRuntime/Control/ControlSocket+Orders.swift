@@ -95,8 +95,8 @@ extension ControlSocket {
         Result { () throws(OrderRefusal) in
           switch request {
           case .order(let order):
-            let answers = order.verb == .approve || order.verb == .reject
-            let (asker, _) = try asker(order.by, client, running, answers: answers)
+            let (asker, _) = try asker(
+              order.by, client, running, answers: order.verb.row.isAnswer)
             return .order(try order.order(of: plan, from: asker))
           case .add(let addition):
             let (asker, task) = try asker(addition.by, client, running)

@@ -44,7 +44,7 @@ enum FuzzOrder {
       try expect(
         (found.tasks + found.among).allSatisfy { plan.tasks.contains($0.index) },
         "a task that the plan does not have: \(found)")
-      try expect(found.action.verb == order.verb, "another order: \(found)")
+      try expect(found.verb == order.verb, "another order: \(found)")
     }
   }
 

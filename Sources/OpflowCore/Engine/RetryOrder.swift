@@ -1,0 +1,151 @@
+/// Tasks that failed or were cancelled in this drive wait again, and with them what was skipped for want of them.
+struct RetryOrder: OrderEffect {
+  func fault(of order: Order, in run: Scheduler) -> String? {
+    if run.phase.stopCause != nil { return "the run is stopping; a resume runs it again" }
+    return run.phase.step == .finally
+      ? "the `finally` tasks have begun; a resume runs it again afterwards" : nil
+  }
+
+  func fault(of task: TaskID, among named: Set<TaskID>, in run: Scheduler) -> String? {
+    if run.graph.endedBefore?.contains(task) == true {
+      return "\(run.ended(task)); a resume with --rerun runs it again"
+    }
+    switch run.graph.state(task) {
+    case .failed, .cancelled:
+      let missing = run.plan.needs(task).contains { edge in
+        let need = TaskID(run.plan.needTargets[edge])
+        let needState = run.graph.state(need)
+        return needState.isTerminal && !named.contains(need)
+          && !needState.meets(
+            run.plan.needCondition(edge), skippedUpstream: run.graph.has(.skippedUpstream, need))
+      }
+      return missing ? "lacks what it needs by now" : nil
+    case .failedAllowed:
+      guard let dependent = firstThatBuiltOn(task, in: run) else { return nil }
+      let name = run.plan.nameString(dependent)
+      return "has failed, which is allowed, and \(name) has gone on from that;"
+        + " a resume with --rerun runs both again"
+    case .skipped:
+      guard run.graph.has(.skippedUpstream, task) else { return run.ended(task) }
+      let culprit =
+        needToRetry(of: task, in: run).map { run.plan.nameString($0) } ?? "what it needs"
+      return "was skipped for want of \(culprit): retry that"
+    case .succeeded, .upToDate: return run.ended(task)
+    case .waiting, .ready, .checking, .handed:
+      return run.graph.has(.ran, task) ? "waits for its next try already" : "has not run yet"
+    case .running, .suspended:
+      return run.gates.open[task] == nil
+        ? "runs (try \(run.attempt[task.index]))" : "waits for an answer: approve or reject it"
+    }
+  }
+
+  /// The first that took its end for a success, and is beyond waiting.
+  private func firstThatBuiltOn(_ task: TaskID, in run: Scheduler) -> TaskID? {
+    for edge in run.plan.dependents(task) {
+      let dependent = run.plan.dependent(edge)
+      switch run.plan.dependentCondition(edge) {
+      case .success, .ran: if !run.graph.isPending(dependent) { return dependent }
+      case .failure, .finished: continue
+      }
+    }
+    return nil
+  }
+
+  /// What is to be retried instead of a skipped task: the first that failed of what it lacks.
+  private func needToRetry(of task: TaskID, in run: Scheduler) -> TaskID? {
+    var seen: Set<TaskID> = [task]
+    var open = [task]
+    while let task = open.popLast() {
+      for edge in run.plan.needs(task) {
+        let need = TaskID(run.plan.needTargets[edge])
+        let isUpstream = run.graph.has(.skippedUpstream, need)
+        let state = run.graph.state(need)
+        if !state.isTerminal
+          || state.meets(run.plan.needCondition(edge), skippedUpstream: isUpstream)
+          || !seen.insert(need).inserted
+        {
+          continue
+        }
+        if !isUpstream { return need }
+        open.append(need)
+      }
+    }
+    return nil
+  }
+
+  /// What was skipped for want of tasks and waits again with them, where those are retried.
+  func comingBack(with tasks: [TaskID], in run: Scheduler) -> Set<TaskID> {
+    let graph = run.graph
+    let retried = Set(tasks.filter { graph.state($0) == .failed || graph.state($0) == .cancelled })
+    var back: Set<TaskID> = []
+    for task in graph.skippedForWant(of: Array(retried)) {
+      let lacks = run.plan.needs(task).contains { edge in
+        let need = TaskID(run.plan.needTargets[edge])
+        let state = graph.state(need)
+        let isUpstream = graph.has(.skippedUpstream, need)
+        return state.isTerminal && !retried.contains(need) && !back.contains(need)
+          && !state.meets(run.plan.needCondition(edge), skippedUpstream: isUpstream)
+      }
+      if !lacks { back.insert(task) }
+    }
+    return back
+  }
+
+  /// What it takes a need from that was there.
+  func fenced(with tasks: [TaskID], in run: Scheduler) -> [TaskID] {
+    var found: Set<TaskID> = []
+    var open = tasks + run.graph.skippedForWant(of: tasks)
+    while let task = open.popLast() {
+      for edge in run.plan.dependents(task) {
+        let dependent = run.plan.dependent(edge)
+        guard run.graph.state(dependent) == .handed || run.graph.mayWait(dependent),
+          found.insert(dependent).inserted
+        else { continue }
+        // A service that waits again takes its own from those that need it.
+        if run.isService(dependent) { open.append(dependent) }
+      }
+    }
+    return found.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  func prepare(
+    _ line: inout OrderEntry, in run: inout Scheduler, into actions: inout [EngineStep]
+  ) {
+    for task in line.tasks {
+      if run.graph.state(task) == .failed { run.failures -= 1 }
+      if run.graph.state(task) == .cancelled { run.cancelled -= 1 }
+      run.triesUsed[task.index] = 0
+      run.lostCount[task.index] = 0
+      run.machines.forgetLosses(of: task)
+      run.release(task)
+    }
+    line.back = run.graph.reopen(line.tasks)
+    if run.ranking.isPartial { run.rankAll() }
+    run.services.countUsersAnew()
+  }
+
+  func perform(
+    _ order: Order, on tasks: [TaskID], in run: inout Scheduler, at now: Instant,
+    into actions: inout [EngineStep]
+  ) {
+    if run.phase.isHalted { liftHalt(in: &run) }
+    run.followChanges(into: &actions)
+  }
+
+  /// What failed is uncounted: nothing new started, since too much had failed.
+  private func liftHalt(in run: inout Scheduler) {
+    run.graph.endExemption()
+    // What waits again may be what something exempt needs.
+    let mayFail = run.options.maxFailures
+    guard mayFail == 0 || run.failures < mayFail else { return run.exemptAll() }
+    run.phase.endHalt()
+    for index in run.plan.tasks {
+      let task = TaskID(index)
+      if run.graph.state(task) == .failed { run.exemptFailureEdges(of: task) }
+      if run.graph.state(task) == .ready { run.letGo(task) }
+    }
+    let delayed = run.withheld
+    run.withheld.removeAll()
+    for (task, at) in delayed { run.timers.push(RetryTimer(at: at, task: task)) }
+  }
+}
