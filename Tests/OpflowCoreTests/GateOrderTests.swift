@@ -72,6 +72,22 @@ import Testing
     #expect(run.state("ask") == .running)
   }
 
+  @Test func `a question is cancelled also where what is cancelled with it has another task fail`()
+    throws
+  {
+    var run = try Self.run(maxFailures: 1) {
+      $0.add("first")
+      $0.add("told", needs: ["first"]) { $0.flags = .leavesValues }
+      $0.add("maybe", needs: ["told"], on: .finished) { $0.decidedBy = "told" }
+    }
+    #expect(run.runningNames == ["first"])
+    #expect(run.ask(.cancel, ["ask", "told"]) == .done(count: 2))
+    #expect(run.state("maybe") == .failed)
+    #expect(run.state("ask") == .cancelled)
+    run.finish()
+    #expect(run.started.filter { $0.task == "ask" }.count == 1)
+  }
+
   @Test func `who asks again for what was refused is told the same`() throws {
     var run = try Self.run { $0.add("x") }
     let order = run.order(.retry, ["x"])

@@ -28,11 +28,7 @@ struct TestPlan {
         entry.record.service = builder.service(ServiceEntry(.none))
       }
       if let place = task.needs.firstIndex(where: { $0.0 == task.decidedBy }) {
-        let program = builder.steps([
-          LateStep(.value, text: builder.intern("v"), first: place, count: 1)
-        ])
-        entry.record.late = builder.late([LateItem(.condition, program: program)])
-        entry.flags.formUnion([.lateCondition, .readsValues])
+        builder.decide(&entry, byNeed: place)
       }
       ids[task.name] = builder.add(entry)
     }

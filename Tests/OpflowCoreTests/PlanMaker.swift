@@ -20,6 +20,8 @@ struct PlanMaker {
     var outputs: [OutputEntry] = []
     var service: ServiceEntry?
     var isLocal = false
+    /// The need whose value its `if` is.
+    var decidedBy: String?
   }
 
   var tasks: [Task] = []
@@ -96,6 +98,9 @@ struct PlanMaker {
       hasher.add(UInt64(Hash.xxh3(Array(task.script.utf8))))
       hasher.end(.run)
       entry.fingerprint = hasher.finish()
+      if let place = task.needs.firstIndex(where: { $0.0 == task.decidedBy }) {
+        builder.decide(&entry, byNeed: place)
+      }
       let id = builder.add(entry)
       ids[task.name] = id
       builder.declare(
@@ -140,4 +145,15 @@ struct PlanMaker {
   }
 
   enum Problem: Error { case unknownNeed(String), cycle([TaskID]) }
+}
+
+extension PlanBuilder {
+  /// Has the value of one of its needs be the `if` of a task.
+  ///
+  /// - Parameter place: of the need among all that the task has.
+  mutating func decide(_ entry: inout TaskEntry, byNeed place: Int) {
+    let program = steps([LateStep(.value, text: intern("v"), first: place, count: 1)])
+    entry.record.late = late([LateItem(.condition, program: program)])
+    entry.flags.formUnion([.lateCondition, .readsValues])
+  }
 }

@@ -35,7 +35,12 @@ extension Scheduler {
     if let open = gates.close(task) { self.end(task, open, end, at: now, into: &actions) }
   }
 
-  private mutating func end(
+  /// Those of the tasks that ask, none of which does any more: each is to get its end.
+  mutating func takeQuestions(of tasks: [TaskID]) -> [(TaskID, Gates.Open)] {
+    tasks.compactMap { task in gates.close(task).map { (task, $0) } }
+  }
+
+  mutating func end(
     _ task: TaskID, _ open: Gates.Open, _ end: GateEnd, at now: Instant,
     into actions: inout [EngineStep]
   ) {
@@ -112,8 +117,7 @@ extension Scheduler {
     into actions: inout [EngineStep]
   ) {
     // All of them, before the first end has an effect on others.
-    let closed = tasks.compactMap { task in gates.close(task).map { (task, $0) } }
-    for (task, open) in closed {
+    for (task, open) in takeQuestions(of: tasks) {
       gates.note(Gates.Answer(verb: verb, asker: asker), of: task)
       end(
         task, open, verb == .approve ? .approved : .rejected(by: asker), at: now, into: &actions)

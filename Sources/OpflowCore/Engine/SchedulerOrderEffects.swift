@@ -21,8 +21,10 @@ extension Scheduler {
       cancelled += 1
       graph.set(task, .cancelled)
     }
+    // Before the first end has an effect on others, such as that nobody is asked any more.
+    let questions = takeQuestions(of: tasks)
     for task in pending { spread(from: task, into: &actions) }
-    for task in tasks where isGate(task) { closeGate(task, .cancelled, at: now, into: &actions) }
+    for (task, open) in questions { end(task, open, .cancelled, at: now, into: &actions) }
   }
 
   /// The journal has results of theirs, which an order does not take back.
