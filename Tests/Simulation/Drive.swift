@@ -334,7 +334,7 @@ struct Drive {
       log?("    \(worker) is given up")
       // One of an earlier drive gets nothing else to do.
       let isDone = worker.index < entering.held.count
-      if chaos.sparesWorkers, !isDone {
+      if chaos.sparesWorkers, !isDone, !isBehind(workers[worker.index]) {
         throw Finding("a worker was given up that did nothing wrong")
       }
       // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
@@ -477,6 +477,12 @@ struct Drive {
     }
     try checkPorts(order, to: worker)
     if case .devices(let task, let devices) = order { witness.stock.give(devices, to: task) }
-    workers[worker.index].inbox.append(order)
+    workers[worker.index].receive(order, at: now)
+  }
+
+  /// It did not come to read all that it was told: so much goes on beside it.
+  private func isBehind(_ worker: ImaginedWorker) -> Bool {
+    guard let since = worker.behindSince else { return false }
+    return since.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds) <= now
   }
 }

@@ -71,9 +71,16 @@ struct FateCheck {
     mustNotBeHeldBack = exempt { !drive.engine.state($0).isTerminal }
   }
 
-  /// A `finally` task started, before an error may have cut its phase short.
+  /// A `finally` task started, or was skipped for what never ran, before an error or a kill may have cut its phase short.
   private var beganFinally: Bool {
-    plan.tasks.contains { started[$0] && plan.flags(TaskID($0)).contains(.finally) }
+    plan.tasks.contains { index in
+      guard plan.flags(TaskID(index)).contains(.finally) else { return false }
+      if started[index] { return true }
+      guard case .skip(.upstream(let need)) = lastLine[index]?.event, !need.isNone else {
+        return false
+      }
+      return !drive.engine.state(need).isTerminal
+    }
   }
 
   func check(_ closing: CloseEntry) throws(Finding) {
@@ -268,6 +275,12 @@ struct FateCheck {
       // The service had its end by what came after the main part, which is over.
       if !state.isTerminal, hasFinallyPhase || beganFinally, !plan.flags(task).contains(.finally),
         lacking.allSatisfy({ plan.isService($0) }), mayBeLeft(task)
+      {
+        return
+      }
+      // It has a result that it may keep without the service, which what has no end was to tell.
+      if !state.isTerminal, open, drive.initial[task.index] == .later,
+        firstLine[task.index] == nil, lacking.allSatisfy({ plan.isService($0) })
       {
         return
       }

@@ -28,12 +28,14 @@ struct ImaginedWorker {
   let kind: WorkerKind
   let site: SiteID
   var phase = Phase.launching
-  /// Orders that it has not read, reports that nobody has read.
-  var inbox: [WorkerOrder] = []
+  /// Orders that it has not read, and since when there have been some all the time.
+  private(set) var inbox: [WorkerOrder] = []
+  private(set) var behindSince: Instant?
   /// Of services, as it was told since it was told to start something.
   var ports: [TaskID: [UInt16]] = [:]
   /// Of a task with a jobserver, as it was told before its start.
   var tokens: (task: TaskID, own: Int32)?
+  /// Reports that nobody has read.
   var outbox: [WorkerReport] = []
   // Of which the one of its kind is used.
   var commands: ImaginedCommands
@@ -107,8 +109,14 @@ struct ImaginedWorker {
     return report
   }
 
+  mutating func receive(_ order: WorkerOrder, at now: Instant) {
+    if inbox.isEmpty { behindSince = now }
+    inbox.append(order)
+  }
+
   mutating func takeOrder(overWire: Bool) throws(Finding) -> WorkerOrder {
     let order = inbox.removeFirst()
+    if inbox.isEmpty { behindSince = nil }
     guard overWire else { return order }
     var writer = FieldWriter()
     MessageCodec.encode(order, into: &writer)
