@@ -113,6 +113,20 @@ struct SchedulerServiceTests {
     #expect(run.state("db") == .succeeded)
   }
 
+  @Test func `a service that was unused and is ruled out by its if now starts for nothing`() throws
+  {
+    var maker = PlanMaker()
+    maker.addService("db") { $0.flags = .conditionFalse }
+    maker.add("test", needs: ["db"])
+    maker.add("beside")
+    var run = ImaginedRun(
+      try maker.make(), parallel: 4, maxFailures: 0, initial: [.unused, .run, .run])
+    run.end("test", exit: 1)
+    #expect(run.ask(.retry, ["test"]) == .done(count: 1))
+    #expect(run.runningNames == ["beside", "test"])
+    #expect(run.state("db") == .skipped)
+  }
+
   @Test func `a further try waits for a service that waits for its need`() throws {
     var maker = PlanMaker()
     maker.add("prepare")

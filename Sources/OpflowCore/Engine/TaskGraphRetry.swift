@@ -60,6 +60,7 @@ extension TaskGraph {
   /// A service that ended, or never began, since nothing needed it any more: not for its `if`, nor by anybody.
   func isOver(_ service: TaskID) -> Bool {
     plan.hasServices && plan.isService(service)
+      && !plan.flags(service).contains(.conditionFalse)
       && (state(service) == .succeeded || state(service) == .skipped && has(.unused, service))
   }
 
