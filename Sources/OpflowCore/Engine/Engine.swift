@@ -226,23 +226,31 @@ package struct Engine {
   @inline(__always)
   private mutating func nextAction() -> EngineStep? {
     guard let action = due.popLast() else { return nil }
+    if !journals, !isOfEnd(action) { return action }
     // Taken apart, not looked at, so that nothing of it is copied.
     switch consume action {
-    case .order(let worker, let order):
-      if !journals { return .order(worker, order) }
-      hold(order, for: worker)
+    case .order(let worker, let order): hold(order, for: worker)
     case .finish(let entry):
       closing = hasFailed ? Self.failure : entry
       ending = .dismiss
       lines.append(.close(entry))
     case .tell(let entry):
-      if journals { write(entry) }
+      write(entry)
       return .tell(entry)
     case .answer(let client, let id, let answer):
       answers.append(client, id, answer, line: end)
     case let step: return step
     }
     return nil
+  }
+
+  /// Whether the engine has to do something of its own for a step that nothing is written for.
+  @inline(__always)
+  private func isOfEnd(_ step: borrowing EngineStep) -> Bool {
+    switch step {
+    case .finish, .answer: true
+    case .tell, .began, .launch, .discard, .write, .sync, .order, .dismiss, .passOn: false
+    }
   }
 
   private mutating func write(_ entry: JournalEntry) {

@@ -187,10 +187,9 @@ struct TaskGraph {
 
   // MARK: - Ends
 
-  /// Whether the drive's beginning settles the task by itself: its needs then decide nothing.
-  func hasOwnFate(_ task: TaskID) -> Bool {
-    !marks[task.index].isDisjoint(with: [.failsAtBegin, .skipsAtBegin])
-      || plan.flags(task).contains(.conditionFalse)
+  /// Whether the drive's beginning settles a task by itself: its needs then decide nothing.
+  private static func haveOwnFate(_ marks: TaskMarks, _ flags: TaskFlags) -> Bool {
+    !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin]) || flags.contains(.conditionFalse)
   }
 
   /// It waits for nothing any more.
@@ -215,7 +214,8 @@ struct TaskGraph {
   mutating func spreadSkips() { spread(isStopping: false, isFinally: false) }
 
   private mutating func spread(isStopping: Bool, isFinally: Bool) {
-    while let need = ended.popLast() {
+    while !ended.isEmpty {
+      let need = ended.removeLast()
       let needState = state(need)
       let isUpstream = marks[need.index].contains(.skippedUpstream)
       let isCutShort = needState == .cancelled && isStopping
@@ -225,25 +225,28 @@ struct TaskGraph {
       if isOffer { marks[need.index].insert(.offered) }
       for edge in plan.dependents(need) {
         let dependent = plan.dependent(edge)
+        let (state, marks) = (state(dependent), marks[dependent.index])
         // One that is between two tries has had all that it needs, whatever becomes of that since.
         let waits =
-          state(dependent) == .waiting
-          ? !marks[dependent.index].contains(.delayed)
-          : wasOffered && state(dependent) == .ready
+          state == .waiting ? !marks.contains(.delayed) : wasOffered && state == .ready
         guard waits else { continue }
-        let isLast = plan.flags(dependent).contains(.finally)
+        let flags = plan.flags(dependent)
+        let isLast = flags.contains(.finally)
         if isCutShort || isFinally, !isLast { continue }
         if isLast, isFinallyOpen, !wasOffered, !plan.flags(need).contains(.finally) { continue }
         if isOffer || needState.meets(plan.dependentCondition(edge), skippedUpstream: isUpstream) {
           if wasOffered { continue }
-          unmet[dependent.index] -= 1
-          if hasOwnFate(dependent) { continue }
-          if unmet[dependent.index] == 0 {
+          let open = unmet[dependent.index] - 1
+          unmet[dependent.index] = open
+          if Self.haveOwnFate(marks, flags) { continue }
+          if open == 0 {
             release(dependent)
-          } else if let lacked = serviceLacked(by: dependent), !waitsForResults(dependent) {
+          } else if plan.hasServices, let lacked = serviceLacked(by: dependent),
+            !waitsForResults(dependent)
+          {
             skip(dependent, for: lacked)
           }
-        } else if !hasOwnFate(dependent) {
+        } else if !Self.haveOwnFate(marks, flags) {
           skip(dependent, for: need)
         }
       }
