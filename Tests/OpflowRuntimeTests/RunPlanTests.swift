@@ -69,6 +69,7 @@ import Testing
     #expect(names(try folder.openPlan()) == ["a", "b", "c", "d"])
     let second = try grow("e", "f")
     #expect(names(try folder.openPlan()) == ["a", "b", "c", "d"])
+    #expect(try folder.openPlan().isCut)
     try tell(second, added: 2)
     #expect(names(try folder.openPlan()) == ["a", "b", "c", "d", "e", "f"])
     #expect(try folder.openPlan().firstTaskCount == 3)
@@ -92,6 +93,19 @@ import Testing
     try append(encoder.bytes)
     #expect(names(try folder.openPlan()) == ["a", "b"])
     #expect(try ReadRun(folder).status.counts.total == 2)
+  }
+
+  @Test func `a plan that a resume made anew and told nothing of yet is taken whole`() throws {
+    try tell(try grow("d"), added: 1)
+    let edited = try Plan(copying: StateFixture.planBytes(["z", "y", "x", "a", "b", "c"], key: 3))
+    let segment = try Plan(copying: StateFixture.planBytes(["d"], key: 2))
+    let bytes = try PlanGrowth(of: edited, by: segment).applied(to: [])
+    try folder.write(plan: bytes, hasRoom: true)
+    let plan = try folder.openPlan()
+    #expect(names(plan) == ["z", "y", "x", "a", "b", "c", "d"])
+    #expect(!plan.isCut)
+    let read = try ReadRun(folder)
+    #expect(read.status.counts.total == 7)
   }
 
   @Test(arguments: [true, false])

@@ -1,7 +1,24 @@
+/// What the last lines of a journal say of the run's plan, without a look at what stands before them.
 extension JournalReader {
-  /// How many tasks the run's plan has by the last intact line that says so, without a look at what stands before
-  /// that; nil where none does.
+  /// How many tasks the run's plan has by the last intact line that says so; nil where none does.
   package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
+    last(in: bytes) { line in
+      line.event == .extend || line.event == .resume ? line.taskCount : nil
+    }
+  }
+
+  /// The key of the plan with which the newest drive began; nil where no line tells.
+  package static func planKey(atEndOf bytes: UnsafeRawBufferPointer) -> String? {
+    last(in: bytes) { line in
+      guard line.event == .open || line.event == .resume else { return nil }
+      return line.fields.first { $0.key == .plan }?.text
+    }
+  }
+
+  /// What the last intact line says of which something is told.
+  private static func last<Told>(
+    in bytes: UnsafeRawBufferPointer, _ tell: (JournalLine) -> Told?
+  ) -> Told? {
     guard let window = ByteWindow(bytes) else { return nil }
     var end = bytes.count
     var pieceBytes = 1 << 20
@@ -13,22 +30,22 @@ extension JournalReader {
         pieceBytes *= 2
         continue
       }
-      if let count = lastTaskCount(window, start..<end) { return count }
+      if let told = last(in: window, start..<end, tell) { return told }
       end = start
     }
     return nil
   }
 
   /// - Parameter piece: whole lines.
-  private static func lastTaskCount(_ bytes: ByteWindow, _ piece: Range<Int>) -> Int? {
-    var last: Int?
+  private static func last<Told>(
+    in bytes: ByteWindow, _ piece: Range<Int>, _ tell: (JournalLine) -> Told?
+  ) -> Told? {
+    var last: Told?
     var position = piece.lowerBound
     while position < piece.upperBound {
       var end = position
-      if let line = JournalLine(in: bytes, at: position, end: &end),
-        line.event == .extend || line.event == .resume, let count = line.taskCount
-      {
-        last = count
+      if let line = JournalLine(in: bytes, at: position, end: &end), let told = tell(line) {
+        last = told
       }
       position = end + 1
     }

@@ -20,6 +20,7 @@ package struct PlanGrowth: Sendable {
   package init(
     of plan: Plan, by segment: Plan, intoNewFile: Bool = false
   ) throws(SegmentError) {
+    assert(!plan.isCut)
     let records = try SegmentRecords(segment, behind: plan)
     if plan.hasRoom, !intoNewFile, let place = GrowingFile(plan, for: records) {
       writes = place.writes(adding: records, of: segment)

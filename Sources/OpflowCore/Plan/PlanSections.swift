@@ -2,6 +2,8 @@
 struct PlanSections {
   /// Those that count.
   let taskCount: Int
+  /// Whether there are more, which do not.
+  let isCut: Bool
   /// Those of the run's first manifest.
   let firstTaskCount: Int
   let key: PlanKey
@@ -47,6 +49,7 @@ struct PlanSections {
     guard tasks >= 0, tasks <= Int(Int32.max) else { throw .notAPlan }
     if let limit, limit < 0 || limit > tasks { throw .section(.taskName) }
     taskCount = limit ?? tasks
+    isCut = taskCount < tasks
     firstTaskCount = min(
       max(0, Int(bytes.loadUnaligned(fromByteOffset: 48, as: Int32.self))), taskCount)
     key = PlanKey(
@@ -147,4 +150,10 @@ struct PlanSections {
     guard isSound else { throw .section(.nameTable) }
     return column
   }
+}
+
+extension Plan {
+  /// Whether its file has tasks that do not count: who began to add them died before he said so. What stands there of
+  /// them is in the way of others, so that nothing can be added to such a plan.
+  package var isCut: Bool { sections.isCut }
 }

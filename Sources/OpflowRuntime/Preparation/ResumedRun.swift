@@ -54,6 +54,8 @@ package struct ResumedRun {
       } else {
         try withFolder { () throws(RunFolderError) in try folder.readRunHistory() }
       }
+    // More may be added to the run, so that a file with what never counted is made anew.
+    let standing = last.flatMap { $0.isCut ? nil : $0 }
     set = Self.set(asked, driven.set)
     isGrown = driven.taskCount != nil
     var located = RunManifest(open, folder)
@@ -67,11 +69,14 @@ package struct ResumedRun {
     var gone = given == nil && located.isGone ? [located.realPath] : []
     if given == nil, let warning = located.warning { warnings.append(warning) }
     // What was added is compiled anew: no plan tells what of it there is now.
-    if !isGrown, let last, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
-      let current = last.inputs(ifCurrent: inputs, runID: open.run),
-      !last.mayWarn(SchedulerOptions(asked, last).capacities(of: last))
+    if !isGrown, let standing,
+      let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
+      let current = standing.inputs(ifCurrent: inputs, runID: open.run),
+      !standing.mayWarn(SchedulerOptions(asked, standing).capacities(of: standing))
     {
-      (plan, planBytes, environment, diagnostics) = (last, [], last.environmentEntries, [])
+      (plan, planBytes, environment, diagnostics) = (
+        standing, [], standing.environmentEntries, []
+      )
       (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
       files = current.fileEntries
     } else {
@@ -91,8 +96,8 @@ package struct ResumedRun {
       gone += regrown?.gone ?? []
       gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }
         .map { KeptFiles.relative($0, to: manifest.folder) }
-      if regrown == nil, let last, last.key == compiled.planKey {
-        (plan, planBytes) = (last, [])
+      if regrown == nil, let standing, standing.key == compiled.planKey {
+        (plan, planBytes) = (standing, [])
         (manifestBytes, keptFiles) = ([], KeptFiles())
       } else {
         plan = if let regrown { regrown.plan } else { try compiled.openPlan() }
