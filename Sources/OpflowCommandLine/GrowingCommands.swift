@@ -38,7 +38,7 @@ extension CommandRow {
       CommandHelp(
         summary: "Let a run end that `opflow serve` keeps open.",
         description: """
-          What it has is run to its end; nothing is added any more.
+          What it has is run to its end. Only its own tasks can still add to it, while they run.
 
           \(HelpPhrases.liveRun)
           """)

@@ -17,7 +17,9 @@ extension Coordinator {
     }
     do throws(OrderRefusal) {
       let segment = try AddedFolder(request.id, of: self.request.folder).readSegment()
-      if let known = engine.answer(toExtension: request.id, by: segment) {
+      if let known = engine.answer(
+        toExtension: request.id, by: segment, of: request.adder)
+      {
         return answer(client, request.id, known)
       }
       let initial = try Self.initial(of: segment)

@@ -27,6 +27,28 @@ struct ServeTests {
     place.expectNothingAlive()
   }
 
+  @Test func `what its tasks add comes in, also when it was closed before`() throws {
+    let place = try Workplace("tasks: {}")
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try serve(place)
+    try place.write(
+      "scan.yaml",
+      """
+      tasks:
+        scan: { control: true, run: 'echo in > in; read w < out; $opflow add more.yaml' }
+      """)
+    try place.write("more.yaml", "tasks: { found: { run: echo found >> trace } }")
+    _ = try place.opflow("add", "--run", "q", "scan.yaml")
+    _ = try `in`.next()
+    _ = try place.opflow("close", "--run", "q")
+    let late = try place.opflow("add", "--run", "q", "more.yaml", status: 2)
+    #expect(late.errors.contains("the run is closed"), "\(late)")
+    try out.letGo()
+    let end = try run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(place.lines() == ["found"])
+  }
+
   @Test func `a second one of the name is refused while the first is live`() throws {
     let place = try Workplace("tasks: {}")
     let run = try serve(place)

@@ -74,13 +74,17 @@ struct ImaginedRun {
   /// - Returns: what is answered.
   @discardableResult
   mutating func add(
-    _ id: String, initial: [InitialState]? = nil, _ fill: (inout PlanMaker) -> Void
+    _ id: String, by adder: String? = nil, initial: [InitialState]? = nil,
+    _ fill: (inout PlanMaker) -> Void
   ) throws -> OrderAnswer? {
     var maker = PlanMaker()
     fill(&maker)
     let segment = try maker.make()
     let order = try #require(OrderID(id))
-    if let answer = engine.answer(toExtension: order, by: segment) { return answer }
+    let own = try adder.map { try #require(plan.task(named: $0)) } ?? .none
+    if let answer = engine.answer(toExtension: order, by: segment, of: own) {
+      return answer
+    }
     let growth = try PlanGrowth(of: plan, by: segment)
     plan = try Plan(copying: growth.applied(to: plan.copyOfBytes))
     try plan.validate()

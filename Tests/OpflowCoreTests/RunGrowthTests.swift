@@ -189,6 +189,27 @@ struct RunGrowthTests {
     #expect(run.close?.state == .succeeded)
   }
 
+  @Test func `a task of a run that was closed may add to it for as long as it runs`() throws {
+    var run = try Self.run(openness: .open) {
+      $0.add("scan")
+      $0.add("after", needs: ["scan"])
+    }
+    let order = Order(
+      id: try #require(OrderID("close")),
+      asker: OrderAsker(pid: 1, user: 0, name: "opflow close"), action: .close)
+    run.tell(.order(order, from: ClientID(1)))
+    let closed = OrderAnswer.refused(what: "the run is closed: nothing is added to it any more")
+    #expect(run.runningNames == ["scan"])
+    #expect(try run.add("early", by: "after") { $0.add("early") } == closed)
+    #expect(try run.add("own", by: "scan") { $0.add("own") } == .done(count: 1))
+    run.end("scan")
+    #expect(try run.add("late", by: "scan") { $0.add("late") } == closed)
+    run.end("after")
+    #expect(run.close == nil)
+    run.end("own")
+    #expect(run.close?.state == .succeeded)
+  }
+
   @Test func `an open run without a task waits, and ends by a signal`() throws {
     var run = try Self.run(openness: .open) { _ in }
     #expect(run.close == nil)

@@ -329,12 +329,16 @@ package struct Engine {
 
   /// What is answered to who wants to add tasks by that order; nil where they may be added now.
   ///
-  /// - Parameter segment: what is to be added, checked to fit the plan.
-  package func answer(toExtension id: OrderID, by segment: Plan) -> OrderAnswer? {
+  /// - Parameters:
+  ///   - segment: what is to be added, checked to fit the plan.
+  ///   - adder: the task of the run that adds it; `none` for somebody else.
+  package func answer(
+    toExtension id: OrderID, by segment: Plan, of adder: TaskID = .none
+  ) -> OrderAnswer? {
     if closing != nil { return .refused(what: "the run has ended") }
     if hasFailed { return .refused(what: "the journal cannot be written, and the run ends") }
     if let count = count(ofOrder: id) { return .done(count: count) }
-    let fault = scheduler.faultOfExtension ?? scheduler.fault(ofSegment: segment)
+    let fault = scheduler.fault(ofExtensionBy: adder) ?? scheduler.fault(ofSegment: segment)
     return fault.map { .refused(what: $0) }
   }
 

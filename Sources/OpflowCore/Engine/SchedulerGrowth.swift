@@ -1,11 +1,16 @@
 /// Tasks that join the run while it goes on (`RunGrowth`).
 extension Scheduler {
   /// Why nothing is added to the run any more; nil while it may be.
-  var faultOfExtension: String? {
+  ///
+  /// - Parameter adder: a task of the run that adds; `none` for somebody else. Whoever closes the run says that nothing
+  ///   comes from outside any more: what its own tasks find to do is theirs to add, or how the run ends would hang on
+  ///   when it was closed.
+  func fault(ofExtensionBy adder: TaskID) -> String? {
     if phase.step == .done { return "the run has ended" }
     if phase.stopCause != nil { return "the run is stopping" }
     if phase.step == .finally { return "the `finally` tasks have begun: nothing follows them" }
-    if openness == .closed { return "the run is closed: nothing is added to it any more" }
+    let isOwn = !adder.isNone && graph.state(adder).isRunning
+    if openness == .closed, !isOwn { return "the run is closed: nothing is added to it any more" }
     if services.isLeaving { return "the run is ending" }
     return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
   }

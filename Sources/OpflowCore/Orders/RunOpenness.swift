@@ -4,6 +4,6 @@ package enum RunOpenness: Sendable {
   case ordinary
   /// It ends when it was closed and nothing is left.
   case open
-  /// Nothing is added any more.
+  /// Nothing is added any more, but by tasks of the run itself.
   case closed
 }
