@@ -128,7 +128,8 @@ package final class Coordinator {
   ) throws(CoordinatorError) {
     self.request = request
     plan = request.plan
-    growing = GrowingPlan(request.plan, in: request.folder)
+    growing = GrowingPlan(
+      request.plan, in: request.folder, isSynced: request.durability != .none)
     links = request.links
     var options = request.options
     make = request.sharesJobs ? Self.joinMake(&options) : nil

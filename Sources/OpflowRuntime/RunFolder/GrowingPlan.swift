@@ -3,21 +3,24 @@ internal import OpflowSystem
 
 /// The plan of a run that this process drives, in its file, which tasks are added to.
 ///
-/// Nothing is synced: what a power loss takes from the file a resume makes anew. Only on a network's file
-/// system the head goes to the server behind what it counts, since a worker of another machine may open the
-/// file in between.
+/// Where the run syncs, the file is synced before the journal tells of the tasks, so that a loss of power leaves one that
+/// has all that the journal tells of: what is there of others counts for nobody. Where it does not, the views of such a
+/// run may fail until a resume makes the file anew. On a network's file system the head goes to the server behind what it
+/// counts, since a worker of another machine may open the file in between.
 final class GrowingPlan {
   private(set) var plan: Plan
   private let folder: RunFolder
+  private let isSynced: Bool
   /// What stands behind the plan's tasks in the file is not to be built upon.
   private var isTorn = false
   /// It is not known whether the file counts tasks that this process does not: somebody may take them for
   /// those that would be added next.
   private var isLost = false
 
-  init(_ plan: Plan, in folder: RunFolder) {
+  init(_ plan: Plan, in folder: RunFolder, isSynced: Bool = true) {
     self.plan = plan
     self.folder = folder
+    self.isSynced = isSynced
   }
 
   /// Makes the plan's file one that has the tasks of a segment as well, and opens it anew.
@@ -70,8 +73,8 @@ final class GrowingPlan {
       if isNetwork { try file.sync() }
       isCounting = true
       for write in head { try Self.write(write, to: file) }
-      // On a network's file system the last chance to learn of a failure.
-      if isNetwork { try file.sync() }
+      // On a network's file system also the last chance to learn of a failure.
+      if isSynced || isNetwork { try file.syncData() }
       try file.close()
       return new.bytes
     } catch {
@@ -82,12 +85,13 @@ final class GrowingPlan {
     }
   }
 
-  /// Until the last step the file is what it was.
+  /// Until it has its name the file is what it was.
   private func replaceFile(
     _ growth: PlanGrowth, _ byteCount: Int
   ) throws(GrowthFault) -> UnsafeRawBufferPointer {
     let temporary = folder.plan + ".new"
     var mapped: MappedFile?
+    var isCounting = false
     do throws(Errno) {
       try Path.removeIfThere(temporary)
       let file = try File.open(
@@ -96,12 +100,17 @@ final class GrowingPlan {
       for write in growth.writes { try Self.write(write, to: file) }
       let new = try MappedFile(file)
       mapped = new
+      if isSynced { try file.sync() }
       try file.close()
+      isCounting = true
       try Path.rename(temporary, to: folder.plan)
+      if isSynced { try Path.syncFolder(folder.path) }
       isTorn = false
       return new.bytes
     } catch {
       if let mapped { MappedFile.unmap(mapped.bytes) }
+      // A name that is still there was not taken.
+      isLost = isCounting && !Path.exists(temporary)
       try? Path.removeIfThere(temporary)
       throw .file(error)
     }
