@@ -57,7 +57,7 @@ struct Console {
     if let mode = arguments.output { return mode == .live && !isTerminal ? .line : mode }
     switch server {
     // What a task of another run prints is in that one's log.
-    case _? where Environment.value("OPFLOW_TASK") != nil: return .line
+    case _? where Environment.value(TaskAround.variable) != nil: return .line
     case .gitHub: return .gitHub
     case .gitLab: return .gitLab
     case nil: break

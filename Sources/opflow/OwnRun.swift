@@ -11,16 +11,19 @@ enum OwnRun {
   static func refuseToAwait(
     _ folder: RunFolder, tasks: [TaskID]? = nil, of plan: Plan? = nil, _ what: String
   ) throws(CommandError) {
-    guard RunsAround.innermost == folder.id else { return }
+    guard RunsAround.isHere(folder.id) else { return }
+    let isWithin = RunsAround.innermost != folder.id
     guard let tasks, let plan else {
       throw CommandError(
-        .held, "this is a task of run \(folder.id): \(what) would never end")
+        .held,
+        "this is \(isWithin ? "run by " : "")a task of run \(folder.id): \(what) would never end")
     }
-    guard let name = TaskAround.here?.task, let own = plan.task(named: name),
+    guard let name = TaskAround.here(of: folder.id)?.task, let own = plan.task(named: name),
       tasks.contains(own)
     else { return }
     throw CommandError(
       .held,
-      "this is task \(CleanText.string(name)) of run \(folder.id): \(what) would never end")
+      "this is \(isWithin ? "run by " : "")task \(CleanText.string(name)) of run \(folder.id): \(what) would never end"
+    )
   }
 }

@@ -116,6 +116,41 @@ struct NestedRunTests {
     #expect(place.lines() == ["a", "b", "b ends"], "\(end)")
   }
 
+  @Test(arguments: [
+    "wait $outer", "wait $outer --for x", "status --watch $outer", "logs -f $outer",
+  ])
+  func `it does not wait for what waits for it`(_ command: String) throws {
+    let place = try Workplace(Self.outer)
+    try place.write(
+      "inner.yaml",
+      """
+      tasks:
+        a:
+          run: |
+            outer=${OPFLOW_RUNS%% *}
+            $opflow \(command) 2> told || echo $? >> trace
+      """)
+    let end = try place.opflow("run")
+    #expect(place.lines() == ["5"], "\(end)")
+    let told = try place.text("told")
+    #expect(told.contains("this is run by "), "\(told)")
+    #expect(told.contains("would never end"), "\(told)")
+  }
+
+  @Test func `it may wait for other tasks of the run around`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        x: { run: $opflow run inner.yaml }
+        y: { run: 'true' }
+      """)
+    try place.write(
+      "inner.yaml",
+      "tasks: { a: { run: '$opflow wait ${OPFLOW_RUNS%% *} --for y && echo waited >> trace' } }")
+    let end = try place.opflow("run", "-j", "2")
+    #expect(place.lines() == ["waited"], "\(end)")
+  }
+
   @Test func `tasks know all runs around them, the outermost first`() throws {
     let place = try place()
     try place.write("inner.yaml", "tasks: { a: { run: echo $OPFLOW_RUNS >> trace } }")

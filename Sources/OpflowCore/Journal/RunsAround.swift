@@ -20,6 +20,8 @@ package struct RunsAround: Equatable, Sendable {
 
   package var isEmpty: Bool { words.isEmpty }
 
+  package func contains(_ run: RunID) -> Bool { words.contains(run.description) }
+
   /// What the tasks of a run find that is started here.
   package func text(with run: String) -> String {
     (words.filter { $0 != run }.suffix(Self.most - 1) + [run]).joined(separator: " ")
@@ -80,6 +82,23 @@ package struct TaskAround: Hashable, Sendable {
     }
     self.init(run: run, task: String(text[text.index(after: end)...]))
   }
+
+  /// By the environment of a process, as in /proc/PID/environ; nil for one that is of no task.
+  package init?(environment: [UInt8]) {
+    var (run, task): (RunID?, String) = (nil, "")
+    for entry in environment.split(separator: 0) {
+      let text = String(decoding: entry, as: UTF8.self)
+      let own = "\(RunsAround.ownVariable)="
+      if text.hasPrefix(own) { run = RunID(String(text.dropFirst(own.count))) }
+      if text.hasPrefix("\(Self.variable)=") {
+        task = String(text.dropFirst(Self.variable.count + 1))
+      }
+    }
+    guard let run, !task.isEmpty else { return nil }
+    self.init(run: run, task: task)
+  }
+
+  package static let variable = "OPFLOW_TASK"
 
   package var text: String { "\(run) \(task)" }
 }

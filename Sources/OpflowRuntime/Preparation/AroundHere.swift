@@ -7,6 +7,9 @@ extension RunsAround {
     RunsAround(Environment.value(variable), own: Environment.value(ownVariable))
   }
 
+  /// Whether this process is part of that run, though perhaps of one within it.
+  package static func isHere(_ run: RunID) -> Bool { here.contains(run) }
+
   /// The run that this process is part of; nil for none.
   package static var innermost: RunID? { Environment.value(ownVariable).flatMap { RunID($0) } }
 }
@@ -14,10 +17,28 @@ extension RunsAround {
 extension TaskAround {
   /// The task that this process is part of; nil for none.
   package static var here: TaskAround? {
-    guard let run = RunsAround.innermost, let task = Environment.value("OPFLOW_TASK"), !task.isEmpty
+    guard let run = RunsAround.innermost, let task = Environment.value(variable), !task.isEmpty
     else { return nil }
     return TaskAround(run: run, task: task)
   }
+
+  /// The task of that run that this process is part of, though perhaps of a run within it; nil where it is of none, or
+  /// where that cannot be seen.
+  package static func here(of run: RunID) -> TaskAround? {
+    if let here, here.run == run { return here }
+    guard RunsAround.isHere(run) else { return nil }
+    var current = ProcessID.own
+    for _ in 0..<longestChain where current > 1 {
+      guard let status = ProcessStatus.read(current) else { return nil }
+      current = status.parent
+      let environment = ProcessStatus.environment(of: current) ?? []
+      // What drives the run within is started by the task.
+      if let found = TaskAround(environment: environment), found.run == run { return found }
+    }
+    return nil
+  }
+
+  private static let longestChain = 4096
 
   /// The same where the task was tried before: what it ran then may have been cut short.
   package static var triedAgain: TaskAround? {

@@ -32,7 +32,7 @@ struct TaskEnvironment: ~Copyable {
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
 
   private static let own = [
-    RunsAround.ownVariable, RunsAround.variable, "OPFLOW_TASK", "OPFLOW_ATTEMPT",
+    RunsAround.ownVariable, RunsAround.variable, TaskAround.variable, "OPFLOW_ATTEMPT",
     "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
     "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
