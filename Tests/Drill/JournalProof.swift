@@ -11,6 +11,12 @@ struct JournalProof {
   /// Where the first line ends.
   private(set) var firstLineEnd = 0
   private(set) var isClosed = false
+  /// What the first line says; nil where there is none.
+  private(set) var opening: [String: String]?
+  /// How the last drive ended; nil for one that did not.
+  private(set) var closingState: String?
+  /// Ids of what was added.
+  private(set) var added: [String] = []
 
   init(_ bytes: [UInt8]) {
     var start = 0
@@ -32,12 +38,25 @@ struct JournalProof {
       .map { String(decoding: $0, as: UTF8.self) }
     guard fields.count >= 5 else { return }
     isClosed = fields[3] == "close"
+    closingState = isClosed ? Self.values(fields)["state"] : nil
     switch fields[3] {
+    case "open": opening = opening ?? Self.values(fields)
+    case "extend": added.append(Self.values(fields)["id"] ?? "")
     case "success": successes.insert(fields[4])
     case "failure": failures.insert(fields[4])
     case "resume", "start": successes.remove(fields[4])
     default: break
     }
+  }
+
+  /// Of keys that stand once.
+  private static func values(_ fields: [String]) -> [String: String] {
+    let pairs = fields.dropFirst(5).compactMap { field in
+      field.firstIndex(of: "=").map {
+        (String(field[..<$0]), String(field[field.index(after: $0)...]))
+      }
+    }
+    return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
   }
 
   private static func isIntact(_ line: ArraySlice<UInt8>) -> Bool {

@@ -103,9 +103,26 @@ struct OrderClient: Sendable {
 
   /// The answer without its line feed; nil where there was none.
   func ask(_ line: String) -> String? {
+    guard let socket = Self.connection(to: folder) else { return nil }
+    defer { close(socket) }
+    let bytes = Array(line.utf8)
+    guard send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return nil }
+    var answer: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while answer.last != 10 {
+      let count = recv(socket, &piece, piece.count, 0)
+      if count <= 0 { return nil }
+      answer += piece[..<count]
+    }
+    return String(decoding: answer.dropLast(), as: UTF8.self)
+  }
+
+  /// A socket that reaches who takes orders for a run, for the caller to close; nil where nobody does.
+  ///
+  /// - Parameter folder: the run's.
+  static func connection(to folder: Int32) -> Int32? {
     let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { return nil }
-    defer { close(socket) }
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_un()
@@ -117,16 +134,8 @@ struct OrderClient: Sendable {
         connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
       }
     }
-    let bytes = Array(line.utf8)
-    guard isConnected, send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
-    else { return nil }
-    var answer: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 4096)
-    while answer.last != 10 {
-      let count = recv(socket, &piece, piece.count, 0)
-      if count <= 0 { return nil }
-      answer += piece[..<count]
-    }
-    return String(decoding: answer.dropLast(), as: UTF8.self)
+    if isConnected { return socket }
+    close(socket)
+    return nil
   }
 }

@@ -3,12 +3,18 @@ import Glibc
 /// Deaths at random: of the coordinator, of its group, of workers and of tasks.
 struct Strikes {
   private let mark: String
+  /// What coordinators of runs within the run are known by; nil where there are none.
+  private let program: String?
   /// A worker or a task was killed in this drive, so a task may have failed.
   private(set) var killedOthers = false
   /// Everything was killed at once, so what the workers held may live on until a resume.
   private(set) var mayHaveOrphans = false
 
-  init(mark: String) { self.mark = mark }
+  /// - Parameter program: the `opflow` that tasks of the run call themselves, where they do.
+  init(mark: String, program: String? = nil) {
+    self.mark = mark
+    self.program = program
+  }
 
   /// A drive begins.
   mutating func begin() {
@@ -27,7 +33,10 @@ struct Strikes {
     case 66..<70: return send(SIGINT, to: -victim.pid)
     case 70..<76:
       // All of opflow in one instant: the workers are stopped first, so that none sees the end.
-      let workers = MarkedProcess.all(mark: mark).filter(\.isWorker)
+      let workers = MarkedProcess.all(mark: mark).filter { process in
+        process.isWorker
+          || process.pid != victim.pid && program.map { $0 == process.program } == true
+      }
       kill(victim.pid, SIGSTOP)
       for worker in workers { kill(worker.pid, SIGSTOP) }
       for worker in workers { kill(worker.pid, SIGKILL) }

@@ -8,14 +8,18 @@ final class Victim {
   private let exitDescriptor: Int32
   private var reaped: Int32?
 
-  init(_ program: String, _ arguments: [String], folder: String, mark: String) throws {
+  /// - Parameter output: the name of the file in the folder that has what it prints.
+  init(
+    _ program: String, _ arguments: [String], folder: String, mark: String,
+    output: String = "last.out"
+  ) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     ctest_spawn_in_folder(&actions, folder)
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(
-      &actions, 1, folder + "/last.out", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+      &actions, 1, "\(folder)/\(output)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -62,6 +66,8 @@ struct MarkedProcess {
   var pid: pid_t
   var isWorker: Bool
   var isTask: Bool
+  /// The program that it runs, as it was called.
+  var program: Substring
   var command: String
 
   /// - Parameter folder: with those that are in that folder, since a program may write over its environment.
@@ -76,7 +82,7 @@ struct MarkedProcess {
       return MarkedProcess(
         pid: pid, isWorker: command.contains("\0worker\0"),
         isTask: environment.contains("\0OPFLOW_TASK=") || environment.hasPrefix("OPFLOW_TASK="),
-        command: command.replacing("\0", with: " "))
+        program: command.prefix { $0 != "\0" }, command: command.replacing("\0", with: " "))
     }
   }
 

@@ -10,6 +10,7 @@ case "faults": code = FaultsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "journal": code = JournalCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "build": code = BuildCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "orders": code = OrdersCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "grow": code = GrowCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "fresh": code = FreshCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "latency": code = LatencyCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "kill": code = KillCommand(Array(arguments.dropFirst()))?.run() ?? 2
@@ -22,6 +23,7 @@ if code == 2 {
   print("usage: soak simulate COUNT [--from SEED] | soak simulate --seed SEED")
   print("       soak kill PROGRAM COUNT SEED FOLDER")
   print("       soak orders PROGRAM COUNT SEED FOLDER")
+  print("       soak grow PROGRAM COUNT SEED FOLDER")
   print("       soak fresh PROGRAM COUNT SEED FOLDER")
   print("       soak services PROGRAM COUNT SEED FOLDER JOBS")
   print("       soak latency PROGRAM COUNT FOLDER")
